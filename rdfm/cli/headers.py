@@ -30,11 +30,12 @@ _HELP = "Header of requests; secrets as NAME:@FILE or NAME:$VARIABLE."
 class HeaderOption(GroupedOption):
     """The option, which sets the headers for the process."""
 
-    def __init__(self, group: str) -> None:
-        """Initialize with the heading in help."""
+    def __init__(self, group: str, *, of_format: bool = False) -> None:
+        """Initialize as `GroupedOption`."""
         super().__init__(
             ["--header", "headers"],
             group=group,
+            of_format=of_format,
             multiple=True,
             metavar="NAME:VALUE",
             expose_value=False,

@@ -124,7 +124,7 @@ class SpecCommand(GroupedCommand):
 
         stages = self._stage_options()
         if "read" in self._sides:
-            yield HeaderOption("Input")
+            yield HeaderOption("Input", of_format=True)  # only in the complete help
         for option in stages:
             yield _option(option, option.name, option.option)
         found = formats.every() if with_plug_ins else formats.built_in()

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Unpack, cast
 
 from rdfm._core import MessageBatch
 from rdfm.errors import OptionError, Remedy, TruncatedError, spelled, visible
+from rdfm.exchange.nanopub.fetch_options import FETCH
 from rdfm.exchange.nanopub.identity import key_of
 from rdfm.exchange.nanopub.registry import Registry, RegistryState
 from rdfm.exchange.nanopub.state import (
@@ -165,8 +166,9 @@ def fetch(
     from rdfm.storage.http import HttpSettings  # costly to import
 
     for name, value in (("overlap", overlap), ("wait", wait), ("interval", interval)):
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
-            raise OptionError(f"{spelled(name)} must be a number of 0 or more, not {value!r}")
+        least = FETCH[name].least
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= least:
+            raise OptionError(f"{spelled(name)} must be a number of {least} or more, not {value!r}")
     if rejects is not None and not check:
         raise OptionError(
             f"{spelled('rejects')} is for nanopublications with a wrong trusty URI",

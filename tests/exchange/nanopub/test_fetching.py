@@ -264,6 +264,13 @@ def test_an_empty_registry_is_an_error_after_a_while(registry):
     assert list(Path().iterdir()) == []
 
 
+@pytest.mark.parametrize("option", ["overlap", "wait", "interval"])
+@pytest.mark.parametrize("value", [-1, "5", True, float("nan")])
+def test_wrong_numbers_are_refused(registry, option, value):
+    with pytest.raises(rdfm.OptionError, match=f"{option} must be a number of 0 or more, not"):
+        fetch(registry.url, "m.jelly", **{option: value})
+
+
 def test_test_instances_need_an_option(registry):
     registry.headers["Test-Instance"] = "true"
     with pytest.raises(rdfm.OptionError, match="is a test instance; test_instance=True allows it"):

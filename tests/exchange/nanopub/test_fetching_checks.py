@@ -36,7 +36,7 @@ def test_a_wrong_trusty_uri_is_an_error(registry):
     text = str(caught.value)
     assert f"the nanopublication {registry_double.code(3)} is rejected: " in text
     assert registry.codes[1] not in text
-    assert text.endswith('; rejects="FILE" writes it to another log')
+    assert text.endswith("; rejects=FILE writes it to another log")
     assert counters("m.jelly") == [1, 2]
     assert fetch(registry.url, "m.jelly").messages == COUNT - 2
 
