@@ -45,6 +45,7 @@ RESERVED = frozenset(
         "interval",
         "invert",
         "iri",
+        "jobs",
         "json",
         "keep_partial",
         "latest",

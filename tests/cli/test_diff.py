@@ -182,7 +182,10 @@ def test_help_describes_the_exit_status(rdfm):
             "p.rdfp a.nq",
             "a.nq contains messages, and p.rdfp contains patches; compare logs of one kind",
         ),
-        ("p.rdfp p.rdfp --quads ordered", "the logs contain patches, and --quads is for messages"),
+        (
+            "p.rdfp p.rdfp --quads ordered",
+            "the logs contain patches, but --quads applies to messages",
+        ),
         ("mixed rows.tsv", "contains messages, but earlier logs contain results"),
         ("results rows.tsv", "has other variables or another answer than earlier logs"),
         (

@@ -31,7 +31,7 @@ FETCH: dict[str, OptionSpec] = {
         OptionSpec(
             "interval",
             "count",
-            "Seconds between rounds with --follow.",
+            "Seconds between the rounds when following.",
             default=10,
             metavar="SECONDS",
             group=_MIRROR,
@@ -53,7 +53,7 @@ FETCH: dict[str, OptionSpec] = {
         OptionSpec(
             "rejects",
             "file",
-            "With --check: write wrong nanopublications to this log.",
+            "Write nanopublications with a wrong trusty URI to this log.",
             group=_MIRROR,
         ),
         OptionSpec(

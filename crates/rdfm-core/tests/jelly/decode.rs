@@ -95,15 +95,15 @@ fn errors_describe_the_broken_rule() {
             vec![options(1, &[number(11, 4097)])],
         ),
         (
-            "logical type 2 FLAT_QUADS does not go",
+            "logical type 2 FLAT_QUADS does not fit",
             vec![options(1, &[number(14, 2)])],
         ),
         (
-            "logical type 14 NAMED_GRAPHS does not go",
+            "logical type 14 NAMED_GRAPHS does not fit",
             vec![options(1, &[number(14, 14)])],
         ),
         (
-            "logical type 13 SUBJECT_GRAPHS does not go",
+            "logical type 13 SUBJECT_GRAPHS does not fit",
             vec![options(2, &[number(14, 13)])],
         ),
         (
