@@ -200,11 +200,11 @@ fn errors_describe_the_broken_rule() {
             vec![options(1, &[]), name(17, "x")],
         ),
         (
-            "prefix entry 5 is over",
+            "prefix entry 5 exceeds",
             vec![options(1, &[]), prefix(5, "x")],
         ),
         (
-            "datatype entry 5 is over",
+            "datatype entry 5 exceeds",
             vec![options(1, &[]), datatype(5, "x")],
         ),
         (
@@ -216,7 +216,7 @@ fn errors_describe_the_broken_rule() {
             vec![options(1, &[]), n.clone(), row(2, bytes(1, iri(0, 2)))],
         ),
         (
-            "name reference 17 is over",
+            "name reference 17 exceeds",
             vec![options(1, &[]), n.clone(), row(2, bytes(1, iri(0, 17)))],
         ),
         (
