@@ -767,7 +767,7 @@ class Locked(SimpleHTTPRequestHandler):
 
 def test_urls_are_read_with_the_options_of_their_storage(spark, tmp_path):
     path = write_log(tmp_path / "a.jelly", "jelly", messages_for("jelly"))
-    key = json.dumps({"client_kwargs": {"headers": {"X-Key": "secret"}}})
+    key = json.dumps({"headers": {"X-Key": "secret"}})
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Locked, directory=str(tmp_path)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
