@@ -325,6 +325,8 @@ def formatted(text: str) -> str:
     import subprocess
 
     run = [
+        sys.executable,
+        "-m",
         "ruff",
         "format",
         "--quiet",
