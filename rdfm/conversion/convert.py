@@ -184,6 +184,7 @@ def plan(
         and not regroups
         and len(inputs) == 1
         and not holds_files(inputs[0])
+        and reads.get("joins") != "new"  # the input may be several logs of one message
     )
     # Parts that have been written cannot be removed if the message turns out to be broken. So each
     # message is buffered completely if errors are skipped.

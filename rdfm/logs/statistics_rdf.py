@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rdfm._core import Iri
-from rdfm.errors import OptionError
+from rdfm.errors import OptionError, spelled
 
 if TYPE_CHECKING:
     from rdfm.logs.statistics import Distinct, LogStatistics, Series
@@ -46,7 +46,7 @@ def check_iri(iri: str | None) -> None:
     """
     if iri is not None and (":" not in iri or any(ord(c) <= 32 or c in '<>"{}|^`\\' for c in iri)):
         raise OptionError(
-            f"iri is '{iri[:40]}', expected an absolute IRI such as http://example.org/log"
+            f"{spelled('iri')} is '{iri[:40]}', expected an absolute IRI such as http://example.org/log"
         )
 
 

@@ -254,3 +254,14 @@ def test_metadata_of_later_frames_is_dropped_and_counted(rdfm):
         "convert", "m.jelly", "-o", "out.jelly", "--from-frames", "flat", "--to-frames", "flat"
     )
     assert "rdfm: dropped: 1 metadata entry" in run.err, run.err
+
+
+def test_joined_flat_logs_stay_separate_messages(rdfm):
+    for name in ("a", "b"):
+        Path(f"{name}.nt").write_text(f"<http://e/{name}> <http://e/p> <http://e/o> .\n")
+        assert rdfm("convert", f"{name}.nt", f"{name}.jelly", "--flat").code == 0
+    Path("ab.jelly").write_bytes(Path("a.jelly").read_bytes() + Path("b.jelly").read_bytes())
+    run = rdfm("convert", "ab.jelly", "new.jelly", "--joins", "new")
+    assert run.code == 0
+    assert "dropped" not in run.err
+    assert sizes("new.jelly") == [1, 1]

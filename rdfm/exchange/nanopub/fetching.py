@@ -524,9 +524,12 @@ class _Mirror:
         for index in range(len(batch)):
             last = self._counter(batch, index, last)
             key = key_of(batch.quads(index))
-            known = key in recent or key in self._ahead or key in self._rejected_keys
-            recent[key] = last
             reason = reasons[index]
+            known = key in recent or key in self._ahead
+            if reason is None:
+                recent[key] = last
+            else:  # the key is only claimed: another nanopublication may be the right one
+                known = known or key in self._rejected_keys
             if known or reason is not None:
                 self._write(batch.slice(begin, index))
                 begin = index + 1
@@ -583,4 +586,5 @@ class _Mirror:
                 remedies=[Remedy("stage", "rejects", "FILE", "writes it to another log")],
             )
         self._rejects.write_batch(batch.slice(index, index + 1))
+        self._rejected_keys.add(key)
         self._rejected += 1

@@ -16,7 +16,7 @@ __all__ = ["key_of"]
 
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _NANOPUB = "http://www.nanopub.org/nschema#Nanopublication"
-_CODE = re.compile(r"RA[A-Za-z0-9_-]{43}$")
+_CODE = re.compile(r"(?<![A-Za-z0-9_-])RA[A-Za-z0-9_-]{43}$")
 
 
 def key_of(quads: Iterable[Quad]) -> str:

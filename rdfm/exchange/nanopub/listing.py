@@ -7,6 +7,7 @@ Law: rows are in the order of the log. Nothing is verified; `check` does that.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -59,6 +60,7 @@ __all__ = [
 _PURPOSE = "a table of nanopublications"
 # Between several values in formats of results, whose cells have one value. Neither IRIs nor dates contain it.
 _SEPARATOR = " | "
+_RA = re.compile("RA[A-Za-z0-9_-]{43}")
 _INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
 
 
@@ -261,8 +263,9 @@ class _Latest(Stage):
 
 
 def _identity(iri: str) -> str:
-    """Return the artifact code of an IRI, which is the same under every base IRI, or the IRI."""
-    return artifact_code_of_iri(iri) or iri
+    """Return the artifact code of a trusty URI, which is the same under every base IRI, or the IRI."""
+    code = artifact_code_of_iri(iri)
+    return code if code is not None and _RA.fullmatch(code) else iri
 
 
 class _ToTable(Stage):

@@ -29,7 +29,7 @@ from rdfm.errors import (
 )
 from rdfm.exchange.riverbench.comparing import wrong_metadata, wrong_statistics
 from rdfm.exchange.riverbench.contents import FileReader, PlainFileReader, announcement
-from rdfm.exchange.riverbench.declared import declared_in, stream_type_of
+from rdfm.exchange.riverbench.declared import dataset_in, declared_in, stream_type_of
 from rdfm.exchange.riverbench.facts import Facts
 from rdfm.exchange.riverbench.names import (
     FULL,
@@ -122,7 +122,9 @@ def check(
     if max_errors is not None and max_errors < 1:
         raise OptionError(f"{spelled('max_errors')} is {max_errors}, expected 1 or more")
     if not isinstance(folder, (str, os.PathLike)) or not Path(folder).is_dir():
-        raise OptionError(f"{visible(str(folder))} is not a folder; a package is one")
+        raise OptionError(
+            f"expected the folder of a package, but {visible(str(folder))} is not a folder"
+        )
     source = None if metadata is None else Facts(metadata)
     return PackageCheck(
         [folder],
@@ -467,8 +469,7 @@ class PackageCheck(LogCheck):
         source = self.declarations
         own = declared_in(facts, dataset)
         if source is not None:
-            found = source.instances("rb:Dataset")
-            own = declared_in(source, found[0]) if len(found) == 1 else own
+            own = declared_in(source, dataset_in(source))
             if own.stream_type is not stream_type:
                 text = f"the stream type is {stream_type.grouped}, but {source.source} declares {own.stream_type.grouped}"
                 self._note(self._metadata, "metadata", text)
@@ -529,7 +530,7 @@ class PackageCheck(LogCheck):
         if reader.error is not None:
             self._broken_file(file.name, reader.error)
         elif reader.messages != file.messages:
-            text = f"the file has {reader.messages:,} messages, expected {file.messages:,}"
+            text = f"expected {file.messages:,} messages, found {reader.messages:,}"
             self._note(file.name, "message-count", text)
         if file.kind == "jelly" and reader.header:
             self._check_options(file, stream_type)

@@ -90,7 +90,7 @@ def declare(
         RdfmError, OSError: The file cannot be read.
     """
     facts = None if metadata is None else Facts(metadata)
-    found = None if facts is None else declared_in(facts, _dataset(facts))
+    found = None if facts is None else declared_in(facts, dataset_in(facts))
     wanted = None if stream_type is None else STREAM_TYPES[stream_type]
     if wanted is None:
         if found is None:
@@ -132,7 +132,7 @@ def declare(
     )
 
 
-def _dataset(facts: Facts) -> Term:
+def dataset_in(facts: Facts) -> Term:
     """Return the dataset that a metadata file describes.
 
     Raises:

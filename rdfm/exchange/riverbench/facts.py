@@ -33,30 +33,30 @@ class Facts:
             RdfmError, OSError: As `open_log`.
         """
         self.source = os.fspath(file)
-        self._objects: dict[tuple[Term, Term], list[Term]] = {}
+        self._objects: dict[tuple[Term, Term], dict[Term, None]] = {}
         self._subjects: dict[tuple[Term, Term], list[Term]] = {}
         self._predicates: dict[Term, dict[Term, None]] = {}
         with open_log(file) as log:
             for message in log:
                 for quad in message:
                     s, p, o = quad.subject, quad.predicate, quad.object
-                    found = self._objects.setdefault((s, p), [])
+                    found = self._objects.setdefault((s, p), {})
                     if o not in found:
-                        found.append(o)
+                        found[o] = None
                         self._subjects.setdefault((p, o), []).append(s)
                         self._predicates.setdefault(s, {})[p] = None
 
     def objects(self, subject: Term, predicate: str) -> list[Term]:
         """Return the objects of a subject and a predicate, which is a prefixed name."""
-        return self._objects.get((subject, iri(predicate)), [])
+        return list(self._objects.get((subject, iri(predicate)), ()))
 
     def objects_of(self, subject: Term, predicate: Term) -> list[Term]:
         """Return the objects of a subject and a predicate."""
-        return self._objects.get((subject, predicate), [])
+        return list(self._objects.get((subject, predicate), ()))
 
     def types(self, subject: Term) -> list[Term]:
         """Return the classes of a subject."""
-        return self._objects.get((subject, RDF_TYPE), [])
+        return list(self._objects.get((subject, RDF_TYPE), ()))
 
     def instances(self, name: str) -> list[Term]:
         """Return the instances of a class, which is a prefixed name."""

@@ -28,7 +28,7 @@ PACKAGE: dict[str, OptionSpec] = {
         OptionSpec(
             "stream_type",
             "choice",
-            "Stream type of RDF-STaX, which each message is checked against: "
+            "RDF-STaX stream type; each message is checked against it: "
             + ", ".join(STREAM_TYPES)
             + ".",
             choices=tuple(STREAM_TYPES),
@@ -76,7 +76,7 @@ CHECK: dict[str, OptionSpec] = {
     for option in declare(
         replace(
             PACKAGE["metadata"],
-            help="Metadata of the dataset's source (metadata.ttl), with more rules for messages.",
+            help="Metadata of the dataset's source (metadata.ttl), which may declare further rules for messages.",
         ),
         OptionSpec(
             "strict",

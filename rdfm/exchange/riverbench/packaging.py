@@ -163,6 +163,8 @@ def package(
     )
     if not isinstance(output, (str, os.PathLike)):
         raise OptionError(f"a package is a folder; expected a path, not {type(output).__name__}")
+    if os.fspath(output) == "-":
+        raise OptionError("a package is a folder, and cannot be written to standard output")
     refuse_own_input([log], output, {"metadata": metadata, **options}, PACKAGE)
     reading = Reading(
         format,

@@ -63,3 +63,13 @@ def test_rejects_are_not_repeated_after_an_interrupted_run(registry, monkeypatch
     fetch(registry.url, "m.jelly", check=True, rejects="wrong.jelly")
     assert counters("wrong.jelly") == sorted(WRONG)
     assert counters("m.jelly") == sorted(set(range(1, COUNT + 1)) - WRONG)
+
+
+def test_a_right_nanopublication_is_kept_though_one_with_its_code_was_rejected(registry):
+    fetch(registry.url, "first.jelly", check=True, rejects="others.jelly")
+    with rdfm.open_log("first.jelly") as log:
+        first = next(iter(log))
+    with rdfm.create_log("wrong.nq") as log:
+        log.write(list(first)[:-1])
+    fetch(registry.url, "m.jelly", check=True, rejects="wrong.nq")
+    assert counters("m.jelly") == counters("first.jelly")

@@ -183,6 +183,13 @@ LATEST = {
     "itself": ([of("a", supersedes=["a"])], ["a"]),
     "copies": ([of("a"), of("a"), of("b", supersedes=["a"])], ["b"]),
     "one of two keys": ([of("a"), of("a", "k2"), of("b", "k2", retracts=["a"])], ["a", "b"]),
+    "a long name that is no artifact code": (
+        [
+            of("v1/observations-of-birds-in-2026"),
+            of("v2/observations-of-birds-in-2026", supersedes=["v1/observations-of-birds-in-2026"]),
+        ],
+        ["v2/observations-of-birds-in-2026"],
+    ),
     "nothing": ([], []),
 }
 

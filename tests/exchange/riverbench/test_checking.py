@@ -280,12 +280,12 @@ DAMAGE = {
     "one message more": (
         add_a_message,
         "message-count",
-        "the file has 13 messages, expected 12",
+        "expected 12 messages, found 13",
     ),
     "one message less": (
         remove_a_message,
         "message-count",
-        "the file has 11 messages, expected 12",
+        "expected 12 messages, found 11",
     ),
     "a name in the archive": (
         rename_a_member,
@@ -309,7 +309,7 @@ DAMAGE = {
             folder, "rb:hasStreamElementCount 12", "rb:hasStreamElementCount 13"
         ),
         "message-count",
-        "the file has 12 messages, expected 13",
+        "expected 13 messages, found 12",
     ),
     "the media type": (
         lambda folder: replace(folder, '"text/turtle"', '"text/plain"'),
@@ -476,7 +476,7 @@ def test_errors_can_be_limited(damaged):
 def test_a_file_is_not_a_package(tmp_path):
     path = tmp_path / "a.nt"
     path.write_text("")
-    with pytest.raises(rdfm.OptionError, match="is not a folder; a package is one"):
+    with pytest.raises(rdfm.OptionError, match="expected the folder of a package"):
         check(path)
 
 
