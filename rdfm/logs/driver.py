@@ -10,6 +10,7 @@ them; the data reported with a batch does not depend on the progress of the othe
 
 from __future__ import annotations
 
+import codecs
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -727,6 +728,8 @@ def _name(given: Readable) -> str:
 
 def _suggest(error: DecodeError, format: Format, head: bytes) -> None:
     """Add the detected format to an error at the start of a log, if it is a different one."""
+    if head.startswith(codecs.BOM_UTF8):  # which is the error
+        return
     found = formats.by_content(head)
     named = any(remedy.option == "from_format" for remedy in error.remedies)
     if found is not None and found.name != format.name and not named:

@@ -158,3 +158,11 @@ def test_a_missing_context_file_is_named(rdfm):
         "cannot be loaded: none.jsonld: No such file or directory (JSON-LD: loading remote context failed) (line 1,"
         in run.error
     )
+
+
+@pytest.mark.parametrize("name", ["a.ttl", "a.trig", "a.nq", "a.nt"])
+def test_a_byte_order_mark_does_not_recommend_another_format(rdfm, name):
+    Path(name).write_bytes(b"\xef\xbb\xbf<http://e/s> <http://e/p> <http://e/o> .\n")
+    error = rdfm("convert", name, "out.jelly").error
+    assert error.startswith(f"{name}: ")
+    assert "--from" not in error
