@@ -93,8 +93,9 @@ def convert(
             - overwrite: Replace a folder that is not empty. Everything in it is removed.
             - append: Write after the messages of a log that exists, as in `create_log`.
             - sync, repair: As in `create_log`.
-            - jobs: Number of threads for each step that can be divided (default: the number of
-              cores, at most 8). It does not change the output.
+            - jobs: Number of threads for each step that can be divided (default: half the number
+              of cores, at most 4, and all cores, at most 8, for compression). It does not change
+              the output.
 
     Returns:
         A summary of the conversion.
@@ -150,7 +151,9 @@ def plan(
         declared = {**declared, "prefixes": _PREFIXES}
     divided = divide(options, known, target_format.spec, declared)
     stages, reads = divided.stages, divided.reads
-    jobs = stages.get("jobs") or min(usable_cores(), MAX_JOBS)
+    cores = min(usable_cores(), MAX_JOBS)
+    # Reading, decoding, encoding and writing take a thread each, so that they keep two cores busy.
+    jobs = stages.get("jobs") or max(cores // 2, 1)
     shape = Shape(
         output,
         stages.get("compression"),
@@ -170,7 +173,7 @@ def plan(
             stages.get("prefixes"),
             stages.get("compression"),
         ),
-        jobs,
+        stages.get("jobs") or cores,
     )
     if "prefixes" in stages and "prefixes" in target_format.spec.options("write"):
         divided.writes["prefixes"] = stages["prefixes"]

@@ -108,7 +108,7 @@ RUNNING = declare(
     OptionSpec(
         "jobs",
         "count",
-        "Threads for each step (default: number of cores, at most 8).",
+        "Threads for each step (default: half of the cores, at most 4).",
         least=1,
         most=256,
         metavar="N",
