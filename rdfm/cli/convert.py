@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli.options import option
+from rdfm.cli.options import output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 _EPILOG = """Examples:
@@ -27,21 +27,8 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
     short_help="Convert logs to another format.",
 )
 @click.argument("files", nargs=-1, metavar="IN... [OUT]", type=click.Path())
-@option(
-    "-o",
-    "--output",
-    group="Output",
-    metavar="OUT",
-    type=click.Path(),
-    help="Output; required for several inputs.",
-)
-@option(
-    "-q",
-    "--quiet",
-    group="Other options",
-    is_flag=True,
-    help="Print errors only.",
-)
+@output_option("Output; required for several inputs.")
+@quiet_option()
 def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: Any) -> None:
     """Convert logs to one log in another format.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rdfm.cli.options import option
+from rdfm.cli.options import option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
@@ -44,13 +44,7 @@ _DEPRECATED = (
     is_flag=True,
     help="Print JSON lines: an object for each difference, then one with the counts.",
 )
-@option(
-    "-q",
-    "--quiet",
-    group="Other options",
-    is_flag=True,
-    help="Print errors only; the exit status shows whether the logs differ.",
-)
+@quiet_option("Print errors only; the exit status shows whether the logs differ.")
 @option("--ignore-namespaces", group="Other options", is_flag=True, hidden=True)
 def command(
     a: str, b: str, as_json: bool, quiet: bool, ignore_namespaces: bool, **options: Any

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli.options import option
+from rdfm.cli.options import option, output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 _EPILOG = """Examples:
@@ -26,17 +26,9 @@ _EPILOG = """Examples:
     short_help="Keep messages that match.",
 )
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...", type=click.Path())
-@option(
-    "-o",
-    "--output",
-    group="Output",
-    metavar="OUT",
-    default="-",
-    type=click.Path(),
-    help="Output file; by default standard output.",
-)
+@output_option("Output file; by default standard output.", default="-")
 @option("--count", group="Output", is_flag=True, help="Print only the number of matching messages.")
-@option("-q", "--quiet", group="Other options", is_flag=True, help="Print errors only.")
+@quiet_option()
 def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **options: Any) -> None:
     """Keep the messages of each LOG in which one quad matches all criteria.
 

@@ -111,6 +111,25 @@ def option(*names: str, group: str, **settings: Any) -> Callable[[F], F]:
     return click.option(*names, cls=GroupedOption, group=group, **settings)
 
 
+def output_option(help: str, *name: str, metavar: str = "OUT", **settings: Any) -> Callable[[F], F]:
+    """Return a decorator that adds `--output`, for a parameter of another name if one is given."""
+    return option(
+        "-o",
+        "--output",
+        *name,
+        group="Output",
+        metavar=metavar,
+        type=click.Path(),
+        help=help,
+        **settings,
+    )
+
+
+def quiet_option(help: str = "Print errors only.") -> Callable[[F], F]:
+    """Return a decorator that adds `--quiet`."""
+    return option("-q", "--quiet", group="Other options", is_flag=True, help=help)
+
+
 class FormatName(_Text):
     """Name of a format. Completed from the registry, and checked when it is used."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli.options import option
+from rdfm.cli.options import output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 _APPLY = """Examples:
@@ -34,22 +34,8 @@ def command() -> None:
     """
 
 
-_output = option(
-    "-o",
-    "--output",
-    group="Output",
-    metavar="OUT",
-    required=True,
-    type=click.Path(),
-    help="Output file, or - for standard output.",
-)
-_quiet = option(
-    "-q",
-    "--quiet",
-    group="Other options",
-    is_flag=True,
-    help="Print errors only.",
-)
+_output = output_option("Output file, or - for standard output.", required=True)
+_quiet = quiet_option()
 
 
 @command.command(
@@ -92,15 +78,7 @@ def apply(dataset: str, patches: tuple[str, ...], output: str, quiet: bool, **op
     short_help="Write patches that undo patches.",
 )
 @click.argument("patches", nargs=-1, required=True, metavar="PATCH...", type=click.Path())
-@option(
-    "-o",
-    "--output",
-    group="Output",
-    metavar="OUT",
-    default="-",
-    type=click.Path(),
-    help="Output file; by default standard output.",
-)
+@output_option("Output file; by default standard output.", default="-")
 @_quiet
 def revert(patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -> None:
     """Write patches that undo each PATCH: the last patch first, with its operations in reverse order.

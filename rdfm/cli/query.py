@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rdfm.cli.options import option
+from rdfm.cli.options import output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
@@ -35,21 +35,8 @@ Exit status: 0 done, 1 bad data or a limit exceeded, 2 bad usage."""
 )
 @click.argument("query", metavar="QUERY")
 @click.argument("logs", nargs=-1, metavar="[LOG...]", type=click.Path())
-@option(
-    "-o",
-    "--output",
-    group="Output",
-    metavar="OUT",
-    type=click.Path(),
-    help="Output file, or - for standard output.",
-)
-@option(
-    "-q",
-    "--quiet",
-    group="Other options",
-    is_flag=True,
-    help="Print results and errors only.",
-)
+@output_option("Output file, or - for standard output.")
+@quiet_option("Print results and errors only.")
 def command(
     query: str, logs: tuple[str, ...], output: str | None, quiet: bool, **options: Any
 ) -> None:

@@ -6,14 +6,54 @@ Cost: that of the format.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rdfm.conversion.target import Target
+from rdfm.errors import OptionError
+from rdfm.formats import Format
+from rdfm.logs.output import Shape, Writable
 
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["TableBatch", "TableEncoder", "TableTarget"]
+__all__ = ["TableBatch", "TableEncoder", "TableTarget", "computed_output"]
+
+
+def computed_output(
+    output: Writable,
+    format: Format,
+    stages: Mapping[str, Any],
+    writes: Mapping[str, Any],
+    make_schema: Callable[[], pyarrow.Schema] | None = None,
+) -> tuple[Shape, Any]:
+    """Return the shape and the target of an output that is computed from logs, such as rows.
+
+    Args:
+        output: The output.
+        format: Its format.
+        stages: Options of the output that are not options of formats.
+        writes: Options of the format.
+        make_schema: Returns the columns, if the output is a table.
+
+    Raises:
+        OptionError: If an option does not apply.
+    """
+    if "lossy" in format.spec.options("write"):  # users of CSV expect plain values
+        writes = {"lossy": True, **writes}
+    shape = Shape(
+        output,
+        stages.get("compression"),
+        stages.get("split_messages"),
+        stages.get("split_bytes"),
+        stages.get("overwrite", False),
+    )
+    target = Target(output, format, writes, shape)
+    if make_schema is None:
+        return shape, target
+    if shape.folder or shape.archive:
+        raise OptionError("a table must be a single file, such as out.parquet")
+    return shape, TableTarget(target, make_schema())
 
 
 class TableBatch:

@@ -125,7 +125,7 @@ SPLITTING = declare(
     OptionSpec(
         "max_open",
         "count",
-        "With split_by: maximum number of open files (default: 100; xz: 4).",
+        "Maximum number of open files when splitting by key (default: 100; xz: 4).",
         least=1,
         metavar="N",
         group=_OUTPUT,

@@ -14,12 +14,11 @@ from rdfm._core import Query
 from rdfm.conversion.options import divide, readers
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.summary import Summary
-from rdfm.conversion.tables import TableTarget
-from rdfm.conversion.target import Target
+from rdfm.conversion.tables import computed_output
 from rdfm.errors import OptionError, QueryError, Remedy, spelled
 from rdfm.logs.driver import Driver, Read, Reading
 from rdfm.logs.input import Readable, as_inputs
-from rdfm.logs.output import Shape, Writable, output_format
+from rdfm.logs.output import Writable, output_format
 from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
@@ -651,26 +650,20 @@ class LogQuery:
         )
         if "prefixes" in given and "prefixes" in spec.options("write"):
             divided.writes.setdefault("prefixes", given["prefixes"])
-        if "lossy" in spec.options("write"):  # users of CSV expect plain values
-            divided.writes.setdefault("lossy", True)
-        shape = Shape(
-            output,
-            given.get("compression"),
-            given.get("split_messages"),
-            given.get("split_bytes"),
-            given.get("overwrite", False),
-        )
-        target: Any = Target(output, format, divided.writes, shape)
         is_table = kind == "results" and kind in spec.written_only
-        if self._types and not is_table:
+        columns = self._columns() if is_table else None
+        shape, target = computed_output(
+            output,
+            format,
+            given,
+            divided.writes,
+            None if columns is None else lambda: columns.schema,
+        )
+        if self._types and columns is None:
             raise OptionError(_ONLY_TABLES)
         querying = self._querying()
         stages: tuple[Stage, ...] = (querying,)
-        if is_table:
-            if shape.folder or shape.archive:
-                raise OptionError("a table must be a single file, such as out.parquet")
-            columns = self._columns()
-            target = TableTarget(target, columns.schema)
+        if columns is not None:
             stages = (querying, TableRows(columns))
         elif kind == "results":
             stages = (querying, LabelledRows(self.query, whole=self.whole))

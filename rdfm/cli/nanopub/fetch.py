@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rdfm.cli.headers import header_option
-from rdfm.cli.options import option
+from rdfm.cli.options import output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
@@ -29,17 +29,8 @@ _EPILOG = """Examples:
     short_help="Mirror the nanopublications of a registry.",
 )
 @click.argument("registry")
-@option(
-    "-o",
-    "--output",
-    "log",
-    group="Output",
-    metavar="LOG",
-    required=True,
-    type=click.Path(),
-    help="The log, in a format that can be appended to.",
-)
-@option("-q", "--quiet", group="Other options", is_flag=True, help="Print errors only.")
+@output_option("The log, in a format that can be appended to.", "log", metavar="LOG", required=True)
+@quiet_option()
 @header_option("Requests")
 def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
     """Append the nanopublications of REGISTRY, the URL of a nanopublication registry, to LOG.

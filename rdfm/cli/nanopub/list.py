@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rdfm.cli.options import option
+from rdfm.cli.options import output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
@@ -31,21 +31,8 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
     short_help="List creators, times, types and links.",
 )
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...", type=click.Path())
-@option(
-    "-o",
-    "--output",
-    group="Output",
-    metavar="OUT",
-    type=click.Path(),
-    help="Output file, or - for standard output.",
-)
-@option(
-    "-q",
-    "--quiet",
-    group="Other options",
-    is_flag=True,
-    help="Print rows and errors only.",
-)
+@output_option("Output file, or - for standard output.")
+@quiet_option("Print rows and errors only.")
 def command(logs: tuple[str, ...], output: str | None, quiet: bool, **options: Any) -> None:
     """List the nanopublications in each LOG: IRI, creators, time, license, types, and what they retract and supersede.
 

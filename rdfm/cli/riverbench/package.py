@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rdfm.cli.options import option
+from rdfm.cli.options import output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
@@ -28,22 +28,8 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
     short_help="Write all distributions of a dataset, and their metadata.",
 )
 @click.argument("log", type=click.Path())
-@option(
-    "-o",
-    "--output",
-    group="Output",
-    metavar="FOLDER",
-    required=True,
-    type=click.Path(),
-    help="Folder to write. It appears when it is complete.",
-)
-@option(
-    "-q",
-    "--quiet",
-    group="Other options",
-    is_flag=True,
-    help="Print errors only.",
-)
+@output_option("Folder to write. It appears when it is complete.", metavar="FOLDER", required=True)
+@quiet_option()
 def command(log: str, output: str, quiet: bool, **options: Any) -> None:
     """Package the messages of LOG as a RiverBench dataset: flat, stream and Jelly files in all sizes.
 

@@ -25,15 +25,14 @@ from rdfm._core import Literal as LiteralTerm
 from rdfm.conversion.options import divide, readers
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.summary import Summary
-from rdfm.conversion.tables import TableBatch, TableTarget
-from rdfm.conversion.target import Target
+from rdfm.conversion.tables import TableBatch, computed_output
 from rdfm.errors import OptionError
 from rdfm.exchange.nanopub.options import LIST
 from rdfm.logs.driver import NO_LOG, NOTHING, Driver, Item, Read, Reading
 from rdfm.logs.frames import needed
 from rdfm.logs.input import Readable, as_inputs
 from rdfm.logs.kinds import other_kind
-from rdfm.logs.output import Shape, Writable, output_format
+from rdfm.logs.output import Writable, output_format
 from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
@@ -536,25 +535,12 @@ class NanopubLog:
             )
         refuse_own_input(self._inputs, output, self._options, LIST)
         divided = divide(self._options, readers(self._inputs, given.get("from_format")), spec, LIST)
-        if "lossy" in spec.options("write"):  # users of CSV expect plain values
-            divided.writes.setdefault("lossy", True)
-        shape = Shape(
-            output,
-            given.get("compression"),
-            given.get("split_messages"),
-            given.get("split_bytes"),
-            given.get("overwrite", False),
+        is_table = "results" in spec.written_only
+        shape, target = computed_output(
+            output, format, given, divided.writes, schema if is_table else None
         )
-        target: Any = Target(output, format, divided.writes, shape)
         describe = _Describe()
-        stages = self._stages(describe)
-        if "results" in spec.written_only:
-            if shape.folder or shape.archive:
-                raise OptionError("a table must be a single file, such as out.parquet")
-            target = TableTarget(target, schema())
-            stages = (*stages, _ToTable())
-        else:
-            stages = (*stages, _ToResults())
+        stages = (*self._stages(describe), _ToTable() if is_table else _ToResults())
         plan = ConversionPlan(
             inputs=self._inputs,
             driver=self._driver(divided.reads, divided.hints),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rdfm.exchange.riverbench.names import DATASET, STREAM_TYPES
 from rdfm.formats import OptionSpec
-from rdfm.logs.options import READING, WRITING, declare
+from rdfm.logs.options import CHECKING, READING, WRITING, declare
 
 __all__ = ["CHECK", "PACKAGE"]
 
@@ -78,20 +78,6 @@ CHECK: dict[str, OptionSpec] = {
             PACKAGE["metadata"],
             help="Metadata of the dataset's source (metadata.ttl), which may declare further rules for messages.",
         ),
-        OptionSpec(
-            "strict",
-            "switch",
-            "Count warnings as errors.",
-            default=False,
-            group=_OUTPUT,
-        ),
-        OptionSpec(
-            "max_errors",
-            "count",
-            "Stop after N errors.",
-            least=1,
-            metavar="N",
-            group=_OUTPUT,
-        ),
+        *(option for option in CHECKING if option.name in ("strict", "max_errors")),
     )
 }
