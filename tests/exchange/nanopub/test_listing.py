@@ -183,7 +183,7 @@ LATEST = {
     "itself": ([of("a", supersedes=["a"])], ["a"]),
     "copies": ([of("a"), of("a"), of("b", supersedes=["a"])], ["b"]),
     "one of two keys": ([of("a"), of("a", "k2"), of("b", "k2", retracts=["a"])], ["a", "b"]),
-    "a long name that is no artifact code": (
+    "a long name without an artifact code": (
         [
             of("v1/observations-of-birds-in-2026"),
             of("v2/observations-of-birds-in-2026", supersedes=["v1/observations-of-birds-in-2026"]),
