@@ -13,6 +13,7 @@ from rdfm.conversion.target import Target
 from rdfm.errors import OptionError
 from rdfm.formats import Format
 from rdfm.logs.output import Shape, Writable
+from rdfm.logs.rows import ComputedBatch
 
 if TYPE_CHECKING:
     import pyarrow
@@ -56,28 +57,23 @@ def computed_output(
     return shape, TableTarget(target, make_schema())
 
 
-class TableBatch:
+class TableBatch(ComputedBatch):
     """The rows of a table as a batch.
 
     Attributes:
         table: The record batch.
-        record_count: Number of rows.
         memory_bytes: Size in bytes.
     """
-
-    kind = "results"
-    continued = continues = False
-    first_index = 0
 
     def __init__(self, table: pyarrow.RecordBatch) -> None:
         """Create a batch of the rows."""
         self.table = table
-        self.record_count: int = table.num_rows
         self.memory_bytes = table.nbytes
 
     def __len__(self) -> int:
         """Number of rows."""
-        return self.record_count
+        rows: int = self.table.num_rows
+        return rows
 
 
 class TableTarget:

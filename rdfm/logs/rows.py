@@ -16,7 +16,25 @@ from rdfm.logs.reader import LogReader
 from rdfm.logs.stages import Stage, Tally, through
 from rdfm.logs.turns import Turn
 
-__all__ = ["RowReader", "batches_through"]
+__all__ = ["ComputedBatch", "RowReader", "batches_through"]
+
+
+class ComputedBatch:
+    """Base of the batches of computed rows, with the attributes of a batch of the core."""
+
+    __slots__ = ()
+    kind = "results"
+    continued = continues = False
+    first_index = 0
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        raise NotImplementedError
+
+    @property
+    def record_count(self) -> int:
+        """Number of rows."""
+        return len(self)
 
 
 def batches_through(

@@ -16,6 +16,7 @@ from rdfm._core import Evaluated, MessageBatch, Query, QueryDataset, ResultBatch
 from rdfm.errors import LimitError, OptionError, spelled
 from rdfm.logs.driver import NO_LOG, NOTHING, Item, Read, Skipped
 from rdfm.logs.kinds import other_kind
+from rdfm.logs.rows import ComputedBatch
 from rdfm.logs.stages import Stage
 from rdfm.sparql.remedies import higher
 
@@ -25,7 +26,7 @@ _METHODS = {"select": "solutions", "construct": "construct", "ask": "holds"}
 
 
 @dataclass(frozen=True, slots=True)
-class SolutionBatch:
+class SolutionBatch(ComputedBatch):
     """A batch of solutions.
 
     An ASK query has one solution, without variables, for each message for which it is true.
@@ -46,16 +47,7 @@ class SolutionBatch:
     first: int = 0
     evaluated: Evaluated | None = None
 
-    kind = "results"
-    continued = continues = False
-    first_index = 0
-
     def __len__(self) -> int:
-        """Number of rows."""
-        return len(self.rows)
-
-    @property
-    def record_count(self) -> int:
         """Number of rows."""
         return len(self.rows)
 

@@ -36,7 +36,7 @@ from rdfm.logs.output import Writable, output_format
 from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
-from rdfm.logs.rows import RowReader
+from rdfm.logs.rows import ComputedBatch, RowReader
 from rdfm.logs.stages import SkipBroken, Stage
 from rdfm.logs.turns import Loop
 
@@ -168,7 +168,7 @@ def _cell(value: str | int | list[str] | None) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class RowBatch:
+class RowBatch(ComputedBatch):
     """Rows as a batch.
 
     Attributes:
@@ -177,16 +177,7 @@ class RowBatch:
 
     rows: list[NanopubRow]
 
-    kind = "results"
-    continued = continues = False
-    first_index = 0
-
     def __len__(self) -> int:
-        """Number of rows."""
-        return len(self.rows)
-
-    @property
-    def record_count(self) -> int:
         """Number of rows."""
         return len(self.rows)
 
