@@ -6,19 +6,16 @@ Java side is left out, with a note.
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from jvm import java_classpath
+
 __all__ = ["trusty_uris"]
 
-ROOT = Path(__file__).parent.parent
-PEER = ROOT / "tests" / "peers" / "nanopub"
-BUILT = ROOT / "build" / "peers" / "nanopub"
 # A code of the right length, until the code of the quads is known.
 UNKNOWN = "RA" + "0" * 43
 NP = "http://www.nanopub.org/nschema#"
@@ -64,17 +61,8 @@ def generate(path: Path, count: int) -> None:
 
 def java_rate(path: Path, seconds: float) -> float | None:
     """Trusty URIs per second of the Java library on one thread; None if it cannot run."""
-    if not all(map(shutil.which, ("java", "javac", "mvn"))):
+    if (classpath := java_classpath("nanopub")) is None:
         return None
-    if not (BUILT / "classes").exists():
-        BUILT.mkdir(parents=True, exist_ok=True)
-        goal = ("dependency:copy-dependencies", "-DincludeScope=runtime")
-        maven = ["mvn", "-q", "-B", "-f", PEER / "pom.xml", *goal, f"-DoutputDirectory={BUILT}/lib"]
-        if subprocess.run(maven, capture_output=True, check=False).returncode:
-            return None
-        compile = ["javac", "--release", "17", "-cp", f"{BUILT}/lib/*", "-d", BUILT / "classes"]
-        subprocess.run([*compile, PEER / "Nanopubs.java"], capture_output=True, check=True)
-    classpath = os.pathsep.join([f"{BUILT}/classes", f"{BUILT}/lib/*"])
     command = ["java", "-XX:+UseSerialGC", "-cp", classpath, "Nanopubs", "time", path, str(seconds)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(done.stdout)

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from generate import generate
+from jvm import jelly_jvm_rates
 from nanopubs import trusty_uris
 from tasks import rows
 from work import Row, Task
@@ -168,6 +169,34 @@ def converted(quick: bool) -> dict[str, Any]:
     }
     target.unlink()
     return result
+
+
+def beside_jelly_jvm(
+    log: str, target: tuple[float, float], quick: bool
+) -> tuple[dict[str, Any], ...]:
+    """The rates of reading and writing Jelly, relative to those of Jelly-JVM."""
+    rates = jelly_jvm_rates(folder(quick) / f"{log}.jelly", 1 if quick else 8)
+    found = []
+    for side, task in enumerate(("read", "write")):
+        name = f"jelly {task}, batches ({log})"
+        ours = measure(name, "ours", quick)
+        if rates is None or "error" in ours:
+            reason = ours.get("error", "Jelly-JVM needs java, javac and mvn")
+            found.append({"task": f"{name} beside Jelly-JVM", "error": reason})
+            continue
+        value = rate(ours) / rates[side]
+        shown = f"{rate(ours) / 1e6:.1f} and {rates[side] / 1e6:.2f} M triples/s"
+        found.append(
+            {
+                "task": f"{name} beside Jelly-JVM, {shown}",
+                "value": value,
+                "unit": "x",
+                "target": target[side],
+                "at_most": False,
+                "met": value >= target[side],
+            }
+        )
+    return tuple(found)
 
 
 def output_size(quick: bool) -> dict[str, Any]:
@@ -331,6 +360,11 @@ def main() -> None:
         if wanted.search(name):
             results.append(single(measurement, *arguments))
             print_single(results[-1])
+    for log, targets in (("osm", (2.5, 5)), ("iot", (3, 4.5))):
+        if wanted.search("jelly-jvm"):
+            for result in beside_jelly_jvm(log, targets, options.quick):
+                results.append(result)
+                print_single(result)
     if options.json:
         options.json.write_text(
             json.dumps({"environment": about, "results": results}, indent=2) + "\n"
