@@ -128,6 +128,15 @@ pub(crate) fn lexical(text: &[u8]) -> Option<u8> {
     Some(if escape == 0 { flags::PLAIN } else { 0 })
 }
 
+/// Returns 0 for an ASCII byte that needs an escape (see [`ESCAPE`]). Branch-free, for vectorization.
+#[inline]
+fn lexical_allows(byte: u8) -> u8 {
+    (byte ^ b'"')
+        .min(byte ^ b'\\')
+        .min(byte ^ 0x7f)
+        .min(byte.saturating_sub(0x1f))
+}
+
 /// Like [`lexical`], faster for a short text.
 #[inline]
 pub(crate) fn lexical_excerpt(text: Excerpt<'_>) -> Option<u8> {
@@ -135,8 +144,7 @@ pub(crate) fn lexical_excerpt(text: Excerpt<'_>) -> Option<u8> {
         let (mut high, mut escape) = (0u8, 0u8);
         for (&byte, &mask) in bytes.iter().zip(mask) {
             high |= byte & mask;
-            let bad = (byte < 0x20) | (byte == b'"') | (byte == b'\\') | (byte == 0x7f);
-            escape |= if bad { mask } else { 0 };
+            escape |= if lexical_allows(byte) == 0 { mask } else { 0 };
         }
         if high < 0x80 {
             return Some(if escape == 0 { flags::PLAIN } else { 0 });
