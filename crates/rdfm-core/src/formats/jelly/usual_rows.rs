@@ -150,6 +150,12 @@ impl<R: Record> TermReader<R> {
             };
             return self.iri_of(last.0, last.1).ok();
         }
+        if tag == bnode_tag(POSITION)
+            && let Some((term, length)) = self.usual_bnode(bytes, *at, word, end)
+        {
+            *at += length;
+            return Some(term);
+        }
         if POSITION == 2
             && tag == LITERAL_OBJECT
             && let Some((term, length)) = self.usual_literal(bytes, *at, word, end)
@@ -178,6 +184,52 @@ impl<R: Record> TermReader<R> {
         *last = self.last_iri();
         *at = end - wire.rest().len();
         term.ok()
+    }
+
+    /// Decodes a blank node with a short label. `word` begins with its field, which must end before
+    /// `end`. Returns the term and the length of the field.
+    #[inline]
+    fn usual_bnode(
+        &mut self,
+        bytes: &[u8],
+        at: usize,
+        word: u64,
+        end: usize,
+    ) -> Option<(TermId, usize)> {
+        let [_, length, ..] = word.to_le_bytes();
+        let field_end = at + 2 + usize::from(length);
+        if length >= 0x80 || field_end > end {
+            return None;
+        }
+        let text = Excerpt::new(bytes, at + 2, usize::from(length))?;
+        let flags = scan::label(text.text())?;
+        let term = self.add_short(text, TermKind::Bnode, 0, flags)?;
+        Some((term, field_end - at))
+    }
+
+    /// Adds a term with the text.
+    #[inline]
+    fn add_short(
+        &mut self,
+        text: Excerpt<'_>,
+        kind: TermKind,
+        aux: u32,
+        flags: u8,
+    ) -> Option<TermId> {
+        self.builder.charge(text.length()).ok()?;
+        let offset = match text.short() {
+            Some(bytes) => self.builder.append_short(bytes, text.length()),
+            None => self.builder.append_text(text.text()),
+        };
+        let term = Term {
+            offset,
+            length: text.length() as u32,
+            aux,
+            split: NO_SPLIT,
+            kind,
+            flags,
+        };
+        self.builder.add_term(term).ok()
     }
 
     /// Decodes a short literal without a language. `word` begins with its field, which must end
@@ -209,20 +261,8 @@ impl<R: Record> TermReader<R> {
         };
         let text = Excerpt::new(bytes, at + 4, usize::from(length))?;
         let flags = scan::lexical_excerpt(text)?;
-        self.builder.charge(text.length()).ok()?;
-        let offset = match text.short() {
-            Some(bytes) => self.builder.append_short(bytes, text.length()),
-            None => self.builder.append_text(text.text()),
-        };
-        let term = self.builder.add_term(Term {
-            offset,
-            length: u32::from(length),
-            aux: aux.0,
-            split: NO_SPLIT,
-            kind,
-            flags,
-        });
-        Some((term.ok()?, field_end - at))
+        let term = self.add_short(text, kind, aux.0, flags)?;
+        Some((term, field_end - at))
     }
 
     /// Decodes a name entry with an id of at most two bytes.
@@ -261,6 +301,11 @@ const fn fields(quads: bool) -> u32 {
 /// Tag of an IRI at a position of a statement.
 const fn iri_tag(position: usize) -> u64 {
     (4 * position as u64 + 1) << 3 | 2
+}
+
+/// Tag of a blank node at a position of a statement.
+const fn bnode_tag(position: usize) -> u64 {
+    (4 * position as u64 + 2) << 3 | 2
 }
 
 /// Tag of a literal as object.
