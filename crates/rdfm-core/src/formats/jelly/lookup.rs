@@ -46,7 +46,7 @@ impl LookupBudget {
 /// The last term made from an entry.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Memo {
-    /// When the term is valid, see [`memo_key`]; 0 for never.
+    /// Identifies when the term is valid, see [`memo_key`]; 0 for never.
     pub key: u64,
     pub term: TermId,
     /// Unique for each setting of an entry in the table; 0 means "not set".
@@ -60,7 +60,7 @@ pub(super) fn memo_key(batch: u32, prefix: u32) -> u64 {
     u64::from(batch) << 32 | u64::from(prefix)
 }
 
-/// Size in bytes of the texts that an entry contains itself.
+/// Longest text, in bytes, that is stored in the entry itself.
 const SHORT: usize = 64;
 /// Value of [`LookupEntry::short_length`] for a longer text.
 const LONG: u8 = u8::MAX;

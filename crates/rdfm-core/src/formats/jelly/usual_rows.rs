@@ -7,8 +7,8 @@
 //!   [`TermReader::statement`] and [`TermReader::name_entry`], so it does not matter which rows are
 //!   decoded here.
 //!
-//! A load may read up to seven bytes after a row. A row is therefore decoded here only if so many
-//! bytes are buffered, which is checked before any of its terms is.
+//! A load may read up to seven bytes after the end of a row. Before the first term of a row is
+//! decoded, the loop checks that these bytes are buffered.
 
 use super::frames::Frame;
 use super::term_reader::{GRAPH, QUAD_FIELDS, TRIPLE_FIELDS, TermReader};
@@ -207,7 +207,7 @@ impl<R: Record> TermReader<R> {
         Some((term, field_end - at))
     }
 
-    /// Adds a term with the text.
+    /// Adds a term with this text.
     #[inline]
     fn add_short(
         &mut self,
@@ -249,18 +249,22 @@ impl<R: Record> TermReader<R> {
         if tag != 0x0a || size >= 0x80 || length >= 0x80 || field_end > end {
             return None;
         }
-        let (kind, aux) = if text_end == field_end {
-            (TermKind::Literal, TermId(0))
+        let datatype = if text_end == field_end {
+            None
         } else if text_end + 2 == field_end
             && let [0x18, id] = *bytes.get(text_end..field_end)?
             && id < 0x80
         {
-            self.datatype(u32::from(id)).ok()?
+            Some(u32::from(id))
         } else {
             return None;
         };
         let text = Excerpt::new(bytes, at + 4, usize::from(length))?;
         let flags = scan::lexical_excerpt(text)?;
+        let (kind, aux) = match datatype {
+            None => (TermKind::Literal, TermId(0)),
+            Some(id) => self.datatype(id).ok()?,
+        };
         let term = self.add_short(text, kind, aux.0, flags)?;
         Some((term, field_end - at))
     }

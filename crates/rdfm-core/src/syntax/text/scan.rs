@@ -128,7 +128,8 @@ pub(crate) fn lexical(text: &[u8]) -> Option<u8> {
     Some(if escape == 0 { flags::PLAIN } else { 0 })
 }
 
-/// Returns 0 for an ASCII byte that needs an escape (see [`ESCAPE`]). Branch-free, for vectorization.
+/// Returns 0 for an ASCII byte that needs an escape (see [`ESCAPE`]). Branch-free, for
+/// vectorization.
 #[inline]
 fn lexical_allows(byte: u8) -> u8 {
     (byte ^ b'"')
