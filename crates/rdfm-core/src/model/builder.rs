@@ -273,6 +273,18 @@ impl<R: Record> LogBuilder<R> {
         offset
     }
 
+    /// Like [`append_text`](Self::append_text), for the first `length` bytes of a fixed number, which
+    /// are copied in one step.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // a few moves
+    pub fn append_short<const N: usize>(&mut self, bytes: &[u8; N], length: usize) -> u32 {
+        debug_assert!(length <= N);
+        let offset = self.table.arena.len();
+        self.table.arena.extend_from_slice(bytes);
+        self.table.arena.truncate(offset + length);
+        offset as u32
+    }
+
     /// Appends text to the arena and charges for it.
     ///
     /// # Errors

@@ -85,8 +85,18 @@ impl WrittenSize {
     /// Whether the records are too long.
     pub(super) fn too_long<R: Record>(&mut self, table: &TermTable, records: &[R]) -> bool {
         let mut bytes = self.bytes;
+        // Records often repeat terms of the previous one, whose lengths are already known.
+        let mut last = [(TermId::DEFAULT_GRAPH, 0); 8];
         for record in records.get(self.records..).unwrap_or_default() {
-            record.each(|id| bytes = bytes.saturating_add(self.length(table, id)));
+            let mut position = 0;
+            record.each(|id| {
+                let known = &mut last[position % 8];
+                if known.0 != id {
+                    *known = (id, self.length(table, id));
+                }
+                bytes = bytes.saturating_add(known.1);
+                position += 1;
+            });
         }
         self.bytes = bytes;
         self.records = records.len();

@@ -12,4 +12,5 @@ mod patch;
 mod restart;
 #[path = "../support/mod.rs"]
 mod support;
+mod usual_rows;
 mod wire;

@@ -93,6 +93,14 @@ pub(super) trait RowHandler: Send {
     #[inline]
     fn begin_row(&mut self, _position: u64) {}
 
+    /// Decodes rows from the start of a frame, up to the first one in an unusual encoding, and moves
+    /// the frame there. Returns true if a part of a message ends there, which happens only if
+    /// `parts`.
+    #[inline]
+    fn usual_rows(&mut self, _bytes: &[u8], _frame: &mut Frame, _parts: bool) -> Checked<bool> {
+        Ok(false)
+    }
+
     /// Decodes a row.
     fn row(&mut self, field: usize, payload: &[u8]) -> Checked<()>;
 
@@ -669,7 +677,19 @@ impl<H: RowHandler> FrameReader<H> {
                     Err(error) => break error,
                 }
             }
-            frame.at = frame.end - wire.rest().len();
+            let start = frame.end - wire.rest().len();
+            frame.at = start;
+            match rows.usual_rows(&input.bytes, frame, self.parts) {
+                Ok(true) => return Ok(true),
+                Ok(false) => wire = Wire::new(&input.bytes[frame.at..frame.end]),
+                Err(error) => {
+                    in_row = true;
+                    break error;
+                }
+            }
+            if wire.is_done() {
+                continue;
+            }
             match wire.field(H::FRAME_FIELDS, "the frame") {
                 Ok((1, row)) => {
                     rows.begin_row(input.offset_of(frame.at));

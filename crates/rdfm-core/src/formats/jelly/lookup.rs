@@ -7,9 +7,12 @@
 //! - Law: an entry that was never set is never returned.
 
 use super::options::JoinMode;
+use crate::model::builder::LogBuilder;
 use crate::model::error::ErrorClass;
+use crate::model::record::Record;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::TermId;
+use crate::syntax::text::scan::Excerpt;
 use crate::syntax::wire::{Checked, WireError, limit, malformed};
 
 /// Memory in bytes allocated for the entries and texts of all tables.
@@ -40,21 +43,109 @@ impl LookupBudget {
     }
 }
 
-/// An entry, and a memo of the last term made from it.
-#[derive(Default)]
-pub(super) struct LookupEntry {
-    pub text: Vec<u8>,
-    /// Bytes counted for the text.
-    held: usize,
+/// The last term made from an entry.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Memo {
+    /// Identifies when the term is valid, see [`memo_key`]; 0 for never.
+    pub key: u64,
+    pub term: TermId,
     /// Unique for each setting of an entry in the table; 0 means "not set".
     pub serial: u32,
-    /// Serial of the batch that contains `term`; 0 for none.
-    pub batch: u32,
-    /// Serial of the prefix entry that was combined with this name to make `term`.
-    pub prefix: u32,
-    pub term: TermId,
+}
+
+/// Key of a memo: serial of the batch that contains the term, and serial of the prefix entry that
+/// was combined with a name (0 for a datatype).
+#[inline]
+pub(super) fn memo_key(batch: u32, prefix: u32) -> u64 {
+    u64::from(batch) << 32 | u64::from(prefix)
+}
+
+/// Longest text, in bytes, that is stored in the entry itself.
+const SHORT: usize = 64;
+/// Value of [`LookupEntry::short_length`] for a longer text.
+const LONG: u8 = u8::MAX;
+
+/// An entry.
+pub(super) struct LookupEntry {
+    short: [u8; SHORT],
+    short_length: u8,
     /// [`crate::model::term::flags::PLAIN`] or 0.
     pub flags: u8,
+    /// Bytes counted for `long`.
+    held: u32,
+    long: Vec<u8>,
+}
+
+impl Default for LookupEntry {
+    fn default() -> Self {
+        Self {
+            short: [0; SHORT],
+            short_length: 0,
+            flags: 0,
+            held: 0,
+            long: Vec::new(),
+        }
+    }
+}
+
+impl LookupEntry {
+    /// The text.
+    #[inline]
+    pub fn text(&self) -> &[u8] {
+        let short = self.short.get(..usize::from(self.short_length));
+        short.unwrap_or(&self.long)
+    }
+
+    /// Appends the text to the batch without charging for it. Returns its offset and length.
+    #[inline]
+    pub fn append_to<R: Record>(&self, builder: &mut LogBuilder<R>) -> (u32, usize) {
+        let length = usize::from(self.short_length);
+        if length <= SHORT {
+            (builder.append_short(&self.short, length), length)
+        } else {
+            (builder.append_text(&self.long), self.long.len())
+        }
+    }
+
+    #[inline]
+    fn set_text(&mut self, text: Excerpt<'_>, budget: &mut LookupBudget) -> Checked<()> {
+        if self.held == 0
+            && let Some(bytes) = text.short()
+        {
+            self.short[..bytes.len()].copy_from_slice(bytes);
+            self.short_length = text.length() as u8;
+            return Ok(());
+        }
+        self.set_any_text(text.text(), budget)
+    }
+
+    #[inline(never)]
+    fn set_any_text(&mut self, text: &[u8], budget: &mut LookupBudget) -> Checked<()> {
+        if self.held as usize / 4 > text.len() + 64 {
+            self.drop_long(budget);
+        }
+        if let Some(short) = self.short.get_mut(..text.len()) {
+            short.copy_from_slice(text);
+            self.short_length = text.len() as u8;
+            return Ok(());
+        }
+        if (self.held as usize) < text.len() {
+            self.drop_long(budget);
+            budget.hold(text.len())?;
+            self.held = text.len() as u32;
+            self.long.reserve_exact(text.len());
+        }
+        self.long.clear();
+        self.long.extend_from_slice(text);
+        self.short_length = LONG;
+        Ok(())
+    }
+
+    fn drop_long(&mut self, budget: &mut LookupBudget) {
+        budget.held -= u64::from(self.held);
+        self.held = 0;
+        self.long = Vec::new();
+    }
 }
 
 /// A lookup table. Entry 0 is the empty text; as a prefix it means "none yet".
@@ -62,6 +153,8 @@ pub(super) struct LookupTable {
     what: &'static str,
     size: u32,
     entries: Vec<LookupEntry>,
+    /// The memos of the entries. Separate, so that those in use fit in the cache.
+    memos: Vec<Memo>,
     last: u32,
     serial: u32,
     /// Offset of the frame that repeated the stream options at its start. Cleared by an entry with an
@@ -73,21 +166,14 @@ pub(super) struct LookupTable {
     after_mark: bool,
     /// Offset of the first such frame after which an entry continued the table.
     pub continued: Option<u64>,
-    /// Text buffers reused from earlier logs. They are small and few, so they are not counted.
-    spare: Vec<Vec<u8>>,
 }
 
 /// The previous id if it is unknown. No id follows it.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
-/// Maximum capacity and number of the text buffers kept for the next log.
-const SPARE_BYTES: usize = 256;
-const SPARE_TEXTS: usize = 1024;
-
 impl LookupTable {
     pub fn new(what: &'static str, size: u32, joins: JoinMode) -> Self {
         let none = LookupEntry {
-            serial: u32::MAX,
             flags: crate::model::term::flags::PLAIN,
             ..LookupEntry::default()
         };
@@ -95,25 +181,23 @@ impl LookupTable {
             what,
             size,
             entries: vec![none],
+            memos: vec![Memo {
+                serial: u32::MAX,
+                ..Memo::default()
+            }],
             last: 0,
             serial: 0,
             repeated: None,
             continues: joins == JoinMode::Warn,
             after_mark: false,
             continued: None,
-            spare: Vec::new(),
         }
     }
 
     /// Removes all entries and sets the size of the table.
     pub fn reset(&mut self, size: u32) {
-        for mut entry in self.entries.drain(1..) {
-            let capacity = entry.text.capacity();
-            if (1..=SPARE_BYTES).contains(&capacity) && self.spare.len() < SPARE_TEXTS {
-                entry.text.clear();
-                self.spare.push(entry.text);
-            }
-        }
+        self.entries.truncate(1);
+        self.memos.truncate(1);
         self.size = size;
         self.last = 0;
         self.serial = 0;
@@ -137,10 +221,11 @@ impl LookupTable {
     }
 
     /// Sets an entry and clears its memo.
+    #[inline]
     pub fn set(
         &mut self,
         id: u32,
-        text: &[u8],
+        text: Excerpt<'_>,
         flags: u8,
         budget: &mut LookupBudget,
     ) -> Checked<()> {
@@ -162,55 +247,50 @@ impl LookupTable {
         self.last = id;
         let at = id as usize;
         if at >= self.entries.len() {
-            budget.hold((at + 1 - self.entries.len()) * size_of::<LookupEntry>())?;
-            self.entries.resize_with(at + 1, LookupEntry::default);
+            self.grow(at + 1, budget)?;
         }
         self.serial = self.serial % (u32::MAX - 1) + 1;
         let entry = &mut self.entries[at];
-        if entry.held < text.len() || entry.held / 4 > text.len() + 64 {
-            budget.held -= entry.held as u64;
-            entry.held = 0;
-            entry.text = Vec::new();
-            budget.hold(text.len())?;
-            entry.held = text.len();
-            // The counted size does not depend on which buffer is reused.
-            entry.text = self.spare.pop().unwrap_or_default();
-            entry.text.reserve_exact(text.len());
-        }
-        entry.text.clear();
-        entry.text.extend_from_slice(text);
-        entry.serial = self.serial;
-        entry.batch = 0;
+        entry.set_text(text, budget)?;
         entry.flags = flags;
+        self.memos[at] = Memo {
+            serial: self.serial,
+            ..Memo::default()
+        };
         Ok(())
     }
 
-    /// Returns an entry, whether or not it was set.
-    #[inline]
-    pub fn peek(&self, id: u32) -> Option<&LookupEntry> {
-        self.entries.get(id as usize)
+    #[inline(never)]
+    fn grow(&mut self, length: usize, budget: &mut LookupBudget) -> Checked<()> {
+        let more = length - self.entries.len();
+        budget.hold(more * (size_of::<LookupEntry>() + size_of::<Memo>()))?;
+        self.entries.resize_with(length, LookupEntry::default);
+        self.memos.resize(length, Memo::default());
+        Ok(())
     }
 
-    /// Returns an entry that was set (for id 0 see [`LookupTable`]).
+    /// Returns the memo of an entry, whether or not the entry was set.
     #[inline]
-    pub fn get(&self, id: u32) -> Checked<&LookupEntry> {
-        match self.entries.get(id as usize) {
-            Some(entry) if entry.serial != 0 => Ok(entry),
+    pub fn peek(&self, id: u32) -> Option<&Memo> {
+        self.memos.get(id as usize)
+    }
+
+    /// Returns an entry that was set, and its memo (for id 0 see [`LookupTable`]).
+    #[inline]
+    pub fn get(&self, id: u32) -> Checked<(&LookupEntry, &Memo)> {
+        match (self.entries.get(id as usize), self.memos.get(id as usize)) {
+            (Some(entry), Some(memo)) if memo.serial != 0 => Ok((entry, memo)),
             _ => Err(self.undefined(id)),
         }
     }
 
-    /// Like [`get`](Self::get), but mutable, to store the term.
+    /// Like [`get`](Self::get), to store the term.
     #[inline]
-    pub fn get_mut(&mut self, id: u32) -> Checked<&mut LookupEntry> {
-        let defined = self
-            .entries
-            .get(id as usize)
-            .is_some_and(|entry| entry.serial != 0);
-        if !defined {
+    pub fn get_mut(&mut self, id: u32) -> Checked<(&LookupEntry, &mut Memo)> {
+        if self.peek(id).is_none_or(|memo| memo.serial == 0) {
             return Err(self.undefined(id));
         }
-        Ok(&mut self.entries[id as usize])
+        Ok((&self.entries[id as usize], &mut self.memos[id as usize]))
     }
 
     /// Continues a table from before a frame that repeats the stream options, or returns an error.
@@ -291,13 +371,15 @@ mod tests {
     fn zero_is_the_next_entry_and_the_size_is_kept() {
         let mut budget = LookupBudget::new(10_000);
         let mut table = LookupTable::new("name", 3, JoinMode::Error);
+        let mut set =
+            |table: &mut LookupTable, id, text| table.set(id, Excerpt::of(text), 0, &mut budget);
         assert!(table.get(1).is_err());
-        table.set(0, b"a", 0, &mut budget).unwrap();
-        table.set(3, b"c", 0, &mut budget).unwrap();
-        assert_eq!(table.get(1).unwrap().text, b"a");
+        set(&mut table, 0, b"a").unwrap();
+        set(&mut table, 3, b"c").unwrap();
+        assert_eq!(table.get(1).unwrap().0.text(), b"a");
         assert!(table.get(2).is_err());
-        assert_eq!(table.get(3).unwrap().text, b"c");
-        let error = table.set(0, b"d", 0, &mut budget).unwrap_err();
+        assert_eq!(table.get(3).unwrap().0.text(), b"c");
+        let error = set(&mut table, 0, b"d").unwrap_err();
         assert_eq!(
             error.into_parts().1.text(),
             "name entry 4 exceeds the declared table size 3"
@@ -305,14 +387,44 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_has_the_text_that_was_set_last() {
+        let text: Vec<u8> = (0..200).collect();
+        let mut budget = LookupBudget::new(10_000);
+        let mut table = LookupTable::new("name", 1, JoinMode::Error);
+        for length in (0..200).chain((0..200).rev()).chain([100, 3, 150, 40]) {
+            for start in [0, 200 - length] {
+                let excerpt = Excerpt::new(&text, start, length).unwrap();
+                table.set(1, excerpt, 0, &mut budget).unwrap();
+                assert_eq!(
+                    table.get(1).unwrap().0.text(),
+                    &text[start..start + length],
+                    "{length} from {start}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn the_memory_in_use_is_bounded() {
         let mut budget = LookupBudget::new(10_000);
         let mut table = LookupTable::new("name", 100, JoinMode::Error);
+        let mut set = |id, text: &[u8]| table.set(id, Excerpt::of(text), 0, &mut budget);
         for _ in 0..1000 {
-            table.set(1, &[b'a'; 9000], 0, &mut budget).unwrap();
-            table.set(1, b"b", 0, &mut budget).unwrap();
+            set(1, &[b'a'; 9000]).unwrap();
+            set(1, b"b").unwrap();
         }
-        table.set(1, &[b'a'; 6000], 0, &mut budget).unwrap();
-        assert!(table.set(2, &[b'a'; 6000], 0, &mut budget).is_err());
+        set(1, &[b'a'; 6000]).unwrap();
+        assert!(set(2, &[b'a'; 6000]).is_err());
+    }
+
+    #[test]
+    fn each_entry_counts_its_size_in_memory() {
+        let each = size_of::<LookupEntry>() + size_of::<Memo>();
+        let mut budget = LookupBudget::new(10 * each as u64);
+        let mut table = LookupTable::new("name", 100, JoinMode::Error);
+        for _ in 0..10 {
+            table.set(0, Excerpt::of(b"a"), 0, &mut budget).unwrap();
+        }
+        assert!(table.set(0, Excerpt::of(b"a"), 0, &mut budget).is_err());
     }
 }

@@ -24,3 +24,4 @@ mod owned;
 mod rows;
 mod term_reader;
 mod term_writer;
+mod usual_rows;

@@ -5,12 +5,12 @@
 //! - Law: everything that the specification calls an error is an error.
 
 use super::decode::{MessageEnd, RowHandler};
-use super::frames::{EMPTY_ROW, FRAME_FIELDS};
+use super::frames::{EMPTY_ROW, FRAME_FIELDS, Frame};
 use super::options::{FrameMeaning, MAX_VERSION, OptionsRow, PhysicalType, ReadSettings};
 use super::term_reader::{GRAPH, QUAD_FIELDS, TRIPLE_FIELDS, TermField, TermReader, skip_all};
 use crate::codec::values::Value;
 use crate::model::error::quote;
-use crate::model::term::Quad;
+use crate::model::term::{Quad, TermId};
 use crate::syntax::wire::{Checked, Wire, malformed, utf8};
 
 /// Names of the row's fields, by number.
@@ -106,6 +106,18 @@ impl RowHandler for QuadRows {
         self.in_graph = false;
     }
 
+    #[inline(never)]
+    fn usual_rows(&mut self, bytes: &[u8], frame: &mut Frame, parts: bool) -> Checked<bool> {
+        if self.terms.options.is_none() {
+            return Ok(false);
+        }
+        match self.physical {
+            PhysicalType::Quads => self.terms.usual_rows::<true>(bytes, frame, parts, quad),
+            PhysicalType::Graphs if !self.in_graph => Ok(false),
+            _ => self.terms.usual_rows::<false>(bytes, frame, parts, quad),
+        }
+    }
+
     #[inline]
     fn row(&mut self, field: usize, payload: &[u8]) -> Checked<()> {
         match field {
@@ -133,17 +145,22 @@ impl RowHandler for QuadRows {
     }
 }
 
+#[inline]
+fn quad(ids: [TermId; 4]) -> Quad {
+    Quad {
+        subject: ids[0],
+        predicate: ids[1],
+        object: ids[2],
+        graph: ids[GRAPH],
+    }
+}
+
 impl QuadRows {
     /// Decodes a triple or quad row.
     #[inline]
     fn statement(&mut self, bytes: &[u8], fields: u32) -> Checked<()> {
         let ids = self.terms.statement(bytes, fields)?;
-        self.terms.builder.add_quad(Quad {
-            subject: ids[0],
-            predicate: ids[1],
-            object: ids[2],
-            graph: ids[GRAPH],
-        })?;
+        self.terms.builder.add_quad(quad(ids))?;
         Ok(())
     }
 

@@ -6,7 +6,9 @@
 //! - Law: everything that the specification calls an error is an error. Terms are decoded in the
 //!   order subject, predicate, object, graph, whatever the order of the fields.
 
-use super::lookup::{LookupBudget, LookupTable, NEW_TABLES, UNKNOWN, not_a_restart};
+use super::lookup::{
+    LookupBudget, LookupTable, Memo, NEW_TABLES, UNKNOWN, memo_key, not_a_restart,
+};
 use super::options::{MIN_NAME_TABLE, OptionsRow, ReadSettings, TableSizes};
 use super::owned::OwnedTerm;
 use crate::model::builder::LogBuilder;
@@ -14,7 +16,7 @@ use crate::model::error::counted;
 use crate::model::record::Record;
 use crate::model::remedy::Reason;
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
-use crate::syntax::text::scan;
+use crate::syntax::text::scan::{self, Excerpt};
 use crate::syntax::wire::{
     Checked, LENGTH, VARINT, Wire, invalid_utf8, limit, malformed, put_bytes, put_varint,
 };
@@ -65,7 +67,7 @@ pub(super) struct TermReader<R: Record> {
     last_prefix: u32,
     /// Terms of the previous statement, and the open graph. If the bit in `live` is set, they are
     /// ids in the batch; otherwise they must be added from `kept`.
-    last: [TermId; 4],
+    pub(super) last: [TermId; 4],
     live: u8,
     kept: [Option<OwnedTerm>; 4],
     /// The positions that every statement must have, given or repeated, as a bit set.
@@ -210,7 +212,7 @@ impl<R: Record> TermReader<R> {
     pub fn name_entry(&mut self, payload: &[u8]) -> Checked<()> {
         let (id, value) = entry(payload)?;
         let flags = scan::iri(value).ok_or_else(|| invalid_utf8(value, "a name"))?;
-        self.names.set(id, value, flags, &mut self.budget)
+        self.set_name(id, Excerpt::of(value), flags)
     }
 
     /// Decodes an entry of the prefix lookup.
@@ -218,7 +220,8 @@ impl<R: Record> TermReader<R> {
     pub fn prefix_entry(&mut self, payload: &[u8]) -> Checked<()> {
         let (id, value) = entry(payload)?;
         let flags = scan::iri(value).ok_or_else(|| invalid_utf8(value, "a prefix"))?;
-        self.prefixes.set(id, value, flags, &mut self.budget)
+        self.prefixes
+            .set(id, Excerpt::of(value), flags, &mut self.budget)
     }
 
     /// Decodes an entry of the datatype lookup.
@@ -226,7 +229,8 @@ impl<R: Record> TermReader<R> {
     pub fn datatype_entry(&mut self, payload: &[u8]) -> Checked<()> {
         let (id, value) = entry(payload)?;
         let flags = scan::iri(value).ok_or_else(|| invalid_utf8(value, "a datatype"))?;
-        self.datatypes.set(id, value, flags, &mut self.budget)
+        self.datatypes
+            .set(id, Excerpt::of(value), flags, &mut self.budget)
     }
 
     /// Copies the terms that a later statement may repeat, because the batch ends.
@@ -252,13 +256,13 @@ impl<R: Record> TermReader<R> {
     /// Like [`statement`](Self::statement), but returns `None` if the fast path does not apply.
     #[inline]
     pub fn usual_statement(&mut self, bytes: &[u8], fields: u32) -> Option<[TermId; 4]> {
-        let iri_state = (self.last_prefix, self.last_name);
-        if self.required & !self.live == 0
+        let iri_state = self.last_iri();
+        if self.repeats_are_live()
             && let Ok(Some(ids)) = self.direct(bytes, fields)
         {
             return Some(ids);
         }
-        (self.last_prefix, self.last_name) = iri_state;
+        self.set_last_iri(iri_state);
         None
     }
 
@@ -285,9 +289,9 @@ impl<R: Record> TermReader<R> {
     pub fn iri_text(&mut self, bytes: &[u8]) -> Checked<Vec<u8>> {
         let (prefix, name) = iri_ids(bytes)?;
         self.next_iri(prefix, name);
-        let prefix = self.prefixes.get(self.last_prefix)?;
-        let name = self.names.get(self.last_name)?;
-        Ok([prefix.text.as_slice(), &name.text].concat())
+        let (prefix, _) = self.prefixes.get(self.last_prefix)?;
+        let (name, _) = self.names.get(self.last_name)?;
+        Ok([prefix.text(), name.text()].concat())
     }
 
     /// Decodes a statement with its fields in order, as writers produce them, whose repeated terms
@@ -310,7 +314,7 @@ impl<R: Record> TermReader<R> {
     /// Decodes the term at a position if its field is next; otherwise returns the previous one.
     #[inline(always)]
     #[allow(clippy::inline_always)] // four calls a statement
-    fn in_order<const POSITION: usize>(
+    pub(super) fn in_order<const POSITION: usize>(
         &mut self,
         wire: &mut Wire<'_>,
         fields: u32,
@@ -384,30 +388,36 @@ impl<R: Record> TermReader<R> {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // the hottest term: nearly always one load and two comparisons
+    #[allow(clippy::inline_always)] // the hottest term: nearly always two loads and a comparison
     pub fn iri(&mut self, bytes: &[u8]) -> Checked<TermId> {
         let (prefix, name) = iri_ids(bytes)?;
         self.next_iri(prefix, name);
-        // An entry that was not set has batch 0.
-        if let Some(prefix) = self.prefixes.peek(self.last_prefix)
-            && let Some(name) = self.names.peek(self.last_name)
-            && name.batch == self.builder.serial()
-            && name.prefix == prefix.serial
+        self.iri_of(self.last_prefix, self.last_name)
+    }
+
+    /// Returns the IRI of a prefix and a name.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // see `iri`
+    pub(super) fn iri_of(&mut self, prefix: u32, name: u32) -> Checked<TermId> {
+        // The memo of an entry that was not set has key 0.
+        if let Some(prefix) = self.prefixes.peek(prefix)
+            && let Some(name) = self.names.peek(name)
+            && name.key == memo_key(self.builder.serial(), prefix.serial)
         {
             return Ok(name.term);
         }
-        self.new_iri()
+        self.new_iri(prefix, name)
     }
 
-    /// Adds the last IRI to the batch, and stores its term with the name.
+    /// Adds the IRI of a prefix and a name to the batch, and stores its term with the name.
     #[inline(never)]
-    fn new_iri(&mut self) -> Checked<TermId> {
-        let prefix = self.prefixes.get(self.last_prefix)?;
-        let name = self.names.get_mut(self.last_name)?;
-        let (head, tail) = (prefix.text.len(), name.text.len());
-        self.builder.charge(head + tail)?;
-        let offset = self.builder.append_text(&prefix.text);
-        self.builder.append_text(&name.text);
+    fn new_iri(&mut self, prefix: u32, name: u32) -> Checked<TermId> {
+        let (prefix, Memo { serial, .. }) = self.prefixes.get(prefix)?;
+        let (name, memo) = self.names.get_mut(name)?;
+        self.builder
+            .charge(prefix.text().len() + name.text().len())?;
+        let (offset, head) = prefix.append_to(&mut self.builder);
+        let (_, tail) = name.append_to(&mut self.builder);
         let term = self.builder.add_term(Term {
             offset,
             length: (head + tail) as u32,
@@ -416,10 +426,32 @@ impl<R: Record> TermReader<R> {
             kind: TermKind::Iri,
             flags: prefix.flags & name.flags,
         })?;
-        name.batch = self.builder.serial();
-        name.prefix = prefix.serial;
-        name.term = term;
+        memo.key = memo_key(self.builder.serial(), *serial);
+        memo.term = term;
         Ok(term)
+    }
+
+    /// Prefix and name of the last IRI.
+    #[inline]
+    pub fn last_iri(&self) -> (u32, u32) {
+        (self.last_prefix, self.last_name)
+    }
+
+    #[inline]
+    pub fn set_last_iri(&mut self, (prefix, name): (u32, u32)) {
+        (self.last_prefix, self.last_name) = (prefix, name);
+    }
+
+    /// Whether the terms that a statement may repeat are in the batch.
+    #[inline]
+    pub fn repeats_are_live(&self) -> bool {
+        self.required & !self.live == 0
+    }
+
+    /// Sets an entry of the name lookup.
+    #[inline]
+    pub fn set_name(&mut self, id: u32, text: Excerpt<'_>, flags: u8) -> Checked<()> {
+        self.names.set(id, text, flags, &mut self.budget)
     }
 
     /// Updates the last IRI. Prefix 0 means the previous prefix, name 0 the name after the previous
@@ -462,30 +494,30 @@ impl<R: Record> TermReader<R> {
     }
 
     #[inline]
-    fn datatype(&mut self, id: u32) -> Checked<(TermKind, TermId)> {
+    pub(super) fn datatype(&mut self, id: u32) -> Checked<(TermKind, TermId)> {
         if id == 0 {
             return Err(malformed(
                 "datatype 0 is not allowed in a literal; ids count from 1",
             ));
         }
-        let entry = self.datatypes.get_mut(id)?;
-        let batch = self.builder.serial();
-        if entry.batch != batch {
+        let (entry, memo) = self.datatypes.get_mut(id)?;
+        let key = memo_key(self.builder.serial(), 0);
+        if memo.key != key {
             // xsd:string literals are a separate kind, without a datatype term.
-            entry.term = if entry.text == XSD_STRING {
+            memo.term = if entry.text() == XSD_STRING {
                 TermId::DEFAULT_GRAPH
             } else {
                 self.builder
-                    .add_simple(TermKind::Iri, &entry.text, entry.flags)?
+                    .add_simple(TermKind::Iri, entry.text(), entry.flags)?
             };
-            entry.batch = batch;
+            memo.key = key;
         }
-        let kind = if entry.term == TermId::DEFAULT_GRAPH {
+        let kind = if memo.term == TermId::DEFAULT_GRAPH {
             TermKind::Literal
         } else {
             TermKind::TypedLiteral
         };
-        Ok((kind, entry.term))
+        Ok((kind, memo.term))
     }
 
     /// Returns the term of the language, and the flag of the direction.

@@ -11,6 +11,84 @@ use crate::model::term::flags;
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
+/// A text inside longer bytes. A short text is read with the bytes after it, in one step of fixed
+/// size.
+#[derive(Clone, Copy)]
+pub(crate) struct Excerpt<'a> {
+    source: &'a [u8],
+    start: usize,
+    length: usize,
+}
+
+/// Number of bytes that are read for a short text.
+const SHORT: usize = 32;
+
+/// [`SHORT`] ones followed by as many zeros, from which a mask for any shorter length is cut.
+const MASKS: [u8; 2 * SHORT] = {
+    let mut masks = [0; 2 * SHORT];
+    let mut at = 0;
+    while at < SHORT {
+        masks[at] = u8::MAX;
+        at += 1;
+    }
+    masks
+};
+
+impl<'a> Excerpt<'a> {
+    /// Returns `length` bytes of the source from `start`, or `None` if it is shorter.
+    #[inline]
+    pub fn new(source: &'a [u8], start: usize, length: usize) -> Option<Self> {
+        let there = source.get(start..)?.len();
+        (length <= there).then_some(Self {
+            source,
+            start,
+            length,
+        })
+    }
+
+    /// The complete text.
+    #[inline]
+    pub fn of(text: &'a [u8]) -> Self {
+        Self {
+            source: text,
+            start: 0,
+            length: text.len(),
+        }
+    }
+
+    /// Length in bytes.
+    #[inline]
+    pub fn length(self) -> usize {
+        self.length
+    }
+
+    /// The text.
+    #[inline]
+    pub fn text(self) -> &'a [u8] {
+        &self.source[self.start..self.start + self.length]
+    }
+
+    /// Returns the text and the bytes after it, if it is short and the source has that many bytes.
+    #[inline]
+    pub fn short(self) -> Option<&'a [u8; SHORT]> {
+        if self.length > SHORT {
+            return None;
+        }
+        self.source.get(self.start..)?.first_chunk()
+    }
+
+    /// Like [`short`](Self::short), with a mask of the bytes that belong to the text.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // the caller compares vectors
+    fn masked(self) -> Option<(&'a [u8; SHORT], &'static [u8; SHORT])> {
+        let mask = MASKS.get(SHORT.wrapping_sub(self.length)..)?;
+        Some((
+            self.source.get(self.start..)?.first_chunk()?,
+            mask.first_chunk()?,
+        ))
+    }
+}
+
 /// Sets the high bit of the lowest zero byte. Higher bits may also be set.
 #[inline]
 const fn zero_byte(word: u64) -> u64 {
@@ -50,6 +128,32 @@ pub(crate) fn lexical(text: &[u8]) -> Option<u8> {
     Some(if escape == 0 { flags::PLAIN } else { 0 })
 }
 
+/// Returns 0 for an ASCII byte that needs an escape (see [`ESCAPE`]). Branch-free, for
+/// vectorization.
+#[inline]
+fn lexical_allows(byte: u8) -> u8 {
+    (byte ^ b'"')
+        .min(byte ^ b'\\')
+        .min(byte ^ 0x7f)
+        .min(byte.saturating_sub(0x1f))
+}
+
+/// Like [`lexical`], faster for a short text.
+#[inline]
+pub(crate) fn lexical_excerpt(text: Excerpt<'_>) -> Option<u8> {
+    if let Some((bytes, mask)) = text.masked() {
+        let (mut high, mut escape) = (0u8, 0u8);
+        for (&byte, &mask) in bytes.iter().zip(mask) {
+            high |= byte & mask;
+            escape |= if lexical_allows(byte) == 0 { mask } else { 0 };
+        }
+        if high < 0x80 {
+            return Some(if escape == 0 { flags::PLAIN } else { 0 });
+        }
+    }
+    lexical(text.text())
+}
+
 /// Returns 0 for a byte that is not allowed unescaped in an `IRIREF`. Branch-free, for
 /// vectorization.
 #[inline]
@@ -84,6 +188,22 @@ pub(crate) fn iri(text: &[u8]) -> Option<u8> {
     }
     let plain = allowed.iter().all(|&byte| byte != 0);
     Some(if plain { flags::PLAIN } else { 0 })
+}
+
+/// Like [`iri`], faster for a short text.
+#[inline]
+pub(crate) fn iri_excerpt(text: Excerpt<'_>) -> Option<u8> {
+    if let Some((bytes, mask)) = text.masked() {
+        let (mut high, mut refused) = (0u8, 0u8);
+        for (&byte, &mask) in bytes.iter().zip(mask) {
+            high |= byte & mask;
+            refused |= if iri_allows(byte) == 0 { mask } else { 0 };
+        }
+        if high < 0x80 {
+            return Some(if refused == 0 { flags::PLAIN } else { 0 });
+        }
+    }
+    iri(text.text())
 }
 
 /// Checks an IRI of less than 16 bytes.
@@ -126,6 +246,7 @@ pub(crate) fn language(text: &[u8]) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
     use crate::model::chars::{is, is_iri_text};
 
@@ -146,6 +267,31 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn an_excerpt_is_checked_like_the_same_text_alone() {
+        // Around each text are bytes that would change the result.
+        for outside in [b'a', b'"', b' ', 0xff] {
+            for length in 0..40 {
+                for tail in [0, 1, 40] {
+                    for inside in [b'a', b'"', b' ', 0x7f, b'<', 0xff] {
+                        let mut source = vec![outside; 3 + length + tail];
+                        source[3..3 + length].fill(b'x');
+                        if length > 0 {
+                            source[3 + length / 2] = inside;
+                        }
+                        let excerpt = Excerpt::new(&source, 3, length).unwrap();
+                        let text = &source[3..3 + length];
+                        assert_eq!(excerpt.text(), text);
+                        assert_eq!(lexical_excerpt(excerpt), lexical(text), "{source:?}");
+                        assert_eq!(iri_excerpt(excerpt), iri(text), "{source:?}");
+                    }
+                }
+            }
+        }
+        assert!(Excerpt::new(b"abc", 2, 2).is_none());
+        assert!(Excerpt::new(b"abc", 4, 0).is_none());
     }
 
     #[test]
