@@ -44,16 +44,20 @@ type Tails = BTreeMap<Box<[u8]>, BTreeSet<Box<[u8]>>>;
 impl Prefixes {
     /// Declares a prefix.
     pub fn declare(&mut self, name: &[u8], iri: &[u8]) -> Declared {
-        if let Some(known) = self.by_name.get(name)
-            && **known == *iri
-        {
-            return Declared::Known;
-        }
-        if !is_prefix_name(name) || !is_left_unchanged(iri) {
-            return Declared::Refused;
-        }
-        if let Some(old) = self.by_name.insert(name.into(), iri.into()) {
+        if let Some(known) = self.by_name.get_mut(name) {
+            if **known == *iri {
+                return Declared::Known;
+            }
+            if !is_left_unchanged(iri) {
+                return Declared::Refused;
+            }
+            let old = std::mem::replace(known, iri.into());
             self.remove(name, &old);
+        } else {
+            if !is_prefix_name(name) || !is_left_unchanged(iri) {
+                return Declared::Refused;
+            }
+            self.by_name.insert(name.into(), iri.into());
         }
         let (head, tail) = iri.split_at(head_length(iri));
         self.by_iri
@@ -63,6 +67,11 @@ impl Prefixes {
             .or_default()
             .insert(name.into());
         Declared::New
+    }
+
+    /// Returns the IRI of a name.
+    pub fn get(&self, name: &[u8]) -> Option<&[u8]> {
+        self.by_name.get(name).map(|iri| &**iri)
     }
 
     /// Removes a name that now has a meaning which cannot be written.
@@ -128,7 +137,7 @@ impl Prefixes {
 }
 
 /// Length of an IRI up to and including its last `/` or `#`.
-fn head_length(iri: &[u8]) -> usize {
+pub fn head_length(iri: &[u8]) -> usize {
     memchr::memrchr2(b'/', b'#', iri).map_or(0, |at| at + 1)
 }
 
@@ -152,6 +161,9 @@ fn is_prefix_name(name: &[u8]) -> bool {
 /// Whether readers that resolve IRIs leave this one unchanged: absolute, valid, and without dot
 /// segments.
 fn is_left_unchanged(iri: &[u8]) -> bool {
+    if is_simple_http(iri) {
+        return true;
+    }
     std::str::from_utf8(iri).is_ok_and(|text| {
         chars::is_iri_text(iri)
             && oxiri::Iri::parse(text).is_ok()
@@ -159,6 +171,30 @@ fn is_left_unchanged(iri: &[u8]) -> bool {
                 .split(['/', '?', '#'])
                 .any(|segment| segment == "." || segment == "..")
     })
+}
+
+/// Whether an IRI begins with `http://` or `https://` and the rest has only unreserved characters,
+/// slashes and a fragment, without segments that begin with a dot. Such IRIs are valid.
+fn is_simple_http(iri: &[u8]) -> bool {
+    let https = || iri.strip_prefix(b"https://");
+    let Some(rest) = iri.strip_prefix(b"http://").or_else(https) else {
+        return false;
+    };
+    let mut before = b'/';
+    let mut in_fragment = false;
+    for &byte in rest {
+        let allowed = match byte {
+            b'/' | b'~' => true,
+            b'.' => !matches!(before, b'/' | b'#'),
+            b'#' => !std::mem::replace(&mut in_fragment, true),
+            _ => chars::is(byte, NAME),
+        };
+        if !allowed {
+            return false;
+        }
+        before = byte;
+    }
+    rest.first().is_some_and(u8::is_ascii_alphanumeric)
 }
 
 /// Whether a string is a `PN_LOCAL` without backslashes, or empty.
@@ -297,5 +333,26 @@ mod tests {
                 "{name} {iri}"
             );
         }
+    }
+
+    #[test]
+    fn simple_iris_are_left_unchanged() {
+        let mut simple = 0;
+        for number in 0..7_usize.pow(6) {
+            let mut iri = b"http://".to_vec();
+            let mut digits = number;
+            while digits > 0 {
+                iri.push(b"a1./#~-"[digits % 7]);
+                digits /= 7;
+            }
+            if is_simple_http(&iri) {
+                simple += 1;
+                let text = std::str::from_utf8(&iri).unwrap_or_default();
+                assert!(oxiri::Iri::parse(text).is_ok(), "{text}");
+                let mut segments = text.split(['/', '#']);
+                assert!(!segments.any(|part| part == "." || part == ".."), "{text}");
+            }
+        }
+        assert!(simple > 10_000, "{simple}");
     }
 }

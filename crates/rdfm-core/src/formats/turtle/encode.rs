@@ -3,10 +3,12 @@
 //! - In: batches.
 //! - Out: `PREFIX` lines where the log declares them, statements grouped by subject and predicate,
 //!   blocks of named graphs, and `# @message` or `MESSAGE` between messages.
-//! - Cost: one copy of the output; a term is checked, abbreviated and escaped once per batch.
+//! - Cost: one copy of the output; a term is checked, abbreviated and escaped once per batch, and
+//!   again after a prefix that may abbreviate it.
 //! - Law: quads keep their order and repetitions. The text does not depend on how messages are cut
 //!   into batches. Terms cannot end their token.
 
+use super::memo::{PrefixChanges, PrefixedMemo, group, group_of_iri};
 use crate::codec::options::LENIENT;
 use crate::codec::spec::{CodecResult, FormatSpec};
 use crate::codec::values::Values;
@@ -20,7 +22,7 @@ use crate::model::write::{
 };
 use crate::syntax::prefixes::{Declared, Prefixes};
 use crate::syntax::text::encode::{
-    StatementError, StatementWriter, TextLayout, TextMemo, TextWriter, holds_labels,
+    StatementError, StatementWriter, TextLayout, TextWriter, holds_labels,
 };
 
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
@@ -40,9 +42,10 @@ pub(super) fn encoder(
         graphs: format.carries.graphs,
         lenient: values.switch(&LENIENT),
         prefixes: Prefixes::default(),
-        terms: TextMemo::default(),
-        predicates: TextMemo::default(),
-        ends: TextMemo::default(),
+        changes: PrefixChanges::default(),
+        terms: PrefixedMemo::default(),
+        predicates: PrefixedMemo::default(),
+        ends: PrefixedMemo::default(),
         open: None,
         carried: None,
     };
@@ -55,11 +58,12 @@ struct Blocks {
     graphs: bool,
     lenient: bool,
     prefixes: Prefixes,
-    terms: TextMemo,
+    changes: PrefixChanges,
+    terms: PrefixedMemo,
     /// Separate from `terms`, because a predicate may be written as `a`.
-    predicates: TextMemo,
+    predicates: PrefixedMemo,
     /// The end of literals from the closing quote on, by datatype or language.
-    ends: TextMemo,
+    ends: PrefixedMemo,
     /// The last quad. Its statement and block are still open.
     open: Option<Quad>,
     /// The last quad as canonical text, kept between parts of a message because ids change.
@@ -185,7 +189,7 @@ impl Blocks {
         style: &Style,
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
-        if self.predicates.copy(id, out) {
+        if self.predicates.copy(&self.changes, id, out) {
             return Ok(());
         }
         let start = out.len();
@@ -195,7 +199,8 @@ impl Blocks {
             self.term(table, id, style, out)?;
         }
         out.push(b' ');
-        self.predicates.keep(id, start, out);
+        self.predicates
+            .keep(&self.changes, id, group(table, id), start, out);
         Ok(())
     }
 
@@ -207,13 +212,14 @@ impl Blocks {
         style: &Style,
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
-        if self.terms.copy(id, out) {
+        if self.terms.copy(&self.changes, id, out) {
             return Ok(());
         }
         let start = out.len();
         self.new_term(table, id, style, out)?;
         if style.apart.is_none() || !holds_labels(table.term(id).kind) {
-            self.terms.keep(id, start, out);
+            self.terms
+                .keep(&self.changes, id, group(table, id), start, out);
         }
         Ok(())
     }
@@ -267,7 +273,7 @@ impl Blocks {
         } else {
             write_escaped(text, out);
         }
-        if !self.ends.copy(id, out) {
+        if !self.ends.copy(&self.changes, id, out) {
             let start = out.len();
             let end = table.term(id);
             if tagged {
@@ -277,7 +283,8 @@ impl Blocks {
                 out.extend_from_slice(b"\"^^");
                 self.iri(table, end, out);
             }
-            self.ends.keep(id, start, out);
+            self.ends
+                .keep(&self.changes, id, group(table, id), start, out);
         }
         if tagged {
             out.extend_from_slice(direction(term.flags));
@@ -338,21 +345,23 @@ fn digits(text: &[u8]) -> (usize, &[u8]) {
 impl StatementWriter for Blocks {
     fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
         let terms = batch.table().terms().len();
-        self.terms.begin_batch(terms, out);
-        self.predicates.begin_batch(terms, out);
-        self.ends.begin_batch(terms, out);
+        self.terms.begin_batch(&mut self.changes, terms, out);
+        self.predicates.begin_batch(&mut self.changes, terms, out);
+        self.ends.begin_batch(&mut self.changes, terms, out);
     }
 
     fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> bool {
+        let old = self.prefixes.get(name).map(group_of_iri);
         match self.prefixes.declare(name, iri) {
             Declared::Refused => return false,
             Declared::Known => return true,
             Declared::New => {}
         }
+        if let Some(old) = old {
+            self.changes.changed(old);
+        }
+        self.changes.changed(group_of_iri(iri));
         self.close(out);
-        self.terms.forget();
-        self.predicates.forget();
-        self.ends.forget();
         out.extend_from_slice(b"PREFIX ");
         out.extend_from_slice(name);
         out.extend_from_slice(b": <");

@@ -372,9 +372,7 @@ impl BlockComposer {
         let added = match scalar.form {
             TextForm::Borrowed => tape.borrowed_key(at, range, bytes, bounds),
             TextForm::Literal => tape.owned(JsonKind::Key, at, source.as_bytes(), bounds),
-            TextForm::Unescaped => {
-                tape.owned(JsonKind::Key, at, self.unescaped.as_bytes(), bounds)
-            }
+            TextForm::Unescaped => tape.owned(JsonKind::Key, at, self.unescaped.as_bytes(), bounds),
         };
         added.ok()
     }
