@@ -44,6 +44,7 @@ type Tails = BTreeMap<Box<[u8]>, BTreeSet<Box<[u8]>>>;
 impl Prefixes {
     /// Declares a prefix.
     pub fn declare(&mut self, name: &[u8], iri: &[u8]) -> Declared {
+        let mut reused = None;
         if let Some(known) = self.by_name.get_mut(name) {
             if **known == *iri {
                 return Declared::Known;
@@ -52,20 +53,20 @@ impl Prefixes {
                 return Declared::Refused;
             }
             let old = std::mem::replace(known, iri.into());
-            self.remove(name, &old);
+            reused = self.remove(name, &old);
         } else {
             if !is_prefix_name(name) || !is_left_unchanged(iri) {
                 return Declared::Refused;
             }
             self.by_name.insert(name.into(), iri.into());
         }
-        let (head, tail) = iri.split_at(head_length(iri));
+        let (head, tail) = iri.split_at(head_of(iri).len());
         self.by_iri
             .entry(head.into())
             .or_default()
             .entry(tail.into())
             .or_default()
-            .insert(name.into());
+            .insert(reused.unwrap_or_else(|| name.into()));
         Declared::New
     }
 
@@ -81,27 +82,31 @@ impl Prefixes {
         }
     }
 
-    fn remove(&mut self, name: &[u8], iri: &[u8]) {
-        let (head, tail) = iri.split_at(head_length(iri));
-        let Some(tails) = self.by_iri.get_mut(head) else {
-            return;
-        };
-        if let Some(names) = tails.get_mut(tail) {
-            names.remove(name);
-            if names.is_empty() {
-                tails.remove(tail);
-            }
+    /// Removes a name of an IRI, and returns the stored name.
+    fn remove(&mut self, name: &[u8], iri: &[u8]) -> Option<Box<[u8]>> {
+        let (head, tail) = iri.split_at(head_of(iri).len());
+        let tails = self.by_iri.get_mut(head)?;
+        let names = tails.get_mut(tail)?;
+        let removed = names.take(name);
+        if names.is_empty() {
+            tails.remove(tail);
         }
         if tails.is_empty() {
             self.by_iri.remove(head);
         }
+        removed
     }
 
     /// Returns the name and the local part of an abbreviated IRI.
     pub fn split<'a>(&self, iri: &'a [u8]) -> Option<(&[u8], &'a [u8])> {
+        self.split_after(head_of(iri), iri)
+    }
+
+    /// Like [`split`](Self::split), with the [head](head_of) of the IRI.
+    pub fn split_after<'a>(&self, head: &[u8], iri: &'a [u8]) -> Option<(&[u8], &'a [u8])> {
         // A local part contains neither `/` nor `#`, so that the namespace has the same head as the
         // IRI.
-        let (head, rest) = iri.split_at(head_length(iri));
+        let rest = iri.get(head.len()..)?;
         let tails = self.by_iri.get(head)?;
         if tails.len() == 1 {
             // Common case: one namespace, which usually ends with the head.
@@ -136,9 +141,10 @@ impl Prefixes {
     }
 }
 
-/// Length of an IRI up to and including its last `/` or `#`.
-pub fn head_length(iri: &[u8]) -> usize {
-    memchr::memrchr2(b'/', b'#', iri).map_or(0, |at| at + 1)
+/// The beginning of an IRI up to and including its last `/` or `#`. Only the namespaces with the
+/// same beginning may abbreviate the IRI.
+pub fn head_of(iri: &[u8]) -> &[u8] {
+    &iri[..memchr::memrchr2(b'/', b'#', iri).map_or(0, |at| at + 1)]
 }
 
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
@@ -180,21 +186,12 @@ fn is_simple_http(iri: &[u8]) -> bool {
     let Some(rest) = iri.strip_prefix(b"http://").or_else(https) else {
         return false;
     };
-    let mut before = b'/';
-    let mut in_fragment = false;
-    for &byte in rest {
-        let allowed = match byte {
-            b'/' | b'~' => true,
-            b'.' => !matches!(before, b'/' | b'#'),
-            b'#' => !std::mem::replace(&mut in_fragment, true),
-            _ => chars::is(byte, NAME),
-        };
-        if !allowed {
-            return false;
-        }
-        before = byte;
-    }
+    let simple = |&byte: &u8| chars::is(byte, NAME) || matches!(byte, b'.' | b'/' | b'#' | b'~');
+    let begins_segment = |at: usize| at == 0 || matches!(rest[at - 1], b'/' | b'#');
     rest.first().is_some_and(u8::is_ascii_alphanumeric)
+        && rest.iter().all(simple)
+        && !memchr::memchr_iter(b'.', rest).any(begins_segment)
+        && memchr::memchr_iter(b'#', rest).nth(1).is_none()
 }
 
 /// Whether a string is a `PN_LOCAL` without backslashes, or empty.

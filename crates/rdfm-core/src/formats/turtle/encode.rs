@@ -8,7 +8,7 @@
 //! - Law: quads keep their order and repetitions. The text does not depend on how messages are cut
 //!   into batches. Terms cannot end their token.
 
-use super::memo::{PrefixChanges, PrefixedMemo, group, group_of_iri};
+use super::memo::{PrefixChanges, PrefixGroup, PrefixedMemo};
 use crate::codec::options::LENIENT;
 use crate::codec::spec::{CodecResult, FormatSpec};
 use crate::codec::values::Values;
@@ -20,7 +20,7 @@ use crate::model::term::{Quad, Term, TermId, TermKind, flags};
 use crate::model::write::{
     Style, direction, term_error, write_escaped, write_iri, write_language, write_term,
 };
-use crate::syntax::prefixes::{Declared, Prefixes};
+use crate::syntax::prefixes::{Declared, Prefixes, head_of};
 use crate::syntax::text::encode::{
     StatementError, StatementWriter, TextLayout, TextWriter, holds_labels,
 };
@@ -189,18 +189,18 @@ impl Blocks {
         style: &Style,
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
-        if self.predicates.copy(&self.changes, id, out) {
+        if self.predicates.copy(&self.changes, id, out).is_some() {
             return Ok(());
         }
         let start = out.len();
-        if table.text(id) == RDF_TYPE {
+        let group = if table.text(id) == RDF_TYPE {
             out.push(b'a');
+            PrefixGroup::NONE
         } else {
-            self.term(table, id, style, out)?;
-        }
+            self.term(table, id, style, out)?
+        };
         out.push(b' ');
-        self.predicates
-            .keep(&self.changes, id, group(table, id), start, out);
+        self.predicates.keep(&self.changes, id, group, start, out);
         Ok(())
     }
 
@@ -211,17 +211,16 @@ impl Blocks {
         id: TermId,
         style: &Style,
         out: &mut Vec<u8>,
-    ) -> Result<(), StatementError> {
-        if self.terms.copy(&self.changes, id, out) {
-            return Ok(());
+    ) -> Result<PrefixGroup, StatementError> {
+        if let Some(group) = self.terms.copy(&self.changes, id, out) {
+            return Ok(group);
         }
         let start = out.len();
-        self.new_term(table, id, style, out)?;
+        let group = self.new_term(table, id, style, out)?;
         if style.apart.is_none() || !holds_labels(table.term(id).kind) {
-            self.terms
-                .keep(&self.changes, id, group(table, id), start, out);
+            self.terms.keep(&self.changes, id, group, start, out);
         }
-        Ok(())
+        Ok(group)
     }
 
     fn new_term(
@@ -230,7 +229,7 @@ impl Blocks {
         id: TermId,
         style: &Style,
         out: &mut Vec<u8>,
-    ) -> Result<(), StatementError> {
+    ) -> Result<PrefixGroup, StatementError> {
         let term = table.term(id);
         if term.kind != TermKind::TripleTerm
             && let Some(error) = term_error(table, id, self.lenient)
@@ -238,8 +237,8 @@ impl Blocks {
             return Err(StatementError::Term(error));
         }
         match term.kind {
-            TermKind::Iri => self.iri(table, term, out),
-            TermKind::LangLiteral | TermKind::TypedLiteral => self.literal(table, term, out),
+            TermKind::Iri => Ok(self.iri(table, term, out)),
+            TermKind::LangLiteral | TermKind::TypedLiteral => Ok(self.literal(table, term, out)),
             TermKind::TripleTerm => {
                 out.extend_from_slice(style.open);
                 for part in table.triple(term) {
@@ -250,22 +249,23 @@ impl Blocks {
                     out.push(b' ');
                 }
                 out.extend_from_slice(style.close);
+                Ok(PrefixGroup::ALL)
             }
             TermKind::DefaultGraph | TermKind::Bnode | TermKind::Literal | TermKind::Language => {
                 style.write(table, id, out);
+                Ok(PrefixGroup::NONE)
             }
         }
-        Ok(())
     }
 
     /// Appends a literal with a datatype or a language.
-    fn literal(&mut self, table: &TermTable, term: Term, out: &mut Vec<u8>) {
+    fn literal(&mut self, table: &TermTable, term: Term, out: &mut Vec<u8>) -> PrefixGroup {
         let text = table.text_of(term);
         let id = TermId(term.aux);
         let tagged = term.kind == TermKind::LangLiteral;
         if !tagged && is_shorthand(text, table.text(id)) {
             out.extend_from_slice(text);
-            return;
+            return PrefixGroup::NONE;
         }
         out.push(b'"');
         if is_plain(term) {
@@ -273,27 +273,31 @@ impl Blocks {
         } else {
             write_escaped(text, out);
         }
-        if !self.ends.copy(&self.changes, id, out) {
+        let group = self.ends.copy(&self.changes, id, out).unwrap_or_else(|| {
             let start = out.len();
             let end = table.term(id);
-            if tagged {
+            let group = if tagged {
                 out.push(b'"');
                 write_language(table.text_of(end), is_plain(end), out);
+                PrefixGroup::NONE
             } else {
                 out.extend_from_slice(b"\"^^");
-                self.iri(table, end, out);
-            }
-            self.ends
-                .keep(&self.changes, id, group(table, id), start, out);
-        }
+                self.iri(table, end, out)
+            };
+            self.ends.keep(&self.changes, id, group, start, out);
+            group
+        });
         if tagged {
             out.extend_from_slice(direction(term.flags));
         }
+        group
     }
 
-    fn iri(&self, table: &TermTable, term: Term, out: &mut Vec<u8>) {
+    /// Appends an IRI.
+    fn iri(&self, table: &TermTable, term: Term, out: &mut Vec<u8>) -> PrefixGroup {
         let text = table.text_of(term);
-        match self.prefixes.split(text) {
+        let head = head_of(text);
+        match self.prefixes.split_after(head, text) {
             Some((name, local)) => {
                 out.extend_from_slice(name);
                 out.push(b':');
@@ -301,6 +305,7 @@ impl Blocks {
             }
             None => write_iri(text, is_plain(term), out),
         }
+        PrefixGroup::of(head)
     }
 }
 
@@ -351,16 +356,17 @@ impl StatementWriter for Blocks {
     }
 
     fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> bool {
-        let old = self.prefixes.get(name).map(group_of_iri);
+        if let Some(old) = self.prefixes.get(name)
+            && old != iri
+        {
+            self.changes.changed(head_of(old));
+        }
         match self.prefixes.declare(name, iri) {
             Declared::Refused => return false,
             Declared::Known => return true,
             Declared::New => {}
         }
-        if let Some(old) = old {
-            self.changes.changed(old);
-        }
-        self.changes.changed(group_of_iri(iri));
+        self.changes.changed(head_of(iri));
         self.close(out);
         out.extend_from_slice(b"PREFIX ");
         out.extend_from_slice(name);

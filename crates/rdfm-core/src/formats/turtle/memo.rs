@@ -3,23 +3,32 @@
 //! - In: terms as they are written, and the IRIs of prefixes as they are declared.
 //! - Out: copies of the terms whose abbreviations are still the same.
 //! - Cost: 16 bytes per term. A prefix affects the IRIs that have the same beginning up to the last
-//!   `/` or `#`, and about one in [`GROUPS`] others.
+//!   `/` or `#`, and about one in 128 others.
 //! - Law: a text is copied only if writing the term again would give the same text.
 
-use crate::model::table::TermTable;
-use crate::model::term::{TermId, TermKind};
-use crate::syntax::prefixes::head_length;
+use crate::model::term::TermId;
 
-/// Number of groups of IRIs, by a hash of the beginning.
-const GROUPS: u8 = 254;
+/// The prefixes on which the text of a term depends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PrefixGroup(u8);
 
-/// Group of the terms without an IRI.
-const NO_IRIS: u8 = GROUPS;
+impl PrefixGroup {
+    /// Of a term without IRIs.
+    pub const NONE: Self = Self(128);
+    /// Of a term with several IRIs.
+    pub const ALL: Self = Self(129);
 
-/// Group of the terms with several IRIs, which any prefix may change.
-const SEVERAL_IRIS: u8 = GROUPS + 1;
+    /// Of an IRI with this beginning. Below 128, by a hash.
+    #[inline]
+    pub fn of(head: &[u8]) -> Self {
+        // The ends of beginnings differ more often than their starts.
+        let end = head.last_chunk().map_or(0, |end| u64::from_le_bytes(*end));
+        let hash = (end ^ head.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        Self((hash >> 57) as u8)
+    }
+}
 
-/// The last changes of prefixes by group, as a count of changes and batches.
+/// The last change of the prefixes in each group, as a count of changes and batches.
 pub(super) struct PrefixChanges {
     now: u32,
     last: [u32; 256],
@@ -35,37 +44,11 @@ impl Default for PrefixChanges {
 }
 
 impl PrefixChanges {
-    /// Records that a prefix was declared for an IRI of a group, or no longer has such an IRI.
-    pub fn changed(&mut self, group: u8) {
+    /// Records that a prefix was declared for an IRI with this beginning, or no longer has such an IRI.
+    pub fn changed(&mut self, head: &[u8]) {
         self.now = self.now.saturating_add(1);
-        self.last[group as usize] = self.now;
-        self.last[SEVERAL_IRIS as usize] = self.now;
-    }
-}
-
-/// Group of the IRIs with the same beginning.
-pub(super) fn group_of_iri(iri: &[u8]) -> u8 {
-    let head = &iri[..head_length(iri)];
-    // The ends of beginnings differ more often than their starts.
-    let end = head
-        .last_chunk::<8>()
-        .map_or(0, |end| u64::from_le_bytes(*end));
-    let hash = (end ^ head.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    ((hash >> 48) % u64::from(GROUPS)) as u8
-}
-
-/// Group of a term.
-pub(super) fn group(table: &TermTable, id: TermId) -> u8 {
-    let term = table.term(id);
-    match term.kind {
-        TermKind::Iri => group_of_iri(table.text_of(term)),
-        TermKind::TypedLiteral => group_of_iri(table.text(TermId(term.aux))),
-        TermKind::TripleTerm => SEVERAL_IRIS,
-        TermKind::DefaultGraph
-        | TermKind::Bnode
-        | TermKind::Literal
-        | TermKind::Language
-        | TermKind::LangLiteral => NO_IRIS,
+        self.last[PrefixGroup::of(head).0 as usize] = self.now;
+        self.last[PrefixGroup::ALL.0 as usize] = self.now;
     }
 }
 
@@ -85,7 +68,7 @@ struct PrefixedEntry {
     written: u32,
     start: u32,
     length: u32,
-    group: u8,
+    group: PrefixGroup,
 }
 
 impl PrefixedMemo {
@@ -99,21 +82,22 @@ impl PrefixedMemo {
         }
     }
 
-    /// Copies a term that was written before. Returns false if it was not, or if its abbreviation
-    /// may have changed.
+    /// Copies a term that was written before, and returns its group. Returns `None` if it was not, or
+    /// if its abbreviation may have changed.
     #[inline]
-    pub fn copy(&self, changes: &PrefixChanges, id: TermId, out: &mut Vec<u8>) -> bool {
-        match self.entries.get(id.index()) {
-            Some(entry)
-                if entry.written >= self.begun
-                    && entry.written >= changes.last[entry.group as usize] =>
-            {
-                let start = self.base + entry.start as usize;
-                out.extend_from_within(start..start + entry.length as usize);
-                true
-            }
-            _ => false,
+    pub fn copy(
+        &self,
+        changes: &PrefixChanges,
+        id: TermId,
+        out: &mut Vec<u8>,
+    ) -> Option<PrefixGroup> {
+        let entry = self.entries.get(id.index())?;
+        if entry.written < self.begun || entry.written < changes.last[entry.group.0 as usize] {
+            return None;
         }
+        let start = self.base + entry.start as usize;
+        out.extend_from_within(start..start + entry.length as usize);
+        Some(entry.group)
     }
 
     /// Records that a term of a group was written from `start` to the end of the output.
@@ -122,7 +106,7 @@ impl PrefixedMemo {
         &mut self,
         changes: &PrefixChanges,
         id: TermId,
-        group: u8,
+        group: PrefixGroup,
         start: usize,
         out: &[u8],
     ) {
@@ -142,39 +126,33 @@ impl PrefixedMemo {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
     use super::*;
-    use crate::model::builder::BatchBuilder;
-    use crate::model::limits::Limits;
 
     #[test]
     fn a_prefix_affects_the_terms_that_it_may_abbreviate() {
-        let mut builder = BatchBuilder::new(Limits::default());
-        let mut add = |kind, text: &str| builder.add_simple(kind, text.as_bytes(), 0).unwrap();
-        let near = add(TermKind::Iri, "http://example.org/a");
-        let far = add(TermKind::Iri, "http://example.org/other#a");
-        let label = add(TermKind::Bnode, "b");
-        let datatype = add(TermKind::Iri, "http://example.org/type");
-        let typed = builder
-            .add_with_aux(TermKind::TypedLiteral, b"1", datatype.0, 0)
-            .unwrap();
-        let table = builder.table();
         let mut changes = PrefixChanges::default();
         let mut memo = PrefixedMemo::default();
         let mut out = b"before".to_vec();
-        memo.begin_batch(&mut changes, table.terms().len(), &out);
-        for id in [near, far, label, typed] {
-            assert!(!memo.copy(&changes, id, &mut out));
+        let groups = [
+            PrefixGroup::of(b"http://example.org/"),
+            PrefixGroup::of(b"http://example.org/other#"),
+            PrefixGroup::NONE,
+            PrefixGroup::ALL,
+        ];
+        memo.begin_batch(&mut changes, groups.len(), &out);
+        for (id, group) in (0..).zip(groups) {
+            assert_eq!(memo.copy(&changes, TermId(id), &mut out), None);
             let start = out.len();
-            out.push(b'x');
-            memo.keep(&changes, id, group(table, id), start, &out);
-            assert!(memo.copy(&changes, id, &mut out));
+            out.extend_from_slice(b"text");
+            memo.keep(&changes, TermId(id), group, start, &out);
+            assert_eq!(memo.copy(&changes, TermId(id), &mut out), Some(group));
+            assert!(out.ends_with(b"texttext"));
         }
-        changes.changed(group_of_iri(b"http://example.org/b"));
-        let copied = [near, far, label, typed].map(|id| memo.copy(&changes, id, &mut out));
+        changes.changed(b"http://example.org/");
+        let copied = [0, 1, 2, 3].map(|id| memo.copy(&changes, TermId(id), &mut out).is_some());
         assert_eq!(copied, [false, true, true, false]);
-        memo.begin_batch(&mut changes, table.terms().len(), &out);
-        assert!(!memo.copy(&changes, label, &mut out));
+        memo.begin_batch(&mut changes, groups.len(), &out);
+        assert_eq!(memo.copy(&changes, TermId(2), &mut out), None);
     }
 
     #[test]
@@ -184,14 +162,15 @@ mod tests {
             ..PrefixChanges::default()
         };
         let mut memo = PrefixedMemo::default();
-        memo.begin_batch(&mut changes, 2, &[]);
+        memo.begin_batch(&mut changes, 1, &[]);
         let mut out = b"x".to_vec();
-        memo.keep(&changes, TermId(0), group_of_iri(b"a:a"), 0, &out);
-        assert!(memo.copy(&changes, TermId(0), &mut out));
+        let (id, group) = (TermId(0), PrefixGroup::of(b"a:"));
+        memo.keep(&changes, id, group, 0, &out);
+        assert_eq!(memo.copy(&changes, id, &mut out), Some(group));
         for _ in 0..3 {
-            changes.changed(group_of_iri(b"a:b"));
-            assert!(!memo.copy(&changes, TermId(0), &mut out));
-            memo.keep(&changes, TermId(0), group_of_iri(b"a:a"), 0, &out);
+            changes.changed(b"a:");
+            assert_eq!(memo.copy(&changes, id, &mut out), None);
+            memo.keep(&changes, id, group, 0, &out);
         }
     }
 }
