@@ -130,6 +130,13 @@ fn is_line_end(bytes: &[u8], at: usize) -> bool {
     matches!(bytes.get(at), None | Some(b'\n'))
 }
 
+/// Index of the next byte of a class, or the end of the text.
+fn find(bytes: &[u8], at: usize, class: u8) -> usize {
+    let mut rest = bytes.get(at..).unwrap_or_default().iter();
+    rest.position(|byte| has(*byte, class))
+        .map_or(bytes.len(), |length| at + length)
+}
+
 fn skip_spaces(bytes: &[u8], mut at: usize) -> usize {
     while bytes.get(at) == Some(&b' ') {
         at += 1;
@@ -150,6 +157,10 @@ impl BlockComposer {
         while at < bytes.len() {
             let line = at;
             at = skip_spaces(bytes, line);
+            if bytes.get(at) == Some(&b'\n') {
+                at += 1;
+                continue;
+            }
             let mut column = at - line;
             if column == 0 {
                 match bytes.get(at..).unwrap_or_default() {
@@ -280,12 +291,8 @@ impl BlockComposer {
         let (mut at, mut copied) = (start, start);
         let mut form = TextForm::Borrowed;
         loop {
-            let byte = *bytes.get(at)?;
-            if !has(byte, IN_DOUBLE) {
-                at += 1;
-                continue;
-            }
-            match byte {
+            at = find(bytes, at, IN_DOUBLE);
+            match *bytes.get(at)? {
                 b'"' => break,
                 b'\\' => {
                     if form == TextForm::Borrowed {
@@ -317,12 +324,8 @@ impl BlockComposer {
         let (mut at, mut copied) = (start, start);
         let mut form = TextForm::Borrowed;
         loop {
-            let byte = *bytes.get(at)?;
-            if !has(byte, IN_SINGLE) {
-                at += 1;
-                continue;
-            }
-            match byte {
+            at = find(bytes, at, IN_SINGLE);
+            match *bytes.get(at)? {
                 b'\'' if bytes.get(at + 1) == Some(&b'\'') => {
                     if form != TextForm::Unescaped {
                         self.unescaped.clear();
@@ -414,16 +417,13 @@ impl BlockComposer {
 fn plain(bytes: &[u8], start: usize) -> Option<LineScalar> {
     let mut at = start;
     let mut form = TextForm::Borrowed;
-    while let Some(&byte) = bytes.get(at) {
-        if !has(byte, IN_PLAIN) {
-            at += 1;
-            continue;
-        }
-        match byte {
-            b'\n' => break,
-            b':' if matches!(bytes.get(at + 1), None | Some(b' ' | b'\n')) => break,
-            b'#' if bytes[at - 1] == b' ' => return None,
-            b'"' | b'\\' => form = TextForm::Literal,
+    loop {
+        at = find(bytes, at, IN_PLAIN);
+        match bytes.get(at) {
+            None | Some(b'\n') => break,
+            Some(b':') if matches!(bytes.get(at + 1), None | Some(b' ' | b'\n')) => break,
+            Some(b'#') if bytes[at - 1] == b' ' => return None,
+            Some(b'"' | b'\\') => form = TextForm::Literal,
             _ if is_unprintable(bytes, at) => return None,
             _ => {}
         }
@@ -474,4 +474,104 @@ fn escape(bytes: &[u8], at: usize) -> Option<(char, usize)> {
     }
     // The event parser reads surrogate pairs.
     Some((char::from_u32(code)?, at + 1 + digits.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::jsonld::yaml::compose::Composer;
+
+    const BOUNDS: Bounds = Bounds {
+        max_depth: 5,
+        max_bytes: 1000,
+        max_repeated: 1000,
+        duplicates: false,
+    };
+
+    /// Whether a document is composed without the event parser. The tape is then compared.
+    fn composes(text: &str) -> bool {
+        let (mut found, mut expected) = (Tape::new(), Tape::new());
+        let composed = BlockComposer::default().compose(text, &mut found, &BOUNDS);
+        if composed.is_some() {
+            let result = Composer::default().compose_events(text, &mut expected, &BOUNDS);
+            assert_eq!(result, Ok(true), "{text:?}");
+            assert_eq!(found.nodes(), expected.nodes(), "{text:?}");
+            assert_eq!(found.texts(), expected.texts(), "{text:?}");
+            assert_eq!(found.deepest(), expected.deepest(), "{text:?}");
+            assert_eq!(found.has_contexts(), expected.has_contexts(), "{text:?}");
+        }
+        composed.is_some()
+    }
+
+    #[test]
+    fn documents_in_block_style_need_no_parser() {
+        for text in [
+            "a: b",
+            "\na:\n  \n  b: c\n\n",
+            "---\na: b\n...\n",
+            "a:\n  b:\n    c: d\n  e: f\ng: h\n",
+            "a:\n- b\n- c: d\n  e: f\n- - g\n  - h\ni: j\n",
+            "a:\n  - b\n  -   c: d\n      e: f\n\ng: h\n",
+            "- a\n- b:\n  - c\n  d: e\n- f\n",
+            "a: null\nb: true\nc: -12\nd: 0x1F\ne: ~\nf: -x\ng: 1.50\n",
+            "'@id': a:b#c\n\"@type\": \"x\\ty \\\"z\\\" \\u00e9\\x41\\U0001F600\"\n",
+            "'it''s': 'a \"b\" \\'\nb: say \"x\" \\ 'y'\nc: ''\nd: \"\"\n",
+            "a: {}\nb: []\nc:\n- {}\n- []\n",
+            "\"@context\":\n  x: http://example.org/\n",
+            "é: \u{2028}“日本，語” \u{85}\u{a0}\u{1f600}\n",
+        ] {
+            assert!(composes(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn other_documents_need_the_parser() {
+        for text in [
+            "",
+            "---\n",
+            "...\n",
+            "a",
+            "a:",
+            "a:\nb: c\n",
+            "a:\n  b\n",
+            "a: b # c\n",
+            "# c\na: b\n",
+            "a: b \n",
+            "a : b\n",
+            "a:\tb\n",
+            "a: b\r\n",
+            "a: b\n  c\n",
+            "a: b\n\n  c\n",
+            "a: b\n  ",
+            "a: b\n c: d\n",
+            "a: b: c\n",
+            "a: - b\n",
+            "a: |\n  b\n",
+            "a: &b c\n",
+            "a: !!str b\n",
+            "? a\n: b\n",
+            "a: {b: c}\n",
+            "a: \"b\n  c\"\n",
+            "a: \"\\ud83d\\ude00\"\n",
+            "a: \"\\q\"\n",
+            "a: 'b'c\n",
+            "a: \u{7f}\n",
+            "a: \u{80}\n",
+            "a: \u{feff}\n",
+            "a: \u{ffff}\n",
+            "a: .inf\n",
+            "1: a\n",
+            "a: b\na: c\n",
+            "a: b\n--- c\n",
+            "a: b\n...\nc: d\n",
+            "- a\nb: c\n",
+            "- a\n  - b\n",
+            "a:\n  b:\n    c:\n      d:\n        e:\n          f: g\n",
+        ] {
+            assert!(!composes(text), "{text:?}");
+        }
+        let long = "a".repeat(2000);
+        assert!(!composes(&format!("\"{long}\": b\n")));
+        assert!(!composes(&format!("a: \"\\n{long}\"\n")));
+    }
 }
