@@ -18,6 +18,7 @@ pub mod restart;
 pub mod sniff;
 pub mod split;
 pub mod structure;
+pub mod yaml;
 
 use rdfm_core::codec::batch::Batch;
 use rdfm_core::codec::spec::{FormatSpec, Kind};

@@ -89,6 +89,11 @@ const TOKENS: &[&[u8]] = &[
 
 /// Applies one to six random changes to the input.
 pub fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
+    mutate_with(random, input, TOKENS)
+}
+
+/// Like [`mutate`], with other tokens.
+pub fn mutate_with(random: &mut Random, input: &[u8], tokens: &[&[u8]]) -> Vec<u8> {
     let mut data = input.to_vec();
     for _ in 0..=random.below(6) {
         let at = random.below(data.len() + 1);
@@ -104,7 +109,7 @@ pub fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
             }
             4 => data.truncate(at),
             _ => {
-                let token = TOKENS[random.below(TOKENS.len())];
+                let token = tokens[random.below(tokens.len())];
                 data.splice(at..at, token.iter().copied());
             }
         }

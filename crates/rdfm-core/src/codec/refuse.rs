@@ -67,6 +67,14 @@ impl Refusable for Quad {
             kind(self.object),
             kind(self.graph),
         );
+        // Most quads are RDF 1.1, which every format supports.
+        if matches!(s, TermKind::Iri | TermKind::Bnode)
+            && p == TermKind::Iri
+            && o != TermKind::TripleTerm
+            && matches!(g, TermKind::Iri | TermKind::Bnode | TermKind::DefaultGraph)
+        {
+            return None;
+        }
         if carries.triple_terms < TripleTerms::Anywhere
             && (s == TermKind::TripleTerm
                 || p == TermKind::TripleTerm

@@ -83,11 +83,14 @@ impl TermTable {
     }
 
     /// Whether a term of this table and a term of another table are equal.
+    #[inline]
     pub fn same_term(&self, id: TermId, other: &Self, other_id: TermId) -> bool {
         let (a, b) = (self.term(id), other.term(other_id));
-        if a.kind != b.kind {
-            return false;
-        }
+        a.kind == b.kind && a.length == b.length && self.same_content(a, other, b)
+    }
+
+    /// Whether two terms of the same kind are equal.
+    fn same_content(&self, a: Term, other: &Self, b: Term) -> bool {
         match a.kind {
             TermKind::DefaultGraph => true,
             TermKind::Iri | TermKind::Bnode | TermKind::Literal | TermKind::Language => {

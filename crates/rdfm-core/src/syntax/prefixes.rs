@@ -44,25 +44,35 @@ type Tails = BTreeMap<Box<[u8]>, BTreeSet<Box<[u8]>>>;
 impl Prefixes {
     /// Declares a prefix.
     pub fn declare(&mut self, name: &[u8], iri: &[u8]) -> Declared {
-        if let Some(known) = self.by_name.get(name)
-            && **known == *iri
-        {
-            return Declared::Known;
+        let mut reused = None;
+        if let Some(known) = self.by_name.get_mut(name) {
+            if **known == *iri {
+                return Declared::Known;
+            }
+            if !is_left_unchanged(iri) {
+                return Declared::Refused;
+            }
+            let old = std::mem::replace(known, iri.into());
+            reused = self.remove(name, &old);
+        } else {
+            if !is_prefix_name(name) || !is_left_unchanged(iri) {
+                return Declared::Refused;
+            }
+            self.by_name.insert(name.into(), iri.into());
         }
-        if !is_prefix_name(name) || !is_left_unchanged(iri) {
-            return Declared::Refused;
-        }
-        if let Some(old) = self.by_name.insert(name.into(), iri.into()) {
-            self.remove(name, &old);
-        }
-        let (head, tail) = iri.split_at(head_length(iri));
+        let (head, tail) = iri.split_at(head_of(iri).len());
         self.by_iri
             .entry(head.into())
             .or_default()
             .entry(tail.into())
             .or_default()
-            .insert(name.into());
+            .insert(reused.unwrap_or_else(|| name.into()));
         Declared::New
+    }
+
+    /// Returns the IRI of a name.
+    pub fn get(&self, name: &[u8]) -> Option<&[u8]> {
+        self.by_name.get(name).map(|iri| &**iri)
     }
 
     /// Removes a name that now has a meaning which cannot be written.
@@ -72,27 +82,31 @@ impl Prefixes {
         }
     }
 
-    fn remove(&mut self, name: &[u8], iri: &[u8]) {
-        let (head, tail) = iri.split_at(head_length(iri));
-        let Some(tails) = self.by_iri.get_mut(head) else {
-            return;
-        };
-        if let Some(names) = tails.get_mut(tail) {
-            names.remove(name);
-            if names.is_empty() {
-                tails.remove(tail);
-            }
+    /// Removes a name of an IRI, and returns the stored name.
+    fn remove(&mut self, name: &[u8], iri: &[u8]) -> Option<Box<[u8]>> {
+        let (head, tail) = iri.split_at(head_of(iri).len());
+        let tails = self.by_iri.get_mut(head)?;
+        let names = tails.get_mut(tail)?;
+        let removed = names.take(name);
+        if names.is_empty() {
+            tails.remove(tail);
         }
         if tails.is_empty() {
             self.by_iri.remove(head);
         }
+        removed
     }
 
     /// Returns the name and the local part of an abbreviated IRI.
     pub fn split<'a>(&self, iri: &'a [u8]) -> Option<(&[u8], &'a [u8])> {
+        self.split_after(head_of(iri), iri)
+    }
+
+    /// Like [`split`](Self::split), with the [head](head_of) of the IRI.
+    pub fn split_after<'a>(&self, head: &[u8], iri: &'a [u8]) -> Option<(&[u8], &'a [u8])> {
         // A local part contains neither `/` nor `#`, so that the namespace has the same head as the
         // IRI.
-        let (head, rest) = iri.split_at(head_length(iri));
+        let rest = iri.get(head.len()..)?;
         let tails = self.by_iri.get(head)?;
         if tails.len() == 1 {
             // Common case: one namespace, which usually ends with the head.
@@ -127,9 +141,10 @@ impl Prefixes {
     }
 }
 
-/// Length of an IRI up to and including its last `/` or `#`.
-fn head_length(iri: &[u8]) -> usize {
-    memchr::memrchr2(b'/', b'#', iri).map_or(0, |at| at + 1)
+/// The beginning of an IRI up to and including its last `/` or `#`. Only the namespaces with the
+/// same beginning may abbreviate the IRI.
+pub fn head_of(iri: &[u8]) -> &[u8] {
+    &iri[..memchr::memrchr2(b'/', b'#', iri).map_or(0, |at| at + 1)]
 }
 
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
@@ -152,6 +167,9 @@ fn is_prefix_name(name: &[u8]) -> bool {
 /// Whether readers that resolve IRIs leave this one unchanged: absolute, valid, and without dot
 /// segments.
 fn is_left_unchanged(iri: &[u8]) -> bool {
+    if is_simple_http(iri) {
+        return true;
+    }
     std::str::from_utf8(iri).is_ok_and(|text| {
         chars::is_iri_text(iri)
             && oxiri::Iri::parse(text).is_ok()
@@ -159,6 +177,21 @@ fn is_left_unchanged(iri: &[u8]) -> bool {
                 .split(['/', '?', '#'])
                 .any(|segment| segment == "." || segment == "..")
     })
+}
+
+/// Whether an IRI begins with `http://` or `https://` and the rest has only unreserved characters,
+/// slashes and a fragment, without segments that begin with a dot. Such IRIs are valid.
+fn is_simple_http(iri: &[u8]) -> bool {
+    let https = || iri.strip_prefix(b"https://");
+    let Some(rest) = iri.strip_prefix(b"http://").or_else(https) else {
+        return false;
+    };
+    let simple = |&byte: &u8| chars::is(byte, NAME) || matches!(byte, b'.' | b'/' | b'#' | b'~');
+    let begins_segment = |at: usize| at == 0 || matches!(rest[at - 1], b'/' | b'#');
+    rest.first().is_some_and(u8::is_ascii_alphanumeric)
+        && rest.iter().all(simple)
+        && !memchr::memchr_iter(b'.', rest).any(begins_segment)
+        && memchr::memchr_iter(b'#', rest).nth(1).is_none()
 }
 
 /// Whether a string is a `PN_LOCAL` without backslashes, or empty.
@@ -297,5 +330,26 @@ mod tests {
                 "{name} {iri}"
             );
         }
+    }
+
+    #[test]
+    fn simple_iris_are_left_unchanged() {
+        let mut simple = 0;
+        for number in 0..7_usize.pow(6) {
+            let mut iri = b"http://".to_vec();
+            let mut digits = number;
+            while digits > 0 {
+                iri.push(b"a1./#~-"[digits % 7]);
+                digits /= 7;
+            }
+            if is_simple_http(&iri) {
+                simple += 1;
+                let text = std::str::from_utf8(&iri).unwrap_or_default();
+                assert!(oxiri::Iri::parse(text).is_ok(), "{text}");
+                let mut segments = text.split(['/', '#']);
+                assert!(!segments.any(|part| part == "." || part == ".."), "{text}");
+            }
+        }
+        assert!(simple > 10_000, "{simple}");
     }
 }

@@ -3,10 +3,12 @@
 //! - In: batches.
 //! - Out: `PREFIX` lines where the log declares them, statements grouped by subject and predicate,
 //!   blocks of named graphs, and `# @message` or `MESSAGE` between messages.
-//! - Cost: one copy of the output; a term is checked, abbreviated and escaped once per batch.
+//! - Cost: one copy of the output; a term is checked, abbreviated and escaped once per batch, and
+//!   again after a prefix that may abbreviate it.
 //! - Law: quads keep their order and repetitions. The text does not depend on how messages are cut
 //!   into batches. Terms cannot end their token.
 
+use super::memo::{PrefixChanges, PrefixGroup, PrefixedMemo};
 use crate::codec::options::LENIENT;
 use crate::codec::spec::{CodecResult, FormatSpec};
 use crate::codec::values::Values;
@@ -18,9 +20,9 @@ use crate::model::term::{Quad, Term, TermId, TermKind, flags};
 use crate::model::write::{
     Style, direction, term_error, write_escaped, write_iri, write_language, write_term,
 };
-use crate::syntax::prefixes::{Declared, Prefixes};
+use crate::syntax::prefixes::{Declared, Prefixes, head_of};
 use crate::syntax::text::encode::{
-    StatementError, StatementWriter, TextLayout, TextMemo, TextWriter, holds_labels,
+    StatementError, StatementWriter, TextLayout, TextWriter, holds_labels,
 };
 
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
@@ -40,9 +42,10 @@ pub(super) fn encoder(
         graphs: format.carries.graphs,
         lenient: values.switch(&LENIENT),
         prefixes: Prefixes::default(),
-        terms: TextMemo::default(),
-        predicates: TextMemo::default(),
-        ends: TextMemo::default(),
+        changes: PrefixChanges::default(),
+        terms: PrefixedMemo::default(),
+        predicates: PrefixedMemo::default(),
+        ends: PrefixedMemo::default(),
         open: None,
         carried: None,
     };
@@ -55,11 +58,12 @@ struct Blocks {
     graphs: bool,
     lenient: bool,
     prefixes: Prefixes,
-    terms: TextMemo,
+    changes: PrefixChanges,
+    terms: PrefixedMemo,
     /// Separate from `terms`, because a predicate may be written as `a`.
-    predicates: TextMemo,
+    predicates: PrefixedMemo,
     /// The end of literals from the closing quote on, by datatype or language.
-    ends: TextMemo,
+    ends: PrefixedMemo,
     /// The last quad. Its statement and block are still open.
     open: Option<Quad>,
     /// The last quad as canonical text, kept between parts of a message because ids change.
@@ -185,17 +189,18 @@ impl Blocks {
         style: &Style,
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
-        if self.predicates.copy(id, out) {
+        if self.predicates.copy(&self.changes, id, out).is_some() {
             return Ok(());
         }
         let start = out.len();
-        if table.text(id) == RDF_TYPE {
+        let group = if table.text(id) == RDF_TYPE {
             out.push(b'a');
+            PrefixGroup::NONE
         } else {
-            self.term(table, id, style, out)?;
-        }
+            self.term(table, id, style, out)?
+        };
         out.push(b' ');
-        self.predicates.keep(id, start, out);
+        self.predicates.keep(&self.changes, id, group, start, out);
         Ok(())
     }
 
@@ -206,16 +211,16 @@ impl Blocks {
         id: TermId,
         style: &Style,
         out: &mut Vec<u8>,
-    ) -> Result<(), StatementError> {
-        if self.terms.copy(id, out) {
-            return Ok(());
+    ) -> Result<PrefixGroup, StatementError> {
+        if let Some(group) = self.terms.copy(&self.changes, id, out) {
+            return Ok(group);
         }
         let start = out.len();
-        self.new_term(table, id, style, out)?;
+        let group = self.new_term(table, id, style, out)?;
         if style.apart.is_none() || !holds_labels(table.term(id).kind) {
-            self.terms.keep(id, start, out);
+            self.terms.keep(&self.changes, id, group, start, out);
         }
-        Ok(())
+        Ok(group)
     }
 
     fn new_term(
@@ -224,7 +229,7 @@ impl Blocks {
         id: TermId,
         style: &Style,
         out: &mut Vec<u8>,
-    ) -> Result<(), StatementError> {
+    ) -> Result<PrefixGroup, StatementError> {
         let term = table.term(id);
         if term.kind != TermKind::TripleTerm
             && let Some(error) = term_error(table, id, self.lenient)
@@ -232,8 +237,8 @@ impl Blocks {
             return Err(StatementError::Term(error));
         }
         match term.kind {
-            TermKind::Iri => self.iri(table, term, out),
-            TermKind::LangLiteral | TermKind::TypedLiteral => self.literal(table, term, out),
+            TermKind::Iri => Ok(self.iri(table, term, out)),
+            TermKind::LangLiteral | TermKind::TypedLiteral => Ok(self.literal(table, term, out)),
             TermKind::TripleTerm => {
                 out.extend_from_slice(style.open);
                 for part in table.triple(term) {
@@ -244,22 +249,23 @@ impl Blocks {
                     out.push(b' ');
                 }
                 out.extend_from_slice(style.close);
+                Ok(PrefixGroup::ALL)
             }
             TermKind::DefaultGraph | TermKind::Bnode | TermKind::Literal | TermKind::Language => {
                 style.write(table, id, out);
+                Ok(PrefixGroup::NONE)
             }
         }
-        Ok(())
     }
 
     /// Appends a literal with a datatype or a language.
-    fn literal(&mut self, table: &TermTable, term: Term, out: &mut Vec<u8>) {
+    fn literal(&mut self, table: &TermTable, term: Term, out: &mut Vec<u8>) -> PrefixGroup {
         let text = table.text_of(term);
         let id = TermId(term.aux);
         let tagged = term.kind == TermKind::LangLiteral;
         if !tagged && is_shorthand(text, table.text(id)) {
             out.extend_from_slice(text);
-            return;
+            return PrefixGroup::NONE;
         }
         out.push(b'"');
         if is_plain(term) {
@@ -267,26 +273,31 @@ impl Blocks {
         } else {
             write_escaped(text, out);
         }
-        if !self.ends.copy(id, out) {
+        let group = self.ends.copy(&self.changes, id, out).unwrap_or_else(|| {
             let start = out.len();
             let end = table.term(id);
-            if tagged {
+            let group = if tagged {
                 out.push(b'"');
                 write_language(table.text_of(end), is_plain(end), out);
+                PrefixGroup::NONE
             } else {
                 out.extend_from_slice(b"\"^^");
-                self.iri(table, end, out);
-            }
-            self.ends.keep(id, start, out);
-        }
+                self.iri(table, end, out)
+            };
+            self.ends.keep(&self.changes, id, group, start, out);
+            group
+        });
         if tagged {
             out.extend_from_slice(direction(term.flags));
         }
+        group
     }
 
-    fn iri(&self, table: &TermTable, term: Term, out: &mut Vec<u8>) {
+    /// Appends an IRI.
+    fn iri(&self, table: &TermTable, term: Term, out: &mut Vec<u8>) -> PrefixGroup {
         let text = table.text_of(term);
-        match self.prefixes.split(text) {
+        let head = head_of(text);
+        match self.prefixes.split_after(head, text) {
             Some((name, local)) => {
                 out.extend_from_slice(name);
                 out.push(b':');
@@ -294,6 +305,7 @@ impl Blocks {
             }
             None => write_iri(text, is_plain(term), out),
         }
+        PrefixGroup::of(head)
     }
 }
 
@@ -338,21 +350,24 @@ fn digits(text: &[u8]) -> (usize, &[u8]) {
 impl StatementWriter for Blocks {
     fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
         let terms = batch.table().terms().len();
-        self.terms.begin_batch(terms, out);
-        self.predicates.begin_batch(terms, out);
-        self.ends.begin_batch(terms, out);
+        self.terms.begin_batch(&mut self.changes, terms, out);
+        self.predicates.begin_batch(&mut self.changes, terms, out);
+        self.ends.begin_batch(&mut self.changes, terms, out);
     }
 
     fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> bool {
+        if let Some(old) = self.prefixes.get(name)
+            && old != iri
+        {
+            self.changes.changed(head_of(old));
+        }
         match self.prefixes.declare(name, iri) {
             Declared::Refused => return false,
             Declared::Known => return true,
             Declared::New => {}
         }
+        self.changes.changed(head_of(iri));
         self.close(out);
-        self.terms.forget();
-        self.predicates.forget();
-        self.ends.forget();
         out.extend_from_slice(b"PREFIX ");
         out.extend_from_slice(name);
         out.extend_from_slice(b": <");

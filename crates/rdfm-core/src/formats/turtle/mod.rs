@@ -6,7 +6,7 @@
 //!   space and errors have separate files.
 //! - `terms`: prefixes, base, labels and the term cache.
 //! - `lexer`: the tokens.
-//! - [`encode`]: batches to bytes.
+//! - [`encode`]: batches to bytes. `memo` copies terms that were written before.
 //!
 //! Anonymous blank nodes are named `_g0`, `_g1`, … in each message, distinct from its other labels:
 //! see [`crate::model::labels`].
@@ -15,6 +15,7 @@ pub mod decode;
 pub mod encode;
 mod lexer;
 mod machine;
+mod memo;
 pub mod sniff;
 pub mod spec;
 mod terms;

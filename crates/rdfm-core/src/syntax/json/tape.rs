@@ -32,7 +32,7 @@ pub enum JsonKind {
 }
 
 /// A value or a key.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
     /// Kind of the node.
     pub kind: JsonKind,

@@ -6,12 +6,14 @@
 //!   restrict.
 //! - Law: keys are unique strings. An alias repeats a complete value, so that a cycle is an error.
 //!
-//! The parser is `granit-parser`. It is maintained, has no unsafe code or panics, limits nesting,
-//! and passes the YAML test suite. It produces events, which are interpreted here.
+//! Documents in plain block style need no parser ([`block`](super::block)). For all others, the parser
+//! is `granit-parser`. It is maintained, has no unsafe code or panics, limits nesting, and passes the
+//! YAML test suite. It produces events, which are interpreted here.
 
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 use rustc_hash::FxHashMap;
 
+use super::block::BlockComposer;
 use super::schema::{ScalarValue, resolve};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
@@ -20,6 +22,7 @@ use crate::syntax::json::{Bounds, JsonKind, ParseError, Tape};
 /// Composes one document at a time.
 #[derive(Default)]
 pub struct Composer {
+    block: BlockComposer,
     open: Vec<OpenCollection>,
     /// Values by anchor; `None` until they are complete.
     anchors: FxHashMap<usize, Option<u32>>,
@@ -40,6 +43,22 @@ impl Composer {
     /// # Errors
     /// If the text is not valid YAML, or contains values that JSON does not have.
     pub fn compose(
+        &mut self,
+        text: &str,
+        tape: &mut Tape,
+        bounds: &Bounds,
+    ) -> Result<bool, ParseError> {
+        if self.block.compose(text, tape, bounds).is_some() {
+            return Ok(true);
+        }
+        self.compose_events(text, tape, bounds)
+    }
+
+    /// Like [`compose`](Self::compose), with the event parser for every document.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn compose_events(
         &mut self,
         text: &str,
         tape: &mut Tape,

@@ -2,8 +2,10 @@
 //!
 //! - In: pieces of a stream of documents. Out: batches ([`decode`]); and back ([`write`]).
 //! - [`stream`] finds the documents. [`compose`] creates a JSON tape from each, with the scalar
-//!   types of [`schema`]. The tape is interpreted as JSON-LD.
+//!   types of [`schema`]. [`block`] does so for documents in plain block style. The tape is
+//!   interpreted as JSON-LD.
 
+pub mod block;
 pub mod compose;
 pub mod decode;
 pub mod schema;

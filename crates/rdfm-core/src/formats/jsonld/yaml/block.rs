@@ -1,0 +1,577 @@
+//! Composes a JSON tape from a YAML document in plain block style, which most programs write.
+//!
+//! - In: the text of one document.
+//! - Out: its tape, or `None` if the document needs the event parser of [`compose`](super::compose).
+//! - Cost: linear; about one look at each byte.
+//! - Law: the tape is the one that the event parser makes. A document with an error needs the event
+//!   parser, which describes the error.
+//!
+//! Each line is a key, a key with a value, or an item of a sequence. A scalar is on one line, plain or
+//! in quotes. Comments, anchors, tags, scalars on several lines and flow collections with content need
+//! the event parser, as do tabs, carriage returns and spaces at the end of a line.
+
+use std::ops::Range;
+
+use super::schema::{ScalarValue, resolve};
+use crate::formats::jsonld::sink::MAX_KEY;
+use crate::syntax::json::{Bounds, JsonKind, Tape};
+
+/// Composes one document at a time.
+#[derive(Default)]
+pub struct BlockComposer {
+    open: Vec<OpenBlock>,
+    /// The text of the last scalar, if it differs from the source.
+    unescaped: String,
+}
+
+/// A mapping or sequence whose next line may follow.
+struct OpenBlock {
+    mapping: bool,
+    /// Column of its keys or dashes.
+    column: usize,
+}
+
+/// A scalar on one line.
+struct LineScalar {
+    /// The text, without quotes.
+    text: Range<usize>,
+    /// The index after the scalar.
+    end: usize,
+    quoted: bool,
+    form: TextForm,
+}
+
+/// The text of a scalar, compared with the source.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TextForm {
+    /// The same text, and JSON needs no escapes for it.
+    Borrowed,
+    /// The same text.
+    Literal,
+    /// It is in [`BlockComposer::unescaped`].
+    Unescaped,
+}
+
+/// Ends or changes a plain scalar.
+const IN_PLAIN: u8 = 1;
+/// Ends or changes a scalar in double quotes.
+const IN_DOUBLE: u8 = 2;
+/// Ends or changes a scalar in single quotes.
+const IN_SINGLE: u8 = 4;
+/// Does not begin a plain scalar.
+const NOT_FIRST: u8 = 8;
+
+const CLASS: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        let c = byte as u8;
+        // Also the first bytes of characters that may not be printable.
+        if c < b' ' || matches!(c, b'"' | b'\\' | 0x7F | 0xC2 | 0xEF) {
+            table[byte] |= IN_PLAIN | IN_DOUBLE | IN_SINGLE;
+        }
+        if matches!(c, b':' | b'#') {
+            table[byte] |= IN_PLAIN;
+        }
+        if c == b'\'' {
+            table[byte] |= IN_SINGLE;
+        }
+        if c <= b' '
+            || matches!(
+                c,
+                b'-' | b'?'
+                    | b':'
+                    | b','
+                    | b'['
+                    | b']'
+                    | b'{'
+                    | b'}'
+                    | b'#'
+                    | b'&'
+                    | b'*'
+                    | b'!'
+                    | b'|'
+                    | b'>'
+                    | b'\''
+                    | b'"'
+                    | b'%'
+                    | b'@'
+                    | b'`'
+            )
+        {
+            table[byte] |= NOT_FIRST;
+        }
+        byte += 1;
+    }
+    table
+};
+
+const fn has(byte: u8, class: u8) -> bool {
+    CLASS[byte as usize] & class != 0
+}
+
+/// Whether a control character or another character that is not printable begins at an index, or a
+/// byte order mark.
+fn is_unprintable(bytes: &[u8], at: usize) -> bool {
+    match bytes.get(at..).unwrap_or_default() {
+        [0xC2, next, ..] => *next < 0xA0,
+        [0xEF, 0xBB, 0xBF, ..] | [0xEF, 0xBF, 0xBE | 0xBF, ..] => true,
+        [byte, ..] => *byte < b' ' || *byte == 0x7F,
+        [] => false,
+    }
+}
+
+/// Whether a dash with a space is at an index.
+fn is_dash(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at) == Some(&b'-') && bytes.get(at + 1) == Some(&b' ')
+}
+
+fn is_line_end(bytes: &[u8], at: usize) -> bool {
+    matches!(bytes.get(at), None | Some(b'\n'))
+}
+
+/// Index of the next byte of a class, or the end of the text.
+fn find(bytes: &[u8], at: usize, class: u8) -> usize {
+    let mut rest = bytes.get(at..).unwrap_or_default().iter();
+    rest.position(|byte| has(*byte, class))
+        .map_or(bytes.len(), |length| at + length)
+}
+
+fn skip_spaces(bytes: &[u8], mut at: usize) -> usize {
+    while bytes.get(at) == Some(&b' ') {
+        at += 1;
+    }
+    at
+}
+
+impl BlockComposer {
+    /// Composes the document in a text. Returns `None` if it needs the event parser. The tape is then
+    /// incomplete.
+    pub fn compose(&mut self, text: &str, tape: &mut Tape, bounds: &Bounds) -> Option<()> {
+        let bytes = text.as_bytes();
+        tape.clear();
+        self.open.clear();
+        let mut at = if bytes.starts_with(b"---\n") { 4 } else { 0 };
+        // Whether a value comes next: the first one, or that of the key on the line before.
+        let mut value_is_next = true;
+        while at < bytes.len() {
+            let line = at;
+            at = skip_spaces(bytes, line);
+            if bytes.get(at) == Some(&b'\n') {
+                at += 1;
+                continue;
+            }
+            let mut column = at - line;
+            if column == 0 {
+                match bytes.get(at..).unwrap_or_default() {
+                    b"...\n" | b"..." => break,
+                    [b'.', b'.', b'.', ..] | [b'-', b'-', b'-', ..] => return None,
+                    _ => {}
+                }
+            }
+            let mut dash = is_dash(bytes, at);
+            if !value_is_next {
+                self.close_until(column, dash, bytes, tape, bounds)?;
+            } else if let Some(open) = self.open.last() {
+                // A sequence in a mapping may begin in the column of its key.
+                let same_column = open.mapping && dash && column == open.column;
+                if column <= open.column && !same_column {
+                    return None;
+                }
+            }
+            let is_item = dash;
+            while dash {
+                let content = skip_spaces(bytes, at + 1);
+                if value_is_next {
+                    // The position that the event parser reports.
+                    let around = self.open.last();
+                    let same_column = around.is_some_and(|open| open.column == column);
+                    let position = if same_column { content } else { at };
+                    tape.start(JsonKind::Array, position, bounds).ok()?;
+                    let mapping = false;
+                    self.open.push(OpenBlock { mapping, column });
+                }
+                value_is_next = true;
+                at = content;
+                column = at - line;
+                dash = is_dash(bytes, at);
+            }
+            if is_item && let Some(end) = empty_collection(bytes, at, tape, bounds) {
+                at = end + 1;
+                value_is_next = false;
+                continue;
+            }
+            let scalar = self.scalar(text, at)?;
+            if is_line_end(bytes, scalar.end) {
+                if !is_item {
+                    return None;
+                }
+                self.value(text, at, &scalar, tape, bounds)?;
+                at = scalar.end + 1;
+                value_is_next = false;
+                continue;
+            }
+            if bytes[scalar.end] != b':' || scalar.end - at > MAX_KEY {
+                return None;
+            }
+            if value_is_next {
+                tape.start(JsonKind::Object, at, bounds).ok()?;
+                let mapping = true;
+                self.open.push(OpenBlock { mapping, column });
+            }
+            self.key(text, at, &scalar, tape, bounds)?;
+            at = scalar.end + 1;
+            value_is_next = is_line_end(bytes, at);
+            if value_is_next {
+                at += 1;
+                continue;
+            }
+            if bytes[at] != b' ' {
+                return None;
+            }
+            at = skip_spaces(bytes, at);
+            if let Some(end) = empty_collection(bytes, at, tape, bounds) {
+                at = end + 1;
+                continue;
+            }
+            let scalar = self.scalar(text, at)?;
+            if !is_line_end(bytes, scalar.end) {
+                return None;
+            }
+            self.value(text, at, &scalar, tape, bounds)?;
+            at = scalar.end + 1;
+        }
+        if value_is_next {
+            return None;
+        }
+        for _ in self.open.drain(..) {
+            tape.end(0, bytes, bounds).ok()?;
+        }
+        Some(())
+    }
+
+    /// Ends the blocks before a line which begins in a column, with or without a dash. The line must
+    /// continue the innermost block that is left.
+    fn close_until(
+        &mut self,
+        column: usize,
+        dash: bool,
+        bytes: &[u8],
+        tape: &mut Tape,
+        bounds: &Bounds,
+    ) -> Option<()> {
+        loop {
+            let open = self.open.last()?;
+            if open.column == column && open.mapping != dash {
+                return Some(());
+            }
+            // A sequence in the column of a mapping's keys ends before the next key.
+            if open.column < column || (open.column == column && open.mapping) {
+                return None;
+            }
+            tape.end(0, bytes, bounds).ok()?;
+            self.open.pop();
+        }
+    }
+
+    /// Finds the scalar that begins at an index.
+    fn scalar(&mut self, text: &str, at: usize) -> Option<LineScalar> {
+        let bytes = text.as_bytes();
+        match *bytes.get(at)? {
+            b'"' => self.double_quoted(text, at + 1),
+            b'\'' => self.single_quoted(text, at + 1),
+            b'-' if bytes.get(at + 1).is_some_and(|next| *next > b' ') => plain(bytes, at),
+            first if has(first, NOT_FIRST) => None,
+            _ => plain(bytes, at),
+        }
+    }
+
+    fn double_quoted(&mut self, text: &str, start: usize) -> Option<LineScalar> {
+        let bytes = text.as_bytes();
+        let (mut at, mut copied) = (start, start);
+        let mut form = TextForm::Borrowed;
+        loop {
+            at = find(bytes, at, IN_DOUBLE);
+            match *bytes.get(at)? {
+                b'"' => break,
+                b'\\' => {
+                    if form == TextForm::Borrowed {
+                        self.unescaped.clear();
+                        form = TextForm::Unescaped;
+                    }
+                    self.unescaped.push_str(text.get(copied..at)?);
+                    let (c, end) = escape(bytes, at + 1)?;
+                    self.unescaped.push(c);
+                    (at, copied) = (end, end);
+                }
+                _ if is_unprintable(bytes, at) => return None,
+                _ => at += 1,
+            }
+        }
+        if form == TextForm::Unescaped {
+            self.unescaped.push_str(text.get(copied..at)?);
+        }
+        Some(LineScalar {
+            text: start..at,
+            end: at + 1,
+            quoted: true,
+            form,
+        })
+    }
+
+    fn single_quoted(&mut self, text: &str, start: usize) -> Option<LineScalar> {
+        let bytes = text.as_bytes();
+        let (mut at, mut copied) = (start, start);
+        let mut form = TextForm::Borrowed;
+        loop {
+            at = find(bytes, at, IN_SINGLE);
+            match *bytes.get(at)? {
+                b'\'' if bytes.get(at + 1) == Some(&b'\'') => {
+                    if form != TextForm::Unescaped {
+                        self.unescaped.clear();
+                        form = TextForm::Unescaped;
+                    }
+                    self.unescaped.push_str(text.get(copied..=at)?);
+                    at += 2;
+                    copied = at;
+                }
+                b'\'' => break,
+                b'"' | b'\\' => {
+                    if form == TextForm::Borrowed {
+                        form = TextForm::Literal;
+                    }
+                    at += 1;
+                }
+                _ if is_unprintable(bytes, at) => return None,
+                _ => at += 1,
+            }
+        }
+        if form == TextForm::Unescaped {
+            self.unescaped.push_str(text.get(copied..at)?);
+        }
+        Some(LineScalar {
+            text: start..at,
+            end: at + 1,
+            quoted: true,
+            form,
+        })
+    }
+
+    /// Adds a scalar as a key.
+    fn key(
+        &self,
+        text: &str,
+        at: usize,
+        scalar: &LineScalar,
+        tape: &mut Tape,
+        bounds: &Bounds,
+    ) -> Option<()> {
+        let range = scalar.text.clone();
+        let source = text.get(range.clone())?;
+        if !scalar.quoted && resolve(source) != ScalarValue::String {
+            return None;
+        }
+        let bytes = text.as_bytes();
+        let added = match scalar.form {
+            TextForm::Borrowed => tape.borrowed_key(at, range, bytes, bounds),
+            TextForm::Literal => tape.owned(JsonKind::Key, at, source.as_bytes(), bounds),
+            TextForm::Unescaped => tape.owned(JsonKind::Key, at, self.unescaped.as_bytes(), bounds),
+        };
+        added.ok()
+    }
+
+    /// Adds a scalar as a value.
+    fn value(
+        &self,
+        text: &str,
+        at: usize,
+        scalar: &LineScalar,
+        tape: &mut Tape,
+        bounds: &Bounds,
+    ) -> Option<()> {
+        let range = scalar.text.clone();
+        let source = text.get(range.clone())?;
+        let value = if scalar.quoted {
+            ScalarValue::String
+        } else {
+            resolve(source)
+        };
+        let string = JsonKind::String;
+        let added = match (value, scalar.form) {
+            (ScalarValue::Null, _) => tape.scalar(JsonKind::Null, at, bounds),
+            (ScalarValue::Boolean(true), _) => tape.scalar(JsonKind::True, at, bounds),
+            (ScalarValue::Boolean(false), _) => tape.scalar(JsonKind::False, at, bounds),
+            (ScalarValue::Number(number), _) => {
+                tape.owned(JsonKind::Number, at, number.as_bytes(), bounds)
+            }
+            (ScalarValue::Beyond, _) => return None,
+            (_, TextForm::Borrowed) => tape.borrowed(string, at, range, bounds),
+            (_, TextForm::Literal) => tape.owned(string, at, source.as_bytes(), bounds),
+            (_, TextForm::Unescaped) => tape.owned(string, at, self.unescaped.as_bytes(), bounds),
+        };
+        added.ok()
+    }
+}
+
+/// Finds the plain scalar that begins at an index.
+fn plain(bytes: &[u8], start: usize) -> Option<LineScalar> {
+    let mut at = start;
+    let mut form = TextForm::Borrowed;
+    loop {
+        at = find(bytes, at, IN_PLAIN);
+        match bytes.get(at) {
+            None | Some(b'\n') => break,
+            Some(b':') if matches!(bytes.get(at + 1), None | Some(b' ' | b'\n')) => break,
+            Some(b'#') if bytes[at - 1] == b' ' => return None,
+            Some(b'"' | b'\\') => form = TextForm::Literal,
+            _ if is_unprintable(bytes, at) => return None,
+            _ => {}
+        }
+        at += 1;
+    }
+    (bytes[at - 1] != b' ').then_some(LineScalar {
+        text: start..at,
+        end: at,
+        quoted: false,
+        form,
+    })
+}
+
+/// Adds the collection without content that is the rest of a line, if there is one. Returns the
+/// index after it.
+fn empty_collection(bytes: &[u8], at: usize, tape: &mut Tape, bounds: &Bounds) -> Option<usize> {
+    let kind = match bytes.get(at..at + 2)? {
+        b"{}" => JsonKind::Object,
+        b"[]" => JsonKind::Array,
+        _ => return None,
+    };
+    if !is_line_end(bytes, at + 2) {
+        return None;
+    }
+    tape.start(kind, at, bounds).ok()?;
+    tape.end(0, bytes, bounds).ok()?;
+    Some(at + 2)
+}
+
+/// Decodes the escape after a backslash. Returns the character and the index after it.
+fn escape(bytes: &[u8], at: usize) -> Option<(char, usize)> {
+    let digits = match *bytes.get(at)? {
+        b'n' => return Some(('\n', at + 1)),
+        b't' => return Some(('\t', at + 1)),
+        b'r' => return Some(('\r', at + 1)),
+        b'b' => return Some(('\u{8}', at + 1)),
+        b'f' => return Some(('\u{c}', at + 1)),
+        c @ (b'"' | b'\\' | b'/') => return Some((char::from(c), at + 1)),
+        b'x' => 2,
+        b'u' => 4,
+        b'U' => 8,
+        _ => return None,
+    };
+    let digits = bytes.get(at + 1..at + 1 + digits)?;
+    let mut code = 0;
+    for digit in digits {
+        code = code << 4 | char::from(*digit).to_digit(16)?;
+    }
+    // The event parser reads surrogate pairs.
+    Some((char::from_u32(code)?, at + 1 + digits.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::jsonld::yaml::compose::Composer;
+
+    const BOUNDS: Bounds = Bounds {
+        max_depth: 5,
+        max_bytes: 1000,
+        max_repeated: 1000,
+        duplicates: false,
+    };
+
+    /// Whether a document is composed without the event parser. The tape is then compared.
+    fn composes(text: &str) -> bool {
+        let (mut found, mut expected) = (Tape::new(), Tape::new());
+        let composed = BlockComposer::default().compose(text, &mut found, &BOUNDS);
+        if composed.is_some() {
+            let result = Composer::default().compose_events(text, &mut expected, &BOUNDS);
+            assert_eq!(result, Ok(true), "{text:?}");
+            assert_eq!(found.nodes(), expected.nodes(), "{text:?}");
+            assert_eq!(found.texts(), expected.texts(), "{text:?}");
+            assert_eq!(found.deepest(), expected.deepest(), "{text:?}");
+            assert_eq!(found.has_contexts(), expected.has_contexts(), "{text:?}");
+        }
+        composed.is_some()
+    }
+
+    #[test]
+    fn documents_in_block_style_need_no_parser() {
+        for text in [
+            "a: b",
+            "\na:\n  \n  b: c\n\n",
+            "---\na: b\n...\n",
+            "a:\n  b:\n    c: d\n  e: f\ng: h\n",
+            "a:\n- b\n- c: d\n  e: f\n- - g\n  - h\ni: j\n",
+            "a:\n  - b\n  -   c: d\n      e: f\n\ng: h\n",
+            "- a\n- b:\n  - c\n  d: e\n- f\n",
+            "a: null\nb: true\nc: -12\nd: 0x1F\ne: ~\nf: -x\ng: 1.50\n",
+            "'@id': a:b#c\n\"@type\": \"x\\ty \\\"z\\\" \\u00e9\\x41\\U0001F600\"\n",
+            "'it''s': 'a \"b\" \\'\nb: say \"x\" \\ 'y'\nc: ''\nd: \"\"\n",
+            "a: {}\nb: []\nc:\n- {}\n- []\n",
+            "\"@context\":\n  x: http://example.org/\n",
+            "é: \u{2028}“日本，語” \u{85}\u{a0}\u{1f600}\n",
+        ] {
+            assert!(composes(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn other_documents_need_the_parser() {
+        for text in [
+            "",
+            "---\n",
+            "...\n",
+            "a",
+            "a:",
+            "a:\nb: c\n",
+            "a:\n  b\n",
+            "a: b # c\n",
+            "# c\na: b\n",
+            "a: b \n",
+            "a : b\n",
+            "a:\tb\n",
+            "a: b\r\n",
+            "a: b\n  c\n",
+            "a: b\n\n  c\n",
+            "a: b\n  ",
+            "a: b\n c: d\n",
+            "a: b: c\n",
+            "a: - b\n",
+            "a: |\n  b\n",
+            "a: &b c\n",
+            "a: !!str b\n",
+            "? a\n: b\n",
+            "a: {b: c}\n",
+            "a: \"b\n  c\"\n",
+            "a: \"\\ud83d\\ude00\"\n",
+            "a: \"\\q\"\n",
+            "a: 'b'c\n",
+            "a: \u{7f}\n",
+            "a: \u{80}\n",
+            "a: \u{feff}\n",
+            "a: \u{ffff}\n",
+            "a: .inf\n",
+            "1: a\n",
+            "a: b\na: c\n",
+            "a: b\n--- c\n",
+            "a: b\n...\nc: d\n",
+            "- a\nb: c\n",
+            "- a\n  - b\n",
+            "a:\n  b:\n    c:\n      d:\n        e:\n          f: g\n",
+        ] {
+            assert!(!composes(text), "{text:?}");
+        }
+        let long = "a".repeat(2000);
+        assert!(!composes(&format!("\"{long}\": b\n")));
+        assert!(!composes(&format!("a: \"\\n{long}\"\n")));
+    }
+}

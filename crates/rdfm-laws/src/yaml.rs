@@ -1,0 +1,132 @@
+//! The law of the two readers of YAML documents.
+
+use rdfm_core::formats::jsonld::yaml::block::BlockComposer;
+use rdfm_core::formats::jsonld::yaml::compose::Composer;
+use rdfm_core::formats::jsonld::yaml::stream::{DocumentSearch, NextDocument};
+use rdfm_core::syntax::json::{Bounds, Tape};
+
+use crate::mutate::{Random, mutate_with};
+
+/// Tokens that are significant in YAML.
+const TOKENS: &[&str] = &[
+    "\n",
+    "\n\n",
+    "\r\n",
+    "\n  ",
+    "\n    ",
+    " ",
+    "  ",
+    "\t",
+    "- ",
+    "-",
+    "\n- ",
+    "\n  - ",
+    "- - ",
+    ":",
+    ": ",
+    ":\n",
+    "? ",
+    "'",
+    "''",
+    "\"",
+    "\"\"",
+    "#",
+    " # x",
+    "\\",
+    "\\n",
+    "\\\"",
+    "\\x41",
+    "\\u00e9",
+    "\\ud83d\\ude00",
+    "\\U0001F600",
+    "{}",
+    "[]",
+    "{a: 1}",
+    "[a, b]",
+    ",",
+    "|\n",
+    ">-\n",
+    "&a ",
+    "*a",
+    "!!str ",
+    "!",
+    "%",
+    "@",
+    "`",
+    "~",
+    "null",
+    "true",
+    "-1",
+    "0x1F",
+    "1.5e3",
+    ".inf",
+    "012",
+    "<<",
+    "---",
+    "---\n",
+    "--- ",
+    "...",
+    "...\n",
+    "a: 1\n",
+    "\u{e9}",
+    "\u{80}",
+    "\u{85}",
+    "\u{a0}",
+    "\u{2028}",
+    "\u{feff}",
+    "\u{fffe}",
+    "\u{ff0c}",
+    "\u{1f600}",
+    "\0",
+    "\u{7f}",
+];
+
+/// Applies random changes to a YAML text.
+pub fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
+    let tokens = TOKENS.iter().map(|token| token.as_bytes());
+    mutate_with(random, input, &tokens.collect::<Vec<_>>())
+}
+
+/// The block reader makes the same tape of each document in a log as the event parser, or leaves the document to it.
+/// The bytes themselves determine the limits. Returns the numbers of documents of each kind.
+pub fn block_is_events(data: &[u8]) -> (usize, usize) {
+    let mut random = Random::of(data);
+    let mut bounds = Bounds {
+        max_depth: 100,
+        max_bytes: 1 << 20,
+        max_repeated: 1 << 20,
+        duplicates: random.below(2) == 0,
+    };
+    if random.below(4) == 0 {
+        bounds.max_depth = 1 + random.below(5) as u32;
+    }
+    if random.below(4) == 0 {
+        bounds.max_bytes = random.below(1000) as u64;
+    }
+    let (mut block, mut composer) = (BlockComposer::default(), Composer::default());
+    let (mut found, mut expected) = (Tape::new(), Tape::new());
+    let (mut in_blocks, mut others) = (0, 0);
+    let mut search = DocumentSearch::default();
+    let mut start = 0;
+    while let NextDocument::Document { end, .. } = search.next(data, true) {
+        let document = &data[start..end];
+        start = end;
+        let Ok(text) = std::str::from_utf8(document) else {
+            continue;
+        };
+        if block.compose(text, &mut found, &bounds).is_none() {
+            others += 1;
+            continue;
+        }
+        in_blocks += 1;
+        let result = composer.compose_events(text, &mut expected, &bounds);
+        assert_eq!(result, Ok(true), "{text:?}, {bounds:?}");
+        let parts = |tape: &Tape| {
+            let counts = (tape.deepest(), tape.depth(), tape.bytes());
+            (tape.texts().to_vec(), tape.has_contexts(), counts)
+        };
+        assert_eq!(found.nodes(), expected.nodes(), "{text:?}");
+        assert_eq!(parts(&found), parts(&expected), "{text:?}");
+    }
+    (in_blocks, others)
+}

@@ -1,0 +1,6 @@
+//! Checks the two readers of YAML documents with any bytes as a YAML-LD log.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    rdfm_laws::yaml::block_is_events(data);
+});
