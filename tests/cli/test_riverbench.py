@@ -86,7 +86,7 @@ def test_strict_counts_warnings_as_errors(rdfm):
         ("package nope.nq --stream-type datasets -o out", 1, "nope.nq: No such file or directory"),
         ("package a.nq --stream-type datasets -o no/out", 1, "no: No such folder"),
         ("package a.nq --metadata nope.ttl -o out", 1, "nope.ttl: No such file or directory"),
-        ("package a.nq --metadata b.nq -o out", 1, "b.nq: has no instance of rb:Dataset"),
+        ("package a.nq --metadata b.nq -o out", 1, "b.nq: describes no datasets (rb:Dataset)"),
         ("package a.nq --stream-type datasets --frames flat -o out", 2, "--frames"),
         ("check a.nq", 2, "expected the folder of a package, but a.nq is not a folder"),
         ("check nope", 2, "expected the folder of a package, but nope is not a folder"),

@@ -599,7 +599,9 @@ def test_contradicting_stream_types_are_refused(tmp_path):
 def test_metadata_without_a_dataset_is_refused(tmp_path):
     path = tmp_path / "metadata.ttl"
     path.write_text("<http://ex/s> <http://ex/p> <http://ex/o> .")
-    with pytest.raises(DecodeError, match="has no instance of rb:Dataset, expected exactly one"):
+    with pytest.raises(
+        DecodeError, match=r"describes no datasets \(rb:Dataset\), expected exactly one"
+    ):
         package(log_of(3), tmp_path / "p", metadata=path, format="nt")
 
 

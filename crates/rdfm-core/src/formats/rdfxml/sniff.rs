@@ -7,7 +7,7 @@ use crate::codec::sniff::{self, Sniff};
 use crate::syntax::text::sniff::{is_xml, without_mark};
 
 /// Whether an XML document begins that has an `rdf:RDF` element or mentions the RDF namespace.
-/// TriX is detected too: the decoder says that it is not supported.
+/// `TriX` is detected too: the decoder says that it is not supported.
 pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
     let head = sniff::head(bytes);
     let speaks = |text: &[u8]| memmem::find(head, text).is_some();
