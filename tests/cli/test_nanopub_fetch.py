@@ -115,7 +115,7 @@ WRONG = [
         "a mirror must be a local file, not s3://bucket/m.jelly",
     ),
     ("fetch {url} -o out.foo", "the name does not identify a format; --to nt, nq"),
-    ("fetch {url} -o out.jelly --interval 5", "--interval is the time between rounds; --follow"),
+    ("fetch {url} -o out.jelly --interval 5", "--interval is the time between polls; --follow"),
     ("fetch {url} -o out.nq --check --rejects r.nt", "nt does not support named graphs, which"),
     (
         "fetch {url} -o out.ttl",
@@ -124,7 +124,7 @@ WRONG = [
     ("fetch {url} -o a.nq", "its state a.nq.state.json does not, so the registry that it mirrors"),
     ("fetch {url} -o out.jelly --dialect comment", "--dialect is for writing N-Triples"),
     ("fetch {url} -o out.jelly --rejects r.nq", "--rejects is for nanopublications with a wrong"),
-    ("fetch {url} -o out.nq --check --rejects out.nq", "--rejects must be another file"),
+    ("fetch {url} -o out.nq --check --rejects out.nq", "--rejects must be a different file"),
     ("fetch {url} -o out.nq --check --rejects r.foo", "the name does not identify a format"),
     ("fetch {url} -o out.jelly --overlap x", "--overlap must be a number of at least 0, not 'x'"),
     ("fetch {url} -o out.jelly --wait -5", "--wait must be a number of at least 0, not '-5'"),

@@ -81,7 +81,11 @@ def test_strict_counts_warnings_as_errors(rdfm):
         ),
         ("package bad.nq --stream-type graphs -o out", 1, "bad.nq: nq: expected an IRI"),
         ("package a.nq --stream-type datasets -o .", 2, "the input a.nq is in the output folder ."),
-        ("package a.nq --stream-type datasets -o a.nq", 2, "a.nq is also an input"),
+        (
+            "package a.nq --stream-type datasets -o a.nq",
+            2,
+            "a.nq is also an input; write to a folder",
+        ),
         ("package a.nq --stream-type datasets -o b.nq", 2, "b.nq/ is a file, not a folder"),
         ("package nope.nq --stream-type datasets -o out", 1, "nope.nq: No such file or directory"),
         ("package a.nq --stream-type datasets -o no/out", 1, "no: No such folder"),

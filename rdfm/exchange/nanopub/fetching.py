@@ -140,11 +140,12 @@ def fetch(
         restart: Begin a new log. The old one is removed once the registry is ready.
         check: Verify the trusty URI of each nanopublication; registries do not recompute them.
         rejects: A log for nanopublications whose trusty URI is wrong. By default they are an error.
-        overlap: Number of counters to request again, since a registry may store a nanopublication
-            after one with a higher counter.
-        wait: Seconds to wait for a registry that starts or is empty.
-        follow: Continue with further rounds until an exception, such as `KeyboardInterrupt`.
-        interval: Seconds between rounds when following. Defaults to 10.
+        overlap: Number of last counters to request again, since a registry may store a
+            nanopublication after one with a higher counter.
+        wait: Maximum number of seconds to wait for a registry that is starting or empty.
+        follow: Continue with further rounds until an exception, such as `KeyboardInterrupt`. Temporary
+            failures of the registry are noted and do not end it.
+        interval: Seconds between polls, with `follow`. Defaults to 10.
         test_instance: Allow a test instance.
         allow_http: Allow http for hosts other than loopback addresses.
         first_byte_timeout: Seconds to wait for the first byte: registries build a response in memory.
@@ -168,8 +169,8 @@ def fetch(
 
     if interval is not None and not follow:
         raise OptionError(
-            f"{spelled('interval')} is the time between rounds",
-            remedies=[Remedy("stage", "follow", "true", "continues with further rounds")],
+            f"{spelled('interval')} is the time between polls",
+            remedies=[Remedy("stage", "follow", "true", "polls the registry")],
         )
     pause = cast("float", FETCH["interval"].default) if interval is None else interval
     for name, value in (("overlap", overlap), ("wait", wait), ("interval", pause)):
@@ -321,7 +322,7 @@ class _Mirror:
             check_appending(rejects, Appending(other))
             _check_graphs(other, {})
             if os.path.realpath(rejects) == os.path.realpath(log):
-                raise OptionError(f"{spelled('rejects')} must be another file than the log")
+                raise OptionError(f"{spelled('rejects')} must be a different file from the log")
 
     def _reset(self) -> None:
         """Set the counts of a round to zero."""
@@ -404,8 +405,8 @@ class _Mirror:
             )
         if state is not None and not state.belongs_to(self._log):
             raise OptionError(
-                f"{name} was replaced: its content is not that of which {name}.state.json is the "
-                "state; restore the log",
+                f"{name} does not match its state {name}.state.json: the content was replaced; "
+                "restore the log",
                 remedies=[RESTART],
             )
         if state is not None and state.registry != self._source.registry.url:
@@ -429,8 +430,8 @@ class _Mirror:
             )
         if load_counter < state.counter:
             raise OptionError(
-                f"{found.url} has counters up to {load_counter}, but {visible(self._log)} up to "
-                f"{state.counter}: the registry lost data",
+                f"{found.url} has counters up to {load_counter}, but {visible(self._log)} has them up "
+                f"to {state.counter}: the registry lost data",
                 remedies=[RESTART],
             )
 
@@ -520,7 +521,10 @@ class _Mirror:
             if complete:
                 break
             failures = 0 if self._state.counter > before else failures + 1
-            reason = f"the body ended at counter {self._state.counter}, below {load_counter}"
+            reason = (
+                f"the response ended at counter {self._state.counter}, but the registry has counters "
+                f"up to {load_counter}"
+            )
             if ended is not None:
                 reason = ended.reason
             if failures >= TRIES:
@@ -528,7 +532,7 @@ class _Mirror:
                     raise ended
                 raise HttpError(
                     found.url,
-                    f"{reason}, in {failures} attempts",
+                    f"{reason} ({failures} attempts)",
                     remedy="try again later",
                     transient=True,
                 ) from ended
