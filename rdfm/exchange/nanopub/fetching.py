@@ -219,6 +219,14 @@ def _check_graphs(format: Format, options: Mapping[str, Any]) -> None:
         )
 
 
+def _header_options(log: str, format: Format) -> dict[str, Any]:
+    """Return options for a new log whose header must allow what later nanopublications have."""
+    path = Path(log)
+    if format.name != "jelly" or (path.exists() and path.stat().st_size):
+        return {}
+    return {"physical_type": "quads", "namespaces": True}
+
+
 class _Source:
     """A registry that is ready, or is waited for."""
 
@@ -447,11 +455,7 @@ class _Mirror:
 
     def _open(self, files: contextlib.ExitStack, found: RegistryState) -> None:
         """Open the log for appending, and compare it with the state."""
-        path = Path(self._log)
-        options = self._options
-        if self._format.name == "jelly" and not (path.exists() and path.stat().st_size):
-            # The header of the log must allow everything that later nanopublications have.
-            options = {"physical_type": "quads", "namespaces": True, **options}
+        options = {**_header_options(self._log, self._format), **self._options}
         self._writer = create_log(
             self._log,
             self._format.name,
@@ -472,7 +476,8 @@ class _Mirror:
             self._ahead = keys_after(self._log, self._format.name, before.length)
         self._settled = True
         if self._rejects_path is not None:
-            self._rejects = create_log(self._rejects_path, append=True, sync=True)
+            own = _header_options(self._rejects_path, output_format(self._rejects_path, None))
+            self._rejects = create_log(self._rejects_path, append=True, sync=True, **own)
             files.enter_context(self._rejects)
             if Path(self._rejects_path).exists():
                 self._rejected_keys = keys_after(self._rejects_path, self._rejects.format, 0)

@@ -474,7 +474,7 @@ def test_one_node_of_a_subject_graph_reaches_all_others(tmp_path, text, is_conne
         with pytest.raises(EncodeError) as caught:
             package(log, tmp_path / "p", format="nt", stream_type="subject-graphs")
         assert f"the message {wanted} from which all others can be reached" in str(caught.value)
-        assert "; stream_type=graphs accepts messages with any nodes (" in str(caught.value)
+        assert '; stream_type="graphs" accepts messages with any nodes (' in str(caught.value)
         package(log, tmp_path / "p", format="nt", stream_type="graphs")
 
 
