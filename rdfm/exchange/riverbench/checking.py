@@ -2,9 +2,10 @@
 
 In: a folder that `package` or RiverBench wrote. Out: `Finding`s, as those of `rdfm.validate`, and
 counts.
-Cost: each file is read twice, for its checksums and for its messages. All files are decoded side by
-side, with one batch of each in memory.
-Law: the order of quads and the labels of blank nodes make no difference.
+Cost: each file is read twice, for its checksums (and the times in an archive) and for its messages.
+All files are decoded side by side, with one batch of each in memory.
+Law: the order of quads and the labels of blank nodes make no difference. The content of a package is
+that of most of its full files, so that damage to one of them is reported for that file only.
 """
 
 from __future__ import annotations
@@ -29,7 +30,13 @@ from rdfm.errors import (
     visible,
 )
 from rdfm.exchange.riverbench.comparing import wrong_counts, wrong_metadata, wrong_statistics
-from rdfm.exchange.riverbench.content import Content, Violation, pieces, replacements
+from rdfm.exchange.riverbench.content import (
+    Content,
+    Replacement,
+    Violation,
+    pieces,
+    replacements,
+)
 from rdfm.exchange.riverbench.contents import (
     FileReader,
     MessageDifference,
@@ -457,35 +464,15 @@ class PackageCheck(LogCheck):
             start = content.messages
             self._check_names(reference)
             others = [file for file in full if file is not reference]
-            found = [
-                {each.message - start: each for each in file.reader.compare(batch)}
-                for file in others
-            ]
-            replaced = replacements(found)
-            for file, differences in zip(others, found, strict=True):
-                for at, each in differences.items():
-                    if at not in replaced:
-                        self._differ(file, each, reference)
-                self._check_names(file)
-            for at, (agreeing, _) in sorted(replaced.items()):
-                self._differ(
-                    reference, MessageDifference(start + at, False, batch), others[agreeing[0]]
-                )
+            replaced = self._compare_full(batch, start, reference, others)
             kept = self._kept(batch, start, reference, others)
             accepted = batch if kept == len(batch) else batch.slice(0, kept)
-            for part in pieces(accepted, {at: of for at, of in replaced.items() if at < kept}):
-                begin = content.messages
+            for part in pieces(accepted, replaced):
+                self._compare_partial(part, content.messages, reference, files)
                 for violation in content.add(part, reference.name):
                     violations += 1
                     if violations <= MAX_LISTED:
                         self._violate(reference, violation)
-                for file in files:
-                    if file.size != FULL and file.messages > begin:
-                        stop = min(len(part), file.messages - begin)
-                        some = part if stop == len(part) else part.slice(0, stop)
-                        for each in file.reader.compare(some):
-                            self._differ(file, each, reference)
-                        self._check_names(file)
             self._numbers.records, self._numbers.messages = content.records, content.messages
             yield from self._found()
             self._done = sum(file.reader.bytes_in for file in files)
@@ -517,6 +504,46 @@ class PackageCheck(LogCheck):
             yield from self._check_statistics(
                 facts, dataset, files, content.statistics, has_density
             )
+
+    def _compare_full(
+        self, batch: MessageBatch, start: int, reference: _File, others: list[_File]
+    ) -> dict[int, Replacement]:
+        """Compare the next messages with the other full files.
+
+        Args:
+            batch: The next messages of `reference`.
+            start: Index of the first one.
+            reference: The file.
+            others: The other full files.
+
+        Returns:
+            The messages in which two other files agree against `reference`, by position.
+        """
+        found = [
+            {each.message - start: each for each in file.reader.compare(batch)} for file in others
+        ]
+        replaced = replacements(found)
+        for file, differences in zip(others, found, strict=True):
+            for at, each in differences.items():
+                if at not in replaced:
+                    self._differ(file, each, reference)
+            self._check_names(file)
+        for at, (agreeing, _) in sorted(replaced.items()):
+            difference = MessageDifference(start + at, False, batch.slice(at, at + 1))
+            self._differ(reference, difference, others[agreeing[0]])
+        return replaced
+
+    def _compare_partial(
+        self, batch: MessageBatch, start: int, reference: _File, files: list[_File]
+    ) -> None:
+        """Compare the next messages with the partial distributions that have them."""
+        for file in files:
+            if file.size != FULL and file.messages > start:
+                stop = min(len(batch), file.messages - start)
+                some = batch if stop == len(batch) else batch.slice(0, stop)
+                for each in file.reader.compare(some):
+                    self._differ(file, each, reference)
+                self._check_names(file)
 
     def _next_reference(
         self, reference: _File, candidates: list[_File], read: set[str], content: Content
