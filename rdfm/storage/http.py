@@ -51,6 +51,9 @@ _REDIRECTS = {301, 302, 303, 307, 308}
 _RETRIED = {408, 425, 429, 500, 502, 503, 504}
 _ENCODINGS = {"gzip": "gzip", "x-gzip": "gzip", "zstd": "zstd"}
 _MAX_ENCODINGS = 2
+# OpenSSL's codes for certificates that are self-signed, or whose issuer is not known.
+_UNKNOWN_ISSUER = (18, 19, 20, 21)
+_CERTIFICATES = "the environment variable SSL_CERT_FILE names a file with certificates to trust"
 # Attempts for a host name that does not exist.
 _NAME_TRIES = 2
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -400,6 +403,7 @@ class Response(io.BufferedIOBase):
             raise HttpError(
                 self._address.url,
                 f"{reason}{'' if final else self._attempts()}",
+                remedy=_CERTIFICATES if _is_unknown_issuer(error) else "",
                 transient=not final,
             ) from error
         time.sleep(self._pause())
@@ -608,6 +612,12 @@ def _is_final(error: Exception) -> bool:
     return isinstance(error, SSLError) or any(
         type(cause).__name__ == "SSLCertVerificationError" for cause in _causes(error)
     )
+
+
+def _is_unknown_issuer(error: Exception) -> bool:
+    """Whether the issuer of a certificate is not trusted."""
+    codes = {getattr(cause, "verify_code", None) for cause in _causes(error)}
+    return not codes.isdisjoint(_UNKNOWN_ISSUER)
 
 
 def _is_unknown_name(error: Exception) -> bool:
