@@ -61,7 +61,7 @@ _REMEDIES = {
 # formats of the files are fixed.
 _USELESS = ("generalized", "to_format")
 # The number of a message, in the name of a file in an archive.
-_NUMBERED = re.compile(r"!(?:.*/)?([0-9]+)\.[^/!]+")
+_NUMBERED = re.compile(r"(.*)!(?:.*/)?([0-9]+)\.[^/!]+")
 
 
 @dataclass(frozen=True)
@@ -238,7 +238,7 @@ class _Packaging:
         ]
         self._collector = LogCollector(plain=plain)
         self._statistics: dict[str, LogStatistics] = {}
-        self._number = -1  # in the name of the last file of an archive
+        self._archive, self._number = "", -1  # of the last file of an archive
         self._unordered: str | None = None
         self._distributions: dict[str, list[Distribution]] = {}
 
@@ -312,16 +312,16 @@ class _Packaging:
 
     def _check_order(self, name: str) -> None:
         """Note the first file of an archive whose number is not greater than the previous one."""
-        found = _NUMBERED.search(name)
+        found = _NUMBERED.fullmatch(name)
         if found is None:
             return
-        number = int(found[1])
-        if number <= self._number and self._unordered is None:
+        archive, number = found[1], int(found[2])
+        if archive == self._archive and number <= self._number and self._unordered is None:
             self._unordered = (
                 f"{name} follows file {self._number}: messages are in the order of the archive, not "
                 "of the numbers of its files"
             )
-        self._number = number
+        self._archive, self._number = archive, number
 
     def _add(self, read: Read, pool: ThreadPoolExecutor) -> None:
         """Write the messages of a batch.

@@ -691,6 +691,18 @@ def test_an_archive_in_another_order_than_its_numbers_is_noted(tmp_path):
     )
 
 
+def test_the_numbers_of_each_archive_are_separate(tmp_path):
+    (tmp_path / "in").mkdir()
+    for name in ("a.tar", "b.tar"):
+        with tarfile.open(tmp_path / "in" / name, "w") as archive:
+            for number in range(2):
+                entry = tarfile.TarInfo(f"{number:010}.ttl")
+                entry.size = 19
+                archive.addfile(entry, io.BytesIO(b"<a:s> <a:p> <a:o> ."))
+    made = package(tmp_path / "in", tmp_path / "p", stream_type="graphs", message_per_file=True)
+    assert (made.messages, made.notes) == (4, ())
+
+
 def test_predicates_that_are_not_counted_are_reported(tmp_path):
     count = 16_384 + 3
     log = "".join(f"<a:s> <a:p{i}> <a:o> .\n" for i in range(count)).encode()
