@@ -154,12 +154,13 @@ $(CARGO_FUZZ):
 docs: build ## Check the links and run the code blocks of the docs
 	$(PY) tools/check_docs.py
 
-soak: build wheel ## Run the long tests: many more random tests, and Spark writers killed at every point
+soak: build wheel ## Run the long tests: many more random tests, and writers killed at every point
 	RDFM_FUZZ_SECONDS=600 cargo test --quiet --locked --release -p rdfm-laws
 	$(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
 	RDFM_JSONLD_DOCUMENTS=100000 $(if $(wildcard fuzz/corpus/ndjsonld),RDFM_JSONLD_CORPUS=fuzz/corpus/ndjsonld) \
 	  $(PY) -m pytest --quiet tests/differential/test_jsonld_reading.py
 	RDFM_KILLS=24 $(PY) -m pytest --quiet tests/spark/session/test_failures.py
+	RDFM_KILLS=50 $(PY) -m pytest --quiet tests/exchange/nanopub/test_fetching.py -k killed
 
 peers: build ## Compare with programs that are not Python packages (JVM, Node)
 	RDFM_JSONLD_DOCUMENTS=10000 $(PY) -m pytest -m peers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -52,13 +53,20 @@ class Site:
         requests: Method, path and headers of each request.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tls: tuple[str, str] | None = None) -> None:
         self.lock = threading.Lock()
         self.replies: dict[str, list[Reply]] = {}
         self.requests: list[tuple[str, str, dict[str, str]]] = []
         self._server = Server(("127.0.0.1", 0), Handler)
         self._server.site = self  # type: ignore[attr-defined]
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        if tls is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            self._server.socket = context.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False
+            )
+        scheme = "http" if tls is None else "https"
+        self.url = f"{scheme}://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.02}
         )
@@ -76,9 +84,9 @@ class Site:
 
 
 @contextlib.contextmanager
-def site() -> Iterator[Site]:
-    """A server for the duration of the block."""
-    opened = Site()
+def site(tls: tuple[str, str] | None = None) -> Iterator[Site]:
+    """A server for the duration of the block; `tls` has the paths of a certificate and its key."""
+    opened = Site(tls)
     try:
         yield opened
     finally:
@@ -109,7 +117,10 @@ def send(
 
     def reply(handler: Handler) -> None:
         before()
-        handler.send_response(status)
+        handler.send_response_only(status)
+        handler.send_header("Server", handler.version_string())
+        if "Date" not in headers:
+            handler.send_header("Date", handler.date_time_string())
         for name, value in headers.items():
             handler.send_header(name.replace("_", "-"), value)
         if chunked:

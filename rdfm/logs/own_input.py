@@ -32,6 +32,7 @@ def refuse_own_input(
     declared: Mapping[str, OptionSpec] | None = None,
     *,
     append: bool = False,
+    folder: bool = False,
 ) -> None:
     """Reject an output that is an input, contains one or is in one.
 
@@ -44,6 +45,7 @@ def refuse_own_input(
         options: The options as given, by name; `from_NAME` and `to_NAME` apply to one side.
         declared: The options besides those of the formats.
         append: Whether the output is continued. It may then be the log whose options are used.
+        folder: Whether the output is always a folder.
 
     Raises:
         OptionError: The output is rejected.
@@ -62,7 +64,8 @@ def refuse_own_input(
     for given in (*paths, *named_paths, *opened):
         other = _file_status(given)
         if file is not None and other is not None and os.path.samestat(file, other):
-            raise OptionError(f"{shown} is also an input; write to another file")
+            wanted = "a folder" if folder else "another file"
+            raise OptionError(f"{shown} is also an input; write to {wanted}")
     if target is None:
         return
     place = target.resolve()

@@ -49,17 +49,43 @@ class HttpError(OSError):
     """A request failed.
 
     Attributes:
+        reason: The reason, without the remedy.
         status: The status of the response; None if there was none.
+        remedy: What to do; an empty text if that is unknown.
+        transient: Whether the same request may succeed later.
     """
 
-    def __init__(self, url: str, reason: str, status: int | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        reason: str,
+        status: int | None = None,
+        *,
+        remedy: str = "",
+        transient: bool = False,
+    ) -> None:
         """Initialize with the URL, which is shown without credentials, and a reason."""
-        super().__init__(errno.EIO, reason, shown(url))
+        super().__init__(errno.EIO, f"{reason}; {remedy}" if remedy else reason, shown(url))
+        self.reason = reason
         self.status = status
+        self.remedy = remedy
+        self.transient = transient
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments."""
-        return HttpError, (self.filename, self.strerror, self.status)
+        return _http_error, (
+            self.filename,
+            self.reason,
+            self.status,
+            self.remedy,
+            self.transient,
+        )
+
+
+def _http_error(
+    url: str, reason: str, status: int | None, remedy: str, transient: bool
+) -> HttpError:
+    return HttpError(url, reason, status, remedy=remedy, transient=transient)
 
 
 class Address(NamedTuple):

@@ -16,6 +16,7 @@ from __future__ import annotations
 import errno
 import io
 import re
+import socket
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -50,6 +51,11 @@ _REDIRECTS = {301, 302, 303, 307, 308}
 _RETRIED = {408, 425, 429, 500, 502, 503, 504}
 _ENCODINGS = {"gzip": "gzip", "x-gzip": "gzip", "zstd": "zstd"}
 _MAX_ENCODINGS = 2
+# OpenSSL's codes for certificates that are self-signed, or whose issuer is not known.
+_UNKNOWN_ISSUER = (18, 19, 20, 21)
+_CERTIFICATES = "the environment variable SSL_CERT_FILE names a file with certificates to trust"
+# Attempts for a host name that does not exist.
+_NAME_TRIES = 2
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 # Headers that the client sets itself.
 _OWN = {
@@ -221,6 +227,7 @@ class Response(io.BufferedIOBase):
         self._origin = address.origin
         self._accept = accept
         self._received = 0  # encoded bytes of the body
+        self._skip = 0  # bytes of the current response that were received before
         self._failures = 0  # in a row
         self._manager: urllib3.PoolManager | None = None
         self._raw: urllib3.BaseHTTPResponse | None = None
@@ -314,8 +321,10 @@ class Response(io.BufferedIOBase):
                 raw.close()
                 if self._failures >= self._settings.tries:
                     self._refuse(
-                        f"{_status(raw.status)}{self._attempts()}; try again later",
+                        f"{_status(raw.status)}{self._attempts()}",
                         raw.status,
+                        remedy="try again later",
+                        transient=True,
                     )
                 time.sleep(pause)
             elif raw.status in (200, 204) or (raw.status == 206 and "Range" in more):
@@ -370,7 +379,9 @@ class Response(io.BufferedIOBase):
             if raw is not None and asked > MAX_RETRY_AFTER_SECONDS:
                 raw.close()
                 self._refuse(
-                    f"{_status(raw.status)}; the server asks to wait {asked:.0f} s", raw.status
+                    f"{_status(raw.status)}; the server asks to wait {asked:.0f} s",
+                    raw.status,
+                    transient=True,
                 )
             return asked
         pause = self._settings.backoff_seconds * 2.0 ** (self._failures - 1)
@@ -384,10 +395,16 @@ class Response(io.BufferedIOBase):
         """
         self._failures += 1
         reason = _reason(error, self._settings, waiting=self._waiting)
-        final = isinstance(error, SSLError) or _is_final(error)
-        if final or self._failures >= self._settings.tries:
+        final = _is_final(error)
+        tries = self._settings.tries
+        if _is_unknown_name(error):
+            tries = min(tries, _NAME_TRIES)
+        if final or self._failures >= tries:
             raise HttpError(
-                self._address.url, f"{reason}{'' if final else self._attempts()}"
+                self._address.url,
+                f"{reason}{'' if final else self._attempts()}",
+                remedy=_CERTIFICATES if _is_unknown_issuer(error) else "",
+                transient=not final,
             ) from error
         time.sleep(self._pause())
 
@@ -400,13 +417,20 @@ class Response(io.BufferedIOBase):
             raise FileNotFoundError(
                 errno.ENOENT, f"not found ({_status(status)})", shown(self._address.url)
             )
-        hint = ""
+        remedy = ""
         if status in (401, 403, 407):
-            hint = "; check the credentials, which are sent as a header"
-        self._refuse(f"the server answered {_status(status)}{hint}", status)
+            remedy = "check the credentials, which are sent as a header"
+        self._refuse(f"the server answered {_status(status)}", status, remedy=remedy)
 
-    def _refuse(self, reason: str, status: int | None = None) -> NoReturn:
-        raise HttpError(self._address.url, reason, status)
+    def _refuse(
+        self,
+        reason: str,
+        status: int | None = None,
+        *,
+        remedy: str = "",
+        transient: bool = False,
+    ) -> NoReturn:
+        raise HttpError(self._address.url, reason, status, remedy=remedy, transient=transient)
 
     # --- the body ---
 
@@ -434,13 +458,21 @@ class Response(io.BufferedIOBase):
                 self._continue(error)
                 continue
             if not piece:
-                return
+                break
             if self._waiting:
                 self._waiting = False
                 self._set_idle_timeout()
-            self._received += len(piece)
+            known = min(self._skip, len(piece))
+            self._skip -= known
+            if known == len(piece):
+                continue
+            self._received += len(piece) - known
             self._failures = 0
-            yield piece
+            yield piece[known:]
+        if self._skip:
+            self._refuse(
+                "the file changed while it was read", remedy="read it again", transient=True
+            )
 
     def _set_idle_timeout(self) -> None:
         connection = None if self._raw is None else self._raw.connection
@@ -451,34 +483,79 @@ class Response(io.BufferedIOBase):
     def _continue(self, error: Exception) -> None:
         """Request the rest of the body, or all of it if nothing arrived.
 
+        A server that does not support ranges sends all of it again, and the start is skipped.
+
         Raises:
             HttpError: The rest cannot be requested.
         """
         assert self._raw is not None
         self._raw.close()
-        tag = self.headers.get("ETag", "")
-        if self._received and not tag.startswith('"'):
+        validator = _validator(self.headers)
+        if self._received and validator is None:
             reason = _reason(error, self._settings, waiting=False)
             self._refuse(
-                f"{reason} after {self._received} bytes, and the server does not support "
-                "continuing; try again"
+                f"{reason} after {self._received} bytes",
+                remedy="the server does not support continuing, so try again",
+                transient=True,
             )
         self._fail(error)
         self._waiting = True
-        more = {"Range": f"bytes={self._received}-", "If-Range": tag} if self._received else {}
-        self._raw = self._request(more)
-        if self._received:
-            start = re.match(r"bytes ([0-9]+)-", self._raw.headers.get("Content-Range", ""))
-            same = self._raw.headers.get("ETag", tag) == tag
-            if self._raw.status != 206 or not same:
-                self._refuse("the file changed while it was read; read it again")
-            if start is None or int(start[1]) != self._received:
-                self._refuse("the server continued a transfer at the wrong place; try again")
+        self._skip = 0
+        if validator is None or not self._received:
+            self._raw = self._request({})
+        else:
+            self._raw = self._request(
+                {"Range": f"bytes={self._received}-", "If-Range": self.headers[validator]}
+            )
+            self._check_continued(self._raw, validator)
         encoding = self.headers.get("Content-Encoding")
         if self._raw.headers.get("Content-Encoding") != encoding:
-            self._refuse("the content encoding changed while it was read; try again")
+            self._refuse(
+                "the content encoding changed while it was read",
+                remedy="try again",
+                transient=True,
+            )
         if not self._received:
             self.headers = self._raw.headers
+
+    def _check_continued(self, raw: urllib3.BaseHTTPResponse, validator: str) -> None:
+        """Check that a response continues the body, and set how many of its bytes are skipped."""
+        value = self.headers[validator]
+        if raw.status == 206:
+            start = re.match(r"bytes ([0-9]+)-", raw.headers.get("Content-Range", ""))
+            if raw.headers.get(validator, value) != value:
+                self._refuse(
+                    "the file changed while it was read", remedy="read it again", transient=True
+                )
+            if start is None or int(start[1]) != self._received:
+                self._refuse(
+                    "the server continued a transfer at the wrong place",
+                    remedy="try again",
+                    transient=True,
+                )
+        elif _validator(raw.headers) == validator and raw.headers[validator] == value:
+            self._skip = self._received
+        else:
+            self._refuse(
+                "the file changed while it was read", remedy="read it again", transient=True
+            )
+
+
+def _validator(headers: Mapping[str, str]) -> str | None:
+    """Return the name of the header that identifies the bytes of a body; None if there is none.
+
+    A date does if the response has no entity tag and was sent at least one second after it (RFC 9110,
+    sections 8.8.2.2 and 13.1.5).
+    """
+    tag = headers.get("ETag", "")
+    if tag:
+        return "ETag" if tag.startswith('"') else None
+    try:
+        modified = parsedate_to_datetime(headers.get("Last-Modified", ""))
+        sent = parsedate_to_datetime(headers.get("Date", ""))
+        return "Last-Modified" if (sent - modified).total_seconds() >= 1 else None
+    except (TypeError, ValueError):
+        return None
 
 
 def _manager(address: Address) -> urllib3.PoolManager:
@@ -537,6 +614,20 @@ def _is_final(error: Exception) -> bool:
     )
 
 
+def _is_unknown_issuer(error: Exception) -> bool:
+    """Whether the issuer of a certificate is not trusted."""
+    codes = {getattr(cause, "verify_code", None) for cause in _causes(error)}
+    return not codes.isdisjoint(_UNKNOWN_ISSUER)
+
+
+def _is_unknown_name(error: Exception) -> bool:
+    """Whether the error says that a host name does not exist."""
+    return any(
+        isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN
+        for cause in _causes(error)
+    )
+
+
 def _reason(error: Exception, settings: HttpSettings, *, waiting: bool) -> str:
     """Return the text of an error of urllib3."""
     if _is_final(error):
@@ -548,7 +639,8 @@ def _reason(error: Exception, settings: HttpSettings, *, waiting: bool) -> str:
     if isinstance(error, ProxyError):
         return f"the proxy does not connect: {_system(error)}"
     if isinstance(error, NameResolutionError):
-        return "the host name is unknown"
+        known = "is unknown" if _is_unknown_name(error) else "cannot be resolved now"
+        return f"the host name {known}"
     if isinstance(error, NewConnectionError):
         return f"no connection: {_system(error)}"
     if isinstance(error, ConnectTimeoutError):

@@ -12,12 +12,15 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from rdfm.errors import OptionError
-from rdfm.storage.addresses import shown
+from rdfm.storage.addresses import HttpError, shown
 
 if TYPE_CHECKING:
     from rdfm.storage.files import File
 
-__all__ = ["WebStorage"]
+__all__ = ["MAX_WHOLE_BYTES", "WebStorage"]
+
+# Limit of files that are read whole.
+MAX_WHOLE_BYTES = 16 << 20
 
 
 class WebStorage:
@@ -56,11 +59,18 @@ class WebStorage:
         return True
 
     def read_whole(self, path: str) -> bytes:
-        """Return the bytes of a small file."""
+        """Return the bytes of a small file.
+
+        Raises:
+            HttpError: It is larger than `MAX_WHOLE_BYTES`.
+        """
         from rdfm.storage.http import open_url
 
         with open_url(path, self._settings) as response:
-            return response.read()
+            data = response.read(MAX_WHOLE_BYTES + 1)
+        if len(data) > MAX_WHOLE_BYTES:
+            raise HttpError(path, f"the file is larger than {MAX_WHOLE_BYTES} bytes")
+        return data
 
     def find(self, pattern: str) -> dict[str, File | None]:
         """Return nothing: there are no globs."""

@@ -107,6 +107,15 @@ def test_the_suite_is_complete():
     assert {f"invalid/{name}" for name in INVALID} == FILES.keys() - set(VALID)
 
 
+def test_trix_is_refused_in_one_sentence():
+    (found,) = check(FILES[TRIX])
+    assert (found.rule, found.line, found.text) == (
+        "unsupported",
+        2,
+        "TriX is not supported; convert it with Apache Jena: riot --output=trig FILE",
+    )
+
+
 @pytest.mark.parametrize("name", VALID)
 def test_valid_files_are_valid(name):
     checked = check(*content(name))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import ipaddress
 import pickle
+import socket
 import threading
 import time
 import zlib
@@ -13,9 +15,14 @@ from email.utils import format_datetime
 
 import pytest
 import web
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PrivateFormat
 
 import rdfm
 from rdfm.storage import compression, http
+from rdfm.storage import web as files_of_web
 from rdfm.storage.addresses import Address, shown
 from rdfm.storage.files import storage_of
 from rdfm.storage.http import HttpError, HttpSettings, open_url
@@ -30,6 +37,37 @@ QUADS = b"<a:s> <a:p> <a:o> .\n"
 @pytest.fixture
 def site():
     with web.site() as opened:
+        yield opened
+
+
+def certificate_of(folder, name):
+    """The paths of a new certificate for 127.0.0.1, signed by itself, and of its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    made = (
+        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(hours=1))
+        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    paths = folder / f"{name}.pem", folder / f"{name}.key"
+    paths[0].write_bytes(made.public_bytes(Encoding.PEM))
+    paths[1].write_bytes(
+        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return tuple(map(str, paths))
+
+
+@pytest.fixture
+def certified(tmp_path):
+    """A server with TLS, and the paths of its certificate and of another one."""
+    certificate, key = certificate_of(tmp_path, "own")
+    other, _ = certificate_of(tmp_path, "other")
+    with web.site(tls=(certificate, key)) as opened:
+        opened.certificate, opened.other_certificate = certificate, other
         yield opened
 
 
@@ -208,6 +246,51 @@ def test_no_connection():
         open_url(url, QUICK)
 
 
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        (socket.EAI_NONAME, "the host name is unknown in 2 attempts"),
+        (socket.EAI_AGAIN, "the host name cannot be resolved now in 3 attempts"),
+    ],
+)
+def test_an_unknown_host_is_tried_twice(monkeypatch, code, text):
+    def fails(*_, **__):
+        raise socket.gaierror(code, "…")
+
+    monkeypatch.setattr(socket, "getaddrinfo", fails)
+    with pytest.raises(HttpError, match=text):
+        open_url("http://nosuch.example/", QUICK)
+
+
+def test_a_trusted_certificate_is_accepted(certified, monkeypatch):
+    url = certified.on("/a", web.send(200, BODY))
+    monkeypatch.setenv("SSL_CERT_FILE", certified.certificate)
+    assert body_of(url) == BODY
+    with rdfm.open_log(certified.on("/a.nq", web.send(200, QUADS))) as log:
+        assert len(list(log)) == 1
+    monkeypatch.setenv("SSL_CERT_FILE", certified.other_certificate)
+    with pytest.raises(HttpError, match="certificate is not accepted"):
+        body_of(url)
+
+
+def test_an_untrusted_certificate_is_one_sentence(certified):
+    with pytest.raises(HttpError) as caught:
+        open_url(certified.on("/a", web.send(200, BODY)), QUICK)
+    assert caught.value.strerror == (
+        "the server's certificate is not accepted: self-signed certificate; the environment variable "
+        "SSL_CERT_FILE names a file with certificates to trust"
+    )
+    assert not caught.value.transient
+    assert certified.requests == []
+
+
+def test_a_certificate_for_another_host_is_refused(certified, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", certified.certificate)
+    url = certified.on("/a", web.send(200, BODY)).replace("127.0.0.1", "localhost")
+    with pytest.raises(HttpError, match=r"not accepted: Hostname mismatch[^;]*$"):
+        open_url(url, QUICK)
+
+
 def test_a_server_without_encryption(site):
     with pytest.raises(HttpError, match="cannot be encrypted; does the server"):
         open_url(site.url.replace("http", "https"), QUICK)
@@ -279,9 +362,71 @@ def test_weak_tags_do_not_continue_a_body(site, tag):
         body_of(url)
 
 
-def test_a_file_that_changes_is_an_error(site):
-    url = site.on("/a", web.send(200, BODY, cut=1000, ETag='"1"'), web.ranged(BODY, '"2"'))
-    with pytest.raises(HttpError, match="changed while it was read"):
+OLD = "Sun, 01 Nov 2026 10:00:00 GMT"
+
+
+def dated(seconds):
+    """Headers of a file that was changed some seconds before the response."""
+    return {"Last-Modified": OLD, "Date": f"Sun, 01 Nov 2026 10:00:{seconds:02} GMT"}
+
+
+def test_a_date_continues_a_body_without_a_tag(site):
+    first, rest = BODY[:1000], BODY[1000:]
+    span = f"bytes 1000-{len(BODY) - 1}/{len(BODY)}"
+    url = site.on(
+        "/a",
+        web.send(200, BODY, cut=len(first), **dated(1)),
+        web.send(206, rest, **{"Content-Range": span, **dated(9)}),
+    )
+    assert body_of(url) == BODY
+    _, _, headers = site.requests[1]
+    assert (headers["If-Range"], headers["Range"]) == (OLD, "bytes=1000-")
+
+
+@pytest.mark.parametrize("headers", [dated(0), {**dated(1), "ETag": 'W/"t"'}, {"Date": OLD}])
+def test_weak_dates_do_not_continue_a_body(site, headers):
+    url = site.on("/a", web.send(200, BODY, cut=1000, **headers))
+    with pytest.raises(HttpError, match="does not support continuing, so try again"):
+        body_of(url)
+    assert len(site.requests) == 1
+
+
+@pytest.mark.parametrize("headers", [{"ETag": '"t"'}, dated(1)])
+@pytest.mark.parametrize("cuts", [[1000], [1000, 500, 700, 2000, 1000]])
+def test_a_server_without_ranges_sends_the_start_again(site, headers, cuts):
+    replies = [web.send(200, BODY, cut=cut, **headers) for cut in cuts]
+    url = site.on("/a", *replies, web.send(200, BODY, **headers))
+    settings = HttpSettings(tries=5, backoff_seconds=0.001)
+    assert body_of(url, settings) == BODY
+
+
+def test_a_body_that_is_always_cut_at_the_same_place_is_an_error(site):
+    url = site.on("/a", web.send(200, BODY, cut=1000, ETag='"t"'))
+    with pytest.raises(HttpError, match="closed early in 3 attempts"):
+        body_of(url)
+    assert len(site.requests) == 3
+
+
+def test_a_body_that_is_shorter_than_before_is_an_error(site):
+    url = site.on(
+        "/a", web.send(200, BODY, cut=1000, ETag='"t"'), web.send(200, BODY[:900], ETag='"t"')
+    )
+    with pytest.raises(HttpError, match="changed while it was read; read it again"):
+        body_of(url)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"ETag": '"1"'}, {"ETag": '"2"'}),
+        ({"ETag": '"1"'}, {}),
+        (dated(1), {**dated(1), "Last-Modified": "Sun, 01 Nov 2026 10:00:01 GMT"}),
+        (dated(1), {}),
+    ],
+)
+def test_a_file_that_changes_is_an_error(site, first, second):
+    url = site.on("/a", web.send(200, BODY, cut=1000, **first), web.send(200, BODY, **second))
+    with pytest.raises(HttpError, match="changed while it was read; read it again"):
         body_of(url)
 
 
@@ -500,6 +645,14 @@ def test_files_of_web_servers(site):
     assert storage.names(site.url) == []
     with pytest.raises(rdfm.OptionError, match="accepts no files"):
         storage.open_new(url)
+
+
+def test_a_small_file_is_limited(site, monkeypatch):
+    monkeypatch.setattr(files_of_web, "MAX_WHOLE_BYTES", len(BODY))
+    url = site.on("/a", web.send(200, BODY), web.send(200, BODY + b"x", chunked=True))
+    assert storage_of(url)[0].read_whole(url) == BODY
+    with pytest.raises(HttpError, match=f"the file is larger than {len(BODY)} bytes"):
+        storage_of(url)[0].read_whole(url)
 
 
 def test_zlib_is_not_gzip(site):

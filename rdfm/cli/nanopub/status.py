@@ -18,7 +18,7 @@ _EPILOG = """Examples:
   rdfm nanopub status https://registry.example.org/ https://mirror.example.org/
   rdfm nanopub status https://registry.example.org/ --json | jq .load_counter
 
-Exit status: 0 all registries answered, 1 one did not, 2 bad usage."""
+Exit status: 0 all registries answered, 1 at least one did not, 2 bad usage."""
 
 _LABELS = {
     "url": "Registry",
@@ -64,9 +64,10 @@ _COMPARED = (
     help="Allow http for any host, such as one in a private network.",
 )
 def command(registries: tuple[str, ...], as_json: bool, allow_http: bool) -> int:
-    """Show the state of each REGISTRY, the URL of a nanopublication registry.
+    """Show the state of nanopublication registries, each given by its URL.
 
-    Several registries are shown as a table. It has no counters, since those of different registries cannot be compared.
+    One registry is shown as a list, several as a table. The table has no counters: each registry numbers its
+    nanopublications separately.
     """
     from rdfm.cli.stdio import json_line
     from rdfm.errors import render, visible

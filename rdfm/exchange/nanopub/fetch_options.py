@@ -17,21 +17,21 @@ FETCH: dict[str, OptionSpec] = {
         OptionSpec(
             "restart",
             "switch",
-            "Begin a new log; the old one is removed.",
+            "Remove the log, and begin a new one.",
             default=False,
             group=_MIRROR,
         ),
         OptionSpec(
             "follow",
             "switch",
-            "Continue to fetch what is new, until interrupted.",
+            "Keep running and fetch what is new, until interrupted.",
             default=False,
             group=_MIRROR,
         ),
         OptionSpec(
             "interval",
             "count",
-            "Seconds between the rounds when following.",
+            "Seconds between polls, with --follow.",
             default=10,
             metavar="SECONDS",
             group=_MIRROR,
@@ -39,14 +39,14 @@ FETCH: dict[str, OptionSpec] = {
         OptionSpec(
             "overlap",
             "count",
-            "Number of counters to request again, for late ones.",
+            "Request the last N counters again, since nanopublications may appear late.",
             default=100,
             group=_MIRROR,
         ),
         OptionSpec(
             "check",
             "switch",
-            "Verify each nanopublication and its trusty URI.",
+            "Verify the structure and the trusty URI of each nanopublication.",
             default=False,
             group=_MIRROR,
         ),
@@ -59,7 +59,7 @@ FETCH: dict[str, OptionSpec] = {
         OptionSpec(
             "test_instance",
             "switch",
-            "Allow a test instance.",
+            "Accept a registry that is a test instance.",
             default=False,
             group=_MIRROR,
         ),
@@ -75,7 +75,7 @@ FETCH: dict[str, OptionSpec] = {
         OptionSpec(
             "wait",
             "count",
-            "Seconds to wait for a registry that starts or is empty.",
+            "Maximum wait for a registry that is starting or empty.",
             default=300,
             metavar="SECONDS",
             group=_REQUESTS,
@@ -83,7 +83,7 @@ FETCH: dict[str, OptionSpec] = {
         OptionSpec(
             "first_byte_timeout",
             "count",
-            "Seconds to wait for the first byte of a response.",
+            "Maximum wait for the first byte of a response.",
             default=300,
             least=1,
             metavar="SECONDS",

@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Unpack, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, Unpack, cast
 
 from rdfm._core import MessageBatch
 from rdfm.errors import OptionError, Remedy, TruncatedError, spelled, visible
@@ -35,6 +35,7 @@ from rdfm.exchange.nanopub.state import (
     keys_after,
     state_path,
 )
+from rdfm.formats import Format
 from rdfm.logs.append import Appending, check_appending
 from rdfm.logs.counters import counter_of
 from rdfm.logs.journal import Journal
@@ -116,7 +117,7 @@ def fetch(
     overlap: int = 100,
     wait: float = 300.0,
     follow: bool = False,
-    interval: float = 10.0,
+    interval: float | None = None,
     test_instance: bool = False,
     allow_http: bool = False,
     first_byte_timeout: float = 300.0,
@@ -139,11 +140,12 @@ def fetch(
         restart: Begin a new log. The old one is removed once the registry is ready.
         check: Verify the trusty URI of each nanopublication; registries do not recompute them.
         rejects: A log for nanopublications whose trusty URI is wrong. By default they are an error.
-        overlap: Number of counters to request again, since a registry may store a nanopublication
-            after one with a higher counter.
-        wait: Seconds to wait for a registry that starts or is empty.
-        follow: Continue with further rounds until an exception, such as `KeyboardInterrupt`.
-        interval: Seconds between rounds.
+        overlap: Number of last counters to request again, since a registry may store a
+            nanopublication after one with a higher counter.
+        wait: Maximum number of seconds to wait for a registry that is starting or empty.
+        follow: Continue with further rounds until an exception, such as `KeyboardInterrupt`. Temporary
+            failures of the registry are noted and do not end it.
+        interval: Seconds between polls, with `follow`. Defaults to 10.
         test_instance: Allow a test instance.
         allow_http: Allow http for hosts other than loopback addresses.
         first_byte_timeout: Seconds to wait for the first byte: registries build a response in memory.
@@ -165,7 +167,13 @@ def fetch(
     """
     from rdfm.storage.http import HttpSettings  # costly to import
 
-    for name, value in (("overlap", overlap), ("wait", wait), ("interval", interval)):
+    if interval is not None and not follow:
+        raise OptionError(
+            f"{spelled('interval')} is the time between polls",
+            remedies=[Remedy("stage", "follow", "true", "polls the registry")],
+        )
+    pause = cast("float", FETCH["interval"].default) if interval is None else interval
+    for name, value in (("overlap", overlap), ("wait", wait), ("interval", pause)):
         least = FETCH[name].least
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= least:
             raise OptionError(f"{spelled(name)} must be a number of {least} or more, not {value!r}")
@@ -186,7 +194,7 @@ def fetch(
         progress=progress,
         options=options,
     )
-    return mirror.run(restart, interval if follow else None, report)
+    return mirror.run(restart, pause if follow else None, report)
 
 
 def _local(log: str | os.PathLike[str]) -> str:
@@ -196,6 +204,27 @@ def _local(log: str | os.PathLike[str]) -> str:
     if path is None:
         raise OptionError(f"a mirror must be a local file, not {os.fspath(log)}")
     return path
+
+
+def _check_graphs(format: Format, options: Mapping[str, Any]) -> None:
+    """Refuse a format that cannot represent nanopublications.
+
+    Raises:
+        OptionError: It has no graph names, and they are not dropped deliberately.
+    """
+    if not (format.spec.carries.get("graphs") or options.get("merge_graphs")):
+        raise OptionError(
+            f"{format.name} does not support named graphs, which every nanopublication has; "
+            "write jelly, trig, nq or another format with graphs"
+        )
+
+
+def _header_options(log: str, format: Format) -> dict[str, Any]:
+    """Return options for a new log whose header must allow what later nanopublications have."""
+    path = Path(log)
+    if format.name != "jelly" or (path.exists() and path.stat().st_size):
+        return {}
+    return {"physical_type": "quads", "namespaces": True}
 
 
 class _Source:
@@ -230,10 +259,10 @@ class _Source:
             try:
                 state = self.registry.state()
                 reason = state.waits_for
-            except OSError as error:
-                if not patient or time.monotonic() >= deadline:
+            except HttpError as error:
+                if not (patient and error.transient) or time.monotonic() >= deadline:
                     raise
-                reason = f"it does not answer ({error.strerror})"
+                reason = f"it does not answer ({error.reason})"
             else:
                 if state.test_instance and not self._test_instance:
                     raise OptionError(
@@ -245,11 +274,19 @@ class _Source:
             left = deadline - time.monotonic()
             if left <= 0:
                 waited = f" after {self._wait:g} s" if self._wait else ""
-                raise HttpError(url, f"the registry is not ready{waited}: {reason}")
+                raise HttpError(url, f"the registry is not ready{waited}: {reason}", transient=True)
             pause = min(pause, left)
             self.notify(f"the registry is not ready: {reason}; trying again in {pause:.0f} s")
             time.sleep(pause)
             pause = min(pause * 1.5, MAX_WAIT_SECONDS)
+
+
+def _changed(before: RegistryState | None, now: RegistryState) -> bool:
+    """Whether a registry may have new nanopublications."""
+    return before is None or (before.load_counter, before.nanopub_count) != (
+        now.load_counter,
+        now.nanopub_count,
+    )
 
 
 class _Mirror:
@@ -272,6 +309,7 @@ class _Mirror:
         self._log = log
         self._format = output_format(log, format)
         check_appending(log, Appending(self._format))
+        _check_graphs(self._format, options)
         self._compression = compression
         self._rejects_path = rejects
         self._check = check
@@ -288,9 +326,11 @@ class _Mirror:
         self._settled = True  # whether the state has all messages of the log
         self._reset()
         if rejects is not None:
-            check_appending(rejects, Appending(output_format(rejects, None)))
+            other = output_format(rejects, None)
+            check_appending(rejects, Appending(other))
+            _check_graphs(other, {})
             if os.path.realpath(rejects) == os.path.realpath(log):
-                raise OptionError(f"{spelled('rejects')} must be another file than the log")
+                raise OptionError(f"{spelled('rejects')} must be a different file from the log")
 
     def _reset(self) -> None:
         """Set the counts of a round to zero."""
@@ -308,20 +348,44 @@ class _Mirror:
             self._remove()
         with contextlib.ExitStack() as files:
             self._open(files, found)
-            while True:
-                done = self._round(found)
-                if report is not None:
-                    report(done)
-                if interval is None:
-                    break
-                while True:
-                    time.sleep(interval)
-                    found = self._source.ready(patient=True)
-                    self._agree(self._state, found)
-                    # Once more after a change, for counters that became visible late.
-                    if found.load_counter != self._state.counter or done.messages:
-                        break
+            if interval is not None:
+                self._follow(found, interval, report)
+            done = self._round(found)
+            if report is not None:
+                report(done)
         return done
+
+    def _follow(
+        self,
+        found: RegistryState,
+        interval: float,
+        report: Callable[[Fetched], None] | None,
+    ) -> NoReturn:
+        """Fetch what is new until an exception. A poll during which the registry fails is skipped."""
+        fetched: RegistryState | None = None  # the state before the last round
+        pending: RegistryState | None = found
+        idle = 0  # polls since the last new nanopublication
+        while True:
+            try:
+                if pending is None:
+                    pending = self._source.ready(patient=True)
+                    self._agree(self._state, pending)
+                # A late counter may become visible without another change. It is looked for again
+                # after 1, 2, 4, 8 … polls.
+                if _changed(fetched, pending) or idle & (idle - 1) == 0:
+                    done = self._round(pending)
+                    fetched = pending
+                    idle = 0 if done.messages else idle
+                    if report is not None:
+                        report(done)
+            except HttpError as error:
+                if not error.transient:
+                    raise
+                self._source.notify(f"{error.reason}; trying again in {interval:g} s")
+                fetched = None
+            time.sleep(interval)
+            pending = None
+            idle += 1
 
     # --- the files ---
 
@@ -349,8 +413,8 @@ class _Mirror:
             )
         if state is not None and not state.belongs_to(self._log):
             raise OptionError(
-                f"{name} was replaced: its content is not that of which {name}.state.json is the "
-                "state; restore the log",
+                f"{name} does not match its state {name}.state.json: the content was replaced; "
+                "restore the log",
                 remedies=[RESTART],
             )
         if state is not None and state.registry != self._source.registry.url:
@@ -374,8 +438,8 @@ class _Mirror:
             )
         if load_counter < state.counter:
             raise OptionError(
-                f"{found.url} has counters up to {load_counter}, but {visible(self._log)} up to "
-                f"{state.counter}: the registry lost data",
+                f"{found.url} has counters up to {load_counter}, but {visible(self._log)} has them up "
+                f"to {state.counter}: the registry lost data",
                 remedies=[RESTART],
             )
 
@@ -391,11 +455,7 @@ class _Mirror:
 
     def _open(self, files: contextlib.ExitStack, found: RegistryState) -> None:
         """Open the log for appending, and compare it with the state."""
-        path = Path(self._log)
-        options = self._options
-        if self._format.name == "jelly" and not (path.exists() and path.stat().st_size):
-            # The header of the log must allow everything that later nanopublications have.
-            options = {"physical_type": "quads", "namespaces": True, **options}
+        options = {**_header_options(self._log, self._format), **self._options}
         self._writer = create_log(
             self._log,
             self._format.name,
@@ -416,7 +476,8 @@ class _Mirror:
             self._ahead = keys_after(self._log, self._format.name, before.length)
         self._settled = True
         if self._rejects_path is not None:
-            self._rejects = create_log(self._rejects_path, append=True, sync=True)
+            own = _header_options(self._rejects_path, output_format(self._rejects_path, None))
+            self._rejects = create_log(self._rejects_path, append=True, sync=True, **own)
             files.enter_context(self._rejects)
             if Path(self._rejects_path).exists():
                 self._rejected_keys = keys_after(self._rejects_path, self._rejects.format, 0)
@@ -465,13 +526,21 @@ class _Mirror:
             if complete:
                 break
             failures = 0 if self._state.counter > before else failures + 1
-            reason = f"the body ended at counter {self._state.counter}, below {load_counter}"
+            reason = (
+                f"the response ended at counter {self._state.counter}, but the registry has counters "
+                f"up to {load_counter}"
+            )
             if ended is not None:
-                reason = getattr(ended, "strerror", None) or str(ended)
+                reason = ended.reason
             if failures >= TRIES:
-                if ended is not None:
+                if isinstance(ended, HttpError):
                     raise ended
-                raise HttpError(found.url, f"{reason}, in {failures} attempts; try again later")
+                raise HttpError(
+                    found.url,
+                    f"{reason} ({failures} attempts)",
+                    remedy="try again later",
+                    transient=True,
+                ) from ended
             self._retries += 1
             pause = min(2.0**failures, MAX_WAIT_SECONDS) / 2
             self._source.notify(f"{reason}; trying again in {pause:g} s")
@@ -507,6 +576,8 @@ class _Mirror:
                 try:
                     batch = next(batches, None)
                 except (TruncatedError, HttpError) as error:
+                    if isinstance(error, HttpError) and not error.transient:
+                        raise
                     return error
                 if batch is None:
                     return None

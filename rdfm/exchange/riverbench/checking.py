@@ -2,19 +2,21 @@
 
 In: a folder that `package` or RiverBench wrote. Out: `Finding`s, as those of `rdfm.validate`, and
 counts.
-Cost: each file is read twice, for its checksums and for its messages. All files are decoded side by
-side, with one batch of each in memory.
-Law: the order of quads and the labels of blank nodes make no difference.
+Cost: each file is read twice, for its checksums (and the times in an archive) and for its messages.
+All files are decoded side by side, with one batch of each in memory.
+Law: the order of quads and the labels of blank nodes make no difference. The content of a package is
+that of most of its full files, so that damage to one of them is reported for that file only.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal, Unpack
 
 from rdfm._core import Iri, MessageBatch, StreamRules, Term
 from rdfm.errors import (
@@ -27,10 +29,24 @@ from rdfm.errors import (
     spelled,
     visible,
 )
-from rdfm.exchange.riverbench.comparing import wrong_metadata, wrong_statistics
-from rdfm.exchange.riverbench.contents import FileReader, PlainFileReader, announcement
+from rdfm.exchange.riverbench.comparing import wrong_counts, wrong_metadata, wrong_statistics
+from rdfm.exchange.riverbench.content import (
+    Content,
+    Replacement,
+    Violation,
+    pieces,
+    replacements,
+)
+from rdfm.exchange.riverbench.contents import (
+    FileReader,
+    MessageDifference,
+    PlainFileReader,
+    announcement,
+    same_message,
+)
 from rdfm.exchange.riverbench.declared import dataset_in, declared_in, stream_type_of
 from rdfm.exchange.riverbench.facts import Facts
+from rdfm.exchange.riverbench.layout import wrong_announcement, wrong_options, wrong_time
 from rdfm.exchange.riverbench.names import (
     FULL,
     KINDS,
@@ -48,7 +64,8 @@ from rdfm.logs.checking import LogCheck
 from rdfm.logs.driver import Reading
 from rdfm.logs.findings import READING_RULES, Finding, Rule, reason
 from rdfm.logs.progress import Progress
-from rdfm.logs.statistics import LogCollector, LogStatistics
+from rdfm.logs.statistics import LogStatistics
+from rdfm.storage import compression
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
@@ -72,7 +89,6 @@ RULES: dict[str, Rule] = {
     **READING_RULES,
 }
 MAX_LISTED = 10
-_LABELS = ("1.1", "1.1-messages", "1.2-messages")
 _OTHER_FILES = {METADATA_FILE, *(f"metadata.{suffix}" for suffix in ("ttl", "nt", "rdf", "jelly"))}
 _PIECE_BYTES = 1 << 20
 
@@ -205,6 +221,8 @@ class PackageCheck(LogCheck):
                 name: getattr(error, name) for name in ("line", "column", "offset", "frame", "row")
             }
             where["message"] = error.message_index
+        # The formats and dialects of the files are fixed, so that only limits can be changed.
+        error.remedies = tuple(each for each in error.remedies if each.option.startswith("max_"))
         source = error.source if isinstance(error, DecodeError) else None
         inner = (source or "").rpartition("!")[2] if "!" in (source or "") else ""
         name = f"{file}!{inner}" if inner else file
@@ -248,6 +266,7 @@ class PackageCheck(LogCheck):
             return
         files = self._files(facts, dataset, stream_type)
         self._check_folder({file.name for file in files}, stream_type)
+        self._check_copies(facts)
         yield from self._found()
         try:
             for file in files:
@@ -333,7 +352,9 @@ class PackageCheck(LogCheck):
                 own = {"dialect": "directive", "announced": "1.1-messages"}
                 return FileReader(path, media.format, {**own, **options}, files=False)
             return PlainFileReader(path, media.format, {"dialect": "plain", **options})
-        return FileReader(path, media.format, options, files=kind == "stream")
+        # In an archive, each file is a message, whatever its comments.
+        own = {"dialect": "plain"} if kind == "stream" else {}
+        return FileReader(path, media.format, {**own, **options}, files=kind == "stream")
 
     def _check_folder(self, listed: set[str], stream_type: StreamType) -> None:
         """Check which other files there are."""
@@ -344,6 +365,22 @@ class PackageCheck(LogCheck):
             self._note(name, "missing-file", "the sample does not exist")
         for name in sorted(there - samples - listed - _OTHER_FILES):
             self._note(name, "unlisted-file", "the file is not in the metadata")
+
+    def _check_copies(self, facts: Facts) -> None:
+        """Check that the other files with metadata have the same triples."""
+        for name in sorted(_OTHER_FILES - {self._metadata}):
+            if (self._folder / name).is_file():
+                try:
+                    other = Facts(self._folder / name)
+                except (RdfmError, OSError) as error:
+                    self._broken_file(name, error)
+                    continue
+                if self._is_copy(name) and same_message(facts.graph(), other.graph()) is False:
+                    self._note(name, "metadata", f"the triples are not those of {self._metadata}")
+
+    def _is_copy(self, name: str) -> bool:
+        """Whether a file is another form of the metadata; those of a package and a release differ."""
+        return self._metadata != METADATA_FILE and name != METADATA_FILE
 
     def _check_bytes(self, facts: Facts, file: _File) -> Iterator[Finding]:
         """Yield the findings about the size and checksums of a file."""
@@ -357,16 +394,30 @@ class PackageCheck(LogCheck):
             "sha1": hashlib.sha1(usedforsecurity=False),
         }
         size = 0
+
+        def read(data: BinaryIO) -> Iterator[bytes]:
+            nonlocal size
+            while piece := data.read(_PIECE_BYTES):
+                size += len(piece)
+                for each in hashes.values():
+                    each.update(piece)
+                yield piece
+
+        time = None
         try:
             with (self._folder / file.name).open("rb") as data:
-                while piece := data.read(_PIECE_BYTES):
-                    size += len(piece)
-                    for each in hashes.values():
-                        each.update(piece)
+                pieces = read(data)
+                if file.kind == "stream":
+                    with contextlib.suppress(RdfmError):  # reading the messages reports it
+                        time = wrong_time(compression.decompress("gzip", pieces))
+                for _ in pieces:
+                    pass
         except OSError as error:
             self._broken_file(file.name, error)
             yield from self._found()
             return
+        if time is not None:
+            self._note(file.name, "layout", time, "warning")
         wanted = facts.number(node, "dcat:byteSize")
         if wanted is not None and wanted != size:
             self._note(file.name, "byte-size", f"the file has {size:,} bytes, expected {wanted:,}")
@@ -385,8 +436,9 @@ class PackageCheck(LogCheck):
         self, facts: Facts, dataset: Term, stream_type: StreamType, files: list[_File]
     ) -> Iterator[Finding]:
         """Yield the findings about the messages: all files are read side by side."""
-        plain = any(isinstance(file.reader, PlainFileReader) for file in files)
         full = [file for file in files if file.size == FULL]
+        # Byte density depends on the labels of blank nodes in the flat file.
+        full.sort(key=lambda file: ("flat", "jelly", "stream").index(file.kind))
         candidates = [file for file in full if not isinstance(file.reader, PlainFileReader)]
         if not candidates:
             self._note(
@@ -394,76 +446,154 @@ class PackageCheck(LogCheck):
             )
             yield from self._found()
             return
-        # Byte density depends on the labels of blank nodes in the flat file.
-        candidates.sort(key=lambda file: ("flat", "jelly", "stream").index(file.kind))
-        reference = candidates.pop(0)
-        collector = LogCollector(plain=plain)
-        samples: dict[int, MessageBatch] = {}
-        statistics: dict[str, LogStatistics] = {}
-        rules = self._rules(facts, dataset, stream_type, files)
+        reference = candidates[0]
+        rules = self._rules(facts, dataset, stream_type, reference)
+        plain = any(isinstance(file.reader, PlainFileReader) for file in files)
+        content = Content(rules, sizes_of(reference.messages), plain=plain)
         violations = 0
-        ends = sizes_of(reference.messages)
+        read = set()  # the references so far
         while True:
             batch = reference.reader.next_batch()
-            if batch is None and reference.reader.error is not None and candidates:
-                # The next file has been read up to the same message.
-                reference = candidates.pop(0)
-                continue
             if batch is None:
-                break
-            start = reference.reader.messages - len(batch)
-            ordered, found = rules.apply(batch)
-            for index, rule, text in found:
-                violations += 1
-                if violations <= MAX_LISTED:
-                    # Without a declared shape, the subject node may be one that does not reach all others.
-                    severity: Any = (
-                        "warning" if rule == "subject" and not self._has_shapes else None
-                    )
-                    self._note(
-                        reference.name,
-                        "stream-type",
-                        f"the message {text}",
-                        severity,
-                        message=start + index - batch.first_index,  # files of archives begin at 0
-                    )
-            for number in SAMPLES:
-                if start <= number < start + len(batch):
-                    samples[number] = batch.slice(number - start, number - start + 1)
-            # Statistics at the sizes between.
-            at = 0
-            for size, end in ends.items():
-                if size != FULL and start < end <= start + len(batch):
-                    collector.add(ordered.slice(at, end - start), reference.name)
-                    at = end - start
-                    statistics[size] = collector.statistics(top=0)
-            collector.add(ordered if at == 0 else ordered.slice(at, len(ordered)), reference.name)
-            self._numbers.records += ordered.quad_count
-            self._numbers.messages += len(batch)
+                read.add(reference.name)
+                following = self._next_reference(reference, candidates, read, content)
+                if following is None:
+                    break
+                reference = following
+                continue
+            start = content.messages
             self._check_names(reference)
-            for file in files:
-                if file is not reference and file.messages > start:
-                    stop = min(len(batch), file.messages - start)
-                    part = batch if stop == len(batch) else batch.slice(0, stop)
-                    self._compare(file, part, reference)
+            others = [file for file in full if file is not reference]
+            replaced = self._compare_full(batch, start, reference, others)
+            kept = self._kept(batch, start, reference, others)
+            accepted = batch if kept == len(batch) else batch.slice(0, kept)
+            for part in pieces(accepted, replaced):
+                self._compare_partial(part, content.messages, reference, files)
+                for violation in content.add(part, reference.name):
+                    violations += 1
+                    if violations <= MAX_LISTED:
+                        self._violate(reference, violation)
+            self._numbers.records, self._numbers.messages = content.records, content.messages
             yield from self._found()
             self._done = sum(file.reader.bytes_in for file in files)
             self._report(self._progress)
-        statistics[FULL] = collector.statistics(top=0)
+            if kept < len(batch):
+                break
+            if replaced:
+                last = replaced[max(replaced)].files
+                reference = next(
+                    file for file in candidates if file in (others[last[0]], others[last[1]])
+                )
+        content.finish()
         if violations > MAX_LISTED:
             text = f"{violations - MAX_LISTED:,} more messages do not have the stream type"
             self._note(reference.name, "stream-type", text)
+        is_rdf12 = any(file.reader.header.get("options", {}).get("rdf_star") for file in files)
+        if self._declared is not None:
+            is_rdf12 = self._declared.rdf12
         for file in files:
-            if file is not reference:
-                file.reader.count_rest()
+            file.reader.count_rest()
+            self._check_names(file)
+            yield from self._end_file(file, stream_type, content, is_rdf12)
+        if any(
+            file.reader.error is None and file.reader.messages >= content.messages
+            for file in candidates
+        ):
+            yield from self._check_samples(content.samples, stream_type)
+            has_density = self._has_density(full, content)
+            yield from self._check_statistics(
+                facts, dataset, files, content.statistics, has_density
+            )
+
+    def _compare_full(
+        self, batch: MessageBatch, start: int, reference: _File, others: list[_File]
+    ) -> dict[int, Replacement]:
+        """Compare the next messages with the other full files.
+
+        Args:
+            batch: The next messages of `reference`.
+            start: Index of the first one.
+            reference: The file.
+            others: The other full files.
+
+        Returns:
+            The messages in which two other files agree against `reference`, by position.
+        """
+        found = [
+            {each.message - start: each for each in file.reader.compare(batch)} for file in others
+        ]
+        replaced = replacements(found)
+        for file, differences in zip(others, found, strict=True):
+            for at, each in differences.items():
+                if at not in replaced:
+                    self._differ(file, each, reference)
+            self._check_names(file)
+        for at, (agreeing, _) in sorted(replaced.items()):
+            difference = MessageDifference(start + at, False, batch.slice(at, at + 1))
+            self._differ(reference, difference, others[agreeing[0]])
+        return replaced
+
+    def _compare_partial(
+        self, batch: MessageBatch, start: int, reference: _File, files: list[_File]
+    ) -> None:
+        """Compare the next messages with the partial distributions that have them."""
+        for file in files:
+            if file.size != FULL and file.messages > start:
+                stop = min(len(batch), file.messages - start)
+                some = batch if stop == len(batch) else batch.slice(0, stop)
+                for each in file.reader.compare(some):
+                    self._differ(file, each, reference)
                 self._check_names(file)
-            yield from self._end_file(file, reference, stream_type)
-        if reference.reader.error is None:
-            yield from self._check_samples(samples, stream_type)
-            yield from self._check_statistics(facts, files, statistics)
+
+    def _next_reference(
+        self, reference: _File, candidates: list[_File], read: set[str], content: Content
+    ) -> _File | None:
+        """Return the file to continue with after a file that ended early; `None` at the end."""
+        if reference.reader.error is None and content.messages >= reference.messages:
+            return None
+        for file in candidates:
+            # It has been read up to the same message.
+            if file.name not in read and file.reader.messages == content.messages:
+                return file
+        return None
+
+    def _kept(self, batch: MessageBatch, start: int, reference: _File, others: list[_File]) -> int:
+        """Return how many messages of a batch are not beyond the end of the other full files."""
+        ended = [file.reader.messages for file in others if file.reader.error is None]
+        most = min(max(ended, default=0) - start, len(batch))
+        if not ended or most == len(batch):
+            return len(batch)
+        # Two files outvote a third. One file does if the metadata agrees.
+        if len(ended) >= 2 or reference.messages <= start + most:
+            return max(most, 0)
+        return len(batch)
+
+    def _has_density(self, full: list[_File], content: Content) -> bool:
+        """Whether the byte density of the content is that of the flat file."""
+        flat = next((file for file in full if file.kind == "flat"), None)
+        if flat is None or flat.reader.error is not None or flat.differences:
+            return False
+        if flat.reader.messages != content.messages:
+            return False
+        if isinstance(flat.reader, PlainFileReader):
+            # Labels of blank nodes in such a file are distinct, so that they differ from others.
+            return not content.statistics[FULL].series["blank_nodes"].sum
+        return True
+
+    def _violate(self, file: _File, violation: Violation) -> None:
+        """Add the finding for a message that does not have the stream type."""
+        # Without a declared shape, the subject node may be one that does not reach all others.
+        is_warning = violation.rule == "subject" and not self._has_shapes
+        self._note(
+            file.name,
+            "stream-type",
+            f"the message {violation.text}",
+            "warning" if is_warning else None,
+            message=violation.message,
+        )
 
     def _rules(
-        self, facts: Facts, dataset: Term, stream_type: StreamType, files: list[_File]
+        self, facts: Facts, dataset: Term, stream_type: StreamType, reference: _File
     ) -> StreamRules:
         """Return the rules for messages, as far as they are declared."""
         source = self.declarations
@@ -473,9 +603,13 @@ class PackageCheck(LogCheck):
             if own.stream_type is not stream_type:
                 text = f"the stream type is {stream_type.grouped}, but {source.source} declares {own.stream_type.grouped}"
                 self._note(self._metadata, "metadata", text)
+            if own.messages is not None and own.messages != reference.messages:
+                text = f"the full distribution has {reference.messages:,} messages, but {source.source} declares {own.messages:,}"
+                self._note(self._metadata, "metadata", text)
         self._has_shapes = bool(own.subjects)
         # The metadata of a package does not declare these, but Jelly files do.
         free = not facts.objects(dataset, "rb:usesRdfStar") and source is None
+        self._declared = None if free else own
         return StreamRules(
             stream_type.graphs,
             time=own.time_property if stream_type.graphs == "one" else None,
@@ -486,19 +620,17 @@ class PackageCheck(LogCheck):
             rdf12=free or own.rdf12,
         )
 
-    def _compare(self, file: _File, batch: MessageBatch, reference: _File) -> None:
-        """Compare the next messages of a file with those of the reference."""
-        for difference in file.reader.compare(batch):
-            file.differences += 1
-            if file.differences > MAX_LISTED:
-                continue
-            if difference.undecided:
-                text = f"the message could not be compared with that of {reference.name}"
-                self._note(file.name, "undecided", text, message=difference.message)
-            else:
-                text = f"the message differs from that of {reference.name}"
-                self._note(file.name, "different-message", text, message=difference.message)
-        self._check_names(file)
+    def _differ(self, file: _File, difference: MessageDifference, reference: _File) -> None:
+        """Add the finding for a message of a file that differs from that of another one."""
+        file.differences += 1
+        if file.differences > MAX_LISTED:
+            return
+        if difference.undecided:
+            text = f"the message could not be compared with that of {reference.name}"
+            self._note(file.name, "undecided", text, message=difference.message)
+        else:
+            text = f"the message differs from that of {reference.name}"
+            self._note(file.name, "different-message", text, message=difference.message)
 
     def _check_names(self, file: _File) -> None:
         """Check the names of files in an archive, up to the first wrong one."""
@@ -518,45 +650,45 @@ class PackageCheck(LogCheck):
                 return
 
     def _end_file(
-        self, file: _File, reference: _File, stream_type: StreamType
+        self, file: _File, stream_type: StreamType, content: Content, is_rdf12: bool
     ) -> Iterator[Finding]:
-        """Yield the findings at the end of a file."""
+        """Yield the findings at the end of a file.
+
+        Args:
+            file: The file.
+            stream_type: The declared stream type.
+            content: The messages of the package.
+            is_rdf12: Whether triple terms and base directions are declared.
+        """
         reader = file.reader
         self._numbers.logs += 1
         if file.differences > MAX_LISTED:
-            more = file.differences - MAX_LISTED
-            text = f"{more:,} more messages differ from those of {reference.name}"
+            text = (
+                f"{file.differences - MAX_LISTED:,} more messages differ from those of other files"
+            )
             self._note(file.name, "different-message", text)
         if reader.error is not None:
             self._broken_file(file.name, reader.error)
         elif reader.messages != file.messages:
             text = f"expected {file.messages:,} messages, found {reader.messages:,}"
             self._note(file.name, "message-count", text)
+        found: Iterable[tuple[Literal["error", "warning"], str]] = ()
         if file.kind == "jelly" and reader.header:
-            self._check_options(file, stream_type)
-        label = announcement(self._folder / file.name) if file.kind == "flat" else None
-        if label and label not in _LABELS:
-            text = f"the file is announced as '{label[:40]}', expected 1.1-messages or 1.2-messages"
-            self._note(file.name, "layout", text)
+            found = wrong_options(
+                reader.header.get("options", {}),
+                stream_type,
+                self._declared,
+                triple_terms=content.has_triple_terms(file.size),
+            )
+        elif file.kind == "flat":
+            found = wrong_announcement(
+                announcement(self._folder / file.name),
+                rdf12=content.uses_rdf12(file.size),
+                is_declared=is_rdf12,
+            )
+        for severity, text in found:
+            self._note(file.name, "layout", text, severity)
         yield from self._found()
-
-    def _check_options(self, file: _File, stream_type: StreamType) -> None:
-        """Check the stream options of a Jelly file."""
-        options = file.reader.header.get("options", {})
-        wanted = {
-            "physical_type": "triples" if stream_type.has_triples else "quads",
-            "logical_type": stream_type.name,
-            "name_table": 4000,
-            "prefix_table": 150,
-            "datatype_table": 32,
-        }
-        for name, value in wanted.items():
-            found = options.get(name)
-            shown = found.replace("_", "-") if isinstance(found, str) else found
-            if shown != value:
-                severity: Any = "warning" if name.endswith("table") else None
-                text = f"the stream option {name} is {shown}, expected {value}"
-                self._note(file.name, "layout", text, severity)
 
     def _check_samples(
         self, samples: Mapping[int, MessageBatch], stream_type: StreamType
@@ -574,7 +706,8 @@ class PackageCheck(LogCheck):
                     text = f"the sample is not empty, but there is no message {number}"
                     self._note(name, "different-message", text)
                 continue
-            reader = FileReader(path, suffix, self._reading.options, files=True)
+            options = {"dialect": "plain", **self._reading.options}
+            reader = FileReader(path, suffix, options, files=True)
             try:
                 if any(not each.undecided for each in reader.compare(batch)):
                     text = f"the sample differs from message {number}"
@@ -586,10 +719,26 @@ class PackageCheck(LogCheck):
         yield from self._found()
 
     def _check_statistics(
-        self, facts: Facts, files: list[_File], statistics: Mapping[str, LogStatistics]
+        self,
+        facts: Facts,
+        dataset: Term,
+        files: list[_File],
+        statistics: Mapping[str, LogStatistics],
+        has_density: bool,
     ) -> Iterator[Finding]:
-        """Yield the findings about the statistics of each size."""
+        """Yield the findings about the statistics of each size, and about the counts of the dataset.
+
+        Args:
+            facts: The metadata.
+            dataset: The dataset.
+            files: The distributions.
+            statistics: The statistics of the messages, by size.
+            has_density: Whether byte density is that of the flat files.
+        """
+        for text in wrong_counts(facts, dataset, statistics[FULL]):
+            self._note(self._metadata, "statistics", text)
         sets: dict[str, dict[Term, None]] = {}
+        owner: dict[Term, str] = {}
         for file in files:
             if file.statistics is not None:
                 sets.setdefault(file.size, {})[file.statistics] = None
@@ -599,9 +748,16 @@ class PackageCheck(LogCheck):
                     f"the {size} distributions have {len(nodes)} sets of statistics, expected one"
                 )
                 self._note(self._metadata, "metadata", text)
+            node = next(iter(nodes))
+            if owner.setdefault(node, size) != size:
+                text = f"the {owner[node]} and {size} distributions have the same set of statistics, expected one for each size"
+                self._note(self._metadata, "metadata", text)
+                continue
             found = statistics.get(size)
             if found is None:
                 continue
-            for rule, severity, text in wrong_statistics(facts, next(iter(nodes)), found, size):
+            for rule, severity, text in wrong_statistics(
+                facts, node, found, size, has_density=has_density
+            ):
                 self._note(self._metadata, rule, text, severity)
         yield from self._found()

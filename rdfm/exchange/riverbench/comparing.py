@@ -21,6 +21,8 @@ from rdfm.logs.statistics_rdf import CLASSES, NOT_UNIQUE, WITHOUT_BOUNDS
 __all__ = ["wrong_metadata", "wrong_statistics"]
 
 _DIGITS = {"md5": 32, "sha1": 40}
+# Relative standard deviation of a HyperLogLog sketch with 2^16 buckets. Four are allowed.
+_SIGMA = 1.04 / math.sqrt(1 << 16)
 # Means and deviations are computed in different orders.
 _TOLERANCE = 1e-6
 
@@ -75,13 +77,17 @@ def wrong_metadata(
         yield "dcat:byteSize is missing or not an integer"
     if facts.value(node, "dcat:isDistributionOf") != dataset:
         yield "dcat:isDistributionOf is not the dataset"
-    if facts.value(node, "rb:hasStatisticsSet") is None:
-        yield "rb:hasStatisticsSet is missing"
+    sets = len(facts.objects(node, "rb:hasStatisticsSet"))
+    if sets != 1:
+        yield f"rb:hasStatisticsSet {f'has {sets} values, expected one' if sets else 'is missing'}"
     grouped, flat, _ = stream_type_of(facts, node)
     expected = (types.grouped if kind != "flat" else None, types.flat if kind != "stream" else None)
     if (grouped.grouped if grouped else None, flat) != expected:
         names = " and ".join(f"stax:{name}" for name in expected if name)
         yield f"stax:hasStreamTypeUsage does not have the stream type {names}"
+    usages = facts.objects(node, "stax:hasStreamTypeUsage")
+    if any(iri("stax:RdfStreamTypeUsage") not in facts.types(each) for each in usages):
+        yield "a stream type usage is not an instance of stax:RdfStreamTypeUsage"
     yield from _wrong_checksums(facts, node)
 
 
@@ -89,6 +95,8 @@ def _wrong_checksums(facts: Facts, node: Term) -> Iterator[str]:
     """Yield what is wrong in the form of the checksums."""
     found = set()
     for checksum in facts.objects(node, "spdx:checksum"):
+        if iri("spdx:Checksum") not in facts.types(checksum):
+            yield "a checksum is not an instance of spdx:Checksum"
         algorithm = (facts.text(checksum, "spdx:algorithm") or "").rpartition("_")[2]
         value = facts.text(checksum, "spdx:checksumValue") or ""
         found.add(algorithm)
@@ -103,7 +111,41 @@ def _wrong_checksums(facts: Facts, node: Term) -> Iterator[str]:
 _Wrong = tuple[str, Literal["error", "warning"] | None, str]
 
 
-def wrong_statistics(facts: Facts, node: Term, of: LogStatistics, size: str) -> Iterator[_Wrong]:
+def wrong_counts(facts: Facts, dataset: Term, of: LogStatistics) -> Iterator[str]:
+    """Yield what is wrong in the counts of a dataset, if it has them (VoID).
+
+    Args:
+        facts: The metadata.
+        dataset: The dataset.
+        of: The statistics of all messages.
+    """
+    statements = of.series["statements"].sum
+    for found in facts.objects(dataset, "void:triples"):
+        if found.value != str(statements):
+            yield f"void:triples is {found.value}, but the messages have {statements}"
+    for name, series in (
+        ("void:distinctSubjects", "subjects"),
+        ("void:properties", "predicates"),
+        ("void:distinctObjects", "objects"),
+    ):
+        number = facts.number(dataset, name)
+        if number is not None and not _is_estimate(number, of.distinct[series]):
+            yield f"{name} is {_shown(number)}, but the messages have {of.distinct[series].number}"
+    for partition, property, count, names in (
+        ("void:propertyPartition", "void:property", "void:triples", of.predicates),
+        ("void:classPartition", "void:class", "void:entities", of.types),
+    ):
+        for each in facts.objects(dataset, partition):
+            term = facts.text(each, property) or ""
+            number = facts.number(each, count)
+            actual = names.counts.get(term, None if names.others else 0)
+            if actual is not None and number != actual:
+                yield f"{count} of <{term[:80]}> is {_shown(number)}, but the messages have {actual}"
+
+
+def wrong_statistics(
+    facts: Facts, node: Term, of: LogStatistics, size: str, *, has_density: bool
+) -> Iterator[_Wrong]:
     """Yield what is wrong in a set of statistics.
 
     Args:
@@ -111,20 +153,27 @@ def wrong_statistics(facts: Facts, node: Term, of: LogStatistics, size: str) -> 
         node: The set.
         of: The statistics of the messages.
         size: Size of the distributions.
+        has_density: Whether the byte density of the messages is that of the flat file.
 
     Yields:
         The rule, the severity or `None`, and a sentence.
     """
     name = f"the statistics of the {size} distributions"
-    nodes = {
-        each: found
-        for found in facts.objects(node, "rb:hasStatistics")
-        for each in facts.types(found)
-    }
+    if iri("rb:StatisticsSet") not in facts.types(node):
+        yield "metadata", None, f"{name} are not an instance of rb:StatisticsSet"
+    nodes: dict[Term, list[Term]] = {}
+    for each in facts.objects(node, "rb:hasStatistics"):
+        for kind in facts.types(each):
+            nodes.setdefault(kind, []).append(each)
     for local, series in CLASSES.items():
-        found = nodes.get(iri(f"rb:{local}"))
-        if found is None:
-            yield "metadata", None, f"{name} have no rb:{local}"
+        some = nodes.get(iri(f"rb:{local}"), [])
+        if len(some) != 1:
+            count = "no" if not some else f"{len(some)} nodes of"
+            expected = ", expected one" if some else ""
+            yield "metadata", None, f"{name} have {count} rb:{local}{expected}"
+            continue
+        found = some[0]
+        if series == "byte_density" and not has_density:
             continue
         severity: Literal["error", "warning"] | None = (
             "warning" if series == "byte_density" else None
@@ -146,6 +195,8 @@ def _wrong_series(
     ):
         found = facts.number(node, name)
         if value is None:
+            if name == "rb:sum" and found is not None:
+                yield f"rb:sum is {_shown(found)}, expected none, since the numbers are ratios"
             continue
         if found is None:
             yield f"{name} is missing, expected {_shown(value)}"
@@ -166,13 +217,22 @@ def _wrong_series(
     if lower is None or upper is None or not lower <= found <= upper:
         yield "rb:uniqueCount is not between its bounds"
         return
-    # Bounds are two standard deviations away; four are allowed, of both estimates.
-    margin = (upper - lower) + (distinct.upper - distinct.lower)
-    if abs(found - distinct.number) > margin:
+    if max(upper - found, found - lower) > 4 * _SIGMA * found + 1:
+        yield (
+            f"the bounds {_shown(lower)} and {_shown(upper)} of rb:uniqueCount are further from "
+            f"{_shown(found)} than four standard deviations"
+        )
+    if not _is_estimate(found, distinct):
         yield (
             f"rb:uniqueCount is {_shown(found)}, but the messages have {distinct.number}, "
             f"which is not within the error of the estimate"
         )
+
+
+def _is_estimate(found: float, of: Distinct) -> bool:
+    """Whether a number is within the error of an estimate of distinct terms."""
+    # The bounds of our number are two standard deviations away; four are allowed.
+    return abs(found - of.number) <= 4 * _SIGMA * of.number + (of.upper - of.lower)
 
 
 def _scale(name: str, of: Series) -> float:

@@ -17,13 +17,15 @@ from rdfm.compare.isomorphism import MAX_STEPS
 from rdfm.errors import RdfmError
 from rdfm.logs.driver import Broken, Driver, Read, Reading
 
-__all__ = ["FileReader", "MessageDifference", "PlainFileReader", "announcement"]
+__all__ = ["FileReader", "MessageDifference", "PlainFileReader", "announcement", "same_message"]
 
 _UNDECIDED = 8
 # As for `rdfm diff`.
 _MAX_TOTAL_STEPS = 50 * MAX_STEPS
 _HEAD_BYTES = 4096
-_ANNOUNCEMENT = re.compile(rb"""\s*(?:VERSION|@version)\s*["']([^"'\n]*)""")
+_ANNOUNCEMENT = re.compile(
+    rb"""(?:[ \t\r]*(?:\#[^\n]*)?\n)*[ \t]*(?:VERSION|@version)\s*["']([^"'\n]*)"""
+)
 
 
 class MessageDifference(NamedTuple):
@@ -32,10 +34,12 @@ class MessageDifference(NamedTuple):
     Attributes:
         message: Its index.
         undecided: Whether the comparison took too long, so that it may be the same.
+        found: The message of this file.
     """
 
     message: int
     undecided: bool
+    found: MessageBatch
 
 
 class FileReader:
@@ -108,7 +112,8 @@ class FileReader:
             self._advance(same)
             at += same
             if same < most:
-                yield MessageDifference(self.messages, bool(difference & _UNDECIDED))
+                found = batch.slice(self._at, self._at + 1)
+                yield MessageDifference(self.messages, bool(difference & _UNDECIDED), found)
                 self._advance(1)
                 at += 1
 
@@ -151,7 +156,7 @@ class FileReader:
 class PlainFileReader(FileReader):
     """The statements of a flat file without message boundaries.
 
-    Each message of the other file has as many of them as it has quads.
+    Each message of the other file has as many of them as it has different quads.
     """
 
     _PARTS = "always"
@@ -171,14 +176,16 @@ class PlainFileReader(FileReader):
 
     def compare(self, other: MessageBatch) -> Iterator[MessageDifference]:
         """Yield the differences to the next messages of another file. Ends with this file."""
-        counts = other.quad_counts()
         taken: list[list[Quad]] = []
-        for count in counts:
-            quads = [quad for _, quad in zip(range(count), self._quads, strict=False)]
+        for number in range(len(other)):
+            count = len(set(other.quads(number)))
+            quads: dict[Quad, None] = {}
+            while len(quads) < count and (quad := next(self._quads, None)) is not None:
+                quads[quad] = None
             if len(quads) < count and (self.ended or not quads):
                 self.ended = True
                 break
-            taken.append(quads)
+            taken.append(list(quads))
         own = MessageBatch.from_messages(taken)
         at = 0
         while at < len(own):
@@ -186,7 +193,8 @@ class PlainFileReader(FileReader):
             self.messages += same
             at += same
             if at < len(own):
-                yield MessageDifference(self.messages, bool(difference & _UNDECIDED))
+                found = own.slice(at, at + 1)
+                yield MessageDifference(self.messages, bool(difference & _UNDECIDED), found)
                 self.messages += 1
                 at += 1
 
@@ -198,15 +206,25 @@ class PlainFileReader(FileReader):
             self._batch = None
 
 
+def same_message(one: MessageBatch, other: MessageBatch) -> bool | None:
+    """Whether two batches of one message each have the same message; `None` if that is undecided."""
+    comparer = Comparer("sets", max_steps=MAX_STEPS, max_total_steps=_MAX_TOTAL_STEPS)
+    same, _, difference = comparer.run(one, 0, other, 0, 1)
+    return None if difference & _UNDECIDED else same == 1
+
+
 def announcement(path: Path) -> str | None:
     """Return the version label at the start of a compressed flat file, or `None` without one.
 
-    Returns an empty label for a file that cannot be read, so that reading it gives the error.
+    Returns an empty label for a file that is empty or cannot be read, so that reading it gives the
+    error.
     """
     try:
         with path.open("rb") as file:
             head = zlib.decompressobj(31).decompress(file.read(_HEAD_BYTES), _HEAD_BYTES)
     except (OSError, zlib.error):
+        return ""
+    if not head:
         return ""
     found = _ANNOUNCEMENT.match(head)
     return None if found is None else found[1].decode("utf-8", "replace")

@@ -140,8 +140,10 @@ def dataset_in(facts: Facts) -> Term:
     """
     found = facts.instances("rb:Dataset")
     if len(found) != 1:
-        count = "no instance" if not found else f"{len(found)} instances"
-        raise DecodeError(f"has {count} of rb:Dataset, expected exactly one", source=facts.source)
+        raise DecodeError(
+            f"describes {len(found) or 'no'} datasets (rb:Dataset), expected exactly one",
+            source=facts.source,
+        )
     return found[0]
 
 

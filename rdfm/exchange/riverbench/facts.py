@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from rdfm._core import Iri, Literal, Term
+from rdfm._core import Iri, Literal, MessageBatch, Quad, Term
 from rdfm.exchange.riverbench.names import PREFIXES
 from rdfm.logs.reader import open_log
 
@@ -45,6 +45,15 @@ class Facts:
                         found[o] = None
                         self._subjects.setdefault((p, o), []).append(s)
                         self._predicates.setdefault(s, {})[p] = None
+
+    def graph(self) -> MessageBatch:
+        """Return the triples as one message."""
+        triples = [
+            Quad(subject, predicate, each)
+            for (subject, predicate), found in self._objects.items()
+            for each in found
+        ]
+        return MessageBatch.from_messages([triples])
 
     def objects(self, subject: Term, predicate: str) -> list[Term]:
         """Return the objects of a subject and a predicate, which is a prefixed name."""

@@ -14,7 +14,9 @@ from rdfm.exchange.riverbench.names import FULL, PREFIXES, SIZES, Media, identif
 from rdfm.logs.statistics import LogStatistics
 from rdfm.logs.statistics_rdf import series_nodes, void_facts
 
-__all__ = ["Distribution", "package_metadata"]
+__all__ = ["Distribution", "package_metadata", "uncounted"]
+
+_COMMENT = Iri("http://www.w3.org/2000/01/rdf-schema#comment")
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ def package_metadata(
             f"stax:hasStreamTypeUsage {grouped} , {flat}",
             *counts,
             *partitions,
+            *(f"{_COMMENT} {Literal(f'T{text[1:]}.')}" for text in uncounted(statistics[FULL])),
             *(
                 f"dcat:distribution {Iri(f'{base}#{identifier(each.file)}')}"
                 for each in distributions
@@ -107,6 +110,16 @@ def package_metadata(
         ]
         lines += _node(Iri(f"{base}#statistics-{size.lower()}"), facts)
     return "\n".join(lines) + "\n"
+
+
+def uncounted(of: LogStatistics) -> list[str]:
+    """Return a sentence for each kind of names of which only the first ones are counted."""
+    return [
+        f"the metadata lists the first {names.number:,} {kind}; {names.others:,} more statements have "
+        f"other {kind}"
+        for kind, names in (("predicates", of.predicates), ("classes", of.types))
+        if names.others
+    ]
 
 
 def _node(subject: Iri, facts: list[str]) -> list[str]:

@@ -10,6 +10,7 @@ complete.
 from __future__ import annotations
 
 import os
+import re
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm._core import MessageBatch
-from rdfm.errors import DecodeError, EncodeError, OptionError, Remedy
+from rdfm.errors import DecodeError, EncodeError, OptionError, RdfmError, Remedy
 from rdfm.exchange.riverbench.declared import Declared, declare
 from rdfm.exchange.riverbench.distributions import (
     BOUNDARIES,
@@ -28,7 +29,7 @@ from rdfm.exchange.riverbench.distributions import (
     SavedFile,
     StreamWriter,
 )
-from rdfm.exchange.riverbench.metadata import Distribution, package_metadata
+from rdfm.exchange.riverbench.metadata import Distribution, package_metadata, uncounted
 from rdfm.exchange.riverbench.names import DATASET, FULL, METADATA_FILE, SIZES
 from rdfm.exchange.riverbench.options import PACKAGE
 from rdfm.logs.ahead import ahead
@@ -52,10 +53,15 @@ __all__ = ["Package", "package"]
 _SIZE_NAMES = {messages: name for name, messages in SIZES.items()}
 # Remedies for messages that violate a rule.
 _REMEDIES = {
-    "graphs": (Remedy("stage", "stream_type", "datasets", "accepts messages with any graphs"),),
-    "rdf12": (Remedy("stage", "rdf12", "true", "declares it"),),
-    "generalized": (Remedy("read", "generalized", "true", "declares them"),),
+    "graphs": Remedy("stage", "stream_type", "datasets", "accepts messages with any graphs"),
+    "subject": Remedy("stage", "stream_type", "graphs", "accepts messages with any nodes"),
+    "rdf12": Remedy("stage", "rdf12", "true", "declares it"),
 }
+# Remedies of codecs that do not help here: Turtle and TriG cannot represent generalized RDF, and the
+# formats of the files are fixed.
+_USELESS = ("generalized", "to_format")
+# The number of a message, in the name of a file in an archive.
+_NUMBERED = re.compile(r"(.*)!(?:.*/)?([0-9]+)\.[^/!]+")
 
 
 @dataclass(frozen=True)
@@ -165,7 +171,7 @@ def package(
         raise OptionError(f"a package is a folder; expected a path, not {type(output).__name__}")
     if os.fspath(output) == "-":
         raise OptionError("a package is a folder, and cannot be written to standard output")
-    refuse_own_input([log], output, {"metadata": metadata, **options}, PACKAGE)
+    refuse_own_input([log], output, {"metadata": metadata, **options}, PACKAGE, folder=True)
     reading = Reading(
         format,
         options,
@@ -185,8 +191,10 @@ def package(
         packaging.read(driver)
         distributions, statistics = packaging.finish(driver.name, iri)
         folder.commit()
-    except BaseException:
+    except BaseException as error:
         folder.discard()
+        if isinstance(error, RdfmError):
+            error.remedies = tuple(each for each in error.remedies if each.option not in _USELESS)
         raise
     finally:
         driver.close()
@@ -199,7 +207,7 @@ def package(
         bytes_out=folder.bytes_written,
         seconds=time.perf_counter() - start,
         dropped=packaging.dropped(),
-        notes=(*driver.notes(), *packaging.notes.texts()),
+        notes=(*driver.notes(), *packaging.notes.texts(), *packaging.own_notes()),
     )
 
 
@@ -230,6 +238,8 @@ class _Packaging:
         ]
         self._collector = LogCollector(plain=plain)
         self._statistics: dict[str, LogStatistics] = {}
+        self._archive, self._number = "", -1  # of the last file of an archive
+        self._unordered: str | None = None
         self._distributions: dict[str, list[Distribution]] = {}
 
     def read(self, driver: Driver) -> None:
@@ -249,6 +259,7 @@ class _Packaging:
                         if each.source is not last:
                             last = each.source
                             self._collector.start_log()
+                            self._check_order(each.source.name)
                         if not isinstance(each, Read):
                             continue
                         self.notes.update(each.source, each.header.get("notes", ()))
@@ -273,9 +284,12 @@ class _Packaging:
             raise DecodeError("contains no messages, but a dataset has at least one", source=name)
         wanted = self._declared.messages
         if wanted is not None and wanted != self.messages:
+            remedy = "correct the file"
+            if self.messages < wanted:
+                remedy += ", or use the complete log"
             raise DecodeError(
                 f"contains {self.messages:,} messages, but {self._declared.source} declares {wanted:,} "
-                "(rb:hasStreamElementCount); correct the file, or use the complete log",
+                f"(rb:hasStreamElementCount); {remedy}",
                 source=name,
             )
         self._save(FULL, [writer.finish() for writer in self._writers])
@@ -290,6 +304,24 @@ class _Packaging:
     def dropped(self) -> dict[str, int]:
         """Return the data that flat files do not contain."""
         return {name: count for name, count in self._writers[0].dropped().items() if count}
+
+    def own_notes(self) -> list[str]:
+        """Return notes on the order of the messages, and on names that the metadata leaves out."""
+        notes = [] if self._unordered is None else [self._unordered]
+        return [*notes, *uncounted(self._statistics[FULL])]
+
+    def _check_order(self, name: str) -> None:
+        """Note the first file of an archive whose number is not greater than the previous one."""
+        found = _NUMBERED.fullmatch(name)
+        if found is None:
+            return
+        archive, number = found[1], int(found[2])
+        if archive == self._archive and number <= self._number and self._unordered is None:
+            self._unordered = (
+                f"{name} follows file {self._number}: messages are in the order of the archive, not "
+                "of the numbers of its files"
+            )
+        self._archive, self._number = archive, number
 
     def _add(self, read: Read, pool: ThreadPoolExecutor) -> None:
         """Write the messages of a batch.
@@ -348,9 +380,12 @@ def _violation(source: str, declared: Declared, message: int, rule: str, text: s
     """Return the error for a message that is not of the declared stream type."""
     if rule in ("graphs", "time", "subject"):
         text += f", since the stream type is {declared.stream_type.name}"
+    remedy = _REMEDIES.get(rule)
+    # The stream type of a metadata file cannot be replaced, nor does another one change its shapes.
+    is_given = declared.source is None or rule == "rdf12"
     return EncodeError(
         f"the message {text}",
         source=source,
         message_index=message,
-        remedies=_REMEDIES.get(rule, ()),
+        remedies=() if remedy is None or not is_given else (remedy,),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import registry_double
 import web
 
 import rdfm
-from rdfm.exchange.nanopub import counter, fetch, fetching
+from rdfm.exchange.nanopub import counter, fetch, fetching, trusty
 from rdfm.exchange.nanopub import state as states
 from rdfm.storage.addresses import HttpError
 
@@ -48,6 +49,12 @@ def numbers(log):
             int(next(quad.object.value for quad in message if quad.predicate == weight))
             for message in opened
         ]
+
+
+def right_code(number):
+    """The artifact code that matches the content of a nanopublication."""
+    with rdfm.open_log(registry_double.body([(1, number)]), "jelly") as log:
+        return trusty.artifact_code(next(iter(log)), registry_double.code(number))
 
 
 def is_complete(registry, log="m.jelly"):
@@ -138,7 +145,7 @@ def test_a_body_that_always_ends_early_is_an_error(registry, monkeypatch):
     fetch(registry.url, "m.jelly")
     registry.add(5)
     registry.faults = [registry.shortened(0)] * 9
-    with pytest.raises(HttpError, match=f"ended at counter {COUNT}, below {COUNT + 5}, in 2 att"):
+    with pytest.raises(HttpError, match=f"at counter {COUNT}, but .* to {COUNT + 5} .2 attempts."):
         fetch(registry.url, "m.jelly")
     registry.faults = []
     assert fetch(registry.url, "m.jelly").messages == 5
@@ -268,7 +275,21 @@ def test_an_empty_registry_is_an_error_after_a_while(registry):
 @pytest.mark.parametrize("value", [-1, "5", True, float("nan")])
 def test_wrong_numbers_are_refused(registry, option, value):
     with pytest.raises(rdfm.OptionError, match=f"{option} must be a number of 0 or more, not"):
-        fetch(registry.url, "m.jelly", **{option: value})
+        fetch(registry.url, "m.jelly", follow=option == "interval", **{option: value})
+
+
+def test_an_interval_needs_follow(registry):
+    with pytest.raises(rdfm.OptionError, match="follow=True polls the registry"):
+        fetch(registry.url, "m.jelly", interval=5)
+    assert registry.site.requests == []
+
+
+@pytest.mark.parametrize("name", ["m.nt", "m.ttl", "m.rdf"])
+def test_a_format_without_graphs_is_refused_before_any_request(registry, name):
+    with pytest.raises(rdfm.OptionError, match="does not support named graphs, which every nano"):
+        fetch(registry.url, name)
+    assert registry.site.requests == []
+    assert list(Path().iterdir()) == []
 
 
 def test_test_instances_need_an_option(registry):
@@ -329,7 +350,9 @@ def test_a_log_that_is_shorter_than_its_state_is_refused(registry):
 def test_a_log_that_was_replaced_is_refused(registry):
     fetch(registry.url, "m.nq")
     Path("m.nq").write_text(Path("m.nq").read_text().replace("bird", "fish"))
-    with pytest.raises(rdfm.OptionError, match=r"m\.nq was replaced: its content is not that"):
+    with pytest.raises(
+        rdfm.OptionError, match=r"m\.nq does not match its state .*: the content was"
+    ):
         fetch(registry.url, "m.nq")
 
 
@@ -385,6 +408,77 @@ def test_a_registry_is_followed(registry):
     assert rounds == [COUNT, 2, 2, 2]
     assert fetch(registry.url, "m.jelly").messages == 2
     assert is_complete(registry)
+
+
+def test_following_survives_a_registry_that_fails_for_a_while(registry, monkeypatch):
+    monkeypatch.setattr("rdfm.storage.http.time.sleep", lambda _: None)
+    notes, rounds = [], []
+    broken = [registry.answer(503)] * 5
+
+    def report(done):
+        rounds.append(done.messages)
+        registry.add(2)
+        if len(rounds) == 1:
+            registry.faults = list(broken)
+        if len(rounds) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(
+            registry.url,
+            "m.jelly",
+            follow=True,
+            interval=0.01,
+            report=report,
+            notify=notes.append,
+        )
+    assert rounds == [COUNT, 2, 2]
+    assert notes == ["503 Service Unavailable in 5 attempts; trying again in 0.01 s"]
+
+
+def test_following_ends_if_the_registry_refuses(registry):
+    def report(_):
+        registry.faults = [registry.answer(403)]
+        registry.add(1)
+
+    with pytest.raises(HttpError, match="403 Forbidden; check the credentials"):
+        fetch(registry.url, "m.jelly", follow=True, interval=0.01, report=report)
+
+
+def test_late_counters_are_found_while_nothing_else_changes(registry, monkeypatch):
+    registry.hidden = {COUNT - 3}
+    registry.headers["Nanopub-Count"] = "60"  # an estimate, which does not change
+    polls = []
+    state = registry_double.RegistryDouble.state
+
+    def counted(self):
+        polls.append(len(registry.bodies))
+        if len(polls) == 12:
+            registry.hidden = set()
+        if len(polls) > 200:
+            raise AssertionError
+        return state(self)
+
+    monkeypatch.setattr(registry_double.RegistryDouble, "state", counted)
+
+    def report(done):
+        if done.messages == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(registry.url, "m.jelly", follow=True, interval=0.001, report=report)
+    assert is_complete(registry)
+    assert len(registry.bodies) < 10  # not at each poll
+
+
+def test_notes_have_no_remedy_before_the_pause(registry):
+    registry.faults = [registry.cut(0.5)]
+    notes = []
+    fetch(registry.url, "m.jelly", notify=notes.append)
+    (note,) = notes
+    assert re.fullmatch(
+        r"the connection was closed early after \d+ bytes; trying again in 0\.01 s", note
+    )
 
 
 def test_a_second_writer_is_refused(registry):
@@ -531,24 +625,41 @@ def test_an_interrupted_batch_is_found_again(registry, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("checks", [False, True], ids=["", "check"])
 @pytest.mark.parametrize("name", ["m.jelly", "m.nq.zst"])
-def test_a_run_that_is_killed_is_continued(registry, name):
+def test_a_run_that_is_killed_is_continued(registry, name, checks):
     kills = int(os.environ.get("RDFM_KILLS", "4"))
     chance = random.Random(name)
+    options = ["--check", "--rejects", "wrong.jelly"] if checks else []
+
+    def fetched():
+        """The numbers of what is committed, which can be read and has nothing twice."""
+        logs = [log for log in (name, "wrong.jelly") if Path(log).exists()]
+        found = [number for log in logs for number in numbers(log)]
+        assert len(found) == len(set(found))
+        return found
+
     for _ in range(kills):
         registry.add(40)
+        # Every third code is wrong.
+        registry.codes = {
+            number: right_code(number) for number in registry.stored.values() if number % 3
+        }
         registry.faults = [registry.slow(0.05)]
         command = [sys.executable, "-m", "rdfm", "nanopub", "fetch", registry.url, "-o", name]
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen([*command, *options], stderr=subprocess.DEVNULL)
         bodies = len(registry.bodies)
         while len(registry.bodies) == bodies and process.poll() is None:
             time.sleep(0.005)
         time.sleep(chance.random() * 0.3)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        if Path(name).exists():  # what is committed can be read, and has nothing twice
-            found = numbers(name)
-            assert len(found) == len(set(found))
+        fetched()
     registry.faults = []
-    fetch(registry.url, name)
-    assert is_complete(registry, name)
+    fetch(registry.url, name, check=checks, rejects="wrong.jelly" if checks else None)
+    if not checks:
+        assert is_complete(registry, name)
+        return
+    assert sorted(fetched()) == sorted(registry.stored.values())
+    assert all(number % 3 == 0 for number in numbers("wrong.jelly"))
+    assert all(number % 3 for number in numbers(name))

@@ -73,3 +73,12 @@ def test_a_right_nanopublication_is_kept_though_one_with_its_code_was_rejected(r
         log.write(list(first)[:-1])
     fetch(registry.url, "m.jelly", check=True, rejects="wrong.nq")
     assert counters("m.jelly") == counters("first.jelly")
+
+
+def test_rejects_of_a_later_run_may_be_the_first_with_namespaces(registry):
+    options = {"check": True, "rejects": "wrong.jelly", "overlap": 0}
+    assert fetch(registry.url, "m.jelly", **options).rejected == len(WRONG)
+    del registry.codes[COUNT + 1]
+    registry.add(1)
+    assert fetch(registry.url, "m.jelly", **options).rejected == 1
+    assert counters("wrong.jelly") == [*sorted(WRONG), COUNT + 1]

@@ -226,6 +226,12 @@ def set_statistics(name, field, value):
     return edit
 
 
+def count_more_terms(folder):
+    """Sets a number of distinct terms, and its bounds."""
+    for field in ("uniqueCount", "uniqueCountLowerBound", "uniqueCountUpperBound"):
+        set_statistics("LiteralCountStatistics", f"rb:{field}", "40")(folder)
+
+
 def announce_otherwise(folder):
     change(
         folder, "flat_full.nt.gz", lambda data: data.replace(b"1.1-messages", b"1.2-messages", 1)
@@ -270,7 +276,7 @@ DAMAGE = {
     "another message": (
         change_a_message,
         "different-message",
-        "the message differs from that of flat_full.nt.gz",
+        "the message differs from that of jelly_full.jelly.gz",
     ),
     "another order": (
         swap_messages,
@@ -361,6 +367,76 @@ DAMAGE = {
         "statistics",
         ".*: rb:mean is 23, but the messages have .*",
     ),
+    "a usage without a type": (
+        lambda folder: replace(folder, "a stax:RdfStreamTypeUsage ; ", "", 9),
+        "metadata",
+        "flat_full.nt.gz: a stream type usage is not an instance of stax:RdfStreamTypeUsage",
+    ),
+    "a checksum without a type": (
+        lambda folder: replace(folder, "a spdx:Checksum ; ", ""),
+        "metadata",
+        "flat_full.nt.gz: a checksum is not an instance of spdx:Checksum",
+    ),
+    "statistics without a type": (
+        lambda folder: replace(folder, "a rb:StatisticsSet ;", ""),
+        "metadata",
+        "the statistics of the full distributions are not an instance of rb:StatisticsSet",
+    ),
+    "a sum of ratios": (
+        set_statistics("ByteDensityStatistics", "rb:minimum", '"46.5"^^xsd:double ; rb:sum 5'),
+        "statistics",
+        "rb:ByteDensityStatistics .*: rb:sum is 5, expected none, since the numbers are ratios",
+    ),
+    "a sum": (
+        set_statistics("IriCountStatistics", "rb:sum", "59"),
+        "statistics",
+        "rb:IriCountStatistics .*: rb:sum is 59, but the messages have 60",
+    ),
+    "statistics twice": (
+        lambda folder: replace(
+            folder,
+            "[ a rb:IriCountStatistics",
+            "[ a rb:IriCountStatistics ] , [ a rb:IriCountStatistics",
+        ),
+        "metadata",
+        "the statistics of the full distributions have 2 nodes of rb:IriCountStatistics, expected one",
+    ),
+    "two sets of statistics": (
+        lambda folder: replace(
+            folder, "rb:hasStatisticsSet <", "rb:hasStatisticsSet <http://ex/other> , <"
+        ),
+        "metadata",
+        "flat_full.nt.gz: rb:hasStatisticsSet has 2 values, expected one",
+    ),
+    "bounds that are too wide": (
+        set_statistics("LiteralCountStatistics", "rb:uniqueCountUpperBound", "90"),
+        "statistics",
+        ".*: the bounds 31 and 90 of rb:uniqueCount are further from 31 than four standard .*",
+    ),
+    "a number of terms within its own bounds": (
+        count_more_terms,
+        "statistics",
+        ".*: rb:uniqueCount is 40, but the messages have 31, .*",
+    ),
+    "the number of triples": (
+        lambda folder: replace(folder, "void:triples 48", "void:triples 47"),
+        "statistics",
+        "void:triples is 47, but the messages have 48",
+    ),
+    "the number of predicates": (
+        lambda folder: replace(folder, "void:properties 4", "void:properties 5"),
+        "statistics",
+        "void:properties is 5, but the messages have 4",
+    ),
+    "the triples of a predicate": (
+        lambda folder: replace(
+            folder,
+            "void:property <http://ex/p> ; void:triples 12",
+            "void:property <http://ex/p> ; void:triples 11",
+        ),
+        "statistics",
+        "void:triples of <http://ex/p> is 11, but the messages have 12",
+    ),
     "the announcement": (
         announce_otherwise,
         "layout",
@@ -381,11 +457,261 @@ def test_damage_is_found(damaged, name):
 
 def test_only_the_damage_is_reported(damaged):
     change_a_message(damaged)
-    # The message is different in both other files. Its byte density and the distinct terms stay.
-    assert {(rule, source) for rule, source, _ in findings(damaged)} == {
-        ("different-message", "stream_full.tar.gz"),
-        ("different-message", "jelly_full.jelly.gz"),
-    }
+    # The two other files agree. The statistics are those of their messages.
+    assert [(rule, source) for rule, source, _ in findings(damaged)] == [
+        ("different-message", "flat_full.nt.gz")
+    ]
+
+
+@pytest.mark.parametrize("name", ["flat_full.nt.gz", "jelly_full.jelly.gz", "stream_full.tar.gz"])
+@pytest.mark.parametrize("index", [0, 4, 11])
+def test_a_file_without_a_message_is_the_only_one_with_findings(damaged, name, index):
+    def shorter(messages):
+        return [*messages[:index], *messages[index + 1 :]]
+
+    if name.startswith("flat"):
+        change(damaged, name, lambda data: without_message(data, index))
+    elif name.startswith("jelly"):
+        rewrite(damaged, name, jelly_of(damaged, shorter))
+    else:
+        change(damaged, name, lambda data: archived(without_member(members(data), index)))
+    found = findings(damaged)
+    assert {source for _, source, _ in found} == {name}
+    rules = [rule for rule, _, _ in found if rule != "layout"]
+    assert rules == ["different-message"] * min(11 - index, 11) + ["message-count"]
+
+
+def without_message(data, index):
+    head, _, rest = data.partition(b"\n")
+    texts = rest.split(b"MESSAGE\n")
+    del texts[index]
+    return head + b"\n" + b"MESSAGE\n".join(texts)
+
+
+def without_member(files, index):
+    """The files of an archive without one, with new numbers."""
+    texts = [text for number, text in enumerate(files.values()) if number != index]
+    return {f"{number:010}.ttl": text for number, text in enumerate(texts)}
+
+
+@pytest.mark.parametrize("name", ["flat_full.nt.gz", "jelly_full.jelly.gz", "stream_full.tar.gz"])
+def test_a_further_message_is_the_only_finding(damaged, name):
+    if name.startswith("flat"):
+        change(damaged, name, lambda data: data + b"MESSAGE\n<a:s> <a:p> <a:o> .\n")
+    elif name.startswith("jelly"):
+        rewrite(damaged, name, jelly_of(damaged, lambda found: [*found, found[0]]))
+    else:
+        change(
+            damaged,
+            name,
+            lambda data: archived({**members(data), "0000000012.ttl": b"<a:s> <a:p> <a:o> ."}),
+        )
+    assert findings(damaged) == [("message-count", name, "expected 12 messages, found 13")]
+
+
+def test_a_wrong_number_of_messages_in_the_metadata_changes_no_statistics(damaged):
+    path = damaged / "package_metadata.ttl"
+    path.write_text(
+        path.read_text().replace("rb:hasStreamElementCount 12", "rb:hasStreamElementCount 11")
+    )
+    assert [(rule, source) for rule, source, _ in findings(damaged)] == [
+        ("message-count", "flat_full.nt.gz"),
+        ("message-count", "stream_full.tar.gz"),
+        ("message-count", "jelly_full.jelly.gz"),
+    ]
+
+
+def test_an_empty_flat_file_is_one_finding(damaged):
+    rewrite(damaged, "flat_full.nt.gz", gzip.compress(b"", mtime=0))
+    assert findings(damaged) == [
+        ("message-count", "flat_full.nt.gz", "expected 12 messages, found 0")
+    ]
+
+
+def test_a_comment_before_the_announcement_is_accepted(damaged):
+    change(damaged, "flat_full.nt.gz", lambda data: b"# made by hand\n\n" + data)
+    assert findings(damaged) == []
+
+
+def test_a_missing_plain_flat_file_changes_no_byte_density(tmp_path):
+    package(log_of(3), tmp_path / "p", stream_type="graphs", format="nt", plain_flat=True)
+    (tmp_path / "p" / "flat_full.nt.gz").unlink()
+    assert [rule for rule, _, _ in findings(tmp_path / "p")] == ["missing-file"]
+
+
+def test_repeated_statements_of_a_plain_flat_file_are_one(tmp_path):
+    package(log_of(12), tmp_path / "p", stream_type="graphs", format="nt", plain_flat=True)
+    name = "flat_full.nt.gz"
+
+    def repeat(data):
+        lines = data.splitlines(keepends=True)
+        return b"".join([*lines[:6], lines[4], *lines[6:]])  # in message 1
+
+    change(tmp_path / "p", name, repeat)
+    assert [found for found in findings(tmp_path / "p") if found[1] == name] == []
+    rewrite(
+        tmp_path / "p",
+        "jelly_full.jelly.gz",
+        jelly_of(tmp_path / "p", lambda found: [[*each, each[0]] for each in found]),
+    )
+    assert [found for found in findings(tmp_path / "p") if found[0] == "different-message"] == []
+
+
+@pytest.mark.parametrize("kind", ["sample", "archive"])
+def test_a_file_with_two_messages_differs(damaged, kind):
+    more = b"\n# @message\n<a:s> <a:p> <a:o> .\n"
+    if kind == "sample":
+        path = damaged / "sample_0000000010.ttl"
+        path.write_bytes(path.read_bytes() + more)
+    else:
+        name = "0000000010.ttl"
+
+        def edit(data):
+            files = members(data)
+            return archived({**files, name: files[name] + more})
+
+        change(damaged, "stream_full.tar.gz", edit)
+    assert [rule for rule, _, _ in findings(damaged)] == ["different-message"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["flat_10K.nt.gz", "stream_10K.tar.gz", "jelly_10K.jelly.gz"])
+def test_a_further_message_of_a_partial_distribution_is_found(tmp_path, name):
+    lines = [f'<http://ex/{i}> <http://ex/p> "{i % 10}" .\n' for i in range(10_001)]
+    log = "# @message\n".join(lines).encode()
+    package(log, tmp_path / "p", stream_type="graphs", format="nt")
+    full = tmp_path / "p" / name.replace("10K", "full")
+    rewrite(tmp_path / "p", name, full.read_bytes())
+    found = findings(tmp_path / "p")
+    assert ("message-count", name, "expected 10,000 messages, found 10,001") in found
+    # In an archive of more messages, the folders are the same up to a million.
+    assert {source for _, source, _ in found} == {name}
+
+
+@pytest.mark.parametrize(
+    ("label", "rdf12", "uses", "text"),
+    [
+        (
+            b"1.1-messages",
+            True,
+            True,
+            "error: the file is announced as '1.1-messages', but contains",
+        ),
+        (b"1.1", True, True, "error: the file is announced as '1.1', but contains triple terms or"),
+        (
+            b"1.2-messages",
+            False,
+            False,
+            "warning: the file is announced as '1.2-messages', but RDF",
+        ),
+        (b"1.2-messages", True, False, None),
+    ],
+)
+def test_the_announcement_is_that_of_the_terms(tmp_path, label, rdf12, uses, text):
+    folder = tmp_path / "p"
+    value = b'"x"@en--ltr' if uses else b'"x"@en'
+    package(b"<a:s> <a:p> %s ." % value, folder, stream_type="graphs", format="nt", rdf12=rdf12)
+    name = "flat_full.nt.gz"
+    own = b"1.2-messages" if rdf12 else b"1.1-messages"
+    if own != label:
+        change(folder, name, lambda data: data.replace(own, label, 1))
+    found = [f"{each.severity}: {each.text}" for each in check(folder) if each.rule == "layout"]
+    assert len(found) == (text is not None)
+    assert all(each.startswith(text) for each in found), found
+
+
+def test_the_flags_of_jelly_are_those_of_the_metadata(damaged):
+    flags = {"generalized": True, "rdf_star": True}
+    rewrite(damaged, "jelly_full.jelly.gz", jelly_of(damaged, **flags))
+    assert findings(damaged) == []  # nothing is declared
+    path = damaged / "package_metadata.ttl"
+    path.write_text(path.read_text() + f"<{riverbench.DATASET}> rb:usesRdfStar false .\n")
+    assert [(found.severity, found.text) for found in check(damaged)] == [
+        (
+            "warning",
+            f"the stream option {name} is true, but the dataset does not declare it",
+        )
+        for name in ("rdf_star", "generalized")
+    ]
+    path.write_text(path.read_text().replace("rb:usesRdfStar false", "rb:usesRdfStar true"))
+    rewrite(damaged, "jelly_full.jelly.gz", jelly_of(damaged))
+    assert [(found.severity, found.text) for found in check(damaged)] == [
+        ("error", "the stream option rdf_star is false, but the dataset declares it")
+    ]
+
+
+def test_times_in_archives_are_found(damaged):
+    def edit(data):
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w") as archive:
+            for number, (name, text) in enumerate(members(data).items()):
+                entry = tarfile.TarInfo(name)
+                entry.size, entry.mtime = len(text), 0 if number < 7 else 1_700_000_000
+                archive.addfile(entry, io.BytesIO(text))
+        return out.getvalue()
+
+    change(damaged, "stream_full.tar.gz", edit)
+    assert [(each.severity, each.rule, each.text) for each in check(damaged)] == [
+        (
+            "warning",
+            "layout",
+            "the modification time of 0000000007.ttl is 1700000000, expected 0",
+        )
+    ]
+
+
+def copy_of(folder, name, format, edit=lambda quads: quads):
+    """Writes the metadata in another format, as a release has it."""
+    (folder / "package_metadata.ttl").rename(folder / "metadata.ttl")
+    with rdfm.open_log(folder / "metadata.ttl") as log:
+        quads = [quad for message in log for quad in message]
+    with rdfm.create_log(folder / name, format) as log:
+        log.write(edit(quads))
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [("metadata.nt", "nt"), ("metadata.jelly", "jelly"), ("metadata.rdf", "rdfxml")],
+)
+def test_other_forms_of_the_metadata_have_the_same_triples(damaged, name, format):
+    copy_of(damaged, name, format)
+    assert findings(damaged) == []
+
+
+def test_another_form_of_the_metadata_with_other_triples_is_found(damaged):
+    copy_of(damaged, "metadata.nt", "nt", lambda quads: quads[1:])
+    assert findings(damaged) == [
+        ("metadata", "metadata.nt", "the triples are not those of metadata.ttl")
+    ]
+
+
+def test_the_declared_number_of_messages_is_compared(damaged, tmp_path):
+    source = tmp_path / "metadata.ttl"
+    source.write_text(
+        "@prefix rb: <https://w3id.org/riverbench/schema/metadata#> .\n"
+        "@prefix stax: <https://w3id.org/stax/ontology#> .\n"
+        "<> a rb:Dataset ; rb:hasStreamElementCount 13 ;\n"
+        "stax:hasStreamTypeUsage [ stax:hasStreamType stax:graphStream ] .\n"
+    )
+    assert findings(damaged, metadata=source) == [
+        (
+            "metadata",
+            "package_metadata.ttl",
+            f"the full distribution has 12 messages, but {source} declares 13",
+        )
+    ]
+
+
+def test_errors_recommend_only_what_check_has(damaged):
+    change(
+        damaged,
+        "flat_full.nt.gz",
+        lambda data: data.replace(b"<http://ex/3> <http://ex/p>", b'"l" <http://ex/p>'),
+    )
+    (found,) = check(damaged)
+    assert found.render() == "a literal is used as subject"
+    found = next(each for each in check(damaged, max_message_bytes=64) if each.rule == "limit")
+    assert "max_message_bytes" in found.render()
 
 
 def test_checking_continues_with_another_file_after_an_error(damaged):
@@ -405,7 +731,7 @@ def test_many_different_messages_are_counted(damaged):
     change(damaged, "jelly_full.jelly.gz", lambda data: data.replace(b"http://ex/", b"http://ey/"))
     texts = [text for _, source, text in findings(damaged) if source == "jelly_full.jelly.gz"]
     assert len(texts) == 11
-    assert texts[-1] == "2 more messages differ from those of flat_full.nt.gz"
+    assert texts[-1] == "2 more messages differ from those of other files"
 
 
 def test_a_message_of_an_archive_is_named_by_its_number(tmp_path):

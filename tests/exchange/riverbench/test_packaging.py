@@ -25,7 +25,7 @@ from support import FIXTURES
 import rdfm as package_of_rdfm
 from rdfm import DecodeError, EncodeError, OptionError, open_log, statistics
 from rdfm._core import StreamRules
-from rdfm.exchange.riverbench import package
+from rdfm.exchange.riverbench import check, package
 from rdfm.exchange.riverbench.names import levels, member_name, sizes_of
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -470,8 +470,12 @@ def test_one_node_of_a_subject_graph_reaches_all_others(tmp_path, text, is_conne
     if is_connected:
         package(log, tmp_path / "p", format="nt", stream_type="subject-graphs")
     else:
-        with pytest.raises(EncodeError, match="has no node from which all others can be reached"):
+        wanted = "has no node" if text else "is empty, expected a node"
+        with pytest.raises(EncodeError) as caught:
             package(log, tmp_path / "p", format="nt", stream_type="subject-graphs")
+        assert f"the message {wanted} from which all others can be reached" in str(caught.value)
+        assert '; stream_type="graphs" accepts messages with any nodes (' in str(caught.value)
+        package(log, tmp_path / "p", format="nt", stream_type="graphs")
 
 
 def test_triple_terms_are_refused_unless_declared(tmp_path):
@@ -571,8 +575,11 @@ def test_the_metadata_of_the_source_declares_the_stream_type(tmp_path):
 def test_the_shapes_of_the_source_are_checked(tmp_path):
     path = source(tmp_path, count=1)
     log = f"{TRIPLE} .\n<http://ex/x> <http://ex/p> <http://ex/o> .\n".encode()
-    with pytest.raises(EncodeError, match="has several nodes that match the subject shape"):
+    with pytest.raises(
+        EncodeError, match="has several nodes that match the subject shape"
+    ) as caught:
         package(log, tmp_path / "p", metadata=path, format="nt")
+    assert caught.value.remedies == ()  # the file declares the stream type
 
 
 def test_the_source_declares_rdf_star(tmp_path):
@@ -585,6 +592,8 @@ def test_another_number_of_messages_than_declared_is_refused(tmp_path):
     path = source(tmp_path, count=4)
     with pytest.raises(DecodeError, match=r"contains 3 messages, but .*metadata.ttl declares 4"):
         package(log_of(3), tmp_path / "p", metadata=path, format="nt")
+    with pytest.raises(DecodeError, match=r"declares 4 \(.*\); correct the file$"):
+        package(log_of(5), tmp_path / "p", metadata=path, format="nt")
     assert not (tmp_path / "p").exists()
 
 
@@ -599,7 +608,9 @@ def test_contradicting_stream_types_are_refused(tmp_path):
 def test_metadata_without_a_dataset_is_refused(tmp_path):
     path = tmp_path / "metadata.ttl"
     path.write_text("<http://ex/s> <http://ex/p> <http://ex/o> .")
-    with pytest.raises(DecodeError, match="has no instance of rb:Dataset, expected exactly one"):
+    with pytest.raises(
+        DecodeError, match=r"describes no datasets \(rb:Dataset\), expected exactly one"
+    ):
         package(log_of(3), tmp_path / "p", metadata=path, format="nt")
 
 
@@ -658,6 +669,59 @@ def test_each_file_of_an_archive_can_be_a_message(tmp_path):
         (folder / f"{number:010}.ttl").write_text(text)
     made = package(folder, tmp_path / "p", stream_type="graphs", message_per_file=True)
     assert (made.messages, made.statements) == (3, 2)
+
+
+def test_an_archive_in_another_order_than_its_numbers_is_noted(tmp_path):
+    path = tmp_path / "in.tar"
+    with tarfile.open(path, "w") as archive:
+        for name in (
+            "000/0000000000.ttl",
+            "000/0000000002.ttl",
+            "000/0000000001.ttl",
+            "readme.ttl",
+        ):
+            entry = tarfile.TarInfo(name)
+            entry.size = 19
+            archive.addfile(entry, io.BytesIO(b"<a:s> <a:p> <a:o> ."))
+    made = package(path, tmp_path / "p", stream_type="graphs", message_per_file=True)
+    (note,) = made.notes
+    assert note == (
+        f"{path}!000/0000000001.ttl follows file 2: messages are in the order of the archive, not of "
+        "the numbers of its files"
+    )
+
+
+def test_the_numbers_of_each_archive_are_separate(tmp_path):
+    (tmp_path / "in").mkdir()
+    for name in ("a.tar", "b.tar"):
+        with tarfile.open(tmp_path / "in" / name, "w") as archive:
+            for number in range(2):
+                entry = tarfile.TarInfo(f"{number:010}.ttl")
+                entry.size = 19
+                archive.addfile(entry, io.BytesIO(b"<a:s> <a:p> <a:o> ."))
+    made = package(tmp_path / "in", tmp_path / "p", stream_type="graphs", message_per_file=True)
+    assert (made.messages, made.notes) == (4, ())
+
+
+def test_predicates_that_are_not_counted_are_reported(tmp_path):
+    count = 16_384 + 3
+    log = "".join(f"<a:s> <a:p{i}> <a:o> .\n" for i in range(count)).encode()
+    made = package(log, tmp_path / "p", stream_type="graphs", format="nt")
+    text = "the metadata lists the first 16,384 predicates; 3 more statements have other predicates"
+    assert made.notes == (text,)
+    metadata = (tmp_path / "p/package_metadata.ttl").read_text()
+    assert f'<http://www.w3.org/2000/01/rdf-schema#comment> "T{text[1:]}."' in metadata
+    assert metadata.count("void:propertyPartition") == 16_384
+    assert list(check(tmp_path / "p")) == []
+
+
+def test_errors_do_not_recommend_what_does_not_help(tmp_path):
+    for options in ({}, {"generalized": True}):
+        with pytest.raises(package_of_rdfm.RdfmError) as caught:
+            package(
+                b"_:s _:p <a:o> .", tmp_path / "p", stream_type="graphs", format="nt", **options
+            )
+        assert [each.option for each in caught.value.remedies] == []
 
 
 # --- kills ---

@@ -148,7 +148,11 @@ impl StreamRules {
 
     fn subject(&self, table: &TermTable, quads: &[Quad]) -> Option<String> {
         if self.has_root && !has_root(table, quads) {
-            let text = "has no node from which all others can be reached, expected one";
+            let text = if quads.is_empty() {
+                "is empty, expected a node from which all others can be reached"
+            } else {
+                "has no node from which all others can be reached, expected one"
+            };
             return Some(text.to_owned());
         }
         if self.subjects.is_empty() {

@@ -26,7 +26,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::canonical::Canonical;
 use super::terms::XmlTerms;
-use super::vocabulary::RDF;
+use super::vocabulary::{RDF, TRIX};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
 use crate::model::chars::{SPACE, is};
@@ -448,6 +448,13 @@ impl RdfXmlMachine {
         mut frame: ElementFrame,
     ) -> Read<()> {
         let local = name.local(text);
+        if self.frames.is_empty() && local == b"TriX" && namespace.starts_with(TRIX) {
+            return fail(
+                name.start,
+                ErrorClass::Unsupported,
+                "TriX is not supported; convert it with Apache Jena: riot --output=trig FILE",
+            );
+        }
         let mut rdf = RdfAttributes::default();
         self.read_attributes(text, attributes, &mut frame, &mut rdf)?;
         if self.frames.is_empty() && namespace == RDF && local == b"RDF" {

@@ -2,15 +2,16 @@
 
 use memchr::memmem;
 
-use super::vocabulary::RDF;
+use super::vocabulary::{RDF, TRIX};
 use crate::codec::sniff::{self, Sniff};
 use crate::syntax::text::sniff::{is_xml, without_mark};
 
 /// Whether an XML document begins that has an `rdf:RDF` element or mentions the RDF namespace.
+/// `TriX` is detected too: the decoder says that it is not supported.
 pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
     let head = sniff::head(bytes);
     let speaks = |text: &[u8]| memmem::find(head, text).is_some();
-    let shows = is_xml(without_mark(head)) && (speaks(b"<rdf:RDF") || speaks(RDF));
+    let shows = is_xml(without_mark(head)) && (speaks(b"<rdf:RDF") || speaks(RDF) || speaks(TRIX));
     Sniff::of(shows, complete)
 }
 
@@ -28,6 +29,7 @@ mod tests {
             "<!DOCTYPE x>\n<!-- c -->\n<rdf:RDF x='y'",
             &format!("<a:B xmlns:a='x' {NAMESPACE}/>"),
             &format!("<!-- c --><a:B\n{NAMESPACE}/>"),
+            "<TriX xmlns='http://www.w3.org/2004/03/trix/trix-1/'>",
         ] {
             assert_eq!(sniff(head.as_bytes(), false), Sniff::Yes, "{head}");
             assert_eq!(sniff(format!("{head}\0").as_bytes(), true), Sniff::Yes);

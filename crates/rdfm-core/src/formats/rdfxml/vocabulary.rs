@@ -8,6 +8,9 @@ pub(super) const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 /// The namespace of base directions (`its:dir`).
 pub(super) const ITS: &[u8] = b"http://www.w3.org/2005/11/its";
 
+/// The start of the namespaces of `TriX`, another XML format for RDF.
+pub(super) const TRIX: &[u8] = b"http://www.w3.org/2004/03/trix/";
+
 /// Returns the local name if the namespace and the local part form a name in the RDF namespace.
 pub(super) fn rdf_name<'a>(namespace: &[u8], local: &'a [u8]) -> Option<&'a [u8]> {
     (namespace == RDF).then_some(local)

@@ -1,0 +1,144 @@
+"""The content of a package: the messages that most of its full files have.
+
+In: batches of the full files, which are read side by side. Out: samples, statistics of each size, and
+messages that do not have the declared stream type.
+Cost: a sort of each message, and the counts of the statistics.
+Law: if one of three files has a wrong, missing or further message, the content is that of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import NamedTuple
+
+from rdfm._core import MessageBatch, StreamRules
+from rdfm.exchange.riverbench.contents import MessageDifference, same_message
+from rdfm.exchange.riverbench.names import FULL, SAMPLES
+from rdfm.logs.statistics import LogCollector, LogStatistics
+
+__all__ = ["Content", "Replacement", "Violation", "pieces", "replacements"]
+
+_DIRECTED = "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString"
+
+
+class Violation(NamedTuple):
+    """A message that does not have the declared stream type.
+
+    Attributes:
+        message: Its index.
+        rule: The rule, as in `StreamRules`.
+        text: The violation, to follow the words "the message".
+    """
+
+    message: int
+    rule: str
+    text: str
+
+
+class Replacement(NamedTuple):
+    """A message in which two files agree against the one that is read.
+
+    Attributes:
+        files: The positions of the two files.
+        message: Their message.
+    """
+
+    files: tuple[int, int]
+    message: MessageBatch
+
+
+class Content:
+    """Accepts the messages of a package.
+
+    Attributes:
+        messages: Number of messages so far.
+        records: Number of their quads, each once.
+        samples: Messages whose samples are in the package, by their index.
+        statistics: Statistics by size.
+    """
+
+    def __init__(self, rules: StreamRules, sizes: Mapping[str, int], *, plain: bool) -> None:
+        """Initialize without messages.
+
+        Args:
+            rules: The rules of the stream type.
+            sizes: Numbers of messages of the partial distributions, by size.
+            plain: Whether flat files have no message boundaries.
+        """
+        self.messages = self.records = 0
+        self.samples: dict[int, MessageBatch] = {}
+        self.statistics: dict[str, LogStatistics] = {}
+        self._rules = rules
+        self._sizes = {size: end for size, end in sizes.items() if size != FULL}
+        self._collector = LogCollector(plain=plain)
+
+    def add(self, batch: MessageBatch, source: str) -> Iterator[Violation]:
+        """Add the next messages, and yield the violations of the stream type.
+
+        Args:
+            batch: The messages.
+            source: Name of their file.
+        """
+        start, end = self.messages, self.messages + len(batch)
+        ordered, found = self._rules.apply(batch)
+        for number in SAMPLES:
+            if start <= number < end:
+                self.samples[number] = batch.slice(number - start, number - start + 1)
+        at = start
+        for size, stop in self._sizes.items():
+            if start < stop <= end:
+                self._collector.add(ordered.slice(at - start, stop - start), source)
+                self.statistics[size] = self._collector.statistics(top=None)
+                at = stop
+        self._collector.add(ordered.slice(at - start, end - start), source)
+        self.messages = end
+        self.records += ordered.quad_count
+        for index, rule, text in found:
+            # In an archive, each file has a separate index.
+            yield Violation(start + index - batch.first_index, rule, text)
+
+    def finish(self) -> None:
+        """Complete the statistics."""
+        self.statistics[FULL] = self._collector.statistics(top=None)
+
+    def uses_rdf12(self, size: str) -> bool:
+        """Whether the messages of a size contain triple terms or base directions."""
+        found = self.statistics.get(size)
+        if found is None:
+            return False
+        return self.has_triple_terms(size) or _DIRECTED in found.datatypes.counts
+
+    def has_triple_terms(self, size: str) -> bool:
+        """Whether the messages of a size contain triple terms."""
+        found = self.statistics.get(size)
+        return found is not None and bool(found.occurrences.get("quoted_triples"))
+
+
+def replacements(found: list[dict[int, MessageDifference]]) -> dict[int, Replacement]:
+    """Return the messages in which two files agree against the one that is read.
+
+    Args:
+        found: For each other full file, how it differs from the messages that were read, by position
+            in the batch.
+    """
+    agreed: dict[int, Replacement] = {}
+    for (one, ours), (other, theirs) in combinations(enumerate(found), 2):
+        for at in sorted(ours.keys() & theirs.keys()):
+            if ours[at].undecided or theirs[at].undecided:
+                continue
+            if same_message(ours[at].found, theirs[at].found):
+                agreed.setdefault(at, Replacement((one, other), ours[at].found))
+    return agreed
+
+
+def pieces(batch: MessageBatch, replaced: Mapping[int, Replacement]) -> Iterator[MessageBatch]:
+    """Yield the messages of a batch, with those that are replaced."""
+    at = 0
+    for number in sorted(replaced):
+        if at < number:
+            yield batch.slice(at, number)
+        yield replaced[number].message
+        at = number + 1
+    if at < len(batch):
+        yield batch if at == 0 else batch.slice(at, len(batch))
