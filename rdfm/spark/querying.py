@@ -28,7 +28,7 @@ from rdfm._core import Evaluated, MessageBatch, Query, TypedColumns
 from rdfm.errors import DecodeError, LimitError, OptionError
 from rdfm.logs.kinds import other_kind
 from rdfm.message import AnyBatch
-from rdfm.spark.schema import QUADS, default_schema
+from rdfm.spark.schema import QUADS, RowShape, default_schema, message_shape
 from rdfm.sparql.options import QUERY, as_texts, seconds, types_of
 from rdfm.sparql.text import parsed, text_of
 
@@ -135,6 +135,15 @@ class SparkQuery:
         if query.kind != "select":
             return None
         return TypedColumns(query.variables, types_of(self.options.get("types")))
+
+    def shape(self) -> RowShape:
+        """Return the columns of the query's rows."""
+        if self.schema is None:
+            made = default_schema()
+            known = {each.name: each.dataType for each in made}
+            return RowShape(known, made, message_shape("messages", "ntriples").core)
+        known = {each.name: each.dataType for each in self.schema}
+        return RowShape(known, self.schema, self.columns_of)
 
     def columns_of(self, schema: StructType, corrupt: str) -> list[str | None]:
         """Return the query's column for each column of a user's schema; None for the column of corrupt records.

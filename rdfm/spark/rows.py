@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import StructType
 
 from rdfm import formats
 from rdfm._core import ArrowBatch, ArrowCoalescer, ResultBatch
@@ -36,18 +36,11 @@ from rdfm.logs.filtering import Filtering, filter_values
 from rdfm.logs.plan import plan_splits
 from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
+from rdfm.spark.kinds import KindFinder, check_has_rows
 from rdfm.spark.options import CORRUPT_RECORD, READING, Options, compression
 from rdfm.spark.querying import QueryRows, SparkQuery
 from rdfm.spark.remedies import MODES_OF_ERRORS, NOT_SPLIT, OTHER_FILES, in_spark
-from rdfm.spark.schema import (
-    columns_by_name,
-    columns_of,
-    default_schema,
-    kind_of,
-    result_columns,
-    result_schema,
-    schema_of,
-)
+from rdfm.spark.schema import RowShape, message_shape, quad_shape, result_shape
 from rdfm.spark.workers import FromDriver
 from rdfm.storage import compression as compressions
 from rdfm.storage.files import storage_of
@@ -129,7 +122,7 @@ class SparkReading(FromDriver):
         reading = cls(
             schema=schema or StructType(),
             columns=(),
-            kind=None,
+            kind="messages",
             variables=(),
             rows=values["rows"],
             terms=values["terms"],
@@ -143,118 +136,56 @@ class SparkReading(FromDriver):
             ignore_missing=values["ignore_missing_files"],
             ignore_corrupt=values["ignore_corrupt_files"],
         )
-        if reading.query is not None:
-            return reading._querying(reading.query, schema, corrupt, _names(values["columns"]))
-        kind, variables = reading._found(schema, corrupt, first)
-        if kind in ("patches", "results") and reading.filter is not None:
-            raise OptionError(f"the option filter selects messages, but these are {kind}")
-        of = "quads" if reading.rows == "quads" else kind or "messages"
-        terms = reading.terms
-        if values["columns"] is not None:
-            names = _names(values["columns"]) or []
-            if of == "results":
-                fields = result_schema(variables, terms).fields
-                known = {field.name: field.dataType for field in fields}
-            else:
-                known = columns_by_name(of, terms)
-            named = schema_of(names, known, corrupt)
-            # Spark passes back the schema that the source returned.
-            if schema is not None and schema.names != named.names:
-                raise OptionError("columns and a schema both select columns; give only one of them")
-            schema = schema or named
-        if schema is None:
-            rows = of != "results"
-            schema = (
-                default_schema(kind=of, terms=terms) if rows else result_schema(variables, terms)
-            )
-            if mode == "PERMISSIVE":
-                schema = StructType([*schema.fields, StructField(corrupt, StringType())])
-        if of == "results":
-            columns = result_columns(schema, corrupt, variables, terms)
-        else:
-            columns = columns_of(schema, corrupt, of, terms)
-        return replace(
-            reading, schema=schema, columns=tuple(columns), kind=kind, variables=variables
+        reading = reading._of_kind(schema, corrupt, first)
+        shape = reading._shape()
+        selected = shape.select(
+            schema, _names(values["columns"]), corrupt, with_errors=mode == "PERMISSIVE"
         )
+        return replace(reading, schema=selected, columns=tuple(shape.core(selected, corrupt)))
 
-    def _querying(
-        self,
-        spark_query: SparkQuery,
-        schema: StructType | None,
-        corrupt: str,
-        names: list[str] | None,
-    ) -> SparkReading:
-        """Return a reading whose rows are the results of a query.
-
-        Raises:
-            OptionError: If the query does not return a column, or `rows` or `terms` is set.
-        """
-        if (self.rows, self.terms) != ("messages", "ntriples"):
-            raise OptionError(
-                "rows and terms cannot be combined with a query, which determines the rows"
-            )
-        known = spark_query.schema
-        wanted = schema or StructType((known or default_schema()).fields)
-        if schema is None and names is not None:
-            fields = {each.name: each.dataType for each in wanted}
-            wanted = schema_of(names, fields, corrupt)
-        elif schema is None and self.mode == "PERMISSIVE":
-            wanted = StructType([*wanted.fields, StructField(corrupt, StringType())])
-        if known is None:
-            columns = columns_of(wanted, corrupt)
-        else:
-            columns = spark_query.columns_of(wanted, corrupt)
-        return replace(self, schema=wanted, columns=tuple(columns), kind="messages")
-
-    def _found(
+    def _of_kind(
         self,
         schema: StructType | None,
         corrupt: str,
         first: Callable[[SparkReading], str | None] | None,
-    ) -> tuple[str | None, tuple[str, ...]]:
-        """The kind of log that is read, and the variables of results.
+    ) -> SparkReading:
+        """Determine the kind of log; rows of quads and of queries are always from messages.
 
         Raises:
-            OptionError: If the schema is of two kinds, or results cannot be read here, or are the answer of an ASK
-                query.
+            OptionError: If an option does not apply to the kind of log, and as in `KindFinder.find`.
             DecodeError: If the first file contains results and is invalid.
         """
-        if self.rows == "quads":
-            return "messages", ()
-        if schema is not None and (kind := kind_of(schema)):
-            return kind, ()
-        kinds = _kinds(None if self.format is None else formats.find(self.format))
-        if kinds == ("results",) and first is None:
-            raise OptionError("SPARQL results cannot be read as a stream; use spark.read")
-        if len(kinds) == 1 and kinds != ("results",):
-            return kinds[0], ()
-        if schema is not None and "results" in kinds and len(kinds) > 1:
-            with contextlib.suppress(OptionError):
-                columns_of(schema, corrupt, terms=self.terms)
-                return None, ()  # columns of both messages and patches
-        path = None
-        with contextlib.suppress(FileNotFoundError):  # reported when it is read
-            path = first(self) if first is not None else None
-        if path is None:
-            if kinds == ("results",):
+        if self.query is not None or self.rows == "quads":
+            return self
+        finder = KindFinder(
+            format=self.format,
+            terms=self.terms,
+            corrupt=corrupt,
+            first=None if first is None else lambda: first(self),
+            open=lambda path: LogReader(Driver([path], self._reading(path))),
+        )
+        kind, variables = finder.find(schema)
+        if kind in ("patches", "results") and self.filter is not None:
+            raise OptionError(f"the option filter selects messages, but these are {kind}")
+        return replace(self, kind=kind, variables=variables)
+
+    def _shape(self) -> RowShape:
+        """The columns that the rows can have.
+
+        Raises:
+            OptionError: If `rows` or `terms` is set with a query, or results have no variables.
+        """
+        if self.query is not None:
+            if (self.rows, self.terms) != ("messages", "ntriples"):
                 raise OptionError(
-                    "the columns of results are the variables of the first file, but there is no file"
+                    "rows and terms cannot be combined with a query, which determines the rows"
                 )
-            return "messages" if schema is None else None, ()
-        kinds = _kinds(formats.by_path(path)) if self.format is None else kinds
-        if len(kinds) == 1 and kinds != ("results",):
-            return kinds[0], ()
-        try:
-            with LogReader(Driver([path], self._reading(path))) as log:
-                batch = next(log.batches(), None)
-        except (DecodeError, UnknownFormatError, OSError, MissingExtraError):
-            if kinds == ("results",):
-                raise
-            return "messages", ()  # reported when it is read
-        if isinstance(batch, ResultBatch):
-            _check_rows(batch, path)
-            return "results", batch.variables
-        return "messages" if batch is None else batch.kind, ()
+            return self.query.shape()
+        if self.rows == "quads":
+            return quad_shape(self.terms)
+        if self.kind == "results":
+            return result_shape(self.variables, self.terms)
+        return message_shape(self.kind, self.terms)
 
     def read(self, logs: Iterable[tuple[str, Split | None]]) -> Iterator[pa.RecordBatch]:
         """Return the messages of logs, in order.
@@ -477,7 +408,7 @@ class _Rows:
                 "at a time, for example with the option format or pathGlobFilter"
             )
         if isinstance(batch, ResultBatch) and set(batch.variables) != set(self._known):
-            _check_rows(batch, source)
+            check_has_rows(batch, source)
             raise OptionError(
                 f"{source} has the variables {', '.join(batch.variables) or '(none)'}, but the first file has "
                 f"{', '.join(self._known)}; read results with the same variables"
@@ -512,26 +443,6 @@ class _Rows:
             else:
                 columns.append(_as(next(found), wanted))
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
-
-
-def _kinds(format: formats.Format | None) -> tuple[str, ...]:
-    """The kinds of log that can be read in a format; all kinds if it is None."""
-    if format is None:
-        return ("messages", "patches", "results")
-    spec = format.spec
-    return tuple(kind for kind in spec.kinds if kind not in spec.written_only)
-
-
-def _check_rows(batch: ResultBatch, source: str) -> None:
-    """Check that results have rows.
-
-    Raises:
-        OptionError: If they are the answer of an ASK query.
-    """
-    if batch.boolean is not None:
-        raise OptionError(
-            f"{source} is the answer of an ASK query, which has no rows; use rdfm.open_results"
-        )
 
 
 def _as(array: pa.Array, wanted: pa.DataType) -> pa.Array:
