@@ -41,13 +41,12 @@ def register(spark: SparkSession) -> None:
     """
     check_pyspark()
     from pyspark_rdfm import DefaultSource
+    from rdfm.spark.compat import activate, register_source
 
     if not _is_remote(spark):
         check_workers(spark)
-    spark.dataSource.register(DefaultSource)
-    if not _is_remote(spark):
-        jvm: Any = spark._jvm
-        jvm.org.apache.spark.sql.SparkSession.setActiveSession(spark._jsparkSession)
+    register_source(spark, DefaultSource)
+    activate(spark)
 
 
 # Spark shows a warning if a source is registered twice.

@@ -18,12 +18,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyspark import SparkFiles
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from rdfm.errors import OptionError
 from rdfm.logs.plan import MAX_THREADS
 from rdfm.spark.commit import find_settled, settle_around
+from rdfm.spark.compat import session_folder
 from rdfm.spark.options import FILES, Options
 from rdfm.spark.packing import pack
 from rdfm.spark.rows import SparkReading
@@ -256,7 +256,7 @@ def real(path: str) -> str:
 
 def _keep_out_of_session(local: str) -> None:
     """Reject a relative path if the working folder belongs to the session, as with Spark Connect."""
-    folder = SparkFiles._root_directory if SparkFiles._is_running_on_worker else None
+    folder = session_folder()
     if folder and not Path(local).is_absolute() and Path(folder).resolve() == Path.cwd():
         raise OptionError(
             f"the path {local} is relative to a folder that Spark removes with the session, as Spark Connect does; "

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from rdfm import formats
@@ -36,6 +35,7 @@ from rdfm.logs.filtering import Filtering, filter_values
 from rdfm.logs.plan import plan_splits
 from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
+from rdfm.spark.compat import arrow_schema
 from rdfm.spark.kinds import KindFinder, check_has_rows
 from rdfm.spark.options import CORRUPT_RECORD, READING, Options, compression
 from rdfm.spark.querying import QueryRows, SparkQuery
@@ -200,7 +200,7 @@ class SparkReading(FromDriver):
         """
         rows: _Rows | QueryRows = _Rows(self)
         if self.query is not None:
-            schema = to_arrow_schema(self.schema, timezone="UTC")
+            schema = arrow_schema(self.schema)
             rows = QueryRows(self.query, schema, self.columns, self.mode)
         for path, split in logs:
             yield from self._read(path, split, rows)
@@ -339,7 +339,7 @@ class _Rows:
     """Collects messages, and rows for errors between them, in Spark's record batches."""
 
     def __init__(self, reading: SparkReading) -> None:
-        self._schema = to_arrow_schema(reading.schema, timezone="UTC")
+        self._schema = arrow_schema(reading.schema)
         self._columns = reading.columns
         self._kind = reading.kind
         self._known = reading.variables
@@ -378,13 +378,15 @@ class _Rows:
             yield from self._flush()
             yield self._shaped(complete)
 
-    def add_error(self, source: str, index: int | None, text: str) -> Iterator[pa.RecordBatch]:
+    def add_error(self, source: str, error: DecodeError, text: str) -> Iterator[pa.RecordBatch]:
         """Add a row for a message that could not be read."""
         if (rest := self._finish()) is not None:
             self._collect(rest)
         values: dict[str | None, Any] = {None: text}
         if self._kind != "results":
+            index = error.message_index
             values |= {"source": source, "offset": index, "message": index}
+            values["position"] = error.offset
         columns = [
             pa.array([values.get(name)], field.type)
             for name, field in zip(self._columns, self._schema, strict=True)
@@ -498,7 +500,7 @@ class _Errors:
         if self.ended:
             self._give_up(error)
         if mode == "PERMISSIVE":
-            yield from self._rows.add_error(log.source, error.message_index, text)
+            yield from self._rows.add_error(log.source, error, text)
         else:
             self._dropped += 1
             self._first = self._first or error
@@ -535,7 +537,7 @@ class _Errors:
         if mode == "PERMISSIVE" and isinstance(error, DecodeError):
             text = f"{error}; the file is skipped"
             self._give_up(error)
-            yield from self._rows.add_error(self._path, None, text)
+            yield from self._rows.add_error(self._path, error, text)
         elif self._reading.ignore_corrupt or (
             mode == "DROPMALFORMED" and isinstance(error, DecodeError)
         ):

@@ -52,10 +52,10 @@ OPERATIONS = ArrayType(
 )
 COLUMNS: Mapping[str, DataType] = {
     "source": StringType(),
-    "offset": LongType(),
+    "position": LongType(),
     "quads": QUADS,
     "metadata": MapType(StringType(), BinaryType()),
-    "position": LongType(),
+    "offset": LongType(),
     "namespaces": MapType(StringType(), StringType()),
 }
 # A row of a list of nanopublications without its source and message.
@@ -83,7 +83,7 @@ _NEVER_NULL = {
     "patches": ("source", "op", "kind", "value"),
     "quads": ("source", "kind", "value"),
 }
-_DEFAULT = ("source", "offset", "quads", "metadata")
+_DEFAULT = ("source", "position", "quads", "metadata")
 
 
 def _columns(of: str, terms: str) -> dict[str, DataType]:

@@ -15,16 +15,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
-from pyspark.sql.streaming.datasource import (
+
+from rdfm.errors import OptionError
+from rdfm.formats.spec import key
+from rdfm.spark.compat import (
+    HAS_READ_LIMITS,
     ReadAllAvailable,
     ReadLimit,
     ReadMaxBytes,
     ReadMaxFiles,
     SupportsTriggerAvailableNow,
 )
-
-from rdfm.errors import OptionError
-from rdfm.formats.spec import key
 from rdfm.spark.filelist import FileList
 from rdfm.spark.options import FILE_SOURCE, FILES, STREAMING, Options
 from rdfm.spark.reader import LogSourceReader, real, s3_as_s3
@@ -110,6 +111,11 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         files, size = values["max_files_per_trigger"], values["max_bytes_per_trigger"]
         if files and size:
             raise OptionError("set maxFilesPerTrigger or maxBytesPerTrigger, not both")
+        if (files or size) and not HAS_READ_LIMITS:
+            raise OptionError(
+                "limits per trigger need PySpark 4.2 or newer; remove maxFilesPerTrigger and maxBytesPerTrigger, or "
+                "use rdfm.spark.read_stream"
+            )
         self._limit: ReadLimit = ReadAllAvailable()
         if files or size:
             self._limit = ReadMaxFiles(files) if files else ReadMaxBytes(size)
@@ -150,21 +156,23 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._find()
         self._ends_here = True
 
-    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
+    def latestOffset(  # PySpark before 4.2 passes no arguments
+        self, start: dict[str, Any] | None = None, limit: ReadLimit | None = None
+    ) -> dict[str, Any]:
         """Find new files, and return the position after the next batch.
 
         Raises:
             OptionError: If the checkpoint belongs to another list.
             FileNotFoundError: If the folder no longer exists.
         """
-        position = self._position(start)
+        position = 0 if start is None else self._position(start)
         if not self._ends_here:
             self._find()
         return self._offset(
             self._files.end_of(
                 position,
-                files=limit.max_files if isinstance(limit, ReadMaxFiles) else None,
-                size=limit.max_bytes if isinstance(limit, ReadMaxBytes) else None,
+                files=getattr(limit, "max_files", None),
+                size=getattr(limit, "max_bytes", None),
             )
         )
 

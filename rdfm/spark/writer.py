@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from pyspark import TaskContext
 from pyspark.sql.datasource import (
     DataSourceArrowWriter,
-    DataSourceStreamArrowWriter,
     WriterCommitMessage,
 )
 from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, StructType
@@ -34,6 +33,7 @@ from rdfm.logs import remedies
 from rdfm.logs.rotation import Rotation
 from rdfm.logs.writer import LogWriter, create_log
 from rdfm.spark.commit import CommitTarget, FolderCommit, stream_job
+from rdfm.spark.compat import StreamArrowWriter, check_stream_writer
 from rdfm.spark.options import WRITE_ID, WRITING, Options, compression
 from rdfm.spark.reader import absolute
 from rdfm.spark.remedies import in_spark
@@ -231,7 +231,7 @@ class LogSourceWriter(DataSourceArrowWriter):
         )
 
 
-class LogSourceStreamWriter(DataSourceStreamArrowWriter):
+class LogSourceStreamWriter(StreamArrowWriter):
     """A streaming sink: `df.writeStream.format("rdfm").option("to", …).start(folder)`.
 
     Spark creates one for the tasks of each batch, and another one to commit it, in another process.
@@ -248,6 +248,7 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
         Raises:
             OptionError, UnknownFormatError, MissingExtraError: As in `WritePlan.of`.
         """
+        check_stream_writer()
         given = Options(options)
         if overwrite:
             raise OptionError(

@@ -52,7 +52,12 @@ def read(spark, folder):
     import rdfm.spark
 
     logs = str(folder / "logs")
-    plain = spark.read.format("rdfm").options(splitBytes="2k", packBytes="1").load(logs)
+    columns = "source, offset, quads, metadata"
+    plain = (
+        spark.read.format("rdfm")
+        .options(splitBytes="2k", packBytes="1", columns=columns)
+        .load(logs)
+    )
     typed = rdfm.spark.read(
         spark, [logs], schema="offset bigint, position bigint", split_bytes=2048
     )
@@ -71,7 +76,9 @@ def stream(spark, folder):
     logs, state = str(folder / "logs"), str(folder / "state")
     streams = {
         "read_stream": rdfm.spark.read_stream(spark, logs, schema="source string, offset bigint"),
-        "format": spark.readStream.format("rdfm").option("stateLocation", state).load(logs),
+        "format": spark.readStream.format("rdfm")
+        .options(stateLocation=state, columns="source, offset")
+        .load(logs),
     }
     found = {}
     for name, rows in streams.items():

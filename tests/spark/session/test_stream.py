@@ -179,7 +179,7 @@ def test_each_file_is_read_once_over_many_runs(spark_place, source):
         place.arrive(name, count=1)
     place.run(source)
     assert place.numbers() == list(range(place.written))
-    names = sorted(Path(row.source).name for row in place.rows() if row.offset == 0)
+    names = sorted(Path(row.source).name for row in place.rows() if row.position == 0)
     assert names == sorted(path.name for path in place.logs.iterdir())
 
 
