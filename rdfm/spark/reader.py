@@ -11,11 +11,9 @@ from __future__ import annotations
 import errno
 import logging
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
@@ -23,13 +21,12 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from rdfm.errors import OptionError
 from rdfm.logs.plan import MAX_THREADS
 from rdfm.spark.commit import find_settled, settle_around
-from rdfm.spark.compat import session_folder
 from rdfm.spark.options import FILES, Options
 from rdfm.spark.packing import pack
+from rdfm.spark.paths import absolute, real
 from rdfm.spark.rows import SparkReading
 from rdfm.storage.files import File, storage_of
 from rdfm.storage.listing import matches
-from rdfm.storage.paths import local_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +34,7 @@ if TYPE_CHECKING:
 
     from rdfm.logs.split import Split
 
-__all__ = ["LogSourceReader", "absolute", "real", "s3_as_s3"]
+__all__ = ["LogSourceReader"]
 
 _log = logging.getLogger("rdfm.spark")
 
@@ -225,45 +222,3 @@ def _check_plain(file: File) -> None:
             "a pipe, device or socket, which cannot be read in Spark; exclude it with pathGlobFilter",
             file.path,
         )
-
-
-def absolute(path: str) -> str:
-    """Return the absolute path, which is independent of the working folder of a task.
-
-    Raises:
-        OptionError: If the path is relative to a folder that Spark removes.
-    """
-    local = local_path(path)
-    if local is None:
-        return path
-    _keep_out_of_session(local)
-    return str(Path(local).absolute())
-
-
-def real(path: str) -> str:
-    """Return the canonical name of a path, as far as this machine can determine it; patterns are kept.
-
-    Example:
-        >>> real("/logs/../logs/*.nq"), real("s3a://bucket/logs")
-        ('/logs/*.nq', 's3://bucket/logs')
-    """
-    local = local_path(path)
-    if local is None:
-        return s3_as_s3(path)
-    _keep_out_of_session(local)
-    return str(Path(local).resolve())
-
-
-def _keep_out_of_session(local: str) -> None:
-    """Reject a relative path if the working folder belongs to the session, as with Spark Connect."""
-    folder = session_folder()
-    if folder and not Path(local).is_absolute() and Path(folder).resolve() == Path.cwd():
-        raise OptionError(
-            f"the path {local} is relative to a folder that Spark removes with the session, as Spark Connect does; "
-            "use an absolute path"
-        )
-
-
-def s3_as_s3(url: str) -> str:
-    """Return a Hadoop URL of an S3 object in the form of fsspec."""
-    return re.sub("^s3[an]://", "s3://", url)

@@ -28,7 +28,8 @@ from rdfm.spark.compat import (
 )
 from rdfm.spark.filelist import FileList
 from rdfm.spark.options import FILE_SOURCE, FILES, STREAMING, Options
-from rdfm.spark.reader import LogSourceReader, real, s3_as_s3
+from rdfm.spark.paths import mapped, mounted, real
+from rdfm.spark.reader import LogSourceReader
 from rdfm.spark.rows import SparkReading
 from rdfm.storage.files import File, storage_of
 from rdfm.storage.paths import local_target
@@ -106,7 +107,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
                 "a stream needs the option stateLocation, a folder for the list of files that it "
                 "has found; use a separate one for each query, and keep it as long as its checkpoint"
             )
-        local_target(location)  # rejects a URL with one slash
+        local_target(mapped(location))  # rejects a URL with one slash
         self._location = real(location)
         files, size = values["max_files_per_trigger"], values["max_bytes_per_trigger"]
         if files and size:
@@ -246,23 +247,7 @@ def _spark_files(batches: Iterable[pa.RecordBatch], recursive: bool) -> Iterator
                     "without * ? [ ] { } or a backslash, or set recursiveFileLookup=true",
                     path,
                 )
-            yield File(_opened_as(path), size, modified / 1000), None
-
-
-def _opened_as(path: str) -> str:
-    """Convert a path in Spark's form (without escapes) to the form of `open_log`.
-
-    Example:
-        >>> _opened_as("file:/logs/a.nq"), _opened_as("s3a://bucket/a.nq")
-        ('/logs/a.nq', 's3://bucket/a.nq')
-        >>> _opened_as("dbfs:/logs/a.nq"), _opened_as("dbfs:/Volumes/one/two/a.nq")
-        ('/dbfs/logs/a.nq', '/Volumes/one/two/a.nq')
-    """
-    if re.match("file:/", path):
-        return "/" + path[5:].lstrip("/")
-    if re.match("dbfs:/(?!/)", path):  # the mount point on Databricks machines
-        return path[5:] if path.startswith("dbfs:/Volumes/") else f"/dbfs{path[5:]}"
-    return s3_as_s3(path)
+            yield File(mounted(path), size, modified / 1000), None
 
 
 def _as_found(

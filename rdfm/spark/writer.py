@@ -35,7 +35,7 @@ from rdfm.logs.writer import LogWriter, create_log
 from rdfm.spark.commit import CommitTarget, FolderCommit, stream_job
 from rdfm.spark.compat import StreamArrowWriter, check_stream_writer
 from rdfm.spark.options import WRITE_ID, WRITING, Options, compression
-from rdfm.spark.reader import absolute
+from rdfm.spark.paths import absolute, mapped
 from rdfm.spark.remedies import in_spark
 from rdfm.spark.schema import COLUMNS, LISTS, kind_of
 from rdfm.spark.workers import FromDriver
@@ -109,6 +109,7 @@ class WritePlan(FromDriver):
         encoder = options.of_formats([format], "write")
         # Created once here, so that an invalid value is an error before a task begins.
         create_log(io.BytesIO(), format.name, compression=packed, **encoder).discard()
+        path = mapped(path)
         local_target(path)  # rejects a URL with one slash
         path = absolute(path)
         if not is_url(path) and Path(path).exists() and not Path(path).is_dir():

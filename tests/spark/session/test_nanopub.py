@@ -27,6 +27,7 @@ def path(tmp_path):
     return path
 
 
+@pytest.mark.feature("`nanopub`")
 def test_rows_are_those_of_lists(spark, path):
     frame = spark.read.format("rdfm").load(str(path))
     found = frame.select("position", R.nanopub("quads").alias("n")).orderBy("position").collect()

@@ -42,6 +42,7 @@ def run_query(request, spark, log):
     return lambda *args, **more: rdfm.spark.query(rows, *args, **more)
 
 
+@pytest.mark.feature("queries")
 def test_solutions_are_typed_columns(run_query, log):
     found = run_query(SELECT, types=TYPES)
     assert found.dtypes == [

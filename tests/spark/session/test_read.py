@@ -148,6 +148,7 @@ def texts(rows):
 # --- formats ---
 
 
+@pytest.mark.feature("read logs")
 def test_a_folder_of_every_format_is_read_like_open_log(spark, tmp_path):
     expected = []
     for format in FORMATS:
@@ -778,6 +779,7 @@ class Locked(SimpleHTTPRequestHandler):
         pass
 
 
+@pytest.mark.feature("read logs")
 def test_urls_are_read_with_the_options_of_their_storage(spark, tmp_path):
     path = write_log(tmp_path / "a.jelly", "jelly", messages_for("jelly"))
     key = json.dumps({"headers": {"X-Key": "secret"}})

@@ -148,6 +148,7 @@ def test_a_flat_log_is_read_in_parts(spark, tmp_path):
         rdfm.spark.read(spark, path, mode="DROPMALFORMED", **small).count()
 
 
+@pytest.mark.feature("one row per quad, filters")
 def test_rows_of_quads_are_filtered_and_grouped(spark, log):
     frame = rdfm.spark.read(spark, log, rows="quads", filter={"subject": "<a:s7>"})
     assert [row.message for row in frame.collect()] == [7, 7]
