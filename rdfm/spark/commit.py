@@ -63,7 +63,7 @@ class FolderCommit:
 
     Attributes:
         job: The staging folder of the parts, which is removed at the end.
-        parts: The parts in it, as `ATTEMPT/NAME`; NAME is also the final name.
+        parts: The parts in it, as `ATTEMPT/NAME`; NAME, which may contain folders, is also the final name.
         removals: Files to remove, as paths in the folder.
         marks: Whether to write `_SUCCESS`.
         write_id: The user's id of a batch write that is done only once.
@@ -350,7 +350,10 @@ class CommitTarget:
 
     def _place(self, name: str, commit: FolderCommit, part: str) -> None:
         staged = self._at("staging", commit.job, part)
-        final = f"{self.folder}/{part.rpartition('/')[2]}"
+        final = f"{self.folder}/{part.partition('/')[2]}"
+        above = final.rpartition("/")[0]
+        if above != self.folder:
+            self.storage.make_folder(above)
         try:
             self.storage.rename(staged, final)
         except OSError as error:
@@ -422,7 +425,10 @@ class CommitTarget:
             files = list(self.storage.files(self._at("staging", commit.job), recursive=True))
         except FileNotFoundError:
             files = []
-        there = {"/".join(re.split(r"[/\\]", file.path)[-2:]) for file in files}
+        there = set()
+        for file in files:
+            names = re.split(r"[/\\]", file.path)
+            there.add("/".join(names[names.index(commit.job) + 1 :]))
         missing = [part for part in commit.parts if part not in there]
         # Another driver with the same commit may have completed it meanwhile.
         if missing and not self._is_done(commit):

@@ -123,22 +123,33 @@ def arrow_function(function: Callable[..., pa.Array], type: DataType) -> Any:
 def _through_pandas(function: Callable[..., pa.Array], type: DataType) -> Any:
     import pandas as pd
     import pyarrow as pa
+    from pyspark.sql import functions as F
     from pyspark.sql.pandas.functions import pandas_udf
+    from pyspark.sql.types import ArrayType, StructType
+
+    # pandas has no null structs, so these are returned in a list.
+    is_struct = isinstance(type, StructType)
 
     def convert(*columns: Any) -> Any:
-        made = function(*(pa.array(_plain(column), from_pandas=True) for column in columns))
-        return pd.Series(made.to_pylist(), dtype=object)
+        values = function(*map(_arrow_array, columns)).to_pylist()
+        if is_struct:
+            values = [None if value is None else [value] for value in values]
+        return pd.Series(values, dtype=object)
+
+    def _arrow_array(column: Any) -> pa.Array:
+        """A series with lists instead of NumPy arrays, and maps as such."""
+        values: list[Any] = [list(value) if hasattr(value, "tolist") else value for value in column]
+        if any(isinstance(value, dict) for value in values):
+            values = [None if value is None else list(value.items()) for value in values]
+            return pa.array(values, pa.map_(pa.string(), pa.string()))
+        return pa.array(values, from_pandas=True)
 
     # Spark derives the kind of function from the annotations.
     convert.__annotations__ = {"columns": pd.Series, "return": pd.Series}
     convert.__name__ = function.__name__
     make: Any = pandas_udf
-    return make(convert, type).asNondeterministic()
-
-
-def _plain(column: Any) -> list[Any]:
-    """The values of a pandas series with lists instead of NumPy arrays."""
-    return [list(value) if hasattr(value, "tolist") else value for value in column]
+    made = make(convert, ArrayType(type) if is_struct else type).asNondeterministic()
+    return (lambda *columns: F.get(made(*columns), 0)) if is_struct else made
 
 
 def is_remote(spark: SparkSession) -> bool:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructType
 
 from rdfm import formats
 from rdfm._core import ArrowBatch, ArrowCoalescer, ResultBatch
@@ -36,8 +36,9 @@ from rdfm.logs.plan import plan_splits
 from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
 from rdfm.spark.compat import arrow_schema
+from rdfm.spark.folders import PartitionFolders, values_of
 from rdfm.spark.kinds import KindFinder, check_has_rows
-from rdfm.spark.options import CORRUPT_RECORD, READING, Options, compression
+from rdfm.spark.options import CORRUPT_RECORD, READING, Options, compression, names_in
 from rdfm.spark.querying import QueryRows, SparkQuery
 from rdfm.spark.remedies import MODES_OF_ERRORS, NOT_SPLIT, OTHER_FILES, in_spark
 from rdfm.spark.schema import RowShape, message_shape, quad_shape, result_shape
@@ -64,7 +65,9 @@ class SparkReading(FromDriver):
 
     Attributes:
         schema: The columns that Spark expects.
-        columns: The core's name of each column, or the variable for results; None for the column of corrupt records.
+        inner: The columns that come from the files.
+        columns: The core's name of each of these, or the variable for results; None for the column of corrupt records.
+        partition_columns: The types of the columns that come from the names of folders.
         kind: "messages", "patches" or "results"; None if the columns fit both messages and patches.
         variables: The variables of results.
         rows: The unit of a row: "messages", which includes patches and rows of results, or "quads".
@@ -81,7 +84,9 @@ class SparkReading(FromDriver):
     """
 
     schema: StructType
+    inner: StructType
     columns: tuple[str | None, ...]
+    partition_columns: Mapping[str, DataType]
     kind: str | None
     variables: tuple[str, ...]
     rows: str
@@ -102,6 +107,7 @@ class SparkReading(FromDriver):
         options: Options,
         schema: StructType | None = None,
         first: Callable[[SparkReading], str | None] | None = None,
+        folders: Callable[[SparkReading], PartitionFolders] | None = None,
     ) -> SparkReading:
         """Create it from the remaining options of a read and its schema.
 
@@ -111,6 +117,8 @@ class SparkReading(FromDriver):
                 records.
             first: Returns the first file. It is called if neither the format nor the schema determines the kind of
                 log. None if results cannot be read.
+            folders: Returns the partition columns. It is called if the schema or the option `columns` contains other
+                columns than those of the files, or there is neither. None if there are no partition columns.
 
         Raises:
             OptionError: If an option is unknown, or a value or the schema is invalid.
@@ -121,7 +129,9 @@ class SparkReading(FromDriver):
         corrupt = values["column_name_of_corrupt_record"] or CORRUPT_RECORD
         reading = cls(
             schema=schema or StructType(),
+            inner=StructType(),
             columns=(),
+            partition_columns={},
             kind="messages",
             variables=(),
             rows=values["rows"],
@@ -138,10 +148,23 @@ class SparkReading(FromDriver):
         )
         reading = reading._of_kind(schema, corrupt, first)
         shape = reading._shape()
-        selected = shape.select(
-            schema, _names(values["columns"]), corrupt, with_errors=mode == "PERMISSIVE"
+        names = names_in(values["columns"])
+        wanted = names if schema is None else schema.names
+        found = PartitionFolders()
+        if folders is not None and (wanted is None or not shape.knows(wanted, corrupt)):
+            found = folders(reading)
+            found.check(shape.known, corrupt)
+        selected = shape.with_more(found.fields).select(
+            schema, names, corrupt, with_errors=mode == "PERMISSIVE"
         )
-        return replace(reading, schema=selected, columns=tuple(shape.core(selected, corrupt)))
+        own = found.of_schema(selected)
+        inner = StructType([each for each in selected if each.name not in own])
+        if own and not inner.fields:  # the rows are counted by any column
+            inner = StructType(shape.default.fields[:1])
+        columns = tuple(shape.core(inner, corrupt))
+        return replace(
+            reading, schema=selected, inner=inner, columns=columns, partition_columns=own
+        )
 
     def _of_kind(
         self,
@@ -198,13 +221,46 @@ class SparkReading(FromDriver):
             FileNotFoundError: If a file no longer exists.
             UnknownFormatError, OSError, MissingExtraError: As in `open_log`.
         """
-        rows: _Rows | QueryRows = _Rows(self)
-        if self.query is not None:
-            schema = arrow_schema(self.schema)
-            rows = QueryRows(self.query, schema, self.columns, self.mode)
+        rows = self._rows()
+        if not self.partition_columns:
+            for path, split in logs:
+                yield from self._read(path, split, rows)
+            yield from rows.finish()
+            return
+        add: Callable[[pa.RecordBatch], pa.RecordBatch] | None = None
+        before: tuple[Any, ...] | None = None
         for path, split in logs:
-            yield from self._read(path, split, rows)
-        yield from rows.finish()
+            values = values_of(path, self.partition_columns)
+            if add is None or values != before:
+                if add is not None:
+                    yield from map(add, rows.finish())
+                    rows = self._rows()
+                add, before = self._adder(values), values
+            yield from map(add, self._read(path, split, rows))
+        if add is not None:
+            yield from map(add, rows.finish())
+
+    def _rows(self) -> _Rows | QueryRows:
+        """A collector of rows without partition columns."""
+        if self.query is None:
+            return _Rows(self)
+        return QueryRows(self.query, arrow_schema(self.inner), self.columns, self.mode)
+
+    def _adder(self, values: tuple[Any, ...]) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
+        """A function that adds the values of partition columns to rows."""
+        schema = arrow_schema(self.schema)
+        known = dict(zip(self.partition_columns, values, strict=True))
+
+        def add(batch: pa.RecordBatch) -> pa.RecordBatch:
+            columns = [
+                pa.repeat(pa.scalar(known[each.name], each.type), batch.num_rows)
+                if each.name in known
+                else batch[each.name]
+                for each in schema
+            ]
+            return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+        return add
 
     def splits(self, path: str, split_bytes: int) -> Sequence[Split | None]:
         """Divide a large log into splits, and count its messages if their index is requested.
@@ -312,13 +368,6 @@ def _decoder_options(options: Options, format: str | None) -> dict[str, Any]:
     return values
 
 
-def _names(given: str | None) -> list[str] | None:
-    """The names of columns, if any are given."""
-    if given is None:
-        return None
-    return [name.strip() for name in given.split(",") if name.strip()]
-
-
 def _filter_arguments(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """The arguments of the filter, checked here in the driver.
 
@@ -339,7 +388,7 @@ class _Rows:
     """Collects messages, and rows for errors between them, in Spark's record batches."""
 
     def __init__(self, reading: SparkReading) -> None:
-        self._schema = arrow_schema(reading.schema)
+        self._schema = arrow_schema(reading.inner)
         self._columns = reading.columns
         self._kind = reading.kind
         self._known = reading.variables

@@ -5,8 +5,8 @@ In: the user's schema, or none. Out: types of Spark and Arrow, and column names 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import cast
 
 from pyspark.sql.types import (
@@ -132,6 +132,17 @@ class RowShape:
     known: Mapping[str, DataType]
     default: StructType
     core: Callable[[StructType, str], list[str | None]]
+
+    def knows(self, names: Iterable[str], corrupt: str) -> bool:
+        """Whether all names are those of columns, without regard to case."""
+        known = {name.lower() for name in (*self.known, corrupt)}
+        return all(name.lower() in known for name in names)
+
+    def with_more(self, fields: Sequence[StructField]) -> RowShape:
+        """Return the shape with further columns, which are also among the default ones."""
+        more = {each.name: each.dataType for each in fields}
+        default = StructType([*self.default.fields, *fields])
+        return replace(self, known={**self.known, **more}, default=default)
 
     def select(
         self,

@@ -26,15 +26,16 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, StructType
 
 from rdfm import formats
-from rdfm._core import batches_from_arrow
 from rdfm.errors import DecodeError, EncodeError, OptionError
 from rdfm.formats.spec import key
 from rdfm.logs import remedies
+from rdfm.logs.keyed import SplitBy, max_open_of
 from rdfm.logs.rotation import Rotation
 from rdfm.logs.writer import LogWriter, create_log
 from rdfm.spark.commit import CommitTarget, FolderCommit, stream_job
 from rdfm.spark.compat import StreamArrowWriter, check_stream_writer
-from rdfm.spark.options import WRITE_ID, WRITING, Options, compression
+from rdfm.spark.dividing import RowDivider, check_columns
+from rdfm.spark.options import WRITE_ID, WRITING, Options, compression, names_in
 from rdfm.spark.paths import absolute, mapped
 from rdfm.spark.remedies import in_spark
 from rdfm.spark.schema import COLUMNS, LISTS, kind_of
@@ -66,6 +67,9 @@ class WritePlan(FromDriver):
         suffix: The suffix of the parts' names.
         max_messages: Maximum number of messages in a part; 0 means no limit.
         columns: The columns that are written; the first is the list column.
+        partition_columns: The columns whose values become folders.
+        split_by: The key of messages that becomes a folder.
+        max_open: Maximum number of open files of a task.
         storage: Options of fsspec for the URL.
         options: Options of the encoder.
     """
@@ -76,6 +80,9 @@ class WritePlan(FromDriver):
     suffix: str
     max_messages: int
     columns: tuple[str, ...]
+    partition_columns: tuple[str, ...]
+    split_by: SplitBy | None
+    max_open: int
     storage: Mapping[str, Any] = field(repr=False)
     options: Mapping[str, Any] = field(repr=False)
 
@@ -107,6 +114,15 @@ class WritePlan(FromDriver):
         columns = columns_of(schema, format)
         packed = compression(values["compression"]) or "none"
         encoder = options.of_formats([format], "write")
+        by_column = tuple(names_in(values["partition_columns"]) or ())
+        split_by = _split_by(values, encoder, packed)
+        if split_by is not None and columns[0] != "quads":
+            raise OptionError("splitBy divides messages, but the rows are patches")
+        check_columns(by_column, schema, split_by)
+        if values["max_open"] is not None and not by_column and split_by is None:
+            raise OptionError(
+                "maxOpen limits the files of a write with partitionColumns or splitBy; set one of them too"
+            )
         # Created once here, so that an invalid value is an error before a task begins.
         create_log(io.BytesIO(), format.name, compression=packed, **encoder).discard()
         path = mapped(path)
@@ -122,6 +138,9 @@ class WritePlan(FromDriver):
             suffix=suffix + compressions.suffix_of(packed),
             max_messages=values["max_records_per_file"],
             columns=columns,
+            partition_columns=by_column,
+            split_by=split_by,
+            max_open=values["max_open"] or max_open_of(packed),
             storage=storage,
             options=encoder,
         )
@@ -312,6 +331,30 @@ class LogSourceStreamWriter(StreamArrowWriter):
             target.drop(job)
 
 
+class _OpenPart:
+    """A part that a task is writing."""
+
+    def __init__(self, plan: WritePlan, target: CommitTarget, path: str) -> None:
+        """Create the file."""
+        self._target = target
+        self._file: BinaryIO = target.storage.open_new(path)
+        self.log: LogWriter = create_log(
+            self._file, plan.format, compression=plan.compression, **plan.options
+        )
+
+    def end(self) -> None:
+        """Close the part."""
+        self.log.close()
+        self._target.storage.finish(self._file)
+
+    def discard(self) -> None:
+        """Close the part without completing it."""
+        with contextlib.suppress(Exception):
+            self.log.discard()
+        with contextlib.suppress(Exception):
+            self._file.close()
+
+
 class _Task:
     """Writes the parts of one attempt of a task."""
 
@@ -326,11 +369,13 @@ class _Task:
         self._attempt = f"{self.partition:05d}-{os.urandom(6).hex()}"
         self._folder: str | None = None  # created for the first part
         self._names: list[str] = []
-        self._rotation = Rotation(plan.max_messages or None)
+        self._divider = RowDivider(plan.partition_columns, plan.split_by)
+        self._rotations: dict[str, Rotation] = {}
+        # Open parts by their folder, the least recently used first.
+        self._open: dict[str, _OpenPart] = {}
+        self.messages = 0
         self.dropped: Counter[str] = Counter()
         self.notes: dict[str, None] = {}  # without duplicates, in order
-        self._log: LogWriter | None = None
-        self._file: BinaryIO | None = None
 
     def write(self, rows: Iterator[RecordBatch], is_wanted: Callable[[], bool]) -> tuple[str, ...]:
         """Write rows, in their order.
@@ -342,9 +387,10 @@ class _Task:
             RuntimeError: If another attempt was faster and is committed.
         """
         try:
-            for batch in self._batches(rows):
-                self._add(batch)
-            self._end_part()
+            for folder, batch in self._batches(rows):
+                self._add(folder, batch)
+            for folder in list(self._open):
+                self._end_part(folder)
             # The job may have ended meanwhile; then nothing else removes this attempt.
             if self._names and not is_wanted():
                 raise RuntimeError("this attempt came too late: the write is over")
@@ -359,10 +405,10 @@ class _Task:
             raise
         return tuple(f"{self._attempt}/{name}" for name in self._names)
 
-    def _batches(self, rows: Iterator[RecordBatch]) -> Iterator[AnyBatch]:
+    def _batches(self, rows: Iterator[RecordBatch]) -> Iterator[tuple[str, AnyBatch]]:
         first, name = 0, self._plan.columns[0]
         for some in rows:
-            used = some.select(list(self._plan.columns))
+            used = some.select([*self._plan.columns, *self._plan.partition_columns])
             lists = used.column(name)
             if lists.null_count:
                 # From mode PERMISSIVE: writing an empty message would hide the error.
@@ -370,46 +416,82 @@ class _Task:
                     f"expected {name}, found null; exclude such rows with `where {name} is not null`",
                     row=first + lists.is_null().index(True).as_py(),
                 )
-            yield from batches_from_arrow(used, first_index=first)
+            yield from self._divider.divide(used, first)
             first += used.num_rows
+        self.messages = first
+        if first and (missing := self._divider.undeclared()):
+            raise OptionError(
+                f"splitBy: no row declares the prefix {missing[0]}:; write the complete <IRI>"
+            )
+        for name, count in self._divider.several.items():
+            if count:
+                self.notes[
+                    f"{count:,} messages have several values for {name}; the first one decides"
+                ] = None
 
-    def _add(self, batch: AnyBatch) -> None:
-        for part in self._rotation.parts(batch):
-            (self._log or self._begin_part()).write_batch(part)
-            if self._rotation.is_full(part):
-                self._end_part()
+    def _add(self, folder: str, batch: AnyBatch) -> None:
+        rotation = self._rotations.get(folder)
+        if rotation is None:
+            rotation = self._rotations[folder] = Rotation(self._plan.max_messages or None)
+        for part in rotation.parts(batch):
+            opened = self._open.pop(folder, None)
+            if opened is None:
+                if len(self._open) >= self._plan.max_open:
+                    self._end_part(next(iter(self._open)))
+                opened = self._begin_part(folder)
+            self._open[folder] = opened
+            opened.log.write_batch(part)
+            if rotation.is_full(part):
+                self._end_part(folder)
 
-    def _begin_part(self) -> LogWriter:
+    def _begin_part(self, folder: str) -> _OpenPart:
         plan = self._plan
         if self._folder is None:
             self._folder = self._target.attempt(self._job, self._attempt)
         name = f"{self._stem}-c{len(self._names):03d}{plan.suffix}"
-        self._file = self._target.storage.open_new(f"{self._folder}/{name}")
+        if folder:
+            self._target.storage.make_folder(f"{self._folder}/{folder}")
+            name = f"{folder}/{name}"
         self._names.append(name)
-        self._log = create_log(
-            self._file, plan.format, compression=plan.compression, **plan.options
-        )
-        return self._log
+        return _OpenPart(plan, self._target, f"{self._folder}/{name}")
 
-    def _end_part(self) -> None:
-        if self._log is not None and self._file is not None:
-            self._log.close()
-            self._target.storage.finish(self._file)
-            self.dropped.update(self._log.dropped)
-            self.notes |= dict.fromkeys(self._log.notes)
-            self._log = self._file = None
-            self._rotation.end()
+    def _end_part(self, folder: str) -> None:
+        opened = self._open[folder]
+        opened.end()
+        del self._open[folder]
+        self.dropped.update(opened.log.dropped)
+        self.notes |= dict.fromkeys(opened.log.notes)
+        self._rotations[folder].end()
 
     def _discard(self) -> None:
-        with contextlib.suppress(Exception):
-            if self._log is not None:
-                self._log.discard()
-        with contextlib.suppress(Exception):
-            if self._file is not None:
-                self._file.close()
+        for opened in self._open.values():
+            opened.discard()
         with contextlib.suppress(Exception):
             if self._folder is not None:
                 self._target.drop_attempt(self._job, self._attempt)
+
+
+def _split_by(
+    values: Mapping[str, Any], encoder: Mapping[str, Any], compression: str
+) -> SplitBy | None:
+    """The key of messages that becomes a folder.
+
+    Raises:
+        OptionError: If it is invalid.
+    """
+    if values["split_by"] is None:
+        return None
+    try:
+        found = SplitBy.of(
+            values["split_by"], values["max_open"], encoder.get("prefixes"), compression
+        )
+        assert found is not None
+        found.splitter()
+    except OptionError as error:
+        raise OptionError(
+            str(error).replace("--split-by", "splitBy").replace("split_by", "splitBy")
+        ) from None
+    return found
 
 
 def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ def test_a_path_of_databricks_is_refused_elsewhere(tmp_path, monkeypatch):
 
 
 def test_the_package_for_urls_of_azure_is_named():
-    with pytest.raises(MissingExtraError, match="abfss://c@a/logs needs another package.*adlfs"):
+    with pytest.raises(MissingExtraError, match=r"abfss://c@a/logs needs another package.*adlfs"):
         LogSourceReader({"path": "abfss://c@a/logs"}).files()
 
 
