@@ -61,8 +61,9 @@ def _register_once(spark: SparkSession) -> None:
 
 def read(
     spark: SparkSession,
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
     *,
+    files: DataFrame | None = None,
     schema: StructType | str | None = None,
     columns: Sequence[str] | None = None,
     **options: Any,
@@ -74,28 +75,40 @@ def read(
     Args:
         spark: A session, also of Spark Connect.
         paths: Files, folders, globs or URLs.
-        schema: The columns to return, as a schema or as DDL text. Defaults to source, offset, quads and metadata; for
+        files: Instead of paths, a DataFrame that lists the logs, with the columns `path`, `length` and, if it is known,
+            `modificationTime`, as those of Spark's `binaryFile` source. It may be a streaming one. The workers divide
+            large files; `split_bytes`, `min_partitions` and `changed_files` apply.
+        schema: The columns to return, as a schema or as DDL text. Defaults to source, position, quads and metadata; for
             patches, operations instead of quads; for results, the variables of the first file; with `rows="quads"`,
-            source, message, subject, predicate, object and graph.
+            source, message, subject, predicate, object and graph. Partition columns of folders come last.
         columns: The names of the columns to return, with their standard types. Other columns are not computed.
         **options: Options of the reader and of the formats, as Python values, such as `rows="quads"`,
             `mode="PERMISSIVE"`, `lenient=True`, `split_bytes=1 << 26`. None means that an option is not set.
 
     Raises:
-        OptionError: If an option is unknown, or a value or the schema is invalid.
+        OptionError: If an option is unknown, a value or the schema is invalid, or both or neither of `paths` and `files`
+            are given.
         FileNotFoundError: If a path does not exist (with Spark Connect, the server reports it).
         UnknownFormatError: If the given format does not exist.
         MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this version of rdfm.
 
     Example:
-        `rdfm.spark.read(spark, "logs/", columns=["offset", "position"])`
+        `rdfm.spark.read(spark, "logs/", columns=["position", "quads"])`
     """
     check_pyspark()
     from rdfm.spark.options import as_text
     from rdfm.spark.reader import LogSourceReader
 
-    listed = [_path(path) for path in _each(paths)]
+    if (files is None) == (paths is None):
+        raise OptionError("pass either paths, or files as a DataFrame that lists the logs")
     given = as_text({**options, **_named(columns)})
+    if files is not None:
+        from rdfm.spark.listed import read_listed
+
+        if not _is_remote(spark):
+            check_workers(spark)
+        return read_listed(spark, files, _schema(schema), given)
+    listed = [_path(path) for path in _each(paths)]
     reader = LogSourceReader({**given, "paths": json.dumps(listed)}, _schema(schema))
     if not _is_remote(spark):
         check_workers(spark)
@@ -128,7 +141,7 @@ def query(
 
     Args:
         logs: Files, folders, globs or URLs, as in `read`; the reader then evaluates the query. Or a DataFrame, also a
-            streaming one, with a column quads and optionally source and offset.
+            streaming one, with a column quads and optionally source, position and offset.
         query: The text of a query, or the path or URL of a file that contains it.
         types: Types of SELECT columns by variable, such as `{"time": "dateTime", "value": "double"}`. Other columns
             contain terms as N-Triples.

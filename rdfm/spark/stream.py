@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from rdfm.logs.split import Split
 
-__all__ = ["LogSourceStreamReader", "is_stream", "read_stream"]
+__all__ = ["LogSourceStreamReader", "as_found", "is_stream", "read_stream"]
 
 # The schema that Spark's binaryFile source requires; its column content is never read.
 _WHOLE_FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
@@ -79,7 +79,7 @@ def read_stream(
     )
 
     def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return reading.read(_as_found(_spark_files(batches, recursive), reading, changed))
+        return reading.read(as_found(_spark_files(batches, recursive), reading, changed))
 
     return files.mapInArrow(rows, reading.schema)
 
@@ -188,9 +188,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Return the rows of a partition. Runs in a task."""
-        return self._logs.reading.read(
-            _as_found(partition.value, self._logs.reading, self._changed)
-        )
+        return self._logs.reading.read(as_found(partition.value, self._logs.reading, self._changed))
 
     def commit(self, end: dict[str, Any]) -> None:
         """Merge the files of the list. Spark's checkpoint records the progress."""
@@ -250,7 +248,7 @@ def _spark_files(batches: Iterable[pa.RecordBatch], recursive: bool) -> Iterator
             yield File(mounted(path), size, modified / 1000), None
 
 
-def _as_found(
+def as_found(
     logs: Iterable[tuple[File, Split | None]], reading: SparkReading, changed: str
 ) -> Iterator[tuple[str, Split | None]]:
     """Yield logs for `SparkReading.read`, and check each before and after it is read.
