@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 from weakref import WeakSet
 
 from rdfm.errors import OptionError
 from rdfm.formats.spec import key
+from rdfm.spark.summary import WriteSummary
 from rdfm.spark.versions import check_pyspark
 from rdfm.spark.workers import check_workers
 from rdfm.storage.paths import describe_invalid_path
@@ -23,7 +24,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-__all__ = ["query", "read", "read_stream", "register", "remove_abandoned"]
+__all__ = [
+    "WriteSummary",
+    "query",
+    "read",
+    "read_stream",
+    "register",
+    "remove_abandoned",
+    "write",
+]
 
 
 def register(spark: SparkSession) -> None:
@@ -119,6 +128,71 @@ def read(
             given["minPartitions"] = str(spark.sparkContext.defaultParallelism)
     _register_once(spark)
     return spark.read.format("rdfm").schema(reader.schema).options(**given).load(listed)
+
+
+def write(
+    df: DataFrame,
+    path: str | os.PathLike[str],
+    to: str,
+    *,
+    mode: Literal["append", "overwrite"] = "append",
+    **options: Any,
+) -> WriteSummary | None:
+    """Write messages to a folder of logs, and return a summary.
+
+    This is `df.write.format("rdfm")` with Python values. It also works in a thread that was started in Python.
+
+    Args:
+        df: Messages, with a column quads, or patches, with a column operations.
+        path: The folder, as a path or URL.
+        to: The format, such as "jelly".
+        mode: `append` adds logs; `overwrite` replaces all files in the folder.
+        **options: Options of the writer and of the format, as Python values, such as `compression="zstd"`,
+            `partition_columns=["day"]`, `write_id="2026-11-01"`. None means that an option is not set.
+
+    Returns:
+        The numbers of messages, files and dropped items, and notes; zeros if the write with this `write_id` was done
+        before. None with Spark Connect, whose client may not see the folder.
+
+    Raises:
+        OptionError: If an option or column is invalid.
+        MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this version of rdfm.
+        PySparkException: If the write fails.
+
+    Example:
+        `rdfm.spark.write(df, "logs/", "jelly", compression="zstd").messages`
+    """
+    check_pyspark()
+    import uuid
+
+    from rdfm.spark.commit import CommitTarget
+    from rdfm.spark.compat import activate
+    from rdfm.spark.options import Options, as_text
+    from rdfm.spark.paths import absolute
+    from rdfm.spark.summary import REPORT
+    from rdfm.spark.writer import WritePlan
+
+    spark = df.sparkSession
+    if "partitionby" in map(key, options):
+        raise OptionError("Spark cannot pass partitionBy to a Python source; use partition_columns")
+    columns = options.get("partition_columns")
+    if columns is not None and not isinstance(columns, str):
+        options["partition_columns"] = ",".join(columns)
+    given = as_text({**options, "to": to})
+    folder = _path(path)
+    _register_once(spark)
+    if _is_remote(spark):
+        df.write.format("rdfm").mode(mode).options(**given).save(folder)
+        return None
+    folder = absolute(folder)  # Spark's own process may have another working folder
+    name = uuid.uuid4().hex
+    checked = {**given, "path": folder}
+    checked = {option: value for option, value in checked.items() if key(option) != key("writeId")}
+    plan = WritePlan.of(Options(checked), df.schema)
+    activate(spark)
+    df.write.format("rdfm").mode(mode).options(**given, **{REPORT: name}).save(folder)
+    found = CommitTarget.of(plan.path, plan.storage).take_report(name)
+    return WriteSummary() if found is None else WriteSummary.unpack(found)
 
 
 def query(

@@ -8,6 +8,7 @@ that, the next read or write of the folder completes the commit; completing it r
     _rdfm/ours                           the folder was written with this protocol
     _rdfm/staging/JOB/ATTEMPT/part…      parts that tasks write
     _rdfm/staging/JOB/open               the job still accepts attempts
+    _rdfm/reports/NAME                   a summary that the program has not taken yet
     _rdfm/journal/NAME.json              a commit that is decided and not complete
     _rdfm/commits/write-…                a completed batch write with an id
     _rdfm/commits/query-ID/NUMBER        the last completed batch of a streaming query
@@ -309,9 +310,29 @@ class CommitTarget:
         parts = [file for file in files if re.search(r"[/\\]", file.path[len(above) :])]
         return bool(parts) and not job.startswith(_STREAM) and not self.is_open(job)
 
+    def report(self, name: str, data: bytes) -> None:
+        """Leave a small file for the program that started a write."""
+        self.storage.make_folder(self._at("reports"))
+        self.storage.write_whole(self._at("reports", name), data)
+
+    def take_report(self, name: str) -> bytes | None:
+        """Return the file of `report` and remove it; None if there is none."""
+        try:
+            data = self.storage.read_whole(self._at("reports", name))
+        except FileNotFoundError:
+            return None
+        self.storage.remove(self._at("reports", name))
+        return data
+
     def is_ours(self) -> bool:
         """Whether the folder was ever written with this protocol."""
         return self.storage.exists(self._at("ours"))
+
+    def has_completed(self) -> bool:
+        """Whether a write to the folder was ever completed."""
+        return self.storage.exists(f"{self.folder}/{_SUCCESS}") or bool(
+            self.storage.names(self._at("commits"))
+        )
 
     def _visible(self) -> list[str]:
         found = []

@@ -94,6 +94,12 @@ READING = {
             "then not split.",
             default=False,
         ),
+        OptionSpec(
+            "errors_to",
+            help="Folder for a Parquet table of the errors that the read skips: source, position, message and error. A "
+            "file for each split; use one folder for each query.",
+            metavar="FOLDER",
+        ),
         replace(ROWS, group=""),
         replace(TERMS, group=""),
         OptionSpec(

@@ -20,7 +20,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from rdfm.errors import OptionError
 from rdfm.logs.plan import MAX_THREADS
-from rdfm.spark.commit import find_settled, settle_around
+from rdfm.spark.commit import CommitTarget, find_settled, settle_around
 from rdfm.spark.folders import PartitionFilter, PartitionFolders, root_of
 from rdfm.spark.options import FILES, Options
 from rdfm.spark.packing import pack
@@ -99,6 +99,8 @@ class LogSourceReader(DataSourceReader):
             self._find_folders if self._divided else None,
         )
         self._listed = None
+        if self.reading.errors_to is not None:
+            self.keep_apart(self.reading.errors_to, "errorsTo")
         if self.reading.mode == "FAILFAST" and self.reading.ignore_corrupt:
             # An error ends its split, so the number of rows would depend on splitBytes.
             self._split_bytes = sys.maxsize
@@ -226,6 +228,7 @@ class LogSourceReader(DataSourceReader):
         """Return the work of each task. Runs once per query, in the driver."""
         files = self.files()
         if not files:
+            self._check_completed()
             _log.warning(
                 "%s: no files to read; names that begin with _ or . are skipped, and so are subfolders other than "
                 "NAME=VALUE unless recursiveFileLookup=true",
@@ -235,6 +238,23 @@ class LogSourceReader(DataSourceReader):
             InputPartition([(file.path, split) for file, split in task])
             for task in self.work(files)
         ]
+
+    def _check_completed(self) -> None:
+        """Check that an empty folder is not the result of a write that failed.
+
+        Raises:
+            FileNotFoundError: If it is.
+        """
+        if self.reading.ignore_missing:
+            return
+        for path in self._paths:
+            target = CommitTarget.of(path, self.reading.storage)
+            if target.is_ours() and not target.has_completed():
+                raise FileNotFoundError(
+                    errno.ENOENT,
+                    "The folder has no logs, since no write to it was completed; ignoreMissingFiles reads it as empty",
+                    path,
+                )
 
     def work(self, files: Iterable[File]) -> Iterator[list[tuple[File, Split | None]]]:
         """Divide files among tasks: combine small ones and split large ones."""

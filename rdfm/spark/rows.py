@@ -25,9 +25,7 @@ from rdfm.errors import (
     LimitError,
     MissingExtraError,
     OptionError,
-    RdfmError,
     UnknownFormatError,
-    UnsupportedError,
 )
 from rdfm.logs.driver import Driver
 from rdfm.logs.driver import Reading as LogReading
@@ -36,16 +34,17 @@ from rdfm.logs.plan import plan_splits
 from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
 from rdfm.spark.compat import arrow_schema
+from rdfm.spark.error_handling import ErrorHandler
 from rdfm.spark.folders import PartitionFolders, values_of
 from rdfm.spark.kinds import KindFinder, check_has_rows
 from rdfm.spark.options import CORRUPT_RECORD, READING, Options, compression, names_in
+from rdfm.spark.paths import absolute, mapped
 from rdfm.spark.querying import QueryRows, SparkQuery
-from rdfm.spark.remedies import MODES_OF_ERRORS, NOT_SPLIT, OTHER_FILES, in_spark
 from rdfm.spark.schema import RowShape, message_shape, quad_shape, result_shape
 from rdfm.spark.workers import FromDriver
 from rdfm.storage import compression as compressions
 from rdfm.storage.files import storage_of
-from rdfm.storage.paths import is_url
+from rdfm.storage.paths import is_url, local_target
 
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
@@ -81,6 +80,7 @@ class SparkReading(FromDriver):
         query: The query to run on each message, if any.
         ignore_missing: Skip files that no longer exist.
         ignore_corrupt: In mode FAILFAST, an error ends its file instead of the query.
+        errors_to: The folder of the side table of errors; None if there is none.
     """
 
     schema: StructType
@@ -100,6 +100,7 @@ class SparkReading(FromDriver):
     query: SparkQuery | None
     ignore_missing: bool
     ignore_corrupt: bool
+    errors_to: str | None
 
     @classmethod
     def of(
@@ -145,6 +146,7 @@ class SparkReading(FromDriver):
             query=SparkQuery.of(values["query"]),
             ignore_missing=values["ignore_missing_files"],
             ignore_corrupt=values["ignore_corrupt_files"],
+            errors_to=_errors_to(values),
         )
         reading = reading._of_kind(schema, corrupt, first)
         shape = reading._shape()
@@ -240,10 +242,10 @@ class SparkReading(FromDriver):
         if add is not None:
             yield from map(add, rows.finish())
 
-    def _rows(self) -> _Rows | QueryRows:
+    def _rows(self) -> MessageRows | QueryRows:
         """A collector of rows without partition columns."""
         if self.query is None:
-            return _Rows(self)
+            return MessageRows(self)
         return QueryRows(self.query, arrow_schema(self.inner), self.columns, self.mode)
 
     def _adder(self, values: tuple[Any, ...]) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
@@ -293,9 +295,9 @@ class SparkReading(FromDriver):
         return format is None or format.spec.splittable
 
     def _read(
-        self, path: str, split: Split | None, rows: _Rows | QueryRows
+        self, path: str, split: Split | None, rows: MessageRows | QueryRows
     ) -> Iterator[pa.RecordBatch]:
-        errors = _Errors(self, path, split, rows)
+        errors = ErrorHandler(self, path, split, rows)
         try:
             log = LogReader(Driver([path], self._reading(path, split)))
         except FileNotFoundError as error:
@@ -310,6 +312,7 @@ class SparkReading(FromDriver):
         except (DecodeError, UnknownFormatError) as error:
             if not (isinstance(error, UnknownFormatError) and self._is_empty(path)):
                 yield from errors.unreadable(error)
+                errors.finish()
             return
         if self.filter is not None:
             log = log.filter(**self.filter)
@@ -327,7 +330,7 @@ class SparkReading(FromDriver):
                 if batch is None:
                     break
                 yield from rows.add(batch, log.source)
-        errors.report()
+        errors.finish()
 
     def _reading(self, path: str, split: Split | None = None) -> LogReading:
         """How one file is read."""
@@ -335,7 +338,7 @@ class SparkReading(FromDriver):
             format=self.format or (split.format if split is not None else None),
             options=self.options,
             compression=self.compression,
-            storage_options=self._storage(path),
+            storage_options=self.storage_for(path),
             split=None if split is None or split.whole else split,
             parts="always" if self._in_parts else "never",
             strict=False,
@@ -348,11 +351,12 @@ class SparkReading(FromDriver):
         return self.rows == "quads" and not whole
 
     def _is_empty(self, path: str) -> bool:
-        storage, name = storage_of(path, self._storage(path))
+        storage, name = storage_of(path, self.storage_for(path))
         file = storage.status(name)
         return file is not None and file.size == 0
 
-    def _storage(self, path: str) -> Mapping[str, Any] | None:
+    def storage_for(self, path: str) -> Mapping[str, Any] | None:
+        """Return the options of fsspec for a path; None for local paths."""
         return self.storage if is_url(path) else None
 
 
@@ -366,6 +370,23 @@ def _decoder_options(options: Options, format: str | None) -> dict[str, Any]:
             with contextlib.suppress(MissingExtraError):  # reported when such a file is read
                 each.decoder(known)
     return values
+
+
+def _errors_to(values: Mapping[str, Any]) -> str | None:
+    """The folder of the side table, independent of the working folder.
+
+    Raises:
+        OptionError: If no error is skipped, or the path is invalid.
+    """
+    if values["errors_to"] is None:
+        return None
+    if values["mode"] == "FAILFAST" and not values["ignore_corrupt_files"]:
+        raise OptionError(
+            "errorsTo records the errors that a read skips, but with the mode FAILFAST the first one fails the query; "
+            "set the mode DROPMALFORMED or PERMISSIVE, or ignoreCorruptFiles"
+        )
+    local_target(mapped(values["errors_to"]))  # rejects a URL with one slash
+    return absolute(values["errors_to"])
 
 
 def _filter_arguments(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -384,7 +405,7 @@ def _filter_arguments(given: Mapping[str, Any] | None) -> Mapping[str, Any] | No
     return arguments
 
 
-class _Rows:
+class MessageRows:
     """Collects messages, and rows for errors between them, in Spark's record batches."""
 
     def __init__(self, reading: SparkReading) -> None:
@@ -506,111 +527,3 @@ def _as(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     fields = [_as(array.field(field.name.lower()), field.type) for field in wanted]
     nulls = array.is_null() if array.null_count else None
     return pa.StructArray.from_arrays(fields, fields=list(wanted), mask=nulls)
-
-
-class _Errors:
-    """Handles the errors of one file.
-
-    Attributes:
-        ended: Whether the rest of the file is skipped.
-    """
-
-    def __init__(
-        self, reading: SparkReading, path: str, split: Split | None, rows: _Rows | QueryRows
-    ) -> None:
-        self.ended = False
-        self._reading = reading
-        self._path = path
-        self._is_part = split is not None and not split.whole
-        self._rows = rows
-        self._dropped = 0
-        self._first: DecodeError | None = None
-
-    def handle(self, log: LogReader, error: DecodeError) -> Iterator[pa.RecordBatch]:
-        """Handle an error according to the mode.
-
-        Raises:
-            DecodeError: The error, if the mode does not skip it.
-        """
-        mode = self._reading.mode
-        error.renderer = in_spark
-        # A message that exceeds a limit may be valid, so it is not omitted without a row for it.
-        limit = isinstance(error, LimitError)
-        if limit and mode != "PERMISSIVE":
-            raise _with_remedies(error)
-        if mode == "FAILFAST":
-            if isinstance(error, UnsupportedError):
-                self._skip(log, error)
-            if not self._reading.ignore_corrupt:
-                raise _with_remedies(error)
-            self._give_up(error)
-            return
-        text, error = self._skip(log, error)
-        if self.ended:
-            self._give_up(error)
-        if mode == "PERMISSIVE":
-            yield from self._rows.add_error(log.source, error, text)
-        else:
-            self._dropped += 1
-            self._first = self._first or error
-
-    def _skip(self, log: LogReader, error: DecodeError) -> tuple[str, DecodeError]:
-        """Skip a message, and return its text and the error; another error if skipping failed.
-
-        Raises:
-            UnsupportedError: If the log cannot be read in splits. The log may be valid, and the number of messages that
-                would be lost is unknown, so no mode skips this error.
-        """
-        try:
-            skipped = log.skip_message().decode("utf-8", "replace")
-            if log.several and not skipped:
-                skipped = f"{error}; the rest of {error.source} is skipped"
-            return skipped, error
-        except DecodeError as last:
-            last.renderer = in_spark
-            # In a split, all other unsupported features can be skipped.
-            if self._is_part and isinstance(last, UnsupportedError):
-                last.remedies += (NOT_SPLIT,)
-                raise
-            self.ended = True
-            return f"{last}; the rest of the file is skipped", last
-
-    def unreadable(self, error: DecodeError | UnknownFormatError) -> Iterator[pa.RecordBatch]:
-        """Handle a file that could not be opened.
-
-        Raises:
-            DecodeError, UnknownFormatError: The error, if the mode does not skip it.
-        """
-        mode = self._reading.mode
-        error.renderer = in_spark
-        if mode == "PERMISSIVE" and isinstance(error, DecodeError):
-            text = f"{error}; the file is skipped"
-            self._give_up(error)
-            yield from self._rows.add_error(self._path, error, text)
-        elif self._reading.ignore_corrupt or (
-            mode == "DROPMALFORMED" and isinstance(error, DecodeError)
-        ):
-            self._give_up(error)
-        else:
-            raise _with_remedies(error)
-
-    def _give_up(self, error: RdfmError) -> None:
-        self.ended = True
-        _log.warning("%s; the rest of %s is skipped", error, self._path)
-
-    def report(self) -> None:
-        """Log a warning if messages were dropped."""
-        if self._dropped:
-            _log.warning(
-                "%s: %d errors dropped with their messages; the first: %s",
-                *(self._path, self._dropped, self._first),
-            )
-
-
-def _with_remedies(error: DecodeError | UnknownFormatError) -> DecodeError | UnknownFormatError:
-    """Add Spark's remedies to an error."""
-    if isinstance(error, UnknownFormatError):
-        error.remedies += OTHER_FILES
-    elif not isinstance(error, LimitError):
-        error.remedies += MODES_OF_ERRORS
-    return error

@@ -39,6 +39,7 @@ from rdfm.spark.options import WRITE_ID, WRITING, Options, compression, names_in
 from rdfm.spark.paths import absolute, mapped
 from rdfm.spark.remedies import in_spark
 from rdfm.spark.schema import COLUMNS, LISTS, kind_of
+from rdfm.spark.summary import REPORT, WriteSummary
 from rdfm.spark.workers import FromDriver
 from rdfm.storage import compression as compressions
 from rdfm.storage.paths import is_url, local_target
@@ -158,6 +159,7 @@ class Parts(WriterCommitMessage):
         parts: Its parts, as `ATTEMPT/NAME` in the staging folder of its job.
         job: The job.
         query: The id of the streaming query.
+        messages: Number of messages in them.
         dropped: Numbers of dropped items that the format does not support, by name.
         notes: Notes for readers of the parts.
     """
@@ -165,6 +167,7 @@ class Parts(WriterCommitMessage):
     parts: tuple[str, ...]
     job: str
     query: str | None = None
+    messages: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -188,6 +191,7 @@ class LogSourceWriter(DataSourceArrowWriter):
         self.write_id = given.take(WRITE_ID)["write_id"]
         if self.write_id == "":
             raise OptionError("the option writeId must not be empty")
+        self.report = given.pop(REPORT)
         self.plan = WritePlan.of(given, schema)
         self.overwrite = overwrite
         # Pickled and sent to the tasks: the same for all tasks and for the commit.
@@ -215,9 +219,7 @@ class LogSourceWriter(DataSourceArrowWriter):
                 "folder; use a path on storage that the driver and all workers share"
             )
         task = _Task(self.plan, target, self.job, "part", self.job)
-        return Parts(
-            task.write(iterator, is_wanted), self.job, None, task.dropped, tuple(task.notes)
-        )
+        return task.run(iterator, is_wanted)
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Make all parts visible."""
@@ -233,7 +235,10 @@ class LogSourceWriter(DataSourceArrowWriter):
             replaces=self.overwrite,
         )
         if done:
-            _log_remarks(self.plan, messages)
+            summary = WriteSummary.of(messages)
+            _log_remarks(self.plan, summary)
+            if self.report is not None:
+                target.report(self.report, summary.packed())
         else:
             self._warn_done(target)
 
@@ -305,7 +310,7 @@ class LogSourceStreamWriter(StreamArrowWriter):
             return Parts((), job, query)
         # Sorted by name, the parts of a query are in the order of its batches.
         task = _Task(self.plan, target, job, f"part-{int(number):05d}", query)
-        return Parts(task.write(iterator, is_wanted), job, query, task.dropped, tuple(task.notes))
+        return task.run(iterator, is_wanted, query)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Make the parts of a batch visible, unless it was committed before."""
@@ -318,7 +323,7 @@ class LogSourceStreamWriter(StreamArrowWriter):
                     message.job, parts, marks=False, query=message.query, batch=batchId
                 )
                 target.commit(commit)
-                _log_remarks(self.plan, messages)
+                _log_remarks(self.plan, WriteSummary.of(messages))
                 if message.query is not None:
                     target.drop_older(message.query, batchId)
             else:
@@ -376,6 +381,13 @@ class _Task:
         self.messages = 0
         self.dropped: Counter[str] = Counter()
         self.notes: dict[str, None] = {}  # without duplicates, in order
+
+    def run(
+        self, rows: Iterator[RecordBatch], is_wanted: Callable[[], bool], query: str | None = None
+    ) -> Parts:
+        """Write rows, and return the commit message; errors as in `write`."""
+        parts = self.write(rows, is_wanted)
+        return Parts(parts, self._job, query, self.messages, self.dropped, tuple(self.notes))
 
     def write(self, rows: Iterator[RecordBatch], is_wanted: Callable[[], bool]) -> tuple[str, ...]:
         """Write rows, in their order.
@@ -567,17 +579,12 @@ def _parts(messages: list[WriterCommitMessage | None]) -> tuple[str, ...]:
     )
 
 
-def _log_remarks(plan: WritePlan, messages: list[WriterCommitMessage | None]) -> None:
-    dropped: Counter[str] = Counter()
-    notes: dict[str, None] = {}
-    for message in messages:
-        if isinstance(message, Parts):
-            dropped.update(message.dropped)
-            notes |= dict.fromkeys(message.notes)
-    if dropped:
-        counts = ", ".join(f"{name} {count}" for name, count in sorted(dropped.items()))
+def _log_remarks(plan: WritePlan, summary: WriteSummary) -> None:
+    _log.info("%s: wrote %d messages in %d files", plan.path, summary.messages, summary.files)
+    if summary.dropped:
+        counts = ", ".join(f"{name} {count}" for name, count in sorted(summary.dropped.items()))
         _log.warning(
             "%s: dropped data that %s does not support: %s", plan.path, plan.format, counts
         )
-    for note in notes:
+    for note in summary.notes:
         _log.warning("%s: %s", plan.path, note)

@@ -21,7 +21,7 @@ from rdfm.spark.compat import ReadAllAvailable, ReadMaxBytes, ReadMaxFiles
 from rdfm.spark.options import Options
 from rdfm.spark.rows import SparkReading
 from rdfm.spark.schema import default_schema
-from rdfm.spark.stream import LogSourceStreamReader, _as_found
+from rdfm.spark.stream import LogSourceStreamReader, as_found
 from rdfm.spark.writer import LogSourceWriter
 from rdfm.storage.files import File
 
@@ -530,7 +530,7 @@ def test_a_file_that_grows_while_it_is_read_is_an_error(place):
     status = path.stat()
     reading = SparkReading.of(Options({}))
     for changed in ("error", "skip"):
-        paths = _as_found(
+        paths = as_found(
             [(File(str(path), path.stat().st_size, status.st_mtime), None)], reading, changed
         )
         assert next(paths) == (str(path), None)
