@@ -112,6 +112,9 @@ class RowDivider:
         self._columns = columns
         self._key = None if split_by is None else key_column(split_by)
         self._splitter = None if split_by is None else split_by.splitter()
+        is_graph = split_by is not None and split_by.kind == "graph"
+        # The keys of messages without one, and of the default graph.
+        self._nulls = (b"", b"default") if is_graph else (b"",)
         self.several: Counter[str] = Counter()
 
     def divide(self, rows: pa.RecordBatch, first: int) -> Iterator[tuple[str, AnyBatch]]:
@@ -169,7 +172,7 @@ class RowDivider:
             splitter.stretch(b"\1" * len(keys), len(keys))
             for number, some in splitter.slices(len(batch)):
                 key, text = keys[number]
-                value = NULL if key in (b"", b"default") else escape(text)
+                value = NULL if key in self._nulls else escape(text)
                 name = f"{self._key}={value}"
                 yield f"{folder}/{name}" if folder else name, some
 
