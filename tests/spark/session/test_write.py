@@ -21,7 +21,6 @@ def rows(spark):
     return numbered(spark.range(0, 10, 1, 2))
 
 
-@pytest.mark.feature("write logs")
 @pytest.mark.parametrize(
     "name", [each.name for each in formats.every() if each.spec.kinds[0] == "messages"]
 )
