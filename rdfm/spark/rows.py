@@ -187,7 +187,7 @@ class SparkReading(FromDriver):
             terms=self.terms,
             corrupt=corrupt,
             first=None if first is None else lambda: first(self),
-            open=lambda path: LogReader(Driver([path], self._reading(path))),
+            open=lambda path: LogReader(Driver([path], self.log_reading(path))),
         )
         kind, variables = finder.find(schema)
         if kind in ("patches", "results") and self.filter is not None:
@@ -279,7 +279,7 @@ class SparkReading(FromDriver):
         try:
             return plan_splits(
                 path,
-                self._reading(path),
+                self.log_reading(path),
                 split_bytes=split_bytes,
                 count="offset" in self.columns or "message" in self.columns,
             )
@@ -299,7 +299,7 @@ class SparkReading(FromDriver):
     ) -> Iterator[pa.RecordBatch]:
         errors = ErrorHandler(self, path, split, rows)
         try:
-            log = LogReader(Driver([path], self._reading(path, split)))
+            log = LogReader(Driver([path], self.log_reading(path, split)))
         except FileNotFoundError as error:
             if not self.ignore_missing:
                 raise FileNotFoundError(
@@ -332,8 +332,8 @@ class SparkReading(FromDriver):
                 yield from rows.add(batch, log.source)
         errors.finish()
 
-    def _reading(self, path: str, split: Split | None = None) -> LogReading:
-        """How one file is read."""
+    def log_reading(self, path: str, split: Split | None = None) -> LogReading:
+        """Return how one file is read."""
         return LogReading(
             format=self.format or (split.format if split is not None else None),
             options=self.options,
