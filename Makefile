@@ -22,7 +22,7 @@ CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-suites lint fmt types bench bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
+.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites lint fmt types bench bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -75,7 +75,7 @@ test: test-rust test-python ## Run all tests in both languages that need only th
 	  echo '  make test         with Chromium installed: the page of `rdfm inspect --html` in a browser'
 
 # These never read the suites, even if RDFM_SHARED is set.
-test test-rust test-python test-plain test-fast-rust test-fast-python test-spark: export RDFM_SHARED :=
+test test-rust test-python test-plain test-fast-rust test-fast-python test-spark test-spark-versions: export RDFM_SHARED :=
 
 test-rust: ## Run the tests of the Rust crates
 	cargo test --quiet --locked
@@ -97,6 +97,9 @@ test-fast-python:
 
 test-spark: build ## Run the tests that need a Spark session
 	$(PY) -m pytest -m spark
+
+test-spark-versions: build ## Run selected tests with each supported version of PySpark (installs 1.3 GB)
+	$(PY) tools/spark_versions.py
 
 test-suites: build ## Run the tests over the conformance suites in RDFM_SHARED or ../shared
 	@[ -d '$(SUITES)' ] || { echo 'no folder $(SUITES): set RDFM_SHARED to the folder of the suites' >&2; exit 1; }

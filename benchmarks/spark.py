@@ -47,7 +47,7 @@ QUADS = "array<struct<subject: string, predicate: string, object: string, graph:
 UNDECODED = {
     "messages": {
         "source": "string",
-        "offset": "bigint",
+        "position": "bigint",
         "quads": QUADS,
         "metadata": "map<string, binary>",
     },
@@ -168,8 +168,8 @@ def as_table_of_messages(messages: DataFrame) -> Answer:
     """The same, from rows of messages."""
     from pyspark.sql import functions as F
 
-    quads = messages.select("source", "offset", F.explode("quads").alias("quad"))
-    return as_table(quads.select("source", "offset", "quad.*"))
+    quads = messages.select("source", "position", F.explode("quads").alias("quad"))
+    return as_table(quads.select("source", "position", "quad.*"))
 
 
 # --- rdfm ---
@@ -371,14 +371,14 @@ def joined(spark: SparkSession, data: Path) -> Answer:
     from pyspark.sql import functions as F
 
     messages = spark.read.format("rdfm").load(str(data / "jelly"))
-    quads = messages.select("source", "offset", F.explode("quads").alias("quad"))
+    quads = messages.select("source", "position", F.explode("quads").alias("quad"))
 
     def of(predicate: str, name: str, subject: str = "o") -> DataFrame:
         chosen = quads.where(F.col("quad.predicate") == f"<{predicate}>")
         columns = (F.col("quad.subject").alias(subject), F.col("quad.object").alias(name))
-        return chosen.select("source", "offset", *columns)
+        return chosen.select("source", "position", *columns)
 
-    keys = ["source", "offset"]
+    keys = ["source", "position"]
     rows = (
         of(f"{SOSA}madeBySensor", "sensor")
         .join(of(f"{SOSA}resultTime", "at"), [*keys, "o"])

@@ -105,7 +105,10 @@ class Message:
 
     @property
     def position(self) -> int | None:
-        """The message's first byte in the decompressed log; None if it was created in Python."""
+        """The message's first byte in the decompressed log; None if it was created in Python.
+
+        In Parquet and Arrow it is the index of the message.
+        """
         return None if self._batch is None else self._batch.position(self._index)
 
     def __iter__(self) -> Iterator[Quad]:

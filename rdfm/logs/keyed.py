@@ -26,7 +26,7 @@ from rdfm.logs.parts import Namespaces, Part
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
-__all__ = ["KeyEncoder", "SplitBy", "file_name"]
+__all__ = ["KeyEncoder", "SplitBy", "file_name", "max_open_of"]
 
 MAX_OPEN = 100
 # A compressor of xz needs about 100 MB.
@@ -37,6 +37,11 @@ _HASH_BYTES = 16
 # Names of devices on Windows, with any suffix.
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNORECASE)
 _CUT_ESCAPE = re.compile(r"%[0-9A-F]?$")
+
+
+def max_open_of(compression: str | None) -> int:
+    """Return the default maximum number of open files."""
+    return MAX_OPEN_XZ if (compression or "").partition(":")[0] == "xz" else MAX_OPEN
 
 
 class SplitBy(NamedTuple):
@@ -82,8 +87,7 @@ class SplitBy(NamedTuple):
                 f"not '{key[:60]}'"
             )
         if max_open is None:
-            is_xz = (compression or "").partition(":")[0] == "xz"
-            max_open = MAX_OPEN_XZ if is_xz else MAX_OPEN
+            max_open = max_open_of(compression)
         return cls(kind, predicate or None, prefixes or {}, max_open)
 
     def splitter(self) -> KeySplitter:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 from weakref import WeakSet
 
 from rdfm.errors import OptionError
 from rdfm.formats.spec import key
+from rdfm.spark.summary import WriteSummary
 from rdfm.spark.versions import check_pyspark
 from rdfm.spark.workers import check_workers
 from rdfm.storage.paths import describe_invalid_path
@@ -23,7 +24,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-__all__ = ["query", "read", "read_stream", "register", "remove_abandoned"]
+__all__ = [
+    "WriteSummary",
+    "query",
+    "read",
+    "read_stream",
+    "register",
+    "remove_abandoned",
+    "write",
+]
 
 
 def register(spark: SparkSession) -> None:
@@ -41,13 +50,12 @@ def register(spark: SparkSession) -> None:
     """
     check_pyspark()
     from pyspark_rdfm import DefaultSource
+    from rdfm.spark.compat import activate, register_source
 
     if not _is_remote(spark):
         check_workers(spark)
-    spark.dataSource.register(DefaultSource)
-    if not _is_remote(spark):
-        jvm: Any = spark._jvm
-        jvm.org.apache.spark.sql.SparkSession.setActiveSession(spark._jsparkSession)
+    register_source(spark, DefaultSource)
+    activate(spark)
 
 
 # Spark shows a warning if a source is registered twice.
@@ -62,8 +70,9 @@ def _register_once(spark: SparkSession) -> None:
 
 def read(
     spark: SparkSession,
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
     *,
+    files: DataFrame | None = None,
     schema: StructType | str | None = None,
     columns: Sequence[str] | None = None,
     **options: Any,
@@ -75,28 +84,40 @@ def read(
     Args:
         spark: A session, also of Spark Connect.
         paths: Files, folders, globs or URLs.
-        schema: The columns to return, as a schema or as DDL text. Defaults to source, offset, quads and metadata; for
+        files: Instead of paths, a DataFrame that lists the logs, with the columns `path`, `length` and, if it is known,
+            `modificationTime`, as those of Spark's `binaryFile` source. It may be a streaming one. The workers divide
+            large files; `split_bytes`, `min_partitions` and `changed_files` apply.
+        schema: The columns to return, as a schema or as DDL text. Defaults to source, position, quads and metadata; for
             patches, operations instead of quads; for results, the variables of the first file; with `rows="quads"`,
-            source, message, subject, predicate, object and graph.
+            source, message, subject, predicate, object and graph. Partition columns of folders come last.
         columns: The names of the columns to return, with their standard types. Other columns are not computed.
         **options: Options of the reader and of the formats, as Python values, such as `rows="quads"`,
             `mode="PERMISSIVE"`, `lenient=True`, `split_bytes=1 << 26`. None means that an option is not set.
 
     Raises:
-        OptionError: If an option is unknown, or a value or the schema is invalid.
+        OptionError: If an option is unknown, a value or the schema is invalid, or both or neither of `paths` and `files`
+            are given.
         FileNotFoundError: If a path does not exist (with Spark Connect, the server reports it).
         UnknownFormatError: If the given format does not exist.
         MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this version of rdfm.
 
     Example:
-        `rdfm.spark.read(spark, "logs/", columns=["offset", "position"])`
+        `rdfm.spark.read(spark, "logs/", columns=["position", "quads"])`
     """
     check_pyspark()
     from rdfm.spark.options import as_text
     from rdfm.spark.reader import LogSourceReader
 
-    listed = [_path(path) for path in _each(paths)]
+    if (files is None) == (paths is None):
+        raise OptionError("pass either paths, or files as a DataFrame that lists the logs")
     given = as_text({**options, **_named(columns)})
+    if files is not None:
+        from rdfm.spark.listed import read_listed
+
+        if not _is_remote(spark):
+            check_workers(spark)
+        return read_listed(spark, files, _schema(schema), given)
+    listed = [_path(path) for path in _each(paths)]
     reader = LogSourceReader({**given, "paths": json.dumps(listed)}, _schema(schema))
     if not _is_remote(spark):
         check_workers(spark)
@@ -107,6 +128,71 @@ def read(
             given["minPartitions"] = str(spark.sparkContext.defaultParallelism)
     _register_once(spark)
     return spark.read.format("rdfm").schema(reader.schema).options(**given).load(listed)
+
+
+def write(
+    df: DataFrame,
+    path: str | os.PathLike[str],
+    to: str,
+    *,
+    mode: Literal["append", "overwrite"] = "append",
+    **options: Any,
+) -> WriteSummary | None:
+    """Write messages to a folder of logs, and return a summary.
+
+    This is `df.write.format("rdfm")` with Python values. It also works in a thread that was started in Python.
+
+    Args:
+        df: Messages, with a column quads, or patches, with a column operations.
+        path: The folder, as a path or URL.
+        to: The format, such as "jelly".
+        mode: `append` adds logs; `overwrite` replaces all files in the folder.
+        **options: Options of the writer and of the format, as Python values, such as `compression="zstd"`,
+            `partition_columns=["day"]`, `write_id="2026-11-01"`. None means that an option is not set.
+
+    Returns:
+        The numbers of messages, files and dropped items, and notes; zeros if the write with this `write_id` was done
+        before. None with Spark Connect, whose client may not see the folder.
+
+    Raises:
+        OptionError: If an option or column is invalid.
+        MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this version of rdfm.
+        PySparkException: If the write fails.
+
+    Example:
+        `rdfm.spark.write(df, "logs/", "jelly", compression="zstd").messages`
+    """
+    check_pyspark()
+    import uuid
+
+    from rdfm.spark.commit import CommitTarget
+    from rdfm.spark.compat import activate
+    from rdfm.spark.options import Options, as_text
+    from rdfm.spark.paths import absolute
+    from rdfm.spark.summary import REPORT
+    from rdfm.spark.writer import WritePlan
+
+    spark = df.sparkSession
+    if "partitionby" in map(key, options):
+        raise OptionError("Spark cannot pass partitionBy to a Python source; use partition_columns")
+    columns = options.get("partition_columns")
+    if columns is not None and not isinstance(columns, str):
+        options["partition_columns"] = ",".join(columns)
+    given = as_text({**options, "to": to})
+    folder = _path(path)
+    _register_once(spark)
+    if _is_remote(spark):
+        df.write.format("rdfm").mode(mode).options(**given).save(folder)
+        return None
+    folder = absolute(folder)  # Spark's own process may have another working folder
+    name = uuid.uuid4().hex
+    checked = {**given, "path": folder}
+    checked = {option: value for option, value in checked.items() if key(option) != key("writeId")}
+    plan = WritePlan.of(Options(checked), df.schema)
+    activate(spark)
+    df.write.format("rdfm").mode(mode).options(**given, **{REPORT: name}).save(folder)
+    found = CommitTarget.of(plan.path, plan.storage).take_report(name)
+    return WriteSummary() if found is None else WriteSummary.unpack(found)
 
 
 def query(
@@ -129,7 +215,7 @@ def query(
 
     Args:
         logs: Files, folders, globs or URLs, as in `read`; the reader then evaluates the query. Or a DataFrame, also a
-            streaming one, with a column quads and optionally source and offset.
+            streaming one, with a column quads and optionally source, position and offset.
         query: The text of a query, or the path or URL of a file that contains it.
         types: Types of SELECT columns by variable, such as `{"time": "dateTime", "value": "double"}`. Other columns
             contain terms as N-Triples.

@@ -8,6 +8,7 @@ that, the next read or write of the folder completes the commit; completing it r
     _rdfm/ours                           the folder was written with this protocol
     _rdfm/staging/JOB/ATTEMPT/part…      parts that tasks write
     _rdfm/staging/JOB/open               the job still accepts attempts
+    _rdfm/reports/NAME                   a summary that the program has not taken yet
     _rdfm/journal/NAME.json              a commit that is decided and not complete
     _rdfm/commits/write-…                a completed batch write with an id
     _rdfm/commits/query-ID/NUMBER        the last completed batch of a streaming query
@@ -63,7 +64,7 @@ class FolderCommit:
 
     Attributes:
         job: The staging folder of the parts, which is removed at the end.
-        parts: The parts in it, as `ATTEMPT/NAME`; NAME is also the final name.
+        parts: The parts in it, as `ATTEMPT/NAME`; NAME, which may contain folders, is also the final name.
         removals: Files to remove, as paths in the folder.
         marks: Whether to write `_SUCCESS`.
         write_id: The user's id of a batch write that is done only once.
@@ -309,9 +310,29 @@ class CommitTarget:
         parts = [file for file in files if re.search(r"[/\\]", file.path[len(above) :])]
         return bool(parts) and not job.startswith(_STREAM) and not self.is_open(job)
 
+    def report(self, name: str, data: bytes) -> None:
+        """Leave a small file for the program that started a write."""
+        self.storage.make_folder(self._at("reports"))
+        self.storage.write_whole(self._at("reports", name), data)
+
+    def take_report(self, name: str) -> bytes | None:
+        """Return the file of `report` and remove it; None if there is none."""
+        try:
+            data = self.storage.read_whole(self._at("reports", name))
+        except FileNotFoundError:
+            return None
+        self.storage.remove(self._at("reports", name))
+        return data
+
     def is_ours(self) -> bool:
         """Whether the folder was ever written with this protocol."""
         return self.storage.exists(self._at("ours"))
+
+    def has_completed(self) -> bool:
+        """Whether a write to the folder was ever completed."""
+        return self.storage.exists(f"{self.folder}/{_SUCCESS}") or bool(
+            self.storage.names(self._at("commits"))
+        )
 
     def _visible(self) -> list[str]:
         found = []
@@ -350,7 +371,10 @@ class CommitTarget:
 
     def _place(self, name: str, commit: FolderCommit, part: str) -> None:
         staged = self._at("staging", commit.job, part)
-        final = f"{self.folder}/{part.rpartition('/')[2]}"
+        final = f"{self.folder}/{part.partition('/')[2]}"
+        above = final.rpartition("/")[0]
+        if above != self.folder:
+            self.storage.make_folder(above)
         try:
             self.storage.rename(staged, final)
         except OSError as error:
@@ -422,7 +446,10 @@ class CommitTarget:
             files = list(self.storage.files(self._at("staging", commit.job), recursive=True))
         except FileNotFoundError:
             files = []
-        there = {"/".join(re.split(r"[/\\]", file.path)[-2:]) for file in files}
+        there = set()
+        for file in files:
+            names = re.split(r"[/\\]", file.path)
+            there.add("/".join(names[names.index(commit.job) + 1 :]))
         missing = [part for part in commit.parts if part not in there]
         # Another driver with the same commit may have completed it meanwhile.
         if missing and not self._is_done(commit):

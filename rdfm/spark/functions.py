@@ -18,7 +18,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import pyarrow as pa
-from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # missing in the type stubs
 from pyspark.sql.types import BinaryType, DataType
 
 from rdfm import MessageBatch, formats
@@ -28,6 +27,7 @@ from rdfm.exchange.nanopub.listing import described
 from rdfm.formats import Format
 from rdfm.formats.spec import key
 from rdfm.logs.values import ValueDecoder, ValueEncoder
+from rdfm.spark.compat import arrow_function
 from rdfm.spark.options import MODE, Options, as_text
 from rdfm.spark.remedies import NULL_VALUE, in_function
 from rdfm.spark.schema import LISTS, NANOPUB
@@ -231,7 +231,7 @@ def _sql_encoding(format: Format) -> Function:
 
 def _once(function: Callable[..., pa.Array], type: DataType) -> Function:
     """A function on columns that Spark computes once, however often the result is used."""
-    return cast("Function", arrow_udf(function, type).asNondeterministic())
+    return cast("Function", arrow_function(function, type))
 
 
 def _on_error(mode: str) -> Literal["raise", "null"]:

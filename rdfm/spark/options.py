@@ -36,6 +36,7 @@ __all__ = [
     "as_text",
     "camel",
     "compression",
+    "names_in",
 ]
 
 CORRUPT_RECORD = "_corrupt_record"
@@ -93,6 +94,12 @@ READING = {
             "then not split.",
             default=False,
         ),
+        OptionSpec(
+            "errors_to",
+            help="Folder for a Parquet table of the errors that the read skips: source, position, message and error. A "
+            "file for each split; use one folder for each query.",
+            metavar="FOLDER",
+        ),
         replace(ROWS, group=""),
         replace(TERMS, group=""),
         OptionSpec(
@@ -123,6 +130,12 @@ FILES = _by_name(
         "switch",
         "Also read files in subfolders. A link to a folder is followed only if a path or glob names it.",
         default=False,
+    ),
+    OptionSpec(
+        "partitions",
+        "object",
+        'Only files in these partition folders: a value, a list of values, or a range {"from": …, "to": …} for each '
+        "column.",
     ),
     OptionSpec(
         "modified_after",
@@ -211,7 +224,26 @@ WRITING = {
         least=0,
         default=0,
     ),
-    **_by_name(_STORAGE),
+    **_by_name(
+        OptionSpec(
+            "partition_columns",
+            help="Columns whose values become folders NAME=VALUE, separated by commas.",
+            metavar="NAMES",
+        ),
+        replace(
+            STAGES["split_by"],
+            help="Write folders day=…, month=…, named_graph=… or value=… by a key of the messages: day, day:PREDICATE, "
+            "month, month:PREDICATE, graph or value:PREDICATE.",
+            group="",
+        ),
+        replace(
+            STAGES["max_open"],
+            help="Maximum number of open files of a task with partitionColumns or splitBy. The least recently used one is "
+            "closed, and its folder gets another file when its value occurs again. By default 100, with xz 4.",
+            group="",
+        ),
+        _STORAGE,
+    ),
 }
 # Only for batch writes.
 WRITE_ID = _by_name(
@@ -236,6 +268,13 @@ def camel(name: str) -> str:
 def compression(word: str) -> str | None:
     """Return a value of the option as `open_log` and `create_log` take it."""
     return {"auto": None, "uncompressed": "none"}.get(word, word)
+
+
+def names_in(given: str | None) -> list[str] | None:
+    """Return the names of columns, separated by commas; None if none are given."""
+    if given is None:
+        return None
+    return [name.strip() for name in given.split(",") if name.strip()]
 
 
 class Options:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import (
     BooleanType,
     DataType,
@@ -28,7 +27,8 @@ from rdfm._core import Evaluated, MessageBatch, Query, TypedColumns
 from rdfm.errors import DecodeError, LimitError, OptionError
 from rdfm.logs.kinds import other_kind
 from rdfm.message import AnyBatch
-from rdfm.spark.schema import QUADS, default_schema
+from rdfm.spark.compat import arrow_schema, spark_schema
+from rdfm.spark.schema import QUADS, RowShape, default_schema, message_shape
 from rdfm.sparql.options import QUERY, as_texts, seconds, types_of
 from rdfm.sparql.text import parsed, text_of
 
@@ -40,6 +40,8 @@ __all__ = ["Evaluation", "QueryRows", "SparkQuery", "query_rows"]
 # Options of a query besides its text.
 _OPTIONS = ("prefixes", "union_graphs", "types", "skip_empty", "timeout", "max_rows")
 _METHODS = {"select": "solutions", "construct": "construct", "ask": "holds"}
+# Columns of constructed messages.
+_CONSTRUCTED = ("source", "offset", "position", "quads", "metadata")
 # Number of rows to collect before they are returned.
 ROWS = 8192
 
@@ -136,6 +138,16 @@ class SparkQuery:
             return None
         return TypedColumns(query.variables, types_of(self.options.get("types")))
 
+    def shape(self) -> RowShape:
+        """Return the columns of the query's rows."""
+        if self.schema is None:
+            constructed = default_schema(_CONSTRUCTED)
+            known = {each.name: each.dataType for each in constructed}
+            made = default_schema()
+            return RowShape(known, made, message_shape("messages", "ntriples").core)
+        known = {each.name: each.dataType for each in self.schema}
+        return RowShape(known, self.schema, self.columns_of)
+
     def columns_of(self, schema: StructType, corrupt: str) -> list[str | None]:
         """Return the query's column for each column of a user's schema; None for the column of corrupt records.
 
@@ -174,7 +186,7 @@ def _schema(query: Query, columns: TypedColumns | None) -> StructType | None:
     own: list[tuple[str, DataType]] = [("source", StringType()), ("message", LongType())]
     if columns is None:
         return StructType([StructField(*each) for each in (*own, ("holds", BooleanType()))])
-    schema = from_arrow_schema(pa.schema(columns))
+    schema = spark_schema(pa.schema(columns))
     names: dict[str, str] = {}
     for name in schema.names:
         if (other := names.setdefault(name.lower(), name)) != name:
@@ -233,9 +245,9 @@ class Evaluation:
             )
         constructed = found.constructed or MessageBatch.from_messages([[] for _ in messages])
         rows = pa.record_batch(constructed)
+        positions = pa.array([batch.position(at) for at in messages], pa.int64())
         made = pa.RecordBatch.from_arrays(
-            [sources, indexes, rows["quads"], rows["metadata"]],
-            ["source", "offset", "quads", "metadata"],
+            [sources, indexes, positions, rows["quads"], rows["metadata"]], list(_CONSTRUCTED)
         )
         if not self._skip_empty:
             return made
@@ -252,7 +264,7 @@ class QueryRows:
         self._schema = schema
         self._columns = columns
         self._mode = mode
-        self._index = "offset" if spark_query.kind == "construct" else "message"
+        self._of_messages = spark_query.kind == "construct"
         self._evaluation = Evaluation(spark_query, lenient=mode != "FAILFAST")
         self._collected: list[pa.RecordBatch] = []
         self._rows = 0
@@ -269,13 +281,17 @@ class QueryRows:
             if isinstance(table, LimitError):
                 if self._mode != "PERMISSIVE":
                     raise table
-                yield from self.add_error(source, table.message_index, str(table))
+                yield from self.add_error(source, table, str(table))
             else:
                 yield from self._collect(self._shaped(table))
 
-    def add_error(self, source: str, index: int | None, text: str) -> Iterator[pa.RecordBatch]:
+    def add_error(self, source: str, error: DecodeError, text: str) -> Iterator[pa.RecordBatch]:
         """Add a row for a message that could not be read."""
-        values: dict[str | None, Any] = {None: text, "source": source, self._index: index}
+        values: dict[str | None, Any] = {None: text, "source": source}
+        if self._of_messages:
+            values |= {"offset": error.message_index, "position": error.offset}
+        else:
+            values["message"] = error.message_index
         columns = [
             pa.array([values.get(name)], each.type)
             for name, each in zip(self._columns, self._schema, strict=True)
@@ -325,7 +341,7 @@ def of_rows(
     Args:
         spark_query: The query.
         schema: The columns of the result.
-        batches: Rows with a column `quads` and optionally `source` and `offset`.
+        batches: Rows with a column `quads` and optionally `source`, `position` and `offset`.
 
     Raises:
         DecodeError: If a value does not match its column's type, a message exceeds a limit of the query, or quads are
@@ -336,29 +352,38 @@ def of_rows(
     evaluation = Evaluation(spark_query)
     for given in batches:
         there = given.filter(given["quads"].is_valid()) if given["quads"].null_count else given
-        names = there.schema.names
-        sources = there["source"] if "source" in names else pa.nulls(len(there), pa.string())
-        offsets = there["offset"] if "offset" in names else pa.nulls(len(there), pa.int64())
+        known = dict(zip(there.schema.names, there.columns, strict=True))
+        known["message"] = known.get("offset", pa.nulls(len(there), pa.int64()))
         for batch in batches_from_arrow(there.select(["quads"])):
             try:
                 for table in evaluation.tables(batch, None):
                     if isinstance(table, LimitError):
                         raise table
-                    yield _of_rows(table, sources, offsets, schema)
+                    yield _of_rows(table, known, schema)
             except DecodeError as error:
                 if (row := error.message_index) is not None:
-                    error.source = sources[row].as_py()
-                    error.message_index = offsets[row].as_py()
+                    error.source = known["source"][row].as_py() if "source" in known else None
+                    error.message_index = known["message"][row].as_py()
                 raise
 
 
 def _of_rows(
-    table: pa.RecordBatch, sources: pa.Array, offsets: pa.Array, schema: pa.Schema
+    table: pa.RecordBatch, known: Mapping[str, pa.Array], schema: pa.Schema
 ) -> pa.RecordBatch:
-    """Replace the row number in the result with the source and offset of the message."""
+    """Replace the row number in the result with the columns that identify the message."""
     rows = table.column(1)
-    columns = [sources.take(rows), offsets.take(rows), *table.columns[2:]]
-    columns = [_cast(column, each.type) for column, each in zip(columns, schema, strict=True)]
+    own = set(table.schema.names) - {"source", "message", "offset", "position"}
+    if "message" in table.schema.names:  # a variable may be named ?offset or ?position
+        own |= set(table.schema.names[2:])
+    columns = []
+    for each in schema:
+        if each.name in own:
+            column = table[each.name]
+        elif each.name in known:
+            column = known[each.name].take(rows)
+        else:
+            column = pa.nulls(table.num_rows, each.type)
+        columns.append(_cast(column, each.type))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
@@ -371,7 +396,8 @@ def query_rows(rows: DataFrame, given: str) -> DataFrame:
 
     Raises:
         QueryError: As in `SparkQuery.of`.
-        OptionError: As in `SparkQuery.of`, or if there is no column of quads.
+        OptionError: As in `SparkQuery.of`, or if there is no column of quads, or a variable has the name of a column
+            that identifies the message.
     """
     spark_query = SparkQuery.of(given)
     assert spark_query is not None
@@ -380,11 +406,29 @@ def query_rows(rows: DataFrame, given: str) -> DataFrame:
         raise OptionError(
             f"the rows need a column quads of the type {QUADS.simpleString()}, as returned when reading messages"
         )
-    schema = spark_query.schema or default_schema()
-    arrow = to_arrow_schema(schema, timezone="UTC")
+    schema = _schema_of_rows(spark_query, columns)
+    arrow = arrow_schema(schema)
 
     def made(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return of_rows(spark_query, arrow, batches)
 
-    used = [name for name in ("source", "offset", "quads") if name in columns]
+    used = [name for name in ("source", "position", "offset", "quads") if name in columns]
     return rows.select(*used).mapInArrow(made, schema)
+
+
+def _schema_of_rows(spark_query: SparkQuery, columns: Container[str]) -> StructType:
+    """The columns of the result, for rows with these columns.
+
+    Raises:
+        OptionError: If a variable has the name of the column `position`, which identifies the message.
+    """
+    if spark_query.schema is None:
+        return default_schema(_CONSTRUCTED if "offset" in columns else None)
+    if "offset" in columns or "position" not in columns:
+        return spark_query.schema
+    first, _, *others = spark_query.schema
+    if "position" in {each.name.lower() for each in others}:
+        raise OptionError(
+            "?position has the name of a column that identifies the message; rename the variable"
+        )
+    return StructType([first, StructField("position", LongType()), *others])

@@ -11,25 +11,23 @@ from __future__ import annotations
 import errno
 import logging
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyspark import SparkFiles
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from rdfm.errors import OptionError
 from rdfm.logs.plan import MAX_THREADS
-from rdfm.spark.commit import find_settled, settle_around
+from rdfm.spark.commit import CommitTarget, find_settled, settle_around
+from rdfm.spark.folders import PartitionFilter, PartitionFolders, root_of
 from rdfm.spark.options import FILES, Options
 from rdfm.spark.packing import pack
+from rdfm.spark.paths import absolute, real
 from rdfm.spark.rows import SparkReading
 from rdfm.storage.files import File, storage_of
 from rdfm.storage.listing import matches
-from rdfm.storage.paths import local_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
 
     from rdfm.logs.split import Split
 
-__all__ = ["LogSourceReader", "absolute", "real", "s3_as_s3"]
+__all__ = ["LogSourceReader"]
 
 _log = logging.getLogger("rdfm.spark")
 
@@ -76,6 +74,15 @@ class LogSourceReader(DataSourceReader):
         values = options.take(FILES)
         self._pattern = values["path_glob_filter"]
         self._recursive = values["recursive_file_lookup"]
+        wanted = values["partitions"]
+        self._wanted = None if wanted is None else PartitionFilter(wanted)
+        # The partition columns, once they are known.
+        self._folders: PartitionFolders | None = None
+        self._divided = not self._recursive and not by_one_name
+        if self._wanted is not None and not self._divided:
+            raise OptionError(
+                "the option partitions needs partition columns, which streams and recursiveFileLookup do not have"
+            )
         after, before = values["modified_after"], values["modified_before"]
         self._after = None if after is None else after.timestamp()
         self._before = None if before is None else before.timestamp()
@@ -84,7 +91,16 @@ class LogSourceReader(DataSourceReader):
         self._open_cost = values["open_cost_bytes"]
         self._least = values["min_partitions"]
         # Streams do not inspect files before they read them.
-        self.reading = SparkReading.of(options, schema, None if by_one_name else self._first)
+        self._listed: list[File] | None = None  # while the columns are determined
+        self.reading = SparkReading.of(
+            options,
+            schema,
+            None if by_one_name else self._first,
+            self._find_folders if self._divided else None,
+        )
+        self._listed = None
+        if self.reading.errors_to is not None:
+            self.keep_apart(self.reading.errors_to, "errorsTo")
         if self.reading.mode == "FAILFAST" and self.reading.ignore_corrupt:
             # An error ends its split, so the number of rows would depend on splitBytes.
             self._split_bytes = sys.maxsize
@@ -92,7 +108,26 @@ class LogSourceReader(DataSourceReader):
     def _first(self, reading: SparkReading) -> str | None:
         """The first file that is not empty."""
         self.reading = reading
-        return next((file.path for file in self.files() if file.size != 0), None)
+        return next((file.path for file in self._all_files() if file.size != 0), None)
+
+    def _find_folders(self, reading: SparkReading) -> PartitionFolders:
+        """The partition columns of all files."""
+        self.reading = reading
+        try:
+            files = self._all_files()
+        except FileNotFoundError:  # reported when it is read
+            files = []
+        return PartitionFolders.of(files, self._roots())
+
+    def _all_files(self) -> list[File]:
+        """The files of all partitions, listed once while the columns are determined."""
+        if self._listed is None:
+            self._listed = self._find(whole=True)
+        return self._listed
+
+    def _roots(self) -> list[str]:
+        """The paths without the parts from the first one with a glob character or a partition folder on."""
+        return [root_of(path) for path in self._paths]
 
     @property
     def paths(self) -> list[str]:
@@ -148,12 +183,31 @@ class LogSourceReader(DataSourceReader):
             FileNotFoundError: If a path does not exist.
             OSError: If a file is a pipe, device or socket.
         """
+        files = self._find(whole=whole)
+        if not self._divided:
+            return files
+        folders = PartitionFolders.of(files, self._roots())
+        missing = [name for name in self.reading.partition_columns if name not in folders.types]
+        if files and missing:
+            raise OptionError(
+                f"the partition column {missing[0]} no longer exists; the partition columns are "
+                f"{', '.join(folders.types) or '(none)'}"
+            )
+        if self._wanted is None:
+            return files
+        # The types of the query, and those of the folders for columns that it does not read.
+        types = {**folders.types, **self.reading.partition_columns}
+        self._wanted.check(types)
+        return [file for file in files if self._wanted.accepts(file.path, types)]
+
+    def _find(self, *, whole: bool) -> list[File]:
         try:
             files = find_settled(
                 self._paths,
                 whole=whole,
                 pattern=self._pattern,
                 recursive=self._recursive,
+                partitions=self._divided,
                 modified_after=self._after,
                 modified_before=self._before,
                 ignore_missing=self.reading.ignore_missing,
@@ -174,15 +228,33 @@ class LogSourceReader(DataSourceReader):
         """Return the work of each task. Runs once per query, in the driver."""
         files = self.files()
         if not files:
+            self._check_completed()
             _log.warning(
-                "%s: no files to read; names that begin with _ or . are skipped, and so are subfolders "
-                "unless recursiveFileLookup=true",
+                "%s: no files to read; names that begin with _ or . are skipped, and so are subfolders other than "
+                "NAME=VALUE unless recursiveFileLookup=true",
                 ", ".join(self._paths),
             )
         return [
             InputPartition([(file.path, split) for file, split in task])
             for task in self.work(files)
         ]
+
+    def _check_completed(self) -> None:
+        """Check that an empty folder is not the result of a write that failed.
+
+        Raises:
+            FileNotFoundError: If it is.
+        """
+        if self.reading.ignore_missing:
+            return
+        for path in self._paths:
+            target = CommitTarget.of(path, self.reading.storage)
+            if target.is_ours() and not target.has_completed():
+                raise FileNotFoundError(
+                    errno.ENOENT,
+                    "The folder has no logs, since no write to it was completed; ignoreMissingFiles reads it as empty",
+                    path,
+                )
 
     def work(self, files: Iterable[File]) -> Iterator[list[tuple[File, Split | None]]]:
         """Divide files among tasks: combine small ones and split large ones."""
@@ -225,45 +297,3 @@ def _check_plain(file: File) -> None:
             "a pipe, device or socket, which cannot be read in Spark; exclude it with pathGlobFilter",
             file.path,
         )
-
-
-def absolute(path: str) -> str:
-    """Return the absolute path, which is independent of the working folder of a task.
-
-    Raises:
-        OptionError: If the path is relative to a folder that Spark removes.
-    """
-    local = local_path(path)
-    if local is None:
-        return path
-    _keep_out_of_session(local)
-    return str(Path(local).absolute())
-
-
-def real(path: str) -> str:
-    """Return the canonical name of a path, as far as this machine can determine it; patterns are kept.
-
-    Example:
-        >>> real("/logs/../logs/*.nq"), real("s3a://bucket/logs")
-        ('/logs/*.nq', 's3://bucket/logs')
-    """
-    local = local_path(path)
-    if local is None:
-        return s3_as_s3(path)
-    _keep_out_of_session(local)
-    return str(Path(local).resolve())
-
-
-def _keep_out_of_session(local: str) -> None:
-    """Reject a relative path if the working folder belongs to the session, as with Spark Connect."""
-    folder = SparkFiles._root_directory if SparkFiles._is_running_on_worker else None
-    if folder and not Path(local).is_absolute() and Path(folder).resolve() == Path.cwd():
-        raise OptionError(
-            f"the path {local} is relative to a folder that Spark removes with the session, as Spark Connect does; "
-            "use an absolute path"
-        )
-
-
-def s3_as_s3(url: str) -> str:
-    """Return a Hadoop URL of an S3 object in the form of fsspec."""
-    return re.sub("^s3[an]://", "s3://", url)

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import DataType, StructType
 
 from rdfm import formats
 from rdfm._core import ArrowBatch, ArrowCoalescer, ResultBatch
@@ -26,9 +25,7 @@ from rdfm.errors import (
     LimitError,
     MissingExtraError,
     OptionError,
-    RdfmError,
     UnknownFormatError,
-    UnsupportedError,
 )
 from rdfm.logs.driver import Driver
 from rdfm.logs.driver import Reading as LogReading
@@ -36,22 +33,18 @@ from rdfm.logs.filtering import Filtering, filter_values
 from rdfm.logs.plan import plan_splits
 from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
-from rdfm.spark.options import CORRUPT_RECORD, READING, Options, compression
+from rdfm.spark.compat import arrow_schema
+from rdfm.spark.error_handling import ErrorHandler
+from rdfm.spark.folders import PartitionFolders, values_of
+from rdfm.spark.kinds import KindFinder, check_has_rows
+from rdfm.spark.options import CORRUPT_RECORD, READING, Options, compression, names_in
+from rdfm.spark.paths import absolute, mapped
 from rdfm.spark.querying import QueryRows, SparkQuery
-from rdfm.spark.remedies import MODES_OF_ERRORS, NOT_SPLIT, OTHER_FILES, in_spark
-from rdfm.spark.schema import (
-    columns_by_name,
-    columns_of,
-    default_schema,
-    kind_of,
-    result_columns,
-    result_schema,
-    schema_of,
-)
+from rdfm.spark.schema import RowShape, message_shape, quad_shape, result_shape
 from rdfm.spark.workers import FromDriver
 from rdfm.storage import compression as compressions
 from rdfm.storage.files import storage_of
-from rdfm.storage.paths import is_url
+from rdfm.storage.paths import is_url, local_target
 
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
@@ -71,7 +64,9 @@ class SparkReading(FromDriver):
 
     Attributes:
         schema: The columns that Spark expects.
-        columns: The core's name of each column, or the variable for results; None for the column of corrupt records.
+        inner: The columns that come from the files.
+        columns: The core's name of each of these, or the variable for results; None for the column of corrupt records.
+        partition_columns: The types of the columns that come from the names of folders.
         kind: "messages", "patches" or "results"; None if the columns fit both messages and patches.
         variables: The variables of results.
         rows: The unit of a row: "messages", which includes patches and rows of results, or "quads".
@@ -85,10 +80,13 @@ class SparkReading(FromDriver):
         query: The query to run on each message, if any.
         ignore_missing: Skip files that no longer exist.
         ignore_corrupt: In mode FAILFAST, an error ends its file instead of the query.
+        errors_to: The folder of the side table of errors; None if there is none.
     """
 
     schema: StructType
+    inner: StructType
     columns: tuple[str | None, ...]
+    partition_columns: Mapping[str, DataType]
     kind: str | None
     variables: tuple[str, ...]
     rows: str
@@ -102,6 +100,7 @@ class SparkReading(FromDriver):
     query: SparkQuery | None
     ignore_missing: bool
     ignore_corrupt: bool
+    errors_to: str | None
 
     @classmethod
     def of(
@@ -109,6 +108,7 @@ class SparkReading(FromDriver):
         options: Options,
         schema: StructType | None = None,
         first: Callable[[SparkReading], str | None] | None = None,
+        folders: Callable[[SparkReading], PartitionFolders] | None = None,
     ) -> SparkReading:
         """Create it from the remaining options of a read and its schema.
 
@@ -118,6 +118,8 @@ class SparkReading(FromDriver):
                 records.
             first: Returns the first file. It is called if neither the format nor the schema determines the kind of
                 log. None if results cannot be read.
+            folders: Returns the partition columns. It is called if the schema or the option `columns` contains other
+                columns than those of the files, or there is neither. None if there are no partition columns.
 
         Raises:
             OptionError: If an option is unknown, or a value or the schema is invalid.
@@ -128,8 +130,10 @@ class SparkReading(FromDriver):
         corrupt = values["column_name_of_corrupt_record"] or CORRUPT_RECORD
         reading = cls(
             schema=schema or StructType(),
+            inner=StructType(),
             columns=(),
-            kind=None,
+            partition_columns={},
+            kind="messages",
             variables=(),
             rows=values["rows"],
             terms=values["terms"],
@@ -142,119 +146,71 @@ class SparkReading(FromDriver):
             query=SparkQuery.of(values["query"]),
             ignore_missing=values["ignore_missing_files"],
             ignore_corrupt=values["ignore_corrupt_files"],
+            errors_to=_errors_to(values),
         )
-        if reading.query is not None:
-            return reading._querying(reading.query, schema, corrupt, _names(values["columns"]))
-        kind, variables = reading._found(schema, corrupt, first)
-        if kind in ("patches", "results") and reading.filter is not None:
-            raise OptionError(f"the option filter selects messages, but these are {kind}")
-        of = "quads" if reading.rows == "quads" else kind or "messages"
-        terms = reading.terms
-        if values["columns"] is not None:
-            names = _names(values["columns"]) or []
-            if of == "results":
-                fields = result_schema(variables, terms).fields
-                known = {field.name: field.dataType for field in fields}
-            else:
-                known = columns_by_name(of, terms)
-            named = schema_of(names, known, corrupt)
-            # Spark passes back the schema that the source returned.
-            if schema is not None and schema.names != named.names:
-                raise OptionError("columns and a schema both select columns; give only one of them")
-            schema = schema or named
-        if schema is None:
-            rows = of != "results"
-            schema = (
-                default_schema(kind=of, terms=terms) if rows else result_schema(variables, terms)
-            )
-            if mode == "PERMISSIVE":
-                schema = StructType([*schema.fields, StructField(corrupt, StringType())])
-        if of == "results":
-            columns = result_columns(schema, corrupt, variables, terms)
-        else:
-            columns = columns_of(schema, corrupt, of, terms)
+        reading = reading._of_kind(schema, corrupt, first)
+        shape = reading._shape()
+        names = names_in(values["columns"])
+        wanted = names if schema is None else schema.names
+        found = PartitionFolders()
+        if folders is not None and (wanted is None or not shape.knows(wanted, corrupt)):
+            found = folders(reading)
+            found.check(shape.known, corrupt)
+        selected = shape.with_more(found.fields).select(
+            schema, names, corrupt, with_errors=mode == "PERMISSIVE"
+        )
+        own = found.of_schema(selected)
+        inner = StructType([each for each in selected if each.name not in own])
+        if own and not inner.fields:  # the rows are counted by any column
+            inner = StructType(shape.default.fields[:1])
+        columns = tuple(shape.core(inner, corrupt))
         return replace(
-            reading, schema=schema, columns=tuple(columns), kind=kind, variables=variables
+            reading, schema=selected, inner=inner, columns=columns, partition_columns=own
         )
 
-    def _querying(
-        self,
-        spark_query: SparkQuery,
-        schema: StructType | None,
-        corrupt: str,
-        names: list[str] | None,
-    ) -> SparkReading:
-        """Return a reading whose rows are the results of a query.
-
-        Raises:
-            OptionError: If the query does not return a column, or `rows` or `terms` is set.
-        """
-        if (self.rows, self.terms) != ("messages", "ntriples"):
-            raise OptionError(
-                "rows and terms cannot be combined with a query, which determines the rows"
-            )
-        known = spark_query.schema
-        wanted = schema or StructType((known or default_schema()).fields)
-        if schema is None and names is not None:
-            fields = {each.name: each.dataType for each in wanted}
-            wanted = schema_of(names, fields, corrupt)
-        elif schema is None and self.mode == "PERMISSIVE":
-            wanted = StructType([*wanted.fields, StructField(corrupt, StringType())])
-        if known is None:
-            columns = columns_of(wanted, corrupt)
-        else:
-            columns = spark_query.columns_of(wanted, corrupt)
-        return replace(self, schema=wanted, columns=tuple(columns), kind="messages")
-
-    def _found(
+    def _of_kind(
         self,
         schema: StructType | None,
         corrupt: str,
         first: Callable[[SparkReading], str | None] | None,
-    ) -> tuple[str | None, tuple[str, ...]]:
-        """The kind of log that is read, and the variables of results.
+    ) -> SparkReading:
+        """Determine the kind of log; rows of quads and of queries are always from messages.
 
         Raises:
-            OptionError: If the schema is of two kinds, or results cannot be read here, or are the answer of an ASK
-                query.
+            OptionError: If an option does not apply to the kind of log, and as in `KindFinder.find`.
             DecodeError: If the first file contains results and is invalid.
         """
-        if self.rows == "quads":
-            return "messages", ()
-        if schema is not None and (kind := kind_of(schema)):
-            return kind, ()
-        kinds = _kinds(None if self.format is None else formats.find(self.format))
-        if kinds == ("results",) and first is None:
-            raise OptionError("SPARQL results cannot be read as a stream; use spark.read")
-        if len(kinds) == 1 and kinds != ("results",):
-            return kinds[0], ()
-        if schema is not None and "results" in kinds and len(kinds) > 1:
-            with contextlib.suppress(OptionError):
-                columns_of(schema, corrupt, terms=self.terms)
-                return None, ()  # columns of both messages and patches
-        path = None
-        with contextlib.suppress(FileNotFoundError):  # reported when it is read
-            path = first(self) if first is not None else None
-        if path is None:
-            if kinds == ("results",):
+        if self.query is not None or self.rows == "quads":
+            return self
+        finder = KindFinder(
+            format=self.format,
+            terms=self.terms,
+            corrupt=corrupt,
+            first=None if first is None else lambda: first(self),
+            open=lambda path: LogReader(Driver([path], self.log_reading(path))),
+        )
+        kind, variables = finder.find(schema)
+        if kind in ("patches", "results") and self.filter is not None:
+            raise OptionError(f"the option filter selects messages, but these are {kind}")
+        return replace(self, kind=kind, variables=variables)
+
+    def _shape(self) -> RowShape:
+        """The columns that the rows can have.
+
+        Raises:
+            OptionError: If `rows` or `terms` is set with a query, or results have no variables.
+        """
+        if self.query is not None:
+            if (self.rows, self.terms) != ("messages", "ntriples"):
                 raise OptionError(
-                    "the columns of results are the variables of the first file, but there is no file"
+                    "rows and terms cannot be combined with a query, which determines the rows"
                 )
-            return "messages" if schema is None else None, ()
-        kinds = _kinds(formats.by_path(path)) if self.format is None else kinds
-        if len(kinds) == 1 and kinds != ("results",):
-            return kinds[0], ()
-        try:
-            with LogReader(Driver([path], self._reading(path))) as log:
-                batch = next(log.batches(), None)
-        except (DecodeError, UnknownFormatError, OSError, MissingExtraError):
-            if kinds == ("results",):
-                raise
-            return "messages", ()  # reported when it is read
-        if isinstance(batch, ResultBatch):
-            _check_rows(batch, path)
-            return "results", batch.variables
-        return "messages" if batch is None else batch.kind, ()
+            return self.query.shape()
+        if self.rows == "quads":
+            return quad_shape(self.terms)
+        if self.kind == "results":
+            return result_shape(self.variables, self.terms)
+        return message_shape(self.kind, self.terms)
 
     def read(self, logs: Iterable[tuple[str, Split | None]]) -> Iterator[pa.RecordBatch]:
         """Return the messages of logs, in order.
@@ -267,13 +223,46 @@ class SparkReading(FromDriver):
             FileNotFoundError: If a file no longer exists.
             UnknownFormatError, OSError, MissingExtraError: As in `open_log`.
         """
-        rows: _Rows | QueryRows = _Rows(self)
-        if self.query is not None:
-            schema = to_arrow_schema(self.schema, timezone="UTC")
-            rows = QueryRows(self.query, schema, self.columns, self.mode)
+        rows = self._rows()
+        if not self.partition_columns:
+            for path, split in logs:
+                yield from self._read(path, split, rows)
+            yield from rows.finish()
+            return
+        add: Callable[[pa.RecordBatch], pa.RecordBatch] | None = None
+        before: tuple[Any, ...] | None = None
         for path, split in logs:
-            yield from self._read(path, split, rows)
-        yield from rows.finish()
+            values = values_of(path, self.partition_columns)
+            if add is None or values != before:
+                if add is not None:
+                    yield from map(add, rows.finish())
+                    rows = self._rows()
+                add, before = self._adder(values), values
+            yield from map(add, self._read(path, split, rows))
+        if add is not None:
+            yield from map(add, rows.finish())
+
+    def _rows(self) -> MessageRows | QueryRows:
+        """A collector of rows without partition columns."""
+        if self.query is None:
+            return MessageRows(self)
+        return QueryRows(self.query, arrow_schema(self.inner), self.columns, self.mode)
+
+    def _adder(self, values: tuple[Any, ...]) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
+        """A function that adds the values of partition columns to rows."""
+        schema = arrow_schema(self.schema)
+        known = dict(zip(self.partition_columns, values, strict=True))
+
+        def add(batch: pa.RecordBatch) -> pa.RecordBatch:
+            columns = [
+                pa.repeat(pa.scalar(known[each.name], each.type), batch.num_rows)
+                if each.name in known
+                else batch[each.name]
+                for each in schema
+            ]
+            return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+        return add
 
     def splits(self, path: str, split_bytes: int) -> Sequence[Split | None]:
         """Divide a large log into splits, and count its messages if their index is requested.
@@ -290,7 +279,7 @@ class SparkReading(FromDriver):
         try:
             return plan_splits(
                 path,
-                self._reading(path),
+                self.log_reading(path),
                 split_bytes=split_bytes,
                 count="offset" in self.columns or "message" in self.columns,
             )
@@ -306,11 +295,11 @@ class SparkReading(FromDriver):
         return format is None or format.spec.splittable
 
     def _read(
-        self, path: str, split: Split | None, rows: _Rows | QueryRows
+        self, path: str, split: Split | None, rows: MessageRows | QueryRows
     ) -> Iterator[pa.RecordBatch]:
-        errors = _Errors(self, path, split, rows)
+        errors = ErrorHandler(self, path, split, rows)
         try:
-            log = LogReader(Driver([path], self._reading(path, split)))
+            log = LogReader(Driver([path], self.log_reading(path, split)))
         except FileNotFoundError as error:
             if not self.ignore_missing:
                 raise FileNotFoundError(
@@ -323,6 +312,7 @@ class SparkReading(FromDriver):
         except (DecodeError, UnknownFormatError) as error:
             if not (isinstance(error, UnknownFormatError) and self._is_empty(path)):
                 yield from errors.unreadable(error)
+                errors.finish()
             return
         if self.filter is not None:
             log = log.filter(**self.filter)
@@ -340,15 +330,15 @@ class SparkReading(FromDriver):
                 if batch is None:
                     break
                 yield from rows.add(batch, log.source)
-        errors.report()
+        errors.finish()
 
-    def _reading(self, path: str, split: Split | None = None) -> LogReading:
-        """How one file is read."""
+    def log_reading(self, path: str, split: Split | None = None) -> LogReading:
+        """Return how one file is read."""
         return LogReading(
             format=self.format or (split.format if split is not None else None),
             options=self.options,
             compression=self.compression,
-            storage_options=self._storage(path),
+            storage_options=self.storage_for(path),
             split=None if split is None or split.whole else split,
             parts="always" if self._in_parts else "never",
             strict=False,
@@ -361,11 +351,12 @@ class SparkReading(FromDriver):
         return self.rows == "quads" and not whole
 
     def _is_empty(self, path: str) -> bool:
-        storage, name = storage_of(path, self._storage(path))
+        storage, name = storage_of(path, self.storage_for(path))
         file = storage.status(name)
         return file is not None and file.size == 0
 
-    def _storage(self, path: str) -> Mapping[str, Any] | None:
+    def storage_for(self, path: str) -> Mapping[str, Any] | None:
+        """Return the options of fsspec for a path; None for local paths."""
         return self.storage if is_url(path) else None
 
 
@@ -381,11 +372,21 @@ def _decoder_options(options: Options, format: str | None) -> dict[str, Any]:
     return values
 
 
-def _names(given: str | None) -> list[str] | None:
-    """The names of columns, if any are given."""
-    if given is None:
+def _errors_to(values: Mapping[str, Any]) -> str | None:
+    """The folder of the side table, independent of the working folder.
+
+    Raises:
+        OptionError: If no error is skipped, or the path is invalid.
+    """
+    if values["errors_to"] is None:
         return None
-    return [name.strip() for name in given.split(",") if name.strip()]
+    if values["mode"] == "FAILFAST" and not values["ignore_corrupt_files"]:
+        raise OptionError(
+            "errorsTo records the errors that a read skips, but with the mode FAILFAST the first one fails the query; "
+            "set the mode DROPMALFORMED or PERMISSIVE, or ignoreCorruptFiles"
+        )
+    local_target(mapped(values["errors_to"]))  # rejects a URL with one slash
+    return absolute(values["errors_to"])
 
 
 def _filter_arguments(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -404,11 +405,11 @@ def _filter_arguments(given: Mapping[str, Any] | None) -> Mapping[str, Any] | No
     return arguments
 
 
-class _Rows:
+class MessageRows:
     """Collects messages, and rows for errors between them, in Spark's record batches."""
 
     def __init__(self, reading: SparkReading) -> None:
-        self._schema = to_arrow_schema(reading.schema, timezone="UTC")
+        self._schema = arrow_schema(reading.inner)
         self._columns = reading.columns
         self._kind = reading.kind
         self._known = reading.variables
@@ -447,13 +448,15 @@ class _Rows:
             yield from self._flush()
             yield self._shaped(complete)
 
-    def add_error(self, source: str, index: int | None, text: str) -> Iterator[pa.RecordBatch]:
+    def add_error(self, source: str, error: DecodeError, text: str) -> Iterator[pa.RecordBatch]:
         """Add a row for a message that could not be read."""
         if (rest := self._finish()) is not None:
             self._collect(rest)
         values: dict[str | None, Any] = {None: text}
         if self._kind != "results":
+            index = error.message_index
             values |= {"source": source, "offset": index, "message": index}
+            values["position"] = error.offset
         columns = [
             pa.array([values.get(name)], field.type)
             for name, field in zip(self._columns, self._schema, strict=True)
@@ -477,7 +480,7 @@ class _Rows:
                 "at a time, for example with the option format or pathGlobFilter"
             )
         if isinstance(batch, ResultBatch) and set(batch.variables) != set(self._known):
-            _check_rows(batch, source)
+            check_has_rows(batch, source)
             raise OptionError(
                 f"{source} has the variables {', '.join(batch.variables) or '(none)'}, but the first file has "
                 f"{', '.join(self._known)}; read results with the same variables"
@@ -514,26 +517,6 @@ class _Rows:
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
 
-def _kinds(format: formats.Format | None) -> tuple[str, ...]:
-    """The kinds of log that can be read in a format; all kinds if it is None."""
-    if format is None:
-        return ("messages", "patches", "results")
-    spec = format.spec
-    return tuple(kind for kind in spec.kinds if kind not in spec.written_only)
-
-
-def _check_rows(batch: ResultBatch, source: str) -> None:
-    """Check that results have rows.
-
-    Raises:
-        OptionError: If they are the answer of an ASK query.
-    """
-    if batch.boolean is not None:
-        raise OptionError(
-            f"{source} is the answer of an ASK query, which has no rows; use rdfm.open_results"
-        )
-
-
 def _as(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     """Reduce the structs of an array to the requested fields; its lists must not be null."""
     if array.type == wanted:
@@ -544,111 +527,3 @@ def _as(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     fields = [_as(array.field(field.name.lower()), field.type) for field in wanted]
     nulls = array.is_null() if array.null_count else None
     return pa.StructArray.from_arrays(fields, fields=list(wanted), mask=nulls)
-
-
-class _Errors:
-    """Handles the errors of one file.
-
-    Attributes:
-        ended: Whether the rest of the file is skipped.
-    """
-
-    def __init__(
-        self, reading: SparkReading, path: str, split: Split | None, rows: _Rows | QueryRows
-    ) -> None:
-        self.ended = False
-        self._reading = reading
-        self._path = path
-        self._is_part = split is not None and not split.whole
-        self._rows = rows
-        self._dropped = 0
-        self._first: DecodeError | None = None
-
-    def handle(self, log: LogReader, error: DecodeError) -> Iterator[pa.RecordBatch]:
-        """Handle an error according to the mode.
-
-        Raises:
-            DecodeError: The error, if the mode does not skip it.
-        """
-        mode = self._reading.mode
-        error.renderer = in_spark
-        # A message that exceeds a limit may be valid, so it is not omitted without a row for it.
-        limit = isinstance(error, LimitError)
-        if limit and mode != "PERMISSIVE":
-            raise _with_remedies(error)
-        if mode == "FAILFAST":
-            if isinstance(error, UnsupportedError):
-                self._skip(log, error)
-            if not self._reading.ignore_corrupt:
-                raise _with_remedies(error)
-            self._give_up(error)
-            return
-        text, error = self._skip(log, error)
-        if self.ended:
-            self._give_up(error)
-        if mode == "PERMISSIVE":
-            yield from self._rows.add_error(log.source, error.message_index, text)
-        else:
-            self._dropped += 1
-            self._first = self._first or error
-
-    def _skip(self, log: LogReader, error: DecodeError) -> tuple[str, DecodeError]:
-        """Skip a message, and return its text and the error; another error if skipping failed.
-
-        Raises:
-            UnsupportedError: If the log cannot be read in splits. The log may be valid, and the number of messages that
-                would be lost is unknown, so no mode skips this error.
-        """
-        try:
-            skipped = log.skip_message().decode("utf-8", "replace")
-            if log.several and not skipped:
-                skipped = f"{error}; the rest of {error.source} is skipped"
-            return skipped, error
-        except DecodeError as last:
-            last.renderer = in_spark
-            # In a split, all other unsupported features can be skipped.
-            if self._is_part and isinstance(last, UnsupportedError):
-                last.remedies += (NOT_SPLIT,)
-                raise
-            self.ended = True
-            return f"{last}; the rest of the file is skipped", last
-
-    def unreadable(self, error: DecodeError | UnknownFormatError) -> Iterator[pa.RecordBatch]:
-        """Handle a file that could not be opened.
-
-        Raises:
-            DecodeError, UnknownFormatError: The error, if the mode does not skip it.
-        """
-        mode = self._reading.mode
-        error.renderer = in_spark
-        if mode == "PERMISSIVE" and isinstance(error, DecodeError):
-            text = f"{error}; the file is skipped"
-            self._give_up(error)
-            yield from self._rows.add_error(self._path, None, text)
-        elif self._reading.ignore_corrupt or (
-            mode == "DROPMALFORMED" and isinstance(error, DecodeError)
-        ):
-            self._give_up(error)
-        else:
-            raise _with_remedies(error)
-
-    def _give_up(self, error: RdfmError) -> None:
-        self.ended = True
-        _log.warning("%s; the rest of %s is skipped", error, self._path)
-
-    def report(self) -> None:
-        """Log a warning if messages were dropped."""
-        if self._dropped:
-            _log.warning(
-                "%s: %d errors dropped with their messages; the first: %s",
-                *(self._path, self._dropped, self._first),
-            )
-
-
-def _with_remedies(error: DecodeError | UnknownFormatError) -> DecodeError | UnknownFormatError:
-    """Add Spark's remedies to an error."""
-    if isinstance(error, UnknownFormatError):
-        error.remedies += OTHER_FILES
-    elif not isinstance(error, LimitError):
-        error.remedies += MODES_OF_ERRORS
-    return error

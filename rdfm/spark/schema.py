@@ -5,7 +5,8 @@ In: the user's schema, or none. Out: types of Spark and Arrow, and column names 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import cast
 
 from pyspark.sql.types import (
@@ -28,13 +29,13 @@ __all__ = [
     "OPERATIONS",
     "PARTS",
     "QUADS",
-    "columns_by_name",
+    "RowShape",
     "columns_of",
     "default_schema",
     "kind_of",
-    "result_columns",
-    "result_schema",
-    "schema_of",
+    "message_shape",
+    "quad_shape",
+    "result_shape",
 ]
 
 PARTS = ("subject", "predicate", "object", "graph")
@@ -51,10 +52,10 @@ OPERATIONS = ArrayType(
 )
 COLUMNS: Mapping[str, DataType] = {
     "source": StringType(),
-    "offset": LongType(),
+    "position": LongType(),
     "quads": QUADS,
     "metadata": MapType(StringType(), BinaryType()),
-    "position": LongType(),
+    "offset": LongType(),
     "namespaces": MapType(StringType(), StringType()),
 }
 # A row of a list of nanopublications without its source and message.
@@ -82,7 +83,7 @@ _NEVER_NULL = {
     "patches": ("source", "op", "kind", "value"),
     "quads": ("source", "kind", "value"),
 }
-_DEFAULT = ("source", "offset", "quads", "metadata")
+_DEFAULT = ("source", "position", "quads", "metadata")
 
 
 def _columns(of: str, terms: str) -> dict[str, DataType]:
@@ -117,30 +118,96 @@ def default_schema(
     return StructType([found[column] for column in columns or _DEFAULT])
 
 
-def schema_of(names: Sequence[str], known: Mapping[str, DataType], corrupt: str) -> StructType:
-    """Return the schema of the columns with these names.
+@dataclass(frozen=True)
+class RowShape:
+    """The columns that one kind of rows can have.
 
-    Raises:
-        OptionError: If a column does not exist, or a name is repeated.
+    Attributes:
+        known: The types of all columns by name.
+        default: The schema of a read that names no columns.
+        core: Returns the core's name of each column of a schema, given the name of the column of corrupt records; None
+            for that column. It raises OptionError for an unknown column or another type.
     """
-    if not names:
-        raise OptionError(f"columns contains no name; known: {', '.join(known)}")
-    types = {**known, corrupt: StringType()}
-    for at, name in enumerate(names):
-        if name not in types:
-            raise OptionError(f"these rows have no column '{name[:40]}'; known: {', '.join(known)}")
-        if name in names[:at]:
-            raise OptionError(f"columns contains {name} twice")
-    return StructType([StructField(name, types[name]) for name in names])
+
+    known: Mapping[str, DataType]
+    default: StructType
+    core: Callable[[StructType, str], list[str | None]]
+
+    def knows(self, names: Iterable[str], corrupt: str) -> bool:
+        """Whether all names are those of columns, without regard to case."""
+        known = {name.lower() for name in (*self.known, corrupt)}
+        return all(name.lower() in known for name in names)
+
+    def with_more(self, fields: Sequence[StructField]) -> RowShape:
+        """Return the shape with further columns, which are also among the default ones."""
+        more = {each.name: each.dataType for each in fields}
+        default = StructType([*self.default.fields, *fields])
+        return replace(self, known={**self.known, **more}, default=default)
+
+    def select(
+        self,
+        schema: StructType | None,
+        names: Sequence[str] | None,
+        corrupt: str,
+        *,
+        with_errors: bool,
+    ) -> StructType:
+        """Return the schema of a read.
+
+        Args:
+            schema: The user's schema.
+            names: The names of the columns to return, if they are given.
+            corrupt: The name of the column of corrupt records.
+            with_errors: Whether the default columns include the column of corrupt records.
+
+        Raises:
+            OptionError: If a column does not exist, or a name is repeated, or the names differ from those of the schema.
+        """
+        if names is not None:
+            named = self._named(names, corrupt)
+            # Spark passes back the schema that the source returned.
+            if schema is not None and schema.names != named.names:
+                raise OptionError("columns and a schema both select columns; give only one of them")
+            return schema or named
+        if schema is not None:
+            return schema
+        more = [StructField(corrupt, StringType())] if with_errors else []
+        return StructType([*self.default.fields, *more])
+
+    def _named(self, names: Sequence[str], corrupt: str) -> StructType:
+        if not names:
+            raise OptionError(f"columns contains no name; known: {', '.join(self.known)}")
+        types = {**self.known, corrupt: StringType()}
+        for at, name in enumerate(names):
+            if name not in types:
+                raise OptionError(
+                    f"these rows have no column '{name[:40]}'; known: {', '.join(self.known)}"
+                )
+            if name in names[:at]:
+                raise OptionError(f"columns contains {name} twice")
+        return StructType([StructField(name, types[name]) for name in names])
 
 
-def columns_by_name(of: str, terms: str) -> dict[str, DataType]:
-    """Return the types of all columns by name, for a kind of rows as in `default_schema`."""
-    return _columns(of, terms)
+def message_shape(kind: str | None, terms: str) -> RowShape:
+    """Return the columns of messages or patches; of messages if the kind is None."""
+    return _shape(kind or "messages", terms)
 
 
-def result_schema(variables: tuple[str, ...], terms: str = "ntriples") -> StructType:
-    """Return the schema of results: a column for each variable.
+def quad_shape(terms: str) -> RowShape:
+    """Return the columns of rows of quads."""
+    return _shape("quads", terms)
+
+
+def _shape(of: str, terms: str) -> RowShape:
+    return RowShape(
+        known=_columns(of, terms),
+        default=default_schema(kind=of, terms=terms),
+        core=lambda schema, corrupt: columns_of(schema, corrupt, of, terms),
+    )
+
+
+def result_shape(variables: tuple[str, ...], terms: str) -> RowShape:
+    """Return the columns of results: one for each variable.
 
     Raises:
         OptionError: If there are no variables.
@@ -150,7 +217,11 @@ def result_schema(variables: tuple[str, ...], terms: str = "ntriples") -> Struct
             "results without variables have no columns, so they cannot be read in Spark"
         )
     type = TERM if terms == "structs" else StringType()
-    return StructType([StructField(name, type) for name in variables])
+    return RowShape(
+        known=dict.fromkeys(variables, type),
+        default=StructType([StructField(name, type) for name in variables]),
+        core=lambda schema, corrupt: result_columns(schema, corrupt, variables, terms),
+    )
 
 
 def kind_of(schema: StructType) -> str | None:

@@ -15,19 +15,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
-from pyspark.sql.streaming.datasource import (
+
+from rdfm.errors import OptionError
+from rdfm.formats.spec import key
+from rdfm.spark.compat import (
+    HAS_READ_LIMITS,
     ReadAllAvailable,
     ReadLimit,
     ReadMaxBytes,
     ReadMaxFiles,
     SupportsTriggerAvailableNow,
 )
-
-from rdfm.errors import OptionError
-from rdfm.formats.spec import key
 from rdfm.spark.filelist import FileList
 from rdfm.spark.options import FILE_SOURCE, FILES, STREAMING, Options
-from rdfm.spark.reader import LogSourceReader, real, s3_as_s3
+from rdfm.spark.paths import mapped, mounted, real
+from rdfm.spark.reader import LogSourceReader
 from rdfm.spark.rows import SparkReading
 from rdfm.storage.files import File, storage_of
 from rdfm.storage.paths import local_target
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 
     from rdfm.logs.split import Split
 
-__all__ = ["LogSourceStreamReader", "is_stream", "read_stream"]
+__all__ = ["LogSourceStreamReader", "as_found", "is_stream", "read_stream"]
 
 # The schema that Spark's binaryFile source requires; its column content is never read.
 _WHOLE_FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
@@ -77,7 +79,7 @@ def read_stream(
     )
 
     def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return reading.read(_as_found(_spark_files(batches, recursive), reading, changed))
+        return reading.read(as_found(_spark_files(batches, recursive), reading, changed))
 
     return files.mapInArrow(rows, reading.schema)
 
@@ -105,11 +107,16 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
                 "a stream needs the option stateLocation, a folder for the list of files that it "
                 "has found; use a separate one for each query, and keep it as long as its checkpoint"
             )
-        local_target(location)  # rejects a URL with one slash
+        local_target(mapped(location))  # rejects a URL with one slash
         self._location = real(location)
         files, size = values["max_files_per_trigger"], values["max_bytes_per_trigger"]
         if files and size:
             raise OptionError("set maxFilesPerTrigger or maxBytesPerTrigger, not both")
+        if (files or size) and not HAS_READ_LIMITS:
+            raise OptionError(
+                "limits per trigger need PySpark 4.2 or newer; remove maxFilesPerTrigger and maxBytesPerTrigger, or "
+                "use rdfm.spark.read_stream"
+            )
         self._limit: ReadLimit = ReadAllAvailable()
         if files or size:
             self._limit = ReadMaxFiles(files) if files else ReadMaxBytes(size)
@@ -150,21 +157,23 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._find()
         self._ends_here = True
 
-    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
+    def latestOffset(  # PySpark before 4.2 passes no arguments
+        self, start: dict[str, Any] | None = None, limit: ReadLimit | None = None
+    ) -> dict[str, Any]:
         """Find new files, and return the position after the next batch.
 
         Raises:
             OptionError: If the checkpoint belongs to another list.
             FileNotFoundError: If the folder no longer exists.
         """
-        position = self._position(start)
+        position = 0 if start is None else self._position(start)
         if not self._ends_here:
             self._find()
         return self._offset(
             self._files.end_of(
                 position,
-                files=limit.max_files if isinstance(limit, ReadMaxFiles) else None,
-                size=limit.max_bytes if isinstance(limit, ReadMaxBytes) else None,
+                files=getattr(limit, "max_files", None),
+                size=getattr(limit, "max_bytes", None),
             )
         )
 
@@ -179,9 +188,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Return the rows of a partition. Runs in a task."""
-        return self._logs.reading.read(
-            _as_found(partition.value, self._logs.reading, self._changed)
-        )
+        return self._logs.reading.read(as_found(partition.value, self._logs.reading, self._changed))
 
     def commit(self, end: dict[str, Any]) -> None:
         """Merge the files of the list. Spark's checkpoint records the progress."""
@@ -238,26 +245,10 @@ def _spark_files(batches: Iterable[pa.RecordBatch], recursive: bool) -> Iterator
                     "without * ? [ ] { } or a backslash, or set recursiveFileLookup=true",
                     path,
                 )
-            yield File(_opened_as(path), size, modified / 1000), None
+            yield File(mounted(path), size, modified / 1000), None
 
 
-def _opened_as(path: str) -> str:
-    """Convert a path in Spark's form (without escapes) to the form of `open_log`.
-
-    Example:
-        >>> _opened_as("file:/logs/a.nq"), _opened_as("s3a://bucket/a.nq")
-        ('/logs/a.nq', 's3://bucket/a.nq')
-        >>> _opened_as("dbfs:/logs/a.nq"), _opened_as("dbfs:/Volumes/one/two/a.nq")
-        ('/dbfs/logs/a.nq', '/Volumes/one/two/a.nq')
-    """
-    if re.match("file:/", path):
-        return "/" + path[5:].lstrip("/")
-    if re.match("dbfs:/(?!/)", path):  # the mount point on Databricks machines
-        return path[5:] if path.startswith("dbfs:/Volumes/") else f"/dbfs{path[5:]}"
-    return s3_as_s3(path)
-
-
-def _as_found(
+def as_found(
     logs: Iterable[tuple[File, Split | None]], reading: SparkReading, changed: str
 ) -> Iterator[tuple[str, Split | None]]:
     """Yield logs for `SparkReading.read`, and check each before and after it is read.

@@ -8,14 +8,14 @@ from rdfm.errors import MissingExtraError
 
 __all__ = ["check_pyspark"]
 
-OLDEST = (4, 2)
+OLDEST = (4, 0)
 
 
 def check_pyspark() -> None:
     """Check that PySpark supports the Python data sources that rdfm needs.
 
     Raises:
-        MissingExtraError: If PySpark is missing or older than 4.2.
+        MissingExtraError: If PySpark is missing or older than 4.0.
     """
     try:
         from pyspark import __version__

@@ -43,13 +43,15 @@ def check_workers(spark: SparkSession) -> None:
     """
     from pyspark import SparkFiles
 
+    from rdfm.spark.compat import included_files
+
     context: Any = spark.sparkContext
     program = context.pythonExec
     if not context.master.startswith("local") or program in _right or _is_mine(program):
         return
     # The module search path of Spark's workers, which differs from the driver's.
     environment = {**os.environ, **context.environment}
-    sent = [str(Path(SparkFiles.getRootDirectory()) / name) for name in context._python_includes]
+    sent = [str(Path(SparkFiles.getRootDirectory()) / name) for name in included_files(context)]
     paths = [*sent, *filter(None, [environment.get("PYTHONPATH")])]
     environment["PYTHONPATH"] = os.pathsep.join(paths)
     try:

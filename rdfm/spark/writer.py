@@ -21,23 +21,25 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from pyspark import TaskContext
 from pyspark.sql.datasource import (
     DataSourceArrowWriter,
-    DataSourceStreamArrowWriter,
     WriterCommitMessage,
 )
 from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, StructType
 
 from rdfm import formats
-from rdfm._core import batches_from_arrow
 from rdfm.errors import DecodeError, EncodeError, OptionError
 from rdfm.formats.spec import key
 from rdfm.logs import remedies
+from rdfm.logs.keyed import SplitBy, max_open_of
 from rdfm.logs.rotation import Rotation
 from rdfm.logs.writer import LogWriter, create_log
 from rdfm.spark.commit import CommitTarget, FolderCommit, stream_job
-from rdfm.spark.options import WRITE_ID, WRITING, Options, compression
-from rdfm.spark.reader import absolute
+from rdfm.spark.compat import StreamArrowWriter, check_stream_writer
+from rdfm.spark.dividing import RowDivider, check_columns
+from rdfm.spark.options import WRITE_ID, WRITING, Options, compression, names_in
+from rdfm.spark.paths import absolute, mapped
 from rdfm.spark.remedies import in_spark
 from rdfm.spark.schema import COLUMNS, LISTS, kind_of
+from rdfm.spark.summary import REPORT, WriteSummary
 from rdfm.spark.workers import FromDriver
 from rdfm.storage import compression as compressions
 from rdfm.storage.paths import is_url, local_target
@@ -66,6 +68,9 @@ class WritePlan(FromDriver):
         suffix: The suffix of the parts' names.
         max_messages: Maximum number of messages in a part; 0 means no limit.
         columns: The columns that are written; the first is the list column.
+        partition_columns: The columns whose values become folders.
+        split_by: The key of messages that becomes a folder.
+        max_open: Maximum number of open files of a task.
         storage: Options of fsspec for the URL.
         options: Options of the encoder.
     """
@@ -76,6 +81,9 @@ class WritePlan(FromDriver):
     suffix: str
     max_messages: int
     columns: tuple[str, ...]
+    partition_columns: tuple[str, ...]
+    split_by: SplitBy | None
+    max_open: int
     storage: Mapping[str, Any] = field(repr=False)
     options: Mapping[str, Any] = field(repr=False)
 
@@ -107,8 +115,18 @@ class WritePlan(FromDriver):
         columns = columns_of(schema, format)
         packed = compression(values["compression"]) or "none"
         encoder = options.of_formats([format], "write")
+        by_column = tuple(names_in(values["partition_columns"]) or ())
+        split_by = _split_by(values, encoder, packed)
+        if split_by is not None and columns[0] != "quads":
+            raise OptionError("splitBy divides messages, but the rows are patches")
+        check_columns(by_column, schema, split_by)
+        if values["max_open"] is not None and not by_column and split_by is None:
+            raise OptionError(
+                "maxOpen limits the files of a write with partitionColumns or splitBy; set one of them too"
+            )
         # Created once here, so that an invalid value is an error before a task begins.
         create_log(io.BytesIO(), format.name, compression=packed, **encoder).discard()
+        path = mapped(path)
         local_target(path)  # rejects a URL with one slash
         path = absolute(path)
         if not is_url(path) and Path(path).exists() and not Path(path).is_dir():
@@ -121,6 +139,9 @@ class WritePlan(FromDriver):
             suffix=suffix + compressions.suffix_of(packed),
             max_messages=values["max_records_per_file"],
             columns=columns,
+            partition_columns=by_column,
+            split_by=split_by,
+            max_open=values["max_open"] or max_open_of(packed),
             storage=storage,
             options=encoder,
         )
@@ -138,6 +159,7 @@ class Parts(WriterCommitMessage):
         parts: Its parts, as `ATTEMPT/NAME` in the staging folder of its job.
         job: The job.
         query: The id of the streaming query.
+        messages: Number of messages in them.
         dropped: Numbers of dropped items that the format does not support, by name.
         notes: Notes for readers of the parts.
     """
@@ -145,6 +167,7 @@ class Parts(WriterCommitMessage):
     parts: tuple[str, ...]
     job: str
     query: str | None = None
+    messages: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -168,6 +191,7 @@ class LogSourceWriter(DataSourceArrowWriter):
         self.write_id = given.take(WRITE_ID)["write_id"]
         if self.write_id == "":
             raise OptionError("the option writeId must not be empty")
+        self.report = given.pop(REPORT)
         self.plan = WritePlan.of(given, schema)
         self.overwrite = overwrite
         # Pickled and sent to the tasks: the same for all tasks and for the commit.
@@ -195,9 +219,7 @@ class LogSourceWriter(DataSourceArrowWriter):
                 "folder; use a path on storage that the driver and all workers share"
             )
         task = _Task(self.plan, target, self.job, "part", self.job)
-        return Parts(
-            task.write(iterator, is_wanted), self.job, None, task.dropped, tuple(task.notes)
-        )
+        return task.run(iterator, is_wanted)
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Make all parts visible."""
@@ -213,7 +235,10 @@ class LogSourceWriter(DataSourceArrowWriter):
             replaces=self.overwrite,
         )
         if done:
-            _log_remarks(self.plan, messages)
+            summary = WriteSummary.of(messages)
+            _log_remarks(self.plan, summary)
+            if self.report is not None:
+                target.report(self.report, summary.packed())
         else:
             self._warn_done(target)
 
@@ -231,7 +256,7 @@ class LogSourceWriter(DataSourceArrowWriter):
         )
 
 
-class LogSourceStreamWriter(DataSourceStreamArrowWriter):
+class LogSourceStreamWriter(StreamArrowWriter):
     """A streaming sink: `df.writeStream.format("rdfm").option("to", …).start(folder)`.
 
     Spark creates one for the tasks of each batch, and another one to commit it, in another process.
@@ -248,6 +273,7 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
         Raises:
             OptionError, UnknownFormatError, MissingExtraError: As in `WritePlan.of`.
         """
+        check_stream_writer()
         given = Options(options)
         if overwrite:
             raise OptionError(
@@ -284,7 +310,7 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
             return Parts((), job, query)
         # Sorted by name, the parts of a query are in the order of its batches.
         task = _Task(self.plan, target, job, f"part-{int(number):05d}", query)
-        return Parts(task.write(iterator, is_wanted), job, query, task.dropped, tuple(task.notes))
+        return task.run(iterator, is_wanted, query)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Make the parts of a batch visible, unless it was committed before."""
@@ -297,7 +323,7 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
                     message.job, parts, marks=False, query=message.query, batch=batchId
                 )
                 target.commit(commit)
-                _log_remarks(self.plan, messages)
+                _log_remarks(self.plan, WriteSummary.of(messages))
                 if message.query is not None:
                     target.drop_older(message.query, batchId)
             else:
@@ -308,6 +334,30 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
         target = self.plan.target()
         for job in {message.job for message in messages if isinstance(message, Parts)}:
             target.drop(job)
+
+
+class _OpenPart:
+    """A part that a task is writing."""
+
+    def __init__(self, plan: WritePlan, target: CommitTarget, path: str) -> None:
+        """Create the file."""
+        self._target = target
+        self._file: BinaryIO = target.storage.open_new(path)
+        self.log: LogWriter = create_log(
+            self._file, plan.format, compression=plan.compression, **plan.options
+        )
+
+    def end(self) -> None:
+        """Close the part."""
+        self.log.close()
+        self._target.storage.finish(self._file)
+
+    def discard(self) -> None:
+        """Close the part without completing it."""
+        with contextlib.suppress(Exception):
+            self.log.discard()
+        with contextlib.suppress(Exception):
+            self._file.close()
 
 
 class _Task:
@@ -324,11 +374,20 @@ class _Task:
         self._attempt = f"{self.partition:05d}-{os.urandom(6).hex()}"
         self._folder: str | None = None  # created for the first part
         self._names: list[str] = []
-        self._rotation = Rotation(plan.max_messages or None)
+        self._divider = RowDivider(plan.partition_columns, plan.split_by)
+        self._rotations: dict[str, Rotation] = {}
+        # Open parts by their folder, the least recently used first.
+        self._open: dict[str, _OpenPart] = {}
+        self.messages = 0
         self.dropped: Counter[str] = Counter()
         self.notes: dict[str, None] = {}  # without duplicates, in order
-        self._log: LogWriter | None = None
-        self._file: BinaryIO | None = None
+
+    def run(
+        self, rows: Iterator[RecordBatch], is_wanted: Callable[[], bool], query: str | None = None
+    ) -> Parts:
+        """Write rows, and return the commit message; errors as in `write`."""
+        parts = self.write(rows, is_wanted)
+        return Parts(parts, self._job, query, self.messages, self.dropped, tuple(self.notes))
 
     def write(self, rows: Iterator[RecordBatch], is_wanted: Callable[[], bool]) -> tuple[str, ...]:
         """Write rows, in their order.
@@ -340,9 +399,10 @@ class _Task:
             RuntimeError: If another attempt was faster and is committed.
         """
         try:
-            for batch in self._batches(rows):
-                self._add(batch)
-            self._end_part()
+            for folder, batch in self._batches(rows):
+                self._add(folder, batch)
+            for folder in list(self._open):
+                self._end_part(folder)
             # The job may have ended meanwhile; then nothing else removes this attempt.
             if self._names and not is_wanted():
                 raise RuntimeError("this attempt came too late: the write is over")
@@ -357,10 +417,10 @@ class _Task:
             raise
         return tuple(f"{self._attempt}/{name}" for name in self._names)
 
-    def _batches(self, rows: Iterator[RecordBatch]) -> Iterator[AnyBatch]:
+    def _batches(self, rows: Iterator[RecordBatch]) -> Iterator[tuple[str, AnyBatch]]:
         first, name = 0, self._plan.columns[0]
         for some in rows:
-            used = some.select(list(self._plan.columns))
+            used = some.select([*self._plan.columns, *self._plan.partition_columns])
             lists = used.column(name)
             if lists.null_count:
                 # From mode PERMISSIVE: writing an empty message would hide the error.
@@ -368,46 +428,82 @@ class _Task:
                     f"expected {name}, found null; exclude such rows with `where {name} is not null`",
                     row=first + lists.is_null().index(True).as_py(),
                 )
-            yield from batches_from_arrow(used, first_index=first)
+            yield from self._divider.divide(used, first)
             first += used.num_rows
+        self.messages = first
+        if first and (missing := self._divider.undeclared()):
+            raise OptionError(
+                f"splitBy: no row declares the prefix {missing[0]}:; write the complete <IRI>"
+            )
+        for name, count in self._divider.several.items():
+            if count:
+                self.notes[
+                    f"{count:,} messages have several values for {name}; the first one decides"
+                ] = None
 
-    def _add(self, batch: AnyBatch) -> None:
-        for part in self._rotation.parts(batch):
-            (self._log or self._begin_part()).write_batch(part)
-            if self._rotation.is_full(part):
-                self._end_part()
+    def _add(self, folder: str, batch: AnyBatch) -> None:
+        rotation = self._rotations.get(folder)
+        if rotation is None:
+            rotation = self._rotations[folder] = Rotation(self._plan.max_messages or None)
+        for part in rotation.parts(batch):
+            opened = self._open.pop(folder, None)
+            if opened is None:
+                if len(self._open) >= self._plan.max_open:
+                    self._end_part(next(iter(self._open)))
+                opened = self._begin_part(folder)
+            self._open[folder] = opened
+            opened.log.write_batch(part)
+            if rotation.is_full(part):
+                self._end_part(folder)
 
-    def _begin_part(self) -> LogWriter:
+    def _begin_part(self, folder: str) -> _OpenPart:
         plan = self._plan
         if self._folder is None:
             self._folder = self._target.attempt(self._job, self._attempt)
         name = f"{self._stem}-c{len(self._names):03d}{plan.suffix}"
-        self._file = self._target.storage.open_new(f"{self._folder}/{name}")
+        if folder:
+            self._target.storage.make_folder(f"{self._folder}/{folder}")
+            name = f"{folder}/{name}"
         self._names.append(name)
-        self._log = create_log(
-            self._file, plan.format, compression=plan.compression, **plan.options
-        )
-        return self._log
+        return _OpenPart(plan, self._target, f"{self._folder}/{name}")
 
-    def _end_part(self) -> None:
-        if self._log is not None and self._file is not None:
-            self._log.close()
-            self._target.storage.finish(self._file)
-            self.dropped.update(self._log.dropped)
-            self.notes |= dict.fromkeys(self._log.notes)
-            self._log = self._file = None
-            self._rotation.end()
+    def _end_part(self, folder: str) -> None:
+        opened = self._open[folder]
+        opened.end()
+        del self._open[folder]
+        self.dropped.update(opened.log.dropped)
+        self.notes |= dict.fromkeys(opened.log.notes)
+        self._rotations[folder].end()
 
     def _discard(self) -> None:
-        with contextlib.suppress(Exception):
-            if self._log is not None:
-                self._log.discard()
-        with contextlib.suppress(Exception):
-            if self._file is not None:
-                self._file.close()
+        for opened in self._open.values():
+            opened.discard()
         with contextlib.suppress(Exception):
             if self._folder is not None:
                 self._target.drop_attempt(self._job, self._attempt)
+
+
+def _split_by(
+    values: Mapping[str, Any], encoder: Mapping[str, Any], compression: str
+) -> SplitBy | None:
+    """The key of messages that becomes a folder.
+
+    Raises:
+        OptionError: If it is invalid.
+    """
+    if values["split_by"] is None:
+        return None
+    try:
+        found = SplitBy.of(
+            values["split_by"], values["max_open"], encoder.get("prefixes"), compression
+        )
+        assert found is not None
+        found.splitter()
+    except OptionError as error:
+        raise OptionError(
+            str(error).replace("--split-by", "splitBy").replace("split_by", "splitBy")
+        ) from None
+    return found
 
 
 def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
@@ -483,17 +579,12 @@ def _parts(messages: list[WriterCommitMessage | None]) -> tuple[str, ...]:
     )
 
 
-def _log_remarks(plan: WritePlan, messages: list[WriterCommitMessage | None]) -> None:
-    dropped: Counter[str] = Counter()
-    notes: dict[str, None] = {}
-    for message in messages:
-        if isinstance(message, Parts):
-            dropped.update(message.dropped)
-            notes |= dict.fromkeys(message.notes)
-    if dropped:
-        counts = ", ".join(f"{name} {count}" for name, count in sorted(dropped.items()))
+def _log_remarks(plan: WritePlan, summary: WriteSummary) -> None:
+    _log.info("%s: wrote %d messages in %d files", plan.path, summary.messages, summary.files)
+    if summary.dropped:
+        counts = ", ".join(f"{name} {count}" for name, count in sorted(summary.dropped.items()))
         _log.warning(
             "%s: dropped data that %s does not support: %s", plan.path, plan.format, counts
         )
-    for note in notes:
+    for note in summary.notes:
         _log.warning("%s: %s", plan.path, note)

@@ -221,6 +221,11 @@ class RemoteStorage:
         except ImportError as error:
             raise MissingExtraError(f"{url} needs another package: {error}") from error
         except (ValueError, TypeError) as error:
+            # fsspec knows this scheme only if its package is installed.
+            if url.startswith("abfss://") and "Protocol not known" in str(error):
+                raise MissingExtraError(
+                    f"{url} needs another package: Install adlfs to access Azure storage"
+                ) from error
             raise OptionError(f"cannot reach {url}: {error}") from error
         except OSError as error:
             raise without_library(url, error) from error

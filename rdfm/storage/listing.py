@@ -19,6 +19,7 @@ __all__ = ["find_files", "holders", "is_glob", "matches"]
 
 _MAGIC = re.compile(r"[*?\[{]")
 _HIDDEN = ("_", ".")
+_PARTITION = re.compile(r"[^=_.][^=]*=.+", re.DOTALL)
 
 
 def find_files(
@@ -29,6 +30,7 @@ def find_files(
     modified_after: float | None = None,
     modified_before: float | None = None,
     ignore_missing: bool = False,
+    partitions: bool = False,
     options: Mapping[str, Any] | None = None,
 ) -> tuple[list[File], list[str]]:
     """Find the files of paths, globs and folders: in the order of the paths, and for each path in natural order.
@@ -43,6 +45,7 @@ def find_files(
         modified_after: Seconds since 1970; only files modified after that.
         modified_before: Seconds since 1970; only files modified before that.
         ignore_missing: Skip paths that do not exist.
+        partitions: Include files in subfolders named `KEY=VALUE`, and in subfolders of these with such names.
         options: Options of fsspec, for URLs.
 
     Returns:
@@ -61,8 +64,11 @@ def find_files(
         for name, file in _places(storage, called, ignore_missing).items():
             if file is None:
                 folders[name] = None
-                for inner in _logs(_listed(storage, name, recursive, ignore_missing)):
+                divided = partitions and not recursive and _has_partitions(storage, name)
+                for inner in _logs(_listed(storage, name, recursive or divided, ignore_missing)):
                     inside = inner.path.removeprefix(name)
+                    if divided and not _in_partitions(inside):
+                        continue
                     hidden = re.search(r"(?:^|[/\\])[_.]", inside)
                     if hidden is None:
                         files.append(inner)
@@ -146,6 +152,26 @@ def _listed(storage: Storage, folder: str, recursive: bool, ignore_missing: bool
         if not ignore_missing:
             raise
         return []
+
+
+def _has_partitions(storage: Storage, folder: str) -> bool:
+    """Whether a folder contains subfolders named `KEY=VALUE`."""
+    return any(
+        _PARTITION.fullmatch(name) is not None and storage.status(_join(folder, name)) is None
+        for name in storage.names(folder)
+    )
+
+
+def _in_partitions(inside: str) -> bool:
+    """Whether all folders in a relative path are named `KEY=VALUE`, or hidden as those of commits are."""
+    return all(
+        _PARTITION.fullmatch(part) is not None or part.startswith(_HIDDEN)
+        for part in _parts(inside)[:-1]
+    )
+
+
+def _join(folder: str, name: str) -> str:
+    return f"{folder.rstrip('/')}/{name}"
 
 
 def _logs(files: list[File]) -> list[File]:

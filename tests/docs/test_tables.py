@@ -19,8 +19,10 @@ BUILT_IN = tuple(format.name for format in formats.built_in())
 OPTIONS = "docs/options-generated.md"
 # Options of batch sizes, which docs/limits.md explains.
 BATCHING = {"batch_quads", "batch_bytes", "batch_messages"}
-# Options of a plug-in in docs/plugins.md, of spark-submit and of benchmarks/run.py.
-OF_OTHER_PROGRAMS = {"--no-spaces", "--conf", "--quick", "--only"}
+# Options of a plug-in in docs/plugins.md, of spark-submit, of Glue's jobs and of benchmarks/run.py.
+OF_OTHER_PROGRAMS = {
+    *("--no-spaces", "--conf", "--archives", "--additional-python-modules", "--quick", "--only"),
+}
 TITLES = {
     "messages": "Messages",
     "patches": "Patches",

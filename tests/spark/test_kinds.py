@@ -48,9 +48,9 @@ def schema_of(path, **options):
 def test_rows_of_patches_have_operations(tmp_path):
     path = patches(tmp_path / "log.rdfp", 1, 2)
     assert schema_of(path) == default_schema(kind="patches")
-    assert schema_of(path).fieldNames() == ["source", "offset", "operations", "metadata"]
+    assert schema_of(path).fieldNames() == ["source", "position", "operations", "metadata"]
     rows = read(path)
-    assert [row["offset"] for row in rows] == [0, 1]
+    assert [row["position"] for row in rows] == [0, path.read_bytes().index(b"TX", 1)]
     assert {row["source"] for row in rows} == {str(path)}
     assert [operation["op"] for operation in rows[1]["operations"]] == ["TX", "A", "TC"]
     assert rows[1]["operations"][1]["object"] == '"2"'

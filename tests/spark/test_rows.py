@@ -18,7 +18,7 @@ from rdfm.spark.rows import SparkReading
 from rdfm.spark.schema import default_schema
 
 QUAD = '<http://ex/s> <http://ex/p> "%d" .\n'
-OFFSETS = type(default_schema())([field for field in default_schema() if field.name == "offset"])
+OFFSETS = default_schema(("offset",))
 COMMENTS = "".join(QUAD % n + "# @message\n" for n in range(20))
 DIRECTIVES = "".join(QUAD % n + "MESSAGE\n" for n in range(20, 40))
 STAR = "<< <a:s> <a:p> <a:o> >> <a:p> <a:o> .\n# @message\n"

@@ -1,5 +1,6 @@
 """A real Spark session, shared by all tests of this folder."""
 
+import importlib.metadata
 import importlib.util
 import os
 from pathlib import Path
@@ -10,10 +11,23 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def pytest_collection_modifyitems(items):
-    """Marks all tests of this folder with `spark`."""
+    """Marks all tests of this folder with `spark`, and skips features that this PySpark lacks."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker("spark")
+            feature = item.get_closest_marker("feature")
+            if feature is not None:
+                item.user_properties.append(("feature", feature.args[0]))
+                since = feature.kwargs.get("since", (4, 0))
+                if version() < since:
+                    needed = ".".join(map(str, since))
+                    item.add_marker(pytest.mark.skip(reason=f"needs PySpark {needed}"))
+
+
+def version():
+    """Returns the version of PySpark as two numbers."""
+    found = importlib.metadata.version("pyspark").split(".")
+    return int(found[0]), int(found[1])
 
 
 def spark_environment_of(folder):

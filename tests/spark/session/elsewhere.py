@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession, datasource
 from pyspark.sql.types import LongType, StructField, StructType
 
 # The session is short, so the second compiler does not pay off.
@@ -52,7 +52,12 @@ def read(spark, folder):
     import rdfm.spark
 
     logs = str(folder / "logs")
-    plain = spark.read.format("rdfm").options(splitBytes="2k", packBytes="1").load(logs)
+    columns = "source, offset, quads, metadata"
+    plain = (
+        spark.read.format("rdfm")
+        .options(splitBytes="2k", packBytes="1", columns=columns)
+        .load(logs)
+    )
     typed = rdfm.spark.read(
         spark, [logs], schema="offset bigint, position bigint", split_bytes=2048
     )
@@ -71,7 +76,9 @@ def stream(spark, folder):
     logs, state = str(folder / "logs"), str(folder / "state")
     streams = {
         "read_stream": rdfm.spark.read_stream(spark, logs, schema="source string, offset bigint"),
-        "format": spark.readStream.format("rdfm").option("stateLocation", state).load(logs),
+        "format": spark.readStream.format("rdfm")
+        .options(stateLocation=state, columns="source, offset")
+        .load(logs),
     }
     found = {}
     for name, rows in streams.items():
@@ -109,7 +116,8 @@ def terms(spark, folder):
     """Returns the values of all objects, and the messages built again from quads as rows."""
     from rdfm.spark.functions import explode_quads, messages, value
 
-    quads = explode_quads(spark.read.format("rdfm").load(str(folder / "logs")))
+    logs = spark.read.format("rdfm").option("columns", "source, offset, quads")
+    quads = explode_quads(logs.load(str(folder / "logs")))
     values = quads.select(value("object").alias("value")).collect()
     return {
         "values": sorted(row.value for row in values),
@@ -128,9 +136,18 @@ def write(spark, folder):
     for _ in range(2):
         writer = logs.write.format("rdfm").option("to", "jelly").option("writeId", "one")
         writer.mode("append").save(str(folder / "written"))
-    stream = rdfm.spark.read_stream(spark, str(folder / "logs")).writeStream.format("rdfm")
-    stream = stream.option("to", "nq").option("checkpointLocation", str(folder / "checkpoint"))
-    stream.trigger(availableNow=True).start(str(folder / "streamed")).awaitTermination()
+    streamed = rdfm.spark.read_stream(spark, str(folder / "logs"))
+    if hasattr(datasource, "DataSourceStreamArrowWriter"):
+        stream = streamed.writeStream.format("rdfm").option("to", "nq")
+        stream = stream.option("path", str(folder / "streamed"))
+    else:
+        stream = streamed.writeStream.foreachBatch(
+            lambda rows, number: (
+                rdfm.spark.write(rows, folder / "streamed", "nq", write_id=str(number)) and None
+            )
+        )
+    stream = stream.option("checkpointLocation", str(folder / "checkpoint"))
+    stream.trigger(availableNow=True).start().awaitTermination()
     bad = "array(struct('oops' AS subject, '_:p' AS predicate, '_:o' AS object)) AS quads"
     try:
         writer = spark.range(1).selectExpr(bad).write.format("rdfm").option("to", "nq")

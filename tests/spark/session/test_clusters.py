@@ -44,7 +44,13 @@ def expected_rows(path):
         ]
 
 
-@pytest.mark.parametrize("kind", ["cluster", "connect"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("cluster", marks=pytest.mark.feature("workers in other processes")),
+        pytest.param("connect", marks=pytest.mark.feature("Spark Connect")),
+    ],
+)
 def test_logs_and_values_are_read_and_written_in_other_sessions(kind, tmp_path, spark_environment):
     logs = tmp_path / "logs"
     logs.mkdir()

@@ -264,6 +264,26 @@ def test_a_driver_that_dies_leaves_complete_writes(spark, session, tmp_path, num
         assert list(case) == [], failures  # runs the remaining checks
 
 
+@pytest.mark.parametrize(
+    "prepare",
+    [
+        pytest.param(a_batch_write, marks=pytest.mark.feature("writes whose driver is killed")),
+        pytest.param(
+            a_stream, marks=pytest.mark.feature("streams whose driver is killed", since=(4, 1))
+        ),
+    ],
+)
+def test_a_driver_dies_while_parts_are_renamed(spark, session, tmp_path, prepare):
+    """A small part of the test above, for every version of PySpark."""
+    number = next(at for at, (point, _) in enumerate(POINTS) if "rename" in point)
+    case = prepare(spark, tmp_path, number)
+    step, at, nth = next(case)
+    failures = [{"at": at, "nth": nth, "in": f"{tmp_path}/", "do": "kill driver"}]
+    assert session.run({"together": [step], "failures": failures}, master="local[2]") == []
+    assert session.happened() == 1
+    assert list(case) == []  # runs the remaining checks
+
+
 # State of a write, or of the second batch of a stream, when its driver dies: whether it is
 # committed, and how many parts are visible, including earlier ones.
 INSIDE = {

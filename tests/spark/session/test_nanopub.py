@@ -5,6 +5,7 @@ import pytest
 from nanopubs import BASE, DCTERMS, NPX, iri, triple
 from pyspark.sql import functions as F
 
+import rdfm.spark
 from rdfm.exchange.nanopub.listing import NanopubRow, list_nanopubs
 from rdfm.spark import functions as R
 
@@ -26,9 +27,10 @@ def path(tmp_path):
     return path
 
 
+@pytest.mark.feature("`nanopub`")
 def test_rows_are_those_of_lists(spark, path):
     frame = spark.read.format("rdfm").load(str(path))
-    found = frame.select("offset", R.nanopub("quads").alias("n")).orderBy("offset").collect()
+    found = frame.select("position", R.nanopub("quads").alias("n")).orderBy("position").collect()
     with list_nanopubs(path) as rows:
         listed = {row.message: row for row in rows}
     assert [each.n is None for each in found] == [False, True, True, False]
@@ -41,7 +43,7 @@ def test_rows_are_those_of_lists(spark, path):
 
 
 def test_null_stays_null(spark, path):
-    frame = spark.read.format("rdfm").load(str(path))
+    frame = rdfm.spark.read(spark, path, columns=["offset", "quads"])
     quads = F.when(F.col("offset") == 3, F.col("quads")).alias("quads")
     found = frame.select(R.nanopub(quads).alias("n"), "offset").orderBy("offset").collect()
     assert [each.n is None for each in found] == [True, True, True, False]

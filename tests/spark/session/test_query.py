@@ -38,9 +38,11 @@ def run_query(request, spark, log):
     """Runs a query on the log, given as a path or as a DataFrame."""
     if request.param == "logs":
         return lambda *args, **more: rdfm.spark.query(log, *args, **more)
-    return lambda *args, **more: rdfm.spark.query(rdfm.spark.read(spark, log), *args, **more)
+    rows = rdfm.spark.read(spark, log, columns=["source", "offset", "position", "quads"])
+    return lambda *args, **more: rdfm.spark.query(rows, *args, **more)
 
 
+@pytest.mark.feature("queries")
 def test_solutions_are_typed_columns(run_query, log):
     found = run_query(SELECT, types=TYPES)
     assert found.dtypes == [
@@ -61,9 +63,9 @@ def test_solutions_are_typed_columns(run_query, log):
 def test_constructed_messages_have_the_columns_of_a_read(run_query, spark, tmp_path):
     text = "CONSTRUCT { ?s <http://e/is> ?v } { ?s <http://e/value> ?v FILTER (?v < 3) }"
     found = run_query(text)
-    assert found.columns == ["source", "offset", "quads", "metadata"]
-    rows = found.orderBy("offset").collect()
-    assert [row.offset for row in rows] == list(range(COUNT))
+    assert found.columns == ["source", "position", "quads", "metadata"]
+    rows = found.orderBy("position").collect()
+    assert len(rows) == COUNT
     assert [len(row.quads) for row in rows[:4]] == [1, 1, 1, 0]
     assert rows[1].quads[0].asDict() == {
         "subject": "<http://e/s1>",
@@ -72,7 +74,8 @@ def test_constructed_messages_have_the_columns_of_a_read(run_query, spark, tmp_p
         "graph": None,
     }
     kept = run_query(text, skip_empty=True)
-    assert [row.offset for row in kept.orderBy("offset").collect()] == [0, 1, 2]
+    positions = [row.position for row in kept.orderBy("position").collect()]
+    assert positions == [row.position for row in rows[:3]]
     kept.write.format("rdfm").mode("append").option("to", "nq").save(str(tmp_path / "out"))
     assert rdfm.spark.read(spark, tmp_path / "out").count() == 3
 

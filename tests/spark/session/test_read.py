@@ -75,6 +75,9 @@ def suffix(format):
     return formats.find(format).spec.suffixes[0]
 
 
+WITH_OFFSET = ["source", "offset", "position", "quads", "metadata"]
+
+
 def as_rows(path, format=None, **options):
     """Returns the expected rows of a log, as read by rdfm."""
     with rdfm.open_log(path, format, **options) as log:
@@ -111,6 +114,12 @@ def lines(*texts):
 def partitions(paths, schema=None, **options):
     """Returns the rows of each partition as dicts, read as in Spark's workers but in this process."""
     paths = paths if isinstance(paths, list) else [paths]
+    if schema is None and not {"columns", "query"} & options.keys():
+        names = [
+            *WITH_OFFSET,
+            *["_corrupt_record"] * (options.get("mode", "").upper() == "PERMISSIVE"),
+        ]
+        options["columns"] = ",".join(names)
     source = DefaultSource({"paths": json.dumps([str(path) for path in paths]), **options})
     schema = StructType.fromDDL(schema) if isinstance(schema, str) else schema or source.schema()
     reader = pickle.loads(pickle.dumps(source.reader(schema)))
@@ -139,6 +148,7 @@ def texts(rows):
 # --- formats ---
 
 
+@pytest.mark.feature("read logs")
 def test_a_folder_of_every_format_is_read_like_open_log(spark, tmp_path):
     expected = []
     for format in FORMATS:
@@ -150,8 +160,8 @@ def test_a_folder_of_every_format_is_read_like_open_log(spark, tmp_path):
     (tmp_path / "_SUCCESS").write_bytes(b"")
     (tmp_path / ".hidden.nq").write_text("no log")
     frame = spark.read.format("rdfm").load(str(tmp_path))
-    assert frame.columns == ["source", "offset", "quads", "metadata"]
-    rows = comparable(frame.collect())
+    assert frame.columns == ["source", "position", "quads", "metadata"]
+    rows = comparable(rdfm.spark.read(spark, tmp_path, columns=WITH_OFFSET).collect())
     assert len(rows) > 2 * len(FORMATS)
     assert sorted(rows, key=lambda row: row[:2]) == sorted(expected, key=lambda row: row[:2])
     # Equal terms of different formats form one group.
@@ -242,7 +252,7 @@ def test_non_nullable_columns_may_be_requested(spark, tmp_path):
 @pytest.mark.parametrize(
     ("schema", "reason"),
     [
-        ("sauce string", r"no column 'sauce'; known: source string, offset bigint, quads array<"),
+        ("sauce string", r"no column 'sauce'; known: source string, position bigint, quads array<"),
         ("offset string", r"the column offset is bigint, not string"),
         ("offset int", r"the column offset is bigint, not int"),
         ("quads array<string>", r"the column quads is array<struct<subject:string,"),
@@ -263,7 +273,7 @@ def test_invalid_schemas_are_refused(tmp_path, schema, reason):
 
 def test_a_schema_without_columns_is_refused(tmp_path):
     (tmp_path / "a.nq").write_text(lines("a"))
-    with pytest.raises(OptionError, match="has no columns; known: source, offset"):
+    with pytest.raises(OptionError, match="has no columns; known: source, position"):
         DefaultSource({"path": str(tmp_path)}).reader(StructType([]))
 
 
@@ -428,7 +438,7 @@ def test_options_of_rdfm_spark_read_are_checked_first(spark, tmp_path):
     frame = rdfm.spark.read(
         spark, [tmp_path / "a.nq"], mode="PERMISSIVE", lenient=True, pack_bytes=1 << 20, base=None
     )
-    assert frame.columns == ["source", "offset", "quads", "metadata", "_corrupt_record"]
+    assert frame.columns == ["source", "position", "quads", "metadata", "_corrupt_record"]
     assert [row._corrupt_record for row in frame.collect()] == [None, "b!\n", None]
     assert (
         rdfm.spark.read(spark, tmp_path, schema="offset bigint", mode="DROPMALFORMED").count() == 2
@@ -497,7 +507,11 @@ def test_errors_become_rows_at_their_positions(tmp_path):
         tmp_path, "bad string, position bigint", mode="PERMISSIVE", columnNameOfCorruptRecord="bad"
     )
     assert [row["bad"] for row in named] == [row["_corrupt_record"] for row in rows]
-    assert [row["position"] is None for row in named] == [bool(row["bad"]) for row in named]
+    # An invalid message has the position of its error.
+    starts = [
+        MANY.index(text) for text in ("<a:s", "b!", '<a:s> <a:p> "c', "d!", "e!", '<a:s> <a:p> "f')
+    ]
+    assert [row["position"] for row in named] == [*starts, 0]
     unnamed = read(tmp_path, "offset bigint, quads array<struct<object:string>>", mode="PERMISSIVE")
     assert texts(unnamed) == texts(rows)
 
@@ -765,6 +779,7 @@ class Locked(SimpleHTTPRequestHandler):
         pass
 
 
+@pytest.mark.feature("read logs")
 def test_urls_are_read_with_the_options_of_their_storage(spark, tmp_path):
     path = write_log(tmp_path / "a.jelly", "jelly", messages_for("jelly"))
     key = json.dumps({"headers": {"X-Key": "secret"}})
@@ -773,6 +788,7 @@ def test_urls_are_read_with_the_options_of_their_storage(spark, tmp_path):
     try:
         url = f"http://127.0.0.1:{server.server_port}/a.jelly"
         loads = spark.read.format("rdfm").option("storageOptions", key)
+        loads = loads.option("columns", ", ".join(WITH_OFFSET))
         rows = comparable(loads.load([url, str(path)]).collect())
     finally:
         server.shutdown()

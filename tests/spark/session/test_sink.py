@@ -34,6 +34,7 @@ def test_a_query_continues_from_its_checkpoint(query):
     assert numbers_in(query.out) == [0, 1, 2]
 
 
+@pytest.mark.feature("write streams", since=(4, 1))
 def test_a_repeated_batch_is_not_written_again(query):
     query.add(0, 1)
     query.add(2)

@@ -11,17 +11,17 @@ import pyarrow
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxFiles
 
 import rdfm
 from rdfm import formats
 from rdfm.errors import DecodeError, OptionError
 from rdfm.spark import read_stream
 from rdfm.spark.commit import CommitTarget
+from rdfm.spark.compat import ReadAllAvailable, ReadMaxBytes, ReadMaxFiles
 from rdfm.spark.options import Options
 from rdfm.spark.rows import SparkReading
 from rdfm.spark.schema import default_schema
-from rdfm.spark.stream import LogSourceStreamReader, _as_found, _opened_as
+from rdfm.spark.stream import LogSourceStreamReader, as_found
 from rdfm.spark.writer import LogSourceWriter
 from rdfm.storage.files import File
 
@@ -164,7 +164,13 @@ both = pytest.mark.parametrize("source", ["read_stream", "format"])
 # --- in Spark ---
 
 
-@both
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("read_stream", marks=pytest.mark.feature("`read_stream`")),
+        pytest.param("format", marks=pytest.mark.feature('`readStream.format("rdfm")`')),
+    ],
+)
 def test_each_file_is_read_once_over_many_runs(spark_place, source):
     place = spark_place
     for module in formats.every():
@@ -179,11 +185,20 @@ def test_each_file_is_read_once_over_many_runs(spark_place, source):
         place.arrive(name, count=1)
     place.run(source)
     assert place.numbers() == list(range(place.written))
-    names = sorted(Path(row.source).name for row in place.rows() if row.offset == 0)
+    names = sorted(Path(row.source).name for row in place.rows() if row.position == 0)
     assert names == sorted(path.name for path in place.logs.iterdir())
 
 
-@both
+@pytest.mark.parametrize(
+    "source",
+    [
+        "read_stream",
+        pytest.param(
+            "format",
+            marks=pytest.mark.feature('limits per trigger of `format("rdfm")`', since=(4, 2)),
+        ),
+    ],
+)
 def test_limits_apply_to_the_files_of_a_batch(spark_place, source):
     for name in range(5):
         spark_place.arrive(f"{name}.nq", count=3)
@@ -515,7 +530,7 @@ def test_a_file_that_grows_while_it_is_read_is_an_error(place):
     status = path.stat()
     reading = SparkReading.of(Options({}))
     for changed in ("error", "skip"):
-        paths = _as_found(
+        paths = as_found(
             [(File(str(path), path.stat().st_size, status.st_mtime), None)], reading, changed
         )
         assert next(paths) == (str(path), None)
@@ -652,25 +667,6 @@ def test_an_interrupted_commit_is_finished_before_listing_files(place, monkeypat
         writer.commit(written)
     assert [path for path in place.logs.iterdir() if path.name[0] != "_"] == []
     assert numbers(engine.again().rows()) == [0]
-
-
-@pytest.mark.parametrize(
-    ("path", "opened"),
-    [
-        ("file:/logs/a b%20+é.nq", "/logs/a b%20+é.nq"),
-        ("file:///logs/a.nq", "/logs/a.nq"),
-        ("s3a://bucket/a b%20#.nq", "s3://bucket/a b%20#.nq"),
-        ("s3n://bucket/a.nq", "s3://bucket/a.nq"),
-        ("hdfs://host:8020/a.nq", "hdfs://host:8020/a.nq"),
-        ("gs://bucket/s3a://a.nq", "gs://bucket/s3a://a.nq"),
-        ("dbfs:/logs/a b%20.nq", "/dbfs/logs/a b%20.nq"),
-        ("dbfs:/Volumes/one/two/three/a.nq", "/Volumes/one/two/three/a.nq"),
-        ("dbfs:/VolumesOfMine/a.nq", "/dbfs/VolumesOfMine/a.nq"),
-        ("dbfs://host/a.nq", "dbfs://host/a.nq"),
-    ],
-)
-def test_escaped_paths_of_spark_are_decoded(path, opened):
-    assert _opened_as(path) == opened
 
 
 def test_a_missing_folder_is_an_error(place):

@@ -50,7 +50,7 @@ def test_rows_of_quads_equal_those_of_a_table(spark, log, terms, options):
 
 def test_terms_of_messages_may_be_structs(spark, log):
     frame = rdfm.spark.read(spark, log, terms="structs")
-    rows = [quad for row in frame.orderBy("offset").collect() for quad in row.quads]
+    rows = [quad for row in frame.orderBy("position").collect() for quad in row.quads]
     found = [row.asDict(recursive=True) for row in rows]
     wanted = [{part: row[part] for part in QUADS[2:]} for row in as_read(log, terms="structs")]
     assert found == wanted
@@ -102,7 +102,7 @@ def test_unknown_columns_and_fields_are_refused_at_once(spark, log):
         ),
         (
             {"columns": ["message"]},
-            "no column 'message'; known: source, offset, quads",
+            "no column 'message'; known: source, position, quads",
         ),
         ({"columns": []}, "columns contains no name"),
         ({"columns": ["offset", "offset"]}, "columns contains offset twice"),
@@ -148,6 +148,7 @@ def test_a_flat_log_is_read_in_parts(spark, tmp_path):
         rdfm.spark.read(spark, path, mode="DROPMALFORMED", **small).count()
 
 
+@pytest.mark.feature("one row per quad, filters")
 def test_rows_of_quads_are_filtered_and_grouped(spark, log):
     frame = rdfm.spark.read(spark, log, rows="quads", filter={"subject": "<a:s7>"})
     assert [row.message for row in frame.collect()] == [7, 7]

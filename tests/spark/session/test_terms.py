@@ -147,6 +147,7 @@ def rows(spark):
     return found
 
 
+@pytest.mark.feature("functions on terms, `explode_quads`, `messages`")
 def test_functions_agree_with_rdfm(rows):
     assert len(rows) > 3000
     for text, *described in rows:
@@ -315,6 +316,7 @@ def tuples(quad):
     return tuple(map(as_tuple, quad))
 
 
+@pytest.mark.feature("functions on terms, `explode_quads`, `messages`")
 def test_labels_belong_to_one_message_and_are_reproducible(spark, random_log):
     from rdfm.spark import terms
 

@@ -53,6 +53,7 @@ def log(messages):
     return text(messages.orderBy("id").collect())
 
 
+@pytest.mark.feature("`from_rdf`, `to_rdf`, in Python and SQL")
 def test_values_of_every_format_round_trip(messages, log):
     values = messages.select("id", *(to_rdf("quads", name).alias(name) for name in FORMATS))
     assert {type for name, type in values.dtypes if name != "id"} == {"binary"}
@@ -158,6 +159,7 @@ def plan(frame):
     return frame._jdf.queryExecution().executedPlan().toString()
 
 
+@pytest.mark.feature("`from_rdf`, `to_rdf`, in Python and SQL")
 def test_sql_has_functions_for_every_format(spark, messages, log):
     names = register_functions(spark)
     values = [spec.name for spec in formats.specs() if spec.kinds[0] != "results"]

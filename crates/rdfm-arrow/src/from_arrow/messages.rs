@@ -51,7 +51,7 @@ impl<R: InputListed> Messages<R> {
         row: usize,
         extras: impl FnOnce(&mut LogBuilder<R>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.builder.begin_message(0);
+        self.builder.begin_message(self.builder.message_index());
         let result = self
             .add_records(lists, row)
             .and_then(|()| extras(&mut self.builder));

@@ -212,7 +212,7 @@ impl QuadReader {
                             return Ok(self.builder.take());
                         }
                     }
-                    self.builder.begin_message(0);
+                    self.builder.begin_message(self.builder.message_index());
                     self.message = message;
                     self.quads = 0;
                     if source != self.source.as_deref() {

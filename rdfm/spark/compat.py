@@ -1,0 +1,201 @@
+"""Differences between the versions of PySpark, and the interfaces of PySpark that are not public.
+
+In: PySpark 4.0 or newer. Out: the same functions and base classes in every version, and which features it lacks.
+Law: a feature is looked up, not derived from the number of the version. Without a private interface that only makes
+errors clearer, that check is omitted.
+
+Needed, and not public: `pyspark.sql.pandas.types.to_arrow_schema` and `from_arrow_schema`.
+Used if they exist: `SparkFiles._root_directory`, `SparkContext._python_includes`, and of sessions that are not remote
+`_jvm` and `_jsparkSession`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+import pyspark
+from pyspark import SparkFiles
+from pyspark.sql import datasource
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+
+from rdfm.errors import OptionError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+    from pyspark.sql.datasource import DataSource
+    from pyspark.sql.types import DataType, StructType
+
+__all__ = [
+    "HAS_READ_LIMITS",
+    "ReadAllAvailable",
+    "ReadLimit",
+    "ReadMaxBytes",
+    "ReadMaxFiles",
+    "StreamArrowWriter",
+    "SupportsTriggerAvailableNow",
+    "activate",
+    "arrow_function",
+    "arrow_schema",
+    "check_stream_writer",
+    "included_files",
+    "is_remote",
+    "register_source",
+    "session_folder",
+    "spark_schema",
+]
+
+_TAKEN = "DATA_SOURCE_ALREADY_EXISTS"
+_HAS_TIMEZONE = "timezone" in inspect.signature(to_arrow_schema).parameters
+_HAS_SINK = hasattr(datasource, "DataSourceStreamArrowWriter")
+
+if TYPE_CHECKING:
+    from pyspark.sql.datasource import DataSourceStreamArrowWriter as StreamArrowWriter
+    from pyspark.sql.streaming.datasource import (
+        ReadAllAvailable,
+        ReadLimit,
+        ReadMaxBytes,
+        ReadMaxFiles,
+        SupportsTriggerAvailableNow,
+    )
+
+    HAS_READ_LIMITS = True
+else:
+    # Without Arrow there is no sink, see `check_stream_writer`.
+    StreamArrowWriter = getattr(
+        datasource, "DataSourceStreamArrowWriter", datasource.DataSourceStreamWriter
+    )
+    try:
+        from pyspark.sql.streaming.datasource import (
+            ReadAllAvailable,
+            ReadLimit,
+            ReadMaxBytes,
+            ReadMaxFiles,
+            SupportsTriggerAvailableNow,
+        )
+    except ImportError:
+        HAS_READ_LIMITS = False
+        ReadLimit = ReadAllAvailable = ReadMaxBytes = ReadMaxFiles = object
+        SupportsTriggerAvailableNow = type("SupportsTriggerAvailableNow", (), {})
+    else:
+        HAS_READ_LIMITS = True
+
+
+def check_stream_writer() -> None:
+    """Check that this version can pass Arrow batches to a streaming sink.
+
+    Raises:
+        OptionError: If it cannot.
+    """
+    if not _HAS_SINK:
+        raise OptionError(
+            f'writing a stream with format("rdfm") needs PySpark 4.1 or newer, but this is {pyspark.__version__}; '
+            "write in foreachBatch with a writeId instead"
+        )
+
+
+def arrow_schema(schema: StructType) -> pa.Schema:
+    """Return the Arrow schema that Spark expects, in which timestamps are in UTC."""
+    convert: Any = to_arrow_schema
+    return cast("pa.Schema", convert(schema, timezone="UTC") if _HAS_TIMEZONE else convert(schema))
+
+
+def spark_schema(schema: pa.Schema) -> StructType:
+    """Return Spark's types for an Arrow schema."""
+    return from_arrow_schema(schema)
+
+
+def arrow_function(function: Callable[..., pa.Array], type: DataType) -> Any:
+    """Return a nondeterministic function on columns, from a function on Arrow arrays.
+
+    Versions before 4.1 pass the values through pandas, which takes several times as long.
+    """
+    from pyspark.sql import functions as F
+
+    if hasattr(F, "arrow_udf"):
+        return F.arrow_udf(function, type).asNondeterministic()
+    return _through_pandas(function, type)
+
+
+def _through_pandas(function: Callable[..., pa.Array], type: DataType) -> Any:
+    import pandas as pd
+    import pyarrow as pa
+    from pyspark.sql import functions as F
+    from pyspark.sql.pandas.functions import pandas_udf
+    from pyspark.sql.types import ArrayType, StructType
+
+    # pandas has no null structs, so these are returned in a list.
+    is_struct = isinstance(type, StructType)
+
+    def convert(*columns: Any) -> Any:
+        values = function(*map(_arrow_array, columns)).to_pylist()
+        if is_struct:
+            values = [None if value is None else [value] for value in values]
+        return pd.Series(values, dtype=object)
+
+    def _arrow_array(column: Any) -> pa.Array:
+        """A series with lists instead of NumPy arrays, and maps as such."""
+        values: list[Any] = [list(value) if hasattr(value, "tolist") else value for value in column]
+        if any(isinstance(value, dict) for value in values):
+            values = [None if value is None else list(value.items()) for value in values]
+            return pa.array(values, pa.map_(pa.string(), pa.string()))
+        return pa.array(values, from_pandas=True)
+
+    # Spark derives the kind of function from the annotations.
+    convert.__annotations__ = {"columns": pd.Series, "return": pd.Series}
+    convert.__name__ = function.__name__
+    make: Any = pandas_udf
+    made = make(convert, ArrayType(type) if is_struct else type).asNondeterministic()
+    return (lambda *columns: F.get(made(*columns), 0)) if is_struct else made
+
+
+def is_remote(spark: SparkSession) -> bool:
+    """Whether this is a session of Spark Connect."""
+    return type(spark).__module__.startswith("pyspark.sql.connect.")
+
+
+def register_source(spark: SparkSession, source: type[DataSource]) -> None:
+    """Register a data source unless Spark finds it without this.
+
+    Registering it twice is an error in some versions, and a warning in others.
+    """
+    if _is_found(spark, source.name()):
+        return
+    try:
+        spark.dataSource.register(source)
+    except Exception as error:
+        if _TAKEN not in str(error):
+            raise
+
+
+def _is_found(spark: SparkSession, name: str) -> bool:
+    """Whether Spark finds a data source by itself; false if it does not say so."""
+    if not is_remote(spark):
+        with contextlib.suppress(Exception):
+            session: Any = spark
+            manager = session._jsparkSession.sessionState().dataSourceManager()
+            return bool(manager.dataSourceExists(name))
+    return False
+
+
+def activate(spark: SparkSession) -> None:
+    """Make a session the active one of this thread, in which Spark looks up the format of a write."""
+    if not is_remote(spark):
+        with contextlib.suppress(AttributeError):
+            session: Any = spark
+            session._jvm.org.apache.spark.sql.SparkSession.setActiveSession(session._jsparkSession)
+
+
+def session_folder() -> str | None:
+    """Return the folder of the session on this machine, which Spark removes; None outside of Spark's workers."""
+    if not getattr(SparkFiles, "_is_running_on_worker", False):
+        return None
+    return cast("str | None", getattr(SparkFiles, "_root_directory", None))
+
+
+def included_files(context: Any) -> list[str]:
+    """Return the names of the files that Spark adds to the module search path of its workers."""
+    return list(getattr(context, "_python_includes", ()))

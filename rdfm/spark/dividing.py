@@ -1,0 +1,195 @@
+"""Division of the rows of a task among folders `NAME=VALUE`, by columns and by keys of the messages.
+
+In: record batches of rows. Out: batches of messages, each with the folder that it belongs to.
+Cost: one copy of the rows for each folder in a record batch. Law: messages of one folder stay in the order of the rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from pyspark.sql.types import (
+    BooleanType,
+    ByteType,
+    DataType,
+    DateType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+    StructType,
+)
+
+from rdfm._core import MessageBatch, batches_from_arrow
+from rdfm.errors import DecodeError, OptionError
+from rdfm.logs.kinds import other_kind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rdfm.logs.keyed import SplitBy
+    from rdfm.message import AnyBatch
+
+__all__ = ["NULL", "RowDivider", "check_columns", "escape", "key_column", "unescape"]
+
+# The value of a partition column that is null, as in Hive and Spark.
+NULL = "__HIVE_DEFAULT_PARTITION__"
+# Characters that Spark escapes in the names of partition folders.
+_ESCAPED = re.compile(r"[\x01-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
+_TYPES: tuple[type[DataType], ...] = (
+    StringType,
+    ByteType,
+    ShortType,
+    IntegerType,
+    LongType,
+    BooleanType,
+    DateType,
+)
+
+
+def escape(text: str) -> str:
+    """Return a value as the name of a folder, as Spark writes it.
+
+    Example:
+        >>> escape("a/b=1")
+        'a%2Fb%3D1'
+    """
+    return _ESCAPED.sub(lambda found: f"%{ord(found[0]):02X}", text) if text else NULL
+
+
+def unescape(text: str) -> str | None:
+    """Return the value in the name of a folder; None for null."""
+    return None if text == NULL else unquote(text)
+
+
+def key_column(split_by: SplitBy) -> str:
+    """Return the name of the partition column for the keys of messages.
+
+    It never is the name of a column of messages or quads.
+    """
+    return "named_graph" if split_by.kind == "graph" else split_by.kind
+
+
+def check_columns(names: Sequence[str], schema: StructType, split_by: SplitBy | None) -> None:
+    """Check the columns whose values become folders.
+
+    Raises:
+        OptionError: If a column does not exist, is repeated, or has another type.
+    """
+    types = {field.name: field.dataType for field in schema}
+    taken = set() if split_by is None else {key_column(split_by)}
+    for name in names:
+        if name not in types:
+            raise OptionError(
+                f"partitionColumns contains {name[:40]}, which is not a column; the columns are {', '.join(types)}"
+            )
+        if name.lower() in taken:
+            raise OptionError(
+                f"partitionColumns and splitBy contain {name} twice; rename the column"
+            )
+        taken.add(name.lower())
+        if not isinstance(types[name], _TYPES):
+            raise OptionError(
+                f"the partition column {name} is {types[name].simpleString()}; cast it to string, an integer type, "
+                "boolean or date"
+            )
+
+
+class RowDivider:
+    """Divides the rows of one task.
+
+    Attributes:
+        several: Number of messages with several keys, of which the first decides.
+    """
+
+    def __init__(self, columns: tuple[str, ...], split_by: SplitBy | None) -> None:
+        """Take the columns whose values become folders, and the keys of messages."""
+        self._columns = columns
+        self._key = None if split_by is None else key_column(split_by)
+        self._splitter = None if split_by is None else split_by.splitter()
+        is_graph = split_by is not None and split_by.kind == "graph"
+        # The keys of messages without one, and of the default graph.
+        self._nulls = (b"", b"default") if is_graph else (b"",)
+        self.several: Counter[str] = Counter()
+
+    def divide(self, rows: pa.RecordBatch, first: int) -> Iterator[tuple[str, AnyBatch]]:
+        """Return the messages of rows, each batch with its folder; "" if there is none.
+
+        Args:
+            rows: The columns that are written, and the partition columns.
+            first: The number of the first row, for errors.
+
+        Raises:
+            DecodeError: If a row is not a message.
+        """
+        written = rows.drop_columns([*self._columns]) if self._columns else rows
+        for folder, numbers in self._groups(rows):
+            if numbers is None:
+                yield from self._by_key(folder, batches_from_arrow(written, first_index=first))
+            else:
+                with _numbered(numbers, first):
+                    some = batches_from_arrow(written.take(numbers), first_index=first)
+                    yield from self._by_key(folder, some)
+
+    def undeclared(self) -> list[str]:
+        """Return the prefixes in the predicate of the key that no row declared."""
+        return [] if self._splitter is None else list(self._splitter.undeclared())
+
+    def _groups(self, rows: pa.RecordBatch) -> Iterator[tuple[str, pa.Array | None]]:
+        """The folders of the rows by their columns, each with the numbers of its rows; None for all."""
+        if not self._columns:
+            yield "", None
+            return
+        import pyarrow as pa
+
+        found: dict[tuple[Any, ...], list[int]] = {}
+        values = [rows.column(name).to_pylist() for name in self._columns]
+        for number, key in enumerate(zip(*values, strict=True)):
+            found.setdefault(key, []).append(number)
+        for key, numbers in found.items():
+            names = (
+                f"{escape(name)}={_text(value)}"
+                for name, value in zip(self._columns, key, strict=True)
+            )
+            whole = len(numbers) == rows.num_rows
+            yield "/".join(names), None if whole else pa.array(numbers, pa.int64())
+
+    def _by_key(self, folder: str, batches: Iterator[AnyBatch]) -> Iterator[tuple[str, AnyBatch]]:
+        splitter = self._splitter
+        for batch in batches:
+            if splitter is None:
+                yield folder, batch
+                continue
+            if not isinstance(batch, MessageBatch):
+                raise other_kind("the rows", batch.kind, "only messages can be divided by keys")
+            keys, several = splitter.begin(batch)
+            self.several[self._key or ""] += several
+            splitter.stretch(b"\1" * len(keys), len(keys))
+            for number, some in splitter.slices(len(batch)):
+                key, text = keys[number]
+                value = NULL if key in self._nulls else escape(text)
+                name = f"{self._key}={value}"
+                yield f"{folder}/{name}" if folder else name, some
+
+
+def _text(value: Any) -> str:
+    """The value of a partition column as the name of a folder."""
+    if value is None:
+        return NULL
+    return ("true" if value else "false") if isinstance(value, bool) else escape(str(value))
+
+
+@contextmanager
+def _numbered(numbers: pa.Array, first: int) -> Iterator[None]:
+    """Make errors name the rows that were taken, instead of their numbers in the group."""
+    try:
+        yield
+    except DecodeError as error:
+        if error.row is not None:
+            error.row = first + numbers[error.row - first].as_py()
+        raise

@@ -1,0 +1,97 @@
+"""Paths as Spark and its platforms write them, in the form of rdfm.
+
+In: paths and URLs of users, or of Spark's own sources. Out: paths and URLs for `open_log` and `create_log`.
+Law: batches, streams and writes treat a path in the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from rdfm.errors import OptionError
+from rdfm.spark.compat import session_folder
+from rdfm.storage.paths import local_path
+
+__all__ = ["absolute", "mapped", "mounted", "real"]
+
+# Folders under which Databricks machines see their storage.
+_DBFS, _VOLUMES = "/dbfs", "/Volumes"
+
+
+def mounted(path: str) -> str:
+    """Convert a path in the form of Spark's sources, without escapes.
+
+    Example:
+        >>> mounted("file:/logs/a.nq"), mounted("s3a://bucket/a.nq")
+        ('/logs/a.nq', 's3://bucket/a.nq')
+        >>> mounted("dbfs:/logs/a.nq"), mounted("dbfs:/Volumes/one/two/a.nq")
+        ('/dbfs/logs/a.nq', '/Volumes/one/two/a.nq')
+    """
+    if re.match("file:/", path):
+        return "/" + path[5:].lstrip("/")
+    if re.match("dbfs:/(?!/)", path):
+        return path[5:] if path.startswith("dbfs:/Volumes/") else f"{_DBFS}{path[5:]}"
+    return re.sub("^s3[an]://", "s3://", path)
+
+
+def mapped(path: str) -> str:
+    """Convert a path or URL of a user: `dbfs:/` and Hadoop's URLs of S3 objects.
+
+    Raises:
+        OptionError: If this machine does not have the storage of Databricks.
+
+    Example:
+        >>> mapped("s3a://bucket/logs"), mapped("logs/*.nq")
+        ('s3://bucket/logs', 'logs/*.nq')
+    """
+    if re.match("file:", path):
+        return path  # `local_path` also decodes escapes
+    found = mounted(path)
+    if path.startswith("dbfs:/") and found != path:
+        mount = _VOLUMES if found.startswith("/Volumes/") else _DBFS
+        if not Path(mount).is_dir():
+            raise OptionError(
+                f"{path} means {found}, but this machine has no folder {mount}; on Databricks, serverless compute has "
+                "/Volumes only, elsewhere use the path or URL of the storage"
+            )
+    return found
+
+
+def absolute(path: str) -> str:
+    """Return the absolute path, which is independent of the working folder of a task.
+
+    Raises:
+        OptionError: If the path is relative to a folder that Spark removes, and as in `mapped`.
+    """
+    path = mapped(path)
+    local = local_path(path)
+    if local is None:
+        return path
+    _keep_out_of_session(local)
+    return str(Path(local).absolute())
+
+
+def real(path: str) -> str:
+    """Return the canonical name of a path, as far as this machine can determine it; patterns are kept.
+
+    Example:
+        >>> real("/logs/../logs/*.nq"), real("s3a://bucket/logs")
+        ('/logs/*.nq', 's3://bucket/logs')
+    """
+    path = mapped(path)
+    local = local_path(path)
+    if local is None:
+        return path
+    _keep_out_of_session(local)
+    return str(Path(local).resolve())
+
+
+def _keep_out_of_session(local: str) -> None:
+    """Reject a relative path if the working folder belongs to the session, as with Spark Connect."""
+    folder = session_folder()
+    if folder and not Path(local).is_absolute() and Path(folder).resolve() == Path.cwd():
+        raise OptionError(
+            f"the path {local} is relative to a folder that Spark removes with the session, as Spark Connect does; "
+            "use an absolute path"
+        )

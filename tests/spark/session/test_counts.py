@@ -1,0 +1,147 @@
+"""Counts of what a read skips and of what a write has written."""
+
+import threading
+
+import pytest
+from parts import left_in
+
+import rdfm
+import rdfm.spark
+from rdfm import OptionError
+from rdfm.spark import WriteSummary
+from rdfm.spark.reader import LogSourceReader
+
+LINE = '<http://e/s> <http://e/p> "{}" .\n'
+QUADS = "quads array<struct<subject: string, predicate: string, object: string, graph: string>>"
+
+
+def log_with_errors(path, count, every):
+    each = ["oops\n" if n % every == 1 else LINE.format(n) for n in range(count)]
+    path.write_text("# @message\n".join(each))
+    return [n for n in range(count) if n % every == 1]
+
+
+def messages(spark, *objects, graph=None):
+    rows = [([("<http://e/s>", "<http://e/p>", f'"{each}"', graph)],) for each in objects]
+    return spark.createDataFrame(rows, QUADS).coalesce(1)
+
+
+@pytest.mark.feature("`errorsTo`")
+@pytest.mark.parametrize("mode", ["DROPMALFORMED", "PERMISSIVE"])
+def test_skipped_errors_are_in_a_table(spark, tmp_path, mode):
+    logs, errors = tmp_path / "logs", tmp_path / "errors"
+    logs.mkdir()
+    bad = log_with_errors(logs / "a.nq", 300, 7)
+    (logs / "b.jelly").write_bytes(b"\x05oops")
+    (logs / "good.nq").write_text(LINE.format(1))
+    options = {"mode": mode, "errors_to": str(errors), "split_bytes": 2048}
+    for _ in range(2):  # a repeated read replaces the files
+        frame = rdfm.spark.read(spark, logs, columns=["position"], **options)
+        assert frame.count() == 300 + 1 + (0 if mode == "DROPMALFORMED" else 1) - (
+            len(bad) if mode == "DROPMALFORMED" else 0
+        )
+        table = spark.read.parquet(str(errors))
+        assert table.columns == ["source", "position", "message", "error"]
+        rows = table.collect()
+        assert len(rows) == len(bad) + 1
+        text = (logs / "a.nq").read_text()
+        found = sorted(row.position for row in rows if row.source.endswith("a.nq"))
+        assert all(text.startswith("oops", position) for position in found)
+        assert len(set(found)) == len(bad)
+        assert all("expected a statement" in row.error for row in rows if "a.nq" in row.source)
+    assert len([*errors.glob("errors-*.parquet")]) > 2  # the large log was split
+    # A log without errors has no file any more.
+    (logs / "b.jelly").unlink()
+    log_with_errors(logs / "a.nq", 1, 7)
+    rdfm.spark.read(spark, logs, **{**options, "split_bytes": 0}).count()
+    assert (
+        spark.read.parquet(str(errors)).where("source LIKE '%a.nq' AND position = 0").count() == 0
+    )
+
+
+def test_an_ignored_rest_of_a_file_is_one_error(spark, tmp_path):
+    logs, errors = tmp_path / "logs", tmp_path / "errors"
+    logs.mkdir()
+    log_with_errors(logs / "a.nq", 20, 7)
+    frame = rdfm.spark.read(
+        spark, logs, mode="FAILFAST", ignore_corrupt_files=True, errors_to=str(errors)
+    )
+    assert frame.count() == 1
+    (row,) = spark.read.parquet(str(errors)).collect()
+    assert (row.source, row.message) == (str(logs / "a.nq"), 1)
+
+
+def test_a_table_needs_a_mode_and_its_own_folder(tmp_path):
+    (tmp_path / "a.nq").write_text(LINE.format(1))
+    for options, reason in (
+        ({"errorsTo": str(tmp_path / "_e")}, "with the mode FAILFAST the first one fails"),
+        (
+            {"errorsTo": str(tmp_path), "mode": "DROPMALFORMED"},
+            "errorsTo is .* whose files would be read as logs",
+        ),
+        ({"errorsTo": "hdfs:/e", "mode": "DROPMALFORMED"}, "has one slash after hdfs:"),
+    ):
+        with pytest.raises(OptionError, match=reason):
+            LogSourceReader({"path": str(tmp_path), **options})
+
+
+@pytest.mark.feature("`rdfm.spark.write`")
+def test_a_write_returns_a_summary(spark, tmp_path):
+    frame = messages(spark, *range(10))
+    out = tmp_path / "out"
+    summary = rdfm.spark.write(frame, out, "nq", max_records_per_file=4, write_id="one")
+    assert summary == WriteSummary(10, 3, {}, ())
+    assert rdfm.spark.write(frame, out, "nq", write_id="one") == WriteSummary()
+    assert spark.read.format("rdfm").load(str(out)).count() == 10
+    graphs = messages(spark, 1, 2, graph="<http://e/g>")
+    summary = rdfm.spark.write(graphs, out, "nt", mode="overwrite", merge_graphs=True)
+    assert (summary.messages, summary.files) == (2, 1)
+    assert sum(summary.dropped.values()) == 2
+    assert spark.read.format("rdfm").load(str(out)).count() == 2
+    by_k = frame.selectExpr("quads", "size(quads) AS k")
+    assert rdfm.spark.write(by_k, tmp_path / "k", "nq", partition_columns=["k"]).files == 1
+    assert [path.name for path in (tmp_path / "k").glob("k=*")] == ["k=1"]
+    assert left_in(out) == []
+
+
+@pytest.mark.feature("`rdfm.spark.write`")
+def test_any_thread_can_write(spark, tmp_path):
+    frame = messages(spark, 1)
+    found = []
+    thread = threading.Thread(
+        target=lambda: found.append(rdfm.spark.write(frame, tmp_path / "out", "nq"))
+    )
+    thread.start()
+    thread.join()
+    assert found == [WriteSummary(1, 1, {}, ())]
+
+
+def test_invalid_writes_are_refused_before_any_task(spark, tmp_path):
+    frame = messages(spark, 1)
+    for options, reason in (
+        ({"to": "none"}, "none"),
+        ({"to": "nq", "merge_grafs": True}, "there is no option"),
+        ({"to": "nq", "partitionBy": "k"}, "cannot pass partitionBy .* use partition_columns"),
+    ):
+        with pytest.raises(rdfm.RdfmError, match=reason):
+            rdfm.spark.write(frame, tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_without_a_completed_write_is_an_error(spark, tmp_path):
+    out = tmp_path / "out"
+    with pytest.raises(Exception, match="expected"):
+        rdfm.spark.write(
+            spark.createDataFrame([([("oops", "<a:p>", "<a:o>", None)],)], QUADS), out, "nq"
+        )
+    assert out.exists()
+    for read in (
+        lambda: spark.read.format("rdfm").load(str(out)).count(),
+        lambda: rdfm.spark.read(spark, out).count(),
+    ):
+        with pytest.raises(Exception, match="no logs, since no write to it was completed"):
+            read()
+    assert rdfm.spark.read(spark, out, ignore_missing_files=True).count() == 0
+    # A write without rows is complete.
+    rdfm.spark.write(messages(spark, 1).where("false"), out, "nq")
+    assert spark.read.format("rdfm").load(str(out)).count() == 0

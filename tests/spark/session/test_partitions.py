@@ -1,0 +1,238 @@
+"""Partition columns: folders NAME=VALUE, when reading and writing."""
+
+import pytest
+from parts import left_in
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType
+
+import rdfm
+import rdfm.spark
+from rdfm import OptionError
+from rdfm.spark.reader import LogSourceReader
+
+LINE = '<http://e/s> <http://e/p> "{}" .\n'
+TIME = '<http://e/s> <http://www.w3.org/ns/sosa/resultTime> "{}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .\n'
+VALUES = {
+    "integers": ["0", "-7", "+3", "__HIVE_DEFAULT_PARTITION__"],
+    "longs": ["1", "3000000000"],
+    "decimals": ["12345678901234567890", "1"],
+    "doubles": ["1.5", "2", "-1.5e-3", ".5"],
+    "exponents": ["1e3", "2"],
+    "double and exponent": ["1.5", "1e3"],
+    "very long": ["1" * 39],
+    "texts": ["a", "1", "b%2Fc%3D1", "true"],
+    "dates": ["2026-11-01", "2026-11-02"],
+    "no dates": ["2026-13-01"],
+    "long and double": ["3000000000", "1.5"],
+    "date and integer": ["2026-11-01", "1"],
+    "nulls": ["__HIVE_DEFAULT_PARTITION__"],
+}
+
+
+def fill(root, folders):
+    """Writes one log of one message into each folder; its object is the name of the folder."""
+    for folder in folders:
+        (root / folder).mkdir(parents=True)
+        (root / folder / "a.nq").write_text(LINE.format(folder))
+
+
+def texts(rows):
+    return sorted(row.quads[0].object.strip('"') for row in rows)
+
+
+@pytest.mark.feature("partition columns")
+def test_columns_have_the_types_and_values_of_spark(spark, tmp_path):
+    for name, values in VALUES.items():
+        root = tmp_path / name
+        fill(root / "logs", [f"k={value}" for value in values])
+        for value in values:
+            (root / "text" / f"k={value}").mkdir(parents=True)
+            (root / "text" / f"k={value}" / "a.txt").write_text("x\n")
+        known = spark.read.text(str(root / "text"))
+        frame = spark.read.format("rdfm").load(str(root / "logs"))
+        assert frame.columns == ["source", "position", "quads", "metadata", "k"]
+        # Spark has a column without a type if all values are null.
+        expected = StringType() if name == "nulls" else known.schema["k"].dataType
+        assert frame.schema["k"].dataType == expected, name
+        found, wanted = ([row.k for row in each.collect()] for each in (frame, known))
+        assert sorted(found, key=str) == sorted(wanted, key=str), name
+
+
+def test_folders_are_nested_and_may_be_selected(spark, tmp_path):
+    folders = [f"day=2026-11-0{day}/k={k}" for day in (1, 2, 3) for k in (0, 1)]
+    fill(tmp_path, folders)
+    frame = rdfm.spark.read(spark, tmp_path)
+    assert frame.dtypes[-2:] == [("day", "date"), ("k", "int")]
+    assert texts(frame.collect()) == folders
+    assert texts(frame.where("day = DATE'2026-11-02' AND k = 1").collect()) == [folders[3]]
+    for partitions, kept in (
+        ({"k": 1}, folders[1::2]),
+        ({"k": [0], "day": {"from": "2026-11-02"}}, folders[2::2]),
+        ({"DAY": {"from": "2026-11-01", "to": "2026-11-02"}}, folders[:4]),
+        ({"day": []}, []),
+    ):
+        some = rdfm.spark.read(spark, tmp_path, partitions=partitions)
+        assert some.dtypes == frame.dtypes
+        assert texts(some.collect()) == kept
+        assert all(f"/k={row.k}/" in row.source for row in some.collect())
+    only = rdfm.spark.read(spark, tmp_path, columns=["k", "position"], min_partitions=1)
+    assert sorted(tuple(row) for row in only.collect()) == [(0, 0)] * 3 + [(1, 0)] * 3
+    assert rdfm.spark.read(spark, tmp_path, schema="k string").distinct().count() == 2
+    assert rdfm.spark.read(spark, tmp_path, rows="quads").columns[-2:] == ["day", "k"]
+    query = rdfm.spark.query(tmp_path, "SELECT ?o { ?s ?p ?o }", partitions={"k": 0})
+    assert sorted(row.o.strip('"') for row in query.collect()) == folders[::2]
+    assert query.columns == ["source", "message", "o", "day", "k"]
+
+
+def test_paths_that_name_a_folder_do_not_make_it_a_column(spark, tmp_path):
+    fill(tmp_path, ["k=0/j=0", "k=1/j=0"])
+    assert "k" not in spark.read.format("rdfm").load(str(tmp_path / "k=0")).columns
+    frame = spark.read.format("rdfm").load(str(tmp_path / "k=*/j=0"))
+    assert frame.columns[-2:] == ["k", "j"]
+    assert frame.count() == 2
+    every = rdfm.spark.read(spark, tmp_path, recursive_file_lookup=True)
+    assert every.columns == ["source", "position", "quads", "metadata"]
+    assert every.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("folders", "options", "reason"),
+    [
+        (["position=1"], {}, "a partition column with the name of one of the columns"),
+        (["Source=1"], {}, "folders Source=… are a partition column with the name"),
+        (["_corrupt_record=1"], {"columnNameOfCorruptRecord": "bad"}, None),
+        (["bad=1"], {"columnNameOfCorruptRecord": "bad"}, "with the name of one of the columns"),
+        (["graph=1"], {"rows": "quads"}, "with the name of one of the columns"),
+        (["k=1", "j=1"], {}, "has the partition columns j, but .* has k"),
+        (["k=1", "."], {}, r"has the partition columns \(none\), but .* has k"),
+        (["k=1/k=2"], {}, "has the partition column k twice"),
+        (["k=1"], {"partitions": '{"j": 1}'}, "there is no partition column j; known: k"),
+        (["k=1"], {"partitions": '{"k": "x"}'}, "'x' is not int, the type of the column k"),
+        (["k=1"], {"partitions": '{"k": {"min": 1}}'}, 'is an object with "from" or "to"'),
+        (
+            ["k=1"],
+            {"partitions": '{"k": 1}', "recursiveFileLookup": "true"},
+            "streams and recursiveFileLookup do not have",
+        ),
+    ],
+)
+def test_ambiguous_folders_and_invalid_selections_are_refused(tmp_path, folders, options, reason):
+    for folder in folders:
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / "a.nq").write_text(LINE.format(1))
+
+    def plan():
+        return LogSourceReader({"path": str(tmp_path), **options}).partitions()
+
+    if reason is None:
+        assert plan() == []  # a hidden folder
+        return
+    with pytest.raises(OptionError, match=reason):
+        plan()
+
+
+def test_a_value_of_another_type_than_the_schema_is_an_error(spark, tmp_path):
+    fill(tmp_path, ["k=x"])
+    frame = rdfm.spark.read(spark, tmp_path, schema="position bigint, k int")
+    with pytest.raises(Exception, match="the folder k=x is not int, the type of the column"):
+        frame.collect()
+
+
+@pytest.mark.feature("partition columns")
+def test_columns_are_written_as_folders_and_read_again(spark, tmp_path):
+    rows = spark.range(0, 40, 1, 2).select(
+        F.expr("CASE WHEN id % 4 = 3 THEN NULL ELSE concat('a/', id % 4) END").alias("name"),
+        (F.col("id") % 2 == 0).alias("even"),
+        F.expr(
+            "array(struct('<http://e/s>' AS subject, '<http://e/p>' AS predicate, "
+            "concat('\"', id, '\"') AS object, CAST(NULL AS STRING) AS graph))"
+        ).alias("quads"),
+    )
+    out = tmp_path / "out"
+    writer = rows.write.format("rdfm").option("to", "nq").option("partitionColumns", "name, even")
+    writer.mode("append").save(str(out))
+    folders = sorted({str(path.parent.relative_to(out)) for path in out.rglob("*.nq")})
+    assert folders == [
+        "name=__HIVE_DEFAULT_PARTITION__/even=false",
+        "name=a%2F0/even=true",
+        "name=a%2F1/even=false",
+        "name=a%2F2/even=true",
+    ]
+    read = spark.read.format("rdfm").load(str(out))
+    assert read.dtypes[-2:] == [("name", "string"), ("even", "string")]
+    pairs = {(int(row.quads[0].object.strip('"')) % 4, row.name) for row in read.collect()}
+    assert pairs == {(0, "a/0"), (1, "a/1"), (2, "a/2"), (3, None)}
+    assert read.count() == 40
+    # An overwrite replaces the files in all folders.
+    writer.mode("overwrite").save(str(out))
+    assert spark.read.format("rdfm").load(str(out)).count() == 40
+    assert left_in(out) == []
+
+
+@pytest.mark.feature("partition columns")
+def test_messages_are_written_to_folders_by_their_days(spark, tmp_path):
+    log = tmp_path / "log.nq"
+    days = [1, 2, 1, 3, 2, 1]
+    messages = [TIME.format(f"2026-11-0{day}T09:00:0{n}Z") for n, day in enumerate(days)]
+    log.write_text("# @message\n".join([*messages, LINE.format("none")]))
+    frame = rdfm.spark.read(spark, log)
+    out = tmp_path / "out"
+    writer = frame.write.format("rdfm").options(to="nq", splitBy="day", maxOpen=2)
+    writer.mode("append").save(str(out))
+    read = rdfm.spark.read(spark, out)
+    assert read.dtypes[-1] == ("day", "date")
+    found = sorted((str(row.day), len(row.quads)) for row in read.collect())
+    assert found == sorted([(f"2026-11-0{day}", 1) for day in days] + [("None", 1)])
+    # Two files were open at most, so the folder of the first day has several.
+    assert len(list((out / "day=2026-11-01").iterdir())) == 2
+    names = [str(path) for path in out.rglob("*.nq")]
+    assert len(names) == len(set(names)) == 6
+    for options, reason in (
+        ({"splitBy": "week"}, "splitBy must be graph, value:PREDICATE"),
+        ({"partitionColumns": "none"}, "contains none, which is not a column"),
+        ({"partitionColumns": "quads"}, "the partition column quads is array"),
+        ({"maxOpen": "2"}, "maxOpen limits the files of a write with partitionColumns"),
+    ):
+        with pytest.raises(Exception, match=reason):
+            frame.write.format("rdfm").options(to="nq", **options).mode("append").save(str(out))
+
+
+def test_errors_name_the_row_and_leave_no_files(spark, tmp_path):
+    rows = spark.createDataFrame(
+        [(n % 2, [("<a:s>", "<a:p>", "oops" if n == 5 else '"1"', None)]) for n in range(8)],
+        "k int, quads array<struct<subject: string, predicate: string, object: string, graph: string>>",
+    ).coalesce(1)
+    with pytest.raises(Exception, match=r"row 5\b"):
+        rows.write.format("rdfm").options(to="nq", partitionColumns="k").mode("append").save(
+            str(tmp_path / "out")
+        )
+    assert not list((tmp_path / "out").rglob("*.nq"))
+
+
+def test_tasks_keep_few_files_open(spark, tmp_path):
+    """A task that kept all files open would exceed the limit of the process."""
+    rows = spark.range(0, 300, 1, 1).select(
+        F.col("id").alias("k"),
+        F.expr("array(struct('<a:s>' AS subject, '<a:p>' AS predicate, '<a:o>' AS object))").alias(
+            "quads"
+        ),
+    )
+    out = tmp_path / "out"
+    rows.write.format("rdfm").options(to="jelly", partitionColumns="k", maxOpen=3).mode(
+        "append"
+    ).save(str(out))
+    assert len(list(out.iterdir())) == 302  # also _rdfm and _SUCCESS
+    read = rdfm.spark.read(spark, out, columns=["k", "quads"], partitions={"k": {"from": 290}})
+    assert sorted(row.k for row in read.collect()) == list(range(290, 300))
+
+
+def test_partition_by_of_spark_does_not_reach_a_python_source(spark, tmp_path):
+    frame = spark.createDataFrame(
+        [(1, [])],
+        "k int, quads array<struct<subject: string, predicate: string, object: string, graph: string>>",
+    )
+    with pytest.raises(Exception, match="partition"):
+        frame.write.format("rdfm").option("to", "nq").partitionBy("k").mode("append").save(
+            str(tmp_path / "out")
+        )
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,99 @@
+"""The column `position`: with `source` it identifies a message, in every format and however the log is read."""
+
+import gzip
+import tarfile
+
+import pytest
+
+import rdfm
+from rdfm import formats
+from rdfm.spark.reader import LogSourceReader
+
+LINE = '<http://e/s> <http://e/p> "{}" .\n'
+# Some messages are empty, and some lines have several bytes per character.
+MESSAGES = [LINE.format("é" * (n % 5)) * ((n + 1) % 3) for n in range(200)]
+TEXT = "# @message\n".join(MESSAGES)
+FORMATS = [
+    each
+    for each in formats.every()
+    if each.spec.kinds[0] == "messages" and each.spec.carries["boundaries"]
+]
+
+
+def rows(path, **options):
+    reader = LogSourceReader({"path": str(path), "columns": "source, position, offset", **options})
+    tasks = reader.partitions()
+    found = [row for task in tasks for batch in reader.read(task) for row in batch.to_pylist()]
+    return found, len(tasks)
+
+
+def positions(path, **options):
+    return [row["position"] for row in rows(path, **options)[0]]
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "log.nq"
+    path.write_text(TEXT)
+    return path
+
+
+@pytest.mark.parametrize("format", FORMATS, ids=lambda each: each.name)
+def test_positions_identify_and_order_the_messages_of_a_file(log, tmp_path, format):
+    path = tmp_path / f"other{format.spec.suffixes[0]}"
+    rdfm.convert(log, path, to_format=format.name)
+    found = positions(path, format=format.name)
+    assert len(found) > 100
+    assert found == sorted(set(found))
+
+
+def test_positions_are_bytes_of_the_file_also_in_splits(log):
+    starts, at = [], 0
+    for message in MESSAGES:
+        starts.append(at)
+        at += len(message.encode()) + len("# @message\n")
+    whole, one = rows(log, splitBytes="0")
+    split, several = rows(log, splitBytes="1000")
+    assert (one, several > 3) == (1, True)
+    assert split == whole
+    assert [row["position"] for row in whole] == starts
+    # Messages are not counted for a position.
+    reader = LogSourceReader({"path": str(log), "splitBytes": "1000"})
+    assert "offset" not in reader.schema.names
+    assert {task.value[0][1].first_index for task in reader.partitions()} == {0, None}
+
+
+def test_marked_jelly_has_the_same_positions_in_splits(log, tmp_path):
+    path = tmp_path / "log.jelly"
+    rdfm.convert(log, path, restart_bytes=512)
+    split, several = rows(path, splitBytes="1024")
+    assert several > 1
+    assert split == rows(path, splitBytes="0")[0]
+
+
+def test_positions_in_a_compressed_file_are_those_of_its_content(log, tmp_path):
+    path = tmp_path / "log.nq.gz"
+    half = TEXT.index("# @message\n", len(TEXT) // 2)
+    # Of two members.
+    path.write_bytes(gzip.compress(TEXT[:half].encode()) + gzip.compress(TEXT[half:].encode()))
+    assert positions(path) == positions(log)
+
+
+def test_positions_in_an_archive_begin_in_each_member(log, tmp_path):
+    archive = tmp_path / "logs.tar"
+    with tarfile.open(archive, "w") as tar:
+        for name in ("one.nq", "two.nq"):
+            tar.add(log, name)
+    found, _ = rows(archive)
+    for name in ("one.nq", "two.nq"):
+        source = f"{archive}!{name}"
+        member = [row["position"] for row in found if row["source"] == source]
+        assert member == positions(log)
+    assert len(found) == 2 * len(MESSAGES)
+
+
+def test_the_position_of_an_invalid_message_is_that_of_its_error(tmp_path):
+    path = tmp_path / "a.nq"
+    path.write_text(f"{LINE.format(1)}# @message\noops\n# @message\n{LINE.format(2)}")
+    found = positions(path, mode="PERMISSIVE")
+    assert found == [0, path.read_text().index("oops"), path.read_text().rindex("<http://e/s>")]
