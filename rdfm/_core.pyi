@@ -622,6 +622,7 @@ class Decoder:
         parts: str = "never",  # "never", "frames", "always"
         split: tuple[int, int | None, str | None] | None = None,
         first_index: int | None = None,
+        checks_marks: bool = False,
         context_loader: Callable[[str], tuple[bytes, str] | None] | None = None,
     ) -> Decoder: ...
     @property

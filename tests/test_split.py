@@ -4,6 +4,7 @@ import gzip
 import pickle
 from itertools import pairwise
 
+import jelly_proto
 import pytest
 
 import rdfm
@@ -256,3 +257,112 @@ def test_converting_jelly_adds_marks(jelly, tmp_path):
     rdfm.convert(jelly, tmp_path / "none.jelly", restart_bytes=0)
     rdfm.convert(tmp_path / "none.jelly", tmp_path / "marked.jelly", restart_bytes=2000)
     assert (tmp_path / "marked.jelly").read_bytes() == jelly.read_bytes()
+
+
+def varint(number):
+    data = bytearray()
+    while number >= 0x80:
+        data.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*data, number])
+
+
+def frames_of(log):
+    """Returns the frames of a log, without their lengths."""
+    found = []
+    while log:
+        length, size = 0, 0
+        while True:
+            byte = log[size]
+            length |= (byte & 0x7F) << (7 * size)
+            size += 1
+            if byte < 0x80:
+                break
+        found.append(log[size : size + length])
+        log = log[size + length :]
+    return found
+
+
+def delimited(frame):
+    return varint(len(frame)) + frame
+
+
+MARK = b"\x7a\x28\x0a\x0crdfm.restart\x12\x18\xff\xferdfm restart\x00\x01"
+
+
+def with_wrong_mark(log):
+    """Adds a mark to a frame near the end that depends on earlier frames; returns its offset too."""
+    frames = frames_of(log)
+    number = next(n for n in range(len(frames) - 5, 0, -1) if not frames[n].startswith(MARK))
+    length = len(MARK) + 8 + len(frames[number])
+    frames[number] = MARK + length.to_bytes(8, "little") + frames[number]
+    data = [delimited(frame) for frame in frames]
+    return b"".join(data), sum(map(len, data[:number]))
+
+
+@pytest.fixture
+def wrong(jelly):
+    data, offset = with_wrong_mark(jelly.read_bytes())
+    jelly.write_bytes(data)
+    return jelly, offset
+
+
+def test_an_error_at_a_wrong_mark_names_it_and_the_remedy(wrong):
+    path, offset = wrong
+    size = path.stat().st_size
+    (split,) = [s for s in plan(path, split_bytes=1) if s.start == offset]
+    assert size > split.start
+    with rdfm.open_log(path, split=split) as log, pytest.raises(rdfm.UnsupportedError) as caught:
+        list(log)
+    text = str(caught.value)
+    assert f"the restart mark at byte {offset} is wrong: its frame begins with a " in text
+    assert "row, expected the stream options" in text
+    assert text.partition("; ")[2].startswith("marks=False reads the log from its start")
+
+
+def test_without_marks_a_log_is_read_from_its_start(wrong, monkeypatch):
+    path, offset = wrong
+    monkeypatch.setattr("rdfm.logs.seek.BACKWARD_BYTES", 1)
+    monkeypatch.setattr("rdfm.logs.seek.FORWARD_BYTES", offset)
+    last = f"{COUNT - 1}:"
+    with rdfm.open_log(path, messages=last) as log, pytest.raises(rdfm.UnsupportedError):
+        list(log)
+    with rdfm.open_log(path, messages=last, marks=False) as log:
+        assert [m.quads[0].object.value for m in log] == [str(COUNT - 1)]
+    assert len(plan(path, split_bytes=5000, marks=False)) == 1
+    assert read(path, plan(path, split_bytes=5000, marks=False)) == whole(path)
+
+
+def test_validate_warns_of_wrong_marks(wrong):
+    path, offset = wrong
+    checked = rdfm.validate(path)
+    (found,) = [finding for finding in checked if finding.rule == "wrong-mark"]
+    assert (found.offset, found.severity) == (offset, "warning")
+    rdfm.convert(path, path.with_name("new.jelly"))
+    assert "wrong-mark" not in rdfm.validate(path.with_name("new.jelly")).run().rules
+
+
+class PlainWriter(jelly_proto.Writer):
+    """Writes lookup entries without ids, as other libraries do."""
+
+    def entry(self, table, value):
+        before = len(self.rows)
+        number = super().entry(table, value)
+        for row in self.rows[before:]:
+            getattr(row, table).id = 0
+        return number
+
+
+def test_a_new_stream_in_a_split_begins_with_empty_tables(jelly):
+    writer = PlainWriter(physical=2)
+    term = ("iri", "http://other/s")
+    writer.message([(term, term, ("literal", "x", "", "", jelly_proto.XSD_STRING), None)])
+    size = jelly.stat().st_size
+    with jelly.open("ab") as file:
+        file.write(jelly_proto.delimited(writer.frames))
+    splits = plan(jelly, split_bytes=5000, count=True, joins="new")
+    assert len(splits) > 3
+    assert splits[-1].start < size
+    found = read(jelly, splits, joins="new")
+    assert found == whole(jelly, joins="new")
+    assert [values for _, _, values in found][-2:] == [[str(COUNT - 1)], ["x"]]

@@ -33,6 +33,9 @@ RULES: dict[str, Rule] = {
     "no-logs": READING_RULES["no-logs"],
     "joined": Rule("warning", "Jelly logs may have been joined into one message."),
     "large-frame": Rule("warning", "A Jelly frame is larger than the recommended 1 MB."),
+    "wrong-mark": Rule(
+        "warning", "A Jelly frame has a restart mark, but depends on earlier frames."
+    ),
     "look-alike": Rule("warning", "A comment looks like a message delimiter but is not one."),
     "key-without-iri": Rule(
         "warning", "JSON-LD keys without an IRI in the context are dropped with their values."

@@ -108,6 +108,7 @@ def validate(
         storage_options,
         parts="always" if shapes is None else "never",
         strict=len(given) == 1,
+        checks_marks=True,
         refuse_unreadable=True,
     )
     check_settings(given, reading, max_errors, max_warnings, "validate")
@@ -150,6 +151,7 @@ class _ValidatedLog(LogState):
     compared: bool = False  # whether its stream options were compared with the given ones
     look_alikes: int = 0
     large_frames: int = 0
+    wrong_marks: int = 0
     joined: bool = False  # whether a note about joined logs was reported
     keys: int = 0
 
@@ -293,6 +295,7 @@ class Validation(LogCheck):
             self._add(log, "look-alike", text, offset=offset, line=line, column=column)
         log.look_alikes = count
         self._large_frames(log, item.header)
+        self._wrong_marks(log, item.header)
         if "joined" in item.header and not log.joined:
             log.joined = True
             self._add(log, "joined", item.header["joined"])
@@ -314,6 +317,22 @@ class Validation(LogCheck):
             text = f"{what} is larger than the recommended 1 MB"
             self._add(log, "large-frame", text, offset=offset, frame=frame)
         log.large_frames = count
+
+    def _wrong_marks(self, log: _ValidatedLog, header: Mapping[str, Any]) -> None:
+        """Report frames that have a restart mark, but depend on earlier frames."""
+        count = header.get("wrong_marks", 0)
+        first = header.get("first_wrong_marks", ())
+        for index in range(log.wrong_marks, count):
+            if not self._returns_warning("wrong-mark"):
+                self._leave_out("wrong-mark", count - index - 1)
+                break
+            offset, frame, _ = first[index] if index < len(first) else (None, None, None)
+            text = (
+                "the frame has a restart mark, but depends on earlier frames; convert the log to "
+                "Jelly again, which writes new marks"
+            )
+            self._add(log, "wrong-mark", text, offset=offset, frame=frame)
+        log.wrong_marks = count
 
     def _key(self, log: _ValidatedLog, item: Read) -> None:
         """Report the first dropped key of a log."""

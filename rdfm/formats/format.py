@@ -42,11 +42,13 @@ class Opening(NamedTuple):
             or "always".
         split: Start, stop (or None) and dialect (or None) of the part of the log to read.
         first_index: The index of the first message, if known.
+        checks_marks: Whether to look for wrong restart marks.
     """
 
     parts: Literal["never", "frames", "always"] = "never"
     split: tuple[int, int | None, str | None] | None = None
     first_index: int | None = None
+    checks_marks: bool = False
 
 
 class DecoderLike(Protocol):

@@ -33,6 +33,7 @@ class ReadOptions(TypedDict, total=False):
     generalized: bool | str | None
     joins: Literal["error", "warn", "new"] | None
     lenient: bool | str | None
+    marks: bool | str | None
     max_datatype_table: int | str | None
     max_depth: int | str | None
     max_frame_bytes: int | str | None
@@ -163,6 +164,7 @@ class ConvertOptions(TypedDict, total=False):
         | None
     )
     lossy: bool | str | None
+    marks: bool | str | None
     max_datatype_table: int | str | None
     max_depth: int | str | None
     max_frame_bytes: int | str | None
@@ -207,6 +209,7 @@ class ConvertOptions(TypedDict, total=False):
     from_generalized: bool | str | None
     from_joins: Literal["error", "warn", "new"] | None
     from_lenient: bool | str | None
+    from_marks: bool | str | None
     from_max_datatype_table: int | str | None
     from_max_depth: int | str | None
     from_max_frame_bytes: int | str | None
@@ -316,6 +319,7 @@ class ChangeOptions(TypedDict, total=False):
         | None
     )
     lossy: bool | str | None
+    marks: bool | str | None
     max_datatype_table: int | str | None
     max_depth: int | str | None
     max_frame_bytes: int | str | None
@@ -360,6 +364,7 @@ class ChangeOptions(TypedDict, total=False):
     from_generalized: bool | str | None
     from_joins: Literal["error", "warn", "new"] | None
     from_lenient: bool | str | None
+    from_marks: bool | str | None
     from_max_datatype_table: int | str | None
     from_max_depth: int | str | None
     from_max_frame_bytes: int | str | None

@@ -66,6 +66,7 @@ class Reading:
         message_per_file: Whether each log is one message, even if it is empty.
         strict: Whether to reject an option that is not supported by the format of a single log, or
             by any of the formats found.
+        checks_marks: Whether to look for wrong restart marks.
         hints: Defaults for options, passed to the formats that support them.
         watch: Called with the pieces of each log before they are decoded, except for a log that its
             decoder reads directly.
@@ -81,6 +82,7 @@ class Reading:
     parts: Literal["never", "frames", "always"] = "never"
     message_per_file: bool = False
     strict: bool = True
+    checks_marks: bool = False
     hints: Mapping[str, Any] = field(default_factory=dict)
     watch: Callable[[Input, bytes], None] | None = None
     refuse_unreadable: bool = False
@@ -673,7 +675,7 @@ class _Decoders:
         for name, value in hints.items():
             if name in known and options.get(name) is None:
                 options[name] = value
-        opening = Opening(reading.parts)
+        opening = Opening(reading.parts, checks_marks=reading.checks_marks)
         if reading.split is not None:
             opening = reading.split.opening(format.spec)._replace(parts=reading.parts)
         elif reading.parts == "frames" and isinstance(data, MemberInput):

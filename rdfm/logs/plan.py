@@ -40,8 +40,9 @@ def plan(
     r"""Divide a log into splits, if it can be read from the middle.
 
     This requires a log in N-Triples or N-Quads with message delimiters, or in Jelly with restart
-    marks, and an uncompressed file or URL of known size. Any other log is one split, and so is a log
-    smaller than 1.5 times the size of a split, a folder or an archive.
+    marks, and an uncompressed file, or a URL whose storage supports random access (not http or
+    https). Any other log is one split, and so is a log smaller than 1.5 times the size of a split, a
+    folder or an archive.
 
     Args:
         source: As in `open_log`.

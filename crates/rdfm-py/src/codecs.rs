@@ -102,24 +102,26 @@ impl Decoder {
     ///     parts: Which messages may come in parts: "never", those of many "frames", or "always".
     ///     split: Start, stop (or None) and dialect (or None) of the part of the log to read.
     ///     first_index: Index of the first message, if known.
+    ///     checks_marks: Whether to look for wrong restart marks.
     ///     context_loader: Takes a URL and returns `(document, final URL)`, or None if it has no
     ///         document.
     /// Raises:
     ///     OptionError: If an option is unknown, or its value is invalid.
     ///     UnknownFormatError: If no native format has that name.
     #[new]
-    #[pyo3(signature = (format, options=None, /, *, parts="never", split=None, first_index=None, context_loader=None))]
+    #[pyo3(signature = (format, options=None, /, *, parts="never", split=None, first_index=None, checks_marks=false, context_loader=None))]
     fn new(
         format: &str,
         options: Option<&Bound<'_, PyDict>>,
         parts: &str,
         split: Option<SplitTuple>,
         first_index: Option<u64>,
+        checks_marks: bool,
         context_loader: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let spec = find(format)?;
         let values = options::values(spec.reads(), options)?;
-        let opening = opening(parts, split, first_index, context_loader)?;
+        let opening = opening(parts, split, first_index, checks_marks, context_loader)?;
         let decoder = registry::decoder(spec, &values, &opening).map_err(errors::option)?;
         Ok(Self {
             spec,
@@ -270,6 +272,8 @@ impl Decoder {
     ///   `look_alike_offsets` are the offsets of the first of them.
     /// - `large_frames`: number of frames that are larger than their specification recommends;
     ///   `first_large_frames` are the offset, index and size of the first of them.
+    /// - `wrong_marks`: number of frames with a restart mark that depend on earlier frames, if marks
+    ///   are checked; `first_wrong_marks` are the offset, index and size of the first of them.
     /// - `notes`: notes for readers of the log.
     /// - `joined`: the note if Jelly logs may have been joined into one message.
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
@@ -348,6 +352,7 @@ fn opening(
     parts: &str,
     split: Option<SplitTuple>,
     first_index: Option<u64>,
+    checks_marks: bool,
     context_loader: Option<Py<PyAny>>,
 ) -> PyResult<Opening> {
     let parts = match parts {
@@ -378,6 +383,7 @@ fn opening(
         parts,
         split: split.transpose()?,
         first_index,
+        checks_marks,
         contexts: context_loader
             .map(|load| Arc::new(PyLoader::new(load)) as Arc<dyn ContextLoader>),
     })
@@ -425,6 +431,10 @@ fn header_dict<'py>(
         dict.set_item("large_frames", noticed.large_frames.count)?;
         dict.set_item("first_large_frames", &noticed.large_frames.first)?;
     }
+    if noticed.wrong_marks.count > 0 {
+        dict.set_item("wrong_marks", noticed.wrong_marks.count)?;
+        dict.set_item("first_wrong_marks", &noticed.wrong_marks.first)?;
+    }
     let notes = noticed.joined.iter().chain(&noticed.notes);
     let notes = notes.map(|note| errors::note(py, note));
     let notes = notes.collect::<PyResult<Vec<_>>>()?;
@@ -458,7 +468,7 @@ impl DelimiterCounter {
     ) -> PyResult<Self> {
         let spec = find(format)?;
         let values = options::values(spec.reads(), options)?;
-        let opening = opening("never", split, first_index, None)?;
+        let opening = opening("never", split, first_index, false, None)?;
         let counter = registry::counter(spec, &values, &opening).map_err(errors::option)?;
         Ok(Self {
             state: Mutex::new(CodecState::Live(counter)),

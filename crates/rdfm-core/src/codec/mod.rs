@@ -190,6 +190,8 @@ pub struct Opening {
     pub split: Option<Split>,
     /// Index of the first message, if known.
     pub first_index: Option<u64>,
+    /// Whether to look for wrong restart marks, for [`Noticed::wrong_marks`].
+    pub checks_marks: bool,
     /// Loads remote contexts. Without it none is available.
     pub contexts: Option<Arc<dyn ContextLoader>>,
 }
@@ -334,7 +336,10 @@ pub struct Noticed {
     /// Offsets of the first such comments in the log.
     pub look_alike_offsets: Vec<u64>,
     /// Frames that are larger than their specification recommends.
-    pub large_frames: LargeFrames,
+    pub large_frames: ListedFrames,
+    /// Frames with a restart mark that depend on earlier frames. Only if
+    /// [`Opening::checks_marks`] is set.
+    pub wrong_marks: ListedFrames,
     /// Notes for readers of the log, one sentence each.
     pub notes: Vec<Reason>,
     /// The note if Jelly logs may have been joined into one message. It is not in `notes`.
@@ -345,16 +350,16 @@ pub struct Noticed {
     pub closed: Option<&'static str>,
 }
 
-/// Frames of a log that are larger than recommended.
+/// Frames of a log with the same problem.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LargeFrames {
+pub struct ListedFrames {
     /// Number of these frames.
     pub count: u64,
     /// The first of them: offset in the log, index and size in bytes.
     pub first: Vec<(u64, u64, u64)>,
 }
 
-impl LargeFrames {
+impl ListedFrames {
     /// Maximum number of frames in `first`.
     const LISTED: usize = 100;
 

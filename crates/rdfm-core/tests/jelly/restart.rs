@@ -5,7 +5,7 @@ use rdfm_core::formats::jelly::restart::{KEY, MAGIC, MarkFinder, MarkSearch, is_
 use crate::decode::{decode_with, end, stream_of_names};
 use crate::encode::{cut, options, random, write};
 use crate::model::{Maker, Message, Statement, batch};
-use crate::support::Options;
+use crate::support::{Options, decoder, encoder};
 use crate::wire::{bnodes, bytes, frame, iri, name, options as options_row, prefix, row, varint};
 
 /// Options for every physical type with small, usual and no tables.
@@ -310,20 +310,32 @@ fn joined_bare_logs_are_one_message_with_a_note_or_one_for_each() {
     assert_eq!((noticed.notes, noticed.joined), (vec![], None));
 }
 
+/// A stream with one quad or triple whose terms are `name`, and a name table of `size` entries.
+fn stream(physical: u64, size: u64, more: &[u8], name_: &str) -> Vec<u8> {
+    let sizes = [vec![9 << 3], varint(size)].concat();
+    let mut terms = [
+        bytes(1, iri(1, 1)),
+        bytes(5, iri(0, 1)),
+        bytes(9, iri(0, 1)),
+    ]
+    .concat();
+    if physical == 2 {
+        terms.extend(bytes(13, iri(0, 1)));
+    }
+    frame(&[
+        options_row(physical, &[sizes, more.to_vec()]),
+        prefix(1, "http://e/"),
+        name(1, name_),
+        row(if physical == 2 { 3 } else { 2 }, terms),
+    ])
+}
+
 #[test]
-fn other_options_are_an_error_that_shows_both() {
-    let sizes = |size: u64| [vec![9 << 3], varint(size)].concat();
-    let streams = [8, 4000].map(|size| {
-        let rows = [
-            options_row(1, &[sizes(size)]),
-            prefix(1, "http://e/"),
-            name(1, "a"),
-        ];
-        frame(&rows)
-    });
-    for joins in ["error", "warn", "new"] {
+fn other_options_are_an_error_that_shows_both_or_begin_a_new_stream() {
+    let joined = [stream(1, 8, &[], "a"), stream(1, 4000, &[], "b")].concat();
+    for joins in ["error", "warn"] {
         let options = Options::with("joins", joins);
-        let error = decode_with(&options, &streams.concat()).1.unwrap();
+        let error = decode_with(&options, &joined).1.unwrap();
         assert!(
             error.contains(
                 "the stream options differ from those at the start of the log: expected name_table=8, found \
@@ -331,5 +343,99 @@ fn other_options_are_an_error_that_shows_both() {
             ),
             "{error}"
         );
+        let mut decoder = decoder("jelly", &options).unwrap();
+        decoder.feed(&joined);
+        decoder.next_batch().unwrap();
+        let remedies = decoder.next_batch().unwrap_err().reason.remedies().to_vec();
+        assert_eq!(
+            (remedies[0].option, remedies[0].value.as_deref()),
+            ("joins", Some("new"))
+        );
+    }
+    let new = Options::with("joins", "new");
+    for (first, second) in [
+        ((1, 8), (1, 4000)),
+        ((1, 8), (2, 8)),
+        ((2, 8), (1, 8)),
+        ((2, 4000), (2, 8)),
+    ] {
+        let [first, second] =
+            [(first, "a"), (second, "b")].map(|((kind, size), name)| stream(kind, size, &[], name));
+        let (messages, error) = decode_with(&new, &[&first[..], &second, &first].concat());
+        assert_eq!(error, None);
+        let expected = [decoded(&first), decoded(&second), decoded(&first)].concat();
+        assert_eq!(content(&messages), content(&expected));
+    }
+}
+
+#[test]
+fn a_new_stream_must_have_a_known_version_and_messages_that_end_alike() {
+    let new = Options::with("joins", "new");
+    let first = stream(1, 8, &[], "a");
+    for (more, expected) in [
+        ([15 << 3, 9], "version 9 is newer than 2".to_owned()),
+        (
+            [14 << 3, 1],
+            format!(
+                "the file joined at byte {} delimits its messages in another way than the first file; divide the log there",
+                first.len()
+            ),
+        ),
+    ] {
+        let joined = [first.clone(), stream(1, 8, &more, "b")].concat();
+        let (messages, error) = decode_with(&new, &joined);
+        assert_eq!(content(&messages), content(&decoded(&first)));
+        assert!(error.as_ref().unwrap().contains(&expected), "{error:?}");
+    }
+    // An option makes them end alike.
+    let joined = [first, stream(1, 8, &[14 << 3, 1], "b")].concat();
+    let (messages, error) = decode_with(&new.and("frames", "message"), &joined);
+    assert_eq!((messages.len(), error), (2, None));
+}
+
+#[test]
+fn logs_with_and_without_length_prefixes_cannot_be_joined() {
+    let delimited = stream(1, 8, &[], "a");
+    let bare = &stream(1, 4000, &[], "b")[1..];
+    for joins in ["error", "new"] {
+        let options = Options::with("joins", joins);
+        let error = decode_with(&options, &[&delimited[..], bare].concat()).1;
+        let expected = format!(
+            "a file without length prefixes was joined at byte {} to a file with them; divide the log there",
+            delimited.len()
+        );
+        assert!(error.as_ref().unwrap().contains(&expected), "{error:?}");
+        let error = decode_with(&options, &[bare, &delimited].concat()).1;
+        let expected = format!(
+            "a file with length prefixes was joined at byte {} to a file without them; divide the log there",
+            bare.len()
+        );
+        assert!(error.as_ref().unwrap().contains(&expected), "{error:?}");
+    }
+}
+
+#[test]
+fn requested_restarts_need_delimited_frames_that_are_messages() {
+    for (options, expected) in [
+        (
+            options().and("delimited", false),
+            "a frame without a length prefix has no restart mark",
+        ),
+        (
+            options().and("frames", "flat"),
+            "a log whose frames are one message has no restart marks",
+        ),
+        (
+            options().and("flat", true),
+            "a log whose frames are one message has no restart marks",
+        ),
+        (
+            options().and("logical_type", "flat_quads"),
+            "a log whose frames are one message has no restart marks",
+        ),
+    ] {
+        let error = encoder("jelly", &options.clone().and("restart_bytes", 1000)).err();
+        assert_eq!(error.unwrap().text(), expected);
+        assert!(encoder("jelly", &options.and("restart_bytes", 0)).is_ok());
     }
 }

@@ -15,9 +15,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::frames::{
-    EMPTY_ROW, FirstRow, Frame, FrameSplitter, HELD_FRAME, METADATA_FIELD, NextFrame,
-    begins_with_options, first_row, row_field,
+    EMPTY_ROW, FirstRow, Frame, FrameSplitter, HELD_FRAME, METADATA_FIELD, NextFrame, after_length,
+    begins_delimited, begins_with_options, first_row, row_field,
 };
+use super::lookup::{NEW_TABLES, WITHOUT_MARKS, wrong_mark};
 use super::metadata::FrameMetadata;
 use super::options::{FrameMeaning, JoinMode, OptionsRow, ReadSettings};
 use super::restart::{MarkFinder, MarkSearch, begins_log, is_marked};
@@ -25,7 +26,7 @@ use super::term_reader::TermReader;
 use crate::codec::batch::KindOf;
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::values::Value;
-use crate::codec::{LargeFrames, LogEnd, LogHeader, Noticed, Parts, Split};
+use crate::codec::{ListedFrames, LogEnd, LogHeader, Noticed, Parts, Split};
 use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
 use crate::model::error::ErrorClass;
@@ -150,7 +151,7 @@ pub(super) trait RowHandler: Send {
     #[inline]
     fn row_of_log(&mut self, field: usize, payload: &[u8]) -> Checked<()> {
         if self.terms_read().options.is_none() && field != 1 {
-            return Err(before_options::<Self>(field));
+            return Err(before_options::<Self>(self.terms_read().mark, field));
         }
         self.row(field, payload)
     }
@@ -161,30 +162,19 @@ pub(super) trait RowHandler: Send {
         let options = read_options::<Self>(bytes)?;
         let terms = self.terms();
         terms.options_rows += 1;
+        if std::mem::take(&mut terms.begins_stream) {
+            check_version::<Self>(&options)?;
+            // `options` stays that of the first stream, like the header.
+            return self.open(&options);
+        }
         if let Some(first) = &terms.options {
             if *first != options {
-                return Err(other_options::<Self>(first, &options));
-            }
-            if std::mem::take(&mut terms.begins_stream) {
-                self.open(&options)?;
+                let joined = terms.repeats_options;
+                return Err(other_options::<Self>(first, &options, joined));
             }
             return Ok(());
         }
-        let (newest, versions) = Self::VERSIONS;
-        if options.version == 0 {
-            return Err(malformed(format!(
-                "the version is 0 or missing, expected {versions}"
-            )));
-        }
-        if options.version > newest {
-            return Err(WireError::new(
-                ErrorClass::Unsupported,
-                format!(
-                    "version {} is newer than {newest}, the newest that rdfm reads",
-                    options.version
-                ),
-            ));
-        }
+        check_version::<Self>(&options)?;
         self.open(&options)?;
         self.terms().options = Some(options);
         Ok(())
@@ -195,9 +185,31 @@ fn read_options<H: RowHandler + ?Sized>(bytes: &[u8]) -> Checked<OptionsRow> {
     OptionsRow::read(bytes, H::OPTION_NUMBERS, H::OPTIONS)
 }
 
-/// Returns the error for an options row that differs from the first one.
+fn check_version<H: RowHandler + ?Sized>(options: &OptionsRow) -> Checked<()> {
+    let (newest, versions) = H::VERSIONS;
+    let version = options.version;
+    if version == 0 {
+        return Err(malformed(format!(
+            "the version is 0 or missing, expected {versions}"
+        )));
+    }
+    if version > newest {
+        return Err(WireError::new(
+            ErrorClass::Unsupported,
+            format!("version {version} is newer than {newest}, the newest that rdfm reads"),
+        ));
+    }
+    Ok(())
+}
+
+/// Returns the error for an options row that differs from the first one. `joined`: whether it is at
+/// the start of a frame, so that a joined file may begin there.
 #[cold]
-fn other_options<H: RowHandler + ?Sized>(first: &OptionsRow, here: &OptionsRow) -> WireError {
+fn other_options<H: RowHandler + ?Sized>(
+    first: &OptionsRow,
+    here: &OptionsRow,
+    joined: bool,
+) -> WireError {
     let shown = |values: &[(&'static str, Value)], others: &[(&'static str, Value)]| {
         let differing = values.iter().filter(|value| !others.contains(value));
         let parts: Vec<String> = differing
@@ -206,23 +218,47 @@ fn other_options<H: RowHandler + ?Sized>(first: &OptionsRow, here: &OptionsRow) 
         parts.join(", ")
     };
     let (before, after) = (H::values(first), H::values(here));
-    malformed(format!(
+    let reason = Reason::from(format!(
         "{} differ from those at the start of the log: expected {}, found {}",
         H::OPTIONS,
         shown(&before, &after),
         shown(&after, &before)
-    ))
+    ));
+    malformed(if joined {
+        reason.with(NEW_TABLES)
+    } else {
+        reason
+    })
 }
 
 #[cold]
-fn before_options<H: RowHandler + ?Sized>(field: usize) -> WireError {
+fn before_options<H: RowHandler + ?Sized>(mark: Option<u64>, field: usize) -> WireError {
     if field == 0 {
         return malformed(EMPTY_ROW);
     }
+    let (name, expected) = (H::NAMES[field], H::OPTIONS);
+    match mark {
+        Some(mark) => wrong_mark(
+            mark,
+            &format!("its frame begins with a {name} row, expected {expected}"),
+        ),
+        None => malformed(format!(
+            "the log begins with a {name} row, expected {expected}"
+        )),
+    }
+}
+
+/// Whether a file with length prefixes begins at a field of a bare frame, but not at its first one.
+#[cold]
+fn is_joined(input: &Buffer, frame: &Frame) -> bool {
+    frame.at > input.at && begins_delimited(&input.bytes[frame.at..frame.end])
+}
+
+#[cold]
+fn delimited_after_bare(at: u64) -> WireError {
     malformed(format!(
-        "the log begins with a {} row, expected {}",
-        H::NAMES[field],
-        H::OPTIONS
+        "a file with length prefixes was joined at byte {at} to a file without them; divide the log there, and read \
+         both files"
     ))
 }
 
@@ -245,7 +281,10 @@ pub(super) struct FrameReader<H: RowHandler> {
     /// Bytes of the frames held before the first row.
     held: u64,
     dropped_metadata: u64,
-    large_frames: LargeFrames,
+    large_frames: ListedFrames,
+    wrong_marks: ListedFrames,
+    /// Decodes marked frames without those before them, to check their marks.
+    alone: Option<Box<H>>,
     header: Arc<LogHeader>,
     /// How a log with marks ends, at its end.
     end: Option<LogEnd>,
@@ -274,7 +313,9 @@ impl<H: RowHandler> FrameReader<H> {
             repeated: None,
             held: 0,
             dropped_metadata: 0,
-            large_frames: LargeFrames::default(),
+            large_frames: ListedFrames::default(),
+            wrong_marks: ListedFrames::default(),
+            alone: None,
             header: LogHeader::none(),
             end: None,
             marks: MarkFinder::default(),
@@ -324,6 +365,48 @@ impl<H: RowHandler> FrameReader<H> {
             self.large_frames
                 .add(offset, self.frames.index, size as u64);
         }
+    }
+
+    /// Counts a marked frame, whose rows are valid, if it depends on earlier frames.
+    #[inline]
+    fn check_mark(&mut self, input: &Buffer, end: usize) {
+        if self.reading.checks_marks && input.offset() > 0 && !self.frames.is_bare() {
+            self.check_mark_of(input, end);
+        }
+    }
+
+    #[cold]
+    fn check_mark_of(&mut self, input: &Buffer, end: usize) {
+        let Some(frame) = input.bytes.get(input.at..end).and_then(after_length) else {
+            return;
+        };
+        if is_marked(frame) && self.depends_on_others(input.offset(), frame) {
+            self.wrong_marks
+                .add(input.offset(), self.frames.index, frame.len() as u64);
+        }
+    }
+
+    /// Whether a marked frame cannot be decoded on its own.
+    fn depends_on_others(&mut self, mark: u64, frame: &[u8]) -> bool {
+        let reading = &self.reading;
+        let rows = self.alone.get_or_insert_with(|| Box::new(H::new(reading)));
+        rows.terms().builder.reset();
+        rows.terms().reset();
+        rows.reset();
+        rows.terms().mark = Some(mark);
+        rows.terms().builder.begin_message(mark);
+        let mut wire = Wire::new(frame);
+        while !wire.is_done() {
+            let failed = match wire.field(H::FRAME_FIELDS, "the frame") {
+                Ok((1, row)) => rows.any_row(row).is_err(),
+                Ok(_) => false,
+                Err(_) => true,
+            };
+            if failed {
+                return true;
+            }
+        }
+        false
     }
 
     /// Returns a note if logs may have been joined into one message.
@@ -379,6 +462,7 @@ impl<H: RowHandler> FrameReader<H> {
         match self.marks.find(&input.bytes, from) {
             MarkSearch::Found(start) if input.offset_of(start) < split.stop => {
                 input.at = start;
+                self.rows.terms().mark = Some(input.offset_of(start));
                 self.seeking = false;
                 return true;
             }
@@ -431,8 +515,11 @@ impl<H: RowHandler> FrameReader<H> {
         let from = stop.max(input.at + 1);
         let bytes = input.bytes.get(..frame.end).unwrap_or_default();
         match self.marks.find(bytes, from) {
-            MarkSearch::Found(_) => {
-                let reason = "a restart mark is inside a frame, so the log cannot be read in splits; read it in one piece";
+            MarkSearch::Found(start) => {
+                let at = input.offset_of(start);
+                let reason =
+                    format!("the restart mark at byte {at} is wrong: it is inside a frame");
+                let reason = Reason::from(reason).with(WITHOUT_MARKS);
                 Err(input.error(ErrorClass::Unsupported, reason))
             }
             MarkSearch::None(_) => Ok(()),
@@ -468,6 +555,7 @@ impl<H: RowHandler> FrameReader<H> {
                 self.frame = Some(frame);
                 return Ok(self.cut());
             }
+            self.check_mark(input, frame.end);
             input.at = frame.end;
             self.frames.index += 1;
             let builder = &mut self.rows.terms().builder;
@@ -493,7 +581,7 @@ impl<H: RowHandler> FrameReader<H> {
         self.metadata_was_read = false;
         let bytes = &input.bytes[frame.at..frame.end];
         if input.offset() == 0 {
-            self.restarts = !self.frames.is_bare() && is_marked(bytes);
+            self.restarts = self.reading.marks && !self.frames.is_bare() && is_marked(bytes);
         }
         if self.ends.is_none() {
             self.decide(input, bytes)?;
@@ -505,7 +593,7 @@ impl<H: RowHandler> FrameReader<H> {
         let terms = self.rows.terms();
         terms.repeats_options = terms.options.is_some() && begins_with_options(bytes, H::FIELDS);
         if terms.repeats_options {
-            self.repeat_options(input)?;
+            self.repeat_options(input, bytes)?;
         }
         let terms = self.rows.terms();
         if self.ends != Some(MessageEnd::Mark) && !terms.builder.is_open() {
@@ -516,7 +604,7 @@ impl<H: RowHandler> FrameReader<H> {
 
     /// Handles a frame that repeats the options at its start, where a new stream may begin.
     #[cold]
-    fn repeat_options(&mut self, input: &Buffer) -> Result<(), ReadError> {
+    fn repeat_options(&mut self, input: &Buffer, frame: &[u8]) -> Result<(), ReadError> {
         if self.reading.joins != JoinMode::New {
             let at = input.offset();
             self.rows.terms().repeat_options(at);
@@ -528,14 +616,37 @@ impl<H: RowHandler> FrameReader<H> {
         if let Some(reason) = self.rows.unfinished() {
             return Err(input.error(ErrorClass::Truncated, reason));
         }
+        self.check_ends(input, frame)?;
         self.rows.begin_stream();
         let terms = self.rows.terms();
+        terms.mark = None; // from here on, all frames are read
         if terms.builder.is_open() {
             terms.builder.end_message();
         }
         terms.begins_stream = true;
         self.first_frame = self.frames.index;
         Ok(())
+    }
+
+    /// Checks that messages end in the same way in a joined stream, since the header says how.
+    fn check_ends(&self, input: &Buffer, frame: &[u8]) -> Result<(), ReadError> {
+        let FirstRow::Row(1, payload) = first_row(frame, H::FIELDS) else {
+            return Ok(());
+        };
+        let Ok(options) = read_options::<H>(&payload) else {
+            return Ok(()); // the error is reported when the row is read
+        };
+        if H::requested_ends(&self.reading).is_some()
+            || self.ends == Some(H::ends(Some(&options), &self.reading))
+        {
+            return Ok(());
+        }
+        let at = input.offset();
+        let reason = format!(
+            "the file joined at byte {at} delimits its messages in another way than the first file; divide the log \
+             there, and read both files"
+        );
+        Err(input.error(ErrorClass::Unsupported, reason))
     }
 
     /// Determines from the first row of a frame what ends a message. A frame without rows is held.
@@ -726,9 +837,18 @@ impl<H: RowHandler> FrameReader<H> {
                         }
                     }
                 }
-                Ok(_) => {}
+                Ok(_) => {
+                    if self.frames.is_bare() && is_joined(input, frame) {
+                        break delimited_after_bare(input.offset_of(frame.at));
+                    }
+                }
                 Err(error) => break error,
             }
+        };
+        let error = if self.frames.is_bare() && is_joined(input, frame) {
+            delimited_after_bare(input.offset_of(frame.at))
+        } else {
+            error
         };
         let (class, mut reason) = error.into_parts();
         if self.rows.terms().builder.is_too_large()
@@ -752,7 +872,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
 
     fn reset(&mut self) {
         let inner = self.reading.inner_split().is_some();
-        self.rows.terms().reset(inner);
+        self.rows.terms().reset();
         let first_index = self.reading.first_index.filter(|_| inner);
         self.builder().start_at(first_index.unwrap_or_default());
         self.rows.reset();
@@ -765,7 +885,8 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         self.repeated = None;
         self.held = 0;
         self.dropped_metadata = 0;
-        self.large_frames = LargeFrames::default();
+        self.large_frames = ListedFrames::default();
+        self.wrong_marks = ListedFrames::default();
         self.end = None;
         self.seeking = inner;
         self.done = false;
@@ -780,7 +901,8 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         let read = self.read(input);
         self.update_header();
         read.map_err(|error| {
-            if self.rows.terms().options.is_some() {
+            let terms = self.rows.terms();
+            if terms.options.is_some() || terms.mark.is_some() {
                 return error;
             }
             self.frames.explained(input, error, H::FILE)
@@ -826,6 +948,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         Noticed {
             dropped_metadata: self.dropped_metadata,
             large_frames: self.large_frames.clone(),
+            wrong_marks: self.wrong_marks.clone(),
             end: self.end,
             closed: self.closed(),
             notes: continued

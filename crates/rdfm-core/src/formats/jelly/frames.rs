@@ -143,6 +143,14 @@ impl FrameSplitter {
             Some(known) => *self.delimited.insert(known),
             None => return Ok(NextFrame::Wait),
         };
+        if delimited && self.index > 0 && begins_bare(rest) {
+            let at = input.offset();
+            let reason = format!(
+                "a file without length prefixes was joined at byte {at} to a file with them; divide the log there, \
+                 and read both files"
+            );
+            return Err(input.error(ErrorClass::Malformed, reason));
+        }
         let (length, prefix) = if delimited {
             match long_varint(rest) {
                 Varint::Value(length, prefix) => (length, prefix),
@@ -375,6 +383,29 @@ fn looks_delimited(first: &[u8], ended: bool) -> Option<bool> {
         [METADATA, length, tag, ..] => length < 0x80 && !matches!(tag, 0x0a | 0x12),
         _ => true,
     })
+}
+
+/// Whether a bare frame with stream options begins where the length of a frame is expected. The bytes
+/// cannot be a frame of 10 bytes.
+fn begins_bare(rest: &[u8]) -> bool {
+    let first = &rest[..rest.len().min(11)]; // the length, and a frame of 10 bytes
+    first.first() == Some(&ROW)
+        && looks_delimited(first, false) == Some(false)
+        && matches!(looks_like_options(first), Start::Same)
+}
+
+/// The bytes after a length.
+pub(super) fn after_length(bytes: &[u8]) -> Option<&[u8]> {
+    match long_varint(bytes) {
+        Varint::Value(_, prefix) => Some(&bytes[prefix..]),
+        Varint::Incomplete | Varint::TooLong => None,
+    }
+}
+
+/// Whether a length-prefixed frame with stream options begins where a field of a bare frame is
+/// expected.
+pub(super) fn begins_delimited(rest: &[u8]) -> bool {
+    after_length(rest).is_some_and(|frame| matches!(looks_like_options(frame), Start::Same))
 }
 
 /// Whether the bytes consist only of rows and metadata, judging by field lengths.

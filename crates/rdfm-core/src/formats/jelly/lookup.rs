@@ -162,8 +162,9 @@ pub(super) struct LookupTable {
     repeated: Option<u64>,
     /// Whether an entry of id 0 then continues the table instead of causing an error.
     continues: bool,
-    /// Whether earlier frames were not read, so that the table may lack entries.
-    after_mark: bool,
+    /// Offset of the restart mark at which reading began. Earlier frames were not read, so the table
+    /// may lack entries.
+    mark: Option<u64>,
     /// Offset of the first such frame after which an entry continued the table.
     pub continued: Option<u64>,
 }
@@ -189,7 +190,7 @@ impl LookupTable {
             serial: 0,
             repeated: None,
             continues: joins == JoinMode::Warn,
-            after_mark: false,
+            mark: None,
             continued: None,
         }
     }
@@ -202,15 +203,15 @@ impl LookupTable {
         self.last = 0;
         self.serial = 0;
         self.repeated = None;
-        self.after_mark = false;
+        self.mark = None;
     }
 
-    /// Like [`reset`](Self::reset), for a log that is read from a restart frame. Entries before that
-    /// frame are unknown, so the first entry and the first reference must have an explicit id.
-    pub fn reset_after_mark(&mut self, size: u32) {
+    /// Like [`reset`](Self::reset), for a log that is read from the restart mark at an offset. Entries
+    /// before it are unknown, so the first entry and the first reference must have an explicit id.
+    pub fn reset_after_mark(&mut self, size: u32, mark: u64) {
         self.reset(size);
         self.last = UNKNOWN;
-        self.after_mark = true;
+        self.mark = Some(mark);
     }
 
     /// Records that a frame repeats the stream options at its start.
@@ -239,8 +240,10 @@ impl LookupTable {
             id
         };
         if id > self.size || id == 0 {
-            if id == 0 && self.after_mark {
-                return Err(self.without_id("entry"));
+            if id == 0
+                && let Some(mark) = self.mark
+            {
+                return Err(self.without_id(mark, "entry"));
             }
             return Err(self.over(id, "entry"));
         }
@@ -313,22 +316,24 @@ impl LookupTable {
 
     #[cold]
     fn undefined(&self, id: u32) -> WireError {
-        if id == UNKNOWN && self.after_mark {
-            return self.without_id("reference");
+        if id == UNKNOWN
+            && let Some(mark) = self.mark
+        {
+            return self.without_id(mark, "reference");
         }
         if id > self.size {
             return self.over(id, "reference");
         }
         let reason = format!("{} {id} is used, but no entry has defined it", self.what);
-        if self.after_mark {
-            return not_a_restart(&reason);
+        match self.mark {
+            Some(mark) => wrong_mark(mark, &format!("{reason} since")),
+            None => malformed(reason),
         }
-        malformed(reason)
     }
 
     #[cold]
-    fn without_id(&self, use_: &str) -> WireError {
-        not_a_restart(&format!("the first {} {use_} has id 0", self.what))
+    fn without_id(&self, mark: u64, use_: &str) -> WireError {
+        wrong_mark(mark, &format!("the first {} {use_} has id 0", self.what))
     }
 
     #[cold]
@@ -340,17 +345,20 @@ impl LookupTable {
     }
 }
 
-/// The error for data after a restart mark that depends on frames before it. The log may be valid.
+/// The error for data after the restart mark at an offset that depends on frames before it. The log
+/// may be valid.
 #[cold]
-pub(super) fn not_a_restart(reason: &str) -> WireError {
+pub(super) fn wrong_mark(mark: u64, reason: &str) -> WireError {
+    let text = format!("the restart mark at byte {mark} is wrong: {reason}");
     WireError::new(
         ErrorClass::Unsupported,
-        format!(
-            "{reason} after a restart mark, so the mark is wrong and the log cannot be read in splits; read it in \
-             one piece"
-        ),
+        Reason::from(text).with(WITHOUT_MARKS),
     )
 }
+
+/// The option for a log with wrong marks.
+pub(super) const WITHOUT_MARKS: Remedy =
+    Remedy::read("marks", "false", "reads the log from its start");
 
 /// The option for joined logs.
 pub(super) const NEW_TABLES: Remedy =

@@ -93,6 +93,16 @@ pub const JOINS: OptionSpec = OptionSpec::new(
 .default(Default::Text("error"))
 .group(GROUP);
 
+/// Whether restart marks are used.
+pub const READ_MARKS: OptionSpec = OptionSpec::new(
+    "marks",
+    ValueKind::Switch,
+    "Use the restart marks of the log to begin reading in the middle.",
+)
+.default(Default::Switch(true))
+.off("no-marks")
+.group(GROUP);
+
 /// A log whose stream options are used for writing.
 pub const OPTIONS_FROM: OptionSpec = OptionSpec::new(
     "options_from",
@@ -278,6 +288,10 @@ pub(super) struct ReadSettings {
     /// Whether documented deviations are accepted.
     pub lenient: bool,
     pub joins: JoinMode,
+    /// Whether restart marks are used.
+    pub marks: bool,
+    /// Whether marked frames are checked.
+    pub checks_marks: bool,
     /// The part of the log to read.
     pub split: Option<Split>,
     /// Index of the first message, if known.
@@ -317,6 +331,8 @@ impl ReadSettings {
                 Some("new") => JoinMode::New,
                 _ => JoinMode::Error,
             },
+            marks: values.switch(&READ_MARKS),
+            checks_marks: opening.checks_marks,
             split: opening.split,
             first_index: opening.first_index,
         }

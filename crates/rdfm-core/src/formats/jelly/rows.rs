@@ -6,12 +6,13 @@
 
 use super::decode::{MessageEnd, RowHandler};
 use super::frames::{EMPTY_ROW, FRAME_FIELDS, Frame};
+use super::lookup::wrong_mark;
 use super::options::{FrameMeaning, MAX_VERSION, OptionsRow, PhysicalType, ReadSettings};
 use super::term_reader::{GRAPH, QUAD_FIELDS, TRIPLE_FIELDS, TermField, TermReader, skip_all};
 use crate::codec::values::Value;
 use crate::model::error::quote;
 use crate::model::term::{Quad, TermId};
-use crate::syntax::wire::{Checked, Wire, malformed, utf8};
+use crate::syntax::wire::{Checked, Wire, WireError, malformed, utf8};
 
 /// Names of the row's fields, by number.
 const ROWS: [&str; 12] = [
@@ -123,7 +124,7 @@ impl RowHandler for QuadRows {
         match field {
             2 if self.physical != PhysicalType::Quads => {
                 if self.physical == PhysicalType::Graphs && !self.in_graph {
-                    return Err(malformed("a triple is outside a graph"));
+                    return Err(self.outside("a triple is outside a graph"));
                 }
                 self.statement(payload, TRIPLE_FIELDS)
             }
@@ -164,6 +165,15 @@ impl QuadRows {
         Ok(())
     }
 
+    /// Returns the error for a row that needs an open graph, which may begin before a wrong mark.
+    #[cold]
+    fn outside(&self, reason: &str) -> WireError {
+        match self.terms.mark {
+            Some(mark) => wrong_mark(mark, reason),
+            None => malformed(reason),
+        }
+    }
+
     fn graph_start(&mut self, bytes: &[u8]) -> Checked<()> {
         if self.in_graph {
             return Err(malformed("a graph starts inside another graph"));
@@ -197,7 +207,7 @@ impl QuadRows {
     fn graph_end(&mut self, bytes: &[u8]) -> Checked<()> {
         skip_all(bytes)?;
         if !self.in_graph {
-            return Err(malformed("a graph ends where none has started"));
+            return Err(self.outside("a graph ends where none has started"));
         }
         self.in_graph = false;
         Ok(())

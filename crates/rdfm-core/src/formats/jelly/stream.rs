@@ -86,6 +86,10 @@ impl StreamSettings {
             None => FrameMeaning::Message,
         };
         set_types(&mut options, values, template.is_some(), requested, frames);
+        let delimited = values.switch(&WRITE_DELIMITED);
+        if values.get(&RESTART_BYTES).is_some() && values.number(&RESTART_BYTES) > 0 {
+            check_restarts(delimited, frames, &options)?;
+        }
         if let Some(source) = source
             && source.continued
         {
@@ -103,13 +107,32 @@ impl StreamSettings {
             options,
             frames,
             frame_size: FrameSize::of(values, usize::MAX),
-            delimited: values.switch(&WRITE_DELIMITED),
+            delimited,
             restart_bytes: values.number(&RESTART_BYTES),
             merge_graphs: values.switch(&MERGE_GRAPHS),
             keeps_namespaces: source.is_some_and(|source| source.continued)
                 && wanted != Some(false),
         })
     }
+}
+
+/// Checks that a log can have restart marks, which were requested.
+///
+/// # Errors
+/// It cannot.
+fn check_restarts(
+    delimited: bool,
+    frames: FrameMeaning,
+    options: &OptionsRow,
+) -> Result<(), Reason> {
+    let reason = if !delimited {
+        "a frame without a length prefix has no restart mark"
+    } else if frames == FrameMeaning::Flat || options.is_flat() {
+        "a log whose frames are one message has no restart marks"
+    } else {
+        return Ok(());
+    };
+    Err(Reason::new(reason).with(Remedy::write("restart_bytes", "0", "writes none")))
 }
 
 /// Checks that a log that is continued keeps its stream options.

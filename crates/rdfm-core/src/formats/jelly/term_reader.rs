@@ -6,9 +6,7 @@
 //! - Law: everything that the specification calls an error is an error. Terms are decoded in the
 //!   order subject, predicate, object, graph, whatever the order of the fields.
 
-use super::lookup::{
-    LookupBudget, LookupTable, Memo, NEW_TABLES, UNKNOWN, memo_key, not_a_restart,
-};
+use super::lookup::{LookupBudget, LookupTable, Memo, NEW_TABLES, UNKNOWN, memo_key, wrong_mark};
 use super::options::{MIN_NAME_TABLE, OptionsRow, ReadSettings, TableSizes};
 use super::owned::OwnedTerm;
 use crate::model::builder::LogBuilder;
@@ -73,8 +71,8 @@ pub(super) struct TermReader<R: Record> {
     /// The positions that every statement must have, given or repeated, as a bit set.
     required: u8,
     forbids_triple_terms: bool,
-    /// Whether earlier frames of the log were not read.
-    after_mark: bool,
+    /// Offset of the restart mark at which reading began, if earlier frames were not read.
+    pub mark: Option<u64>,
     max_depth: u32,
     languages: Vec<CachedLanguage>,
     next_language: usize,
@@ -100,21 +98,20 @@ impl<R: Record> TermReader<R> {
             kept: [const { None }; 4],
             required: 0,
             forbids_triple_terms: false,
-            after_mark: false,
+            mark: None,
             max_depth: options.limits.max_depth,
             languages: Vec::new(),
             next_language: 0,
         }
     }
 
-    /// Prepares for the next log; the builder has already been reset. `after_mark`: the log is read
-    /// from a restart frame in its middle.
-    pub fn reset(&mut self, after_mark: bool) {
+    /// Prepares for the next log; the builder has already been reset.
+    pub fn reset(&mut self) {
         self.options = None;
         self.options_rows = 0;
         self.repeats_options = false;
         self.begins_stream = false;
-        self.after_mark = after_mark;
+        self.mark = None;
         self.begin_stream(TableSizes::default());
         for table in [&mut self.names, &mut self.prefixes, &mut self.datatypes] {
             table.continued = None;
@@ -133,15 +130,14 @@ impl<R: Record> TermReader<R> {
             (&mut self.prefixes, sizes.prefix),
             (&mut self.datatypes, sizes.datatype),
         ] {
-            if self.after_mark {
-                table.reset_after_mark(size);
-            } else {
-                table.reset(size);
+            match self.mark {
+                Some(mark) => table.reset_after_mark(size, mark),
+                None => table.reset(size),
             }
         }
         self.last_name = 0;
         self.last_prefix = 0;
-        if self.after_mark {
+        if self.mark.is_some() {
             self.last_name = UNKNOWN;
             if sizes.prefix > 0 {
                 self.last_prefix = UNKNOWN;
@@ -361,9 +357,9 @@ impl<R: Record> TermReader<R> {
             }
             let Some(term) = &self.kept[position] else {
                 let name = POSITIONS[position];
-                if self.after_mark {
+                if let Some(mark) = self.mark {
                     let reason = format!("the first statement omits its {name}");
-                    return Err(not_a_restart(&reason));
+                    return Err(wrong_mark(mark, &reason));
                 }
                 return Err(malformed(format!(
                     "the first statement omits its {name}; there is none before it to repeat"

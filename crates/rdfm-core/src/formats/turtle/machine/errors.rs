@@ -146,6 +146,12 @@ impl TurtleMachine {
             return self.unexpected(text, expected);
         }
         let word = &text[start..end];
+        if word.starts_with("\u{feff}".as_bytes()) {
+            return Err(TokenError::malformed(
+                start,
+                format!("expected {expected}, found a byte order mark; remove its three bytes"),
+            ));
+        }
         let place = if self.in_graph && self.top.state == ParserState::Statement {
             "a graph block; end the block with '}' before it"
         } else {
