@@ -142,10 +142,17 @@ def _fail(text: str, code: int) -> int:
     return code
 
 
+def _escape(character: str) -> str:
+    code = ord(character)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
 def _print(kind: str, text: str) -> None:
     """Print one line on standard error."""
     line = " ".join(visible(text).split("\n")).strip()
-    safe = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in line)
+    safe = "".join(c if c.isprintable() else _escape(c) for c in line)
     if sys.stderr is not None:
         with contextlib.suppress(OSError, UnicodeError):  # standard error is closed
             print(f"rdfm: {kind}: {safe}", file=sys.stderr, flush=True)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rdfm.errors import EncodeError, OptionError, Remedy, name_in_errors, spelled, visible
 from rdfm.formats import Format, FormatSpec
 from rdfm.logs.ending import Ending, StoredLog, find_end
-from rdfm.logs.journal import Commit, Journal
+from rdfm.logs.journal import Commit, Journal, byte_count
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
 from rdfm.storage.paths import JOURNAL_SUFFIX, describe_invalid_path, local_target
@@ -60,7 +60,7 @@ class Appending(NamedTuple):
         """
         if append and keep_partial:
             raise OptionError(
-                f"{spelled('keep_partial')} is for new files",
+                f"{spelled('keep_partial')} applies only to new files",
                 remedies=[Remedy("stage", "sync", "true", "keeps each batch in the log")],
             )
         if append:
@@ -68,7 +68,7 @@ class Appending(NamedTuple):
         for name, given in (("sync", sync), ("repair", repair)):
             if given:
                 raise OptionError(
-                    f"{spelled(name)} is for appending",
+                    f"{spelled(name)} applies only when appending",
                     remedies=[Remedy("stage", "append", "true", "continues the log")],
                 )
         return None
@@ -233,8 +233,8 @@ class Appended:
         if left is not None:
             state.uncommitted = left.length < size
             if state.uncommitted:
-                removed = size - left.length
-                self._note = f"{removed} B after the last commit were removed from {self.name}"
+                removed = byte_count(size - left.length)
+                self._note = f"{self.name}: removed {removed} after the last commit"
             size = left.length
         state.committed = size
         file = state.file = os.open(state.final, os.O_RDWR | os.O_CLOEXEC)
@@ -244,8 +244,10 @@ class Appended:
         if compression is not None:
             asked, _, _ = compression.partition(":")
             if asked != (found or "none"):
+                option = spelled("compression")
                 raise OptionError(
-                    f"compression is {asked}, but {self.name} has {found or 'none'}; leave it out"
+                    f"{option} is {asked}, but {self.name} has {found or 'none'}, which cannot "
+                    f"change; omit {option}"
                 )
             self._compression = _compression(compression)
         log = StoredLog(file, size, self.name, self._format, found)
@@ -254,8 +256,8 @@ class Appended:
             return
         ending = find_end(log, repair=repair, known="" if left is None else left.end)
         if ending.length < size:
-            removed = size - ending.length
-            self._note = f"{removed} bytes of an incomplete message were removed from {self.name}"
+            removed = byte_count(size - ending.length)
+            self._note = f"{self.name}: removed {removed} of an incomplete message"
             os.ftruncate(file, ending.length)
         os.lseek(file, ending.length, os.SEEK_SET)
         self._ending, self._end = ending, ending.end
@@ -283,8 +285,8 @@ class Appended:
         flat = options.get("flat")
         if "flat" in known and flat is not None and known["flat"].value(flat):
             raise OptionError(
-                f"{spelled('flat')} makes one message of all, but the log {self.name} has messages "
-                "already; leave it out"
+                f"{spelled('flat')} writes a single message, but {self.name} already has messages; "
+                f"omit {spelled('flat')}"
             )
         if "dialect" not in known:
             return
@@ -296,8 +298,8 @@ class Appended:
             asked = options.get(name)
             if asked is not None and asked != found:
                 raise OptionError(
-                    f"{spelled(name)} is {asked}, but the log {self.name} has {found or 'none'}, "
-                    "which cannot change; leave it out"
+                    f"{spelled(name)} is {asked}, but {self.name} has {found or 'none'}, which "
+                    f"cannot change; omit {spelled(name)}"
                 )
 
     def encoder(self, encoder: Any) -> AppendEncoder:
@@ -317,7 +319,7 @@ class Appended:
         if self._state.process != os.getpid():
             raise PermissionError(
                 errno.EPERM,
-                "it belongs to the process that forked this one; open a log after the fork",
+                "opened by the parent process; open the log after the fork",
                 self.name,
             )
 
@@ -503,7 +505,8 @@ def _forget(state: _State) -> None:
     state.roll_back()
     if state.process == os.getpid():
         warnings.warn(
-            f"the log {state.name} was never closed, so what was appended is gone; use a with block",
+            f"the log {state.name} was not closed, so the messages appended to it are lost; use a "
+            "with block",
             ResourceWarning,
             stacklevel=2,
         )
@@ -518,7 +521,7 @@ def check_appending(target: object, how: Appending, *, overwrite: bool = False) 
     if overwrite:
         raise OptionError(
             f"{spelled('overwrite')} replaces a folder, and {spelled('append')} continues a log; "
-            "leave one of them out"
+            "use one of them"
         )
     _local_file(target, how.format.spec)
 
@@ -536,7 +539,7 @@ def _local_file(target: object, spec: FormatSpec) -> str:
             if isinstance(shown, str)
             else f"{describe_invalid_path(target)} is not a path"
         )
-        raise OptionError(f"cannot append: {what}; name a local file")
+        raise OptionError(f"cannot append: {what}; give the path of a local file")
     path = local_target(os.fspath(target))
     if path is None:
         raise OptionError(
@@ -550,7 +553,9 @@ def _local_file(target: object, spec: FormatSpec) -> str:
     if path.endswith(("/", os.sep)) or Path(path).is_dir():
         raise OptionError(f"cannot append to {shown}: it is a folder; name a file in it")
     if Path(path).exists() and not Path(path).is_file():
-        raise OptionError(f"cannot append to {shown}: it is a pipe or a device; name a file")
+        raise OptionError(
+            f"cannot append to {shown}: it is a pipe or a device; give the path of a file"
+        )
     if spec.append == "never":
         reason = spec.not_appended or "the format does not support it"
         raise OptionError(

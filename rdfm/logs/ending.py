@@ -26,6 +26,7 @@ from rdfm.errors import (
     spelled,
 )
 from rdfm.formats import DecoderLike, Format, Opening
+from rdfm.logs.journal import byte_count
 from rdfm.storage import compression as compressions
 
 __all__ = ["Ending", "StoredLog", "find_end"]
@@ -58,6 +59,9 @@ _BEGUN = {
 # The error for a remote context, by its code in the specification.
 _NO_CONTEXT = "loading remote context failed"
 _BEGINS = {"yamlld": re.compile(rb"---(?:[ \t][^\r\n]*)?")}
+_WHITE_SPACE = re.compile(rb"\s*")
+# Lines without a message, in formats that have a document on each line.
+_BLANK_LINE = {"rdfxml": re.compile(rb"\s*(?:<!--(?:[^-]|-(?!-))*-->\s*)*")}
 # A line that could belong to another dialect than the one of the head.
 _OTHER_DIALECT = re.compile(rb"(?m)^[ \t]*(?:VERSION|MESSAGE)\b")
 REPAIRED = Remedy("stage", "repair", "true", "removes the incomplete message")
@@ -116,6 +120,15 @@ class StoredLog:
             return raw
         return compressions.decompress(self.compression, raw, self.name)
 
+    def start(self, length: int) -> bytes:
+        """Return the first bytes of the log, decompressed."""
+        head = b""
+        for piece in self.pieces():
+            head += piece
+            if len(head) >= length:
+                break
+        return head[:length]
+
     def is_empty(self) -> bool:
         """Whether the log has no bytes, decompressed; in a text format, only white space.
 
@@ -168,6 +181,8 @@ def find_end(log: StoredLog, *, repair: bool = False, known: str = "") -> Ending
         DecodeError: The log is broken, or ends inside a message and `repair` is false.
     """
     header = _header(log)
+    if not log.format.spec.binary and log.start(len(BOM)) == BOM:
+        _check_byte_order_mark(log)
     if known:
         return Ending(log.size, known, header)
     how = log.format.spec.append
@@ -219,12 +234,25 @@ def _small(pieces: Iterable[bytes]) -> Iterator[bytes]:
             yield piece[at : at + TAIL_BYTES]
 
 
+def _check_byte_order_mark(log: StoredLog) -> None:
+    """Refuse a log whose byte order mark makes readers reject it."""
+    decoder = log.decoder(lenient=False)
+    decoder.feed(BOM + b"\n")
+    decoder.finish()
+    _check_accepted(log, decoder)
+
+
 def _check_announced(log: StoredLog, header: Mapping[str, Any]) -> None:
     """Refuse a log with delimiters that readers reject, since it does not announce messages."""
     label = header.get("version_label")
     decoder = log.decoder(lenient=False)
     decoder.feed(b"MESSAGE\n" if label is None else f'VERSION "{label}"\nMESSAGE\n'.encode())
     decoder.finish()
+    _check_accepted(log, decoder)
+
+
+def _check_accepted(log: StoredLog, decoder: DecoderLike) -> None:
+    """Refuse a log if a decoder of a part of it reports an error."""
     try:
         decoder.next_batch()
     except DecodeError as error:
@@ -262,9 +290,10 @@ def _by_last_line(log: StoredLog, header: Mapping[str, Any], repair: bool) -> En
     if "dialect" in log.format.spec.options("read"):
         return _of_statements(log, header, repair)
     tail = _Tail(log)
+    blank = _BLANK_LINE.get(log.format.name, _WHITE_SPACE)
     while True:
         lines = tail.lines()
-        last = next(((start, line) for start, line in lines if line.strip()), None)
+        last = next(((start, line) for start, line in lines if not blank.fullmatch(line)), None)
         if last is not None and (last[0] > tail.start or tail.start == 0):
             break
         if not tail.grow():
@@ -322,9 +351,16 @@ def _of_documents(
 
 def _line_before(tail: _Tail, offset: int) -> bytes | None:
     """Return the last line before an offset that is not blank; None if there is none."""
+    blank = _BLANK_LINE["rdfxml"]
     while True:
-        lines = ((start, line) for start, line in tail.lines() if start < offset and line.strip())
-        found = next(lines, None)
+        found = next(
+            (
+                (start, line)
+                for start, line in tail.lines()
+                if start < offset and not blank.fullmatch(line)
+            ),
+            None,
+        )
         if found is not None and (found[0] > tail.start or tail.start == 0):
             return found[1]
         if not tail.grow():
@@ -333,8 +369,8 @@ def _line_before(tail: _Tail, offset: int) -> bytes | None:
 
 def _has_long_document(log: StoredLog) -> OptionError:
     return OptionError(
-        f"cannot append to {log.name}, because it has a document of several lines; "
-        "convert it first, which writes one document a line"
+        f"cannot append to {log.name}, because it has a document of several lines; convert it to a "
+        "new log, which has one document per line"
     )
 
 
@@ -540,8 +576,7 @@ def _chained(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending:
         )
     if chain.end == size:
         return Ending(log.size, "content", header)
-    rest = size - chain.end
-    reason = f"{rest} {'byte follows' if rest == 1 else 'bytes follow'} the last complete one"
+    reason = f"the last complete one ends {byte_count(size - chain.end)} before the end"
     return _cut(log, chain.end, "content", header, reason, repair)
 
 
@@ -619,6 +654,16 @@ def _decoded(log: StoredLog, repair: bool) -> Ending:
             f"cannot append to {log.name}, because it changes its dialect; convert it first"
         )
     line_feed = not log.format.spec.binary and last not in (b"\n", b"\r")
+    if error is None and line_feed and log.format.name == "yamlld":
+        if not repair:
+            raise TruncatedError(
+                "the last line has no line feed, so a word or number may be cut off; add a line feed "
+                "if the last message is complete",
+                format=log.format.name,
+                source=log.name,
+                remedies=(REPAIRED,),
+            )
+        error = _Problem("its last line has no line feed", is_incomplete=True)
     if error is None:
         return Ending(log.size, end, header, line_feed)
     if not repair:
@@ -756,8 +801,8 @@ def _cut(
         raise log.unfinished(reason)
     if log.compression is not None:
         raise UnsupportedError(
-            "the log ends inside a message, and compressed logs are not repaired; decompress it, "
-            "repair it and compress it again",
+            "the log ends inside a message, and compressed logs are not repaired; decompress the log, "
+            "repair it, and compress it again",
             format=log.format.name,
             source=log.name,
         )
@@ -766,6 +811,6 @@ def _cut(
 
 def _nothing_complete(log: StoredLog) -> TruncatedError:
     return log.unfinished(
-        "no complete message is before it, so that a repair would remove the entire log; write it again",
+        "it is the only message, so a repair would leave nothing; write the log again",
         repairable=False,
     )

@@ -29,6 +29,7 @@ except ImportError:  # Windows
 __all__ = [
     "Commit",
     "Journal",
+    "byte_count",
     "checksum_before",
     "committed_length",
     "journal_path",
@@ -39,8 +40,26 @@ SLOT_BYTES = 128
 # Number of bytes before the committed length that identify a log.
 CHECKED_BYTES = 4096
 _HEAD = "rdfm append"
+# A pipe with the name of the journal must not block.
+_JOURNAL_FLAGS = (
+    os.O_RDWR
+    | os.O_CREAT
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+)
 # Attempts to lock a journal that other writers remove at the same time.
 _ATTEMPTS = 100
+
+
+def byte_count(number: int) -> str:
+    """Return a number of bytes with its noun.
+
+    Example:
+        >>> byte_count(1), byte_count(2)
+        ('1 byte', '2 bytes')
+    """
+    return f"{number} {'byte' if number == 1 else 'bytes'}"
 
 
 class Commit(NamedTuple):
@@ -84,7 +103,8 @@ class Journal:
 
         Raises:
             OptionError: Another writer has the lock, or the system has no file locks. Or the
-                journal belongs to another file that had the name of the log, or was copied.
+                journal belongs to another file that had the name of the log, or was copied. Or
+                something else has the name of the journal.
             OSError: The journal cannot be created.
         """
         if fcntl is None:
@@ -101,9 +121,7 @@ class Journal:
             with name_in_errors(self.name):
                 data = os.pread(self._file, 2 * SLOT_BYTES, 0)
             if not data.startswith(_HEAD.encode()[: len(data)]):
-                raise OptionError(
-                    f"{self.name} is not the journal of a log; appending needs that name"
-                )
+                raise self._other_file()
             slot = _newest(data)
             if slot is not None:
                 self._number = slot.number
@@ -118,8 +136,15 @@ class Journal:
     def _locked(self, log: str) -> int:
         """Open and lock the journal."""
         for _ in range(_ATTEMPTS):
-            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
             try:
+                file = os.open(self.path, _JOURNAL_FLAGS, 0o666)
+            except OSError as error:
+                if error.errno in (errno.EISDIR, errno.ELOOP, errno.ENXIO):
+                    raise self._other_file() from None
+                raise
+            try:
+                if not stat.S_ISREG(os.fstat(file).st_mode):
+                    raise self._other_file()
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # Its last owner may have removed it between the two calls.
                 with contextlib.suppress(FileNotFoundError):
@@ -137,6 +162,12 @@ class Journal:
                 raise
             os.close(file)
         raise OptionError(f"{log} is in use by other processes that append to it; try again later")
+
+    def _other_file(self) -> OptionError:
+        return OptionError(
+            f"{self.name} is not the journal of a log; rename it, because appending creates a file "
+            "with that name"
+        )
 
     def commit(self, commit: Commit, log: int, *, sync: bool = False) -> None:
         """Record that the log has this length.
@@ -262,7 +293,7 @@ def _check_same_file(slot: _Slot, log: int, name: str, journal: str) -> None:
     raise OptionError(
         f"{journal} was left by a run that appended to another file: {name} was replaced or copied "
         f"since then; if it was replaced, delete {journal}; if it was copied or restored from a "
-        f"backup, cut it to the {length} bytes that were committed (truncate -s {length})"
+        f"backup, cut it to its committed length (truncate -s {length})"
     )
 
 

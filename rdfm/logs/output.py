@@ -424,12 +424,12 @@ class Shape:
         split = spelled("split_bytes" if split_messages is None else "split_messages")
         if append is not None and splits:
             raise OptionError(
-                f"{spelled('append')} and {split} cannot be combined; leave one of them out"
+                f"{spelled('append')} and {split} cannot be combined; use one of them"
             )
         if split_by is not None and (append is not None or splits):
             other = split if append is None else spelled("append")
             raise OptionError(
-                f"{spelled('split_by')} and {other} cannot be combined; leave one of them out"
+                f"{spelled('split_by')} and {other} cannot be combined; use one of them"
             )
         if append is not None:
             check_appending(target, append, overwrite=overwrite)

@@ -56,11 +56,11 @@ import pytest
         ("convert a.nq -o o.nq/ --split-by day --max-open 0", "max-open"),
         (
             "convert a.nq -o o.nq/ --split-by day --split-bytes 1",
-            "--split-by and --split-bytes cannot be combined; leave one of them out",
+            "--split-by and --split-bytes cannot be combined; use one of them",
         ),
         (
             "convert a.nq -o o.nq/ --split-by day --append",
-            "--split-by and --append cannot be combined; leave one of them out",
+            "--split-by and --append cannot be combined; use one of them",
         ),
         ("convert a.nq out.trig --version-label 1.2", "--to-dialect directive writes it"),
         (
@@ -168,7 +168,7 @@ import pytest
         ),
         (
             "filter a.nq --time <http://e/p>",
-            "--time is given without a time; --after TIME selects times",
+            "--time alone selects nothing; --after TIME selects times",
         ),
         ("filter a.nq --time <http://e/p> --after noon", "'noon' is not a date or time; write"),
         ("filter", "Missing argument 'LOG...'"),

@@ -195,10 +195,10 @@ def test_a_log_that_ends_inside_a_message_is_refused_or_repaired(tmp_path, name)
     with rdfm.open_log(path) as log:
         assert len(list(log)) == 2
     kept = path.read_bytes().index(b"5") if name in ("nq", "nt") else None
-    assert "bytes of an incomplete message were removed" in note
+    assert re.search(r": removed \d+ bytes? of an incomplete message$", note)
     if kept is not None:
         removed = len(TRUNCATED[name]) - len(LINE % 0 + DELIMITED)
-        assert note.startswith(f"{removed} bytes")
+        assert f"removed {removed} bytes" in note
 
 
 @pytest.mark.parametrize("name", ["jelly", "rdf-protobuf", "rdfxml", "jelly-patch"])
@@ -219,7 +219,7 @@ def test_cut_frames_and_documents_are_repaired(tmp_path, name):
 def test_a_log_of_one_incomplete_message_is_not_repaired(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(LINE % 0 + b"<http://e")
-    with pytest.raises(rdfm.TruncatedError, match="would remove the entire log"):
+    with pytest.raises(rdfm.TruncatedError, match="a repair would leave nothing"):
         append(path, message(1), repair=True)
     assert path.read_bytes() == LINE % 0 + b"<http://e"
 
@@ -318,7 +318,7 @@ def test_a_log_that_is_cut_in_its_first_message_has_nothing_to_repair(tmp_path, 
         path.write_bytes(whole[:length])
         with pytest.raises(rdfm.TruncatedError, match="the log ends inside a message"):
             append(path, message(1))
-        with pytest.raises(rdfm.TruncatedError, match="would remove the entire log"):
+        with pytest.raises(rdfm.TruncatedError, match="a repair would leave nothing"):
             append(path, message(1), repair=True)
         assert path.read_bytes() == whole[:length]
 
@@ -364,6 +364,30 @@ def test_delimiters_without_an_announcement_are_refused(tmp_path, suffix, start,
     assert path.read_bytes() == data
 
 
+MARKED = {
+    "nt": LINE % 0,
+    "nq": LINE % 0,
+    "ttl": LINE % 0,
+    "trig": LINE % 0,
+    "ndjsonld": b'{"@id":"http://e/s","http://e/p":"0"}\n',
+    "rdfp": b'A <http://e/s> <http://e/p> "0" .\n',
+}
+
+
+@pytest.mark.parametrize("suffix", MARKED)
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_a_byte_order_mark_that_readers_reject_is_refused(tmp_path, suffix, compress):
+    path = tmp_path / f"log.{suffix}"
+    data = compress(ending.BOM + MARKED[suffix])
+    path.write_bytes(data)
+    more = patch(1) if suffix == "rdfp" else message(1)
+    for repair in (False, True):
+        with pytest.raises((rdfm.OptionError, rdfm.DecodeError), match="found a byte order mark"):
+            append(path, more, repair=repair)
+    assert path.read_bytes() == data
+    assert not journal_of(path).exists()
+
+
 @pytest.mark.parametrize(
     "line", ['{"@id": 5}', '{"@id": "http://e/s", "http://e/p": {"@value": 1, "@list": []}}']
 )
@@ -394,8 +418,8 @@ REFUSED = {
     "log.jsonld": "cannot append to .*log.jsonld: in JSON-LD, a document is one message",
     "log.rt": "in RDF Thrift, a log is one message",
     "log.trp": "in RDF Patch Thrift, its rows have no lengths",
-    "log.parquet": "in Parquet, the end of the file describes all of it",
-    "log.arrow": "in Arrow IPC, the end of the file",
+    "log.parquet": "in Parquet, a file ends with an index of its content",
+    "log.arrow": "in Arrow IPC, a file ends with an index",
     "log.nq.tar": "an archive has an end mark",
     "folder/": "it is a folder",
     "https://example.org/log.nq": "cannot append to the URL",
@@ -418,28 +442,36 @@ def named(name):
 
 
 def test_a_file_object_cannot_be_appended_to(tmp_path):
-    refused = pytest.raises(rdfm.OptionError, match="is a stream; name a local file")
+    refused = pytest.raises(rdfm.OptionError, match="is a stream; give the path of a local file")
     with (tmp_path / "log.nq").open("wb") as file, refused:
         rdfm.create_log(file, "nq", append=True)
 
 
 @pytest.mark.parametrize("option", ["sync", "repair"])
 def test_options_that_need_append(tmp_path, option):
-    with pytest.raises(rdfm.OptionError, match=f"{option} is for appending; append=True"):
+    with pytest.raises(
+        rdfm.OptionError, match=f"{option} applies only when appending; append=True"
+    ):
         rdfm.create_log(tmp_path / "log.nq", **{option: True})
-    with pytest.raises(rdfm.OptionError, match=f"{option} is for appending; append=True"):
+    with pytest.raises(
+        rdfm.OptionError, match=f"{option} applies only when appending; append=True"
+    ):
         rdfm.convert(LINE % 0, tmp_path / "log.nq", from_format="nq", **{option: True})
 
 
 def test_append_and_overwrite_exclude_each_other(tmp_path):
-    with pytest.raises(rdfm.OptionError, match="leave one of them out"):
+    with pytest.raises(rdfm.OptionError, match="use one of them"):
         rdfm.create_log(tmp_path / "log.nq", append=True, overwrite=True)
 
 
 def test_append_and_keep_partial_exclude_each_other(tmp_path):
-    with pytest.raises(rdfm.OptionError, match="keep_partial is for new files; sync=True keeps"):
+    with pytest.raises(
+        rdfm.OptionError, match="keep_partial applies only to new files; sync=True keeps"
+    ):
         rdfm.create_log(tmp_path / "log.nq", append=True, keep_partial=True)
-    with pytest.raises(rdfm.OptionError, match="keep_partial is for new files; sync=True keeps"):
+    with pytest.raises(
+        rdfm.OptionError, match="keep_partial applies only to new files; sync=True keeps"
+    ):
         rdfm.convert(
             LINE % 0, tmp_path / "log.nq", from_format="nq", append=True, keep_partial=True
         )
@@ -453,15 +485,25 @@ def test_the_log_cannot_be_an_input(tmp_path):
 
 
 CONTRADICTIONS = [
-    ("nq", {}, {"dialect": "directive"}, "dialect is directive, but the log .* has comment"),
+    (
+        "nq",
+        {},
+        {"dialect": "directive"},
+        "dialect is directive, but .* has comment, which cannot change; omit dialect",
+    ),
     ("trig", {"dialect": "directive"}, {"dialect": "comment"}, "has directive"),
     ("nq", {}, {"dialect": "plain"}, "dialect is plain"),
-    ("nq", {}, {"flat": True}, "flat makes one message of all"),
-    ("nq", {}, {"compression": "gzip"}, "compression is gzip, but .* has none"),
+    ("nq", {}, {"flat": True}, "flat writes a single message, but .*; omit flat"),
+    (
+        "nq",
+        {},
+        {"compression": "gzip"},
+        "compression is gzip, but .* has none, which cannot change; omit compression",
+    ),
     ("rpb", {}, {"framing": "rows"}, "cannot be appended as rows"),
     ("jelly", {}, {"name_table": 64}, "has name_table=4000, and these options need name_table=64"),
     ("jelly", {}, {"delimited": False}, "only as frames with length prefixes"),
-    ("jelly", {}, {"flat": True}, "flat makes one message of all"),
+    ("jelly", {}, {"flat": True}, "flat writes a single message"),
     ("jelly", {"jelly_version": 1}, {"prefixes": {"e": "http://e/"}}, "need jelly_version=2;"),
 ]
 
@@ -491,6 +533,42 @@ def test_logs_that_are_one_message(tmp_path, suffix, options, reason):
         log.write(message(0))
     with pytest.raises(rdfm.OptionError, match=f"because {reason}"):
         append(path, message(1))
+
+
+@pytest.mark.parametrize("end", ["<!-- the end -->\n", "<!-- a --> <!-- b -->", "\n<!---->\n\n"])
+def test_comments_after_the_last_xml_document(tmp_path, end):
+    path = tmp_path / "log.rdf"
+    append(path, message(0))
+    with path.open("a") as file:
+        file.write(end)
+    append(path, message(1))
+    append(path, message(2))
+    assert numbers(path) == [0, 1, 2]
+
+
+def test_a_comment_that_is_cut_off_is_repaired(tmp_path):
+    path = tmp_path / "log.rdf"
+    append(path, message(0))
+    with path.open("a") as file:
+        file.write("<!-- the e")
+    with pytest.raises(rdfm.TruncatedError):
+        append(path, message(1))
+    append(path, message(1), repair=True)
+    assert numbers(path) == [0, 1]
+
+
+def test_a_yaml_log_without_a_line_feed_may_be_cut(tmp_path):
+    path = tmp_path / "log.yamlld"
+    append(path, message(0), message(1))
+    first = path.read_bytes()
+    path.write_bytes(first + b'---\n"@id": http://e/s\nhttp://e/p: birdso')
+    with pytest.raises(rdfm.TruncatedError, match=r"no line feed.*; repair=True removes"):
+        append(path, message(2))
+    append(path, message(2), repair=True)
+    assert numbers(path) == [0, 1, 2]
+    path.write_bytes(b'"@id": http://e/s\nhttp://e/p: "7"\n')
+    append(path, message(8))
+    assert numbers(path) == [7, 8]
 
 
 def test_an_xml_document_of_several_lines(tmp_path):
@@ -573,7 +651,9 @@ def test_a_single_byte_after_the_last_message(tmp_path):
     path = tmp_path / "log.jelly"
     append(path, message(0))
     path.write_bytes(path.read_bytes() + b"\x05")
-    with pytest.raises(rdfm.TruncatedError, match="1 byte follows the last complete one"):
+    with pytest.raises(
+        rdfm.TruncatedError, match="the last complete one ends 1 byte before the end"
+    ):
         append(path, message(1))
 
 
@@ -627,7 +707,9 @@ def test_a_writer_that_is_never_closed_appends_nothing(tmp_path):
     log = rdfm.create_log(path, append=True)
     log.write(message(1))
     log.flush()
-    with pytest.warns(ResourceWarning, match="was never closed"):
+    with pytest.warns(
+        ResourceWarning, match="was not closed, so the messages appended to it are lost"
+    ):
         del log
     assert numbers(path) == [0]
     assert list(tmp_path.iterdir()) == [path]
@@ -793,13 +875,30 @@ def test_a_file_system_without_inodes_identifies_a_log_by_its_bytes(tmp_path, mo
     assert numbers(path) == [0, 2]
 
 
-def test_errors_about_the_journal_name_it(tmp_path):
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, lambda path: path.symlink_to("x")])
+def test_something_else_with_the_name_of_the_journal_is_refused(tmp_path, make):
     path = tmp_path / "log.nq"
     append(path, message(0))
-    journal_of(path).mkdir()
-    with pytest.raises(IsADirectoryError) as error:
+    make(journal_of(path))
+    with pytest.raises(rdfm.OptionError) as error:
         append(path, message(1))
-    assert error.value.filename == str(journal_of(path))
+    expected = f"{journal_of(path)} is not the journal of a log; rename it, because appending"
+    assert expected in str(error.value)
+    assert os.path.lexists(journal_of(path))
+    assert numbers(path) == [0]
+    with rdfm.create_log(path) as log:
+        log.write(message(2))
+    assert numbers(path) == [2]
+
+
+def test_numbers_of_bytes_agree_with_their_noun(tmp_path):
+    path = tmp_path / "log.jelly"
+    append(path, message(0))
+    path.write_bytes(path.read_bytes() + b"\x05")
+    with pytest.raises(rdfm.TruncatedError, match="complete one ends 1 byte before the end"):
+        append(path, message(1))
+    summary = rdfm.convert(LINE % 1, path, from_format="nq", append=True, repair=True)
+    assert summary.notes == (f"{path}: removed 1 byte of an incomplete message",)
 
 
 def test_removed_bytes_of_a_killed_run_are_reported(tmp_path):
@@ -807,7 +906,7 @@ def test_removed_bytes_of_a_killed_run_are_reported(tmp_path):
     left_by_a_killed_run(path)
     extra = len(DELIMITED + LINE % 1)
     summary = rdfm.convert(LINE % 2, path, from_format="nq", append=True)
-    assert summary.notes == (f"{extra} B after the last commit were removed from {path}",)
+    assert summary.notes == (f"{path}: removed {extra} bytes after the last commit",)
     assert numbers(path) == [0, 2]
 
 
