@@ -51,7 +51,7 @@ FILTERING = declare(
     ),
     OptionSpec(
         "time",
-        help="Predicate whose object is the time, for after and before.",
+        help="Predicate whose object is the time of a message. Required by after and before.",
         metavar="PREDICATE",
         group=_QUADS,
     ),
@@ -139,7 +139,7 @@ class Filtering(Stage):
             if predicate is None:
                 return False
             raise OptionError(
-                f"{spelled('time')} is given without a time",
+                f"{spelled('time')} alone selects nothing",
                 remedies=remedies.TIMES,
             )
         if predicate is None:
