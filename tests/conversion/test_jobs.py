@@ -213,7 +213,11 @@ def test_joined_logs_with_other_options(tmp_path, options):
         joined += (tmp_path / "a.jelly").read_bytes()
     (tmp_path / "log.jelly").write_bytes(joined)
     result = check(tmp_path / "log.jelly", tmp_path / "out.nq", **options)
-    assert result[0] is rdfm.DecodeError
+    if options:
+        log = text(range(1, MESSAGES - 1))
+        assert result[0] == f"{log}# @message\n{log}".encode()
+    else:
+        assert result[0] is rdfm.DecodeError
 
 
 def test_logs_with_namespaces(tmp_path):
