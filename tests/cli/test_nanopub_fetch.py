@@ -106,7 +106,10 @@ WRONG = [
     ("fetch", "Missing argument 'REGISTRY'"),
     ("fetch {url}", "Missing option '-o'"),
     ("fetch {url} -o -", "a mirror must be a file, since it is continued"),
-    ("fetch {url} -o out.parquet", "cannot append to out.parquet: in Parquet, the end of the file"),
+    (
+        "fetch {url} -o out.parquet",
+        "cannot append to out.parquet: in Parquet, a file ends with an index",
+    ),
     ("fetch {url} -o out.jsonld", "cannot append to out.jsonld: in JSON-LD, a document is one"),
     ("fetch {url} -o out.nq/", "name a file in it"),
     ("fetch {url} -o out.tar", "an archive has an end mark"),
