@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_LAWS_SECONDS ?= 20
 FUZZ_RUNS ?= -1
 FUZZ_FORMATS ?= $(shell $(PY) -c 'from rdfm import _core; print(*_core.format_names())')
-FUZZ_TARGETS ?= splits regroup sniff archive query analysis
+FUZZ_TARGETS ?= splits regroup sniff archive query analysis yaml_block
 FUZZ_LIMITS := -max_len=4096 -rss_limit_mb=1024 -timeout=20
 # Folder of the conformance suites. Only test-suites runs the tests that read it.
 SUITES := $(abspath $(or $(RDFM_SHARED),../shared))

@@ -30,6 +30,7 @@ MORE = {
     "ttl": ("trig", "regroup"),
     "trig": ("ttl", "regroup", "analysis"),
     "jsonld": ("ndjsonld",),
+    "yamlld": ("yaml_block",),
     "xml": ("rdfxml",),
     "tar": ("archive",),
     "rdfp": ("analysis",),

@@ -98,7 +98,7 @@ pub fn block_is_events(data: &[u8]) -> (usize, usize) {
         duplicates: random.below(2) == 0,
     };
     if random.below(4) == 0 {
-        bounds.max_depth = 1 + random.below(5) as u32;
+        bounds.max_depth = [1, 2, 3, 4, 5][random.below(5)];
     }
     if random.below(4) == 0 {
         bounds.max_bytes = random.below(1000) as u64;

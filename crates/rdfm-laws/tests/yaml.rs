@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rdfm_laws::mutate::Random;
 use rdfm_laws::yaml::{block_is_events, mutate};
 
-/// The same message as written by PyYAML, ruamel.yaml, js-yaml, and the package yaml of npm.
+/// The same message as written by `PyYAML`, ruamel.yaml, js-yaml, and the package yaml of npm.
 const OTHERS: [&str; 4] = [
     "'@context':\n  ex: http://example.org/\n'@id': ex:a\nex:n: 12\nex:p:\n- '@id': ex:b\n  ex:q: [1]\n- '1.5'\n- \"tab\\t\\\n  \\ \\xE9\"\nex:t: it's\n---\n'@id': ex:c\nex:l:\n- - a\n  - b\n- {}\n",
     "'@context':\n    ex: http://example.org/\n'@id': ex:a\nex:n: 12\nex:p:\n  - '@id': ex:b\n    ex:q:\n      - 1\n  - '1.5'\n  - \"tab\\t \u{e9}\"\nex:t: it's\n...\n",
