@@ -10,7 +10,6 @@ bytes.
 from __future__ import annotations
 
 import io
-import tempfile
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -168,6 +167,8 @@ class RowDecoder(FileDecoder):
     def feed(self, piece: bytes, /) -> None:
         """Take a piece of the log, cut anywhere."""
         if self._file is None:
+            import tempfile  # costly to import
+
             spool = tempfile.SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115 - see _close_spool
             self._file = self._spool = cast("BinaryIO", spool)
         try:

@@ -9,7 +9,6 @@ Law: a log that ends inside a message is refused, or shortened to its last compl
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -262,6 +261,8 @@ def _by_last_line(log: StoredLog, header: Mapping[str, Any], repair: bool) -> En
     if "dialect" in log.format.spec.options("read"):
         return _of_statements(log, header, repair)
     tail = _Tail(log)
+    import json  # costly to import
+
     while True:
         lines = tail.lines()
         last = next(((start, line) for start, line in lines if line.strip()), None)
