@@ -726,6 +726,15 @@ class Encoder:
         *,
         place: tuple[int, bool, bool] | None = None,
     ) -> bytes: ...
+    # as `encode`, without a copy of the bytes
+    def encode_view(
+        self,
+        batch: AnyBatch,
+        /,
+        source: str | None = None,
+        *,
+        place: tuple[int, bool, bool] | None = None,
+    ) -> memoryview: ...
     # move past a batch that a twin writes, and return its place; None if this encoder must write it
     def skip(self, batch: AnyBatch, /) -> tuple[int, bool, bool] | None: ...
     def twin(self) -> Encoder | None: ...  # writes skipped batches

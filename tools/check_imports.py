@@ -28,7 +28,7 @@ CORE = [
 ]
 ARROW = [
     {"error"},
-    {"schema"},
+    {"schema", "widths"},
     {"to_arrow", "from_arrow", "parquet"},
     {"values", "columns"},
     {"lib"},

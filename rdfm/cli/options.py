@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -100,6 +99,8 @@ def _place(heading: str) -> int:
 
 def _similar(name: str, options: list[str]) -> list[str]:
     """Return options with the same purpose as `name` in other programs, or a similar name."""
+    from difflib import get_close_matches  # costly to import
+
     if (same := _SAME_PURPOSE.get(name)) is not None:
         return [same] if same in options else []
     words = {option.lstrip("-"): option for option in options}  # hyphens make names similar

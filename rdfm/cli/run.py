@@ -11,7 +11,6 @@ import errno
 import io
 import os
 import sys
-import traceback
 import warnings
 from collections.abc import Iterator
 
@@ -165,6 +164,8 @@ def _interrupted() -> int:
 
 def _in_print(error: OSError) -> bool:
     """Whether an error without a file name was raised while printing."""
+    import traceback  # costly to import
+
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     return bool(frames) and frames[-1].f_globals.get("__name__") in ("click.utils", __name__)
 

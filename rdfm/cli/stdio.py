@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 from typing import Any, BinaryIO, cast
 
@@ -159,5 +158,7 @@ def json_line(value: Any) -> str:
         >>> print(json_line({"é": "\x9b"}))
         {"é": "\u009b"}
     """
+    import json  # costly, and only some commands print JSON
+
     text = json.dumps(value, ensure_ascii=False)
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm.errors import EncodeError
+from rdfm.formats.format import encode_view
 from rdfm.logs.append import Addition
 from rdfm.logs.parts import Part
 from rdfm.storage.pool import Pool
@@ -88,7 +89,7 @@ class Encoding:
 
         def work() -> tuple[Encoded, Any, int]:
             try:
-                output = encoder.encode(batch, source, **more)
+                output = encode_view(encoder)(batch, source, **more)
             except EncodeError as error:
                 error.source = source
                 raise

@@ -45,7 +45,7 @@ __all__ = ["ConversionPlan", "Pipeline"]
 # Capacities of the queues, in bytes. An empty queue accepts an item of any size.
 PIECES_BYTES = 4 << 20
 BATCHES_BYTES = 24 << 20
-# A slow stage, such as a query, keeps this queue full, so it is smaller.
+# A slow stage, such as a query, or a slow format keeps this queue full, so it is smaller.
 SLOW_BATCHES_BYTES = 4 << 20
 OUTPUT_BYTES = 8 << 20
 # Encoded bytes to collect before passing them to the writing thread.
@@ -125,7 +125,9 @@ class Pipeline:
         output: Output | FolderOutput | Appended | None = None
         pieces: Channel[Piece] = Channel(PIECES_BYTES)
         batches: Channel[list[Item]] = Channel(  # also wakes up for encoded batches
-            SLOW_BATCHES_BYTES if self._stages.is_slow else BATCHES_BYTES
+            SLOW_BATCHES_BYTES
+            if self._stages.is_slow or self._plan.target.format.is_slow
+            else BATCHES_BYTES
         )
         self._wake = batches.wake
         written: Channel[list[_Bytes]] = Channel(OUTPUT_BYTES)

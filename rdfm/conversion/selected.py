@@ -14,7 +14,6 @@ from typing import Any
 from rdfm.errors import OptionError, RdfmError, spelled
 from rdfm.logs.driver import Driver, Read, Reading
 from rdfm.logs.input import Readable
-from rdfm.logs.seek import seek
 from rdfm.logs.selection import (
     Selection,
     as_slice,
@@ -72,6 +71,8 @@ def select(
     regroups = bool(regrouping())
     split = None
     if len(inputs) == 1 and not regroups and not reading.message_per_file:
+        from rdfm.logs.seek import seek  # costly to import
+
         split = seek(inputs[0], reading, as_slice(wanted))
     if split is not None:
         reading = replace(reading, split=split)

@@ -17,7 +17,6 @@ from rdfm.formats import EncoderLike, Format
 from rdfm.logs.driver import Read, Source
 from rdfm.logs.input import Readable, holds_files
 from rdfm.logs.output import Shape, Writable, suffix_options
-from rdfm.logs.reader import open_log
 
 __all__ = ["Target"]
 
@@ -161,6 +160,8 @@ def _stream_options(name: str, path: str | os.PathLike[str], format: Format) -> 
         DecodeError: If the log has another format or is broken.
         OSError: If the log cannot be read.
     """
+    from rdfm.logs.reader import open_log  # costly to import
+
     try:
         with open_log(path, format.name) as log:
             if "options" not in log.header:

@@ -28,6 +28,7 @@ __all__ = [
     "Format",
     "Opening",
     "encode_all",
+    "encode_view",
 ]
 
 # The largest batches that the core creates.
@@ -231,6 +232,7 @@ class Format:
     Attributes:
         spec: Its description.
         name: The name used everywhere, such as `nq`.
+        is_slow: Whether encoding takes longer than decoding, so that batches wait for it.
 
     Example:
         >>> from rdfm import formats
@@ -238,6 +240,8 @@ class Format:
         >>> formats.nt.encode(batch)
         b'<x:s> <x:p> <x:o> .\n'
     """
+
+    is_slow = False
 
     def __init__(
         self,
@@ -367,6 +371,12 @@ def _joined(batches: Sequence[AnyBatch], kind: str) -> AnyBatch:
     if kind == "patches":
         return PatchBatch.from_patches(messages)
     return MessageBatch.from_messages(messages)
+
+
+def encode_view(encoder: Any) -> Callable[..., Any]:
+    """Return the method `encode` of an encoder, without a copy of the bytes if the encoder is native."""
+    method: Callable[..., Any] = getattr(encoder, "encode_view", encoder.encode)
+    return method
 
 
 def encode_all(encoder: EncoderLike, batch: AnyBatch) -> bytes:

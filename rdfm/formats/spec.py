@@ -8,7 +8,6 @@ given as text.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -184,6 +183,8 @@ class OptionSpec:
         if self.kind == "texts":
             return _texts(called, given)
         if self.repeatable and isinstance(given, str):
+            import json  # costly to import
+
             try:
                 given = json.loads(given)
             except ValueError:
@@ -293,6 +294,8 @@ def _files(called: str, given: Mapping[Any, Any]) -> dict[str, str]:
 
 def _object(called: str, given: Any) -> dict[str, Any]:
     """A JSON object. Errors do not show the value, which may contain credentials."""
+    import json  # costly to import
+
     try:
         found = json.loads(given) if isinstance(given, str) else given
     except ValueError:

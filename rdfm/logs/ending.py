@@ -9,7 +9,6 @@ Law: a log that ends inside a message is refused, or shortened to its last compl
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -290,6 +289,8 @@ def _by_last_line(log: StoredLog, header: Mapping[str, Any], repair: bool) -> En
     if "dialect" in log.format.spec.options("read"):
         return _of_statements(log, header, repair)
     tail = _Tail(log)
+    import json  # costly to import
+
     blank = _BLANK_LINE.get(log.format.name, _WHITE_SPACE)
     while True:
         lines = tail.lines()

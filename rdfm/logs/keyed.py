@@ -9,7 +9,6 @@ depend on the division into batches.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -286,7 +285,7 @@ class KeyEncoder:
     def _file(self, key: bytes, text: str) -> _File:
         """Return the file of a key."""
         # Long keys are not stored.
-        known = key if len(key) < 2 * _HASH_BYTES else hashlib.sha256(key).digest()
+        known = key if len(key) < 2 * _HASH_BYTES else _digest(key)
         file = self._files.get(known)
         if file is None:
             name = file_name(text, self._suffix, key)
@@ -382,6 +381,12 @@ def file_name(text: str, suffix: str, key: bytes, *, always_hash: bool = False) 
         name = f"%{ord(name[0]):02X}{name[1:]}"
     room = NAME_BYTES - len(suffix)
     if always_hash or len(name) > room:
-        digest = hashlib.sha256(key).hexdigest()[: 2 * _HASH_BYTES]
+        digest = _digest(key).hex()[: 2 * _HASH_BYTES]
         name = f"{_CUT_ESCAPE.sub('', name[: room - len(digest) - 1])}~{digest}"
     return name + suffix
+
+
+def _digest(key: bytes) -> bytes:
+    import hashlib  # costly to import
+
+    return hashlib.sha256(key).digest()

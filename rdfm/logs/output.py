@@ -12,7 +12,6 @@ import errno
 import io
 import itertools
 import os
-import shutil
 import stat
 import threading
 import warnings
@@ -306,6 +305,8 @@ class FolderOutput:
 
     def copy(self, name: str, copy: str) -> None:
         """Copy what is written of a file to a new file, which can be continued."""
+        import shutil  # costly to import
+
         self.check_process()
         with name_in_errors(os.path.join(self.name, copy)):  # noqa: PTH118 - keeps ./
             shutil.copyfile(self._staging / name, self._staging / copy)
@@ -590,6 +591,8 @@ def _settle(staging: Path, final: Path, old: Path) -> None:
 
 def _remove(folder: Path) -> None:
     """Remove a folder; files that cannot be removed remain."""
+    import shutil  # costly to import
+
     for _ in range(
         2
     ):  # if interrupted while closing a folder, rmtree raises OSError instead of the interrupt

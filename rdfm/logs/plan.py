@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
@@ -157,6 +156,8 @@ def _numbered(
     reading: Reading,
 ) -> list[Split] | None:
     """Return the splits with the indexes of their first messages; None if there are no splits."""
+    from concurrent.futures import ThreadPoolExecutor  # costly to import
+
     threads = min(len(splits), os.cpu_count() or 1, MAX_THREADS)
     with ThreadPoolExecutor(threads) as pool:
         counters = list(

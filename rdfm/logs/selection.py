@@ -9,7 +9,6 @@ Law: messages are counted from 0 over all inputs; the division into batches has 
 from __future__ import annotations
 
 import math
-import random
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -300,6 +299,8 @@ def random_share(part: float, seed: int) -> Selection:
 
 def _gaps(part: float, seed: int) -> Ranges:
     """Yield single numbers, as if each were drawn independently with probability `part`."""
+    import random  # costly to import
+
     drawn = random.Random(seed)
     scale = math.log1p(-part)
     number = -1
@@ -310,5 +311,7 @@ def _gaps(part: float, seed: int) -> Ranges:
 
 def random_subset(count: int, of: int, seed: int) -> Selection:
     """Return a random selection of `count` of `of` messages. All subsets are equally likely."""
+    import random  # costly to import
+
     numbers = sorted(random.Random(seed).sample(range(of), min(count, of)))
     return Selection((number, number + 1) for number in numbers)

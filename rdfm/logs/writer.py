@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 from rdfm._core import MessageBatch, PatchBatch, Quad, ResultBatch
 from rdfm.errors import EncodeError, RdfmError
 from rdfm.formats import EncoderLike, Format
+from rdfm.formats.format import encode_view
 from rdfm.logs.append import Appended, Appending
 from rdfm.logs.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
 from rdfm.logs.own_input import refuse_own_input
@@ -311,7 +312,7 @@ class LogWriter:
         if isinstance(batch, MessageBatch):
             self._last = batch
         try:
-            self._output.write(self._encoder.encode(batch))
+            self._output.write(encode_view(self._encoder)(batch))
         except EncodeError as error:
             self._output.write(error.completed)
             if error.message_index is not None:

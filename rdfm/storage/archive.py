@@ -9,7 +9,6 @@ not unpacked; the same members produce the same bytes.
 from __future__ import annotations
 
 import re
-import tarfile
 from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -143,6 +142,8 @@ def entry(name: str, data: bytes) -> bytes:
 
 
 def _header(name: str, size: int) -> bytes:
+    import tarfile  # costly to import
+
     header = tarfile.TarInfo(name)  # without owner and time
     header.size = size
     header.mode = 0o644

@@ -6,10 +6,8 @@ In: paths and URLs. Out: their files and folders; for writers, the operations of
 from __future__ import annotations
 
 import contextlib
-import glob
 import os
 import re
-import shutil
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -95,6 +93,8 @@ class LocalStorage:
 
     def find(self, pattern: str) -> dict[str, File | None]:
         """Return the matches of a glob."""
+        import glob  # costly to import
+
         found: dict[str, File | None] = {}
         for path in glob.iglob(pattern, recursive=True):  # noqa: PTH207 - also for absolute patterns
             with contextlib.suppress(FileNotFoundError):  # deleted meanwhile, or a broken link
@@ -200,6 +200,8 @@ class LocalStorage:
 
     def remove_folder(self, path: str) -> None:
         """Remove a folder and its content."""
+        import shutil  # costly to import
+
         shutil.rmtree(path, ignore_errors=True)
 
 

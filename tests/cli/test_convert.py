@@ -20,6 +20,24 @@ A = "<http://e/s> <http://e/p> <http://e/o> .\n"
 B = '<http://e/s> <http://e/p> "2" <http://e/g> .\n'
 C = "_:x <http://e/p> _:x .\n"
 MARK = "# @message\n"
+# Modules that take a millisecond or more to import, and that converting a small file does not need.
+COSTLY = {
+    "concurrent.futures",
+    "hashlib",
+    "json",
+    "logging",
+    "pyarrow",
+    "random",
+    "rdfm.logs.seek",
+    "rdfm.sparql",
+    "rdfm.storage.contexts",
+    "rdfm.storage.http",
+    "shutil",
+    "tarfile",
+    "tempfile",
+    "tqdm",
+    "urllib3",
+}
 
 
 def spawn(*words, **settings):
@@ -30,6 +48,25 @@ def spawn(*words, **settings):
 
 def test_version_is_printed(rdfm):
     assert rdfm("--version").out == f"rdfm {package.__version__}\n"
+
+
+def test_converting_a_small_file_imports_no_costly_modules(tmp_path):
+    (tmp_path / "a.nq").write_text(A)
+    program = """
+import sys
+from rdfm.cli import main
+try:
+    main(["convert", "a.nq", "a.jelly"])
+finally:
+    print(*sys.modules)
+"""
+    command = [sys.executable, "-c", program]
+    root = str(Path(package.__file__).parent.parent)
+    environment = {**os.environ, "PYTHONPATH": root}
+    output = subprocess.check_output(command, cwd=tmp_path, env=environment, text=True, timeout=60)
+    imported = set(output.split())
+    assert "rdfm.conversion.convert" in imported
+    assert imported.isdisjoint(COSTLY), imported & COSTLY
 
 
 def test_conversion_to_jelly_and_back_gives_the_same_log(rdfm):

@@ -1,6 +1,7 @@
 """MessageBatch, and the messages that are views of it."""
 
 import pickle
+import sys
 import threading
 
 import pytest
@@ -57,6 +58,16 @@ def test_a_batch_has_the_given_messages():
 def test_equal_terms_of_a_batch_are_one_object():
     made = batch()
     assert made.quads(0)[0].subject is made.quads(2)[0].subject
+
+
+def test_terms_that_only_one_message_uses_are_released():
+    subjects = [Iri(f"http://ex/{n}") for n in range(1000)]
+    made = MessageBatch.from_messages([[Quad(each, B, FIVE)] for each in subjects])
+    ((subject, predicate, _, _),) = made.quads(0)
+    assert [made.quads(n)[0].subject for n in range(1, 1000)] == subjects[1:]
+    assert made.quads(999)[0].predicate is predicate
+    unused = Iri("http://ex/unused")
+    assert sys.getrefcount(subject) == sys.getrefcount(unused)
 
 
 def test_messages_out_of_range_are_an_index_error():

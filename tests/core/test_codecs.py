@@ -209,6 +209,17 @@ def test_one_decoder_in_two_threads_is_an_error_or_works():
     assert all("another thread" in error for error in errors)
 
 
+def test_a_view_has_the_bytes_of_the_batch():
+    batches = [MessageBatch.from_messages([[Quad(A, A, A)] * count]) for count in (1, 0, 9, 3)]
+    encoder, viewing = formats.nq.Encoder(), formats.nq.Encoder()
+    views = [viewing.encode_view(batch) for batch in batches]
+    assert [view.tobytes() for view in views] == [encoder.encode(batch) for batch in batches]
+    assert all(view.readonly for view in views)
+    with pytest.raises(EncodeError) as caught:
+        formats.nt.Encoder().encode_view(MessageBatch.from_messages([[Quad(A, A, A, A)]]))
+    assert caught.value.completed == b""
+
+
 def test_encoding_does_not_depend_on_batch_sizes():
     batch = MessageBatch.from_messages([[Quad(A, A, A)], [], [Quad(A, A, A)] * 2])
     whole = formats.nq.Encoder()

@@ -6,6 +6,7 @@
 //! - [`columns`]: result rows as typed columns, with the message of each row.
 //! - [`parquet`]: sizes of Parquet pages before they are decoded.
 //! - [`values`]: columns of values, decoded and encoded.
+//! - [`widths`]: arrays in the types that a consumer requests.
 //! - [`error`]: errors, and the rows at fault.
 //!
 //! No Python and no I/O: the caller passes arrays in and out.
@@ -17,5 +18,6 @@ pub mod parquet;
 pub mod schema;
 pub mod to_arrow;
 pub mod values;
+pub mod widths;
 
 pub use error::Error;

@@ -2,22 +2,27 @@
 //!
 //! - In: Python objects that export Arrow data; arrays and record batches of `rdfm-arrow`.
 //! - Out: readers of arrays and record batches; objects that export their data without a copy.
+//! - Law: a requested schema determines the columns, their order and the widths of their types. If
+//!   it requests more, the consumer converts the result, as the interface provides.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader, StructArray};
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, SchemaRef};
+use arrow_array::cast::AsArray;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{
+    Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray,
+};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
-use pyo3_arrow::PySchema;
-use pyo3_arrow::ffi::{
-    ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule,
-};
 use pyo3_arrow::input::{AnyArray, AnyRecordBatch};
+use pyo3_arrow::{PyField, PySchema};
 use rdfm_arrow::schema::{Column, Layout, RowLayout, schema};
 use rdfm_arrow::to_arrow::{self, Rowed};
+use rdfm_arrow::widths::widened;
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch::{LogBatch, MessageBatch};
 use rdfm_core::model::error::ErrorClass;
@@ -50,46 +55,38 @@ pub fn layout(kind: Kind, names: Option<&[String]>, terms: &str) -> PyResult<Lay
     }
 }
 
-/// Returns the columns that a consumer requests, and whether its schema can be satisfied; otherwise
-/// the default columns (a consumer checks the schema of the result).
+/// Returns the columns that a consumer requests; otherwise the default columns (a consumer checks the
+/// schema of the result).
 pub fn requested_columns<R: Rowed>(
     requested: Option<&Bound<'_, PyCapsule>>,
-    head: &R::Head,
-) -> PyResult<(Vec<Column>, bool)> {
-    let usual = Column::default_of(R::KIND);
-    let Some(requested) = requested else {
-        return Ok((usual, false));
-    };
-    let wanted = PySchema::from_arrow_pycapsule(requested)?.into_inner();
-    if let Some(found) = Column::of_schema(R::KIND, &wanted) {
-        return Ok((found, true));
+) -> PyResult<Vec<Column>> {
+    if let Some(requested) = requested {
+        let wanted = PySchema::from_arrow_pycapsule(requested)?.into_inner();
+        if let Some(found) = Column::of_schema(R::KIND, &wanted) {
+            return Ok(found);
+        }
     }
-    let names = wanted.fields().iter().map(|field| field.name().as_str());
-    let variables = R::variables(head).iter().map(AsRef::as_ref);
-    let follow = R::KIND == Kind::Results && names.eq(variables);
-    Ok((usual, follow))
+    Ok(Column::default_of(R::KIND))
 }
 
 /// Exports a batch as an Arrow array, with the requested columns if possible.
 pub fn export<'py, R: Rowed>(
     py: Python<'py>,
     batch: &LogBatch<R>,
-    requested: Option<Bound<'py, PyCapsule>>,
+    requested: Option<&Bound<'py, PyCapsule>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let (columns, follow) = requested_columns::<R>(requested.as_ref(), batch.head())?;
-    let rows = record_batch(py, &[batch], &columns.into(), None)?;
-    rows.export(py, requested.filter(|_| follow))
+    let columns = requested_columns::<R>(requested)?;
+    record_batch(py, &[batch], &columns.into(), None)?.export(py, requested)
 }
 
 /// Exports a batch as a stream of one array.
 pub fn export_stream<'py, R: Rowed>(
     py: Python<'py>,
     batch: &LogBatch<R>,
-    requested: Option<Bound<'py, PyCapsule>>,
+    requested: Option<&Bound<'py, PyCapsule>>,
 ) -> PyResult<Bound<'py, PyCapsule>> {
-    let (columns, follow) = requested_columns::<R>(requested.as_ref(), batch.head())?;
-    let rows = record_batch(py, &[batch], &columns.into(), None)?;
-    rows.export_stream(py, requested.filter(|_| follow))
+    let columns = requested_columns::<R>(requested)?;
+    record_batch(py, &[batch], &columns.into(), None)?.export_stream(py, requested)
 }
 
 /// Exports the schema of a batch.
@@ -100,7 +97,36 @@ pub fn export_schema<'py, R: Rowed>(
     R::check(batch.head()).map_err(|error| exception(py, error))?;
     let columns = Column::default_of(R::KIND);
     let schema = schema(columns, R::variables(batch.head()));
-    Ok(to_schema_pycapsule(py, schema.as_ref())?)
+    schema_capsule(py, schema.as_ref())
+}
+
+/// Exports a schema.
+pub fn schema_capsule<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
+    let schema = FFI_ArrowSchema::try_from(schema).map_err(|error| exception(py, error.into()))?;
+    PyCapsule::new_with_value(py, schema, c"arrow_schema")
+}
+
+/// Exports the type of an array.
+fn type_capsule<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Bound<'py, PyCapsule>> {
+    let field = Field::new("", array.data_type().clone(), true);
+    let schema = FFI_ArrowSchema::try_from(&field).map_err(|error| exception(py, error.into()))?;
+    PyCapsule::new_with_value(py, schema, c"arrow_schema")
+}
+
+/// Exports an array.
+fn array_capsules<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Bound<'py, PyTuple>> {
+    let values = FFI_ArrowArray::new(&array.to_data());
+    let values = PyCapsule::new_with_value(py, values, c"arrow_array")?;
+    PyTuple::new(py, [type_capsule(py, array)?, values])
+}
+
+/// Returns an array in the requested type if only widths differ, or unchanged.
+fn as_requested(array: ArrayRef, requested: Option<&Bound<'_, PyCapsule>>) -> PyResult<ArrayRef> {
+    let Some(requested) = requested else {
+        return Ok(array);
+    };
+    let wanted = PyField::from_arrow_pycapsule(requested)?.into_inner();
+    Ok(widened(&array, wanted.data_type()).unwrap_or(array))
 }
 
 /// An Arrow record batch with the PyCapsule interface.
@@ -116,30 +142,29 @@ impl ArrowBatch {
         Self { rows }
     }
 
-    fn array(&self) -> (FieldRef, StructArray) {
-        let fields = self.rows.schema().fields().clone();
-        let field = Field::new("", DataType::Struct(fields), false);
-        (Arc::new(field), self.rows.clone().into())
+    fn structs(&self, requested: Option<&Bound<'_, PyCapsule>>) -> PyResult<ArrayRef> {
+        let rows = StructArray::from(self.rows.clone());
+        as_requested(Arc::new(rows), requested)
     }
 
-    pub fn export<'py>(
+    fn export<'py>(
         &self,
         py: Python<'py>,
-        requested: Option<Bound<'py, PyCapsule>>,
+        requested: Option<&Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let (field, array) = self.array();
-        Ok(to_array_pycapsules(py, field, &array, requested)?)
+        array_capsules(py, &self.structs(requested)?)
     }
 
-    pub fn export_stream<'py>(
+    fn export_stream<'py>(
         &self,
         py: Python<'py>,
-        requested: Option<Bound<'py, PyCapsule>>,
+        requested: Option<&Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let (field, array) = self.array();
-        let array: ArrayRef = Arc::new(array);
-        let reader = ArrayIterator::new(std::iter::once(Ok(array)), field);
-        Ok(to_stream_pycapsule(py, Box::new(reader), requested)?)
+        let rows = RecordBatch::from(self.structs(requested)?.as_struct());
+        let schema = rows.schema();
+        let reader = RecordBatchIterator::new(std::iter::once(Ok(rows)), schema);
+        let stream = FFI_ArrowArrayStream::new(Box::new(reader));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 }
 
@@ -173,7 +198,7 @@ impl ArrowBatch {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        self.export(py, requested_schema)
+        self.export(py, requested_schema.as_ref())
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -182,11 +207,11 @@ impl ArrowBatch {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        self.export_stream(py, requested_schema)
+        self.export_stream(py, requested_schema.as_ref())
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        Ok(to_schema_pycapsule(py, self.rows.schema().as_ref())?)
+        schema_capsule(py, self.rows.schema_ref())
     }
 
     fn __repr__(&self) -> String {
@@ -328,10 +353,6 @@ impl ArrowArray {
     pub const fn new(array: ArrayRef) -> Self {
         Self { array }
     }
-
-    fn field(&self) -> FieldRef {
-        Arc::new(Field::new("", self.array.data_type().clone(), true))
-    }
 }
 
 #[pymethods]
@@ -353,16 +374,12 @@ impl ArrowArray {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        Ok(to_array_pycapsules(
-            py,
-            self.field(),
-            &self.array,
-            requested_schema,
-        )?)
+        let array = as_requested(Arc::clone(&self.array), requested_schema.as_ref())?;
+        array_capsules(py, &array)
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        Ok(to_schema_pycapsule(py, self.field().as_ref())?)
+        type_capsule(py, &self.array)
     }
 
     fn __repr__(&self) -> String {

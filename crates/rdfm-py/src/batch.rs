@@ -2,7 +2,7 @@
 //!
 //! - In: a batch from a decoder, Arrow, or Python messages.
 //! - Out: counts, messages, quads as objects, slices, Arrow.
-//! - Cost: each term becomes an object once per batch, on first access.
+//! - Cost: each term becomes an object on first access, and the messages near it share the object.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -301,7 +301,7 @@ impl MessageBatch {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        arrow::export(py, &self.view.batch, requested_schema)
+        arrow::export(py, &self.view.batch, requested_schema.as_ref())
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -310,7 +310,7 @@ impl MessageBatch {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::export_stream(py, &self.view.batch, requested_schema)
+        arrow::export_stream(py, &self.view.batch, requested_schema.as_ref())
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {

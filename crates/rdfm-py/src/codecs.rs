@@ -4,11 +4,13 @@
 //! - Law: a codec is used by one thread at a time (another gets a `RuntimeError`); after a caught
 //!   panic it only raises `InternalError`.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMappingProxy, PyMemoryView};
+use pyo3_bytes::PyBytes as SharedBytes;
 use rdfm_core::codec::batch::{Batch, BatchRef};
 use rdfm_core::codec::chain;
 use rdfm_core::codec::contexts::ContextLoader;
@@ -534,9 +536,19 @@ type PlaceTuple = (u64, bool, bool);
 pub struct Encoder {
     spec: &'static FormatSpec,
     state: Mutex<CodecState<dyn codec::Encoder>>,
+    /// Size of the last batch in bytes, as the capacity for the next one.
+    last_size: AtomicUsize,
 }
 
 impl Encoder {
+    fn of(spec: &'static FormatSpec, encoder: Box<dyn codec::Encoder>) -> Self {
+        Self {
+            spec,
+            state: Mutex::new(CodecState::Live(encoder)),
+            last_size: AtomicUsize::new(0),
+        }
+    }
+
     /// Works with the encoder without the GIL, and resets it afterwards.
     pub fn with<R: Send>(
         &self,
@@ -551,24 +563,46 @@ impl Encoder {
     }
 
     /// Runs an encoder step and returns its bytes, or the error with the bytes before it.
-    fn step<'py>(
+    fn step(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
+        capacity: usize,
         work: impl FnOnce(
             &mut dyn codec::Encoder,
             &mut Vec<u8>,
         ) -> Result<(), rdfm_core::model::error::EncodeError>
         + Send,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+    ) -> PyResult<Vec<u8>> {
         let mut state = take(&self.state, "encoder")?;
         let (result, out) = run(py, &mut state, |encoder| {
-            let mut out = Vec::new();
+            let mut out = Vec::with_capacity(capacity);
             (work(encoder, &mut out), out)
         })?;
         match result {
-            Ok(()) => Ok(PyBytes::new(py, &out)),
+            Ok(()) => Ok(out),
             Err(error) => Err(errors::encode(py, &error, &out)),
         }
+    }
+
+    /// Encodes the messages of a batch.
+    fn encoded(
+        &self,
+        batch: &Bound<'_, PyAny>,
+        place: Option<PlaceTuple>,
+        capacity: usize,
+    ) -> PyResult<Vec<u8>> {
+        let py = batch.py();
+        let batch = core_batch(batch)?;
+        self.step(py, capacity, |encoder, out| {
+            if let Some((messages, open, empty)) = place {
+                encoder.go_to(LogPlace {
+                    messages,
+                    open,
+                    empty,
+                });
+            }
+            encoder.encode(batch, out)
+        })
     }
 }
 
@@ -598,10 +632,7 @@ impl Encoder {
         let values = options::values(spec.writes(), options)?;
         let source = source.map(options::source).transpose()?;
         let encoder = registry::encoder(spec, &values, source.as_ref()).map_err(errors::option)?;
-        Ok(Self {
-            spec,
-            state: Mutex::new(CodecState::Live(encoder)),
-        })
+        Ok(Self::of(spec, encoder))
     }
 
     /// Name of the format.
@@ -628,17 +659,24 @@ impl Encoder {
         place: Option<PlaceTuple>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let _ = source; // no native format stores it
-        let batch = core_batch(batch)?;
-        self.step(py, |encoder, out| {
-            if let Some((messages, open, empty)) = place {
-                encoder.go_to(LogPlace {
-                    messages,
-                    open,
-                    empty,
-                });
-            }
-            encoder.encode(batch, out)
-        })
+        Ok(PyBytes::new(py, &self.encoded(batch, place, 0)?))
+    }
+
+    /// Encode the messages of a batch, like `encode`, and return the bytes without a copy.
+    #[pyo3(signature = (batch, /, source=None, *, place=None))]
+    fn encode_view<'py>(
+        &self,
+        py: Python<'py>,
+        batch: &Bound<'py, PyAny>,
+        source: Option<&str>,
+        place: Option<PlaceTuple>,
+    ) -> PyResult<Bound<'py, PyMemoryView>> {
+        let _ = source; // no native format stores it
+        let last = self.last_size.load(Ordering::Relaxed);
+        let out = self.encoded(batch, place, last + last / 8)?;
+        self.last_size.store(out.len(), Ordering::Relaxed);
+        let bytes = SharedBytes::from(out);
+        PyMemoryView::from(Bound::new(py, bytes)?.as_any())
     }
 
     /// Move past a batch that a twin writes.
@@ -661,15 +699,13 @@ impl Encoder {
     fn twin(&self, py: Python<'_>) -> PyResult<Option<Self>> {
         let mut state = take(&self.state, "encoder")?;
         let twin = run(py, &mut state, |encoder| encoder.twin())?;
-        Ok(twin.map(|encoder| Self {
-            spec: self.spec,
-            state: Mutex::new(CodecState::Live(encoder)),
-        }))
+        Ok(twin.map(|encoder| Self::of(self.spec, encoder)))
     }
 
     /// Return the bytes that end a log.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        self.step(py, |encoder, out| encoder.finish(out))
+        let out = self.step(py, 0, |encoder, out| encoder.finish(out))?;
+        Ok(PyBytes::new(py, &out))
     }
 
     /// Start after the content of an existing log. Call it before `encode`.
@@ -695,11 +731,11 @@ impl Encoder {
     ///     message.
     fn pause<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Option<&'static str>)> {
         let mut end = None;
-        let bytes = self.step(py, |encoder, out| {
+        let out = self.step(py, 0, |encoder, out| {
             end = encoder.pause(out)?;
             Ok(())
         })?;
-        Ok((bytes, end.map(LogEnd::name)))
+        Ok((PyBytes::new(py, &out), end.map(LogEnd::name)))
     }
 
     /// Go to the start of another log with the same options, and reset the counts of omitted data.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use pyo3_arrow::ffi::to_schema_pycapsule;
 use rdfm_arrow::columns::{self, Failure};
 use rdfm_core::model::batch;
 
@@ -47,7 +46,7 @@ impl TypedColumns {
 
     /// Return the schema, which does not depend on the rows.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        Ok(to_schema_pycapsule(py, self.columns.schema().as_ref())?)
+        arrow::schema_capsule(py, self.columns.schema().as_ref())
     }
 
     /// Return the rows of messages, and the number of values that are null because they do not fit.

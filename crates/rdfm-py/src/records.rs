@@ -2,7 +2,7 @@
 //!
 //! - In: a batch from a decoder, or Python's operations and rows.
 //! - Out: counts, operations and rows as tuples of objects, slices, Arrow.
-//! - Cost: each term becomes an object once per batch, on first access.
+//! - Cost: each term becomes an object on first access, and the messages near it share the object.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -211,7 +211,7 @@ impl PatchBatch {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        arrow::export(py, self.inner(), requested_schema)
+        arrow::export(py, self.inner(), requested_schema.as_ref())
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -220,7 +220,7 @@ impl PatchBatch {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::export_stream(py, self.inner(), requested_schema)
+        arrow::export_stream(py, self.inner(), requested_schema.as_ref())
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
@@ -432,7 +432,7 @@ impl ResultBatch {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        arrow::export(py, self.inner(), requested_schema)
+        arrow::export(py, self.inner(), requested_schema.as_ref())
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -441,7 +441,7 @@ impl ResultBatch {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::export_stream(py, self.inner(), requested_schema)
+        arrow::export_stream(py, self.inner(), requested_schema.as_ref())
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {

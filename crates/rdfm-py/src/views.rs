@@ -2,7 +2,7 @@
 //!
 //! - In: a core batch.
 //! - Out: indexes, positions, counts and slices of its messages; objects of its terms.
-//! - Cost: each term becomes an object once per batch, on first access.
+//! - Cost: each term becomes an object on first access, and the messages near it share the object.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -38,7 +38,7 @@ impl<R: Record> View<R> {
     ) -> PyResult<T> {
         let slot = || self.objects.lock().unwrap_or_else(PoisonError::into_inner);
         let mut objects = std::mem::take(&mut *slot());
-        objects.for_table(self.batch.table());
+        objects.begin_call(self.batch.table());
         let result = make(self.batch.table(), &mut objects);
         *slot() = objects;
         result

@@ -9,8 +9,10 @@
 //!   divided into record batches does not change the result.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_array::{Array, Int64Array, RecordBatch};
+use arrow_array::types::{
+    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrowPrimitiveType, Int64Array, RecordBatch};
 use arrow_schema::{ArrowError, DataType};
 use rdfm_core::formats::nquads::CellReader;
 use rdfm_core::model::batch::MessageBatch;
@@ -41,18 +43,17 @@ impl QuadRowColumns {
             .transpose()?;
         let name = QuadColumn::Message.name();
         let messages = batch.column_by_name(name).ok_or_else(|| missing(name))?;
-        if !messages.data_type().is_integer() {
-            return Err(Error::shape(format!(
+        let messages = integers(messages).ok_or_else(|| {
+            Error::shape(format!(
                 "column {name}: expected integers, found {}",
                 messages.data_type()
-            )));
-        }
-        let messages = arrow_cast::cast(messages, &DataType::Int64)?;
+            ))
+        })?;
         let quads = InputQuads::named(|name| batch.column_by_name(name))?;
         Ok(Self {
             rows: batch.num_rows(),
             sources,
-            messages: messages.as_primitive::<Int64Type>().clone(),
+            messages,
             quads: quads.ok_or_else(|| missing("subject', 'predicate' or 'object"))?,
         })
     }
@@ -60,6 +61,27 @@ impl QuadRowColumns {
     fn source(&self, row: usize) -> Option<&[u8]> {
         self.sources.as_ref().and_then(|sources| sources.get(row))
     }
+}
+
+/// Returns the values of an array of integers; those that do not fit are null.
+fn integers(array: &dyn Array) -> Option<Int64Array> {
+    fn widened<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &dyn Array) -> Int64Array {
+        array.as_primitive::<T>().unary(Into::into)
+    }
+    Some(match array.data_type() {
+        DataType::Int8 => widened::<Int8Type>(array),
+        DataType::Int16 => widened::<Int16Type>(array),
+        DataType::Int32 => widened::<Int32Type>(array),
+        DataType::Int64 => array.as_primitive::<Int64Type>().clone(),
+        DataType::UInt8 => widened::<UInt8Type>(array),
+        DataType::UInt16 => widened::<UInt16Type>(array),
+        DataType::UInt32 => widened::<UInt32Type>(array),
+        DataType::UInt64 => {
+            let array = array.as_primitive::<UInt64Type>();
+            array.unary_opt(|value| i64::try_from(value).ok())
+        }
+        _ => return None,
+    })
 }
 
 /// Converter of rows of quads into batches.

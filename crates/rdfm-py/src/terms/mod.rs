@@ -2,7 +2,7 @@
 //!
 //! - In: Python strings, or a batch's term table ([`TermObjects`]).
 //! - Out: `Iri`, `Bnode`, `Literal`, `TripleTerm`, `Quad`; `str()` is canonical N-Triples.
-//! - Cost: one string and one object per term, created once per batch; a quad has four references.
+//! - Cost: one string and one object per term, shared by messages; a quad has four references.
 //! - Law: terms never change; their order is total: blank nodes, IRIs, literals, triple terms.
 //!
 //! This module defines the classes. [`any`] reads a term of any kind from its object, [`order`]

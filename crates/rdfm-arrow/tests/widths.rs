@@ -1,0 +1,91 @@
+//! Arrays in requested types, compared with the casts of Arrow.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, StructArray};
+use arrow_cast::cast;
+use arrow_schema::{DataType, Field, FieldRef, Fields};
+use rdfm_arrow::schema::Column;
+use rdfm_arrow::to_arrow;
+use rdfm_arrow::widths::widened;
+use support::{batch, everything};
+
+/// Rows with every column.
+fn rows() -> ArrayRef {
+    let batch = batch(&everything());
+    let rows = to_arrow::record_batch(&[&batch], &Column::ALL, Some("a.nq")).unwrap();
+    Arc::new(StructArray::from(rows))
+}
+
+/// Replaces the types of strings, binary values and lists at any depth.
+fn replaced(from: &DataType, text: &DataType, bytes: &DataType, large: bool) -> DataType {
+    let field = |field: &FieldRef| {
+        let to = replaced(field.data_type(), text, bytes, large);
+        Arc::new(Field::clone(field).with_data_type(to))
+    };
+    match from {
+        DataType::Utf8 => text.clone(),
+        DataType::Binary => bytes.clone(),
+        DataType::List(item) if large => DataType::LargeList(field(item)),
+        DataType::List(item) => DataType::List(field(item)),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(field).collect()),
+        DataType::Map(entries, sorted) => DataType::Map(field(entries), *sorted),
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn widths_are_those_that_a_cast_gives() {
+    let rows = rows();
+    let texts = [DataType::Utf8, DataType::LargeUtf8, DataType::Utf8View];
+    let binaries = [
+        DataType::Binary,
+        DataType::LargeBinary,
+        DataType::BinaryView,
+    ];
+    for text in &texts {
+        for bytes in &binaries {
+            for large in [false, true] {
+                let to = replaced(rows.data_type(), text, bytes, large);
+                let made = widened(&rows, &to).unwrap();
+                assert_eq!(made.data_type(), &to);
+                assert_eq!(&made, &cast(&rows, &to).unwrap());
+            }
+        }
+    }
+}
+
+#[test]
+fn fields_are_reordered() {
+    let rows = rows();
+    let DataType::Struct(fields) = rows.data_type() else {
+        unreachable!("rows are structs");
+    };
+    let reversed: Fields = fields.iter().rev().cloned().collect();
+    let made = widened(&rows, &DataType::Struct(reversed.clone())).unwrap();
+    assert_eq!(made.data_type(), &DataType::Struct(reversed));
+    assert_eq!(made.len(), rows.len());
+}
+
+#[test]
+fn other_casts_are_left_to_the_consumer() {
+    let rows = rows();
+    let other = Fields::from(vec![Field::new("offset", DataType::Int32, true)]);
+    assert!(widened(&rows, &DataType::Struct(other)).is_none());
+    assert!(widened(&rows, &DataType::Int64).is_none());
+}
+
+#[test]
+fn a_field_that_contains_nulls_cannot_become_non_nullable() {
+    let rows = rows();
+    let DataType::Struct(fields) = rows.data_type() else {
+        unreachable!("rows are structs");
+    };
+    let required = fields
+        .iter()
+        .map(|field| Arc::new(Field::clone(field).with_nullable(false)));
+    assert!(widened(&rows, &DataType::Struct(required.collect())).is_none());
+}
