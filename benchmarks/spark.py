@@ -355,7 +355,7 @@ def rdfm_query(log: str, spark: SparkSession, data: Path) -> Answer:
     import rdfm.spark
 
     types = {"time": "dateTime", "value": "double"}
-    return measured(rdfm.spark.query(str(data / log), MEASURED, types=types, spark=spark))
+    return measured(rdfm.spark.query(MEASURED, str(data / log), types=types, spark=spark))
 
 
 def rdfm_query_rows(spark: SparkSession, data: Path) -> Answer:
@@ -363,7 +363,7 @@ def rdfm_query_rows(spark: SparkSession, data: Path) -> Answer:
 
     types = {"time": "dateTime", "value": "double"}
     messages = spark.read.format("rdfm").load(str(data / "jelly"))
-    return measured(rdfm.spark.query(messages, MEASURED, types=types))
+    return measured(rdfm.spark.query(MEASURED, messages, types=types))
 
 
 def joined(spark: SparkSession, data: Path) -> Answer:

@@ -196,8 +196,8 @@ def write(
 
 
 def query(
-    logs: DataFrame | str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     query: str | os.PathLike[str],
+    logs: DataFrame | str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     types: Mapping[str, str] | str | None = None,
     prefixes: Mapping[str, str] | None = None,
@@ -214,9 +214,9 @@ def query(
     returns a row per message, as `read` does. ASK returns a row per message: source, message, holds.
 
     Args:
+        query: The text of a query, or the path or URL of a file that contains it.
         logs: Files, folders, globs or URLs, as in `read`; the reader then evaluates the query. Or a DataFrame, also a
             streaming one, with a column quads and optionally source, position and offset.
-        query: The text of a query, or the path or URL of a file that contains it.
         types: Types of SELECT columns by variable, such as `{"time": "dateTime", "value": "double"}`. Other columns
             contain terms as N-Triples.
         prefixes: Names and IRIs of namespaces that the query does not have to declare.
@@ -229,18 +229,19 @@ def query(
 
     Raises:
         QueryError: If the query is invalid, is DESCRIBE or an update, or needs SERVICE.
-        OptionError: If an option is invalid.
+        OptionError: If an option is invalid, or the query follows the logs.
         FileNotFoundError: If a path does not exist.
         MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this version of rdfm.
 
     Example:
-        `rdfm.spark.query("logs/", "SELECT ?s ?n { ?s <http://e/n> ?n }", types={"n": "double"})`
+        `rdfm.spark.query("SELECT ?s ?n { ?s <http://e/n> ?n }", "logs/", types={"n": "double"})`
     """
     check_pyspark()
     from pyspark.sql import SparkSession
 
-    from rdfm.sparql.text import text_of
+    from rdfm.sparql.text import check_order, text_of
 
+    check_order(query, logs)
     text, _, base = text_of(query)
     query_options = {
         "query": text,
