@@ -108,16 +108,19 @@ def spark_schema(schema: pa.Schema) -> StructType:
     return from_arrow_schema(schema)
 
 
-def arrow_function(function: Callable[..., pa.Array], type: DataType) -> Any:
-    """Return a nondeterministic function on columns, from a function on Arrow arrays.
+def arrow_function(
+    function: Callable[..., pa.Array], type: DataType, *, deterministic: bool = False
+) -> Any:
+    """Return a function on columns, from a function on Arrow arrays.
 
+    Spark computes a deterministic function again for each use of its result. Others cannot be used in aggregates.
     Versions before 4.1 pass the values through pandas, which takes several times as long.
     """
     from pyspark.sql import functions as F
 
-    if hasattr(F, "arrow_udf"):
-        return F.arrow_udf(function, type).asNondeterministic()
-    return _through_pandas(function, type)
+    made = F.arrow_udf if hasattr(F, "arrow_udf") else _through_pandas
+    found = made(function, type)
+    return found if deterministic else found.asNondeterministic()
 
 
 def _through_pandas(function: Callable[..., pa.Array], type: DataType) -> Any:
