@@ -474,13 +474,13 @@ def resplit(
         `rdfm.spark.resplit(spark, "dumps/*.jelly", "logs/")`
     """
     check_pyspark()
-    from rdfm.spark.reader import absolute
+    from rdfm.spark.paths import absolute, mapped
     from rdfm.spark.resplitting import rewrite
 
     rewrite(
         spark,
         _paths(paths),
-        absolute(_path(out)),
+        absolute(mapped(_path(out))),
         to=to,
         mode=mode,
         options=options,

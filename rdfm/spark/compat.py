@@ -118,12 +118,13 @@ def arrow_function(
     """
     from pyspark.sql import functions as F
 
-    made = F.arrow_udf if hasattr(F, "arrow_udf") else _through_pandas
-    found = made(function, type)
-    return found if deterministic else found.asNondeterministic()
+    if not hasattr(F, "arrow_udf"):
+        return _through_pandas(function, type, deterministic)
+    made = F.arrow_udf(function, type)
+    return made if deterministic else made.asNondeterministic()
 
 
-def _through_pandas(function: Callable[..., pa.Array], type: DataType) -> Any:
+def _through_pandas(function: Callable[..., pa.Array], type: DataType, deterministic: bool) -> Any:
     import pandas as pd
     import pyarrow as pa
     from pyspark.sql import functions as F
@@ -151,7 +152,8 @@ def _through_pandas(function: Callable[..., pa.Array], type: DataType) -> Any:
     convert.__annotations__ = {"columns": pd.Series, "return": pd.Series}
     convert.__name__ = function.__name__
     make: Any = pandas_udf
-    made = make(convert, ArrayType(type) if is_struct else type).asNondeterministic()
+    made = make(convert, ArrayType(type) if is_struct else type)
+    made = made if deterministic else made.asNondeterministic()
     return (lambda *columns: F.get(made(*columns), 0)) if is_struct else made
 
 
