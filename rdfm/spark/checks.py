@@ -17,9 +17,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import pyarrow as pa
 from pyspark import TaskContext
+from pyspark.sql import Window
 from pyspark.sql import functions as F
 
+from rdfm import formats
 from rdfm._core import Checker, Comparer, MessageBatch, PatchBatch, batches_from_arrow
+from rdfm.analysis.findings import RULES
 from rdfm.analysis.statistics import Collector, Statistics
 from rdfm.analysis.validate import validate
 from rdfm.errors import DecodeError, OptionError
@@ -173,8 +176,6 @@ def validate_logs(
 
 def _known(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that the format of a file supports, judged by its name."""
-    from rdfm import formats
-
     format = formats.by_path(path)
     if format is None:
         return dict(options)
@@ -209,8 +210,6 @@ def validate_rows(rows: DataFrame) -> DataFrame:
 
 
 def _severity(rule: str) -> str:
-    from rdfm.analysis.findings import RULES
-
     return RULES[rule].severity
 
 
@@ -460,8 +459,6 @@ def _hashes(
 
 def _only_on_one_side(a: DataFrame, b: DataFrame) -> DataFrame:
     """The messages whose n-th occurrence on one side has none on the other."""
-    from pyspark.sql import Window
-
     both = a.withColumn("side", F.lit("a")).unionAll(b.withColumn("side", F.lit("b")))
     # Messages without a hash equal no other one.
     key = F.coalesce("hash", F.concat_ws(" ", "side", "source", "position").cast("binary"))

@@ -32,6 +32,7 @@ def logs(tmp_path_factory):
     return folder
 
 
+@pytest.mark.feature("`validate`, `statistics`, `diff`, `resplit`")
 def test_findings_are_those_of_validate(spark, logs):
     expected = [
         (
@@ -59,7 +60,8 @@ def test_findings_are_those_of_validate(spark, logs):
 
 def test_omitted_warnings_are_counted(spark, tmp_path):
     line = BROKEN.splitlines()[0]
-    (tmp_path / "log.nt").write_text(f"{line}\n{line.replace('"x"', '"y"')}\n")
+    other = line.replace('"x"', '"y"')
+    (tmp_path / "log.nt").write_text(f"{line}\n{other}\n")
     rows = rdfm.spark.validate(tmp_path, spark=spark, max_warnings=1).collect()
     assert [row.severity for row in rows] == ["warning", "warning"]
     assert rows[1].text.startswith("1 more findings of this rule")
@@ -101,6 +103,7 @@ def numbers_of(statistics):
     return values
 
 
+@pytest.mark.feature("`validate`, `statistics`, `diff`, `resplit`")
 def test_statistics_are_those_of_one_process(spark, logs, tmp_path):
     path = logs / "a.nq"
     expected = rdfm.statistics(path, top=None)
@@ -124,6 +127,7 @@ def test_statistics_report_the_first_error(spark, logs):
     json.dumps(found.to_dict())
 
 
+@pytest.mark.feature("`validate`, `statistics`, `diff`, `resplit`")
 def test_differing_messages_are_found_in_any_order(spark, logs, tmp_path):
     with rdfm.open_log(logs / "a.nq") as log:
         messages = list(log)
@@ -151,6 +155,7 @@ def test_differing_messages_are_found_in_any_order(spark, logs, tmp_path):
     assert rdfm.spark.diff(a, str(logs / "a.nq"), spark=spark).count() == 0
 
 
+@pytest.mark.feature("`validate`, `statistics`, `diff`, `resplit`")
 def test_a_log_is_written_again_to_be_split(spark, tmp_path):
     write(tmp_path / "plain.jelly", "nanopubs", 400, restart_bytes=0)
     write(tmp_path / "other.nq.gz", "nanopubs", 10)

@@ -44,6 +44,7 @@ def test_all_tasks_write_one_log(spark, rows, tmp_path, to, options):
         assert part.read_text().count("VERSION") == 1
 
 
+@pytest.mark.feature("`single`")
 def test_the_log_is_in_the_order_of_sorted_rows(spark, rows, tmp_path):
     save(rows.orderBy(F.desc("id")), tmp_path, "jelly")
     assert len(shown(tmp_path)) == 1
