@@ -153,15 +153,16 @@ def validate_logs(
     tasks, _, _ = _tasks(reader)
 
     def run(_: int, task: Task) -> Rows:
-        for path, _split in task:
+        for path, _ in task:
+            how = reading.log_reading(path)
             checked = validate(
                 path,
-                reading.format,
+                how.format,
                 strict=strict,
                 max_warnings=max_warnings,
                 shapes=shapes,
-                compression=reading.compression,
-                storage_options=dict(reading.storage) or None,
+                compression=how.compression,
+                storage_options=how.storage_options,
                 **_known(path, reading.options),
             )
             found = [_finding(each) for each in checked]

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from rdfm import Bnode, Iri, Literal, MessageBatch, OptionError, Quad, formats, open_log
+from rdfm import Bnode, Iri, Literal, MessageBatch, OptionError, PatchBatch, Quad, formats, open_log
 from rdfm.spark.commit import CommitTarget
 from rdfm.spark.single import FragmentWriter, check_single, join_fragments
 from rdfm.storage.compression import COMPRESSIONS
@@ -21,7 +21,19 @@ JOINED = [
 OPTIONS = [{}, {"dialect": "directive"}, {"prefixes": {"ex": "http://example.org/"}}]
 
 
-def write(folder, format, parts, compression="none", options=None):
+ADD = ("A", None, S, P, Bnode("b"), None)
+BEGIN, COMMIT = ((code, None, None, None, None, None) for code in ("TX", "TC"))
+PATCHES = [
+    [[BEGIN, ADD, COMMIT]],
+    [[ADD]],
+    [[]],
+    [[], [ADD]],
+    [[ADD], []],
+    [[ADD], [BEGIN, COMMIT]],
+]
+
+
+def write(folder, format, parts, compression="none", options=None, make=MessageBatch.from_messages):
     """Returns the log that is joined from fragments, one for each list of messages."""
     target = CommitTarget.of(str(folder))
     target.begin("job")
@@ -33,7 +45,7 @@ def write(folder, format, parts, compression="none", options=None):
         file = target.storage.open_new(f"{path}/{name}")
         writer = FragmentWriter(file, format, compression, options or {})
         for message in messages:
-            writer.write_batch(MessageBatch.from_messages([message]))
+            writer.write_batch(make([message]))
         writer.close()
         target.storage.finish(file)
         fragments.append(writer.fragment(f"{attempt}/{name}"))
@@ -63,6 +75,15 @@ def test_fragments_join_to_all_messages(tmp_path, name, options):
             assert message.isomorphic(other)
         if not formats.find(name).spec.binary:
             assert path.read_bytes().count(b"VERSION") == ("dialect" in options)
+
+
+@pytest.mark.parametrize("name", ["rdf-patch", "jelly-patch"])
+def test_fragments_join_to_all_patches(tmp_path, name):
+    for number, parts in enumerate(itertools.product(PATCHES, repeat=2)):
+        path = write(tmp_path / str(number), name, parts, make=PatchBatch.from_patches)
+        with open_log(path, name) as log:
+            found = [len(list(patch)) for patch in log]
+        assert found == [len(patch) for part in parts for patch in part]
 
 
 @pytest.mark.parametrize("compression", ["none", *COMPRESSIONS, "gzip:9"])
