@@ -153,7 +153,7 @@ def validate_logs(
     tasks, _, _ = _tasks(reader)
 
     def run(_: int, task: Task) -> Rows:
-        for path, _ in task:
+        for path, _split in task:
             how = reading.log_reading(path)
             checked = validate(
                 path,
