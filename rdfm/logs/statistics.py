@@ -161,13 +161,15 @@ class LogCollector:
 
     _RESULT: ClassVar[type[LogStatistics]] = LogStatistics
 
-    def __init__(self, *, plain: bool = False) -> None:
+    def __init__(self, *, plain: bool = False, first: int = 0) -> None:
         """Create a collector without messages.
 
         Args:
             plain: Whether the bytes of a message do not include its delimiter.
+            first: Number of the first message and log. Collectors that are merged need different
+                ranges, such as a multiple of `1 << 32` each.
         """
-        self._counter = StatisticsCounter(plain=plain)
+        self._counter = StatisticsCounter(plain=plain, first=first)
         self._prefixes: dict[str, str] = {}
         self.kind: str | None = None
 
@@ -186,17 +188,49 @@ class LogCollector:
             OptionError: The batch is of another kind.
         """
         if self.kind not in (None, batch.kind):
-            names = (source, "logs") if source else ("the batch", "batches")
-            raise OptionError(
-                f"{names[0]} contains {batch.kind}, but earlier {names[1]} contain {self.kind}; "
-                "collect statistics of one kind at a time"
-            )
+            raise _other_kind(source, batch.kind, self.kind)
         self.kind = batch.kind
         self._counter.add(batch)
         if isinstance(batch, MessageBatch):
             for _, name, iri in batch.declarations():
                 if len(self._prefixes) < MAX_PREFIXES or name in self._prefixes:
                     self._prefixes[name] = iri
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the counts so far, for another process to merge."""
+        return {"kind": self.kind, "prefixes": self._prefixes, "counts": self._counter.to_bytes()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the counts of another process.
+
+        Raises:
+            ValueError: That process runs another version of rdfm.
+        """
+        self.kind, self._prefixes = state["kind"], state["prefixes"]
+        self._counter = StatisticsCounter()
+        self._counter.merge(state["counts"])
+
+    def merge(self, other: LogCollector, source: str = "") -> None:
+        """Add the messages of another collector, which follow those of this one.
+
+        Exact numbers are those of a single collector; estimates may differ within their bounds.
+
+        Args:
+            other: A collector with another `first`, whose last message is complete.
+            source: Name of its logs, for error messages.
+
+        Raises:
+            OptionError: Its messages are of another kind.
+        """
+        if other.kind is None:
+            return
+        if self.kind not in (None, other.kind):
+            raise _other_kind(source, other.kind, self.kind)
+        self.kind = other.kind
+        self._counter.merge(other._counter.to_bytes())
+        for name, iri in other._prefixes.items():
+            if len(self._prefixes) < MAX_PREFIXES or name in self._prefixes:
+                self._prefixes[name] = iri
 
     def statistics(self, *, top: int | None = TOP, **about: Any) -> Any:
         """Return the statistics of the messages so far. More messages may follow.
@@ -250,6 +284,14 @@ class LogCollector:
             types=Names(**found["types"]),
             namespaces=Names(**found["namespaces"]),
         )
+
+
+def _other_kind(source: str, kind: str, earlier: str | None) -> OptionError:
+    names = (source, "logs") if source else ("the batch", "batches")
+    return OptionError(
+        f"{names[0]} contains {kind}, but earlier {names[1]} contain {earlier}; "
+        "collect statistics of one kind at a time"
+    )
 
 
 def _sizes(of: dict[str, Any]) -> Sizes:

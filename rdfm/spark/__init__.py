@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from weakref import WeakSet
 
 from rdfm.errors import OptionError
@@ -24,15 +24,24 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+    from rdfm import Statistics
+
 __all__ = [
     "WriteSummary",
+    "diff",
     "query",
     "read",
     "read_stream",
     "register",
     "remove_abandoned",
+    "resplit",
+    "statistics",
+    "validate",
     "write",
 ]
+
+Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
+Logs: TypeAlias = "DataFrame | Paths"
 
 
 def register(spark: SparkSession) -> None:
@@ -196,8 +205,8 @@ def write(
 
 
 def query(
-    logs: DataFrame | str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     query: str | os.PathLike[str],
+    logs: DataFrame | str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     types: Mapping[str, str] | str | None = None,
     prefixes: Mapping[str, str] | None = None,
@@ -214,9 +223,9 @@ def query(
     returns a row per message, as `read` does. ASK returns a row per message: source, message, holds.
 
     Args:
+        query: The text of a query, or the path or URL of a file that contains it.
         logs: Files, folders, globs or URLs, as in `read`; the reader then evaluates the query. Or a DataFrame, also a
             streaming one, with a column quads and optionally source, position and offset.
-        query: The text of a query, or the path or URL of a file that contains it.
         types: Types of SELECT columns by variable, such as `{"time": "dateTime", "value": "double"}`. Other columns
             contain terms as N-Triples.
         prefixes: Names and IRIs of namespaces that the query does not have to declare.
@@ -229,18 +238,17 @@ def query(
 
     Raises:
         QueryError: If the query is invalid, is DESCRIBE or an update, or needs SERVICE.
-        OptionError: If an option is invalid.
+        OptionError: If an option is invalid, or the query follows the logs.
         FileNotFoundError: If a path does not exist.
         MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this version of rdfm.
 
     Example:
-        `rdfm.spark.query("logs/", "SELECT ?s ?n { ?s <http://e/n> ?n }", types={"n": "double"})`
+        `rdfm.spark.query("SELECT ?s ?n { ?s <http://e/n> ?n }", "logs/", types={"n": "double"})`
     """
     check_pyspark()
-    from pyspark.sql import SparkSession
+    from rdfm.sparql.text import check_order, text_of
 
-    from rdfm.sparql.text import text_of
-
+    check_order(query, logs)
     text, _, base = text_of(query)
     query_options = {
         "query": text,
@@ -256,15 +264,9 @@ def query(
     if hasattr(logs, "mapInArrow"):
         from rdfm.spark.querying import query_rows
 
-        if options:
-            raise OptionError(
-                f"the option {next(iter(options))} applies to reading logs, not to a DataFrame"
-            )
+        _refuse_options(options)
         return query_rows(cast("DataFrame", logs), given)
-    session = spark or SparkSession.getActiveSession()
-    if session is None:
-        raise OptionError("there is no active Spark session; pass one as spark")
-    return read(session, cast("str", logs), query=given, **options)
+    return read(_session(spark), cast("str", logs), query=given, **options)
 
 
 def read_stream(
@@ -305,6 +307,206 @@ def read_stream(
         check_workers(spark)
     given = as_text({**options, **_named(columns)})
     return stream.read_stream(spark, _path(folder), _schema(schema), given)
+
+
+def validate(
+    logs: Logs,
+    *,
+    strict: bool = False,
+    max_warnings: int = 20,
+    shapes: str | os.PathLike[str] | None = None,
+    spark: SparkSession | None = None,
+    **options: Any,
+) -> DataFrame:
+    """Check logs as `rdfm.validate` does, one file in a task, or messages in a DataFrame.
+
+    Args:
+        logs: Files, folders, globs or URLs, as in `read`. Or a DataFrame with a column quads or operations, and
+            optionally source, position and offset: the terms of each row are checked.
+        strict: Report warnings as errors, and all of them.
+        max_warnings: Number of warnings for each rule and file. One more row counts the others.
+        shapes: A file of SHACL shapes, which each worker can read.
+        spark: A session, also of Spark Connect. Defaults to the active one.
+        **options: Options of `read` that find and decode files.
+
+    Returns:
+        A row for each finding: source, severity ("error" or "warning"), rule, text, message (its index), position,
+        line, column, frame and row.
+
+    Raises:
+        OptionError: If an option is invalid, or a DataFrame has no messages.
+        FileNotFoundError: If a path does not exist.
+        MissingExtraError: As in `read`.
+
+    Example:
+        `rdfm.spark.validate("logs/").where("severity = 'error'").show()`
+    """
+    check_pyspark()
+    from rdfm.spark.checks import validate_logs, validate_rows
+
+    if hasattr(logs, "mapInArrow"):
+        given = {"strict": strict, "shapes": shapes} if strict or shapes else {}
+        _refuse_options({**given, **options})
+        return validate_rows(cast("DataFrame", logs))
+    return validate_logs(
+        _session(spark),
+        _paths(logs),
+        options,
+        strict=strict,
+        max_warnings=max_warnings,
+        shapes=None if shapes is None else _path(shapes),
+    )
+
+
+def statistics(
+    logs: Logs, *, top: int | None = 10, spark: SparkSession | None = None, **options: Any
+) -> Statistics:
+    """Return the statistics of all logs together, as `rdfm.statistics` does for one log.
+
+    The counts of the tasks are merged in the driver. Exact numbers are the same as in a single process. Estimates, of
+    more than 65,536 distinct terms, may differ within their bounds.
+
+    Args:
+        logs: Files, folders, globs or URLs, as in `read`. Or a DataFrame with a column quads or operations.
+        top: Number of names to return in each list, or None for all that are counted.
+        spark: A session, also of Spark Connect. Defaults to the active one.
+        **options: Options of `read` that find and decode files.
+
+    Returns:
+        The statistics. A file with an error is counted up to its first error, and `error` contains the first of them.
+
+    Raises:
+        OptionError: If an option is invalid, the logs are of several kinds, or a DataFrame has no messages.
+        FileNotFoundError: If a path does not exist.
+        MissingExtraError: As in `read`.
+
+    Example:
+        `rdfm.spark.statistics("logs/").predicates.counts`
+    """
+    check_pyspark()
+    from rdfm.spark.checks import find_statistics, find_statistics_of_rows
+
+    if hasattr(logs, "mapInArrow"):
+        _refuse_options(options)
+        return find_statistics_of_rows(cast("DataFrame", logs), top)
+    return find_statistics(_session(spark), _paths(logs), options, top)
+
+
+def diff(
+    a: Logs,
+    b: Logs,
+    *,
+    metadata: bool = False,
+    spark: SparkSession | None = None,
+    **options: Any,
+) -> DataFrame:
+    """Find the messages that only one of two sides has, whatever their order.
+
+    Messages are compared as datasets, up to the labels of blank nodes, by 128-bit hashes with a random key; patches are
+    compared with their order and labels. Equal messages are matched one to one.
+
+    Args:
+        a: Files, folders, globs or URLs, as in `read`. Or a DataFrame with a column quads or operations, and optionally
+            source and position.
+        b: The other side.
+        metadata: Also compare the metadata of messages. Only for two sides of paths.
+        spark: A session, also of Spark Connect. Defaults to the active one.
+        **options: Options of `read` that find and decode files, for both sides.
+
+    Returns:
+        A row for each message that the other side does not have: side ("a" or "b"), source, position, and undecided,
+        which is true if the message is too symmetric to be compared.
+
+    Raises:
+        OptionError: If an option is invalid, or a DataFrame has no messages.
+        FileNotFoundError: If a path does not exist.
+        MissingExtraError: As in `read`.
+
+    Example:
+        `rdfm.spark.diff("old/", "new/").groupBy("side").count().show()`
+    """
+    check_pyspark()
+    from rdfm.spark.checks import diff_sides
+
+    rows = [hasattr(side, "mapInArrow") for side in (a, b)]
+    if all(rows):
+        _refuse_options(options)
+    if any(rows) and metadata:
+        raise OptionError("metadata can be compared only if both sides are paths")
+    sides = [side if hasattr(side, "mapInArrow") else _paths(side) for side in (a, b)]
+    session = None if all(rows) else _session(spark)
+    return diff_sides(sides, session, options, metadata=metadata)
+
+
+def resplit(
+    spark: SparkSession,
+    paths: Paths,
+    out: str | os.PathLike[str],
+    *,
+    to: str = "jelly",
+    mode: Literal["append", "overwrite"] = "append",
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> None:
+    """Write big logs again so that later reads can split them: Jelly logs of other writers, and compressed logs.
+
+    Each log is converted in one task, and becomes one log of the folder. Its messages stay in order. The logs appear
+    together when all are complete, with the guarantees of other writes.
+
+    Args:
+        spark: A session, also of Spark Connect.
+        paths: Files, folders, globs or URLs, as in `read`.
+        out: The folder to write to, on storage that the driver and all workers share.
+        to: A format that can be split: jelly, nt or nq.
+        mode: "append", or "overwrite" to replace the files in the folder.
+        storage_options: Options of fsspec, for URLs.
+        **options: `format`, the format of the logs, and options of `rdfm.convert` such as `frames="message"`, which
+            divides a flat Jelly log, `restart_bytes` or `max_message_bytes`.
+
+    Raises:
+        OptionError: If the format cannot be split, or an option is invalid.
+        UnknownFormatError: If a format does not exist.
+        FileNotFoundError: If a path does not exist.
+        OSError: If the folder cannot be written to.
+        MissingExtraError: As in `read`.
+
+    Example:
+        `rdfm.spark.resplit(spark, "dumps/*.jelly", "logs/")`
+    """
+    check_pyspark()
+    from rdfm.spark.paths import absolute, mapped
+    from rdfm.spark.resplitting import rewrite
+
+    rewrite(
+        spark,
+        _paths(paths),
+        absolute(mapped(_path(out))),
+        to=to,
+        mode=mode,
+        options=options,
+        storage=storage_options,
+    )
+
+
+def _session(spark: SparkSession | None) -> SparkSession:
+    """The given session, or the active one."""
+    from pyspark.sql import SparkSession
+
+    session = spark or SparkSession.getActiveSession()
+    if session is None:
+        raise OptionError("there is no active Spark session; pass one as spark")
+    return session
+
+
+def _refuse_options(options: Mapping[str, Any]) -> None:
+    if options:
+        raise OptionError(
+            f"the option {next(iter(options))} applies to reading logs, not to a DataFrame"
+        )
+
+
+def _paths(logs: object) -> list[str]:
+    return [_path(path) for path in _each(logs)]
 
 
 def _is_remote(spark: SparkSession) -> bool:

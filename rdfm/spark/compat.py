@@ -108,19 +108,23 @@ def spark_schema(schema: pa.Schema) -> StructType:
     return from_arrow_schema(schema)
 
 
-def arrow_function(function: Callable[..., pa.Array], type: DataType) -> Any:
-    """Return a nondeterministic function on columns, from a function on Arrow arrays.
+def arrow_function(
+    function: Callable[..., pa.Array], type: DataType, *, deterministic: bool = False
+) -> Any:
+    """Return a function on columns, from a function on Arrow arrays.
 
+    Spark computes a deterministic function again for each use of its result. Others cannot be used in aggregates.
     Versions before 4.1 pass the values through pandas, which takes several times as long.
     """
     from pyspark.sql import functions as F
 
-    if hasattr(F, "arrow_udf"):
-        return F.arrow_udf(function, type).asNondeterministic()
-    return _through_pandas(function, type)
+    if not hasattr(F, "arrow_udf"):
+        return _through_pandas(function, type, deterministic)
+    made = F.arrow_udf(function, type)
+    return made if deterministic else made.asNondeterministic()
 
 
-def _through_pandas(function: Callable[..., pa.Array], type: DataType) -> Any:
+def _through_pandas(function: Callable[..., pa.Array], type: DataType, deterministic: bool) -> Any:
     import pandas as pd
     import pyarrow as pa
     from pyspark.sql import functions as F
@@ -148,7 +152,8 @@ def _through_pandas(function: Callable[..., pa.Array], type: DataType) -> Any:
     convert.__annotations__ = {"columns": pd.Series, "return": pd.Series}
     convert.__name__ = function.__name__
     make: Any = pandas_udf
-    made = make(convert, ArrayType(type) if is_struct else type).asNondeterministic()
+    made = make(convert, ArrayType(type) if is_struct else type)
+    made = made if deterministic else made.asNondeterministic()
     return (lambda *columns: F.get(made(*columns), 0)) if is_struct else made
 
 

@@ -31,6 +31,7 @@ from rdfm.spark.compat import arrow_function
 from rdfm.spark.options import MODE, Options, as_text
 from rdfm.spark.remedies import NULL_VALUE, in_function
 from rdfm.spark.schema import LISTS, NANOPUB
+from rdfm.spark.sql import register_queries
 from rdfm.spark.terms import (
     datatype,
     direction,
@@ -149,9 +150,9 @@ def nanopub(col: Column | str) -> Column:
 
 
 def register_functions(spark: SparkSession) -> list[str]:
-    """Register SQL functions `from_NAME` and `to_NAME` for each format except those for results, with `_` for `-`.
+    """Register SQL functions: `from_NAME` and `to_NAME` for each format, and `rdf_query`, `rdf_ask`, `rdf_construct` and `rdf_value`.
 
-    They take the column and, optionally, a map of options that is the same for all rows:
+    There are no functions for the formats of results, and `-` in a name becomes `_`. The functions take the column and, optionally, a map of options that is the same for all rows:
     `from_NAME(value, map('mode', 'PERMISSIVE'))`. If Spark has a function with the same name, such as `from_json`, that
     name is not registered, with a warning.
 
@@ -175,7 +176,7 @@ def register_functions(spark: SparkSession) -> list[str]:
                 continue
             spark.udf.register(function, make(format))
             names.append(function)
-    return names
+    return names + register_queries(spark)
 
 
 def _decoding(format: Format, mode: str, options: Mapping[str, Any]) -> Function:

@@ -20,6 +20,7 @@ from rdfm.errors import OptionError
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.rows import ROWS, TERMS
 from rdfm.formats.spec import key
+from rdfm.sparql.options import QUERY
 
 __all__ = [
     "CORRUPT_RECORD",
@@ -116,6 +117,11 @@ READING = {
             "query",
             help="SPARQL query to run on each message; rows are its solutions. The text, or JSON with the query's options.",
             metavar="QUERY",
+        ),
+        replace(
+            QUERY["types"],
+            help="Types of the columns of a SELECT query, such as time=dateTime,n=integer.",
+            group="",
         ),
         _STORAGE,
     ),
@@ -242,6 +248,12 @@ WRITING = {
             "closed, and its folder gets another file when its value occurs again. By default 100, with xz 4.",
             group="",
         ),
+        OptionSpec(
+            "single",
+            "switch",
+            "Write one log instead of a log for each partition: its messages in the order of the rows. Not for streams.",
+            default=False,
+        ),
         _STORAGE,
     ),
 }
@@ -250,7 +262,7 @@ WRITE_ID = _by_name(
     OptionSpec(
         "write_id",
         help="Id of this write, which is done only once even if it is repeated. Not for streams.",
-    )
+    ),
 )
 
 

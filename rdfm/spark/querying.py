@@ -83,8 +83,12 @@ class SparkQuery:
         object.__setattr__(self, "schema", _schema(query, self.columns(query)))
 
     @classmethod
-    def of(cls, given: str | None) -> SparkQuery | None:
+    def of(cls, given: str | None, types: str | None = None) -> SparkQuery | None:
         """Parse the value of the option `query`: the text, or a JSON object with the text and options.
+
+        Args:
+            given: The value.
+            types: The value of the option `types`, if it is given separately.
 
         Raises:
             QueryError: If the query is invalid or of a form that rdfm does not support.
@@ -92,6 +96,8 @@ class SparkQuery:
             OSError: If the value is the name of a file that cannot be read.
         """
         if given is None:
+            if types is not None:
+                raise OptionError("types applies to a query; set the option query too")
             return None
         options: dict[str, Any] = {"query": given}
         if given.lstrip().startswith("{"):
@@ -101,6 +107,12 @@ class SparkQuery:
                 raise OptionError(
                     'the option query must be text, or a JSON object such as {"query": "SELECT …", "types": {"n": "double"}}'
                 ) from None
+        if types is not None:
+            if "types" in options:
+                raise OptionError(
+                    "types is given twice: in the option query and as an option; remove one of them"
+                )
+            options["types"] = types
         query, base = options.pop("query", None), options.pop("base", None)
         for name in options:
             if name not in _OPTIONS:

@@ -143,7 +143,7 @@ class SparkReading(FromDriver):
             storage=values["storage_options"] or {},
             mode=mode,
             filter=_filter_arguments(values["filter"]),
-            query=SparkQuery.of(values["query"]),
+            query=SparkQuery.of(values["query"], values["types"]),
             ignore_missing=values["ignore_missing_files"],
             ignore_corrupt=values["ignore_corrupt_files"],
             errors_to=_errors_to(values),

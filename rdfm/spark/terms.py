@@ -32,6 +32,8 @@ from rdfm.errors import OptionError
 from rdfm.spark.schema import PARTS, QUADS
 
 __all__ = [
+    "ESCAPES",
+    "NO_ESCAPE",
     "datatype",
     "direction",
     "explode_quads",
@@ -50,9 +52,9 @@ _XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
 _LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 _DIR_LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString"
 
-_ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'"}
+ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'"}
 # A backslash that does not begin a valid escape: no surrogate, at most U+10FFFF.
-_NO_ESCAPE = (
+NO_ESCAPE = (
     r"\\(?!u(?![Dd][89A-Fa-f])[0-9A-Fa-f]{4}"
     r"|U(?!0000[Dd][89A-Fa-f])(?:000[0-9A-Fa-f]|0010)[0-9A-Fa-f]{4})"
 )
@@ -288,10 +290,10 @@ def _unescaped(text: Column, term: Column) -> Column:
     """The text of a term with its escapes resolved; null if a backslash does not begin an escape."""
     # After `\\` is replaced, every remaining backslash begins an escape.
     simple = F.replace(text, F.lit("\\\\"), F.lit("\\u005C"))
-    for letter, character in _ESCAPES.items():
+    for letter, character in ESCAPES.items():
         simple = F.replace(simple, F.lit("\\" + letter), F.lit(character))
     numbered = F.when(
-        ~simple.rlike(_NO_ESCAPE),
+        ~simple.rlike(NO_ESCAPE),
         F.array_join(F.transform(F.split(simple, r"\\"), _with_character), ""),
     )
     return F.when(

@@ -35,10 +35,11 @@ from rdfm.logs.writer import LogWriter, create_log
 from rdfm.spark.commit import CommitTarget, FolderCommit, stream_job
 from rdfm.spark.compat import StreamArrowWriter, check_stream_writer
 from rdfm.spark.dividing import RowDivider, check_columns
-from rdfm.spark.options import WRITE_ID, WRITING, Options, compression, names_in
+from rdfm.spark.options import WRITE_ID, WRITING, Options, camel, compression, names_in
 from rdfm.spark.paths import absolute, mapped
 from rdfm.spark.remedies import in_spark
 from rdfm.spark.schema import COLUMNS, LISTS, kind_of
+from rdfm.spark.single import Fragment, FragmentWriter, check_single, join_fragments
 from rdfm.spark.summary import REPORT, WriteSummary
 from rdfm.spark.workers import FromDriver
 from rdfm.storage import compression as compressions
@@ -73,6 +74,7 @@ class WritePlan(FromDriver):
         max_open: Maximum number of open files of a task.
         storage: Options of fsspec for the URL.
         options: Options of the encoder.
+        single: Whether the driver joins the parts.
     """
 
     path: str
@@ -86,6 +88,7 @@ class WritePlan(FromDriver):
     max_open: int
     storage: Mapping[str, Any] = field(repr=False)
     options: Mapping[str, Any] = field(repr=False)
+    single: bool
 
     @classmethod
     def of(cls, options: Options, schema: StructType) -> WritePlan:
@@ -126,6 +129,13 @@ class WritePlan(FromDriver):
             )
         # Created once here, so that an invalid value is an error before a task begins.
         create_log(io.BytesIO(), format.name, compression=packed, **encoder).discard()
+        if values["single"]:
+            for name in ("max_records_per_file", "partition_columns", "split_by"):
+                if values[name]:
+                    raise OptionError(
+                        f"single and {camel(name)} contradict each other; set only one of them"
+                    )
+            check_single(format.name, encoder)
         path = mapped(path)
         local_target(path)  # rejects a URL with one slash
         path = absolute(path)
@@ -144,6 +154,7 @@ class WritePlan(FromDriver):
             max_open=values["max_open"] or max_open_of(packed),
             storage=storage,
             options=encoder,
+            single=values["single"],
         )
 
     def target(self) -> CommitTarget:
@@ -162,6 +173,7 @@ class Parts(WriterCommitMessage):
         messages: Number of messages in them.
         dropped: Numbers of dropped items that the format does not support, by name.
         notes: Notes for readers of the parts.
+        fragments: The same parts, if the driver joins them.
     """
 
     parts: tuple[str, ...]
@@ -170,6 +182,7 @@ class Parts(WriterCommitMessage):
     messages: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    fragments: tuple[Fragment, ...] = ()
 
 
 class LogSourceWriter(DataSourceArrowWriter):
@@ -226,21 +239,36 @@ class LogSourceWriter(DataSourceArrowWriter):
         if self.is_done:
             return
         target = self.plan.target()
+        parts = self._joined(target, messages) if self.plan.single else _parts(messages)
         done = target.commit(
             FolderCommit(
                 job=self.job,
-                parts=_parts(messages),
+                parts=parts,
                 write_id=self.write_id,
             ),
             replaces=self.overwrite,
         )
         if done:
-            summary = WriteSummary.of(messages)
+            summary = WriteSummary.of(messages)._replace(files=len(parts))
             _log_remarks(self.plan, summary)
             if self.report is not None:
                 target.report(self.report, summary.packed())
         else:
             self._warn_done(target)
+
+    def _joined(
+        self, target: CommitTarget, messages: list[WriterCommitMessage | None]
+    ) -> tuple[str, ...]:
+        """Join the parts of all tasks."""
+        of_tasks = [message for message in messages if isinstance(message, Parts)]
+        return join_fragments(
+            target,
+            self.job,
+            [fragment for message in of_tasks for fragment in message.fragments],
+            format=self.plan.format,
+            compression=self.plan.compression,
+            options=self.plan.options,
+        )
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Remove the files that tasks wrote."""
@@ -286,6 +314,11 @@ class LogSourceStreamWriter(StreamArrowWriter):
         # Pickled and sent to the tasks: another driver with the same batch has its own staging folder.
         self.attempt = uuid.uuid4().hex
         self.plan = WritePlan.of(given, schema)
+        if self.plan.single:
+            raise OptionError(
+                "single is for batch writes, since each batch of a stream adds logs; leave it out, and join the parts "
+                "with rdfm convert"
+            )
         target = self.plan.target()
         target.clean()
         target.prepare()
@@ -343,9 +376,13 @@ class _OpenPart:
         """Create the file."""
         self._target = target
         self._file: BinaryIO = target.storage.open_new(path)
-        self.log: LogWriter = create_log(
-            self._file, plan.format, compression=plan.compression, **plan.options
-        )
+        self.log: LogWriter | FragmentWriter
+        if plan.single:
+            self.log = FragmentWriter(self._file, plan.format, plan.compression, plan.options)
+        else:
+            self.log = create_log(
+                self._file, plan.format, compression=plan.compression, **plan.options
+            )
 
     def end(self) -> None:
         """Close the part."""
@@ -381,13 +418,22 @@ class _Task:
         self.messages = 0
         self.dropped: Counter[str] = Counter()
         self.notes: dict[str, None] = {}  # without duplicates, in order
+        self._fragments: list[Fragment] = []
 
     def run(
         self, rows: Iterator[RecordBatch], is_wanted: Callable[[], bool], query: str | None = None
     ) -> Parts:
         """Write rows, and return the commit message; errors as in `write`."""
         parts = self.write(rows, is_wanted)
-        return Parts(parts, self._job, query, self.messages, self.dropped, tuple(self.notes))
+        return Parts(
+            parts,
+            self._job,
+            query,
+            self.messages,
+            self.dropped,
+            tuple(self.notes),
+            tuple(self._fragments),
+        )
 
     def write(self, rows: Iterator[RecordBatch], is_wanted: Callable[[], bool]) -> tuple[str, ...]:
         """Write rows, in their order.
@@ -471,6 +517,8 @@ class _Task:
         opened = self._open[folder]
         opened.end()
         del self._open[folder]
+        if isinstance(opened.log, FragmentWriter):  # a single part
+            self._fragments.append(opened.log.fragment(f"{self._attempt}/{self._names[-1]}"))
         self.dropped.update(opened.log.dropped)
         self.notes |= dict.fromkeys(opened.log.notes)
         self._rotations[folder].end()

@@ -28,7 +28,7 @@ from rdfm.sparql.querying import QueryStage, SolutionBatch
 from rdfm.sparql.remedies import UNION_GRAPHS
 from rdfm.sparql.solutions import Solutions, solve
 from rdfm.sparql.tables import Columns, LabelledRows, TableRows
-from rdfm.sparql.text import QueryLike, is_text, parsed
+from rdfm.sparql.text import QueryLike, check_order, is_text, parsed
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
@@ -443,6 +443,7 @@ class LogQuery:
             QueryError: If the query is invalid, has another form, or is not supported.
             OptionError: If an option does not apply.
         """
+        check_order(query, logs)
         self._options = as_texts(options)
         self._stages = stages = {
             name: QUERY[name].value(value) for name, value in self._options.items() if name in QUERY

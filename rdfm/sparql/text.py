@@ -8,6 +8,7 @@ with white space, unless a file has that name. Any other string is a file name.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import BinaryIO, NamedTuple
 
@@ -17,10 +18,12 @@ from rdfm.errors import OptionError, QueryError
 from rdfm.formats.spec import decoded
 from rdfm.logs.input import Input
 
-__all__ = ["QueryLike", "QueryText", "is_text", "parsed", "text_of"]
+__all__ = ["QueryLike", "QueryText", "check_order", "is_text", "parsed", "text_of"]
 
 QueryLike = str | os.PathLike[str] | BinaryIO
 MAX_BYTES = 16 << 20
+_FORM = re.compile(r"\b(?:SELECT|CONSTRUCT|ASK|DESCRIBE)\b", re.IGNORECASE)
+_ORDER = "the query comes before the logs: query(QUERY, LOGS)"
 
 
 class QueryText(NamedTuple):
@@ -43,6 +46,20 @@ def is_text(query: QueryLike) -> bool:
     return isinstance(query, str) and (
         not query or "{" in query or (any(map(str.isspace, query)) and not os.path.exists(query))  # noqa: PTH110 - any text
     )
+
+
+def check_order(query: object, logs: object) -> None:
+    """Reject a query that follows its logs.
+
+    Raises:
+        OptionError: If `logs` is the text of a query and `query` is not, or if `query` can only be logs.
+    """
+    is_logs = not isinstance(query, (str, os.PathLike)) and not hasattr(query, "read")
+    follows = isinstance(logs, str) and "{" in logs and _FORM.search(logs) is not None
+    if follows and not (isinstance(query, str) and is_text(query)):
+        raise OptionError(_ORDER)
+    if is_logs and query is not None and isinstance(logs, (str, os.PathLike)):
+        raise OptionError(_ORDER)
 
 
 def text_of(query: QueryLike) -> QueryText:

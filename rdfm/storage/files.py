@@ -69,6 +69,9 @@ class Storage(Protocol):
     def finish(self, file: BinaryIO) -> None:
         """Close a file of `open_new` after its bytes are durable."""
 
+    def open_old(self, path: str) -> BinaryIO:
+        """Open an existing file for reading."""
+
     def read_whole(self, path: str) -> bytes:
         """Return the bytes of a small file."""
 
@@ -151,6 +154,10 @@ class LocalStorage:
         with file:
             file.flush()
             os.fsync(file.fileno())
+
+    def open_old(self, path: str) -> BinaryIO:
+        """Open an existing file for reading."""
+        return Path(path).open("rb")
 
     def read_whole(self, path: str) -> bytes:
         """Return the bytes of a small file."""
@@ -297,6 +304,11 @@ class RemoteStorage:
     def finish(self, file: BinaryIO) -> None:
         """Close a file, which makes it appear."""
         file.close()
+
+    def open_old(self, path: str) -> BinaryIO:
+        """Open an existing file for reading."""
+        file: BinaryIO = self._files.open(path, "rb")
+        return file
 
     def read_whole(self, path: str) -> bytes:
         """Return the bytes of a small file."""

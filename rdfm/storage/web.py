@@ -96,6 +96,10 @@ class WebStorage:
         """Refuse the file."""
         _refuse(path)
 
+    def open_old(self, path: str) -> BinaryIO:
+        """Refuse the file."""
+        _refuse(path)
+
     def finish(self, file: BinaryIO) -> None:
         """Close a file."""
         file.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import random
 import re
 import subprocess
@@ -23,7 +24,7 @@ from nquads import DIR_LANG_STRING, LANG_STRING, XSD_STRING
 from support import as_batch, as_tuple, encode
 
 import rdfm
-from rdfm import formats
+from rdfm import MessageBatch, OptionError, PatchBatch, formats
 from rdfm.analysis.statistics import Collector, Distinct, Names, Series, Sizes, Statistics
 
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -600,3 +601,51 @@ def test_the_documentation_names_all_fields():
     wanted |= {"name", "bound", "distinct"}
     assert wanted - named == set()
     assert named - wanted == set()
+
+
+def test_merged_collectors_are_one_collector(tmp_path):
+    quads = [
+        [
+            rdfm.Quad(rdfm.Bnode("b"), rdfm.Iri(f"http://e/p{n % 7}"), rdfm.Literal(f"{n % 50}")),
+            rdfm.Quad(rdfm.Iri(f"http://e/s{n}"), rdfm.Iri("http://e/p"), rdfm.Bnode("b")),
+        ][: n % 3]
+        for n in range(1000)
+    ]
+    batches = [MessageBatch.from_messages(quads[at : at + 100]) for at in range(0, 1000, 100)]
+    whole = Collector()
+    merged = Collector()
+    for number, batch in enumerate(batches):
+        whole.add(batch)
+        part = Collector(first=number << 40)
+        part.add(batch)
+        merged.merge(pickle.loads(pickle.dumps(part)))
+    found, expected = (each.statistics(top=None).to_dict() for each in (merged, whole))
+    assert found["series"].pop("byte_density") == pytest.approx(
+        expected["series"].pop("byte_density")
+    )
+    assert found == expected
+    with pytest.raises(ValueError, match="not statistics of this version"):
+        merged._counter.merge(b"\x07")
+    patches = Collector()
+    patches.add(PatchBatch.from_patches([[]]))
+    with pytest.raises(OptionError, match="contains patches, but earlier"):
+        merged.merge(patches)
+
+
+def test_merged_estimates_are_within_their_bounds():
+    merged = Collector()
+    for number in range(4):
+        part = Collector(first=number << 40)
+        for start in range(0, 30_000, 10_000):
+            # Each collector has 10,000 terms in common with the next one.
+            terms = range(number * 20_000 + start, number * 20_000 + start + 10_000)
+            part.add(
+                MessageBatch.from_messages(
+                    [rdfm.Quad(*[rdfm.Iri(f"http://e/{n}")] * 3)] for n in terms
+                )
+            )
+        merged.merge(part)
+    found = merged.statistics().distinct["iris"]
+    assert found.lower <= 90_000 <= found.upper
+    assert abs(found.number - 90_000) < 900
+    assert merged.statistics().messages == 120_000

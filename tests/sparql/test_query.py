@@ -341,3 +341,14 @@ def test_open_and_filtered_logs_can_be_queried():
     found = rdfm.query(query, begun)
     with pytest.raises(ValueError, match="has already been read"):
         list(found.rows())
+
+
+def test_a_query_after_its_logs_is_refused(tmp_path):
+    path = tmp_path / "log.nq"
+    path.write_text("<http://e/s> <http://e/p> <http://e/o> .\n")
+    text = "SELECT ?s { ?s ?p ?o }"
+    with rdfm.open_log(path) as log:
+        for logs in (str(path), path, [path], log):
+            with pytest.raises(rdfm.OptionError, match="the query comes before the logs"):
+                rdfm.query(logs, text)
+    assert len(rdfm.query(text, str(path)).to_arrow()) == 1

@@ -119,6 +119,14 @@ impl Work<Vec<u128>> for Signatures {
     }
 }
 
+struct FullSignatures;
+
+impl Work<Vec<Option<u128>>> for FullSignatures {
+    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<Option<u128>> {
+        core.full_signatures(Side::A, batch)
+    }
+}
+
 struct Collect(Side);
 
 impl Work<Vec<usize>> for Collect {
@@ -148,14 +156,16 @@ impl Comparer {
     ///     max_steps: Limit of each comparison, in quads examined.
     ///     max_total_steps: Limit of all comparisons together, not counting some steps for each
     ///         quad.
+    ///     secret: 32 bytes that determine the signatures. By default they are unique to this process.
     #[new]
-    #[pyo3(signature = (mode, *, metadata=false, namespaces="ignored", max_steps, max_total_steps))]
+    #[pyo3(signature = (mode, *, metadata=false, namespaces="ignored", max_steps, max_total_steps, secret=None))]
     fn new(
         mode: &str,
         metadata: bool,
         namespaces: &str,
         max_steps: u64,
         max_total_steps: u64,
+        secret: Option<[u8; 32]>,
     ) -> PyResult<Self> {
         let mode = match mode {
             "sets" => Mode::Sets,
@@ -173,8 +183,17 @@ impl Comparer {
             each: max_steps,
             total: max_total_steps,
         };
+        let mut core = Core::new(mode, metadata, namespaces, limits);
+        if let Some(secret) = secret {
+            let (numbers, _) = secret.as_chunks::<8>();
+            let mut keys = [0; 4];
+            for (key, number) in keys.iter_mut().zip(numbers) {
+                *key = u64::from_le_bytes(*number);
+            }
+            core = core.with_secret(keys);
+        }
         let state = ComparisonState {
-            core: Core::new(mode, metadata, namespaces, limits),
+            core,
             current: [None, None],
         };
         Ok(Self {
@@ -276,6 +295,18 @@ impl Comparer {
         let found = self.with_one(py, side_number, batch, work)?;
         let bytes: Vec<u8> = found.into_iter().flat_map(u128::to_le_bytes).collect();
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Return signatures of a batch's messages, 16 bytes each, which are equal for equal messages and otherwise differ,
+    /// except by chance; None if a signature needs more steps than the limits allow.
+    fn full_signatures<'py>(
+        &self,
+        py: Python<'py>,
+        batch: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
+        let found = self.with_one(py, 0, batch, FullSignatures)?;
+        let bytes = |signature: u128| PyBytes::new(py, &signature.to_le_bytes());
+        Ok(found.into_iter().map(|each| each.map(bytes)).collect())
     }
 
     /// Add the messages of a batch to the multiset of its side.

@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use rdfm_analysis::statistics::{
     self, Estimate, NamesReport, PERCENTILES, Report, SeriesReport, SizesReport, Spread, bits,
 };
@@ -43,17 +43,18 @@ const TERMS: [(&str, u16); 12] = [
 
 #[pymethods]
 impl StatisticsCounter {
-    /// Create statistics; with `plain`, the bytes of messages do not include delimiters.
+    /// Create statistics; with `plain`, the bytes of messages do not include delimiters. Statistics that are merged need
+    /// different ranges of numbers: `first` is the smallest number of a message or log.
     #[new]
-    #[pyo3(signature = (*, plain=false))]
-    fn new(plain: bool) -> Self {
+    #[pyo3(signature = (*, plain=false, first=0))]
+    fn new(plain: bool, first: u64) -> Self {
         let statistics = if plain {
             statistics::Statistics::plain()
         } else {
             statistics::Statistics::default()
         };
         Self {
-            state: Mutex::new(statistics),
+            state: Mutex::new(statistics.numbered_from(first)),
         }
     }
 
@@ -77,6 +78,22 @@ impl StatisticsCounter {
         } else {
             Err(PyTypeError::new_err("expected a batch"))
         }
+    }
+
+    /// Return the statistics so far as bytes, for `merge`.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = errors::guarded(py, || self.state().to_bytes())?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Add the statistics of other messages of the same kind, as bytes of `to_bytes`.
+    ///
+    /// Raises:
+    ///     ValueError: If the bytes are not statistics of this version of rdfm.
+    fn merge(&self, py: Python<'_>, other: &[u8]) -> PyResult<()> {
+        errors::guarded(py, || self.state().merge_bytes(other))?.map_err(|_| {
+            PyValueError::new_err("these bytes are not statistics of this version of rdfm")
+        })
     }
 
     /// Return the statistics so far, with the `top` most frequent names of each list.

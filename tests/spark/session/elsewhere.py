@@ -125,6 +125,32 @@ def terms(spark, folder):
     }
 
 
+def sql(spark, folder):
+    """Returns the results of SQL functions, and of functions that check, describe and compare logs."""
+    import rdfm.spark
+    from rdfm.spark.functions import register_functions
+
+    register_functions(spark)
+    log = str(folder / "logs/1.nq")
+    spark.read.format("rdfm").load(log).createOrReplaceTempView("messages")
+    query = "SELECT ?o { ?s ?p ?o FILTER (?o = '7') }"
+    found = spark.sql(
+        f"""SELECT count(*) AS found, min(o) AS least FROM messages, LATERAL rdf_query(quads, "{query}")"""
+    )
+    ask = "ASK { ?s ?p ?o FILTER (?o = '7') }"
+    counts = spark.sql(
+        f"""SELECT count_if(rdf_ask(quads, "{ask}")), count(rdf_value(quads, 'http://e/p')) FROM messages"""
+    )
+    rdfm.spark.resplit(spark, log, str(folder / "resplit"))
+    return {
+        "query": [*found.first()],
+        "counts": [*counts.first()],
+        "findings": rdfm.spark.validate(log, spark=spark).count(),
+        "messages": rdfm.spark.statistics(log, spark=spark).messages,
+        "differences": rdfm.spark.diff(log, str(folder / "resplit"), spark=spark).count(),
+    }
+
+
 def write(spark, folder):
     """Writes messages twice under one id, and once as a stream.
 
@@ -169,6 +195,7 @@ def main(kind, folder):
             "stream": stream(spark, folder),
             "values": values(spark),
             "terms": terms(spark, folder),
+            "sql": sql(spark, folder),
             "write": write(spark, folder),
         }
         print("\n" + json.dumps(found))

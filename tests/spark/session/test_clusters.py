@@ -73,6 +73,13 @@ def test_logs_and_values_are_read_and_written_in_other_sessions(kind, tmp_path, 
         "values": sorted([str(number) for number in range(count)] * 3),
         "messages": [row[:3] for path in paths for row in expected_rows(path)],
     }
+    assert result["sql"] == {
+        "query": [1, '"7"'],
+        "counts": [1, count],
+        "findings": 0,
+        "messages": count,
+        "differences": 0,
+    }
     starts = [text.index(LINE.format(number)) for number in range(count)]
     assert [position for _, position in found["keys"][:count]] == starts
     assert "No such file or folder" in found["error"]

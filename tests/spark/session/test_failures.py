@@ -292,6 +292,8 @@ INSIDE = {
     "an overwrite during removal": ("overwrite", r"^remove done .*/old-", 1, True, 8),
     "a committed write": ("append", r"^rename /.*/staging/", 1, True, 1),
     "a recorded write": ("append", r"^finish done .*/commits/write-", 1, True, 9),
+    "a log that is joined": ("single", r"^finish /.*/staging/.*/single-.*/part-", 1, False, 1),
+    "a joined log": ("single", r"^rename /.*/staging/.*/single-", 1, True, 1),
     "a committed batch": ("stream", r"^create_whole done .*/journal/", 2, True, 3),
     "a partly visible batch": ("stream", r"^rename done .*/staging/", 5, True, 5),
     "an unrecorded batch": ("stream", r"^open_new /.*/commits/query-", 2, True, 6),
@@ -302,6 +304,7 @@ def test_a_retry_after_a_crash_finishes_or_undoes_the_first_attempt(spark, sessi
     """There is no read in between: the same write or query must finish or undo it."""
     folders, steps, failures = {}, [], []
     write = {"writeId": "the write", "maxRecordsPerFile": 5}
+    single = {"writeId": "the write", "single": "true"}
     for name, (kind, at, nth, _, _) in INSIDE.items():
         folder = folders[name] = tmp_path / name.replace(" ", "-")
         folder.mkdir()
@@ -314,8 +317,8 @@ def test_a_retry_after_a_crash_finishes_or_undoes_the_first_attempt(spark, sessi
             save(numbered(spark.range(100, 104, 1, 1)), folder / "out")
             (old,) = shown(folder / "out")
             old.rename(old.with_name("old-part.jelly"))
-            step = {"kind": "batch", "folder": str(folder / "out"), "rows": ROWS, "mode": kind}
-            step |= write
+            step = {"kind": "batch", "folder": str(folder / "out"), "rows": ROWS}
+            step |= {"mode": "append", **single} if kind == "single" else {"mode": kind, **write}
         steps.append(step)
         failures.append({"at": at, "nth": nth, "in": f"{folder}/", "do": "kill driver"})
     assert session.run({"together": steps, "failures": failures}, master="local[8]") == []
@@ -327,9 +330,12 @@ def test_a_retry_after_a_crash_finishes_or_undoes_the_first_attempt(spark, sessi
         assert len(shown(out)) == parts, name
         if kind == "stream":
             Query(spark, folder).run(maxRecordsPerFile=4)
+        elif kind == "single":
+            save(numbered(spark.range(0, ROWS, 1, 4)), out, "append", **single)
+            assert len(shown(out)) == 2, name
         else:
             save(numbered(spark.range(0, ROWS, 1, 4)), out, kind, **write)
-        old = [100, 101, 102, 103] if kind == "append" else []
+        old = [100, 101, 102, 103] if kind in ("append", "single") else []
         assert sorted(numbers_in(out)) == sorted([*range(ROWS), *old]), name
         remove_abandoned(str(out), untouched=0)
         assert left_in(out) == [], name

@@ -79,7 +79,7 @@ def test_folders_are_nested_and_may_be_selected(spark, tmp_path):
     assert sorted(tuple(row) for row in only.collect()) == [(0, 0)] * 3 + [(1, 0)] * 3
     assert rdfm.spark.read(spark, tmp_path, schema="k string").distinct().count() == 2
     assert rdfm.spark.read(spark, tmp_path, rows="quads").columns[-2:] == ["day", "k"]
-    query = rdfm.spark.query(tmp_path, "SELECT ?o { ?s ?p ?o }", partitions={"k": 0})
+    query = rdfm.spark.query("SELECT ?o { ?s ?p ?o }", tmp_path, partitions={"k": 0})
     assert sorted(row.o.strip('"') for row in query.collect()) == folders[::2]
     assert query.columns == ["source", "message", "o", "day", "k"]
 

@@ -37,9 +37,9 @@ def log(tmp_path):
 def run_query(request, spark, log):
     """Runs a query on the log, given as a path or as a DataFrame."""
     if request.param == "logs":
-        return lambda *args, **more: rdfm.spark.query(log, *args, **more)
+        return lambda text, **more: rdfm.spark.query(text, log, **more)
     rows = rdfm.spark.read(spark, log, columns=["source", "offset", "position", "quads"])
-    return lambda *args, **more: rdfm.spark.query(rows, *args, **more)
+    return lambda text, **more: rdfm.spark.query(text, rows, **more)
 
 
 @pytest.mark.feature("queries")
@@ -63,7 +63,9 @@ def test_solutions_are_typed_columns(run_query, log):
 def test_constructed_messages_have_the_columns_of_a_read(run_query, spark, tmp_path):
     text = "CONSTRUCT { ?s <http://e/is> ?v } { ?s <http://e/value> ?v FILTER (?v < 3) }"
     found = run_query(text)
-    assert found.columns == ["source", "position", "quads", "metadata"]
+    # Rows with an index keep it.
+    columns = [name for name in found.columns if name != "offset"]
+    assert columns == ["source", "position", "quads", "metadata"]
     rows = found.orderBy("position").collect()
     assert len(rows) == COUNT
     assert [len(row.quads) for row in rows[:4]] == [1, 1, 1, 0]
@@ -108,7 +110,7 @@ def test_a_query_may_be_an_option(spark, log):
 
 
 def test_a_query_may_be_combined_with_a_filter(spark, log):
-    found = rdfm.spark.query(log, SELECT, filter={"subject": "<http://e/s42>"})
+    found = rdfm.spark.query(SELECT, log, filter={"subject": "<http://e/s42>"})
     assert [(row.message, row.s) for row in found.collect()] == [(42, "<http://e/s42>")]
 
 
@@ -117,7 +119,7 @@ def test_streams_can_be_queried(spark, log, tmp_path):
     query = json.dumps({"query": SELECT, "types": TYPES})
     reader = spark.readStream.format("rdfm").option("query", query)
     source = reader.option("stateLocation", str(tmp_path / "state")).load(str(log.parent))
-    for name, rows in (("one", rdfm.spark.query(messages, SELECT, types=TYPES)), ("other", source)):
+    for name, rows in (("one", rdfm.spark.query(SELECT, messages, types=TYPES)), ("other", source)):
         stream = rows.writeStream.format("memory").queryName(f"asked_{name}")
         stream = stream.option("checkpointLocation", str(tmp_path / name)).trigger(
             availableNow=True
@@ -134,8 +136,8 @@ def test_a_value_of_the_wrong_type_is_an_error(spark, tmp_path):
     text = "SELECT ?v { ?s <http://e/value> ?v }"
     for logs in (path, rdfm.spark.read(spark, path)):
         with pytest.raises(Exception, match=rf"{path}: \?v is .*, expected a number \(message 0\)"):
-            rdfm.spark.query(logs, text, types={"v": "double"}).collect()
-    found = rdfm.spark.query(path, text, types={"v": "double"}, mode="PERMISSIVE")
+            rdfm.spark.query(text, logs, types={"v": "double"}).collect()
+    found = rdfm.spark.query(text, path, types={"v": "double"}, mode="PERMISSIVE")
     assert [(row.v, row._corrupt_record) for row in found.orderBy("message").collect()] == [
         (None, None),
         (0.5, None),
@@ -145,8 +147,8 @@ def test_a_value_of_the_wrong_type_is_an_error(spark, tmp_path):
 def test_a_message_that_exceeds_the_row_limit_is_an_error(spark, log):
     text = "SELECT ?s ?p ?o { ?s ?p ?o }"
     with pytest.raises(Exception, match=r"log.nq: .*\(message 0\)"):
-        rdfm.spark.query(log, text, max_rows=1).collect()
-    found = rdfm.spark.query(log, text, max_rows=1, mode="PERMISSIVE").collect()
+        rdfm.spark.query(text, log, max_rows=1).collect()
+    found = rdfm.spark.query(text, log, max_rows=1, mode="PERMISSIVE").collect()
     assert len([row for row in found if row._corrupt_record]) == COUNT
 
 
@@ -172,7 +174,7 @@ def test_every_type_has_a_spark_type(spark, tmp_path):
     )
     pattern = " ; ".join(f"<http://e/{name}> ?{name}" for name in literals)
     found = rdfm.spark.query(
-        path, f"SELECT * {{ ?s {pattern} }}", types={name: name for name in literals}
+        f"SELECT * {{ ?s {pattern} }}", path, types={name: name for name in literals}
     )
     (row,) = found.select(*literals).collect()
     assert tuple(row) == (
@@ -209,11 +211,11 @@ def test_invalid_queries_are_refused_before_reading(run_query, text, more, error
 
 def test_rows_without_messages_are_refused(spark, log):
     with pytest.raises(OptionError, match="the rows need a column quads"):
-        rdfm.spark.query(spark.range(3), SELECT)
+        rdfm.spark.query(SELECT, spark.range(3))
     with pytest.raises(
         OptionError, match="the option mode applies to reading logs, not to a DataFrame"
     ):
-        rdfm.spark.query(rdfm.spark.read(spark, log), SELECT, mode="PERMISSIVE")
+        rdfm.spark.query(SELECT, rdfm.spark.read(spark, log), mode="PERMISSIVE")
     with pytest.raises(
         OptionError, match="there is no column 'w'; the query returns source, message, s"
     ):
@@ -224,3 +226,9 @@ def test_rows_without_messages_are_refused(spark, log):
         OptionError, match=r"a query has no option whole; its options are prefixes, "
     ):
         rdfm.spark.read(spark, log, query=json.dumps({"query": SELECT, "whole": True}))
+
+
+def test_a_query_after_its_logs_is_refused(spark, log):
+    for logs in (str(log), log, [log], rdfm.spark.read(spark, log)):
+        with pytest.raises(OptionError, match="the query comes before the logs"):
+            rdfm.spark.query(logs, SELECT)

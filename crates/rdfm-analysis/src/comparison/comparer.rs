@@ -121,6 +121,13 @@ impl Comparer {
         }
     }
 
+    /// Uses keys from a secret, so that hashes of several processes can be compared.
+    #[must_use]
+    pub fn with_secret(mut self, secret: [u64; 4]) -> Self {
+        self.keys = Keys::shared(secret);
+        self
+    }
+
     /// Sets the corresponding columns of rows on both sides.
     pub fn set_columns(&mut self, columns: [Vec<Option<usize>>; 2]) {
         self.columns = Some(columns);
@@ -250,6 +257,17 @@ impl Comparer {
     ) -> Vec<u128> {
         messages
             .map(|message| self.signature(side, batch, message, false).unwrap_or(0))
+            .collect()
+    }
+
+    /// The full signatures of messages; `None` if a signature exceeds the step limit.
+    pub fn full_signatures<R: ComparableRecord>(
+        &mut self,
+        side: Side,
+        batch: &LogBatch<R>,
+    ) -> Vec<Option<u128>> {
+        (0..batch.len())
+            .map(|message| self.signature(side, batch, message, true).ok())
             .collect()
     }
 

@@ -1,4 +1,4 @@
-//! Keyed 128-bit hashes of terms and of records. The keys differ between processes.
+//! Keyed 128-bit hashes of terms and of records. The keys differ between processes, unless these share a secret.
 //!
 //! - In: terms of a table. Out: numbers that are equal for equal terms.
 //! - Cost: each term of a batch is hashed once.
@@ -18,6 +18,11 @@ impl Keys {
     pub fn new() -> Self {
         let secret = RandomState::new();
         Self([1u64, 2, 3, 4].map(|number| secret.hash_one(number)))
+    }
+
+    /// Creates keys from a secret that several processes share.
+    pub const fn shared(secret: [u64; 4]) -> Self {
+        Self(secret)
     }
 
     /// Hashes bytes of the given kind.

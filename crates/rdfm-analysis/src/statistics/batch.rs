@@ -7,6 +7,7 @@ use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, TermId, TermKind, flags};
 
 use super::distinct::{Estimate, SERIES, bits};
+use super::merge::{Merged, Reader, Unreadable, Writer};
 use super::message::{Counting, Open, POSITIONS, Scope, Sums};
 use super::names::Names;
 use super::report::{Occurrences, Report, Unique};
@@ -36,6 +37,8 @@ pub struct Statistics {
     terms: BatchTerms,
     counting: Counting,
     statements: Statements,
+    /// Number of the first message and log, which differs between statistics to be merged.
+    first: u64,
     logs: u64,
     messages: u64,
     empty: u64,
@@ -87,6 +90,13 @@ impl Statistics {
         }
     }
 
+    /// Numbers messages and logs from here on, so that the blank nodes of statistics to be merged differ.
+    #[must_use]
+    pub const fn numbered_from(mut self, first: u64) -> Self {
+        self.first = first;
+        self
+    }
+
     /// Starts another log, whose blank nodes are separate.
     pub fn start_log(&mut self) {
         self.logs += 1;
@@ -133,7 +143,7 @@ impl Statistics {
                 if let Some(column) = column {
                     let of = &this.terms.slots[slot as usize];
                     let hash = if of.scoped {
-                        mix(of.hash, this.logs)
+                        mix(of.hash, this.first + this.logs)
                     } else {
                         of.hash
                     };
@@ -160,8 +170,8 @@ impl Statistics {
             }
             // Messages of all logs are numbered together, because blank nodes of different logs differ.
             let scope = match self.kind {
-                Kind::Messages => Scope::Message(self.messages),
-                Kind::Patches | Kind::Results => Scope::Log(self.logs),
+                Kind::Messages => Scope::Message(self.first + self.messages),
+                Kind::Patches | Kind::Results => Scope::Log(self.first + self.logs),
             };
             self.counting.start(message, scope);
             let records = batch.message(message);
@@ -423,6 +433,79 @@ impl Statistics {
             types: self.types.report(top),
             namespaces: self.namespaces.report(top),
         }
+    }
+}
+
+impl Merged for Statistics {
+    fn write(&self, out: &mut Writer) {
+        out.number(self.kind as u64);
+        [self.messages, self.empty, self.approximate].write(out);
+        for sizes in [&self.sizes, &self.bytes, &self.adds, &self.deletes] {
+            sizes.write(out);
+        }
+        self.operations.write(out);
+        self.variables.write(out);
+        self.series.write(out);
+        for series in [&self.statement_series, &self.controls, &self.triples] {
+            series.write(out);
+        }
+        self.density.write(out);
+        self.occurrences.write(out);
+        for names in [
+            &self.datatypes,
+            &self.languages,
+            &self.predicates,
+            &self.types,
+            &self.namespaces,
+        ] {
+            names.write(out);
+        }
+        self.counting.log.write(out);
+    }
+
+    fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
+        let kind = match input.number()? {
+            0 => Kind::Messages,
+            1 => Kind::Patches,
+            2 => Kind::Results,
+            _ => return Err(Unreadable),
+        };
+        if self.messages == 0 {
+            self.kind = kind;
+        }
+        for number in [&mut self.messages, &mut self.empty, &mut self.approximate] {
+            number.merge(input)?;
+        }
+        for sizes in [
+            &mut self.sizes,
+            &mut self.bytes,
+            &mut self.adds,
+            &mut self.deletes,
+        ] {
+            sizes.merge(input)?;
+        }
+        self.operations.merge(input)?;
+        self.variables.merge(input)?;
+        self.series.merge(input)?;
+        for series in [
+            &mut self.statement_series,
+            &mut self.controls,
+            &mut self.triples,
+        ] {
+            series.merge(input)?;
+        }
+        self.density.merge(input)?;
+        self.occurrences.merge(input)?;
+        for names in [
+            &mut self.datatypes,
+            &mut self.languages,
+            &mut self.predicates,
+            &mut self.types,
+            &mut self.namespaces,
+        ] {
+            names.merge(input)?;
+        }
+        self.counting.log.merge(input)
     }
 }
 

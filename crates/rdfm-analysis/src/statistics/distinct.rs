@@ -8,6 +8,8 @@ use datasketches::common::NumStdDev;
 use datasketches::hll::{Coupon, HllSketch, HllType, HllUnion};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::merge::{Merged, Reader, Unreadable, Writer};
+
 /// Maximum number of distinct values that are counted exactly.
 pub const EXACT: usize = 1 << 16;
 
@@ -246,6 +248,91 @@ impl Counter {
                 }
             }
         }
+    }
+}
+
+impl Counter {
+    /// Adds the values of a sketch.
+    fn add_sketch(&mut self, sketch: &HllSketch) {
+        match self {
+            Self::Exact(seen) => {
+                let seen = std::mem::take(seen);
+                *self = Self::Sketch(sketch.clone());
+                for hash in seen {
+                    self.add(hash, Coupon::from_value(hash));
+                }
+            }
+            Self::Sketch(own) => {
+                // 16 is allowed.
+                if let Ok(mut all) = HllUnion::new(LG_K) {
+                    all.update(own);
+                    all.update(sketch);
+                    *own = all.to_sketch(HllType::Hll8);
+                }
+            }
+        }
+    }
+}
+
+impl Merged for Distinct {
+    fn write(&self, out: &mut Writer) {
+        let Some(apart) = &self.apart else {
+            out.number(0);
+            out.number(self.seen.len() as u64);
+            for (hash, series) in &self.seen {
+                out.number(*hash);
+                out.number(u64::from(*series));
+            }
+            return;
+        };
+        out.number(1);
+        for counter in apart.iter() {
+            match counter {
+                Counter::Exact(seen) => {
+                    out.number(0);
+                    out.number(seen.len() as u64);
+                    for hash in seen {
+                        out.number(*hash);
+                    }
+                }
+                Counter::Sketch(sketch) => {
+                    out.number(1);
+                    out.bytes(&sketch.serialize());
+                }
+            }
+        }
+    }
+
+    fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
+        if input.number()? == 0 {
+            for _ in 0..input.number()? {
+                let (hash, series) = (input.number()?, input.number()?);
+                let series = u16::try_from(series).map_err(|_| Unreadable)?;
+                if series >> SERIES != 0 {
+                    return Err(Unreadable);
+                }
+                self.add(hash, series);
+            }
+            return Ok(());
+        }
+        if self.apart.is_none() {
+            self.part();
+        }
+        for counter in self.apart.iter_mut().flat_map(|apart| apart.iter_mut()) {
+            if input.number()? == 0 {
+                for _ in 0..input.number()? {
+                    let hash = input.number()?;
+                    counter.add(hash, Coupon::from_value(hash));
+                }
+            } else {
+                let sketch = HllSketch::deserialize(input.bytes()?).map_err(|_| Unreadable)?;
+                if sketch.lg_config_k() != LG_K {
+                    return Err(Unreadable);
+                }
+                counter.add_sketch(&sketch);
+            }
+        }
+        Ok(())
     }
 }
 

@@ -12,6 +12,7 @@
 mod batch;
 mod distinct;
 mod listing;
+mod merge;
 mod message;
 mod names;
 mod report;
@@ -23,6 +24,7 @@ mod terms;
 pub use batch::Statistics;
 pub use distinct::{EXACT, Estimate, bits};
 pub use listing::{Listing, ListingReport, datatype};
+pub use merge::Unreadable;
 pub use names::NamesReport;
 pub use report::{Occurrences, Report, Unique, VariableReport};
 pub use series::{

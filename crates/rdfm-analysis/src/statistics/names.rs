@@ -5,6 +5,8 @@
 
 use rustc_hash::FxHashMap;
 
+use super::merge::{Merged, Reader, Unreadable, Writer};
+
 /// Maximum number of names.
 pub const MAX_NAMES: usize = 1 << 14;
 /// Maximum bytes of names.
@@ -98,6 +100,28 @@ impl Names {
     /// Number of kept names.
     pub fn len(&self) -> usize {
         self.kept.len()
+    }
+}
+
+impl Merged for Names {
+    fn write(&self, out: &mut Writer) {
+        let mut names: Vec<(&[u8], u32)> = self.kept.iter().map(|(n, at)| (&**n, *at)).collect();
+        names.sort_unstable_by_key(|(_, at)| *at);
+        out.number(names.len() as u64);
+        for (name, at) in names {
+            out.bytes(name);
+            out.number(self.counts[at as usize]);
+        }
+        out.number(self.others);
+    }
+
+    fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
+        for _ in 0..input.number()? {
+            let name = input.bytes()?;
+            self.add(name, input.number()?);
+        }
+        self.others += input.number()?;
+        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! The results of statistics: plain numbers.
 
+use super::merge::{Merged, Reader, Unreadable, Writer};
 use rdfm_core::model::record::OperationCode;
 
 use super::distinct::Estimate;
@@ -32,6 +33,36 @@ pub struct Occurrences {
     pub directed_literals: u64,
     /// Triple terms.
     pub quoted_triples: u64,
+}
+
+impl Occurrences {
+    const fn numbers(&mut self) -> [&mut u64; 7] {
+        [
+            &mut self.iris,
+            &mut self.blank_nodes,
+            &mut self.simple_literals,
+            &mut self.datatype_literals,
+            &mut self.language_literals,
+            &mut self.directed_literals,
+            &mut self.quoted_triples,
+        ]
+    }
+}
+
+impl Merged for Occurrences {
+    fn write(&self, out: &mut Writer) {
+        let mut copy = *self;
+        for number in copy.numbers() {
+            number.write(out);
+        }
+    }
+
+    fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
+        for number in self.numbers() {
+            number.merge(input)?;
+        }
+        Ok(())
+    }
 }
 
 /// A variable of results.

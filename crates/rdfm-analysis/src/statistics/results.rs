@@ -5,6 +5,7 @@
 use rustc_hash::FxHashMap;
 
 use super::distinct::{Distinct, EXACT, bits};
+use super::merge::{Merged, Reader, Unreadable, Writer};
 use super::report::VariableReport;
 
 /// Maximum number of variables whose distinct terms are counted.
@@ -63,5 +64,39 @@ impl Variables {
                 unique: self.distinct.get(column).map(|some| some.count(bits::IRI)),
             })
             .collect()
+    }
+}
+
+impl Merged for Variables {
+    fn write(&self, out: &mut Writer) {
+        out.number(self.names.len() as u64);
+        for (column, name) in self.names.iter().enumerate() {
+            out.bytes(name.as_bytes());
+            out.number(self.bound[column]);
+            match self.distinct.get(column) {
+                Some(distinct) => {
+                    out.number(1);
+                    distinct.write(out);
+                }
+                None => out.number(0),
+            }
+        }
+    }
+
+    fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
+        for _ in 0..input.number()? {
+            let name = std::str::from_utf8(input.bytes()?).map_err(|_| Unreadable)?;
+            let column = self.column(name);
+            let bound = input.number()?;
+            if let Some(column) = column {
+                self.bound[column] += bound;
+            }
+            if input.number()? > 0 {
+                let mut uncounted = Distinct::with_limit(EXACT / 16);
+                let known = column.and_then(|column| self.distinct.get_mut(column));
+                known.unwrap_or(&mut uncounted).merge(input)?;
+            }
+        }
+        Ok(())
     }
 }

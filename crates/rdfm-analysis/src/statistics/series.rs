@@ -4,6 +4,8 @@
 //! - Cost: a few additions per number. The counts for percentiles need at most 900 kB.
 //! - Law: sums are integers, so the order of messages does not affect them.
 
+use super::merge::{Merged, Reader, Unreadable, Writer};
+
 /// Values below 2 to this power are counted individually, larger ones by this number of leading bits.
 const EXACT_BITS: u32 = 12;
 
@@ -108,6 +110,34 @@ impl Series {
     }
 }
 
+impl Merged for Series {
+    fn write(&self, out: &mut Writer) {
+        let mut whole = self.clone();
+        whole.end_run();
+        [whole.count, whole.minimum, whole.maximum].write(out);
+        out.large(whole.sum);
+        out.large(whole.squares);
+    }
+
+    fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
+        self.end_run();
+        let (count, minimum, maximum) = (input.number()?, input.number()?, input.number()?);
+        let (sum, squares) = (input.large()?, input.large()?);
+        if count > 0 {
+            self.minimum = if self.count == 0 {
+                minimum
+            } else {
+                self.minimum.min(minimum)
+            };
+            self.maximum = self.maximum.max(maximum);
+            self.count += count;
+            self.sum += sum;
+            self.squares = self.squares.saturating_add(squares);
+        }
+        Ok(())
+    }
+}
+
 /// A series of ratios: bytes per statement.
 #[derive(Clone, Debug, Default)]
 pub struct Density {
@@ -150,6 +180,38 @@ impl Density {
             mean: self.mean,
             deviation: (self.squares / self.count as f64).max(0.0).sqrt(),
         })
+    }
+}
+
+impl Merged for Density {
+    fn write(&self, out: &mut Writer) {
+        out.number(self.count);
+        for ratio in [self.minimum, self.maximum, self.mean, self.squares] {
+            out.number(ratio.to_bits());
+        }
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "means are not integers")]
+    fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
+        let count = input.number()?;
+        let mut ratio = || input.number().map(f64::from_bits);
+        let (minimum, maximum, mean, squares) = (ratio()?, ratio()?, ratio()?, ratio()?);
+        if count == 0 {
+            return Ok(());
+        }
+        if self.count == 0 {
+            (self.minimum, self.maximum) = (minimum, maximum);
+        }
+        self.minimum = self.minimum.min(minimum);
+        self.maximum = self.maximum.max(maximum);
+        // Chan's formula for the mean and the squared deviations of two sets.
+        let (ours, theirs) = (self.count as f64, count as f64);
+        let difference = mean - self.mean;
+        self.count += count;
+        let all = self.count as f64;
+        self.mean += difference * theirs / all;
+        self.squares += squares + difference * difference * ours * theirs / all;
+        Ok(())
     }
 }
 
@@ -243,6 +305,34 @@ impl Sizes {
             }
         }
         bars
+    }
+}
+
+impl Merged for Sizes {
+    fn write(&self, out: &mut Writer) {
+        self.series.write(out);
+        let counted = self.counts.iter().enumerate();
+        let counted = counted.filter(|(_, count)| **count > 0);
+        out.number(counted.clone().count() as u64);
+        for (index, count) in counted {
+            out.number(index as u64);
+            out.number(*count);
+        }
+    }
+
+    fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
+        self.series.merge(input)?;
+        for _ in 0..input.number()? {
+            let at = usize::try_from(input.number()?).map_err(|_| Unreadable)?;
+            if at > index(u64::MAX) {
+                return Err(Unreadable);
+            }
+            if at >= self.counts.len() {
+                self.counts.resize(at + 1, 0);
+            }
+            self.counts[at] += input.number()?;
+        }
+        Ok(())
     }
 }
 

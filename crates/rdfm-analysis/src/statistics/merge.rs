@@ -1,0 +1,128 @@
+//! Statistics as bytes, and their sum, for logs that several processes count.
+//!
+//! - In: statistics of other messages, as bytes of [`Statistics::to_bytes`]. Out: statistics of all of them.
+//! - Law: merged in the order of the messages, exact numbers are those of a single pass. Estimates may differ within
+//!   their bounds, and the mean and deviation of ratios in their last digits.
+
+use super::batch::Statistics;
+
+/// Format of the bytes. Other versions of this crate may use another one.
+const VERSION: u8 = 1;
+
+/// The bytes are not statistics, or are those of another version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unreadable;
+
+/// A value that can be written as bytes and added to another one.
+pub trait Merged {
+    /// Appends the value.
+    fn write(&self, out: &mut Writer);
+
+    /// Adds a value that was written.
+    fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable>;
+}
+
+/// The bytes of values.
+#[derive(Debug, Default)]
+pub struct Writer(Vec<u8>);
+
+impl Writer {
+    /// Appends an integer.
+    pub fn number(&mut self, number: u64) {
+        self.0.extend_from_slice(&number.to_le_bytes());
+    }
+
+    /// Appends a large integer.
+    pub fn large(&mut self, number: u128) {
+        self.0.extend_from_slice(&number.to_le_bytes());
+    }
+
+    /// Appends bytes with their length.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
+    }
+}
+
+/// Reads the bytes of values.
+#[derive(Debug)]
+pub struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, length: usize) -> Result<&'a [u8], Unreadable> {
+        let (taken, rest) = self.0.split_at_checked(length).ok_or(Unreadable)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    /// The next integer.
+    pub fn number(&mut self) -> Result<u64, Unreadable> {
+        let bytes = self.take(8)?.try_into().map_err(|_| Unreadable)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// The next large integer.
+    pub fn large(&mut self) -> Result<u128, Unreadable> {
+        let bytes = self.take(16)?.try_into().map_err(|_| Unreadable)?;
+        Ok(u128::from_le_bytes(bytes))
+    }
+
+    /// The next bytes with their length.
+    pub fn bytes(&mut self) -> Result<&'a [u8], Unreadable> {
+        let length = usize::try_from(self.number()?).map_err(|_| Unreadable)?;
+        self.take(length)
+    }
+}
+
+impl Statistics {
+    /// The statistics as bytes, after a complete message.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer(vec![VERSION]);
+        self.write(&mut out);
+        out.0
+    }
+
+    /// Adds the statistics of other messages of the same kind, of logs that both read or of others.
+    ///
+    /// # Errors
+    /// The bytes are not statistics of this version. Then these statistics are not valid any more.
+    pub fn merge_bytes(&mut self, bytes: &[u8]) -> Result<(), Unreadable> {
+        let (VERSION, rest) = bytes
+            .split_first()
+            .ok_or(Unreadable)
+            .map(|(v, r)| (*v, r))?
+        else {
+            return Err(Unreadable);
+        };
+        let mut input = Reader(rest);
+        self.merge(&mut input)?;
+        if input.0.is_empty() {
+            Ok(())
+        } else {
+            Err(Unreadable)
+        }
+    }
+}
+
+impl Merged for u64 {
+    fn write(&self, out: &mut Writer) {
+        out.number(*self);
+    }
+
+    fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
+        *self += input.number()?;
+        Ok(())
+    }
+}
+
+impl<T: Merged> Merged for [T] {
+    fn write(&self, out: &mut Writer) {
+        for each in self {
+            each.write(out);
+        }
+    }
+
+    fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
+        self.iter_mut().try_for_each(|each| each.merge(input))
+    }
+}

@@ -1,0 +1,472 @@
+"""Logs checked, described and compared in Spark's workers: `validate`, `statistics` and `diff`.
+
+In: paths, or rows with messages. Out: rows of findings or of differing messages, or statistics.
+Cost: one pass. Findings and hashes are small rows; statistics are at most some MB for each task.
+Law: the results are those of the functions of the same name in `rdfm`, however the logs are divided.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+from rdfm import formats
+from rdfm._core import Checker, Comparer, MessageBatch, PatchBatch, batches_from_arrow
+from rdfm.analysis.findings import RULES
+from rdfm.analysis.statistics import Collector, Statistics
+from rdfm.analysis.validate import validate
+from rdfm.errors import DecodeError, OptionError
+from rdfm.logs.driver import Broken, Driver, Read
+from rdfm.spark.options import as_text
+from rdfm.spark.reader import LogSourceReader
+from rdfm.spark.remedies import in_spark
+from rdfm.spark.schema import LISTS, kind_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from rdfm.logs.findings import Finding
+    from rdfm.logs.split import Split
+    from rdfm.message import AnyBatch
+
+__all__ = [
+    "Task",
+    "diff_sides",
+    "find_statistics",
+    "find_statistics_of_rows",
+    "reader_of",
+    "run_tasks",
+    "validate_logs",
+    "validate_rows",
+]
+
+Rows: TypeAlias = Iterator[pa.RecordBatch]
+Task: TypeAlias = Sequence[tuple[str, "Split | None"]]
+
+ROWS = 8192
+FINDINGS = (
+    "source string, severity string, rule string, text string, message bigint, position bigint, line bigint, "
+    "`column` bigint, frame bigint, row bigint"
+)
+_FINDINGS = pa.schema(
+    [
+        *((name, pa.string()) for name in ("source", "severity", "rule", "text")),
+        *((name, pa.int64()) for name in ("message", "position", "line", "column", "frame", "row")),
+    ]
+)
+HASHES = "source string, position bigint, hash binary"
+_HASHES = pa.schema([("source", pa.string()), ("position", pa.int64()), ("hash", pa.binary())])
+# Messages of one task are numbered from a multiple of this.
+_NUMBERS = 1 << 40
+_MAX_STEPS = 2_000_000
+_MAX_TOTAL_STEPS = 1 << 60
+
+
+def reader_of(paths: Sequence[str], options: Mapping[str, Any]) -> LogSourceReader:
+    """Return a reader of logs, which checks its options and paths.
+
+    Raises:
+        OptionError: If an option is unknown, or a value is invalid.
+        FileNotFoundError: If a path does not exist.
+    """
+    reader = LogSourceReader({**as_text(options), "paths": json.dumps(list(paths))})
+    reader.check_paths()
+    return reader
+
+
+def run_tasks(
+    spark: SparkSession, tasks: list[Task], run: Callable[[int, Task], Rows], schema: str
+) -> DataFrame:
+    """The rows of tasks, each in a partition, in order."""
+
+    def run_numbered(batches: Rows) -> Rows:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from run(number, tasks[number])
+
+    return spark.range(0, len(tasks), 1, max(len(tasks), 1)).mapInArrow(run_numbered, schema)
+
+
+def _tasks(reader: LogSourceReader) -> tuple[list[Task], int, int]:
+    """The work of each task, and the number and total size of the files."""
+    files = reader.files()
+    tasks = [[(file.path, split) for file, split in task] for task in reader.work(files)]
+    return cast("list[Task]", tasks), len(files), sum(file.size for file in files)
+
+
+def _quads_column(rows: DataFrame, function: str) -> str:
+    """The name of the list column of messages or patches.
+
+    Raises:
+        OptionError: If there is none.
+    """
+    kind = kind_of(rows.schema)
+    if kind is None:
+        listed = ", ".join(rows.columns) or "none"
+        raise OptionError(
+            f"{function} needs paths, or rows with a column quads or operations; the columns are {listed}"
+        )
+    return LISTS[kind][0]
+
+
+def _columns(rows: DataFrame, function: str) -> DataFrame:
+    """The columns source, position and offset of rows, null if they do not exist, and the messages."""
+    messages = _quads_column(rows, function)
+    types = {"source": "string", "position": "bigint", "offset": "bigint"}
+    found = [
+        (F.col(name) if name in rows.columns else F.lit(None)).cast(type).alias(name)
+        for name, type in types.items()
+    ]
+    return rows.select(*found, messages)
+
+
+# --- validate ---
+
+
+def validate_logs(
+    spark: SparkSession,
+    paths: Sequence[str],
+    options: Mapping[str, Any],
+    *,
+    strict: bool,
+    max_warnings: int,
+    shapes: str | None,
+) -> DataFrame:
+    """Return the findings of `rdfm.validate` in each file.
+
+    Raises:
+        OptionError: If an option is unknown, or a value is invalid.
+        FileNotFoundError: If a path does not exist.
+    """
+    reader = reader_of(paths, {**options, "split_bytes": 0})
+    reading = reader.reading
+    tasks, _, _ = _tasks(reader)
+
+    def run(_: int, task: Task) -> Rows:
+        for path, _split in task:
+            how = reading.log_reading(path)
+            checked = validate(
+                path,
+                how.format,
+                strict=strict,
+                max_warnings=max_warnings,
+                shapes=shapes,
+                compression=how.compression,
+                storage_options=how.storage_options,
+                **_known(path, reading.options),
+            )
+            found = [_finding(each) for each in checked]
+            found += [
+                _summary(path, rule, count, strict)
+                for rule, count in checked.summary()["left_out"].items()
+            ]
+            yield from _batches(found)
+
+    return run_tasks(spark, tasks, run, FINDINGS)
+
+
+def _known(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that the format of a file supports, judged by its name."""
+    format = formats.by_path(path)
+    if format is None:
+        return dict(options)
+    supported = format.spec.options("read")
+    return {name: value for name, value in options.items() if name in supported}
+
+
+def validate_rows(rows: DataFrame) -> DataFrame:
+    """Return suspicious data, and messages that are not valid RDF, in rows with messages.
+
+    Raises:
+        OptionError: If there is no column of messages.
+    """
+    name = _quads_column(rows, "validate")
+
+    def run(batches: Rows) -> Rows:
+        checker = Checker(sys.maxsize)
+        checker.begin_log("")
+        for given in batches:
+            found: list[dict[str, Any]] = []
+            there = given.filter(given[name].is_valid())
+            places = there.select(["source", "offset", "position"]).to_pylist()
+            for row, batch in _valid_messages(there.select([name]), found, places):
+                for rule, message, _, text, _ in checker.check(batch, "none"):
+                    severity = _severity(rule)
+                    found.append(
+                        _row(places[row + message - batch.first_index], severity, rule, text)
+                    )
+            yield from _batches(found)
+
+    return _columns(rows, "validate").mapInArrow(run, FINDINGS)
+
+
+def _severity(rule: str) -> str:
+    return RULES[rule].severity
+
+
+def _valid_messages(
+    rows: pa.RecordBatch, found: list[dict[str, Any]], places: list[dict[str, Any]]
+) -> Iterator[tuple[int, MessageBatch | PatchBatch]]:
+    """The messages of rows with the number of the first, and an error for each row that is not valid."""
+    start = 0
+    while start < rows.num_rows:
+        done = start
+        try:
+            for batch in batches_from_arrow(rows.slice(start)):
+                yield done, batch
+                done += len(batch)
+            return
+        except DecodeError as error:
+            row = done if error.row is None else start + error.row
+            if row > done:  # those before it were not returned
+                for batch in batches_from_arrow(rows.slice(done, row - done)):
+                    yield done, batch
+                    done += len(batch)
+            found.append(_row(places[row], "error", "syntax", error.reason))
+            start = row + 1
+
+
+def _finding(each: Finding) -> dict[str, Any]:
+    return {
+        "source": each.source,
+        "severity": each.severity,
+        "rule": each.rule,
+        "text": each.render(in_spark),
+        "message": each.message,
+        "position": each.offset,
+        "line": each.line,
+        "column": each.column,
+        "frame": each.frame,
+        "row": each.row,
+    }
+
+
+def _summary(source: str, rule: str, count: int, strict: bool) -> dict[str, Any]:
+    text = f"{count} more findings of this rule; max_warnings sets the number of rows for each"
+    place = {"source": source, "offset": None, "position": None}
+    return _row(place, "error" if strict else "warning", rule, text)
+
+
+def _row(place: Mapping[str, Any], severity: str, rule: str, text: str) -> dict[str, Any]:
+    return {
+        "source": place["source"],
+        "severity": severity,
+        "rule": rule,
+        "text": text,
+        "message": place["offset"],
+        "position": place["position"],
+    }
+
+
+def _batches(found: list[dict[str, Any]]) -> Rows:
+    for start in range(0, len(found), ROWS):
+        yield pa.RecordBatch.from_pylist(found[start : start + ROWS], schema=_FINDINGS)
+
+
+# --- statistics ---
+
+
+@dataclass
+class _Counted:
+    """The statistics of a task: of its files up to their first error."""
+
+    collector: Collector
+    formats: dict[str, None]
+    error: str | None = None
+
+
+def find_statistics(
+    spark: SparkSession, paths: Sequence[str], options: Mapping[str, Any], top: int | None
+) -> Statistics:
+    """Return the statistics of logs.
+
+    Raises:
+        OptionError: If an option is unknown, a value is invalid, or the logs are of several kinds.
+        FileNotFoundError: If a path does not exist.
+    """
+    reader = reader_of(paths, options)
+    reading = reader.reading
+    tasks, count, size = _tasks(reader)
+
+    def run(number: int, task: Task) -> Rows:
+        counted = _Counted(Collector(first=number * _NUMBERS), {})
+        for path, split in task:
+            driver = Driver([path], replace(reading.log_reading(path, split), parts="always"))
+            source = None
+            try:
+                for item in driver:
+                    if item.source is not source:
+                        source = item.source
+                        counted.collector.start_log()
+                        counted.formats.setdefault(source.format.name)
+                    if isinstance(item, Broken):
+                        counted.error = counted.error or str(item.error)
+                        break
+                    if isinstance(item, Read) and item.batch is not None:
+                        counted.collector.add(item.batch, source.name)
+            finally:
+                driver.close()
+        yield _pickled(counted)
+
+    counted = run_tasks(spark, tasks, run, "counts binary")
+    return _merged(counted, top, source=", ".join(paths), logs=count, bytes=size)
+
+
+def find_statistics_of_rows(rows: DataFrame, top: int | None) -> Statistics:
+    """Return the statistics of rows with messages.
+
+    Raises:
+        OptionError: If there is no column of messages.
+    """
+    name = _quads_column(rows, "statistics")
+
+    def run(batches: Rows) -> Rows:
+        context = TaskContext.get()
+        number = 0 if context is None else context.partitionId()
+        collector = Collector(first=number * _NUMBERS)
+        for given in batches:
+            for batch in batches_from_arrow(given.filter(given[name].is_valid())):
+                collector.add(cast("AnyBatch", batch))
+        yield _pickled(_Counted(collector, {}))
+
+    counted = rows.select(name).mapInArrow(run, "counts binary")
+    return _merged(counted, top, source="rows", logs=1, bytes=0)
+
+
+def _pickled(counted: _Counted) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(counted)], pa.binary())], ["counts"])
+
+
+def _merged(counted: DataFrame, top: int | None, **about: Any) -> Statistics:
+    """The statistics of all tasks, merged in their order."""
+    if top is not None and top < 0:
+        raise OptionError(f"top is {top}, expected 0 or more")
+    collector = Collector()
+    found: dict[str, None] = {}
+    error: str | None = None
+    for (data,) in counted.toLocalIterator():
+        each: _Counted = pickle.loads(data)
+        collector.merge(each.collector, about["source"])
+        found |= each.formats
+        error = error or each.error
+    return collector.statistics(top=top, format=", ".join(found), error=error, **about)
+
+
+# --- diff ---
+
+
+def diff_sides(
+    sides: Sequence[Any], spark: SparkSession | None, options: Mapping[str, Any], *, metadata: bool
+) -> DataFrame:
+    """Return the messages that only one of two sides has, each side given as rows or as paths.
+
+    Raises:
+        OptionError: If an option is unknown, a value is invalid, or rows have no messages.
+        FileNotFoundError: If a path does not exist.
+    """
+    secret = os.urandom(32)  # the same for both sides, and not known to anyone who wrote the logs
+    hashed = [
+        _hashed_rows(side, secret)
+        if hasattr(side, "mapInArrow")
+        else _hashed_logs(cast("SparkSession", spark), side, options, secret, metadata)
+        for side in sides
+    ]
+    return _only_on_one_side(*hashed)
+
+
+def _hashed_logs(
+    spark: SparkSession,
+    paths: Sequence[str],
+    options: Mapping[str, Any],
+    secret: bytes,
+    metadata: bool,
+) -> DataFrame:
+    reader = reader_of(paths, options)
+    reading = reader.reading
+    tasks, _, _ = _tasks(reader)
+
+    def run(_: int, task: Task) -> Rows:
+        for path, split in task:
+            driver = Driver([path], reading.log_reading(path, split))
+            try:
+                for item in driver:
+                    if isinstance(item, Broken):
+                        item.error.renderer = in_spark
+                        raise item.error
+                    if isinstance(item, Read) and item.batch is not None and len(item.batch):
+                        batch = item.batch
+                        yield _hashes(
+                            batch,
+                            secret,
+                            metadata,
+                            [item.source.name] * len(batch),
+                            [batch.position(number) for number in range(len(batch))],
+                        )
+            finally:
+                driver.close()
+
+    return run_tasks(spark, tasks, run, HASHES)
+
+
+def _hashed_rows(rows: DataFrame, secret: bytes) -> DataFrame:
+    name = _quads_column(rows, "diff")
+
+    def run(batches: Rows) -> Rows:
+        for given in batches:
+            there = given.filter(given[name].is_valid())
+            sources, positions = there["source"].to_pylist(), there["position"].to_pylist()
+            start = 0
+            for batch in batches_from_arrow(there.select([name])):
+                stop = start + len(batch)
+                some = sources[start:stop], positions[start:stop]
+                yield _hashes(cast("AnyBatch", batch), secret, False, *some)
+                start = stop
+
+    return _columns(rows, "diff").mapInArrow(run, HASHES)
+
+
+def _hashes(
+    batch: AnyBatch,
+    secret: bytes,
+    metadata: bool,
+    sources: list[str | None],
+    positions: list[int | None],
+) -> pa.RecordBatch:
+    comparer = Comparer(
+        "sets" if isinstance(batch, MessageBatch) else "exact",
+        metadata=metadata,
+        max_steps=_MAX_STEPS,
+        max_total_steps=_MAX_TOTAL_STEPS,
+        secret=secret,
+    )
+    hashes = comparer.full_signatures(batch)
+    columns = [
+        pa.array(sources, pa.string()),
+        pa.array(positions, pa.int64()),
+        pa.array(hashes, pa.binary()),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=_HASHES)
+
+
+def _only_on_one_side(a: DataFrame, b: DataFrame) -> DataFrame:
+    """The messages whose n-th occurrence on one side has none on the other."""
+    both = a.withColumn("side", F.lit("a")).unionAll(b.withColumn("side", F.lit("b")))
+    # Messages without a hash equal no other one.
+    key = F.coalesce("hash", F.concat_ws(" ", "side", "source", "position").cast("binary"))
+    order = Window.partitionBy("side", "key").orderBy("source", "position")
+    numbered = both.withColumn("key", key).withColumn("n", F.row_number().over(order))
+    message = F.struct("side", "source", "position", F.col("hash").isNull().alias("undecided"))
+    pairs = numbered.groupBy("key", "n").agg(
+        F.count("*").alias("sides"), F.first(message).alias("m")
+    )
+    return pairs.where("sides = 1").select("m.*")

@@ -1,0 +1,119 @@
+"""Big logs written again so that they can be split: `resplit`.
+
+In: logs that cannot be read in splits. Out: a log for each of them, in a format and with marks at which it can be split.
+Cost: one task for each log, which decodes and encodes it; memory does not depend on its size.
+Law: the messages of each log stay together, complete and in order; all logs appear, or none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from rdfm import formats
+from rdfm.conversion.convert import convert
+from rdfm.errors import OptionError, RdfmError
+from rdfm.spark.checks import reader_of, run_tasks
+from rdfm.spark.commit import CommitTarget, FolderCommit
+from rdfm.spark.remedies import in_spark
+from rdfm.storage.files import storage_of
+from rdfm.storage.paths import is_url, local_target
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from rdfm.spark.checks import Task
+
+__all__ = ["rewrite"]
+
+_MODES = ("append", "overwrite")
+# Options of a conversion that are decided here.
+_DECIDED = (
+    "from_format",
+    "to_format",
+    "to",
+    "append",
+    "jobs",
+    "split_messages",
+    "split_bytes",
+    "split_by",
+)
+
+
+def rewrite(
+    spark: SparkSession,
+    paths: Sequence[str],
+    out: str,
+    *,
+    to: str,
+    mode: str,
+    options: Mapping[str, Any],
+    storage: Mapping[str, Any] | None,
+) -> None:
+    """Write logs again, each in a task.
+
+    Raises:
+        OptionError: If the format cannot be split, or an option is invalid.
+        UnknownFormatError: If the format does not exist.
+        FileNotFoundError: If a path does not exist.
+        OSError: If the folder cannot be written to.
+    """
+    spec = formats.find(to).spec
+    if not spec.splittable:
+        known = ", ".join(each.name for each in formats.specs() if each.splittable)
+        raise OptionError(f"{spec.title} cannot be split; set to to one of {known}")
+    if mode not in _MODES:
+        raise OptionError(f"mode is {mode[:40]!r}, expected {' or '.join(_MODES)}")
+    for name in options:
+        if name in _DECIDED:
+            raise OptionError(
+                f"resplit has no option {name}; use rdfm.convert for other conversions"
+            )
+    local_target(out)  # rejects a URL with one slash
+    reading = {"storage_options": storage, "split_bytes": 0, "format": options.get("format")}
+    reader = reader_of(paths, reading)
+    tasks: list[Task] = [
+        [(file.path, None) for file, _ in task] for task in reader.work(reader.files())
+    ]
+    target = CommitTarget.of(out, storage)
+    target.clean()
+    job = uuid.uuid4().hex
+    target.begin(job)
+    given = {name: value for name, value in options.items() if name != "format"}
+
+    def run(number: int, task: Task) -> Iterator[pa.RecordBatch]:
+        there = CommitTarget.of(out, storage)
+        attempt = f"{number:05d}-{os.urandom(6).hex()}"
+        folder = there.attempt(job, attempt)
+        parts = []
+        for at, (path, _) in enumerate(task):
+            name = f"part-{number:05d}-{job}-c{at:03d}{spec.suffixes[0]}"
+            file = there.storage.open_new(f"{folder}/{name}")
+            with contextlib.ExitStack() as opened:
+                log: Any = path
+                format = options.get("format")
+                if storage and is_url(path):  # `convert` has no options for storages
+                    files, inside = storage_of(path, storage)
+                    log = opened.enter_context(files.open_old(inside))
+                    found = formats.by_path(path)
+                    format = format or (None if found is None else found.name)
+                try:
+                    convert(log, file, from_format=format, to_format=spec.name, jobs=1, **given)
+                except RdfmError as error:
+                    error.renderer = in_spark
+                    raise
+            there.storage.finish(file)
+            parts.append(f"{attempt}/{name}")
+        yield pa.RecordBatch.from_arrays([pa.array(parts, pa.string())], ["part"])
+
+    try:
+        parts = [row.part for row in run_tasks(spark, tasks, run, "part string").collect()]
+        target.commit(FolderCommit(job, tuple(parts)), replaces=mode == "overwrite")
+    except BaseException:
+        target.drop(job)
+        raise
