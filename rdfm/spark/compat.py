@@ -163,7 +163,7 @@ def is_remote(spark: SparkSession) -> bool:
 
 
 def register_source(spark: SparkSession, source: type[DataSource]) -> None:
-    """Register a data source unless Spark finds it without this.
+    """Register a data source unless Spark finds it.
 
     Registering it twice is an error in some versions, and a warning in others.
     """
@@ -177,7 +177,7 @@ def register_source(spark: SparkSession, source: type[DataSource]) -> None:
 
 
 def _is_found(spark: SparkSession, name: str) -> bool:
-    """Whether Spark finds a data source by itself; false if it does not say so."""
+    """Whether Spark finds a data source without registration; false if this is unknown."""
     if not is_remote(spark):
         with contextlib.suppress(Exception):
             session: Any = spark

@@ -376,6 +376,7 @@ def of_rows(
                 if (row := error.message_index) is not None:
                     error.source = known["source"][row].as_py() if "source" in known else None
                     error.message_index = known["message"][row].as_py()
+                    error.offset = known["position"][row].as_py() if "position" in known else None
                 raise
 
 

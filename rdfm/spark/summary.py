@@ -18,7 +18,7 @@ REPORT = "rdfm_report"
 
 
 class WriteSummary(NamedTuple):
-    """What a batch write has written.
+    """Counts and notes of a batch write.
 
     Attributes:
         messages: Number of messages.

@@ -82,6 +82,18 @@ def test_constructed_messages_have_the_columns_of_a_read(run_query, spark, tmp_p
     assert rdfm.spark.read(spark, tmp_path / "out").count() == 3
 
 
+def test_rows_without_an_index_are_identified_by_their_position(spark, log):
+    rows = rdfm.spark.read(spark, log)
+    found = rdfm.spark.query(rows, "SELECT ?s { ?s <http://e/at> ?t }")
+    assert found.columns == ["source", "position", "s"]
+    positions = [row.position for row in rows.orderBy("position").collect()]
+    assert [row.position for row in found.orderBy("position").collect()] == positions
+    with pytest.raises(OptionError, match=r"\?position has the name of a column"):
+        rdfm.spark.query(rows, "SELECT ?position { ?position <http://e/at> ?t }")
+    constructed = rdfm.spark.query(rows.drop("position"), "CONSTRUCT WHERE { ?s ?p ?o }")
+    assert {row.position for row in constructed.collect()} == {None}
+
+
 def test_answers_are_rows(run_query):
     found = run_query("ASK { ?s <http://e/value> ?v FILTER (?v < 3) }")
     assert found.dtypes == [("source", "string"), ("message", "bigint"), ("holds", "boolean")]
@@ -134,8 +146,8 @@ def test_a_value_of_the_wrong_type_is_an_error(spark, tmp_path):
     path = tmp_path / "log.nq"
     path.write_text(MISFIT)
     text = "SELECT ?v { ?s <http://e/value> ?v }"
-    for logs in (path, rdfm.spark.read(spark, path)):
-        with pytest.raises(Exception, match=rf"{path}: \?v is .*, expected a number \(message 0\)"):
+    for logs, where in ((path, "message"), (rdfm.spark.read(spark, path), "byte")):
+        with pytest.raises(Exception, match=rf"{path}: \?v is .*, expected a number \({where} 0\)"):
             rdfm.spark.query(text, logs, types={"v": "double"}).collect()
     found = rdfm.spark.query(text, path, types={"v": "double"}, mode="PERMISSIVE")
     assert [(row.v, row._corrupt_record) for row in found.orderBy("message").collect()] == [

@@ -465,7 +465,7 @@ def test_limits_count_files_or_bytes_and_spark_may_lift_them(place):
 def test_large_logs_are_split_and_small_ones_are_combined(place):
     for name in ("a.nq", "b.nq", "c.jelly"):
         place.arrive(name, count=200)
-    engine = place.engine(splitbytes="2000")
+    engine = place.engine(splitbytes="2000", columns="offset, quads")
     end = engine.plan()
     parts = engine.reader.partitions(json.loads(engine.offset), json.loads(end))
     assert len(parts) > 5
