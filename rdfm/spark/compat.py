@@ -144,8 +144,9 @@ def _through_pandas(function: Callable[..., pa.Array], type: DataType, determini
         """A series with lists instead of NumPy arrays, and maps as such."""
         values: list[Any] = [list(value) if hasattr(value, "tolist") else value for value in column]
         if any(isinstance(value, dict) for value in values):
+            of = pa.infer_type([each for value in values if value for each in value.values()])
             values = [None if value is None else list(value.items()) for value in values]
-            return pa.array(values, pa.map_(pa.string(), pa.string()))
+            return pa.array(values, pa.map_(pa.string(), of))
         return pa.array(values, from_pandas=True)
 
     # Spark derives the kind of function from the annotations.
