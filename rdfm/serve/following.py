@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 PIECE_BYTES = 256 << 10
-_HEAD_BYTES = 1 << 20
+_HEAD_BYTES = 8 << 20
 # Options of an encoded stream if the log is not a Jelly log.
 _PRESET = StreamOptions(name_table=4000, prefix_table=150, datatype_table=32, version=2)
 _TRIPLES, _QUADS = 1, 2
@@ -74,6 +74,11 @@ class LogFile:
         self.name = visible(str(path))
         self.position = position
         self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    @property
+    def inode(self) -> int:
+        """The number of the file in its file system."""
+        return os.fstat(self._file).st_ino
 
     def size(self) -> int:
         """Return the committed length.
@@ -115,6 +120,10 @@ class LogFile:
         data = os.pread(self._file, count, self.position) if count > 0 else b""
         self.position += len(data)
         return data
+
+    def read_at(self, offset: int, count: int) -> bytes:
+        """Return bytes before the committed length."""
+        return os.pread(self._file, count, offset)
 
     _limit = 0  # a length that was committed once
 
@@ -175,9 +184,7 @@ class StoredFrames:
             TruncatedError: It does.
         """
         if self._rest:
-            raise TruncatedError(
-                "the log ends inside a frame", format="jelly", source=self._file.name
-            )
+            raise _inside_frame(self._file)
 
     def close(self) -> None:
         """Close the log."""
@@ -195,11 +202,11 @@ class MessageSource(Protocol):
             ReplacedError: As in `LogFile.size`.
         """
 
-    def finish(self) -> MessageBatch | None:
-        """Return the messages that only the end of the log completes, batch by batch, then None.
+    def check_end(self) -> None:
+        """Reject a log that ends inside a message.
 
         Raises:
-            DecodeError: The log is broken.
+            TruncatedError: It does.
         """
 
     def size(self) -> int:
@@ -227,11 +234,10 @@ class _JellyMessages:
         self._first = first
         self._file = LogFile(path, start)
         self._decoder = format.decoder(options, opening)
-        self._finished = False
 
     def read(self) -> MessageBatch | None:
         while (batch := self._next()) is None:
-            piece = b"" if self._finished else self._file.read()
+            piece = self._file.read()
             if not piece:
                 return None
             self._decoder.feed(piece)
@@ -247,10 +253,9 @@ class _JellyMessages:
                 return batch.slice(missing, len(batch))
         return None
 
-    def finish(self) -> MessageBatch | None:
-        self._finished = True
-        self._decoder.finish()
-        return self._next()
+    def check_end(self) -> None:
+        if _chain(self._file, self._file.position).end < self._file.position:
+            raise _inside_frame(self._file)
 
     def size(self) -> int:
         return self._file.size()
@@ -292,8 +297,8 @@ class _ReadMessages:
             self._log.close()
             self._log = None
 
-    def finish(self) -> MessageBatch | None:
-        return None
+    def check_end(self) -> None:
+        """Do nothing: the end was read."""
 
     def size(self) -> int:
         return self._file.size()
@@ -303,6 +308,21 @@ class _ReadMessages:
         if self._log is not None:
             self._log.close()
             self._log = None
+
+
+def _chain(file: LogFile, size: int) -> LengthChain:
+    """Follow the lengths of the frames of a log up to a size."""
+    chain = LengthChain()
+    while chain.next < size and not chain.broken:
+        piece = file.read_at(chain.next, min(PIECE_BYTES, size - chain.next))
+        if not piece:
+            break
+        chain.feed(piece)
+    return chain
+
+
+def _inside_frame(file: LogFile) -> TruncatedError:
+    return TruncatedError("the log ends inside a frame", format="jelly", source=file.name)
 
 
 def messages_from(path: Path, log: LogOptions, first: int) -> MessageSource:
@@ -392,12 +412,10 @@ def count_messages(path: Path, log: LogOptions) -> int:
         DecodeError, OSError, ReplacedError: The log is broken, or cannot be read.
     """
     if log.stored:
-        file, chain = LogFile(path), LengthChain()
+        file = LogFile(path)
         try:
-            while piece := file.read():
-                chain.feed(piece)
+            return _chain(file, file.size()).messages
         finally:
             file.close()
-        return chain.messages
     with open_log(str(path)) as reader:
         return sum(len(batch) for batch in reader.batches())
