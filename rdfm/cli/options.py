@@ -26,6 +26,7 @@ _FIRST = (
     "Comparison",
     "Checks",
     "Input",
+    "Live streams",
     "Dataset",
     "Output",
     "Messages",
