@@ -386,7 +386,7 @@ class Streams(grpc.GenericRpcHandler):
         given = _bearer(context.invocation_metadata() or ())
         if given is None:
             raise Refused(
-                Status.UNAUTHENTICATED, "a token is needed; send authorization: Bearer TOKEN"
+                Status.UNAUTHENTICATED, "the server needs a token (authorization: Bearer TOKEN)"
             )
         tokens = [access.publish_token] if publishing else [access.read_token, access.publish_token]
         # Compares with all of them, so that the time does not depend on the token.

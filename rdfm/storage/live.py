@@ -225,6 +225,7 @@ class LiveSettings:
 
 
 def _grpc() -> Any:
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # errors are raised, not logged
     try:
         import grpc
     except ImportError as error:
@@ -266,7 +267,10 @@ def _error(address: LiveAddress, error: Any) -> LiveError:
     elif code == "UNIMPLEMENTED":
         reason = "the server has no Jelly gRPC service; check host and port"
     elif code == "UNAUTHENTICATED":
-        reason = f"{details}; put the token into the environment variable {TOKEN_VARIABLE}"
+        reason = (
+            f"{details or 'the server needs a token'}; the environment variable {TOKEN_VARIABLE} has "
+            "the token to send"
+        )
     elif code == "CANCELLED":
         reason = "the server ended the call" if not details else f"cancelled: {details}"
     else:
