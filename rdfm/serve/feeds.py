@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -72,15 +73,15 @@ class TopicLog:
         self._grown.set()
         self._grown = asyncio.Event()
 
-    async def growth(self, source: StoredFrames | MessageSource) -> None:
-        """Wait until the log may be longer than a source has read.
+    async def growth(self, ready: Callable[[], bool]) -> None:
+        """Wait until there is something to send.
 
-        Raises:
-            ReplacedError: The log was replaced or shortened.
+        Args:
+            ready: Whether there is; called when the log, or a feed, may have grown.
         """
         while True:
             grown = self._grown
-            if source.size() > source.reached:
+            if ready():
                 return
             self._waiting += 1
             try:
@@ -142,6 +143,17 @@ class Member:
         if not found and feed.error is not None:
             raise feed.error
         return found
+
+    def is_ready(self) -> bool:
+        """Whether there are frames to send, or the log is longer than the feed has read.
+
+        Raises:
+            ReplacedError: The log was replaced or shortened.
+        """
+        feed, source = self.feed, self.feed.source
+        if self.position < feed.end or feed.error is not None:
+            return True
+        return source is not None and source.size() > source.reached
 
     def passed(self) -> None:
         """Record that the next frame was sent."""
@@ -237,6 +249,7 @@ class Feed:
                 if self.end == position and self.error is None:
                     await self._make_room()
                     self._append(await asyncio.to_thread(self._encode_more))
+                    self._topic.wake()
             finally:
                 if not self._members:
                     self._close()

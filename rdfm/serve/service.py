@@ -151,12 +151,12 @@ class Streams(grpc.GenericRpcHandler):
             response = respond(requested, found)
         except RequestError as error:
             raise Refused(Status.INVALID_ARGUMENT, str(error)) from None
-        # The client learns early that the call was accepted, even if there is no message.
+        position = await topic.count(found) if from_end else 0
+        # The client learns that the call was accepted, and where it starts, before any message.
         await context.send_initial_metadata(())
         if response.stored and not from_end:
             await self._send_stored(topic, found, follow, context)
             return
-        position = await topic.count(found) if from_end else 0
         await self._send_encoded(topic, response, found, position, follow, context)
 
     async def _send_stored(
@@ -173,7 +173,7 @@ class Streams(grpc.GenericRpcHandler):
                 if not follow:
                     source.check_end()
                     return
-                await self._until_stopped(topic.growth(source))
+                await self._until_stopped(topic.growth(lambda: source.size() > source.reached))
         finally:
             source.close()
 
@@ -206,7 +206,7 @@ class Streams(grpc.GenericRpcHandler):
                 if not follow:
                     await asyncio.to_thread(source.check_end)
                     return
-                await self._until_stopped(topic.growth(source))
+                await self._until_stopped(topic.growth(member.is_ready))
                 if len(topic.feeds) > 1 and topic.feeds[0] is not member.feed:
                     member = _move(topic, member, response, log)
         finally:
