@@ -133,7 +133,8 @@ class TopicWriter:
         async with self._writing:
             if self._log is not None:
                 log, self._log = self._log, None
-                await asyncio.to_thread(log.close)
+                # A log without messages is not created.
+                await asyncio.to_thread(log.close if log.messages else log.discard)
 
 
 class Publication:

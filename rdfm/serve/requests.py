@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from rdfm.storage.jelly_wire import StreamOptions
 
-__all__ = ["MAX_TABLES", "LogOptions", "RequestError", "Response", "respond"]
+__all__ = ["MAX_TABLES", "LogOptions", "RequestError", "Response", "check_published", "respond"]
 
 # Number of names, prefixes and datatypes: the largest tables of a response and of a publication.
 MAX_TABLES = (4096, 1024, 256)
@@ -103,6 +103,23 @@ def respond(requested: StreamOptions | None, log: LogOptions) -> Response:
         "restart_bytes": 0,
     }
     return Response(log.stored and _satisfies(own, requested), encoder)
+
+
+def check_published(options: StreamOptions) -> None:
+    """Reject the options of a publication that is not accepted.
+
+    Raises:
+        RequestError: They are invalid, or a table is larger than the limits.
+    """
+    if options.physical_type not in _PHYSICAL:
+        raise RequestError(f"physical type {options.physical_type} is unknown; expected 1 to 3")
+    if not 1 <= options.version <= _MAX_VERSION:
+        raise RequestError(f"version {options.version} is unknown; expected 1 or {_MAX_VERSION}")
+    sizes = (options.name_table, options.prefix_table, options.datatype_table)
+    for name, size, limit in zip(("name", "prefix", "datatype"), sizes, MAX_TABLES, strict=True):
+        if size > limit:
+            raise RequestError(f"max_{name}_table_size is {size}; this server allows {limit}")
+    _check(options)
 
 
 def _check(requested: StreamOptions) -> None:

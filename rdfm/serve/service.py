@@ -22,7 +22,7 @@ from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, RdfmE
 from rdfm.serve.feeds import Member, TopicLog
 from rdfm.serve.following import ReplacedError, StoredFrames
 from rdfm.serve.publishing import FrameQueue, Publication, TopicWriter
-from rdfm.serve.requests import LogOptions, RequestError, Response, respond
+from rdfm.serve.requests import LogOptions, RequestError, Response, check_published, respond
 from rdfm.serve.topics import TopicError, Topics
 from rdfm.storage.jelly_wire import (
     PUBLISH,
@@ -260,6 +260,10 @@ class Streams(grpc.GenericRpcHandler):
                     Status.INVALID_ARGUMENT,
                     "the first row of the first frame must be the stream options",
                 )
+            try:
+                check_published(options)
+            except RequestError as error:
+                raise Refused(Status.INVALID_ARGUMENT, str(error)) from None
             try:
                 path = self._topics.find_or_create(options.stream_name)
             except TopicError as error:

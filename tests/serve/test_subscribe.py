@@ -321,7 +321,7 @@ def test_uncommitted_messages_are_not_sent(client, folder):
 def test_a_slow_subscriber_receives_everything_and_does_not_delay_others(tmp_path, wanted):
     count, padding = 3000, "x" * 20_000
     quads = [
-        [(*message(n)[0][:3], ("iri", f"http://e/{padding}"))] for n in range(count)
+        [(*message(n)[0][:3], ("iri", f"http://e/{n}{padding}"))] for n in range(count)
     ]
     write(tmp_path / "big.jelly", quads, name_table=8, physical_type="graphs")
     del quads
