@@ -13,7 +13,9 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import grpc
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+
+import grpc  # noqa: E402
 from jelly_proto import Reader, Writer, compiled
 
 PROTO = compiled("grpc.proto")

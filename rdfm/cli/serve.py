@@ -171,17 +171,18 @@ def _settings(options: dict[str, Any]) -> ServerSettings:
         raise OptionError("--tls-cert and --tls-key are only used together; give both")
     if certificate is None and authority is not None:
         raise OptionError("--client-ca needs TLS; give --tls-cert and --tls-key")
-    read_token = _token(options["read_token_file"], _READ_VARIABLE)
-    publish_token = _token(options["publish_token_file"], _PUBLISH_VARIABLE)
-    if options["allow_publish"] and publish_token is None:
-        raise OptionError(
-            f"--allow-publish needs a token; give --publish-token-file, or set {_PUBLISH_VARIABLE}"
-        )
     if not options["allow_publish"]:
         for name in ("publish_token_file", "create_topics"):
             if options[name]:
                 raise OptionError(f"--{name.replace('_', '-')} needs --allow-publish")
-        publish_token = None
+    read_token = _token(options["read_token_file"], _READ_VARIABLE)
+    publish_token = None
+    if options["allow_publish"]:
+        publish_token = _token(options["publish_token_file"], _PUBLISH_VARIABLE)
+    if options["allow_publish"] and publish_token is None:
+        raise OptionError(
+            f"--allow-publish needs a token; give --publish-token-file, or set {_PUBLISH_VARIABLE}"
+        )
     tls = None
     if certificate is not None and key is not None:
         tls = Tls(certificate, key, authority)

@@ -116,8 +116,10 @@ def live_options(
         return None
     are_live = [is_live(given) for given in inputs]
     if not (all(are_live) or (is_live(output) and not any(are_live))):
+        name, value = next(iter(found.items()))
+        shown = spelled(name, str(value).lower()) if isinstance(value, bool) else spelled(name)
         raise OptionError(
-            f"{spelled(next(iter(found)))} is for live streams, such as grpc://host:9090/topic; leave "
+            f"{shown} is for live streams, such as grpc://host:9090/topic; leave "
             "it out"
         )
     return found

@@ -500,6 +500,11 @@ class Shape:
             format: The format.
             options: The options.
         """
+        if self._live is not None and options.get("delimited") in (False, "false"):
+            raise OptionError(
+                f"{spelled('delimited', 'false', 'write')} is for files, not for live streams; leave it "
+                "out"
+            )
         make_empty = None
         if "dialect" in format.options("write") and not options.get("flat"):
             # Readers that do not support messages reject a log of only `VERSION` and `MESSAGE`.

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm._core import Decoder, Encoder
-from rdfm.errors import DecodeError, MissingExtraError, OptionError, spelled, visible
+from rdfm.errors import DecodeError, MissingExtraError, OptionError, RdfmError, spelled, visible
 from rdfm.storage.jelly_wire import (
     MAX_FRAME_BYTES,
     PUBLISH,
@@ -281,11 +281,9 @@ def _error(address: LiveAddress, error: Any) -> LiveError:
 def _unavailable(address: LiveAddress, details: str) -> str:
     """Describe a connection that failed or was lost."""
     if "handshake" in details.lower() or "SSL" in details:
-        if "CERTIFICATE_VERIFY_FAILED" in details or "certificate" in details:
-            return (
-                f"the certificate of the server is not trusted; {spelled('tls_ca')} names the file of "
-                "its authority"
-            )
+        if "CERTIFICATE_VERIFY_FAILED" in details:
+            option = RdfmError(spelled("tls_ca"))  # in the spelling of the surface
+            return f"the certificate of the server is not trusted; {option} names the file of its authority"
         return "the TLS handshake failed; a server without TLS needs grpc://"
     if "refused" in details:
         return "connection refused; is the server running on that port?"
