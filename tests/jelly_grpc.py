@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
-import grpc  # noqa: E402
+import grpc
 from jelly_proto import Reader, Writer, compiled
 
 PROTO = compiled("grpc.proto")

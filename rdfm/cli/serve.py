@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -20,12 +21,13 @@ _EPILOG = """Examples:
   rdfm serve logs/ --grpc 0.0.0.0:9090 --tls-cert server.pem --tls-key key.pem
 
 Exit status: 0 ended by SIGTERM or Ctrl-C, 1 a file cannot be read, 2 bad usage."""
+F = TypeVar("F", bound=Callable[..., Any])
 _READ_VARIABLE = "RDFM_READ_TOKEN"
 _PUBLISH_VARIABLE = "RDFM_PUBLISH_TOKEN"
 _MAX_TOKEN_BYTES = 1 << 16
 
 
-def _file(name: str, help: str, group: str = "Access") -> Any:
+def _file(name: str, help: str, group: str = "Access") -> Callable[[F], F]:
     """Return a decorator that adds an option with the name of a file."""
     return option(name, group=group, type=click.Path(), help=help)
 
@@ -65,9 +67,7 @@ def _file(name: str, help: str, group: str = "Access") -> Any:
 )
 @_file("--tls-cert", "Certificate of the server with its chain, in PEM.", "Address")
 @_file("--tls-key", "Private key of the certificate, in PEM.", "Address")
-@option(
-    "--insecure", group="Address", is_flag=True, help="Serve other machines even without TLS."
-)
+@option("--insecure", group="Address", is_flag=True, help="Serve other machines even without TLS.")
 @option("--gzip", group="Address", is_flag=True, help="Compress responses.")
 @option(
     "--max-streams",
@@ -82,7 +82,9 @@ def _file(name: str, help: str, group: str = "Access") -> Any:
 @_file("--read-token-file", f"File with the token of subscribers (or ${_READ_VARIABLE}).")
 @option("--allow-publish", group="Access", is_flag=True, help="Accept messages; needs a token.")
 @_file("--publish-token-file", f"File with the token of publishers (or ${_PUBLISH_VARIABLE}).")
-@option("--create-topics", group="Access", is_flag=True, help="Create topics that are published to.")
+@option(
+    "--create-topics", group="Access", is_flag=True, help="Create topics that are published to."
+)
 @quiet_option()
 def command(folder: str | None, quiet: bool, **options: Any) -> int:
     """Serve the logs in FOLDER to subscribers over Jelly gRPC, and accept messages for them.
@@ -94,10 +96,9 @@ def command(folder: str | None, quiet: bool, **options: Any) -> int:
 
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # errors are raised, not logged
     try:
+        import grpc  # noqa: F401
         import grpc_health
         import grpc_reflection
-
-        import grpc  # noqa: F401
     except ImportError as error:
         raise MissingExtraError("rdfm serve needs grpcio: pip install 'rdfm[grpc]'") from error
     del grpc_health, grpc_reflection

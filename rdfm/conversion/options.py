@@ -119,8 +119,7 @@ def live_options(
         name, value = next(iter(found.items()))
         shown = spelled(name, str(value).lower()) if isinstance(value, bool) else spelled(name)
         raise OptionError(
-            f"{shown} is for live streams, such as grpc://host:9090/topic; leave "
-            "it out"
+            f"{shown} is for live streams, such as grpc://host:9090/topic; leave it out"
         )
     return found
 

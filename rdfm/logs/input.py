@@ -35,8 +35,8 @@ from rdfm.storage import compression as compressions
 from rdfm.storage.addresses import is_web, shown, without_credentials
 from rdfm.storage.compression import PIECE_BYTES
 from rdfm.storage.files import storage_of, without_library
-from rdfm.storage.live import LiveSettings, Subscription, is_live
 from rdfm.storage.listing import find_files, is_glob, matches
+from rdfm.storage.live import LiveSettings, Subscription, is_live
 from rdfm.storage.paths import describe_invalid_path, is_url, local_path
 
 __all__ = ["Input", "MemberInput", "Readable", "as_inputs", "files_of", "holds_files"]

@@ -25,7 +25,6 @@ from rdfm.serve.following import (
     LogFile,
     MessageSource,
     ReplacedError,
-    StoredFrames,
     count_messages,
     describe,
     messages_from,

@@ -43,7 +43,7 @@ FOLLOW = "rdfm-follow"
 # Time in which the cancellation of a call is known after its last frame.
 ABORT_SECONDS = 0.1
 
-Context = grpc.aio.ServicerContext[bytes, bytes]
+Context = Any  # grpc.aio.ServicerContext
 Status = grpc.StatusCode
 
 
@@ -75,7 +75,7 @@ class Refused(Exception):
         self.reason = reason
 
 
-class Streams(grpc.GenericRpcHandler):
+class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no types
     """The handlers of the service.
 
     Attributes:
@@ -250,11 +250,15 @@ class Streams(grpc.GenericRpcHandler):
             self._authorize(context, publishing=True)
             first = await anext(aiter(frames), None)
             if first is None:
-                raise Refused(Status.INVALID_ARGUMENT, "the stream has no frames; expected at least one")
+                raise Refused(
+                    Status.INVALID_ARGUMENT, "the stream has no frames; expected at least one"
+                )
             try:
                 options = stream_options(first)
             except WireError as error:
-                raise Refused(Status.INVALID_ARGUMENT, f"the first frame is broken: {error}") from None
+                raise Refused(
+                    Status.INVALID_ARGUMENT, f"the first frame is broken: {error}"
+                ) from None
             if options is None:
                 raise Refused(
                     Status.INVALID_ARGUMENT,
@@ -447,4 +451,3 @@ def _forget_result(task: asyncio.Task[None]) -> None:
     """Mark the error of an aborted publication as seen."""
     if not task.cancelled():
         task.exception()
-

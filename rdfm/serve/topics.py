@@ -36,7 +36,9 @@ def parse_topic(text: str) -> tuple[str, str]:
     """
     name, equals, log = text.partition("=")
     if not equals or not log:
-        raise OptionError(f"--topic needs NAME=LOG, such as sensors=logs/s.jelly, not {text[:60]!r}")
+        raise OptionError(
+            f"--topic needs NAME=LOG, such as sensors=logs/s.jelly, not {text[:60]!r}"
+        )
     return name, log
 
 

@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from rdfm._core import Decoder, Encoder
 from rdfm.errors import DecodeError, MissingExtraError, OptionError, RdfmError, spelled, visible
@@ -35,9 +35,6 @@ from rdfm.storage.jelly_wire import (
     stream_options,
     subscribe_message,
 )
-
-if TYPE_CHECKING:
-    import grpc
 
 __all__ = [
     "LIVE_OPTIONS",
@@ -233,7 +230,7 @@ def _grpc() -> Any:
     return grpc
 
 
-def _channel(address: LiveAddress, settings: LiveSettings) -> grpc.Channel:
+def _channel(address: LiveAddress, settings: LiveSettings) -> Any:
     """Open a channel, which connects with the first call."""
     grpc = _grpc()
     options: list[tuple[str, Any]] = [
@@ -374,7 +371,7 @@ class Subscription:
         self._failures = 0
         self._options: StreamOptions | None = None
         self._resuming: _Resuming | None = None
-        self._channel: grpc.Channel | None = None
+        self._channel: Any = None
         self._call: Any = None
         self._frames = _Frames()
         self._rest = b""
@@ -529,7 +526,7 @@ class _Resuming:
             left_out = min(self._skipped, len(batch))
             self._skipped -= left_out
             if left_out < len(batch):
-                data += self._encode(batch.slice(left_out, len(batch)))  # type: ignore[union-attr]
+                data += self._encode(batch.slice(left_out, len(batch)))
                 count += len(batch) - left_out
         return data, count
 
@@ -549,9 +546,7 @@ class LiveTarget:
         bytes_written: Bytes of frames so far.
     """
 
-    def __init__(
-        self, url: str, settings: LiveSettings, compression: str | None = None
-    ) -> None:
+    def __init__(self, url: str, settings: LiveSettings, compression: str | None = None) -> None:
         """Prepare the call; it begins with the first frame.
 
         Args:
@@ -573,7 +568,7 @@ class LiveTarget:
         self._rest = b""
         self._frames = _Frames()
         self._is_first = True
-        self._channel: grpc.Channel | None = _channel(self._address, settings)
+        self._channel: Any = _channel(self._address, settings)
         publish = self._channel.stream_unary(PUBLISH)
         self._call = publish.future(
             self._frames.each(),
@@ -591,7 +586,9 @@ class LiveTarget:
         """
         if self._process != os.getpid():
             raise PermissionError(
-                errno.EPERM, "opened by the parent process; create the log after the fork", self.name
+                errno.EPERM,
+                "opened by the parent process; create the log after the fork",
+                self.name,
             )
 
     def write(self, data: bytes | memoryview) -> None:

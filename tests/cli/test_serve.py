@@ -1,6 +1,5 @@
 """Live streams on the command line: serving, reading, publishing, and wrong uses."""
 
-
 import socket
 import subprocess
 import sys
@@ -48,7 +47,7 @@ def test_messages_are_printed_when_they_arrive(served, tmp_path):
     command = [sys.executable, "-m", "rdfm", "cat", url, "--to", "nq"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert [process.stdout.readline() for _ in range(3)] == [A, "# @message\n", A]
-        with open(tmp_path / "logs/a.nq", "a") as log:
+        with (tmp_path / "logs/a.nq").open("a") as log:
             log.write(f"# @message\n{A}")
         assert [process.stdout.readline() for _ in range(2)] == ["# @message\n", A]
         process.terminate()
@@ -66,7 +65,7 @@ def test_a_restarted_server_is_connected_to_again(tmp_path):
         assert [process.stdout.readline() for _ in range(3)] == [A, "# @message\n", A]
         server.process.kill()
     with serve(tmp_path, port=port):
-        with open(tmp_path / "a.nq", "a") as log:
+        with (tmp_path / "a.nq").open("a") as log:
             log.write(f"# @message\n{A}")
         assert [process.stdout.readline() for _ in range(2)] == ["# @message\n", A]
         process.terminate()
@@ -102,7 +101,11 @@ def test_a_restarted_server_is_connected_to_again(tmp_path):
         (". --read-token-file empty", 2, "empty has no token"),
         (". --read-token-file a.nq", 2, "a.nq has no token; expected printable ASCII"),
         (". --max-streams 0", 2, "the minimum is 1"),
-        ("--topic x=a.nq --allow-publish --publish-token-file t --create-topics", 2, "need a folder"),
+        (
+            "--topic x=a.nq --allow-publish --publish-token-file t --create-topics",
+            2,
+            "need a folder",
+        ),
     ],
 )
 def test_wrong_servers_are_refused_in_one_sentence(rdfm, tmp_path, words, code, text):
@@ -208,9 +211,7 @@ def test_tls_must_match(rdfm, tmp_path, served):
 
 
 def test_a_missing_extra_is_named(tmp_path):
-    code = (
-        "import sys\nsys.modules['grpc'] = None\nfrom rdfm.cli import main\nmain(sys.argv[1:])\n"
-    )
+    code = "import sys\nsys.modules['grpc'] = None\nfrom rdfm.cli import main\nmain(sys.argv[1:])\n"
     for words in (["serve", "."], ["cat", "grpc://localhost:1/a"]):
         run = subprocess.run(
             [sys.executable, "-c", code, *words], capture_output=True, text=True, cwd=tmp_path
@@ -227,4 +228,3 @@ def test_a_second_signal_ends_the_server_at_once(tmp_path):
         start = time.monotonic()
         assert server.process.wait(20) in (0, 130)
         assert time.monotonic() - start < 5
-

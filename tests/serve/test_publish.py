@@ -8,7 +8,6 @@ import pytest
 from jelly_grpc import (
     ONCE,
     PROTO,
-
     Client,
     frames_of,
     message,
@@ -298,9 +297,11 @@ def test_many_publishers_and_subscribers_lose_double_and_reorder_nothing(tmp_pat
         for thread in threads:
             thread.join(120)
         order = numbers(Client(served.port).messages("a", metadata=ONCE)[0])
-    assert sorted(order) == [0, *((p + 1) * 1000 + n for p in range(publishers) for n in range(each))]
+    assert sorted(order) == [
+        0,
+        *((p + 1) * 1000 + n for p in range(publishers) for n in range(each)),
+    ]
     for index in range(publishers):
         own = [number for number in order if number // 1000 == index + 1]
         assert own == sorted(own)
     assert results == [order] * subscribers
-

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import grpc
 import pytest
@@ -56,7 +57,11 @@ def folder(tmp_path_factory):
     write(folder / "packed.nq.gz", MESSAGES)
     write(folder / "packed.jelly.gz", MESSAGES)
     write(folder / "plain.trig", MESSAGES)
-    write(folder / "star.jelly", [message(0), message(1), [(*QUOTED[1:3], QUOTED, None)]], rdf_star=True)
+    write(
+        folder / "star.jelly",
+        [message(0), message(1), [(*QUOTED[1:3], QUOTED, None)]],
+        rdf_star=True,
+    )
     write(folder / "many.jelly", [message(n) for n in range(3000)])
     frames = frames_of([[message(n)[0] for n in range(5)], message(5)], physical=1, logical=1)
     (folder / "flat.jelly").write_bytes(delimited(frames))
@@ -184,7 +189,8 @@ def test_a_flat_log_stays_flat(client):
 
 
 @pytest.mark.parametrize(
-    "topic", ["none", "../secret", "/etc/passwd", "sub", "sub/../quads", ".hidden", "a\0b", "x" * 5000]
+    "topic",
+    ["none", "../secret", "/etc/passwd", "sub", "sub/../quads", ".hidden", "a\0b", "x" * 5000],
 )
 def test_other_topics_do_not_exist(client, folder, topic):
     write(folder.parent / "secret.jelly", [message(1)])
@@ -320,9 +326,7 @@ def test_uncommitted_messages_are_not_sent(client, folder):
 @pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
 def test_a_slow_subscriber_receives_everything_and_does_not_delay_others(tmp_path, wanted):
     count, padding = 3000, "x" * 20_000
-    quads = [
-        [(*message(n)[0][:3], ("iri", f"http://e/{n}{padding}"))] for n in range(count)
-    ]
+    quads = [[(*message(n)[0][:3], ("iri", f"http://e/{n}{padding}"))] for n in range(count)]
     write(tmp_path / "big.jelly", quads, name_table=8, physical_type="graphs")
     del quads
     with serve(tmp_path, "--no-follow") as served:
@@ -339,8 +343,9 @@ def test_a_slow_subscriber_receives_everything_and_does_not_delay_others(tmp_pat
 
 
 def memory(served):
-    with open(f"/proc/{served.process.pid}/statm") as file:
-        return int(file.read().split()[1]) * 4096
+    """Resident memory, in bytes."""
+    statm = Path(f"/proc/{served.process.pid}/statm").read_text()
+    return int(statm.split()[1]) * 4096
 
 
 @pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGINT])

@@ -7,7 +7,7 @@ import time
 
 import grpc
 import pytest
-from jelly_grpc import PROTO, Server, frames_of, message, numbers
+from jelly_grpc import PROTO, Server, frames_of, message
 from jelly_proto import Reader, delimited
 from nquads import isomorphic
 from support import as_batch, quads_of
@@ -116,16 +116,15 @@ def test_attempts_are_counted_in_a_row():
 
 def test_other_options_after_a_reconnection_are_an_error():
     server = Server(frames_of(MESSAGES), break_after=[20])
-    with server:
-        with rdfm.open_log(url(server), storage_options={"retry": 2}) as log:
-            batches = log.batches()
-            count = 0
-            while count < 20:
+    with server, rdfm.open_log(url(server), storage_options={"retry": 2}) as log:
+        batches = log.batches()
+        count = 0
+        while count < 20:
+            count += len(next(batches))
+            server.frames = frames_of(MESSAGES, physical=3)
+        with pytest.raises((rdfm.DecodeError, OSError), match="other options"):
+            while True:
                 count += len(next(batches))
-                server.frames = frames_of(MESSAGES, physical=3)
-            with pytest.raises((rdfm.DecodeError, OSError), match="other options"):
-                while True:
-                    count += len(next(batches))
 
 
 def test_a_flat_stream_is_not_continued():
@@ -276,10 +275,12 @@ def test_targets_that_are_not_jelly_are_rejected():
 
 
 def test_another_stream_name_is_rejected():
-    with Server() as server:
-        with pytest.raises(rdfm.OptionError, match="the topic is 't'"):
-            with rdfm.create_log(url(server), stream_name="other") as log:
-                log.write_batch(as_batch(MESSAGES))
+    with (
+        Server() as server,
+        pytest.raises(rdfm.OptionError, match="the topic is 't'"),
+        rdfm.create_log(url(server), stream_name="other") as log,
+    ):
+        log.write_batch(as_batch(MESSAGES))
 
 
 def test_a_topic_may_have_the_suffix_of_a_format():
