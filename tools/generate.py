@@ -1,7 +1,8 @@
 """Writes the files generated from the declarations of formats and options: types for editors, and tables in the docs.
 
 Out: `rdfm/formats/options_generated.py`, `rdfm/formats/formats_generated.py`, `docs/options-generated.md`, the
-tables in `docs/spark.md`, and `rdfm/serve/descriptors_generated.py` from `proto`. With `--check` nothing is written, and the exit status is 1 if one of them is out of date.
+tables in `docs/spark.md`, and `rdfm/serve/descriptors_generated.py` from `proto`. With `--check` nothing is written,
+and the exit status is 1 if one of them is out of date.
 """
 
 import base64
@@ -22,6 +23,7 @@ from rdfm.spark.options import FILES, READING, STREAMING, WRITE_ID, WRITING, cam
 from rdfm.sparql.options import QUERYING
 
 ROOT = Path(__file__).resolve().parent.parent
+PROTO = ROOT / "proto"
 SPARK_PAGE = ROOT / "docs/spark.md"
 SPARK = {"reading": READING | FILES, "writing": WRITING | WRITE_ID, "streaming": STREAMING}
 SPECS = [format.spec for format in formats.built_in()]
@@ -348,7 +350,7 @@ def descriptors() -> str:
     """The module with the descriptors of `proto/grpc.proto` and its import."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "grpc.binpb"
-        options = ["--include_imports", f"-I{ROOT / 'proto'}", f"--descriptor_set_out={out}"]
+        options = ["--include_imports", f"-I{PROTO}", f"--descriptor_set_out={out}"]
         if protoc.main(["protoc", *options, "grpc.proto"]):
             raise RuntimeError("proto/grpc.proto does not compile")
         data = out.read_bytes()
