@@ -407,7 +407,11 @@ class Subscription:
             except Exception as error:
                 if not hasattr(error, "code"):
                     raise
-                self._reconnect(_error(self._address, error))
+                lost = _error(self._address, error)
+            else:
+                lost = None
+            if lost is not None:
+                self._reconnect(lost)
                 continue
             if not frames:
                 return b""
