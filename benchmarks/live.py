@@ -108,7 +108,9 @@ def main() -> None:
         rows = [("rdfm", rdfm_server, request) for request in REQUESTS]
         if (PEER / "classes/Live.class").exists():
             rows.append(("Java", java_server, "stored"))
-        print("| server | frames | frames/s | M quads/s | MB/s |\n| --- | --- | ---: | ---: | ---: |")
+        print(
+            "| server | frames | frames/s | M quads/s | MB/s |\n| --- | --- | ---: | ---: | ---: |"
+        )
         for server, run, request in rows:
             with run(folder) as port:
                 command = [sys.executable, __file__, "--count", str(port), request]

@@ -5,14 +5,15 @@ messages. Out: frames, one per message.
 Cost: for each feed a decoder, an encoder, and at most `RING_BYTES` of frames (or one piece, if that
 is larger). There is at most one feed per subscriber.
 Law: a subscriber receives each message once and in order. A frame with which a subscriber may begin
-is a restart frame. A slow subscriber delays others by at most `PATIENCE_SECONDS` each time that it
-falls behind, and then continues with its own feed.
+is a restart frame. Before a slow subscriber falls behind and continues with its own feed, it delays
+others by at most `PATIENCE_SECONDS` in total.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -135,7 +136,7 @@ class Member:
         """
         feed = self.feed
         if self.position == feed.end:
-            await feed.extend(self.position)
+            await feed.extend()
         if self.position < feed.first:
             return None
         found = feed.frames_from(self.position)
@@ -191,7 +192,8 @@ class Feed:
         self._ring_bytes = 0
         self._restarts = {position}
         self._members: list[Member] = []
-        self._extending = asyncio.Lock()
+        self._extension: asyncio.Task[None] | None = None
+        self._patience = PATIENCE_SECONDS  # time left to wait for slow members
         self._encoder: Any = None  # None: the next frame is a restart frame
 
     @property
@@ -203,7 +205,7 @@ class Feed:
         """Whether a new member can begin at a position."""
         if self.error is not None:
             return False
-        if position == self.end and not self._extending.locked():
+        if position == self.end and not self._is_extending:
             return True
         return self.first <= position < self.end and position in self._restarts
 
@@ -222,7 +224,7 @@ class Feed:
         self.moved.set()
         if not self._members:
             self._topic.feeds.remove(self)
-            if not self._extending.locked():
+            if not self._is_extending:
                 self._close()
 
     def _close(self) -> None:
@@ -241,33 +243,52 @@ class Feed:
                 break
         return frames
 
-    async def extend(self, position: int) -> None:
-        """Encode more frames, unless another member has done so for this position."""
-        async with self._extending:
-            try:
-                if self.end == position and self.error is None:
-                    await self._make_room()
-                    self._append(await asyncio.to_thread(self._encode_more))
-                    self._topic.wake()
-            finally:
-                if not self._members:
-                    self._close()
+    async def extend(self) -> None:
+        """Encode more frames, or wait until those for another member are encoded."""
+        if not self._is_extending:
+            self._extension = asyncio.create_task(self._extend())
+        assert self._extension is not None
+        # The frames are for all members, also if this one leaves.
+        await asyncio.shield(self._extension)
+
+    @property
+    def _is_extending(self) -> bool:
+        return self._extension is not None and not self._extension.done()
+
+    async def _extend(self) -> None:
+        try:
+            if self.error is None:
+                await self._make_room()
+                self._append(await asyncio.to_thread(self._encode_more))
+                self._topic.wake()
+        finally:
+            if not self._members:
+                self._close()
 
     async def _make_room(self) -> None:
-        """Remove frames from the ring that all members have sent, or slow ones have not."""
-        needed = min(member.position for member in self._members)
-        while self._ring and self._ring_bytes > RING_BYTES:
-            if needed <= self.first:
-                self.moved.clear()
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(PATIENCE_SECONDS):
-                        await self.moved.wait()
-                        needed = min(member.position for member in self._members)
-                        continue
-                needed = self.end  # the slow members fall behind
+        """Remove frames from the ring. Members that have not sent them fall behind."""
+        count, size = 0, self._ring_bytes
+        while size > RING_BYTES:
+            size -= len(self._ring[count])
+            count += 1
+        end = self.first + count
+        start = time.monotonic()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(self._patience, 0)):
+                while count and self._slowest() < end:
+                    self.moved.clear()
+                    await self.moved.wait()
+        self._patience -= time.monotonic() - start
+        if self._slowest() < end:
+            self._patience = PATIENCE_SECONDS  # for those that are slow next
+        for _ in range(count):
             self._restarts.discard(self.first)
             self._ring_bytes -= len(self._ring.popleft())
             self.first += 1
+
+    def _slowest(self) -> int:
+        """Return the position of the slowest member."""
+        return min((member.position for member in self._members), default=self.end)
 
     def _append(self, frames: list[bytes]) -> None:
         self._ring.extend(frames)
