@@ -5,8 +5,8 @@ messages. Out: frames, one per message.
 Cost: for each feed a decoder, an encoder, and at most `RING_BYTES` of frames (or one piece, if that
 is larger). There is at most one feed per subscriber.
 Law: a subscriber receives each message once and in order. A frame with which a subscriber may begin
-is a restart frame. Before a slow subscriber falls behind and continues with its own feed, it delays
-others by at most `PATIENCE_SECONDS` in total.
+is a restart frame. A slow subscriber delays others by at most `PATIENCE_SECONDS` in total. Then it
+continues with a separate feed.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Member:
         self.position = position
 
     async def frames(self) -> list[bytes] | None:
-        """Return the next frames; an empty list at the end, and None if the member fell behind.
+        """Return the next frames; an empty list at the end, and None if they are not in the ring any more.
 
         Raises:
             DecodeError, EncodeError: After the frames before the error.
@@ -266,7 +266,7 @@ class Feed:
                 self._close()
 
     async def _make_room(self) -> None:
-        """Remove frames from the ring. Members that have not sent them fall behind."""
+        """Remove frames from the ring, after a short wait for members that have not sent them."""
         count, size = 0, self._ring_bytes
         while size > RING_BYTES:
             size -= len(self._ring[count])

@@ -169,7 +169,7 @@ def _logical(wanted: int, own: int, physical: int) -> int:
     """Return the logical type of an encoded stream.
 
     A flat log stays flat: its frames are parts of one message. The frames of other logs are
-    messages with blank nodes of their own, so these logs never become flat. A subtype, such as
+    messages with separate blank nodes, so these logs never become flat. A subtype, such as
     SUBJECT_GRAPHS, is kept but not promised: another log gets its base type.
     """
     triples = physical == _TRIPLES

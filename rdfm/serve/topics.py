@@ -1,6 +1,6 @@
 """Topics: the logs that a server offers, by name.
 
-In: a folder, logs with names of their own, and the name of a topic. Out: the path of its log.
+In: a folder, logs with given names, and the name of a topic. Out: the path of its log.
 Cost: a few file names are looked up per subscription; the folder is not listed.
 Law: a topic never leads out of the folder, neither by its name nor by a symbolic link.
 """
@@ -47,7 +47,7 @@ class Topics:
 
     Attributes:
         folder: The folder, without symbolic links; None if there is none.
-        named: Logs with names of their own.
+        named: Logs with given names.
         default: The topic that the empty name means; None if it means none.
         creates: Whether publishing creates topics.
     """

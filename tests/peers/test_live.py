@@ -195,7 +195,7 @@ def test_rdfm_publishes_to_java(live, folder, tmp_path, compression):
 def test_a_killed_java_server_ends_a_publication_with_an_error(live, folder, tmp_path):
     _, port = live.ask("serve", folder / "quads.jelly", tmp_path)
     with (
-        pytest.raises(OSError, match="lost|refused"),
+        pytest.raises(OSError, match=r"lost|refused"),
         rdfm.create_log(f"grpc://localhost:{port}/topic") as log,
     ):
         log.write_batch(as_batch(QUADS))

@@ -84,7 +84,7 @@ def test_subscribers_at_the_same_position_share_a_feed(topic):
     run(topic, work)
 
 
-def test_a_slow_subscriber_falls_behind_and_loses_nothing(topic):
+def test_a_slow_subscriber_gets_a_separate_feed_and_loses_nothing(topic):
     async def work(log, subscribe):
         fast, slow = subscribe(), subscribe()
         await slow.step()
