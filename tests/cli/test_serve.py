@@ -10,6 +10,8 @@ import pytest
 from certificates import Authority
 from jelly_grpc import TOKEN, serve
 
+pytestmark = pytest.mark.slow
+
 A = "<http://e/s> <http://e/p> <http://e/o> .\n"
 
 

@@ -8,6 +8,8 @@ from support import as_batch
 
 import rdfm
 
+pytestmark = pytest.mark.slow
+
 READ = "read-token"
 
 

@@ -21,6 +21,8 @@ from support import as_batch, quads_of
 
 import rdfm
 
+pytestmark = pytest.mark.slow
+
 GRAPH = ("iri", "http://example.org/g")
 
 

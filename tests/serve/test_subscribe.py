@@ -26,6 +26,8 @@ from support import as_batch
 
 import rdfm
 
+pytestmark = pytest.mark.slow
+
 GRAPH = ("iri", "http://example.org/g")
 MESSAGES = [
     message(0),
