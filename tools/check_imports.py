@@ -53,7 +53,7 @@ PACKAGE = [
     {"logs"},
     {"conversion"},
     {"analysis", "patch", "sparql"},
-    {"exchange"},
+    {"exchange", "serve"},
     {"cli", "spark", "rdflib_plugin"},
     {"split", "values", "regroup"},
     {"__init__", "__main__"},

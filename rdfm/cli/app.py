@@ -22,6 +22,7 @@ _COMMANDS = {
     "filter": "Keep messages that match.",
     "query": "Run a SPARQL query on each message, or on all of them.",
     "patch": "Apply, revert and create patches.",
+    "serve": "Serve logs as live streams over gRPC.",
     "nanopub": "Mirror, check and list nanopublications.",
     "riverbench": "Package and check datasets for RiverBench.",
     "formats": "List the formats, or describe one.",

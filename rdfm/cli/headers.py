@@ -59,8 +59,11 @@ def header_option(group: str) -> Callable[[F], F]:
 def _set(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> None:
     if values or "rdfm.storage.http" in sys.modules:  # a process may run several commands
         from rdfm.storage.http import set_headers  # costly to import
+        from rdfm.storage.live import set_defaults
 
-        set_headers(dict(map(_parsed, values)))
+        headers = dict(map(_parsed, values))
+        set_headers(headers)
+        set_defaults({"headers": headers})
 
 
 def _parsed(text: str) -> tuple[str, str]:

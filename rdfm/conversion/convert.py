@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm import formats
-from rdfm.conversion.options import STAGES, divide, readers
+from rdfm.conversion.options import STAGES, divide, live_options, readers
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.regroup import DefaultGraph, Regrouping, make
 from rdfm.conversion.selected import select
@@ -26,6 +26,7 @@ from rdfm.logs.output import Shape, Writable, output_format
 from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.parallel import ParallelDriver
 from rdfm.logs.progress import Progress, Reporter, total_bytes
+from rdfm.storage.live import is_live
 from rdfm.storage.pool import MAX_JOBS, usable_cores
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ def convert(
             - overwrite: Replace a folder that is not empty. Everything in it is removed.
             - append: Write after the messages of a log that exists, as in `create_log`.
             - sync, repair: As in `create_log`.
+            - follow, from_end, retry, tls_ca, tls_cert, tls_key: For live streams (`grpc://…`), as in
+              the `storage_options` of `open_log`.
             - jobs: Number of threads for each step that can be divided (default: half the number
               of cores, at most 4, and all cores, at most 8, for compression). It does not change
               the output.
@@ -144,6 +147,7 @@ def plan(
         OptionError, UnknownFormatError, OSError, DecodeError: As `convert`.
     """
     known = readers(inputs, options.get("from_format"))
+    live = live_options(inputs, output, options)
     kind = known[0].kinds[0] if known else "messages"
     target_format = output_format(output, options.get("to_format"), kind)
     filters = not _FILTERING.isdisjoint(declared)
@@ -174,6 +178,7 @@ def plan(
             stages.get("compression"),
         ),
         stages.get("jobs") or cores,
+        live,
     )
     if "prefixes" in stages and "prefixes" in target_format.spec.options("write"):
         divided.writes["prefixes"] = stages["prefixes"]
@@ -212,6 +217,7 @@ def plan(
     reading = Reading(
         format=stages.get("from_format"),
         options=reads,
+        storage_options=live if any(map(is_live, inputs)) else None,
         parts="never"
         if skip_errors
         else "always"

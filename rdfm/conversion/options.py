@@ -19,15 +19,17 @@ from rdfm.errors import OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import is_of_one_side, listed
 from rdfm.logs.input import Readable, holds_files
-from rdfm.logs.options import APPENDING, READING, RUNNING, SPLITTING, WRITING
+from rdfm.logs.options import APPENDING, LIVE, READING, RUNNING, SPLITTING, WRITING
 from rdfm.logs.selection import SELECTING
+from rdfm.storage.live import is_live
 
-__all__ = ["SHOWING", "SHOWING_FIRST", "STAGES", "Divided", "divide", "readers"]
+__all__ = ["SHOWING", "SHOWING_FIRST", "STAGES", "Divided", "divide", "live_options", "readers"]
 
 STAGES: dict[str, OptionSpec] = {
     option.name: option
     for option in (
         *READING,
+        *LIVE,
         *WRITING,
         *SPLITTING,
         *APPENDING,
@@ -39,7 +41,14 @@ STAGES: dict[str, OptionSpec] = {
 # The subsets for printing messages (`rdfm cat`), and the first or last messages (`head`, `tail`).
 SHOWING_FIRST = {
     name: STAGES[name]
-    for name in ("from_format", "to_format", "message_per_file", "default_graph_as", "on_error")
+    for name in (
+        "from_format",
+        "to_format",
+        "message_per_file",
+        "default_graph_as",
+        "on_error",
+        *(option.name for option in LIVE),
+    )
 }
 SHOWING_FIRST["to_format"] = replace(
     STAGES["to_format"], help="Format to print, such as nq (default: TriG, RDF Patch or TSV)."
@@ -80,10 +89,38 @@ def readers(inputs: Sequence[Readable], name: str | None) -> list[FormatSpec] | 
     for given in inputs:
         if not isinstance(given, (str, os.PathLike)) or holds_files(given):
             return None
+        if is_live(given):
+            found.append(formats.find("jelly").spec)
+            continue
         format = formats.by_path(os.fspath(given))
         if format is None:
             return None
         found.append(format.spec)
+    return found
+
+
+def live_options(
+    inputs: Sequence[Readable], output: object, options: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """Return the options of live streams, as values; None if none is given.
+
+    Raises:
+        OptionError: An option is invalid, or an input is not a live stream.
+    """
+    found = {
+        option.name: option.value(options[option.name])
+        for option in LIVE
+        if options.get(option.name) is not None
+    }
+    if not found:
+        return None
+    are_live = [is_live(given) for given in inputs]
+    if not (all(are_live) or (is_live(output) and not any(are_live))):
+        name, value = next(iter(found.items()))
+        shown = spelled(name, str(value).lower()) if isinstance(value, bool) else spelled(name)
+        raise OptionError(
+            f"{shown} is for live streams, such as grpc://host:9090/topic; leave it out"
+        )
     return found
 
 

@@ -36,6 +36,7 @@ from rdfm.logs.notes import Notes
 from rdfm.logs.output import FolderOutput, Output, Shape
 from rdfm.logs.progress import Progress, Reporter
 from rdfm.logs.stages import SkipBroken, Stage, Stages, Tally
+from rdfm.storage.live import LiveTarget
 
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
@@ -122,7 +123,7 @@ class Pipeline:
         start = time.perf_counter()
         process = os.getpid()
         driver = self._plan.driver
-        output: Output | FolderOutput | Appended | None = None
+        output: Output | FolderOutput | Appended | LiveTarget | None = None
         pieces: Channel[Piece] = Channel(PIECES_BYTES)
         batches: Channel[list[Item]] = Channel(  # also wakes up for encoded batches
             SLOW_BATCHES_BYTES
@@ -485,7 +486,9 @@ def _join(threads: Sequence[threading.Thread]) -> None:
             thread.join(0.5)
 
 
-def _keep(output: Output | FolderOutput | Appended | None, error: BaseException) -> None:
+def _keep(
+    output: Output | FolderOutput | Appended | LiveTarget | None, error: BaseException
+) -> None:
     """Keep the partial output as `NAME.partial`, and add a note to the error."""
     partial = None if output is None else output.keep_partial()
     if partial is not None:

@@ -103,6 +103,12 @@ class ConvertOptions(TypedDict, total=False):
     from_format: str | None
     message_per_file: bool | str | None
     on_error: Literal["fail", "skip"] | None
+    follow: bool | str | None
+    from_end: bool | str | None
+    retry: int | str | None
+    tls_ca: str | os.PathLike[str] | None
+    tls_cert: str | os.PathLike[str] | None
+    tls_key: str | os.PathLike[str] | None
     to_format: str | None
     compression: str | None
     split_messages: int | str | None

@@ -25,6 +25,7 @@ from rdfm.logs.ending import Ending, StoredLog, find_end
 from rdfm.logs.journal import Commit, Journal, byte_count
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
+from rdfm.storage.live import is_live
 from rdfm.storage.paths import JOURNAL_SUFFIX, describe_invalid_path, local_target
 
 if TYPE_CHECKING:
@@ -541,6 +542,11 @@ def _local_file(target: object, spec: FormatSpec) -> str:
         )
         raise OptionError(f"cannot append: {what}; give the path of a local file")
     path = local_target(os.fspath(target))
+    if is_live(path or target):
+        raise OptionError(
+            f"{os.fspath(target)} is a live stream, to which all messages are appended anyway; leave "
+            f"{spelled('append')} out"
+        )
     if path is None:
         raise OptionError(
             f"cannot append to the URL {os.fspath(target)}; append to a local file, then copy it"

@@ -36,6 +36,7 @@ from rdfm.storage.addresses import is_web, shown, without_credentials
 from rdfm.storage.compression import PIECE_BYTES
 from rdfm.storage.files import storage_of, without_library
 from rdfm.storage.listing import find_files, is_glob, matches
+from rdfm.storage.live import LiveSettings, Subscription, is_live
 from rdfm.storage.paths import describe_invalid_path, is_url, local_path
 
 __all__ = ["Input", "MemberInput", "Readable", "as_inputs", "files_of", "holds_files"]
@@ -112,6 +113,8 @@ class Input:
         self._remote = self._owned and is_url(self.name)
         if self._remote and is_web(self.name):
             self.announced = announced(*self._file.media_type)  # type: ignore[attr-defined]  # a Response
+        if isinstance(self._file, Subscription):
+            self.announced, compression = Announced(formats.find("jelly")), "none"
         self._among = among
         try:
             if start:
@@ -445,7 +448,7 @@ def holds_files(source: object, storage_options: Mapping[str, Any] | None = None
     path = os.fspath(source)
     local = local_path(path)
     if local is None:  # the web has no folders, and `?` is not a glob character there
-        if is_web(path):
+        if is_web(path) or is_live(path):
             return False
         return path.endswith("/") or is_glob(path)
     if Path(local).exists() or not is_glob(local):
@@ -522,6 +525,9 @@ def _open(
 def _open_url(
     url: str, storage_options: Mapping[str, Any]
 ) -> tuple[BinaryIO, str, str | None, int | None, bool]:
+    if is_live(url):
+        live = Subscription(url, LiveSettings.of(storage_options))
+        return cast("BinaryIO", live), live.name, None, None, True
     if is_web(url):
         from rdfm.storage.http import HttpSettings, open_url  # costly to import
 

@@ -8,6 +8,7 @@ from rdfm.storage.compression import COMPRESSIONS, LEVELS
 __all__ = [
     "APPENDING",
     "CHECKING",
+    "LIVE",
     "READING",
     "RUNNING",
     "SPLITTING",
@@ -18,6 +19,7 @@ __all__ = [
 
 _INPUT = "Input"
 _OUTPUT = "Output"
+_LIVE = "Live streams"
 
 # Options of stages and commands, by name. Importing a module adds its options.
 STAGE_OPTIONS: dict[str, OptionSpec] = {}
@@ -54,6 +56,47 @@ READING = declare(
         default="fail",
         instead="skip_message() of a log",
         group=_INPUT,
+    ),
+)
+LIVE = declare(
+    OptionSpec(
+        "follow",
+        "switch",
+        "Continue with new messages, or end at the end of the topic (default: as the server).",
+        off="no-follow",
+        group=_LIVE,
+    ),
+    OptionSpec(
+        "from_end",
+        "switch",
+        "Start with the next new message.",
+        group=_LIVE,
+    ),
+    OptionSpec(
+        "retry",
+        "count",
+        "Attempts to reconnect in a row; messages received before are counted off.",
+        default=0,
+        metavar="N",
+        group=_LIVE,
+    ),
+    OptionSpec(
+        "tls_ca",
+        "file",
+        "Certificates of the authorities of servers, in PEM (default: the usual ones).",
+        group=_LIVE,
+    ),
+    OptionSpec(
+        "tls_cert",
+        "file",
+        "Certificate to show to the server, in PEM.",
+        group=_LIVE,
+    ),
+    OptionSpec(
+        "tls_key",
+        "file",
+        "Private key of that certificate, in PEM.",
+        group=_LIVE,
     ),
 )
 WRITING = declare(

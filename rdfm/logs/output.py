@@ -39,6 +39,7 @@ from rdfm.logs.likely import not_written, to_write
 from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
+from rdfm.storage.live import LiveAddress, LiveSettings, LiveTarget, is_live
 from rdfm.storage.paths import describe_invalid_path, local_target
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
 
 Writable = str | os.PathLike[str] | BinaryIO
 NAME_BYTES = 255
+_LIVE_FORMAT = "jelly"
 # Open outputs, for `remove_unfinished`; completed ones may remain, for which it does nothing.
 _UNFINISHED: weakref.WeakSet[Output | FolderOutput] = weakref.WeakSet()
 
@@ -409,10 +411,11 @@ class Shape:
         append: Appending | None = None,
         split_by: SplitBy | None = None,
         jobs: int = 1,
+        live: Mapping[str, Any] | None = None,
     ) -> None:
         """Determine the kind from the target's name and the options; all as in `create_log`.
 
-        A file is compressed in `jobs` threads.
+        A file is compressed in `jobs` threads. `live` has the options of a live stream.
 
         Raises:
             OptionError: The options conflict.
@@ -435,7 +438,15 @@ class Shape:
         if append is not None:
             check_appending(target, append, overwrite=overwrite)
         path = None
-        if isinstance(target, (str, os.PathLike)):
+        self._live = None
+        if is_live(target):
+            given = (splits, split_by, overwrite)
+            if any(given):
+                raise OptionError(
+                    f"{target} is a live stream, not a folder; leave out the options of folders"
+                )
+            self._live = LiveSettings.of(live)
+        elif isinstance(target, (str, os.PathLike)):
             target = path = _local_target(os.fspath(target))
         for name, number in (("split_messages", split_messages), ("split_bytes", split_bytes)):
             if number is not None and not (isinstance(number, int) and number >= 1):
@@ -490,6 +501,11 @@ class Shape:
             format: The format.
             options: The options.
         """
+        if self._live is not None and options.get("delimited") in (False, "false"):
+            raise OptionError(
+                f"{spelled('delimited', 'false', 'write')} is for files, not for live streams; leave it "
+                "out"
+            )
         make_empty = None
         if "dialect" in format.options("write") and not options.get("flat"):
             # Readers that do not support messages reject a log of only `VERSION` and `MESSAGE`.
@@ -518,8 +534,10 @@ class Shape:
         """The header of the log that is continued, once it is open."""
         return {} if self._appended is None else self._appended.source
 
-    def output(self) -> Output | FolderOutput | Appended:
+    def output(self) -> Output | FolderOutput | Appended | LiveTarget:
         """Return the output, opened."""
+        if self._live is not None:
+            return LiveTarget(os.fspath(self._target), self._live, self._compression)  # type: ignore[arg-type]  # a URL
         if self._append is not None:
             self._appended = Appended(self._target, self._compression, self._append)
             return self._appended
@@ -673,6 +691,10 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
     Raises:
         UnknownFormatError: The format cannot be determined, or the name is unknown.
     """
+    if is_live(target):
+        if name is not None and formats.find(name).name != _LIVE_FORMAT:
+            raise OptionError(f"live streams are in Jelly, not {name}; leave the format out")
+        return formats.find(_LIVE_FORMAT)
     if name is not None:
         return formats.find(name)
     path = os.fspath(target) if isinstance(target, (str, os.PathLike)) else None
@@ -692,7 +714,10 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
 
 
 def suffix_options(target: Writable, format: FormatSpec) -> Mapping[str, Any]:
-    """Return the encoder options that a target's suffix implies."""
+    """Return the encoder options that a target's suffix implies, or the topic of a live stream."""
+    if is_live(target):
+        topic = LiveAddress.of(os.fspath(target)).topic  # type: ignore[arg-type]  # a URL
+        return {"stream_name": topic, "restart_bytes": 0}
     if not format.suffix_options or not isinstance(target, (str, os.PathLike)):
         return {}
     name = os.fspath(target).lower()

@@ -20,6 +20,7 @@ from rdfm.formats import OptionSpec
 from rdfm.logs.output import Writable
 from rdfm.storage.files import storage_of
 from rdfm.storage.listing import is_glob, matches
+from rdfm.storage.live import is_live
 from rdfm.storage.paths import local_path, local_target
 
 __all__ = ["refuse_own_input"]
@@ -53,6 +54,8 @@ def refuse_own_input(
     target = None
     if isinstance(output, (str, os.PathLike)):
         shown = os.fspath(output)
+        if is_live(shown):
+            return
         target = Path(local_target(shown) or shown)
     else:
         shown = str(getattr(output, "name", "the output"))

@@ -61,8 +61,8 @@ def open_log(
     as tuples; `open_results` also returns their variables.
 
     Args:
-        source: A path, a URL (`https://…` and others that fsspec supports), bytes, or a binary file
-            object. The files of folders and globs are read in natural order, the members of
+        source: A path, a URL (`https://…`, `grpc://host:port/TOPIC`, and others that fsspec
+            supports), bytes, or a binary file object. The files of folders and globs are read in natural order, the members of
             archives in archive order; names that begin with `_` or `.` are skipped.
         format: The format of every file or member, such as "nq". By default from the suffix, then
             from the content.
@@ -78,7 +78,10 @@ def open_log(
             size is read in parts.
         terms: Representation of terms in a table: as canonical N-Triples, or as "structs" of kind,
             value, datatype, language and direction.
-        storage_options: Options that fsspec needs to read a URL, such as credentials.
+        storage_options: Options that fsspec needs to read a URL, such as credentials. For a live
+            stream (`grpc://…`): `follow` and `from_end`, which are up to the server by default;
+            `retry`, the number of attempts to reconnect; `token` and `headers`; and the files
+            `tls_ca`, `tls_cert` and `tls_key`.
         **options: Options of the format's decoder, such as `dialect`, `lenient` or
             `max_message_bytes` (in decoded bytes); see `rdfm.formats.find(name).spec.reads`. With
             several logs, each takes those that its format supports.

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import contextlib
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
 from rdfm._core import MessageBatch, PatchBatch, Quad, ResultBatch
-from rdfm.errors import EncodeError, RdfmError
+from rdfm.errors import EncodeError, OptionError, RdfmError
 from rdfm.formats import EncoderLike, Format
 from rdfm.formats.format import encode_view
 from rdfm.logs.append import Appended, Appending
 from rdfm.logs.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
 from rdfm.logs.own_input import refuse_own_input
 from rdfm.message import Message, Patch, checked
+from rdfm.storage.live import LiveTarget, is_live
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import WriteOptions
@@ -45,6 +46,7 @@ def create_log(
     append: bool = False,
     sync: bool = False,
     repair: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
     **options: Unpack[WriteOptions],
 ) -> LogWriter:
     r"""Create a log for writing. The file appears under its name when the writer is closed.
@@ -57,7 +59,8 @@ def create_log(
     log.
 
     Args:
-        target: A path, or a binary file object, which is left open.
+        target: A path, or a binary file object, which is left open. Or the URL of a topic to
+            publish to, `grpc://host:port/TOPIC`: messages are sent as they are written.
         format: A format name such as "trig"; by default from the suffix. The default in archives is
             `trig`, unless their name includes another suffix, as in `out.ttl.tar.gz`.
         compression: "gzip", "zstd", "bzip2", "xz" or "none", optionally with a level, such as
@@ -73,6 +76,7 @@ def create_log(
         sync: When appending, make each batch part of the log as soon as it is written, and wait
             until it is on disk; see `LogWriter.flush`.
         repair: When appending to a log that ends inside a message, remove the incomplete message.
+        storage_options: Options of a live stream, such as `token`; see `open_log`.
         **options: Options of the format's encoder, such as `dialect` or `prefixes`; see
             `rdfm.formats.find(name).spec.writes`.
 
@@ -98,7 +102,17 @@ def create_log(
         return found.encoder({**given, **changed}, shape.continued or None)
 
     appending = Appending.of(found, append, sync, repair, keep_partial)
-    shape = Shape(target, compression, split_messages, split_bytes, overwrite, appending)
+    if storage_options and not is_live(target):
+        raise OptionError("storage_options apply to live streams such as grpc://host:9090/topic")
+    shape = Shape(
+        target,
+        compression,
+        split_messages,
+        split_bytes,
+        overwrite,
+        appending,
+        live=storage_options,
+    )
     encoder = shape.encoder(make, found.spec, given)
     output = shape.output()
     if shape.appends:
@@ -122,7 +136,7 @@ class LogWriter:
 
     def __init__(
         self,
-        output: Output | FolderOutput | Appended,
+        output: Output | FolderOutput | Appended | LiveTarget,
         format: Format,
         encoder: Any,
         *,

@@ -16,6 +16,7 @@ from support import ROOT
 
 HERE = Path(__file__).resolve().parent
 BUILD = ROOT / "build" / "peers"
+LEAN = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g")
 DELIMITER = "--- message\n"
 
 
@@ -89,8 +90,8 @@ def prepared(name: str, files: list[Path], prepare: Callable[[Path], None]) -> P
 
 
 @pytest.fixture(scope="session")
-def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
-    """Jena and Jelly-JVM."""
+def classpath() -> str:
+    """The class path of the programs in jvm."""
     need("java", "javac", "mvn")
     pom, *programs = HERE / "jvm" / "pom.xml", *sorted((HERE / "jvm").glob("*.java"))
 
@@ -101,9 +102,52 @@ def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
         run("javac", "--release", "17", *classpath, "-d", folder / "classes", *programs, cwd=folder)
 
     folder = prepared("jvm", [pom, *programs], prepare)
-    classpath = os.pathsep.join([f"{folder}/classes", f"{folder}/lib/*"])
-    lean = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g")
-    peer = Peer(["java", *lean, "-cp", classpath, "Peer"], tmp_path_factory.mktemp("jvm"))
+    return os.pathsep.join([f"{folder}/classes", f"{folder}/lib/*"])
+
+
+@pytest.fixture(scope="session")
+def jvm(classpath: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
+    """Jena and Jelly-JVM."""
+    peer = Peer(["java", *LEAN, "-cp", classpath, "Peer"], tmp_path_factory.mktemp("jvm"))
+    yield peer
+    peer.close()
+
+
+class LivePeer:
+    """A client and a server of Jelly gRPC in Java; jvm/Live.java describes the requests."""
+
+    def __init__(self, classpath: str) -> None:
+        self.process = subprocess.Popen(
+            ["java", *LEAN, "-cp", classpath, "Live"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+        )
+
+    def begin(self, *fields: object) -> None:
+        self.process.stdin.write("\t".join(map(str, fields)) + "\n")
+        self.process.stdin.flush()
+
+    def answer(self) -> tuple[str, str]:
+        """Returns the status of a request, and the text after it."""
+        status, _, text = self.process.stdout.readline().strip().partition(" ")
+        return status, text
+
+    def ask(self, *fields: object) -> tuple[str, str]:
+        self.begin(*fields)
+        return self.answer()
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait(30)
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+@pytest.fixture
+def live(classpath: str) -> Iterator[LivePeer]:
+    """Jelly gRPC in Java."""
+    peer = LivePeer(classpath)
     yield peer
     peer.close()
 

@@ -1,0 +1,421 @@
+"""Reading of a log while it grows: its stored frames, or its messages.
+
+In: the path of a log, and a position. Out: frames or batches, up to the committed length; an empty
+result at the end, after which reading continues when the log has grown.
+Cost: a piece of 256 KiB and a decoder. A log that is not Jelly, or is compressed, is opened again
+each time that it has grown, and read from the start unless its format allows reading from the
+middle.
+Law: bytes that were not committed are never read. A log that was replaced or shortened is an error,
+since its messages cannot be numbered any more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from rdfm import formats
+from rdfm._core import LengthChain, MessageBatch
+from rdfm.errors import DecodeError, TruncatedError, visible
+from rdfm.formats import Opening
+from rdfm.logs.driver import Reading
+from rdfm.logs.journal import committed_length
+from rdfm.logs.reader import LogReader, open_log
+from rdfm.logs.seek import seek
+from rdfm.serve.requests import LogOptions
+from rdfm.storage import compression as compressions
+from rdfm.storage.jelly_wire import (
+    MAX_FRAME_BYTES,
+    StreamOptions,
+    WireError,
+    cut_frames,
+    stream_options,
+)
+
+__all__ = [
+    "LogFile",
+    "MessageSource",
+    "ReplacedError",
+    "StoredFrames",
+    "count_messages",
+    "describe",
+    "messages_from",
+]
+
+PIECE_BYTES = 256 << 10
+_HEAD_BYTES = 8 << 20
+# Options of an encoded stream if the log is not a Jelly log.
+_PRESET = StreamOptions(name_table=4000, prefix_table=150, datatype_table=32, version=2)
+_TRIPLES, _QUADS = 1, 2
+
+
+class ReplacedError(Exception):
+    """The log is not the file that was read so far, or is shorter."""
+
+
+class LogFile:
+    """A log that may grow. Only committed bytes are read.
+
+    Attributes:
+        path: Its path.
+        name: Its name for errors.
+        position: Offset of the next byte to read.
+    """
+
+    def __init__(self, path: Path, position: int = 0) -> None:
+        """Open the file.
+
+        Raises:
+            OSError: It cannot be opened.
+        """
+        self.path = path
+        self.name = visible(str(path))
+        self.position = position
+        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    @property
+    def inode(self) -> int:
+        """The number of the file in its file system."""
+        return os.fstat(self._file).st_ino
+
+    def size(self) -> int:
+        """Return the committed length.
+
+        Raises:
+            ReplacedError: The name belongs to another file, or the log is shorter than before.
+        """
+        found = self._size()
+        try:
+            is_same = os.path.samestat(os.fstat(self._file), self.path.stat())
+        except FileNotFoundError:
+            is_same = False
+        if not is_same or found < self.position:
+            raise ReplacedError(f"{self.name} was replaced or removed")
+        return found
+
+    def _size(self) -> int:
+        path = str(self.path)
+        while True:
+            if (length := committed_length(path, self._file)) is not None:
+                return length
+            size = os.fstat(self._file).st_size
+            # A writer may have created its journal and written in between.
+            if (length := committed_length(path, self._file)) is not None:
+                return length
+            if size == os.fstat(self._file).st_size:
+                return size
+
+    def read(self) -> bytes:
+        """Return the next piece; empty at the end.
+
+        Raises:
+            ReplacedError: As in `size`.
+        """
+        count = PIECE_BYTES
+        if self.position + count > self._limit:
+            self._limit = self.size()
+            count = min(count, self._limit - self.position)
+        data = os.pread(self._file, count, self.position) if count > 0 else b""
+        self.position += len(data)
+        return data
+
+    def read_at(self, offset: int, count: int) -> bytes:
+        """Return bytes before the committed length."""
+        return os.pread(self._file, count, offset)
+
+    _limit = 0  # a length that was committed once
+
+    def close(self) -> None:
+        """Close the file."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
+
+
+class StoredFrames:
+    """The frames of a Jelly log as they are stored, from a restart frame on."""
+
+    def __init__(self, path: Path, options: StreamOptions) -> None:
+        """Open a log whose first frame has these options.
+
+        Raises:
+            OSError: The log cannot be opened.
+        """
+        self._file = LogFile(path)
+        self._options = options
+        self._rest = b""
+
+    def read(self) -> list[bytes]:
+        """Return the next frames; empty at the end.
+
+        Raises:
+            DecodeError: The log is broken, or its options change.
+            ReplacedError: As in `LogFile.size`.
+        """
+        while piece := self._file.read():
+            data = self._rest + piece
+            try:
+                frames, end = cut_frames(data)
+                for frame in frames:
+                    if (found := stream_options(frame)) is not None and found != self._options:
+                        raise WireError("the stream options change")
+            except WireError as error:
+                raise DecodeError(str(error), format="jelly", source=self._file.name) from None
+            self._rest = data[end:]
+            if frames:
+                return frames
+        return []
+
+    def size(self) -> int:
+        """Return the committed length of the log."""
+        return self._file.size()
+
+    @property
+    def reached(self) -> int:
+        """Offset of the next byte to read."""
+        return self._file.position
+
+    def check_end(self) -> None:
+        """Reject a log that ends inside a frame.
+
+        Raises:
+            TruncatedError: It does.
+        """
+        if self._rest:
+            raise _inside_frame(self._file)
+
+    def close(self) -> None:
+        """Close the log."""
+        self._file.close()
+
+
+class MessageSource(Protocol):
+    """The messages of a log from a number on."""
+
+    def read(self) -> MessageBatch | None:
+        """Return the next batch; None at the end.
+
+        Raises:
+            DecodeError: The log is broken.
+            ReplacedError: As in `LogFile.size`.
+        """
+
+    def check_end(self) -> None:
+        """Reject a log that ends inside a message.
+
+        Raises:
+            TruncatedError: It does.
+        """
+
+    def size(self) -> int:
+        """Return the committed length of the log."""
+
+    @property
+    def reached(self) -> int:
+        """Offset of the next byte to read."""
+
+    def close(self) -> None:
+        """Close the log."""
+
+
+class _JellyMessages:
+    """The messages of a Jelly log with length prefixes: one per frame."""
+
+    def __init__(self, path: Path, first: int) -> None:
+        """Open a log at a message."""
+        format = formats.find("jelly")
+        options = {"frames": "message", "max_frame_bytes": MAX_FRAME_BYTES}
+        reading = Reading("jelly", options, "none")
+        split = seek(str(path), reading, slice(first, None), numbered=True) if first else None
+        opening = Opening() if split is None else split.opening(format.spec)
+        start = 0 if split is None else max(split.start - 1, 0)
+        self._first = first
+        self._file = LogFile(path, start)
+        self._decoder = format.decoder(options, opening)
+
+    def read(self) -> MessageBatch | None:
+        while (batch := self._next()) is None:
+            piece = self._file.read()
+            if not piece:
+                return None
+            self._decoder.feed(piece)
+        return batch
+
+    def _next(self) -> MessageBatch | None:
+        while (found := self._decoder.next_batch()) is not None:
+            batch = cast("MessageBatch", found)
+            missing = self._first - batch.first_index
+            if missing <= 0:
+                return batch
+            if missing < len(batch):
+                return batch.slice(missing, len(batch))
+        return None
+
+    def check_end(self) -> None:
+        if _chain(self._file, self._file.position).end < self._file.position:
+            raise _inside_frame(self._file)
+
+    def size(self) -> int:
+        return self._file.size()
+
+    @property
+    def reached(self) -> int:
+        return self._file.position
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _ReadMessages:
+    """The messages of a log in any other form. It is opened again when it has grown."""
+
+    def __init__(self, path: Path, first: int) -> None:
+        """Open a log at a message."""
+        self._file = LogFile(path)  # its identity and length
+        self._next_message = first
+        self._log: LogReader | None = None
+        self._batches: Iterator[MessageBatch] = iter(())
+        self.reached = -1  # the committed length when it was opened
+
+    def read(self) -> MessageBatch | None:
+        while True:
+            if self._log is None:
+                size = self._file.size()
+                if size == self.reached:
+                    return None
+                self.reached = size
+                selected = f"{self._next_message}:" if self._next_message else None
+                # The last message of a log in text is complete when it has been committed.
+                self._log = open_log(str(self._file.path), messages=selected)
+                self._batches = self._log.batches()
+            batch = next(self._batches, None)
+            if batch is not None:
+                self._next_message += len(batch)
+                return batch
+            self._log.close()
+            self._log = None
+
+    def check_end(self) -> None:
+        """Do nothing: the end was read."""
+
+    def size(self) -> int:
+        return self._file.size()
+
+    def close(self) -> None:
+        self._file.close()
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+
+def _chain(file: LogFile, size: int) -> LengthChain:
+    """Follow the lengths of the frames of a log up to a size."""
+    chain = LengthChain()
+    while chain.next < size and not chain.broken:
+        piece = file.read_at(chain.next, min(PIECE_BYTES, size - chain.next))
+        if not piece:
+            break
+        chain.feed(piece)
+    return chain
+
+
+def _inside_frame(file: LogFile) -> TruncatedError:
+    return TruncatedError("the log ends inside a frame", format="jelly", source=file.name)
+
+
+def messages_from(path: Path, log: LogOptions, first: int) -> MessageSource:
+    """Open a log at a message.
+
+    Raises:
+        DecodeError, OSError: The log is broken, or cannot be opened.
+    """
+    return _JellyMessages(path, first) if log.stored else _ReadMessages(path, first)
+
+
+def describe(path: Path) -> LogOptions:
+    """Return the properties of a log that decide about responses.
+
+    Raises:
+        DecodeError, OSError: The log is broken, or cannot be opened.
+    """
+    format = formats.by_path(str(path))
+    assert format is not None
+    carries = format.spec.carries
+    preset = _PRESET._replace(
+        physical_type=_QUADS if carries["graphs"] else _TRIPLES,
+        rdf_star=carries["triple_terms"] != "no",
+    )
+    if format.name != "jelly":
+        return LogOptions(preset, stored=False)
+    file = LogFile(path)
+    try:
+        head = b""
+        while (piece := file.read()) and len(head) < _HEAD_BYTES:
+            head += piece
+            found = _first_options(head)
+            if found is not None:
+                return LogOptions(found, stored=True)
+    finally:
+        file.close()
+    if not head:  # an empty log, in which a writer may begin with any options
+        return LogOptions(preset, stored=False)
+    with open_log(str(path), "jelly") as log:
+        header = log.header.get("options")
+        if header is None:
+            for _ in log.batches():
+                pass
+        return LogOptions(_of_header(header or {}, preset), stored=False)
+
+
+def _first_options(head: bytes) -> StreamOptions | None:
+    """Return the options in the first frame of a log with length prefixes; None for other bytes."""
+    if compressions.by_content(head[: compressions.MAGIC_BYTES]) is not None:
+        return None
+    try:
+        frames, _ = cut_frames(head)
+        return stream_options(frames[0]) if frames else None
+    except WireError:
+        return None
+
+
+def _of_header(header: dict[str, Any], preset: StreamOptions) -> StreamOptions:
+    """Return the options that a decoder found, such as those of a compressed log."""
+    physical = {"triples": 1, "quads": 2, "graphs": 3}
+    logical = {
+        "unspecified": 0,
+        "flat_triples": 1,
+        "flat_quads": 2,
+        "graphs": 3,
+        "datasets": 4,
+        "subject_graphs": 13,
+        "named_graphs": 14,
+        "timestamped_named_graphs": 114,
+    }
+    kind = header.get("logical_type", 0)
+    # Flat logs are read as one message here.
+    number = logical.get(kind, 0) if isinstance(kind, str) else int(kind)
+    return preset._replace(
+        physical_type=physical.get(header.get("physical_type", ""), preset.physical_type),
+        generalized=bool(header.get("generalized", False)),
+        rdf_star=bool(header.get("rdf_star", preset.rdf_star)),
+        logical_type=0 if number % 10 in (1, 2) else number,
+        stream_name=header.get("stream_name", ""),
+    )
+
+
+def count_messages(path: Path, log: LogOptions) -> int:
+    """Return the number of messages of a log: the number of the next one.
+
+    Raises:
+        DecodeError, OSError, ReplacedError: The log is broken, or cannot be read.
+    """
+    if log.stored:
+        file = LogFile(path)
+        try:
+            return _chain(file, file.size()).messages
+        finally:
+            file.close()
+    with open_log(str(path)) as reader:
+        return sum(len(batch) for batch in reader.batches())

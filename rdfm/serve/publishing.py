@@ -1,0 +1,196 @@
+"""Publishing: appends the messages of a publication to the log of its topic.
+
+In: frames of one client. Out: the same messages in the log, committed batch by batch.
+Cost: per publication a decoder and at most `QUEUE_BYTES` of frames (or one frame, if it is larger).
+Law: messages are appended completely, once, and in the order of their publication; those of several
+publications are not mixed within a message. A publication that is aborted keeps its complete
+messages. Nobody else appends to a log while the server has publications for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, cast
+
+from rdfm import formats
+from rdfm._core import MessageBatch
+from rdfm.errors import DecodeError, EncodeError
+from rdfm.logs.writer import LogWriter, create_log
+from rdfm.serve.requests import MAX_TABLES
+from rdfm.storage.jelly_wire import MAX_FRAME_BYTES, StreamOptions, delimited
+
+__all__ = ["FrameQueue", "Publication", "TopicWriter"]
+
+QUEUE_BYTES = 4 << 20
+_PHYSICAL = {1: "triples", 2: "quads", 3: "graphs"}
+
+
+class FrameQueue:
+    """Frames that were received and not yet decoded.
+
+    Attributes:
+        complete: Whether the client ended the stream properly.
+    """
+
+    def __init__(self) -> None:
+        """Initialize without frames."""
+        self.complete = False
+        self._frames: deque[bytes] = deque()
+        self._bytes = 0
+        self._changed = asyncio.Condition()
+        self._closed = False
+
+    async def put(self, frame: bytes) -> None:
+        """Add a frame; wait while there are too many. After `close`, frames are discarded."""
+        async with self._changed:
+            while self._bytes >= QUEUE_BYTES and not self._closed:
+                await self._changed.wait()
+            if not self._closed:
+                self._frames.append(frame)
+                self._bytes += len(frame)
+                self._changed.notify_all()
+
+    async def take(self) -> list[bytes]:
+        """Return all frames, at least one; an empty list at the end."""
+        async with self._changed:
+            while not self._frames and not self._closed:
+                await self._changed.wait()
+            frames = list(self._frames)
+            self._frames.clear()
+            self._bytes = 0
+            self._changed.notify_all()
+            return frames
+
+    async def close(self, *, complete: bool) -> None:
+        """Mark the end. Only the first call counts."""
+        async with self._changed:
+            self.complete = complete if not self._closed else self.complete
+            self._closed = True
+            self._changed.notify_all()
+
+
+class TopicWriter:
+    """Appends to the log of a topic for all its publications.
+
+    Attributes:
+        users: Number of publications.
+    """
+
+    def __init__(self, path: Path, options: StreamOptions) -> None:
+        """Initialize without opening the log.
+
+        Args:
+            path: The log, which may be missing.
+            options: The options of the first publication, for a new log.
+        """
+        self.users = 0
+        self._path = path
+        self._options = options
+        self._log: LogWriter | None = None
+        self._writing = asyncio.Lock()
+
+    async def open(self) -> None:
+        """Open the log, so that nobody else appends to it.
+
+        Raises:
+            RdfmError, OSError: It cannot be appended to.
+        """
+        async with self._writing:
+            await asyncio.to_thread(self._open)
+
+    def _open(self) -> LogWriter:
+        if self._log is None:
+            is_new = not self._path.exists() or self._path.stat().st_size == 0
+            options = _for_new_log(self._options) if is_new else {}
+            self._log = create_log(str(self._path), append=True, sync=True, **options)
+        return self._log
+
+    async def write(self, batches: Iterable[MessageBatch]) -> None:
+        """Append the messages of batches, and commit them.
+
+        Raises:
+            EncodeError: The log cannot represent a message; those before it were appended.
+            RdfmError, OSError: The log cannot be appended to.
+        """
+        async with self._writing:
+            await asyncio.to_thread(self._write, list(batches))
+
+    def _write(self, batches: list[MessageBatch]) -> None:
+        for batch in batches:
+            log = self._open()
+            try:
+                log.write_batch(batch)
+            except (EncodeError, OSError):
+                self._log = None
+                log.discard()  # back to the last commit
+                raise
+
+    async def close(self) -> None:
+        """Release the log."""
+        async with self._writing:
+            if self._log is not None:
+                log, self._log = self._log, None
+                # A log without messages is not created.
+                await asyncio.to_thread(log.close if log.messages else log.discard)
+
+
+class Publication:
+    """The frames of one client, decoded and appended."""
+
+    def __init__(self, writer: TopicWriter) -> None:
+        """Initialize with the writer of the topic."""
+        names, prefixes, datatypes = MAX_TABLES
+        self._writer = writer
+        self._decoder = formats.find("jelly").decoder(
+            {
+                "delimited": True,
+                "max_frame_bytes": MAX_FRAME_BYTES,
+                "max_name_table": names,
+                "max_prefix_table": prefixes,
+                "max_datatype_table": datatypes,
+            }
+        )
+
+    async def append(self, frames: list[bytes], *, ended: bool = False) -> None:
+        """Append the messages that frames complete; with `ended` also a flat stream.
+
+        Raises:
+            DecodeError: A frame is broken. The messages before it were appended.
+            EncodeError, RdfmError, OSError: As in `TopicWriter.write`.
+        """
+        batches, error = await asyncio.to_thread(self._decode, frames, ended)
+        if batches:
+            await self._writer.write(batches)
+        if error is not None:
+            raise error
+
+    def _decode(
+        self, frames: list[bytes], ended: bool
+    ) -> tuple[list[MessageBatch], DecodeError | None]:
+        self._decoder.feed(b"".join(map(delimited, frames)))
+        if ended:
+            self._decoder.finish()
+        batches: list[MessageBatch] = []
+        try:
+            while (batch := self._decoder.next_batch()) is not None:
+                batches.append(cast("MessageBatch", batch))
+        except DecodeError as error:
+            return batches, error
+        return batches, None
+
+
+def _for_new_log(options: StreamOptions) -> dict[str, Any]:
+    """Return the options of a log that represents every message of a publication."""
+    logical = options.logical_type
+    return {
+        "stream_name": options.stream_name,
+        "physical_type": _PHYSICAL.get(options.physical_type, "quads"),
+        "generalized": options.generalized,
+        "rdf_star": options.rdf_star,
+        "logical_type": 0 if logical % 10 in (1, 2) else logical,
+        "jelly_version": max(options.version, 1),
+        "namespaces": options.version >= 2,
+    }

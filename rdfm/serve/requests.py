@@ -1,0 +1,180 @@
+"""The options of a response to a subscription.
+
+In: the options that a client requests, and those of the log. Out: whether the stored frames satisfy
+them, and the options of an encoder whose frames do.
+Law: each option of the response is at most what was requested, by the table in the section "Stream
+options handling" of the specification.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from rdfm.storage.jelly_wire import StreamOptions
+
+__all__ = ["MAX_TABLES", "LogOptions", "RequestError", "Response", "check_published", "respond"]
+
+# Number of names, prefixes and datatypes: the largest tables of a response and of a publication.
+MAX_TABLES = (4096, 1024, 256)
+_MIN_NAMES = 8
+_MAX_VERSION = 2
+_PHYSICAL = {1: "triples", 2: "quads", 3: "graphs"}
+_LOGICAL = {0: "UNSPECIFIED", 1: "FLAT_TRIPLES", 2: "FLAT_QUADS", 3: "GRAPHS", 4: "DATASETS"}
+_TRIPLES = 1
+
+
+class RequestError(ValueError):
+    """The requested options are impossible; answered with INVALID_ARGUMENT."""
+
+
+class LogOptions(NamedTuple):
+    """The properties of a log that decide about a response.
+
+    Attributes:
+        options: Its stream options if it is a Jelly log, and otherwise those that fit its format.
+        stored: Whether its frames can be sent as they are.
+    """
+
+    options: StreamOptions
+    stored: bool
+
+
+class Response(NamedTuple):
+    """The way to answer a subscription.
+
+    Attributes:
+        stored: Whether the stored frames satisfy the request.
+        encoder: Options of the Jelly encoder whose frames satisfy it.
+    """
+
+    stored: bool
+    encoder: dict[str, Any]
+
+    @property
+    def key(self) -> tuple[tuple[str, Any], ...]:
+        """The options of the encoder, to compare and hash."""
+        return tuple(sorted(self.encoder.items()))
+
+
+def respond(requested: StreamOptions | None, log: LogOptions) -> Response:
+    """Return the way to answer a subscription.
+
+    Args:
+        requested: The requested options; None if the client accepts any.
+        log: The properties of the log.
+
+    Raises:
+        RequestError: The options are impossible.
+    """
+    if requested is not None:
+        _check(requested)
+    own = log.options
+    physical = own.physical_type
+    tables = tuple(map(min, (own.name_table, own.prefix_table, own.datatype_table), MAX_TABLES))
+    version, name = own.version, own.stream_name
+    generalized, rdf_star = own.generalized, own.rdf_star
+    logical = own.logical_type
+    if requested is not None:
+        name = requested.stream_name or name
+        physical = requested.physical_type or physical
+        generalized = generalized and requested.generalized
+        rdf_star = rdf_star and requested.rdf_star
+        tables = tuple(
+            map(
+                min,
+                (requested.name_table, requested.prefix_table, requested.datatype_table),
+                MAX_TABLES,
+            )
+        )
+        version = min(version, requested.version or version)
+        logical = requested.logical_type or logical
+    encoder = {
+        "stream_name": name,
+        "physical_type": _PHYSICAL[physical],
+        "generalized": generalized,
+        "rdf_star": rdf_star,
+        "name_table": tables[0],
+        "prefix_table": tables[1],
+        "datatype_table": tables[2],
+        "logical_type": _logical(logical, own.logical_type, physical),
+        "jelly_version": version,
+        "namespaces": version >= _MAX_VERSION,
+        "frames": "message",
+        "restart_bytes": 0,
+    }
+    return Response(log.stored and _satisfies(own, requested), encoder)
+
+
+def check_published(options: StreamOptions) -> None:
+    """Reject the options of a publication that is not accepted.
+
+    Raises:
+        RequestError: They are invalid, or a table is larger than the limits.
+    """
+    if options.physical_type not in _PHYSICAL:
+        raise RequestError(f"physical type {options.physical_type} is unknown; expected 1 to 3")
+    if not 1 <= options.version <= _MAX_VERSION:
+        raise RequestError(f"version {options.version} is unknown; expected 1 or {_MAX_VERSION}")
+    sizes = (options.name_table, options.prefix_table, options.datatype_table)
+    for name, size, limit in zip(("name", "prefix", "datatype"), sizes, MAX_TABLES, strict=True):
+        if size > limit:
+            raise RequestError(f"max_{name}_table_size is {size}; this server allows {limit}")
+    _check(options)
+
+
+def _check(requested: StreamOptions) -> None:
+    """Reject options that no stream satisfies.
+
+    Raises:
+        RequestError: The options are impossible.
+    """
+    if requested.physical_type not in (0, *_PHYSICAL):
+        raise RequestError(f"physical type {requested.physical_type} is unknown; expected 0 to 3")
+    if requested.name_table < _MIN_NAMES:
+        raise RequestError(
+            f"max_name_table_size is {requested.name_table}; expected {_MIN_NAMES} or more"
+        )
+    if requested.version > _MAX_VERSION:
+        raise RequestError(
+            f"version {requested.version} is unknown; expected 1, {_MAX_VERSION} or 0 (any)"
+        )
+    base = requested.logical_type % 10
+    if base not in _LOGICAL:
+        raise RequestError(f"logical type {requested.logical_type} is unknown")
+    physical = requested.physical_type
+    if physical and base and (physical == _TRIPLES) != (base in (1, 3)):
+        raise RequestError(
+            f"logical type {_LOGICAL[base]} is not possible with physical type "
+            f"{_PHYSICAL[physical].upper()}"
+        )
+
+
+def _satisfies(own: StreamOptions, requested: StreamOptions | None) -> bool:
+    """Whether a stream with the options of the log satisfies a request."""
+    if requested is None:
+        return True
+    names, prefixes, datatypes = MAX_TABLES
+    return (
+        requested.physical_type in (0, own.physical_type)
+        and own.generalized <= requested.generalized
+        and own.rdf_star <= requested.rdf_star
+        and own.name_table <= min(requested.name_table, names)
+        and own.prefix_table <= min(requested.prefix_table, prefixes)
+        and own.datatype_table <= min(requested.datatype_table, datatypes)
+        and own.version <= (requested.version or own.version)
+    )
+
+
+def _logical(wanted: int, own: int, physical: int) -> int:
+    """Return the logical type of an encoded stream.
+
+    A flat log stays flat: its frames are parts of one message. The frames of other logs are
+    messages with separate blank nodes, so these logs never become flat. A subtype, such as
+    SUBJECT_GRAPHS, is kept but not promised: another log gets its base type.
+    """
+    triples = physical == _TRIPLES
+    if own % 10 in (1, 2):
+        return 1 if triples else 2
+    if wanted % 10 != (3 if triples else 4):
+        return 0
+    return wanted if wanted == own else wanted % 10

@@ -1,0 +1,249 @@
+"""The server: its address, TLS, health, reflection, and its end.
+
+In: topics and settings. Out: a running server.
+Cost: a thread for the event loop of gRPC, and a pool of threads for files and codecs.
+Law: without TLS the server only listens on the loopback interface, unless that is asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import ipaddress
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import grpc
+from google.protobuf import descriptor_pb2, descriptor_pool
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection, reflection_pb2
+
+from rdfm.errors import OptionError, spelled, visible
+from rdfm.formats import OptionSpec
+from rdfm.logs.options import declare
+from rdfm.serve.descriptors_generated import DESCRIPTORS
+from rdfm.serve.service import Access, Streams
+from rdfm.serve.topics import Topics
+from rdfm.storage.jelly_wire import MAX_FRAME_BYTES, SERVICE
+
+# For the errors of `Server`; the command declares the rest of its options itself.
+declare(OptionSpec("insecure", "switch", "Serve other machines even without TLS.", group="Address"))
+
+__all__ = ["Server", "ServerSettings", "Tls", "is_loopback", "parse_address"]
+
+PING_MILLISECONDS = 10_000
+PING_TIMEOUT_MILLISECONDS = 20_000
+STREAMS_PER_CONNECTION = 256
+GRACE_SECONDS = 5.0
+THREADS = 16
+
+
+@dataclass(frozen=True)
+class Tls:
+    """Files of TLS, in PEM.
+
+    Attributes:
+        certificate: The certificate of the server, with its chain.
+        key: Its private key.
+        client_ca: Certificates of authorities; clients need a certificate of one of them. None: they
+            need none.
+    """
+
+    certificate: Path
+    key: Path
+    client_ca: Path | None = None
+
+    def credentials(self) -> grpc.ServerCredentials:
+        """Return the credentials of the server.
+
+        Raises:
+            OptionError: A file is not in PEM.
+            OSError: A file cannot be read.
+        """
+        certificate = _pem(self.certificate, "CERTIFICATE")
+        key = _pem(self.key, "PRIVATE KEY")
+        authorities = None if self.client_ca is None else _pem(self.client_ca, "CERTIFICATE")
+        return grpc.ssl_server_credentials(
+            [(key, certificate)], authorities, require_client_auth=authorities is not None
+        )
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """Settings of a server.
+
+    Attributes:
+        address: Host and port; port 0 is any free one.
+        tls: Files of TLS; None for a server without it.
+        insecure: Whether a server without TLS may listen beyond the loopback interface.
+        access: Who may call.
+        follow: Whether subscriptions continue at the end of a log.
+        from_end: Whether subscriptions start at the end of a log.
+        compress: Whether responses are compressed with gzip.
+        max_streams: Maximum number of calls at the same time.
+    """
+
+    address: tuple[str, int] = ("127.0.0.1", 9090)
+    tls: Tls | None = None
+    insecure: bool = False
+    access: Access = field(default_factory=Access)
+    follow: bool = True
+    from_end: bool = False
+    compress: bool = False
+    max_streams: int = 1000
+
+
+class Server:
+    """A server of topics.
+
+    Attributes:
+        port: The port, once it has started.
+    """
+
+    def __init__(self, topics: Topics, settings: ServerSettings) -> None:
+        """Check the settings.
+
+        Raises:
+            OptionError: They contradict each other.
+        """
+        host, port = settings.address
+        if settings.tls is None and not settings.insecure and not is_loopback(host):
+            raise OptionError(
+                f"{host} can be reached from other machines; give {spelled('tls_cert')} and "
+                f"{spelled('tls_key')}, or {spelled('insecure')} if the network is trusted"
+            )
+        self.port = port
+        self._topics = topics
+        self._settings = settings
+
+    async def run(self, stop: asyncio.Event, started: Callable[[Server], None]) -> None:
+        """Serve until an event is set, then end the calls.
+
+        Args:
+            stop: The event.
+            started: Called when the server accepts calls.
+
+        Raises:
+            OptionError: The address is in use, or a file of TLS is not valid.
+            OSError: A file cannot be read.
+        """
+        settings = self._settings
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "rdfm-serve"))
+        streams = Streams(
+            self._topics,
+            settings.access,
+            follow=settings.follow,
+            from_end=settings.from_end,
+            max_streams=settings.max_streams,
+        )
+        server = grpc.aio.server(
+            options=_OPTIONS,
+            compression=grpc.Compression.Gzip if settings.compress else None,
+        )
+        server.add_generic_rpc_handlers((streams,))
+        healthy = health.aio.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
+        names = (SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        reflection.enable_server_reflection(names, server, pool=_descriptors())
+        self._bind(server)
+        await server.start()
+        for name in ("", SERVICE):
+            await healthy.set(name, health_pb2.HealthCheckResponse.SERVING)
+        started(self)
+        try:
+            await stop.wait()
+        finally:
+            await healthy.enter_graceful_shutdown()
+            streams.stopping.set()
+            await server.stop(GRACE_SECONDS)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(GRACE_SECONDS):
+                    await streams.finished()
+
+    def _bind(self, server: grpc.aio.Server) -> None:
+        host, port = self._settings.address
+        shown = f"[{host}]" if ":" in host else host
+        address = f"{shown}:{port}"
+        try:
+            if self._settings.tls is None:
+                self.port = server.add_insecure_port(address)
+            else:
+                self.port = server.add_secure_port(address, self._settings.tls.credentials())
+        except RuntimeError:
+            self.port = 0
+        if not self.port:
+            raise OptionError(
+                f"cannot listen on {address}: the port is in use, or the address is not one of this "
+                "machine; choose another port"
+            )
+
+
+# Clients' pings are accepted from 10 s, also without calls.
+_OPTIONS = [
+    ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
+    ("grpc.max_send_message_length", MAX_FRAME_BYTES),
+    ("grpc.max_concurrent_streams", STREAMS_PER_CONNECTION),
+    ("grpc.keepalive_time_ms", PING_MILLISECONDS),
+    ("grpc.keepalive_timeout_ms", PING_TIMEOUT_MILLISECONDS),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.max_pings_without_data", 0),
+    ("grpc.http2.min_ping_interval_without_data_ms", PING_MILLISECONDS),
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", PING_MILLISECONDS),
+    ("grpc.so_reuseport", 0),
+]
+
+
+def parse_address(text: str) -> tuple[str, int]:
+    """Return the host and the port of `HOST:PORT`, `:PORT` or `PORT`; the host is then 127.0.0.1.
+
+    Raises:
+        OptionError: The text has another form.
+
+    Example:
+        >>> parse_address("9090"), parse_address("[::1]:9090")
+        (('127.0.0.1', 9090), ('::1', 9090))
+    """
+    found = re.fullmatch(r"(?:(\[[0-9A-Fa-f:.]+\]|[^:\[\]/\s]*):)?([0-9]{1,5})", text)
+    if found is None or int(found[2]) > 65535:
+        raise OptionError(
+            f"{text[:60]!r} is not an address; expected HOST:PORT, such as 127.0.0.1:9090"
+        )
+    return (found[1] or "127.0.0.1").strip("[]"), int(found[2])
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _descriptors() -> descriptor_pool.DescriptorPool:
+    """Return the descriptors of all services, in a separate pool.
+
+    Other packages, such as pyjelly, register a `rdf.proto` with the same names in the default pool.
+    """
+    pool = descriptor_pool.DescriptorPool()
+    files = descriptor_pb2.FileDescriptorSet.FromString(base64.b64decode(DESCRIPTORS))
+    for file in files.file:
+        pool.Add(file)
+    for module in (health_pb2, reflection_pb2):
+        copied = descriptor_pb2.FileDescriptorProto()
+        module.DESCRIPTOR.CopyToProto(copied)
+        pool.Add(copied)
+    return pool
+
+
+def _pem(path: Path, kind: str) -> bytes:
+    """Return the content of a file in PEM."""
+    data = path.read_bytes()
+    if re.search(rb"-----BEGIN [A-Z0-9 ]*" + kind.encode() + rb"-----", data) is None:
+        raise OptionError(f"{visible(str(path))} has no {kind} in PEM")
+    return data

@@ -1,0 +1,453 @@
+"""The service `RdfStreamService`: its two calls.
+
+In: calls of gRPC, with messages as bytes. Out: frames of topics, and appended messages.
+Cost: per subscription about 256 KiB of frames, besides its feed; per publication a queue.
+Law: every refusal is a status with one sentence. Messages before an error are delivered, or
+appended, before the status. A token is compared in constant time, and never shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import grpc
+
+from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, RdfmError, visible
+from rdfm.serve.feeds import Member, TopicLog
+from rdfm.serve.following import ReplacedError, StoredFrames
+from rdfm.serve.publishing import FrameQueue, Publication, TopicWriter
+from rdfm.serve.requests import LogOptions, RequestError, Response, check_published, respond
+from rdfm.serve.topics import TopicError, Topics
+from rdfm.storage.jelly_wire import (
+    PUBLISH,
+    SERVICE,
+    SUBSCRIBE,
+    StreamOptions,
+    WireError,
+    parse_subscribe,
+    stream_options,
+)
+
+__all__ = ["Access", "Streams"]
+
+# Metadata of a subscription with which a client changes where it starts and ends.
+START = "rdfm-start"
+FOLLOW = "rdfm-follow"
+
+# Time in which the cancellation of a call is known after its last frame.
+ABORT_SECONDS = 0.1
+
+Context = Any  # grpc.aio.ServicerContext
+Status = grpc.StatusCode
+
+
+@dataclass(frozen=True)
+class Access:
+    """Who may call.
+
+    Attributes:
+        read_token: The token of subscriptions; None if everyone may subscribe.
+        publish_token: The token of publications, which also permits subscriptions; None if nobody
+            may publish.
+    """
+
+    read_token: str | None = None
+    publish_token: str | None = None
+
+
+class Refused(Exception):
+    """A call that ends with a status.
+
+    Attributes:
+        code: The status code.
+        reason: The sentence.
+    """
+
+    def __init__(self, code: grpc.StatusCode, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no types
+    """The handlers of the service.
+
+    Attributes:
+        stopping: Set when the server shuts down.
+    """
+
+    def __init__(
+        self,
+        topics: Topics,
+        access: Access,
+        *,
+        follow: bool = True,
+        from_end: bool = False,
+        max_streams: int = 1000,
+    ) -> None:
+        """Initialize with the topics.
+
+        Args:
+            topics: The topics.
+            access: Who may call.
+            follow: Whether subscriptions continue at the end of a log, unless the client says.
+            from_end: Whether subscriptions start at the end of a log, unless the client says.
+            max_streams: Maximum number of calls at the same time.
+        """
+        self.stopping = asyncio.Event()
+        self._topics = topics
+        self._access = access
+        self._follow = follow
+        self._from_end = from_end
+        self._max_streams = max_streams
+        self._streams = 0
+        self._logs: dict[Path, TopicLog] = {}
+        self._writers: dict[Path, TopicWriter] = {}
+        self._writers_changing = asyncio.Lock()
+        self._handlers = {
+            SUBSCRIBE: grpc.unary_stream_rpc_method_handler(self._subscribe),
+            PUBLISH: grpc.stream_unary_rpc_method_handler(self._publish),
+        }
+
+    def service(self, handler_call_details: Any) -> Any:
+        """Return the handler of a method, or None."""
+        return self._handlers.get(handler_call_details.method)
+
+    def service_name(self) -> str:
+        """Return the name of the service."""
+        return SERVICE
+
+    # --- subscriptions ---
+
+    async def _subscribe(self, request: bytes, context: Context) -> None:
+        async with self._call(context):
+            self._authorize(context, publishing=False)
+            topic, requested = _parse_request(request)
+            start, follow = self._range(context)
+            try:
+                path = self._topics.find(topic)
+            except TopicError as error:
+                raise Refused(Status.NOT_FOUND, str(error)) from None
+            async with self._using(path) as log:
+                await self._send(log, requested, start, follow, context)
+
+    async def _send(
+        self,
+        topic: TopicLog,
+        requested: StreamOptions | None,
+        from_end: bool,
+        follow: bool,
+        context: Context,
+    ) -> None:
+        """Send the messages of a topic."""
+        found = await topic.options()
+        try:
+            response = respond(requested, found)
+        except RequestError as error:
+            raise Refused(Status.INVALID_ARGUMENT, str(error)) from None
+        position = await topic.count(found) if from_end else 0
+        # The client learns that the call was accepted, and where it starts, before any message.
+        await context.send_initial_metadata(())
+        if response.stored and not from_end:
+            await self._send_stored(topic, found, follow, context)
+            return
+        await self._send_encoded(topic, response, found, position, follow, context)
+
+    async def _send_stored(
+        self, topic: TopicLog, log: LogOptions, follow: bool, context: Context
+    ) -> None:
+        """Send the frames of a log as they are stored."""
+        source = await asyncio.to_thread(StoredFrames, topic.path, log.options)
+        try:
+            while True:
+                for frame in await asyncio.to_thread(source.read):
+                    await context.write(frame)
+                if source.size() > source.reached:
+                    continue
+                if not follow:
+                    source.check_end()
+                    return
+                await self._until_stopped(topic.growth(lambda: source.size() > source.reached))
+        finally:
+            source.close()
+
+    async def _send_encoded(
+        self,
+        topic: TopicLog,
+        response: Response,
+        log: LogOptions,
+        position: int,
+        follow: bool,
+        context: Context,
+    ) -> None:
+        """Send frames that satisfy a request."""
+        member = topic.join(response, log, position)
+        try:
+            while True:
+                frames = await member.frames()
+                if frames is None:
+                    member = _move(topic, member, response, log)
+                    continue
+                for frame in frames:
+                    await context.write(frame)
+                    member.passed()
+                member.progressed()
+                if frames:
+                    continue
+                source = member.feed.source
+                if source is None:
+                    raise RuntimeError("a feed without a source")
+                if not follow:
+                    await asyncio.to_thread(source.check_end)
+                    return
+                await self._until_stopped(topic.growth(member.is_ready))
+                if len(topic.feeds) > 1 and topic.feeds[0] is not member.feed:
+                    member = _move(topic, member, response, log)
+        finally:
+            member.leave()
+
+    def _range(self, context: Context) -> tuple[bool, bool]:
+        """Return whether a subscription starts at the end, and whether it follows the log."""
+        from_end, follow = self._from_end, self._follow
+        for key, value in context.invocation_metadata() or ():
+            if key == START:
+                if value not in ("first", "end"):
+                    raise Refused(Status.INVALID_ARGUMENT, f"{START} must be first or end")
+                from_end = value == "end"
+            elif key == FOLLOW:
+                if value not in ("true", "false"):
+                    raise Refused(Status.INVALID_ARGUMENT, f"{FOLLOW} must be true or false")
+                follow = value == "true"
+        return from_end, follow
+
+    async def _until_stopped(self, waiting: Any) -> None:
+        """Wait for something, or until the server shuts down.
+
+        Raises:
+            Refused: The server shuts down.
+        """
+        task = asyncio.ensure_future(waiting)
+        stopping = asyncio.ensure_future(self.stopping.wait())
+        try:
+            await asyncio.wait((task, stopping), return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise Refused(Status.UNAVAILABLE, "the server is shutting down")
+            task.result()
+        finally:
+            task.cancel()
+            stopping.cancel()
+
+    # --- publications ---
+
+    async def _publish(self, frames: AsyncIterator[bytes], context: Context) -> bytes:
+        async with self._call(context):
+            self._authorize(context, publishing=True)
+            first = await anext(aiter(frames), None)
+            if first is None:
+                raise Refused(
+                    Status.INVALID_ARGUMENT, "the stream has no frames; expected at least one"
+                )
+            try:
+                options = stream_options(first)
+            except WireError as error:
+                raise Refused(
+                    Status.INVALID_ARGUMENT, f"the first frame is broken: {error}"
+                ) from None
+            if options is None:
+                raise Refused(
+                    Status.INVALID_ARGUMENT,
+                    "the first row of the first frame must be the stream options",
+                )
+            try:
+                check_published(options)
+            except RequestError as error:
+                raise Refused(Status.INVALID_ARGUMENT, str(error)) from None
+            try:
+                path = self._topics.find_or_create(options.stream_name)
+            except TopicError as error:
+                raise Refused(
+                    Status.NOT_FOUND, f"{error} (the stream name is the topic of a publication)"
+                ) from None
+            await self._receive(path, options, first, frames)
+        return b""  # a RdfStreamReceived
+
+    async def _receive(
+        self, path: Path, options: StreamOptions, first: bytes, frames: AsyncIterator[bytes]
+    ) -> None:
+        """Append the messages of a publication, and those so far if it is aborted."""
+        queue = FrameQueue()
+        appending = asyncio.ensure_future(self._append(path, options, queue))
+        complete = False
+        try:
+            await queue.put(first)
+            async for frame in frames:
+                if appending.done():
+                    break
+                await queue.put(frame)
+            if options.logical_type % 10 in (1, 2):
+                # An aborted call can end like a complete one, shortly before it is cancelled. Only
+                # a flat stream depends on the difference.
+                await asyncio.sleep(ABORT_SECONDS)
+            complete = True
+        finally:
+            # After a cancellation, what was received is still appended.
+            await asyncio.shield(queue.close(complete=complete))
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.shield(asyncio.wait((appending,)))
+            if not complete:
+                appending.add_done_callback(_forget_result)
+        await appending
+
+    async def _append(self, path: Path, options: StreamOptions, queue: FrameQueue) -> None:
+        async with self._writing(path, options) as writer:
+            try:
+                await writer.open()
+            except RdfmError as error:
+                raise Refused(Status.FAILED_PRECONDITION, str(error)) from None
+            publication = Publication(writer)
+            topic = self._logs.get(path)
+            try:
+                while frames := await queue.take():
+                    await publication.append(frames)
+                    if (topic := self._logs.get(path)) is not None:
+                        topic.wake()
+                if queue.complete:
+                    await publication.append([], ended=True)
+            except DecodeError as error:
+                raise Refused(Status.INVALID_ARGUMENT, str(error)) from None
+            finally:
+                await queue.close(complete=False)
+                if topic is not None:
+                    topic.wake()
+
+    @contextlib.asynccontextmanager
+    async def _writing(self, path: Path, options: StreamOptions) -> AsyncIterator[TopicWriter]:
+        """Share the writer of a log, which is closed after its last publication."""
+        async with self._writers_changing:
+            writer = self._writers.setdefault(path, TopicWriter(path, options))
+            writer.users += 1
+        try:
+            yield writer
+        finally:
+            async with self._writers_changing:
+                writer.users -= 1
+                if not writer.users:
+                    del self._writers[path]
+                    await writer.close()
+
+    # --- all calls ---
+
+    async def finished(self) -> None:
+        """Wait until all calls have ended and their messages are appended."""
+        while self._streams:
+            await asyncio.sleep(0.01)
+
+    @contextlib.asynccontextmanager
+    async def _using(self, path: Path) -> AsyncIterator[TopicLog]:
+        """Share the state of a log between its subscriptions."""
+        log = self._logs.setdefault(path, TopicLog(path))
+        log.users += 1
+        try:
+            yield log
+        finally:
+            log.users -= 1
+            if not log.users:
+                del self._logs[path]
+
+    @contextlib.asynccontextmanager
+    async def _call(self, context: Context) -> AsyncIterator[None]:
+        """Count a call, and turn errors into statuses."""
+        code, reason = Status.OK, ""
+        if self._streams >= self._max_streams:
+            await context.abort(
+                Status.RESOURCE_EXHAUSTED, f"the server has {self._max_streams} streams, its limit"
+            )
+        self._streams += 1
+        try:
+            yield
+        except Refused as error:
+            code, reason = error.code, error.reason
+        except (RdfmError, OSError, ReplacedError) as error:
+            code, reason = _status_of(error)
+        finally:
+            self._streams -= 1
+        if code is not Status.OK:
+            await context.abort(code, reason)
+
+    def _authorize(self, context: Context, *, publishing: bool) -> None:
+        """Check the token of a call.
+
+        Raises:
+            Refused: It is missing or wrong, or nobody may publish.
+        """
+        access = self._access
+        if publishing and access.publish_token is None:
+            raise Refused(Status.PERMISSION_DENIED, "this server does not accept publications")
+        if not publishing and access.read_token is None:
+            return
+        given = _bearer(context.invocation_metadata() or ())
+        if given is None:
+            raise Refused(
+                Status.UNAUTHENTICATED, "the server needs a token (authorization: Bearer TOKEN)"
+            )
+        tokens = [access.publish_token] if publishing else [access.read_token, access.publish_token]
+        # Compares with all of them, so that the time does not depend on the token.
+        matches = [
+            hmac.compare_digest(given.encode("utf-8", "surrogateescape"), token.encode())
+            for token in tokens
+            if token is not None
+        ]
+        if not any(matches):
+            raise Refused(Status.UNAUTHENTICATED, "the token is wrong")
+
+
+def _move(topic: TopicLog, member: Member, response: Response, log: LogOptions) -> Member:
+    """Return a member at the same position, of a feed that others read if there is one."""
+    moved = topic.join(response, log, member.position)
+    member.leave()
+    return moved
+
+
+def _parse_request(request: bytes) -> tuple[str, StreamOptions | None]:
+    try:
+        return parse_subscribe(request)
+    except WireError as error:
+        raise Refused(Status.INVALID_ARGUMENT, f"the subscription is broken: {error}") from None
+
+
+def _bearer(metadata: Iterable[Any]) -> str | None:
+    """Return the token of a call, if there is one."""
+    for key, value in metadata:
+        if key == "authorization" and isinstance(value, str):
+            scheme, _, token = value.partition(" ")
+            if scheme.lower() == "bearer":
+                return token.strip()
+    return None
+
+
+def _status_of(error: Exception) -> tuple[grpc.StatusCode, str]:
+    """Return the status for an error of reading or writing a log."""
+    if isinstance(error, EncodeError):
+        return Status.FAILED_PRECONDITION, visible(error.reason)
+    if isinstance(error, LimitError):
+        return Status.RESOURCE_EXHAUSTED, str(error)
+    if isinstance(error, OptionError):
+        return Status.FAILED_PRECONDITION, str(error)
+    if isinstance(error, RdfmError):
+        return Status.DATA_LOSS, str(error)
+    if isinstance(error, ReplacedError):
+        return Status.ABORTED, str(error)
+    reason = getattr(error, "strerror", None) or str(error)
+    return Status.UNAVAILABLE, f"the log cannot be read or written: {reason}"
+
+
+def _forget_result(task: asyncio.Task[None]) -> None:
+    """Mark the error of an aborted publication as seen."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,194 @@
+"""Topics: the logs that a server offers, by name.
+
+In: a folder, logs with given names, and the name of a topic. Out: the path of its log.
+Cost: a few file names are looked up per subscription; the folder is not listed.
+Law: a topic never leads out of the folder, neither by its name nor by a symbolic link.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from rdfm import formats
+from rdfm.errors import OptionError, visible
+from rdfm.formats import Format
+from rdfm.storage.compression import COMPRESSIONS, suffix_of
+from rdfm.storage.paths import JOURNAL_SUFFIX, STATE_SUFFIX
+
+__all__ = ["TopicError", "Topics", "parse_topic"]
+
+_MAX_TOPIC_BYTES = 1024
+_MAX_PART_BYTES = 200  # a suffix follows, and file systems allow 255
+_NEW_SUFFIX = ".jelly"
+
+
+class TopicError(LookupError):
+    """A topic does not exist; answered with NOT_FOUND."""
+
+
+def parse_topic(text: str) -> tuple[str, str]:
+    """Return the name and the log of `NAME=LOG`.
+
+    Raises:
+        OptionError: The text has another form.
+    """
+    name, equals, log = text.partition("=")
+    if not equals or not log:
+        raise OptionError(
+            f"--topic needs NAME=LOG, such as sensors=logs/s.jelly, not {text[:60]!r}"
+        )
+    return name, log
+
+
+class Topics:
+    """The topics of a server.
+
+    Attributes:
+        folder: The folder, without symbolic links; None if there is none.
+        named: Logs with given names.
+        default: The topic that the empty name means; None if it means none.
+        creates: Whether publishing creates topics.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str] | None = None,
+        named: Mapping[str, str | os.PathLike[str]] | None = None,
+        default: str | None = None,
+        *,
+        creates: bool = False,
+    ) -> None:
+        """Check the folder and the logs.
+
+        Raises:
+            OptionError: The folder is not a folder, a log cannot be served, or the default topic
+                does not exist.
+            OSError: A log cannot be read.
+        """
+        self.folder = None if folder is None else _real_folder(folder)
+        self.named = {name: Path(path) for name, path in (named or {}).items()}
+        self.default = default
+        self.creates = creates
+        if self.folder is None and not self.named:
+            raise OptionError("there is nothing to serve; give a folder or --topic NAME=LOG")
+        if creates and self.folder is None:
+            raise OptionError("new topics need a folder to be created in; give a folder")
+        for name, path in self.named.items():
+            if not path.is_file():
+                if not path.exists():
+                    raise FileNotFoundError(2, "No such file", visible(str(path)))
+                raise OptionError(f"topic {name}: {visible(str(path))} is not a file")
+            if _message_format(path) is None:
+                raise OptionError(
+                    f"topic {name}: {visible(str(path))} is not named like a log of messages; "
+                    "expected a suffix such as .jelly or .nq.gz"
+                )
+        if default is not None and not creates:
+            try:
+                self.find(default)
+            except TopicError as error:
+                raise OptionError(f"the default topic does not exist: {error}") from None
+
+    def resolve(self, topic: str) -> str:
+        """Return the name of a topic, which may be the default one."""
+        return self.default if topic == "" and self.default is not None else topic
+
+    def find(self, topic: str) -> Path:
+        """Return the path of the log of a topic.
+
+        Raises:
+            TopicError: There is none.
+        """
+        topic = self.resolve(topic)
+        if (path := self.named.get(topic)) is not None:
+            return path
+        for path in self._candidates(topic):
+            if path.is_file() and _message_format(path) is not None:
+                self._check_inside(path, topic)
+                return path
+        raise TopicError(_unknown(topic))
+
+    def find_or_create(self, topic: str) -> Path:
+        """Return the path of the log of a topic, which may be created there.
+
+        Raises:
+            TopicError: There is none, and topics are not created, or not with that name.
+        """
+        try:
+            return self.find(topic)
+        except TopicError:
+            topic = self.resolve(topic)
+            first = next(self._candidates(topic), None)
+            if not self.creates or first is None:
+                raise
+            self._check_inside(first, topic)
+            return first
+
+    def count(self) -> int:
+        """Return the number of logs that exist now, without those in subfolders."""
+        found = 0
+        if self.folder is not None:
+            found = sum(_is_topic_file(path) for path in self.folder.iterdir())
+        return found + len(self.named)
+
+    def _candidates(self, topic: str) -> Iterator[Path]:
+        """Yield the paths that the log of a topic may have: with a suffix, or as the name says."""
+        if self.folder is None or not _is_valid(topic):
+            return
+        base = self.folder / topic
+        yield base.with_name(base.name + _NEW_SUFFIX)
+        for spec in formats.specs():
+            if "messages" not in spec.kinds:
+                continue
+            for suffix in spec.suffixes:
+                for compression in ("none", *COMPRESSIONS):
+                    yield base.with_name(base.name + suffix + suffix_of(compression))
+        yield base
+
+    def _check_inside(self, path: Path, topic: str) -> None:
+        """Reject a path that leads out of the folder."""
+        assert self.folder is not None
+        real = Path(os.path.realpath(path))
+        if not real.is_relative_to(self.folder) or not real.parent.is_dir():
+            raise TopicError(_unknown(topic))
+
+
+def _unknown(topic: str) -> str:
+    shown = visible(topic)[:100]
+    return f"there is no topic {shown!r}" if topic else "there is no default topic; name a topic"
+
+
+def _is_valid(topic: str) -> bool:
+    """Whether a topic can be the name of a file, and is not hidden."""
+    if len(topic.encode("utf-8", "surrogatepass")) > _MAX_TOPIC_BYTES:
+        return False
+    parts = topic.split("/")
+    for part in parts:
+        if not part or part[0] in "._" or "\0" in part or "\\" in part:
+            return False
+        if len(part.encode("utf-8", "surrogatepass")) > _MAX_PART_BYTES:
+            return False
+    return not parts[-1].endswith((JOURNAL_SUFFIX, STATE_SUFFIX))
+
+
+def _is_topic_file(path: Path) -> bool:
+    return path.name[0] not in "._" and path.is_file() and _message_format(path) is not None
+
+
+def _message_format(path: Path) -> Format | None:
+    """Return the format that a name shows, if it is a format of messages."""
+    found = formats.by_path(str(path))
+    return found if found is not None and "messages" in found.spec.kinds else None
+
+
+def _real_folder(folder: str | os.PathLike[str]) -> Path:
+    path = Path(folder)
+    if not path.exists():
+        raise FileNotFoundError(2, "No such folder", visible(str(path)))
+    if not path.is_dir():
+        raise OptionError(
+            f"{visible(str(path))} is not a folder; serve a single log with --topic NAME=LOG"
+        )
+    return Path(os.path.realpath(path))

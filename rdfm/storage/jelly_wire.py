@@ -1,0 +1,268 @@
+"""The messages of the Jelly gRPC protocol as bytes: subscriptions, stream options, frames.
+
+In: bytes of Protobuf messages. Out: their fields, and bytes.
+Cost: a few bytes of each frame are read in Python; the rows are not.
+Law: the names and numbers are those of `proto/grpc.proto` and `proto/rdf.proto`. Frames are only
+decoded by the Jelly codec, to which `delimited` passes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+__all__ = [
+    "MAX_FRAME_BYTES",
+    "PUBLISH",
+    "SERVICE",
+    "SUBSCRIBE",
+    "StreamOptions",
+    "WireError",
+    "cut_frames",
+    "delimited",
+    "parse_subscribe",
+    "stream_options",
+    "subscribe_message",
+]
+
+SERVICE = "eu.ostrzyciel.jelly.core.proto.v1.RdfStreamService"
+SUBSCRIBE = f"/{SERVICE}/SubscribeRdf"
+PUBLISH = f"/{SERVICE}/PublishRdf"
+
+# Maximum size of a frame, in both directions.
+MAX_FRAME_BYTES = 64 << 20
+
+_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
+_ROW = 0x0A  # field 1 of a frame, and the options in field 1 of a row
+
+
+class WireError(ValueError):
+    """A Protobuf message is broken."""
+
+
+class StreamOptions(NamedTuple):
+    """The fields of `RdfStreamOptions`, with the numbers of the protocol."""
+
+    stream_name: str = ""
+    physical_type: int = 0
+    generalized: bool = False
+    rdf_star: bool = False
+    name_table: int = 0
+    prefix_table: int = 0
+    datatype_table: int = 0
+    logical_type: int = 0
+    version: int = 0
+
+    @classmethod
+    def parse(cls, data: bytes) -> StreamOptions:
+        """Return the options of a message.
+
+        Raises:
+            WireError: The message is broken.
+        """
+        values: dict[str, Any] = {}
+        for number, value in _fields(data):
+            name = _OPTION_FIELDS.get(number)
+            if name is None:
+                continue
+            if isinstance(value, bytes) != (name == "stream_name"):
+                raise WireError(f"field {number} of the stream options has another wire type")
+            if isinstance(value, bytes):
+                values[name] = _text(value, "the stream name")
+            elif name in ("generalized", "rdf_star"):
+                values[name] = value != 0
+            else:
+                values[name] = value & 0xFFFFFFFF
+        return cls(**values)
+
+    def encode(self) -> bytes:
+        """Return the message."""
+        out = b""
+        for number, name in _OPTION_FIELDS.items():
+            value = getattr(self, name)
+            if isinstance(value, str):
+                data = value.encode()
+                out += _tag(number, _LENGTH) + _varint(len(data)) + data if data else b""
+            elif value:
+                out += _tag(number, _VARINT) + _varint(int(value))
+        return out
+
+
+_OPTION_FIELDS = {
+    1: "stream_name",
+    2: "physical_type",
+    3: "generalized",
+    4: "rdf_star",
+    9: "name_table",
+    10: "prefix_table",
+    11: "datatype_table",
+    14: "logical_type",
+    15: "version",
+}
+
+
+def subscribe_message(topic: str, options: StreamOptions | None = None) -> bytes:
+    """Return a `RdfStreamSubscribe`."""
+    name = topic.encode()
+    out = _tag(1, _LENGTH) + _varint(len(name)) + name if name else b""
+    if options is not None:
+        data = options.encode()
+        out += _tag(2, _LENGTH) + _varint(len(data)) + data
+    return out
+
+
+def parse_subscribe(data: bytes) -> tuple[str, StreamOptions | None]:
+    """Return the topic and the requested options of a `RdfStreamSubscribe`.
+
+    Options in which nothing is set request nothing, and are None too.
+
+    Raises:
+        WireError: The message is broken.
+    """
+    topic, options = "", b""
+    for number, value in _fields(data):
+        if number not in (1, 2):
+            continue
+        if not isinstance(value, bytes):
+            raise WireError(f"field {number} of the subscription has another wire type")
+        if number == 1:
+            topic = _text(value, "the topic")
+        else:
+            options += value  # Protobuf merges repeated messages
+    parsed = StreamOptions.parse(options)
+    return topic, None if parsed == StreamOptions() else parsed
+
+
+def stream_options(frame: bytes) -> StreamOptions | None:
+    """Return the options in the first row of a frame; None if the first row is another one.
+
+    Raises:
+        WireError: The frame is broken.
+    """
+    # In most frames the first row is a lookup entry or a statement with a short length.
+    if len(frame) > 2 and frame[0] == _ROW and frame[1] < 0x80 and frame[2] != _ROW:
+        return None
+    at = 0
+    while at < len(frame):
+        number, kind, at = _read_tag(frame, at)
+        value, at = _read_value(frame, at, kind)
+        if number == 1:
+            if not isinstance(value, bytes):
+                raise WireError("a row of the frame has another wire type")
+            if not value or value[0] != _ROW:
+                return None
+            _, _, start = _read_tag(value, 0)
+            options, _ = _read_value(value, start, _LENGTH)
+            assert isinstance(options, bytes)
+            return StreamOptions.parse(options)
+    return None
+
+
+def delimited(frame: bytes) -> bytes:
+    """Return a frame with its length before it, as in a file."""
+    return _varint(len(frame)) + frame
+
+
+def cut_frames(data: bytes, start: int = 0) -> tuple[list[bytes], int]:
+    """Return the complete frames in bytes with length prefixes, and the offset after the last one.
+
+    Args:
+        data: The bytes.
+        start: Offset of the first frame.
+
+    Raises:
+        WireError: A length is not a number, or larger than `MAX_FRAME_BYTES`.
+    """
+    frames = []
+    at, size = start, len(data)
+    while at < size:
+        length = data[at]
+        begin = at + 1
+        if length >= 0x80:
+            found = _try_varint(data, at)
+            if found is None:
+                break
+            length, begin = found
+            if length > MAX_FRAME_BYTES:
+                raise WireError(
+                    f"a frame has {length} bytes, and Jelly gRPC frames have at most "
+                    f"{MAX_FRAME_BYTES >> 20} MiB"
+                )
+        end = begin + length
+        if end > size:
+            break
+        frames.append(data[begin:end])
+        at = end
+    return frames, at
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """Yield the numbers and values of the fields of a message."""
+    at = 0
+    while at < len(data):
+        number, kind, at = _read_tag(data, at)
+        value, at = _read_value(data, at, kind)
+        yield number, value
+
+
+def _read_tag(data: bytes, at: int) -> tuple[int, int, int]:
+    """Return the number and the wire type of a field, and the offset of its value."""
+    tag, at = _read_varint(data, at)
+    if tag >> 3 == 0:
+        raise WireError("a field has the number 0")
+    return tag >> 3, tag & 7, at
+
+
+def _read_value(data: bytes, at: int, kind: int) -> tuple[int | bytes, int]:
+    """Return the value of a field and the offset after it."""
+    if kind == _VARINT:
+        return _read_varint(data, at)
+    if kind == _LENGTH:
+        length, at = _read_varint(data, at)
+    elif kind in (_FIXED64, _FIXED32):
+        length = 8 if kind == _FIXED64 else 4
+    else:
+        raise WireError(f"wire type {kind} is unknown")
+    if at + length > len(data):
+        raise WireError("the message ends inside a field")
+    return data[at : at + length], at + length
+
+
+def _read_varint(data: bytes, at: int) -> tuple[int, int]:
+    found = _try_varint(data, at)
+    if found is None:
+        raise WireError("the message ends inside a number")
+    return found
+
+
+def _try_varint(data: bytes, at: int) -> tuple[int, int] | None:
+    """Return a number and the offset after it; None if it is not complete."""
+    value = shift = 0
+    for index in range(at, min(at + 10, len(data))):
+        byte = data[index]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, index + 1
+        shift += 7
+    if len(data) - at >= 10:
+        raise WireError("a number has more than 10 bytes")
+    return None
+
+
+def _tag(number: int, kind: int) -> bytes:
+    return _varint(number << 3 | kind)
+
+
+def _varint(number: int) -> bytes:
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes((*out, number))
+
+
+def _text(data: bytes, what: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise WireError(f"{what} is not valid UTF-8") from None

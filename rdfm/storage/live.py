@@ -1,0 +1,677 @@
+"""Live streams: the client of Jelly gRPC, which subscribes and publishes.
+
+In: URLs such as `grpc://host:9090/TOPIC`, and settings. Out: a binary file to read from, with the
+frames of a subscription, and one to write to, whose frames are published.
+Cost: at most `QUEUE_BYTES` of frames that were received or not yet sent (or one frame, if it is
+larger), and a thread for each subscription.
+Law: frames are neither lost, doubled nor reordered within a connection. After a reconnection the
+messages received before are counted off; the first frame after them does not depend on them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rdfm._core import Decoder, Encoder
+from rdfm.errors import DecodeError, MissingExtraError, OptionError, RdfmError, spelled, visible
+from rdfm.storage.jelly_wire import (
+    MAX_FRAME_BYTES,
+    PUBLISH,
+    SUBSCRIBE,
+    StreamOptions,
+    WireError,
+    cut_frames,
+    delimited,
+    stream_options,
+    subscribe_message,
+)
+
+__all__ = [
+    "LIVE_OPTIONS",
+    "LiveAddress",
+    "LiveError",
+    "LiveSettings",
+    "LiveTarget",
+    "Subscription",
+    "is_live",
+    "set_defaults",
+]
+
+QUEUE_BYTES = 8 << 20
+TOKEN_VARIABLE = "RDFM_GRPC_TOKEN"
+CONNECT_SECONDS = 30.0
+FIRST_PAUSE_SECONDS = 0.5
+LONGEST_PAUSE_SECONDS = 30.0
+PING_MILLISECONDS = 30_000
+_LIVE = re.compile(r"grpcs?://", re.IGNORECASE)
+_TLS_PORT = 443
+
+
+def is_live(path: object) -> bool:
+    """Whether a path is the URL of a live stream."""
+    return isinstance(path, (str, os.PathLike)) and _LIVE.match(os.fspath(path)) is not None
+
+
+class LiveError(OSError):
+    """A live stream cannot be read or written, or was interrupted.
+
+    Attributes:
+        code: The name of the status of gRPC, such as "NOT_FOUND".
+    """
+
+    def __init__(self, url: str, reason: str, code: str) -> None:
+        """Initialize with the URL, the reason, and the name of the status."""
+        super().__init__(errno.EIO, reason, url)
+        self.code = code
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the arguments."""
+        return LiveError, (self.filename, self.strerror, self.code)
+
+
+class LiveAddress(NamedTuple):
+    """The URL of a live stream.
+
+    Attributes:
+        url: The URL, for errors.
+        host: The host.
+        port: The port.
+        topic: The topic, decoded.
+        secure: Whether TLS is used.
+    """
+
+    url: str
+    host: str
+    port: int
+    topic: str
+    secure: bool
+
+    @classmethod
+    def of(cls, url: str) -> LiveAddress:
+        """Parse a URL.
+
+        Raises:
+            OptionError: It has no host or port, or has other parts.
+
+        Example:
+            >>> LiveAddress.of("grpc://localhost:9090/a%20topic").topic
+            'a topic'
+        """
+        from urllib.parse import unquote_to_bytes, urlsplit  # costly to import
+
+        shown = visible(re.sub(r"//[^/?#]*@", "//", url))
+        try:
+            parts = urlsplit(url)
+            port, host = parts.port, parts.hostname
+        except ValueError as error:
+            raise OptionError(f"{shown} is not a valid URL: {error}") from None
+        secure = parts.scheme.lower() == "grpcs"
+        if "@" in parts.netloc:
+            raise OptionError(
+                f"{shown}: a token does not belong into the URL; put it into the environment "
+                f"variable {TOKEN_VARIABLE}"
+            )
+        if not host:
+            raise OptionError(f"{shown} has no host; expected grpc://HOST:PORT/TOPIC")
+        if port is None and not secure:
+            raise OptionError(f"{shown} has no port; expected grpc://HOST:PORT/TOPIC")
+        if parts.query or parts.fragment or url.endswith(("?", "#")):
+            raise OptionError(f"{shown}: write ? and # in a topic as %3F and %23")
+        try:
+            topic = unquote_to_bytes(parts.path.removeprefix("/")).decode()
+        except UnicodeDecodeError:
+            raise OptionError(f"{shown}: the topic is not valid UTF-8 after decoding") from None
+        return cls(shown, host, port or _TLS_PORT, topic, secure)
+
+    @property
+    def target(self) -> str:
+        """The address for gRPC."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+# Options of `storage_options`, with their types.
+LIVE_OPTIONS: dict[str, type | tuple[type, ...]] = {
+    "headers": Mapping,
+    "token": str,
+    "follow": bool,
+    "from_end": bool,
+    "retry": int,
+    "tls_ca": (str, os.PathLike),
+    "tls_cert": (str, os.PathLike),
+    "tls_key": (str, os.PathLike),
+}
+# Defaults that the command line sets.
+_defaults: dict[str, Any] = {}
+
+
+def set_defaults(options: Mapping[str, Any]) -> None:
+    """Set defaults for all later settings; only the owner of the process may."""
+    _defaults.clear()
+    _defaults.update(options)
+
+
+@dataclass(frozen=True)
+class LiveSettings:
+    """Settings of a live stream.
+
+    Attributes:
+        headers: Metadata of the call.
+        token: The token to send; None for none.
+        follow: Whether a subscription continues at the end of the log. None leaves it to the server.
+        from_end: Whether a subscription starts at the end. None leaves it to the server.
+        retry: Number of attempts in a row to reconnect.
+        tls_ca: File with the certificates of authorities; None means the usual ones.
+        tls_cert: File with the certificate of the client.
+        tls_key: File with its private key.
+    """
+
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    token: str | None = field(default=None, repr=False)
+    follow: bool | None = None
+    from_end: bool | None = None
+    retry: int = 0
+    tls_ca: str | os.PathLike[str] | None = None
+    tls_cert: str | os.PathLike[str] | None = None
+    tls_key: str | os.PathLike[str] | None = None
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any] | None) -> LiveSettings:
+        """Return settings from `storage_options`.
+
+        Raises:
+            OptionError: An option is unknown, or its value is invalid.
+        """
+        for name, value in (options or {}).items():
+            if name not in LIVE_OPTIONS:
+                raise OptionError(
+                    f"storage_options of grpc and grpcs URLs are {', '.join(sorted(LIVE_OPTIONS))}, "
+                    f"not {str(name)[:40]!r}"
+                )
+            wrong_number = LIVE_OPTIONS[name] is int and (isinstance(value, bool) or value < 0)
+            if not isinstance(value, LIVE_OPTIONS[name]) or wrong_number:
+                raise OptionError(f"{name} has an invalid value: {value!r}"[:200])
+        given = {**_defaults, **(options or {})}
+        if given.get("retry") and given.get("from_end"):
+            raise OptionError(
+                f"{spelled('retry')} counts messages from the first one, so {spelled('from_end')} "
+                "cannot be combined with it; leave one of them out"
+            )
+        if (given.get("tls_cert") is None) != (given.get("tls_key") is None):
+            raise OptionError(
+                f"{spelled('tls_cert')} and {spelled('tls_key')} are only used together; give both"
+            )
+        return cls(**given)
+
+    def metadata(self) -> list[tuple[str, str]]:
+        """Return the metadata of a call."""
+        found = [(name.lower(), value) for name, value in self.headers.items()]
+        token = self.token or os.environ.get(TOKEN_VARIABLE)
+        if token and all(name != "authorization" for name, _ in found):
+            found.append(("authorization", f"Bearer {token.strip()}"))
+        return found
+
+
+def _grpc() -> Any:
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # errors are raised, not logged
+    try:
+        import grpc
+    except ImportError as error:
+        raise MissingExtraError("grpc:// URLs need grpcio: pip install 'rdfm[grpc]'") from error
+    return grpc
+
+
+def _channel(address: LiveAddress, settings: LiveSettings) -> Any:
+    """Open a channel, which connects with the first call."""
+    grpc = _grpc()
+    options: list[tuple[str, Any]] = [
+        ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
+        ("grpc.max_send_message_length", MAX_FRAME_BYTES),
+        ("grpc.keepalive_time_ms", PING_MILLISECONDS),
+        ("grpc.http2.max_pings_without_data", 0),
+        ("grpc.enable_retries", 0),
+        ("grpc.use_local_subchannel_pool", 1),
+    ]
+    if address.host in ("localhost", "::1") or address.host.startswith("127."):
+        options.append(("grpc.enable_http_proxy", 0))
+    if not address.secure:
+        if settings.tls_ca or settings.tls_cert:
+            raise OptionError(f"{address.url} is without TLS; write grpcs:// to use it")
+        return grpc.insecure_channel(address.target, options=options)
+    files = (settings.tls_ca, settings.tls_key, settings.tls_cert)
+    authority, key, certificate = (
+        None if file is None else Path(file).read_bytes() for file in files
+    )
+    credentials = grpc.ssl_channel_credentials(authority, key, certificate)
+    return grpc.secure_channel(address.target, credentials, options=options)
+
+
+def _error(address: LiveAddress, error: Any) -> LiveError:
+    """Return the error for a status."""
+    code = error.code().name
+    details = " ".join((error.details() or "").split())
+    if code == "UNAVAILABLE":
+        reason = _unavailable(address, details)
+    elif code == "UNIMPLEMENTED":
+        reason = "the server has no Jelly gRPC service; check host and port"
+    elif code == "UNAUTHENTICATED":
+        reason = (
+            f"{details or 'the server needs a token'}; the environment variable {TOKEN_VARIABLE} has "
+            "the token to send"
+        )
+    elif code == "CANCELLED":
+        reason = "the server ended the call" if not details else f"cancelled: {details}"
+    else:
+        reason = details or f"the call failed with {code}"
+    return LiveError(address.url, reason, code)
+
+
+def _unavailable(address: LiveAddress, details: str) -> str:
+    """Describe a connection that failed or was lost."""
+    if "handshake" in details.lower() or "SSL" in details:
+        if "CERTIFICATE_VERIFY_FAILED" in details:
+            option = RdfmError(spelled("tls_ca"))  # in the spelling of the surface
+            return f"the certificate of the server is not trusted; {option} names the file of its authority"
+        return "the TLS handshake failed; a server without TLS needs grpc://"
+    if "refused" in details:
+        return "connection refused; is the server running on that port?"
+    if "http1" in details.lower() or "settings" in details.lower() or "HTTP2" in details:
+        return "the server does not speak gRPC; check host and port"
+    if "shutting down" in details:
+        return details
+    if "DNS" in details or "name resolution" in details.lower():
+        return "the host name cannot be resolved"
+    hint = "" if address.secure else "; a server with TLS needs grpcs://"
+    return f"the connection failed or was lost: {details}{hint}"
+
+
+class _Frames:
+    """Frames between two threads, and the error that follows them."""
+
+    def __init__(self) -> None:
+        self._frames: deque[bytes] = deque()
+        self._bytes = 0
+        self._changed = threading.Condition()
+        self._ended = False
+        self._error: BaseException | None = None
+
+    def put(self, frame: bytes) -> bool:
+        """Add a frame, and wait while there are too many. Return False after the end."""
+        with self._changed:
+            while self._bytes >= QUEUE_BYTES and not self._ended:
+                self._changed.wait()
+            if self._ended:
+                return False
+            self._frames.append(frame)
+            self._bytes += len(frame)
+            self._changed.notify_all()
+            return True
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Mark the end; only the first call counts."""
+        with self._changed:
+            if not self._ended:
+                self._ended, self._error = True, error
+            self._changed.notify_all()
+
+    def take(self) -> list[bytes]:
+        """Return the frames, at least one; an empty list at the end.
+
+        Raises:
+            BaseException: The error that was passed to `end`.
+        """
+        with self._changed:
+            while not self._frames and not self._ended:
+                self._changed.wait()
+            frames = list(self._frames)
+            self._frames.clear()
+            self._bytes = 0
+            self._changed.notify_all()
+        if not frames and self._error is not None:
+            raise self._error
+        return frames
+
+    def each(self) -> Iterator[bytes]:
+        """Yield the frames one by one."""
+        while frames := self.take():
+            yield from frames
+
+
+class Subscription:
+    """The frames of a topic as a binary file with length prefixes.
+
+    Attributes:
+        name: The URL.
+        size: None: the length is unknown.
+    """
+
+    size = None
+
+    def __init__(self, url: str, settings: LiveSettings) -> None:
+        """Connect.
+
+        Raises:
+            OptionError: The URL or a setting is invalid.
+            MissingExtraError: grpcio is not installed.
+            LiveError: The server refuses the subscription.
+        """
+        self._address = LiveAddress.of(url)
+        self.name = self._address.url
+        self._settings = settings
+        self._received = 0  # frames
+        self._failures = 0
+        self._options: StreamOptions | None = None
+        self._resuming: _Resuming | None = None
+        self._channel: Any = None
+        self._call: Any = None
+        self._frames = _Frames()
+        self._rest = b""
+        _grpc()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Subscribe, in a thread that fills the queue."""
+        settings = self._settings
+        self._channel = _channel(self._address, settings)
+        metadata = settings.metadata()
+        if settings.follow is not None:
+            metadata.append(("rdfm-follow", str(settings.follow).lower()))
+        if settings.from_end is not None:
+            metadata.append(("rdfm-start", "end" if settings.from_end else "first"))
+        subscribe = self._channel.unary_stream(SUBSCRIBE)
+        self._call = subscribe(subscribe_message(self._address.topic), metadata=metadata)
+        self._frames = _Frames()
+        threading.Thread(
+            target=_receive, args=(self._call, self._frames), name="rdfm-grpc", daemon=True
+        ).start()
+
+    def read1(self, _: int = -1) -> bytes:
+        """Return the frames that have arrived, at least one; empty at the end.
+
+        Raises:
+            LiveError: The subscription was refused or interrupted.
+            DecodeError: The frames after a reconnection cannot be continued.
+        """
+        while True:
+            try:
+                frames = self._frames.take()
+            except Exception as error:
+                if not hasattr(error, "code"):
+                    raise
+                lost = _error(self._address, error)
+            else:
+                lost = None
+            if lost is not None:
+                self._reconnect(lost)
+                continue
+            if not frames:
+                return b""
+            self._failures = 0
+            if self._options is None:
+                self._options = self._first_options(frames[0])
+            if self._resuming is None:
+                self._received += len(frames)
+                return b"".join(map(delimited, frames))
+            data, count = self._resuming.continued(frames)
+            self._received += count
+            if data:
+                return data
+
+    def read(self, size: int = -1) -> bytes:
+        """Return at most `size` bytes; all of the rest by default."""
+        if size < 0:
+            parts = [self._rest]
+            self._rest = b""
+            while piece := self.read1():
+                parts.append(piece)
+            return b"".join(parts)
+        data = self._rest or self.read1()
+        self._rest = data[size:]
+        return data[:size]
+
+    def _first_options(self, frame: bytes) -> StreamOptions:
+        try:
+            found = stream_options(frame)
+        except WireError as error:
+            raise DecodeError(
+                f"the first frame is broken: {error}", format="jelly", source=self.name
+            ) from None
+        if found is None:
+            raise DecodeError(
+                "the first frame does not begin with stream options",
+                format="jelly",
+                source=self.name,
+            )
+        return found
+
+    def _reconnect(self, error: LiveError) -> None:
+        """Subscribe again after an interruption, or raise its error."""
+        self.close()
+        if error.code != "UNAVAILABLE" or self._failures >= self._settings.retry:
+            raise error
+        if self._options is not None and self._options.logical_type % 10 in (1, 2):
+            raise LiveError(
+                self.name, f"{error.strerror}; a flat stream cannot be continued", error.code
+            )
+        time.sleep(min(FIRST_PAUSE_SECONDS * 2**self._failures, LONGEST_PAUSE_SECONDS))
+        self._failures += 1
+        if self._options is not None:
+            self._resuming = _Resuming(self._received, self._options, self.name)
+        self._begin()
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return False."""
+        return False
+
+    def close(self) -> None:
+        """End the subscription."""
+        if self._channel is not None:
+            self._frames.end()
+            self._call.cancel()
+            self._channel.close()
+            self._channel = None
+
+
+def _receive(call: Any, frames: _Frames) -> None:
+    """Pass the frames of a call on."""
+    try:
+        for frame in call:
+            if not frames.put(frame):
+                return
+    except Exception as error:
+        frames.end(error)
+    else:
+        frames.end()
+
+
+class _Resuming:
+    """Frames of a new connection, without the messages that were received before.
+
+    They are decoded and encoded again, because the first one must not depend on those left out.
+    """
+
+    def __init__(self, skipped: int, options: StreamOptions, name: str) -> None:
+        self._skipped = skipped
+        self._options = options
+        self._name = name
+        self._decoder = Decoder("jelly", {"frames": "message", "delimited": True})
+        self._encoder: Encoder | None = None
+
+    def continued(self, frames: list[bytes]) -> tuple[bytes, int]:
+        """Return the bytes of the frames that are new, and their number.
+
+        Raises:
+            DecodeError: A frame is broken, or the server uses other options now.
+        """
+        for frame in frames:
+            if (found := stream_options(frame)) not in (None, self._options):
+                raise DecodeError(
+                    f"after the reconnection the stream has other options: {found}, before "
+                    f"{self._options}",
+                    format="jelly",
+                    source=self._name,
+                )
+        self._decoder.feed(b"".join(map(delimited, frames)))
+        data, count = b"", 0
+        while (batch := self._decoder.next_batch()) is not None:
+            left_out = min(self._skipped, len(batch))
+            self._skipped -= left_out
+            if left_out < len(batch):
+                data += self._encode(batch.slice(left_out, len(batch)))
+                count += len(batch) - left_out
+        return data, count
+
+    def _encode(self, batch: Any) -> bytes:
+        if self._encoder is None:
+            header = dict(self._decoder.header()["options"])
+            source = {"options": header, "requested": True, "continued": True}
+            self._encoder = Encoder("jelly", {"restart_bytes": 0}, source=source)
+        return self._encoder.encode(batch)
+
+
+class LiveTarget:
+    """A topic that is published to, as a binary file with length prefixes.
+
+    Attributes:
+        name: The URL.
+        bytes_written: Bytes of frames so far.
+    """
+
+    def __init__(self, url: str, settings: LiveSettings, compression: str | None = None) -> None:
+        """Prepare the call; it begins with the first frame.
+
+        Args:
+            url: The URL.
+            settings: The settings.
+            compression: "gzip", or None or "none".
+
+        Raises:
+            OptionError: The URL or a setting is invalid.
+            MissingExtraError: grpcio is not installed.
+        """
+        grpc = _grpc()
+        self._address = LiveAddress.of(url)
+        self.name = self._address.url
+        self.bytes_written = 0
+        if compression not in (None, "none", "gzip"):
+            raise OptionError(f"Jelly gRPC compresses with gzip, not {compression}")
+        self._process = os.getpid()
+        self._rest = b""
+        self._frames = _Frames()
+        self._is_first = True
+        self._channel: Any = _channel(self._address, settings)
+        publish = self._channel.stream_unary(PUBLISH)
+        self._call = publish.future(
+            self._frames.each(),
+            metadata=settings.metadata(),
+            compression=grpc.Compression.Gzip if compression == "gzip" else None,
+        )
+        # Ends a wait for room in the queue.
+        self._call.add_done_callback(lambda _: self._frames.end())
+
+    def check_process(self) -> None:
+        """Reject a process forked from the one that opened the stream.
+
+        Raises:
+            PermissionError: Another process opened it.
+        """
+        if self._process != os.getpid():
+            raise PermissionError(
+                errno.EPERM,
+                "opened by the parent process; create the log after the fork",
+                self.name,
+            )
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Send the frames that are complete.
+
+        Raises:
+            LiveError: The server refuses the stream, or the connection was lost.
+            OptionError: The stream has another name than the topic.
+            EncodeError: A frame is too large.
+        """
+        self.check_process()
+        try:
+            frames, end = cut_frames(whole := self._rest + bytes(data))
+        except WireError as error:
+            raise LiveError(self.name, str(error), "RESOURCE_EXHAUSTED") from None
+        self._rest = whole[end:]
+        for frame in frames:
+            if self._is_first:
+                self._check_name(frame)
+                self._is_first = False
+            if not self._frames.put(frame):
+                self._raise()
+            self.bytes_written += len(frame)
+
+    def _check_name(self, frame: bytes) -> None:
+        options = stream_options(frame)
+        if options is not None and options.stream_name != self._address.topic:
+            raise OptionError(
+                f"{spelled('stream_name')} is {options.stream_name[:60]!r}, but the topic is "
+                f"{self._address.topic[:60]!r}, and the server uses the name as the topic; leave it out"
+            )
+
+    def _raise(self) -> None:
+        """Raise the error of the call.
+
+        Raises:
+            LiveError: Always.
+        """
+        grpc = _grpc()
+        try:
+            self._call.result()
+        except grpc.RpcError as error:
+            raise _error(self._address, error) from None
+        except grpc.FutureCancelledError:
+            raise LiveError(self.name, "the stream was cancelled", "CANCELLED") from None
+        raise LiveError(self.name, "the server ended the stream early", "ABORTED")
+
+    def end(self) -> None:
+        """Do nothing: frames are sent as they are written."""
+
+    def commit(self) -> None:
+        """End the stream, and wait until the server has received it.
+
+        Raises:
+            LiveError: It has not.
+        """
+        self.check_process()
+        grpc = _grpc()
+        self._frames.end()
+        try:
+            self._call.result()
+        except grpc.RpcError as error:
+            raise _error(self._address, error) from None
+        finally:
+            self._close()
+
+    def discard(self) -> None:
+        """Cancel the stream. The server keeps the messages that it has received completely."""
+        if self._process == os.getpid():
+            self._call.cancel()
+            self._frames.end()
+            self._close()
+
+    def keep_partial(self) -> None:
+        """End the stream properly after what was written so far."""
+        with contextlib.suppress(LiveError):
+            self.commit()
+
+    def _close(self) -> None:
+        channel, self._channel = self._channel, None
+        if channel is not None:
+            channel.close()

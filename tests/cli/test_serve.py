@@ -1,0 +1,232 @@
+"""Live streams on the command line: serving, reading, publishing, and wrong uses."""
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from certificates import Authority
+from jelly_grpc import TOKEN, serve
+
+pytestmark = pytest.mark.slow
+
+A = "<http://e/s> <http://e/p> <http://e/o> .\n"
+
+
+@pytest.fixture
+def served(tmp_path):
+    """A server of a folder with a topic of two messages."""
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs/a.nq").write_text(f"{A}# @message\n{A}")
+    with serve(tmp_path / "logs", "--create-topics") as server:
+        yield server
+
+
+@pytest.fixture
+def publisher(monkeypatch):
+    monkeypatch.setenv("RDFM_GRPC_TOKEN", TOKEN)
+
+
+@pytest.mark.usefixtures("publisher")
+def test_logs_are_read_published_and_read_again(rdfm, served, tmp_path):
+    url = f"grpc://localhost:{served.port}"
+    run = rdfm("cat", f"{url}/a", "--no-follow", "--to", "nq")
+    assert (run.code, run.out) == (0, f"{A}# @message\n{A}")
+    assert rdfm("convert", "a.nq", f"{url}/new%20one").code == 0
+    assert (tmp_path / "logs/new one.jelly").exists()
+    assert rdfm("convert", f"{url}/new%20one", "copy.nq", "--no-follow").code == 0
+    assert (tmp_path / "copy.nq").read_text() == (tmp_path / "a.nq").read_text()
+    run = rdfm("head", f"{url}/new%20one", "-n", "1", "--to", "nq")
+    assert (run.code, run.out) == (0, A)
+    assert rdfm("convert", f"{url}/a", f"{url}/b", "--no-follow").code == 0
+    assert rdfm("cat", f"{url}/b", "--no-follow", "--to", "nq").out == f"{A}# @message\n{A}"
+
+
+def test_messages_are_printed_when_they_arrive(served, tmp_path):
+    url = f"grpc://localhost:{served.port}/a"
+    command = [sys.executable, "-m", "rdfm", "cat", url, "--to", "nq"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert [process.stdout.readline() for _ in range(3)] == [A, "# @message\n", A]
+        with (tmp_path / "logs/a.nq").open("a") as log:
+            log.write(f"# @message\n{A}")
+        assert [process.stdout.readline() for _ in range(2)] == ["# @message\n", A]
+        process.terminate()
+        assert process.wait(10) == 130
+
+
+@pytest.mark.usefixtures("publisher")
+def test_a_restarted_server_is_connected_to_again(tmp_path):
+    (tmp_path / "a.nq").write_text(f"{A}# @message\n{A}")
+    with serve(tmp_path) as server:
+        port = server.port
+        url = f"grpc://localhost:{port}/a"
+        command = [sys.executable, "-m", "rdfm", "cat", url, "--to", "nq", "--retry", "9"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert [process.stdout.readline() for _ in range(3)] == [A, "# @message\n", A]
+        server.process.kill()
+    with serve(tmp_path, port=port):
+        with (tmp_path / "a.nq").open("a") as log:
+            log.write(f"# @message\n{A}")
+        assert [process.stdout.readline() for _ in range(2)] == ["# @message\n", A]
+        process.terminate()
+        process.wait(10)
+    process.stdout.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        ("", 2, "there is nothing to serve; give a folder or --topic NAME=LOG"),
+        ("missing", 1, "missing: No such folder"),
+        ("a.nq", 2, "a.nq is not a folder; serve a single log with --topic NAME=LOG"),
+        (". --topic x", 2, "--topic needs NAME=LOG"),
+        ("--topic x=none.nq", 1, "none.nq: No such file"),
+        ("--topic x=.", 2, ". is not a file"),
+        ("--topic x=log.txt", 2, "is not named like a log of messages"),
+        (". --default-topic none", 2, "the default topic does not exist: there is no topic 'none'"),
+        (". --grpc localhost", 2, "'localhost' is not an address; expected HOST:PORT"),
+        (". --grpc 99999", 2, "'99999' is not an address"),
+        (". --grpc 0.0.0.0:0", 2, "give --tls-cert and --tls-key, or --insecure"),
+        (". --grpc example.org:0", 2, "can be reached from other machines"),
+        (". --grpc [::]:0", 2, "can be reached from other machines"),
+        (". --grpc 192.0.2.1:1 --insecure", 2, "the address is not one of this machine"),
+        (". --tls-cert a.nq", 2, "--tls-cert and --tls-key are only used together"),
+        (". --tls-cert a.nq --tls-key a.nq", 2, "a.nq has no CERTIFICATE in PEM"),
+        (". --tls-cert none --tls-key a.nq", 1, "none: No such file"),
+        (". --client-ca a.nq", 2, "--client-ca needs TLS"),
+        (". --allow-publish", 2, "--allow-publish needs a token"),
+        (". --create-topics", 2, "--create-topics needs --allow-publish"),
+        (". --publish-token-file a.nq", 2, "--publish-token-file needs --allow-publish"),
+        (". --read-token-file none", 1, "none: No such file"),
+        (". --read-token-file empty", 2, "empty has no token"),
+        (". --read-token-file a.nq", 2, "a.nq has no token; expected printable ASCII"),
+        (". --max-streams 0", 2, "the minimum is 1"),
+        (
+            "--topic x=a.nq --allow-publish --publish-token-file t --create-topics",
+            2,
+            "need a folder",
+        ),
+    ],
+)
+def test_wrong_servers_are_refused_in_one_sentence(rdfm, tmp_path, words, code, text):
+    (tmp_path / "empty").write_text("\n")
+    (tmp_path / "t").write_text("token")
+    (tmp_path / "log.txt").write_text("")
+    run = rdfm("serve", *words.split())
+    assert run.code == code
+    assert text in run.error
+
+
+def test_a_port_in_use_is_refused(rdfm, served):
+    run = rdfm("serve", ".", "--grpc", served.port)
+    assert run.code == 2
+    assert f"cannot listen on 127.0.0.1:{served.port}: the port is in use" in run.error
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        ("cat URL/none --no-follow", 1, "/none: there is no topic 'none'"),
+        ("cat URL/../logs/a --no-follow", 1, "there is no topic"),
+        ("cat URL --no-follow", 1, "there is no default topic; name a topic"),
+        ("cat grpc://localhost/a", 2, "has no port; expected grpc://HOST:PORT/TOPIC"),
+        ("cat grpc://t:s@localhost:1/a", 2, "a token does not belong into the URL"),
+        ("cat URL/a --from-end --retry 2", 2, "--retry counts messages from the first one"),
+        ("cat URL/a --tls-ca a.nq", 2, "write grpcs:// to use it"),
+        ("cat a.nq --no-follow", 2, "--no-follow is for live streams"),
+        ("convert a.nq b.jelly --retry 2", 2, "--retry is for live streams"),
+        ("convert a.nq URL/a", 1, "RDFM_GRPC_TOKEN has the token to send"),
+        ("convert a.nq URL/a --to nq", 2, "live streams are in Jelly, not nq"),
+        ("convert a.nq URL/a --to-dialect comment", 2, "the option --dialect is for writing"),
+        ("convert a.nq URL/a --append", 2, "leave --append out"),
+        ("convert a.nq URL/a --split-messages 2", 2, "is a live stream, not a folder"),
+        ("convert a.nq URL/a --compression zstd", 2, "compresses with gzip, not zstd"),
+        ("convert a.nq URL/a --stream-name b", 2, "the topic is 'a'"),
+        ("convert a.nq URL/a --undelimited", 2, "--to-undelimited is for files"),
+    ],
+)
+def test_wrong_uses_of_live_streams_are_refused_in_one_sentence(rdfm, served, words, code, text):
+    run = rdfm(*words.replace("URL", f"grpc://localhost:{served.port}").split())
+    assert text in run.error
+    assert run.code == code
+
+
+@pytest.mark.parametrize("token", ["guess", "x" * 3000])
+def test_a_wrong_token_is_refused(rdfm, served, token, monkeypatch):
+    monkeypatch.setenv("RDFM_GRPC_TOKEN", token)
+    run = rdfm("convert", "a.nq", f"grpc://localhost:{served.port}/a")
+    assert run.code == 1
+    assert "the token is wrong" in run.error
+    assert token not in run.err
+
+
+def test_nothing_listens(rdfm):
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    run = rdfm("cat", f"grpc://localhost:{port}/a")
+    assert run.code == 1
+    assert "connection refused; is the server running on that port?" in run.error
+
+
+def test_a_server_that_does_not_speak_grpc(rdfm):
+    with socket.socket() as listening:
+        listening.bind(("localhost", 0))
+        listening.listen(5)
+
+        def answer():
+            while True:
+                try:
+                    connection, _ = listening.accept()
+                except OSError:
+                    return
+                connection.recv(1000)
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                connection.close()
+
+        threading.Thread(target=answer, daemon=True).start()
+        run = rdfm("cat", f"grpc://localhost:{listening.getsockname()[1]}/a")
+        listening.close()
+    assert run.code == 1
+    assert "does not speak gRPC; check host and port" in run.error
+
+
+def test_tls_must_match(rdfm, tmp_path, served):
+    run = rdfm("cat", f"grpcs://localhost:{served.port}/a")
+    assert run.code == 1
+    assert "the TLS handshake failed; a server without TLS needs grpc://" in run.error
+    authority = Authority(tmp_path, "authority")
+    identity = authority.issue("server")
+    words = ("--tls-cert", identity.certificate, "--tls-key", identity.key)
+    with serve(tmp_path / "logs", *words) as server:
+        url = f"localhost:{server.port}/a"
+        run = rdfm("cat", f"grpc://{url}")
+        assert "a server with TLS needs grpcs://" in run.error
+        run = rdfm("cat", f"grpcs://{url}")
+        assert "is not trusted; --tls-ca names the file of its authority" in run.error
+        run = rdfm("cat", f"grpcs://{url}", "--tls-ca", "authority.pem", "--no-follow")
+        assert run.code == 0
+        run = rdfm("cat", f"grpcs://{url}", "--tls-ca", "none.pem")
+        assert "none.pem" in run.error
+
+
+def test_a_missing_extra_is_named(tmp_path):
+    code = "import sys\nsys.modules['grpc'] = None\nfrom rdfm.cli import main\nmain(sys.argv[1:])\n"
+    for words in (["serve", "."], ["cat", "grpc://localhost:1/a"]):
+        run = subprocess.run(
+            [sys.executable, "-c", code, *words], capture_output=True, text=True, cwd=tmp_path
+        )
+        assert run.returncode == 1
+        assert "pip install 'rdfm[grpc]'" in run.stderr
+        assert len(run.stderr.splitlines()) == 1
+
+
+def test_a_second_signal_ends_the_server_at_once(tmp_path):
+    with serve(tmp_path) as server:
+        server.process.terminate()
+        server.process.terminate()
+        start = time.monotonic()
+        assert server.process.wait(20) in (0, 130)
+        assert time.monotonic() - start < 5

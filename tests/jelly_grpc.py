@@ -1,0 +1,217 @@
+"""Jelly gRPC without rdfm: a client and a server of the messages compiled from proto/grpc.proto.
+
+Frames are encoded and decoded by `jelly_proto`, which shares no code with rdfm. `serve` starts
+`rdfm serve` in a process.
+"""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+
+import grpc
+from jelly_proto import Reader, Writer, compiled
+
+PROTO = compiled("grpc.proto")
+SERVICE = "eu.ostrzyciel.jelly.core.proto.v1.RdfStreamService"
+TOKEN = "s3cret"
+PUBLISHER = (("authorization", f"Bearer {TOKEN}"),)
+ONCE = (("rdfm-follow", "false"),)
+FROM_END = (("rdfm-start", "end"),)
+LIMITS = [
+    ("grpc.max_receive_message_length", 64 << 20),
+    ("grpc.max_send_message_length", 64 << 20),
+    ("grpc.use_local_subchannel_pool", 1),
+]
+
+
+def options(**fields):
+    """Requested options that allow everything, changed."""
+    allowed = {
+        "physical_type": 0,
+        "generalized_statements": True,
+        "rdf_star": True,
+        "max_name_table_size": 4096,
+        "max_prefix_table_size": 1024,
+        "max_datatype_table_size": 256,
+        "version": 0,
+    }
+    return PROTO.RdfStreamOptions(**{**allowed, **fields})
+
+
+class Client:
+    """A client of one server."""
+
+    def __init__(self, port, credentials=None, **settings):
+        target = f"localhost:{port}"
+        self.channel = (
+            grpc.insecure_channel(target, options=LIMITS, **settings)
+            if credentials is None
+            else grpc.secure_channel(target, credentials, options=LIMITS, **settings)
+        )
+        self._subscribe = self.channel.unary_stream(
+            f"/{SERVICE}/SubscribeRdf",
+            PROTO.RdfStreamSubscribe.SerializeToString,
+            PROTO.RdfStreamFrame.FromString,
+        )
+        self._publish = self.channel.stream_unary(
+            f"/{SERVICE}/PublishRdf",
+            lambda frame: frame.SerializeToString(),
+            PROTO.RdfStreamReceived.FromString,
+        )
+
+    def subscribe(self, topic="", requested=None, metadata=(), timeout=30):
+        """The call, which yields frames."""
+        request = PROTO.RdfStreamSubscribe(topic=topic)
+        if requested is not None:
+            request.requested_options.CopyFrom(requested)
+        return self._subscribe(request, metadata=metadata, timeout=timeout)
+
+    def messages(self, topic="", requested=None, metadata=ONCE):
+        """All messages up to the end of the topic, and the options of the stream."""
+        reader = Reader()
+        found = [reader.frame(frame) for frame in self.subscribe(topic, requested, metadata)]
+        return found, reader.stream_options
+
+    def publish(self, frames, metadata=PUBLISHER, timeout=30, **settings):
+        return self._publish(iter(frames), metadata=metadata, timeout=timeout, **settings)
+
+    def publish_future(self, frames, metadata=PUBLISHER, timeout=30):
+        return self._publish.future(frames, metadata=metadata, timeout=timeout)
+
+    def close(self):
+        self.channel.close()
+
+
+def frames_of(messages, topic="", physical=2, logical=None, version=1):
+    """Frames of messages, with the topic as the stream name."""
+    writer = Writer(physical, version, logical)
+    for message in messages:
+        writer.message(message)
+    if not writer.frames:
+        writer.options()
+        writer.frames.append(PROTO.RdfStreamFrame())
+    writer.frames[0].rows[0].options.stream_name = topic
+    return writer.frames
+
+
+def message(number, graph=None):
+    """A message that is recognized by its number."""
+    subject = ("iri", f"http://example.org/m/{number}")
+    object_ = ("literal", str(number), None, None, "http://www.w3.org/2001/XMLSchema#integer")
+    return [(subject, ("iri", "http://example.org/number"), object_, graph)]
+
+
+def numbers(messages):
+    """The numbers of such messages."""
+    return [int(quads[0][2][1]) for quads in messages]
+
+
+class Served:
+    """A process of `rdfm serve`."""
+
+    def __init__(self, process, port):
+        self.process = process
+        self.port = port
+
+    def stop(self, kind=signal.SIGTERM):
+        """Ends it, and returns its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(kind)
+        return self.process.wait(20)
+
+
+@contextlib.contextmanager
+def serve(*words, publish=True, env=None, port=0):
+    """Runs `rdfm serve` on a free port."""
+    more = ["--allow-publish"] if publish else []
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rdfm", "serve", *map(str, words), *more, "--grpc", str(port)],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "RDFM_PUBLISH_TOKEN": TOKEN, **(env or {})},
+    )
+    try:
+        line = process.stderr.readline()
+        found = re.search(r"rdfm: serving .* on grpcs?://[^ ]+:(\d+)$", line.strip())
+        assert found, line + process.stderr.read()
+        yield Served(process, int(found[1]))
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+class Server(grpc.GenericRpcHandler):
+    """A server with fixed frames, which records what is published.
+
+    Attributes:
+        frames: The frames of every topic.
+        break_after: Number of frames after which the next subscriptions are interrupted, one each.
+        topics: The topics that were subscribed to.
+        published: The frames of each publication.
+    """
+
+    def __init__(self, frames=(), break_after=()):
+        self.frames = list(frames)
+        self.break_after = list(break_after)
+        self.topics = []
+        self.metadata = []
+        self.published = []
+        self.refusal = None
+        self.hold = threading.Event()
+        self.hold.set()
+        self._server = grpc.server(ThreadPoolExecutor(8), options=LIMITS)
+        self._server.add_generic_rpc_handlers((self,))
+        self.port = self._server.add_insecure_port("localhost:0")
+        self._server.start()
+
+    def service(self, details):
+        if details.method.endswith("/SubscribeRdf"):
+            return grpc.unary_stream_rpc_method_handler(
+                self._subscribe,
+                PROTO.RdfStreamSubscribe.FromString,
+                lambda frame: frame.SerializeToString(),
+            )
+        return grpc.stream_unary_rpc_method_handler(
+            self._publish,
+            PROTO.RdfStreamFrame.FromString,
+            PROTO.RdfStreamReceived.SerializeToString,
+        )
+
+    def _subscribe(self, request, context):
+        self.topics.append(request.topic)
+        self.metadata.append(dict(context.invocation_metadata()))
+        if self.refusal is not None:
+            context.abort(*self.refusal)
+        end = self.break_after.pop(0) if self.break_after else None
+        yield from self.frames[:end]
+        if end is not None:
+            context.abort(grpc.StatusCode.UNAVAILABLE, "interrupted")
+
+    def _publish(self, frames, context):
+        if self.refusal is not None:
+            context.abort(*self.refusal)
+        received = []
+        self.published.append(received)
+        for frame in frames:
+            self.hold.wait(20)
+            received.append(frame)
+        return PROTO.RdfStreamReceived()
+
+    def close(self):
+        self.hold.set()
+        self._server.stop(0).wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

@@ -1,0 +1,204 @@
+"""Jelly gRPC with a server and a client in Java, whose frames are those of Jelly-JVM."""
+
+import time
+
+import pytest
+from jelly_grpc import TOKEN, message, numbers, options, serve
+from jelly_proto import decode, read_frames
+from nquads import isomorphic
+from support import as_batch, quads_of
+
+import rdfm
+
+pytestmark = pytest.mark.peers
+
+GRAPH = ("iri", "http://example.org/g")
+NODE = ("bnode", "b")
+TRIPLES = [
+    message(0),
+    [],
+    [(NODE, ("iri", "http://example.org/p"), NODE, None)],
+    *(message(n) for n in range(3, 60)),
+]
+QUADS = [*TRIPLES, message(60, GRAPH), [*message(61)[:1], *message(62, GRAPH)]]
+PHYSICAL = {1: "triples", 2: "quads", 3: "graphs"}
+
+
+def write(path, messages, **settings):
+    with rdfm.create_log(path, **settings) as log:
+        log.write_batch(as_batch(messages))
+
+
+def stored(source, **settings):
+    with rdfm.open_log(source, **settings) as log:
+        return [quads_of(batch, n) for batch in log.batches() for n in range(len(batch))]
+
+
+def same(found, expected):
+    assert len(found) == len(expected)
+    return all(isomorphic(a, b) for a, b in zip(found, expected, strict=True))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("logs")
+    write(folder / "triples.jelly", TRIPLES, physical_type="triples")
+    write(folder / "quads.jelly", QUADS)
+    write(folder / "graphs.jelly", QUADS, physical_type="graphs")
+    write(folder / "text.nq", QUADS)
+    write(folder / "many.jelly", [message(n) for n in range(20_000)])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def served(folder):
+    with serve(folder, "--create-topics", "--gzip") as served:
+        yield served
+
+
+@pytest.mark.parametrize("topic", ["triples", "quads", "graphs", "text"])
+@pytest.mark.parametrize("preset", ["SMALL_STRICT", "SMALL_ALL_FEATURES", "BIG_STRICT", None])
+@pytest.mark.parametrize("physical", [1, 2, 3])
+def test_java_subscribes(live, jvm, served, tmp_path, topic, preset, physical):
+    wanted = "-" if preset is None else f"{preset}/{physical}"
+    out = tmp_path / "out.jelly"
+    status, text = live.ask("subscribe", served.port, topic, wanted, out, -1, 0)
+    if preset is not None and physical == 1 and topic != "triples":
+        assert (status, "does not allow graph names" in text) == ("FAILED_PRECONDITION", True)
+        assert same(decode(out.read_bytes()), QUADS[:60])
+        return
+    expected = TRIPLES if topic == "triples" else QUADS
+    assert (status, text) == ("OK", str(len(expected)))
+    data = out.read_bytes()
+    assert same(decode(data), expected)
+    assert same(jvm.messages(data, "jelly"), expected)
+    got = read_frames(data)[0].rows[0].options
+    if preset is not None:
+        assert got.physical_type == physical
+        assert got.max_name_table_size <= (128 if "SMALL" in preset else 4000)
+        assert got.max_prefix_table_size <= (16 if "SMALL" in preset else 150)
+        assert got.max_datatype_table_size <= (16 if "SMALL" in preset else 32)
+        assert got.version <= 2
+        if "STRICT" in preset:
+            assert not got.rdf_star
+            assert not got.generalized_statements
+
+
+@pytest.mark.parametrize(
+    ("changed", "status"),
+    [
+        ({"stream_name": "mine", "max_name_table_size": 64}, "OK"),
+        ({"physical_type": 3}, "OK"),
+        ({"generalized_statements": False}, "OK"),
+        ({"rdf_star": False}, "OK"),
+        ({"max_name_table_size": 8}, "OK"),
+        ({"max_prefix_table_size": 0}, "OK"),
+        ({"max_datatype_table_size": 0}, "FAILED_PRECONDITION"),
+        ({"logical_type": 4, "max_name_table_size": 64}, "OK"),
+        ({"version": 1}, "OK"),
+        ({"max_name_table_size": 100_000, "physical_type": 3}, "OK"),
+        ({"max_name_table_size": 7}, "INVALID_ARGUMENT"),
+        ({"version": 3}, "INVALID_ARGUMENT"),
+        ({"physical_type": 1, "logical_type": 4}, "INVALID_ARGUMENT"),
+    ],
+)
+def test_every_row_of_the_table(live, served, tmp_path, changed, status):
+    wanted = options(**changed)
+    out = tmp_path / "out.jelly"
+    given = wanted.SerializeToString().hex()
+    assert live.ask("subscribe", served.port, "quads", given, out, -1, 0)[0] == status
+    if status != "OK":
+        return
+    assert same(decode(out.read_bytes()), QUADS)
+    got = read_frames(out.read_bytes())[0].rows[0].options
+    assert got.physical_type == (wanted.physical_type or 2)
+    assert got.generalized_statements <= wanted.generalized_statements
+    assert got.rdf_star <= wanted.rdf_star
+    assert got.max_name_table_size <= min(wanted.max_name_table_size, 4096)
+    assert got.max_prefix_table_size <= wanted.max_prefix_table_size
+    assert got.max_datatype_table_size <= wanted.max_datatype_table_size
+    assert got.version <= (wanted.version or 2)
+    assert got.stream_name in ("", wanted.stream_name)
+
+
+def test_java_lists_the_services_by_reflection(live, served):
+    status, names = live.ask("services", served.port)
+    assert status == "OK"
+    assert "eu.ostrzyciel.jelly.core.proto.v1.RdfStreamService" in names.split()
+
+
+def test_a_slow_subscriber_in_java_receives_everything(live, served, tmp_path):
+    out = tmp_path / "out.jelly"
+    assert live.ask("subscribe", served.port, "many", "SMALL_STRICT/2", out, 300, 10)[0] == "OK"
+    assert numbers(decode(out.read_bytes())) == list(range(300))
+
+
+@pytest.mark.parametrize("physical", [1, 2, 3])
+@pytest.mark.parametrize("compression", ["-", "gzip"])
+def test_java_publishes(live, served, folder, tmp_path, jvm, physical, compression):
+    messages = TRIPLES if physical == 1 else QUADS
+    lines = "".join(f"--- message\n{text}" for text in map(as_text, messages))
+    data = jvm.convert(
+        lines.encode(), "messages", "jelly", PHYSICAL[physical].upper(), "all", 64, 16, 16
+    )
+    given = tmp_path / "in.jelly"
+    given.write_bytes(data)
+    topic = f"java{physical}{compression}"
+    answer = live.ask("publish", served.port, topic, given, TOKEN, compression)
+    assert answer == ("OK", str(len(messages)))
+    assert same(stored(folder / f"{topic}.jelly"), messages)
+
+
+def as_text(quads):
+    return rdfm.formats.find("nq").encode(as_batch([quads])).decode()
+
+
+def test_java_is_refused_without_the_token(live, served, folder):
+    answer = live.ask("publish", served.port, "quads", folder / "quads.jelly", "wrong", "-")
+    assert answer[0] == "UNAUTHENTICATED"
+
+
+def test_a_killed_server_leaves_java_with_complete_messages(live, tmp_path):
+    write(tmp_path / "a.jelly", [message(n) for n in range(200)])
+    out = tmp_path / "out"
+    with serve(tmp_path) as served:
+        live.begin("subscribe", served.port, "a", "SMALL_STRICT/2", out, 100_000, 1)
+        time.sleep(1)
+        served.process.kill()
+        status, _ = live.answer()
+    assert status == "UNAVAILABLE"
+    found = numbers(decode(out.read_bytes()))
+    assert found == list(range(len(found)))
+
+
+@pytest.mark.parametrize(
+    ("name", "messages"), [("triples", TRIPLES), ("quads", QUADS), ("graphs", QUADS)]
+)
+def test_rdfm_subscribes_to_java(live, folder, tmp_path, name, messages):
+    status, port = live.ask("serve", folder / f"{name}.jelly", tmp_path)
+    assert status == "OK"
+    assert same(stored(f"grpc://localhost:{port}/any"), messages)
+    with pytest.raises(OSError, match="no topic none"):
+        stored(f"grpc://localhost:{port}/none")
+
+
+@pytest.mark.parametrize("compression", [None, "gzip"])
+def test_rdfm_publishes_to_java(live, folder, tmp_path, compression):
+    _, port = live.ask("serve", folder / "quads.jelly", tmp_path)
+    settings = {} if compression is None else {"compression": compression}
+    rdfm.convert(folder / "quads.jelly", f"grpc://localhost:{port}/topic", **settings)
+    data = (tmp_path / "0").read_bytes()
+    assert same(decode(data), QUADS)
+    assert read_frames(data)[0].rows[0].options.stream_name == "topic"
+
+
+def test_a_killed_java_server_ends_a_publication_with_an_error(live, folder, tmp_path):
+    _, port = live.ask("serve", folder / "quads.jelly", tmp_path)
+    with (
+        pytest.raises(OSError, match=r"lost|refused"),
+        rdfm.create_log(f"grpc://localhost:{port}/topic") as log,
+    ):
+        log.write_batch(as_batch(QUADS))
+        live.process.kill()
+        live.process.wait(20)
+        log.write_batch(as_batch(QUADS))

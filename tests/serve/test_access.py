@@ -1,0 +1,103 @@
+"""Who may call `rdfm serve`: tokens, TLS and addresses."""
+
+import grpc
+import pytest
+from certificates import Authority
+from jelly_grpc import ONCE, TOKEN, Client, frames_of, message, numbers, serve
+from support import as_batch
+
+import rdfm
+
+pytestmark = pytest.mark.slow
+
+READ = "read-token"
+
+
+def header(token, scheme="Bearer"):
+    return (("authorization", f"{scheme} {token}"),)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("logs")
+    with rdfm.create_log(folder / "a.jelly") as log:
+        log.write_batch(as_batch([message(0)]))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("tls"), "authority")
+
+
+def code_of(call):
+    with pytest.raises(grpc.RpcError) as failed:
+        call()
+    return failed.value.code().name
+
+
+def test_subscriptions_need_the_read_token_if_there_is_one(folder, tmp_path):
+    (tmp_path / "token").write_text(f"{READ}\n")
+    with serve(folder, "--read-token-file", tmp_path / "token") as served:
+        client = Client(served.port)
+        for metadata in ((), header("wrong"), header(READ, "Basic"), header(f"{READ}x")):
+            assert code_of(lambda m=metadata: client.messages("a", None, (*ONCE, *m))) == (
+                "UNAUTHENTICATED"
+            )
+        for token in (READ, TOKEN):
+            found, _ = client.messages("a", None, (*ONCE, *header(token)))
+            assert numbers(found) == [0]
+        # The token of subscribers does not permit publications.
+        frames = frames_of([message(1)], "a")
+        assert code_of(lambda: client.publish(frames, header(READ))) == "UNAUTHENTICATED"
+        assert code_of(lambda: client.publish(frames, ())) == "UNAUTHENTICATED"
+
+
+def test_the_read_token_may_be_in_the_environment(folder):
+    with serve(folder, env={"RDFM_READ_TOKEN": READ}) as served:
+        client = Client(served.port)
+        assert code_of(lambda: client.messages("a")) == "UNAUTHENTICATED"
+        assert client.messages("a", None, (*ONCE, *header(READ)))[0]
+
+
+def test_publications_are_refused_unless_allowed(folder):
+    with serve(folder, publish=False) as served:
+        client = Client(served.port)
+        frames = frames_of([message(1)], "a")
+        assert code_of(lambda: client.publish(frames)) == "PERMISSION_DENIED"
+        assert client.messages("a")[0]
+
+
+def test_metadata_of_a_subscription_is_checked(folder):
+    with serve(folder) as served:
+        client = Client(served.port)
+        for metadata in ((("rdfm-start", "5"),), (("rdfm-follow", "maybe"),)):
+            assert code_of(lambda m=metadata: client.messages("a", None, m)) == "INVALID_ARGUMENT"
+
+
+def test_tls(folder, authority):
+    server = authority.issue("server")
+    words = ("--tls-cert", server.certificate, "--tls-key", server.key)
+    with serve(folder, *words) as served:
+        trusted = grpc.ssl_channel_credentials(authority.file.read_bytes())
+        assert Client(served.port, trusted).messages("a")[0]
+        assert code_of(lambda: Client(served.port).messages("a")) == "UNAVAILABLE"
+        unknown = grpc.ssl_channel_credentials()
+        assert code_of(lambda: Client(served.port, unknown).messages("a")) == "UNAVAILABLE"
+
+
+def test_mutual_tls(folder, authority, tmp_path):
+    server, own = authority.issue("server"), authority.issue("client")
+    other = Authority(tmp_path, "other").issue("stranger")
+    words = ("--tls-cert", server.certificate, "--tls-key", server.key)
+    with serve(folder, *words, "--client-ca", authority.file) as served:
+
+        def client(identity):
+            parts = (identity.key.read_bytes(), identity.certificate.read_bytes())
+            trusted = grpc.ssl_channel_credentials(authority.file.read_bytes(), *parts)
+            return Client(served.port, trusted)
+
+        assert client(own).messages("a")[0]
+        assert code_of(lambda: client(other).messages("a")) == "UNAVAILABLE"
+        without = grpc.ssl_channel_credentials(authority.file.read_bytes())
+        assert code_of(lambda: Client(served.port, without).messages("a")) == "UNAVAILABLE"

@@ -1,0 +1,151 @@
+"""Feeds: sharing between subscribers, slow ones, and those that leave."""
+
+import asyncio
+
+import pytest
+from jelly_grpc import message, numbers
+from jelly_proto import Reader, read_frames
+from support import as_batch
+
+import rdfm
+from rdfm.serve import feeds
+from rdfm.serve.following import describe
+from rdfm.serve.requests import respond
+from rdfm.storage.jelly_wire import StreamOptions, delimited
+
+COUNT = 3000
+REQUEST = StreamOptions("", 2, False, False, 64, 8, 8, 0, 1)
+
+
+@pytest.fixture
+def topic(tmp_path, monkeypatch):
+    """A topic whose feeds keep little."""
+    monkeypatch.setattr(feeds, "RING_BYTES", 4000)
+    monkeypatch.setattr(feeds, "_TOGETHER_BYTES", 1000)
+    monkeypatch.setattr(feeds, "PATIENCE_SECONDS", 0.05)
+    path = tmp_path / "a.jelly"
+    with rdfm.create_log(path, restart_bytes=5000) as log:
+        for start in range(0, COUNT, 50):
+            log.write_batch(as_batch([message(n) for n in range(start, start + 50)]))
+    return path
+
+
+class Subscriber:
+    """Reads a topic as the service does."""
+
+    def __init__(self, log, response, found, position=0):
+        self.log, self.response, self.found = log, response, found
+        self.member = log.join(response, found, position)
+        self.reader, self.numbers = Reader(), []
+        self.joined = 1
+
+    async def step(self):
+        """Takes some frames. Returns whether there were any."""
+        frames = await self.member.frames()
+        if frames is None:
+            moved = self.log.join(self.response, self.found, self.member.position)
+            self.member.leave()
+            self.member = moved
+            self.joined += 1
+            return True
+        for frame in frames:
+            (parsed,) = read_frames(delimited(frame))
+            self.numbers += numbers([self.reader.frame(parsed)])
+            self.member.passed()
+        self.member.progressed()
+        return bool(frames)
+
+    async def all(self, pause=0.0):
+        while await self.step():
+            await asyncio.sleep(pause)
+        self.member.leave()
+
+
+def run(path, work):
+    async def main():
+        log = feeds.TopicLog(path)
+        found = describe(path)
+        await work(
+            log, lambda position=0: Subscriber(log, respond(REQUEST, found), found, position)
+        )
+        assert not log.feeds
+
+    asyncio.run(main())
+
+
+def test_subscribers_at_the_same_position_share_a_feed(topic):
+    async def work(log, subscribe):
+        some = [subscribe() for _ in range(5)]
+        assert len(log.feeds) == 1
+        await asyncio.gather(*(one.all() for one in some))
+        assert [one.numbers for one in some] == [list(range(COUNT))] * 5
+        assert {one.joined for one in some} == {1}
+
+    run(topic, work)
+
+
+def test_a_slow_subscriber_gets_a_separate_feed_and_loses_nothing(topic):
+    async def work(log, subscribe):
+        fast, slow = subscribe(), subscribe()
+        await slow.step()
+        await asyncio.wait_for(fast.all(), 20)
+        await slow.all()
+        assert fast.numbers == slow.numbers == list(range(COUNT))
+        assert fast.joined == 1
+        assert slow.joined > 1
+
+    run(topic, work)
+
+
+def test_memory_of_a_feed_is_bounded(topic):
+    async def work(log, subscribe):
+        fast, slow = subscribe(), subscribe()
+        await slow.step()
+        while await fast.step():
+            assert sum(map(len, fast.member.feed._ring)) < 4000 + 300_000
+        fast.member.leave()
+        slow.member.leave()
+
+    run(topic, work)
+
+
+@pytest.mark.parametrize("position", [1, 17, 1500, COUNT - 1, COUNT])
+def test_a_feed_begins_anywhere(topic, position):
+    async def work(log, subscribe):
+        one = subscribe(position)
+        await one.all()
+        assert one.numbers == list(range(position, COUNT))
+
+    run(topic, work)
+
+
+def test_a_member_that_leaves_while_frames_are_encoded_loses_nothing_for_others(topic):
+    async def work(log, subscribe):
+        leaving, staying = subscribe(), subscribe()
+        for _ in range(20):
+            task = asyncio.create_task(leaving.step())
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            await staying.step()
+        leaving.member.leave()
+        await staying.all()
+        assert staying.numbers == list(range(COUNT))
+
+    run(topic, work)
+
+
+def test_a_new_member_restarts_a_feed_at_its_end(topic):
+    async def work(log, subscribe):
+        first = subscribe()
+        while await first.step():
+            pass
+        second = subscribe(COUNT)
+        assert second.member.feed is first.member.feed
+        with rdfm.create_log(topic, append=True) as appended:
+            appended.write_batch(as_batch([message(COUNT), message(COUNT + 1)]))
+        await asyncio.gather(first.all(), second.all())
+        assert first.numbers == list(range(COUNT + 2))
+        assert second.numbers == [COUNT, COUNT + 1]
+
+    run(topic, work)

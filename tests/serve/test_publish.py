@@ -1,0 +1,309 @@
+"""Publications to `rdfm serve`, with a client that shares no code with rdfm."""
+
+import threading
+import time
+
+import grpc
+import pytest
+from jelly_grpc import (
+    ONCE,
+    PROTO,
+    Client,
+    frames_of,
+    message,
+    numbers,
+    options,
+    serve,
+)
+from jelly_proto import Reader
+from nquads import isomorphic
+from support import as_batch, quads_of
+
+import rdfm
+
+pytestmark = pytest.mark.slow
+
+GRAPH = ("iri", "http://example.org/g")
+
+
+def write(path, messages, **options):
+    with rdfm.create_log(path, **options) as log:
+        log.write_batch(as_batch(messages))
+
+
+def stored(path):
+    with rdfm.open_log(path) as log:
+        return [quads_of(batch, n) for batch in log.batches() for n in range(len(batch))]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("logs")
+    for name in ("a.jelly", "text.nq", "packed.trig.gz", "busy.jelly"):
+        write(folder / name, [message(0)])
+    write(folder / "triples.jelly", [message(0)], physical_type="triples")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(folder):
+    with serve(folder, "--create-topics") as served:
+        client = Client(served.port)
+        yield client
+        client.close()
+
+
+def failure(client, frames, **settings):
+    with pytest.raises(grpc.RpcError) as failed:
+        client.publish(frames, **settings)
+    return failed.value.code().name, failed.value.details()
+
+
+@pytest.mark.parametrize("physical", [1, 2, 3])
+def test_messages_are_appended_and_sent_to_subscribers(client, folder, physical):
+    topic = f"new{physical}"
+    messages = [message(1), [], message(3, GRAPH if physical > 1 else None)]
+    client.publish(frames_of(messages, topic, physical))
+    client.publish(frames_of(messages, topic, physical))
+    expected = messages * 2
+    found = stored(folder / f"{topic}.jelly")
+    assert len(found) == len(expected)
+    assert all(map(isomorphic, found, expected))
+    assert all(map(isomorphic, client.messages(topic)[0], expected))
+
+
+@pytest.mark.parametrize(("topic", "file"), [("text", "text.nq"), ("packed", "packed.trig.gz")])
+def test_topics_in_other_formats_are_appended_to(client, folder, topic, file):
+    client.publish(frames_of([message(1, GRAPH), message(2)], topic))
+    assert numbers(stored(folder / file)) == [0, 1, 2]
+
+
+def test_subscribers_receive_messages_while_they_are_published(client):
+    sent = threading.Semaphore(0)
+
+    def frames():
+        for frame in frames_of([message(n) for n in range(1, 20)], "a"):
+            yield frame
+            sent.acquire(timeout=20)
+
+    subscriptions = [client.subscribe("a"), client.subscribe("a", options(max_name_table_size=9))]
+    readers = [Reader(), Reader()]
+    publication = client.publish_future(frames())
+    for expected in range(20):
+        for call, reader in zip(subscriptions, readers, strict=True):
+            assert numbers([reader.frame(next(call))]) == [expected]
+        sent.release()
+    publication.result(20)
+    for call in subscriptions:
+        call.cancel()
+
+
+def test_an_empty_publication_is_invalid(client):
+    assert failure(client, []) == (
+        "INVALID_ARGUMENT",
+        "the stream has no frames; expected at least one",
+    )
+
+
+def test_the_first_row_must_be_the_options(client):
+    frame = PROTO.RdfStreamFrame()
+    code, reason = failure(client, [frame])
+    assert code == "INVALID_ARGUMENT"
+    assert "must be the stream options" in reason
+
+
+@pytest.mark.parametrize("topic", ["../out", "a/../b", ".hidden", "x\0y", "z" * 300])
+def test_no_topic_is_created_outside_the_folder(client, folder, topic):
+    before = sorted(folder.parent.rglob("*"))
+    code, _ = failure(client, frames_of([message(1)], topic))
+    assert code == "NOT_FOUND"
+    assert sorted(folder.parent.rglob("*")) == before
+
+
+def test_a_broken_frame_ends_the_publication_after_the_messages_before_it(client, folder):
+    frames = frames_of([message(1), message(2), message(3)], "broken")
+    frames[2].rows[-1].quad.p_iri.name_id = 99
+    code, reason = failure(client, frames)
+    assert code == "INVALID_ARGUMENT"
+    assert "99" in reason
+    assert numbers(stored(folder / "broken.jelly")) == [1, 2]
+
+
+def test_a_message_that_the_log_cannot_represent_is_refused(client, folder):
+    code, reason = failure(client, frames_of([message(1), message(2, GRAPH)], "triples"))
+    assert code == "FAILED_PRECONDITION"
+    assert "graph names" in reason
+    assert numbers(stored(folder / "triples.jelly")) == [0, 1]
+    client.publish(frames_of([message(3)], "triples"))
+    assert numbers(stored(folder / "triples.jelly")) == [0, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("max_name_table_size", 4097),
+        ("max_prefix_table_size", 1025),
+        ("max_datatype_table_size", 257),
+        ("version", 99),
+    ],
+)
+def test_options_beyond_the_limits_are_invalid(client, folder, field, value):
+    frames = frames_of([message(1)], "limits")
+    setattr(frames[0].rows[0].options, field, value)
+    code, reason = failure(client, frames)
+    assert code == "INVALID_ARGUMENT"
+    assert str(value) in reason
+    assert not (folder / "limits.jelly").exists()
+
+
+def test_a_flat_stream_is_one_message(client, folder):
+    rows = [[message(n)[0]] for n in range(5)]
+    client.publish(frames_of(rows, "flat", physical=1, logical=1))
+    assert [len(quads) for quads in stored(folder / "flat.jelly")] == [5]
+
+
+@pytest.mark.parametrize("logical", [1, 3])
+def test_an_aborted_publication_keeps_its_complete_messages(client, folder, logical):
+    topic = f"aborted{logical}"
+    going = threading.Event()
+    frames = frames_of([message(n) for n in range(3)], topic, physical=1, logical=logical)
+
+    def endless():
+        yield from frames
+        going.wait(20)
+        yield frames[-1]
+
+    call = client.publish_future(endless())
+    deadline = time.monotonic() + 10
+    path = folder / f"{topic}.jelly"
+    while logical == 3 and not (path.exists() and len(stored(path)) == 3):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    time.sleep(0.2)
+    call.cancel()
+    going.set()
+    time.sleep(0.5)
+    assert numbers(stored(path)) == [0, 1, 2] if logical == 3 else not path.exists()
+    client.publish(frames_of([message(3)], topic, physical=1, logical=3))
+    assert numbers(stored(path)) == ([0, 1, 2, 3] if logical == 3 else [3])
+
+
+def test_a_log_that_another_program_appends_to_is_in_use(client, folder):
+    with rdfm.create_log(folder / "busy.jelly", append=True) as log:
+        log.write_batch(as_batch([message(1)]))
+        code, reason = failure(client, frames_of([message(2)], "busy"))
+    assert code == "FAILED_PRECONDITION"
+    assert "is in use by another process that appends to it" in reason
+    client.publish(frames_of([message(3)], "busy"))
+    assert numbers(stored(folder / "busy.jelly")) == [0, 1, 3]
+
+
+def test_compressed_publications_are_accepted(client, folder):
+    client.publish(
+        frames_of([message(n) for n in range(100)], "compressed"),
+        compression=grpc.Compression.Gzip,
+    )
+    assert numbers(stored(folder / "compressed.jelly")) == list(range(100))
+
+
+def test_unknown_topics_are_not_created_unless_asked(tmp_path):
+    write(tmp_path / "a.jelly", [message(0)])
+    with serve(tmp_path) as served:
+        client = Client(served.port)
+        code, reason = failure(client, frames_of([message(1)], "b"))
+        assert (code, "there is no topic 'b'" in reason) == ("NOT_FOUND", True)
+        client.publish(frames_of([message(1)], "a"))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jelly"]
+
+
+@pytest.mark.parametrize("wait", [0.0, 0.3])
+def test_a_killed_server_keeps_what_was_committed(tmp_path, wait):
+    write(tmp_path / "a.jelly", [message(0)])
+    with serve(tmp_path) as served:
+        client = Client(served.port)
+
+        def frames():
+            for frame in frames_of([message(n) for n in range(1, 3000)], "a"):
+                yield frame
+                time.sleep(0.001)
+
+        call = client.publish_future(frames())
+        reader, got = Reader(), []
+        for frame in client.subscribe("a"):
+            got.append(reader.frame(frame))
+            if len(got) == 20:
+                break
+        time.sleep(wait)
+        served.process.kill()
+        with pytest.raises(grpc.RpcError):
+            call.result(20)
+    found = numbers(stored(tmp_path / "a.jelly"))
+    assert found == list(range(len(found)))
+    assert len(found) >= 20
+    with serve(tmp_path) as served:
+        client = Client(served.port)
+        client.publish(frames_of([message(9999)], "a"))
+        assert numbers(client.messages("a")[0]) == [*found, 9999]
+
+
+def test_a_stopped_server_ends_publications_and_keeps_their_messages(tmp_path):
+    write(tmp_path / "a.jelly", [message(0)])
+    with serve(tmp_path) as served:
+        client = Client(served.port)
+        going = threading.Event()
+
+        def frames():
+            yield from frames_of([message(1), message(2)], "a")
+            going.wait(30)
+
+        call = client.publish_future(frames())
+        subscription = client.subscribe("a")
+        for _ in range(3):
+            next(subscription)
+        assert served.stop() == 0
+        with pytest.raises(grpc.RpcError):
+            call.result(20)
+        going.set()
+    assert numbers(stored(tmp_path / "a.jelly")) == [0, 1, 2]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jelly"]
+
+
+def test_many_publishers_and_subscribers_lose_double_and_reorder_nothing(tmp_path):
+    """100 subscribers and 10 publishers; each publisher numbers its messages."""
+    publishers, subscribers, each = 10, 100, 60
+    write(tmp_path / "a.jelly", [message(0)])
+    kinds = [None, options(max_name_table_size=128), options(physical_type=3, version=1)]
+    total = publishers * each + 1
+    results = [None] * subscribers
+    with serve(tmp_path) as served:
+        clients = [Client(served.port) for _ in range(10)]
+
+        def read(index):
+            call = clients[index % 10].subscribe("a", kinds[index % 3], timeout=120)
+            reader, got = Reader(), []
+            for frame in call:
+                got += numbers([reader.frame(frame)])
+                if len(got) == total:
+                    break
+            call.cancel()
+            results[index] = got
+
+        def publish(index):
+            messages = [message((index + 1) * 1000 + n) for n in range(each)]
+            clients[index].publish(frames_of(messages, "a"), timeout=120)
+
+        threads = [threading.Thread(target=read, args=(n,)) for n in range(subscribers)]
+        threads += [threading.Thread(target=publish, args=(n,)) for n in range(publishers)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(120)
+        order = numbers(Client(served.port).messages("a", metadata=ONCE)[0])
+    assert sorted(order) == [
+        0,
+        *((p + 1) * 1000 + n for p in range(publishers) for n in range(each)),
+    ]
+    for index in range(publishers):
+        own = [number for number in order if number // 1000 == index + 1]
+        assert own == sorted(own)
+    assert results == [order] * subscribers

@@ -1,0 +1,439 @@
+"""Subscriptions to `rdfm serve`, with a client that shares no code with rdfm."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import grpc
+import pytest
+from jelly_grpc import (
+    FROM_END,
+    ONCE,
+    PROTO,
+    Client,
+    frames_of,
+    message,
+    numbers,
+    options,
+    serve,
+)
+from jelly_proto import Reader, delimited, read_frames
+from nquads import isomorphic
+from support import as_batch
+
+import rdfm
+
+pytestmark = pytest.mark.slow
+
+GRAPH = ("iri", "http://example.org/g")
+MESSAGES = [
+    message(0),
+    message(1, GRAPH),
+    [],
+    [(("bnode", "b"), ("iri", "http://example.org/p"), ("bnode", "b"), None)],
+    message(4),
+]
+QUOTED = ("triple", ("iri", "http://e/s"), ("iri", "http://e/p"), ("literal", "o", None, None, "http://www.w3.org/2001/XMLSchema#string"))  # fmt: skip
+
+
+def write(path, messages, **options):
+    with rdfm.create_log(path, **options) as log:
+        log.write_batch(as_batch(messages))
+
+
+def append(path, *messages):
+    with rdfm.create_log(path, append=True) as log:
+        log.write_batch(as_batch(list(messages)))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("logs")
+    for physical in ("triples", "quads", "graphs"):
+        merged = {"merge_graphs": True} if physical == "triples" else {}
+        write(folder / f"{physical}.jelly", MESSAGES, physical_type=physical, **merged)
+    write(folder / "text.nq", MESSAGES)
+    write(folder / "packed.nq.gz", MESSAGES)
+    write(folder / "packed.jelly.gz", MESSAGES)
+    write(folder / "plain.trig", MESSAGES)
+    write(
+        folder / "star.jelly",
+        [message(0), message(1), [(*QUOTED[1:3], QUOTED, None)]],
+        rdf_star=True,
+    )
+    write(folder / "many.jelly", [message(n) for n in range(3000)])
+    frames = frames_of([[message(n)[0] for n in range(5)], message(5)], physical=1, logical=1)
+    (folder / "flat.jelly").write_bytes(delimited(frames))
+    (folder / "sub").mkdir()
+    write(folder / "sub/a b.jelly", [message(7)])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(folder):
+    with serve(folder, "--default-topic", "quads") as served:
+        client = Client(served.port)
+        yield client
+        client.close()
+
+
+def as_stored(frames):
+    """The frames as instances of the classes that `jelly_proto` uses."""
+    return read_frames(delimited(frames))
+
+
+def same(found, expected, merged=False):
+    if merged:
+        expected = [[(*quad[:3], None) for quad in quads] for quads in expected]
+    assert len(found) == len(expected)
+    return all(isomorphic(a, b) for a, b in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize("topic", ["quads", "graphs", "text", "packed", "plain", "quads.jelly", ""])
+def test_a_topic_is_a_log_of_the_folder(client, topic):
+    found, _ = client.messages(topic)
+    assert same(found, MESSAGES)
+
+
+def test_topics_in_subfolders_have_their_path(client):
+    found, _ = client.messages("sub/a b")
+    assert numbers(found) == [7]
+
+
+def test_without_requested_options_the_frames_are_those_of_the_log(client, folder):
+    frames = list(client.subscribe("quads", metadata=ONCE))
+    assert as_stored(frames) == read_frames((folder / "quads.jelly").read_bytes())
+
+
+def test_empty_requested_options_request_nothing(client, folder):
+    frames = list(client.subscribe("quads", PROTO.RdfStreamOptions(), ONCE))
+    assert as_stored(frames) == read_frames((folder / "quads.jelly").read_bytes())
+
+
+@pytest.mark.parametrize("stored", ["triples", "quads", "graphs"])
+@pytest.mark.parametrize("physical", [1, 2, 3])
+@pytest.mark.parametrize("tables", [(8, 0, 16), (128, 16, 16), (4096, 1024, 256)])
+@pytest.mark.parametrize("version", [1, 2])
+def test_each_physical_type_can_be_requested(client, stored, physical, tables, version):
+    names, prefixes, datatypes = tables
+    wanted = options(
+        physical_type=physical,
+        max_name_table_size=names,
+        max_prefix_table_size=prefixes,
+        max_datatype_table_size=datatypes,
+        rdf_star=False,
+        generalized_statements=False,
+        version=version,
+    )
+    expected = MESSAGES
+    if physical == 1 and stored != "triples":
+        with pytest.raises(grpc.RpcError) as failed:
+            client.messages(stored, wanted)
+        assert failed.value.code() is grpc.StatusCode.FAILED_PRECONDITION
+        return
+    found, got = client.messages(stored, wanted)
+    assert same(found, expected, merged=stored == "triples")
+    assert got.physical_type == physical
+    assert got.max_name_table_size <= names
+    assert got.max_prefix_table_size <= prefixes
+    assert got.max_datatype_table_size <= datatypes
+    assert got.version <= version
+    assert not got.rdf_star
+    assert not got.generalized_statements
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reason"),
+    [
+        (options(max_name_table_size=7), "max_name_table_size is 7; expected 8 or more"),
+        (options(version=3), "version 3 is unknown"),
+        (options(physical_type=9), "physical type 9 is unknown"),
+        (options(physical_type=1, logical_type=2), "not possible with physical type TRIPLES"),
+    ],
+)
+def test_impossible_options_are_invalid(client, wanted, reason):
+    with pytest.raises(grpc.RpcError) as failed:
+        client.messages("quads", wanted)
+    assert failed.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert reason in failed.value.details()
+
+
+@pytest.mark.parametrize(
+    ("topic", "wanted", "delivered", "reason"),
+    [
+        ("star", options(rdf_star=False), 2, "a triple term"),
+        ("quads", options(physical_type=1), 1, "does not allow graph names"),
+        ("quads", options(max_datatype_table_size=0), 0, "needs a datatype table"),
+    ],
+)
+def test_data_that_the_options_do_not_allow_ends_the_stream_after_the_messages_before_it(
+    client, topic, wanted, delivered, reason
+):
+    call = client.subscribe(topic, wanted, ONCE)
+    reader, found = Reader(), []
+    with pytest.raises(grpc.RpcError) as failed:
+        for frame in call:
+            found.append(reader.frame(frame))
+    assert failed.value.code() is grpc.StatusCode.FAILED_PRECONDITION
+    assert reason in failed.value.details()
+    assert len(found) == delivered
+
+
+def test_a_flat_log_stays_flat(client):
+    _, stored = client.messages("flat")
+    found, encoded = client.messages("flat", options(physical_type=2, max_name_table_size=100))
+    assert stored.logical_type == 1
+    assert encoded.logical_type == 2
+    assert [len(quads) for quads in found] == [5, 1]
+
+
+@pytest.mark.parametrize(
+    "topic",
+    ["none", "../secret", "/etc/passwd", "sub", "sub/../quads", ".hidden", "a\0b", "x" * 5000],
+)
+def test_other_topics_do_not_exist(client, folder, topic):
+    write(folder.parent / "secret.jelly", [message(1)])
+    with pytest.raises(grpc.RpcError) as failed:
+        client.messages(topic)
+    assert failed.value.code() is grpc.StatusCode.NOT_FOUND
+
+
+def test_a_link_does_not_lead_out_of_the_folder(client, folder, tmp_path):
+    write(tmp_path / "outside.jelly", [message(1)])
+    (folder / "link.jelly").symlink_to(tmp_path / "outside.jelly")
+    (folder / "links").symlink_to(tmp_path)
+    (folder / "inside.jelly").symlink_to(folder / "quads.jelly")
+    for topic in ("link", "links/outside"):
+        with pytest.raises(grpc.RpcError) as failed:
+            client.messages(topic)
+        assert failed.value.code() is grpc.StatusCode.NOT_FOUND
+    assert len(client.messages("inside")[0]) == len(MESSAGES)
+
+
+@pytest.mark.parametrize("suffix", [".jelly", ".nq", ".jelly.gz", ".trig"])
+@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
+def test_a_subscription_follows_its_log(client, folder, suffix, wanted):
+    name = f"grows{suffix}{wanted is None}"
+    path = folder / f"{name}{suffix}"
+    write(path, [message(0)])
+    reader, found = Reader(), []
+    call = client.subscribe(name, wanted)
+    for expected in range(1, 4):
+        for frame in call:
+            found.append(reader.frame(frame))
+            if len(found) == expected:
+                break
+        append(path, message(expected))
+    found.append(reader.frame(next(call)))
+    assert numbers(found) == [0, 1, 2, 3]
+    call.cancel()
+
+
+def test_another_process_may_append(client, folder):
+    write(folder / "other.jelly", [message(0)])
+    code = (
+        "import rdfm, sys\n"
+        "with rdfm.create_log(sys.argv[1], append=True, sync=True) as log:\n"
+        "    for n in range(1, 200):\n"
+        "        log.write([rdfm.Quad(rdfm.Iri('http://e/s'), rdfm.Iri('http://e/p'),"
+        " rdfm.Literal(str(n)))])\n"
+        "        log.flush()\n"
+    )
+    call = client.subscribe("other")
+    reader = Reader()
+    found = [reader.frame(next(call))]
+    process = subprocess.Popen([sys.executable, "-c", code, str(folder / "other.jelly")])
+    found += [reader.frame(next(call)) for _ in range(1, 200)]
+    assert process.wait() == 0
+    assert numbers(found) == list(range(200))
+    call.cancel()
+
+
+@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
+def test_only_new_messages_can_be_requested(client, folder, wanted):
+    name = f"new{wanted is None}"
+    write(folder / f"{name}.jelly", [message(n) for n in range(1000)])
+    calls = [client.subscribe(name, wanted, FROM_END) for _ in range(3)]
+    for call in calls:
+        call.initial_metadata()
+    append(folder / f"{name}.jelly", message(1000))
+    readers = [Reader() for _ in calls]
+    for call, reader in zip(calls, readers, strict=True):
+        assert numbers([reader.frame(next(call))]) == [1000]
+    append(folder / f"{name}.jelly", message(1001))
+    for call, reader in zip(calls, readers, strict=True):
+        assert numbers([reader.frame(next(call))]) == [1001]
+        call.cancel()
+
+
+def test_a_subscriber_that_comes_later_receives_everything(client, folder):
+    write(folder / "late.jelly", [message(0)])
+    wanted = options(physical_type=3, max_name_table_size=32)
+    readers = [Reader() for _ in range(3)]
+    calls, found = [], [[], [], []]
+    for number in range(3):
+        calls.append(client.subscribe("late", wanted))
+        append(folder / "late.jelly", message(number + 1))
+        for call, reader, got in zip(calls, readers, found, strict=False):
+            while len(got) < number + 2:
+                got.append(reader.frame(next(call)))
+    append(folder / "late.jelly", message(4))
+    for call, reader, got in zip(calls, readers, found, strict=True):
+        got.append(reader.frame(next(call)))
+        assert numbers(got) == [0, 1, 2, 3, 4]
+        call.cancel()
+
+
+@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
+def test_a_log_that_is_replaced_ends_the_subscription(client, folder, wanted):
+    name = f"replaced{wanted is None}"
+    write(folder / f"{name}.jelly", [message(0)])
+    call = client.subscribe(name, wanted)
+    next(call)
+    write(folder / f"{name}.jelly", [message(1)])
+    with pytest.raises(grpc.RpcError) as failed:
+        next(call)
+    assert failed.value.code() is grpc.StatusCode.ABORTED
+
+
+@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
+def test_a_log_that_ends_inside_a_frame_is_an_error(client, folder, wanted):
+    data = (folder / "many.jelly").read_bytes()
+    (folder / "cut.jelly").write_bytes(data[:-3])
+    reader, found = Reader(), []
+    with pytest.raises(grpc.RpcError) as failed:
+        for frame in client.subscribe("cut", wanted, ONCE):
+            found.append(reader.frame(frame))
+    assert failed.value.code() is grpc.StatusCode.DATA_LOSS
+    assert "inside a frame" in failed.value.details()
+    assert numbers(found) == list(range(2999))
+
+
+def test_uncommitted_messages_are_not_sent(client, folder):
+    write(folder / "open.jelly", [message(0)])
+    call = client.subscribe("open", timeout=2)
+    next(call)
+    log = rdfm.create_log(folder / "open.jelly", append=True)
+    log.write_batch(as_batch([message(1)]))  # written, not committed
+    with pytest.raises(grpc.RpcError) as failed:
+        next(call)
+    assert failed.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+    log.discard()
+    assert numbers(client.messages("open")[0]) == [0]
+
+
+@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
+def test_a_slow_subscriber_receives_everything_and_does_not_delay_others(tmp_path, wanted):
+    count, padding = 3000, "x" * 20_000
+    quads = [[(*message(n)[0][:3], ("iri", f"http://e/{n}{padding}"))] for n in range(count)]
+    write(tmp_path / "big.jelly", quads, name_table=8, physical_type="graphs")
+    del quads
+    with serve(tmp_path, "--no-follow") as served:
+        slow_client, client = Client(served.port), Client(served.port)
+        slow = slow_client.subscribe("big", wanted, timeout=120)
+        reader = Reader()
+        got = [reader.frame(next(slow))]
+        before = memory(served)
+        for _ in range(3):
+            assert len(client.messages("big", wanted)[0]) == count
+        assert memory(served) - before < 120 << 20
+        got += [reader.frame(frame) for frame in slow]
+        assert numbers(got) == list(range(count))
+
+
+def memory(served):
+    """Resident memory, in bytes."""
+    statm = Path(f"/proc/{served.process.pid}/statm").read_text()
+    return int(statm.split()[1]) * 4096
+
+
+@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGINT])
+def test_the_server_ends_gracefully(tmp_path, kind):
+    write(tmp_path / "a.jelly", [message(0)])
+    with serve(tmp_path) as served:
+        client = Client(served.port)
+        calls = [client.subscribe("a"), client.subscribe("a", options(max_name_table_size=64))]
+        for call in calls:
+            next(call)
+        start = time.monotonic()
+        assert served.stop(kind) == 0
+        assert time.monotonic() - start < 5
+        for call in calls:
+            with pytest.raises(grpc.RpcError) as failed:
+                next(call)
+            assert failed.value.code() is grpc.StatusCode.UNAVAILABLE
+            assert "shutting down" in failed.value.details()
+
+
+def test_named_topics_replace_the_folder(tmp_path):
+    write(tmp_path / "a.jelly", [message(3)])
+    with serve("--topic", f"x/y={tmp_path / 'a.jelly'}", "--default-topic", "x/y") as served:
+        client = Client(served.port)
+        assert numbers(client.messages("x/y")[0]) == numbers(client.messages("")[0]) == [3]
+        with pytest.raises(grpc.RpcError):
+            client.messages("a")
+
+
+def test_responses_are_compressed_if_asked(tmp_path):
+    write(tmp_path / "a.jelly", [message(n) for n in range(100)])
+    with serve(tmp_path, "--gzip") as served:
+        client = Client(served.port, compression=grpc.Compression.Gzip)
+        call = client.subscribe("a", metadata=ONCE)
+        reader = Reader()
+        assert numbers([reader.frame(frame) for frame in call]) == list(range(100))
+
+
+def test_health_and_reflection_are_served(client):
+    from grpc_health.v1 import health_pb2, health_pb2_grpc
+    from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
+        ProtoReflectionDescriptorDatabase,
+    )
+
+    health = health_pb2_grpc.HealthStub(client.channel)
+    service = "eu.ostrzyciel.jelly.core.proto.v1.RdfStreamService"
+    for name in ("", service):
+        answer = health.Check(health_pb2.HealthCheckRequest(service=name), timeout=10)
+        assert answer.status == health_pb2.HealthCheckResponse.SERVING
+    database = ProtoReflectionDescriptorDatabase(client.channel)
+    assert service in database.get_services()
+    file = database.FindFileContainingSymbol(service)
+    assert [method.name for method in file.service[0].method] == ["SubscribeRdf", "PublishRdf"]
+    assert database.FindFileByName("rdf.proto").package == "eu.ostrzyciel.jelly.core.proto.v1"
+
+
+def test_the_number_of_streams_is_limited(tmp_path):
+    write(tmp_path / "a.jelly", [message(0)])
+    with serve(tmp_path, "--max-streams", "2") as served:
+        client = Client(served.port)
+        calls = [client.subscribe("a") for _ in range(2)]
+        for call in calls:
+            next(call)
+        with pytest.raises(grpc.RpcError) as failed:
+            next(client.subscribe("a"))
+        assert failed.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        calls[0].cancel()
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                assert len(client.messages("a")[0]) == 1
+                break
+            except grpc.RpcError:
+                assert time.monotonic() < deadline
+
+
+def test_many_subscribers_are_served_at_once(client):
+    results = [None] * 20
+    kinds = [None, options(max_name_table_size=64), options(physical_type=3)]
+
+    def read(index):
+        results[index] = numbers(client.messages("many", kinds[index % 3])[0])
+
+    threads = [threading.Thread(target=read, args=(index,)) for index in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert results == [list(range(3000))] * 20
