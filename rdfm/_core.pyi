@@ -676,7 +676,7 @@ class DelimiterCounter:
     @property
     def content_first(self) -> bool: ...  # a message begins before the first of them
     @property
-    def strayed(
+    def indivisible(
         self,
     ) -> bool: ...  # cannot be split: the dialect changes after the head, or frames are damaged
 

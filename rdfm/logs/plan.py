@@ -163,7 +163,7 @@ def _numbered(
         counters = list(
             pool.map(lambda split: count_delimiters(source, split, format, reading), splits)
         )
-    if any(counter.strayed for counter in counters):
+    if any(counter.indivisible for counter in counters):
         return None
     before = [0, *accumulate(counter.delimiters for counter in counters)]
     # Whether there is a message before the log's first delimiter.

@@ -75,7 +75,7 @@ def _forward(
         end = start + FORWARD_BYTES
         part = replace(whole, start=start, stop=end if end < size else None)
         counter = count_delimiters(source, part, format, reading)
-        if counter.strayed:
+        if counter.indivisible:
             return None
         # Whether there is a message before the log's first delimiter.
         first = first or (index == 0 and counter.content_first)
@@ -98,7 +98,7 @@ def _from_end(
         start = stop - step
         part = replace(whole, start=start, stop=stop if stop < size else None, first_index=None)
         counter = count_delimiters(source, part, format, reading)
-        if counter.strayed:
+        if counter.indivisible:
             return None
         found += counter.delimiters
         if found > wanted:  # there may be no message after the last delimiter

@@ -50,7 +50,7 @@ pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
     };
     let starts = [0].iter().chain(cuts);
     let stops = cuts.iter().chain(&[usize::MAX]);
-    let (mut found, mut strayed) = (Vec::new(), false);
+    let (mut found, mut indivisible) = (Vec::new(), false);
     let (mut delimiters, mut leading) = (0, 0);
     let mut splits = Vec::new();
     for (&start, &stop) in starts.zip(stops) {
@@ -66,7 +66,7 @@ pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
             counter.feed(piece);
         }
         counter.finish();
-        strayed |= counter.strayed();
+        indivisible |= counter.indivisible();
         if delimiters == 0 && counter.content_first() {
             leading = 1;
         }
@@ -78,12 +78,12 @@ pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
         split.opening.first_index = inner.then_some(before + leading);
         let events = read(&split, fed, piece);
         // Errors that cannot be skipped mean that the log has no splits.
-        strayed |= events
+        indivisible |= events
             .iter()
             .any(|event| matches!(event, Event::Error(_, None)));
         found.extend(events);
     }
-    if strayed {
+    if indivisible {
         let word = |word: &[u8]| data.windows(word.len()).any(|window| window == word);
         assert!(
             word(b"VERSION") || reading.values().switch(&LENIENT) && word(b"MESSAGE"),
@@ -147,7 +147,7 @@ pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usi
         }
         counter.finish();
         assert!(
-            !(right && counter.strayed()),
+            !(right && counter.indivisible()),
             "frames are damaged at {cuts:?}: {data:x?}"
         );
         let before = at;

@@ -511,8 +511,8 @@ impl DelimiterCounter {
     /// Whether the log cannot be read in splits: it changes its dialect after its head, or its
     /// frames are damaged.
     #[getter]
-    fn strayed(&self, py: Python<'_>) -> PyResult<bool> {
-        self.with(py, |counter| counter.strayed())
+    fn indivisible(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, |counter| counter.indivisible())
     }
 }
 

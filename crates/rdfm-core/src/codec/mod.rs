@@ -393,5 +393,5 @@ pub trait DelimiterCounter: Send {
 
     /// Whether the log cannot be read in splits: it changes its dialect after its head, or its frames
     /// are damaged.
-    fn strayed(&self) -> bool;
+    fn indivisible(&self) -> bool;
 }

@@ -179,7 +179,7 @@ impl DelimiterCounter for FrameCounter {
         false
     }
 
-    fn strayed(&self) -> bool {
+    fn indivisible(&self) -> bool {
         self.damaged
     }
 }

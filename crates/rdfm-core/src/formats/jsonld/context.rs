@@ -1,7 +1,7 @@
 //! Contexts, processed once into tables of terms for all messages that use them.
 //!
 //! - In: the value of an `@context`, and the context in which it is processed.
-//! - Out: the number of an [`ActiveContext`] context.
+//! - Out: the number of an [`ActiveContext`].
 //! - Cost: the definitions in it, because tables share unchanged parts. Contexts are cached by
 //!   their parent and their text, those in definitions by the definition.
 //! - Law: a cached context equals the result of processing it again, so that dropping cached

@@ -605,7 +605,7 @@ impl<'c> Processor<'c> {
         let mut wrong = origin.wrong(
             "",
             node,
-            "definitions of a context refer to each other too deep",
+            "definitions of a context refer to each other too deeply",
         );
         wrong.class = ErrorClass::Limit;
         wrong.reason = Reason::limit(

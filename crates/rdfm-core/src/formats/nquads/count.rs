@@ -188,7 +188,7 @@ impl codec::DelimiterCounter for LineDelimiterCounter {
         self.content_first
     }
 
-    fn strayed(&self) -> bool {
+    fn indivisible(&self) -> bool {
         let inner = self.split.start > 0;
         (inner || self.done) && self.dialects.in_force() != self.fixed
     }

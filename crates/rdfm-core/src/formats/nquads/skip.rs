@@ -165,7 +165,7 @@ impl LineReader {
             }
             skip.inside = inside && !whole;
             let after_cr = line.ends_with(b"\r");
-            if self.strayed(offset) {
+            if self.indivisible(offset) {
                 return SkipOutcome::Strayed;
             }
             self.here.advance(line);

@@ -19,13 +19,13 @@ use crate::syntax::json::{Bounds, JsonKind, Tape};
 /// Composes one document at a time.
 #[derive(Default)]
 pub struct BlockComposer {
-    open: Vec<OpenBlock>,
+    open: Vec<BlockLevel>,
     /// The text of the last scalar, if it differs from the source.
     unescaped: String,
 }
 
 /// A mapping or sequence whose next line may follow.
-struct OpenBlock {
+struct BlockLevel {
     mapping: bool,
     /// Column of its keys or dashes.
     column: usize,
@@ -38,12 +38,12 @@ struct LineScalar {
     /// The index after the scalar.
     end: usize,
     quoted: bool,
-    form: TextForm,
+    form: ScalarForm,
 }
 
 /// The text of a scalar, compared with the source.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum TextForm {
+enum ScalarForm {
     /// The same text, and JSON needs no escapes for it.
     Borrowed,
     /// The same text.
@@ -189,7 +189,7 @@ impl BlockComposer {
                     let position = if same_column { content } else { at };
                     tape.start(JsonKind::Array, position, bounds).ok()?;
                     let mapping = false;
-                    self.open.push(OpenBlock { mapping, column });
+                    self.open.push(BlockLevel { mapping, column });
                 }
                 value_is_next = true;
                 at = content;
@@ -217,7 +217,7 @@ impl BlockComposer {
             if value_is_next {
                 tape.start(JsonKind::Object, at, bounds).ok()?;
                 let mapping = true;
-                self.open.push(OpenBlock { mapping, column });
+                self.open.push(BlockLevel { mapping, column });
             }
             self.key(text, at, &scalar, tape, bounds)?;
             at = scalar.end + 1;
@@ -289,15 +289,15 @@ impl BlockComposer {
     fn double_quoted(&mut self, text: &str, start: usize) -> Option<LineScalar> {
         let bytes = text.as_bytes();
         let (mut at, mut copied) = (start, start);
-        let mut form = TextForm::Borrowed;
+        let mut form = ScalarForm::Borrowed;
         loop {
             at = find(bytes, at, IN_DOUBLE);
             match *bytes.get(at)? {
                 b'"' => break,
                 b'\\' => {
-                    if form == TextForm::Borrowed {
+                    if form == ScalarForm::Borrowed {
                         self.unescaped.clear();
-                        form = TextForm::Unescaped;
+                        form = ScalarForm::Unescaped;
                     }
                     self.unescaped.push_str(text.get(copied..at)?);
                     let (c, end) = escape(bytes, at + 1)?;
@@ -308,7 +308,7 @@ impl BlockComposer {
                 _ => at += 1,
             }
         }
-        if form == TextForm::Unescaped {
+        if form == ScalarForm::Unescaped {
             self.unescaped.push_str(text.get(copied..at)?);
         }
         Some(LineScalar {
@@ -322,14 +322,14 @@ impl BlockComposer {
     fn single_quoted(&mut self, text: &str, start: usize) -> Option<LineScalar> {
         let bytes = text.as_bytes();
         let (mut at, mut copied) = (start, start);
-        let mut form = TextForm::Borrowed;
+        let mut form = ScalarForm::Borrowed;
         loop {
             at = find(bytes, at, IN_SINGLE);
             match *bytes.get(at)? {
                 b'\'' if bytes.get(at + 1) == Some(&b'\'') => {
-                    if form != TextForm::Unescaped {
+                    if form != ScalarForm::Unescaped {
                         self.unescaped.clear();
-                        form = TextForm::Unescaped;
+                        form = ScalarForm::Unescaped;
                     }
                     self.unescaped.push_str(text.get(copied..=at)?);
                     at += 2;
@@ -337,8 +337,8 @@ impl BlockComposer {
                 }
                 b'\'' => break,
                 b'"' | b'\\' => {
-                    if form == TextForm::Borrowed {
-                        form = TextForm::Literal;
+                    if form == ScalarForm::Borrowed {
+                        form = ScalarForm::Literal;
                     }
                     at += 1;
                 }
@@ -346,7 +346,7 @@ impl BlockComposer {
                 _ => at += 1,
             }
         }
-        if form == TextForm::Unescaped {
+        if form == ScalarForm::Unescaped {
             self.unescaped.push_str(text.get(copied..at)?);
         }
         Some(LineScalar {
@@ -373,9 +373,11 @@ impl BlockComposer {
         }
         let bytes = text.as_bytes();
         let added = match scalar.form {
-            TextForm::Borrowed => tape.borrowed_key(at, range, bytes, bounds),
-            TextForm::Literal => tape.owned(JsonKind::Key, at, source.as_bytes(), bounds),
-            TextForm::Unescaped => tape.owned(JsonKind::Key, at, self.unescaped.as_bytes(), bounds),
+            ScalarForm::Borrowed => tape.borrowed_key(at, range, bytes, bounds),
+            ScalarForm::Literal => tape.owned(JsonKind::Key, at, source.as_bytes(), bounds),
+            ScalarForm::Unescaped => {
+                tape.owned(JsonKind::Key, at, self.unescaped.as_bytes(), bounds)
+            }
         };
         added.ok()
     }
@@ -405,9 +407,9 @@ impl BlockComposer {
                 tape.owned(JsonKind::Number, at, number.as_bytes(), bounds)
             }
             (ScalarValue::Beyond, _) => return None,
-            (_, TextForm::Borrowed) => tape.borrowed(string, at, range, bounds),
-            (_, TextForm::Literal) => tape.owned(string, at, source.as_bytes(), bounds),
-            (_, TextForm::Unescaped) => tape.owned(string, at, self.unescaped.as_bytes(), bounds),
+            (_, ScalarForm::Borrowed) => tape.borrowed(string, at, range, bounds),
+            (_, ScalarForm::Literal) => tape.owned(string, at, source.as_bytes(), bounds),
+            (_, ScalarForm::Unescaped) => tape.owned(string, at, self.unescaped.as_bytes(), bounds),
         };
         added.ok()
     }
@@ -416,14 +418,14 @@ impl BlockComposer {
 /// Finds the plain scalar that begins at an index.
 fn plain(bytes: &[u8], start: usize) -> Option<LineScalar> {
     let mut at = start;
-    let mut form = TextForm::Borrowed;
+    let mut form = ScalarForm::Borrowed;
     loop {
         at = find(bytes, at, IN_PLAIN);
         match bytes.get(at) {
             None | Some(b'\n') => break,
             Some(b':') if matches!(bytes.get(at + 1), None | Some(b' ' | b'\n')) => break,
             Some(b'#') if bytes[at - 1] == b' ' => return None,
-            Some(b'"' | b'\\') => form = TextForm::Literal,
+            Some(b'"' | b'\\') => form = ScalarForm::Literal,
             _ if is_unprintable(bytes, at) => return None,
             _ => {}
         }
