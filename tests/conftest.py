@@ -4,12 +4,16 @@ A failing example is shown as found; `--hypothesis-profile=shrink` minimizes it,
 minutes. Only tests with the marker `suites` read the suites: see `suites.path`.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import suites
 from hypothesis import HealthCheck, Phase, settings
+
+# Before grpc is imported: rdfm does this too, and tests compare standard error.
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 settings.register_profile(
     "default",

@@ -13,8 +13,6 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-
 import grpc
 from jelly_proto import Reader, Writer, compiled
 

@@ -402,14 +402,13 @@ class Subscription:
             DecodeError: The frames after a reconnection cannot be continued.
         """
         while True:
+            lost: LiveError | None = None
             try:
                 frames = self._frames.take()
             except Exception as error:
                 if not hasattr(error, "code"):
                     raise
                 lost = _error(self._address, error)
-            else:
-                lost = None
             if lost is not None:
                 self._reconnect(lost)
                 continue
