@@ -53,7 +53,7 @@ PACKAGE = [
     {"logs"},
     {"conversion"},
     {"analysis", "patch", "sparql"},
-    {"exchange", "serve"},
+    {"exchange"},
     {"cli", "spark", "rdflib_plugin"},
     {"split", "values", "regroup"},
     {"__init__", "__main__"},

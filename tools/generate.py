@@ -1,7 +1,7 @@
 """Writes the files generated from the declarations of formats and options: types for editors, and tables in the docs.
 
 Out: `rdfm/formats/options_generated.py`, `rdfm/formats/formats_generated.py`, `docs/options-generated.md`, the
-tables in `docs/spark.md`, and `rdfm/serve/descriptors_generated.py` from `proto`. With `--check` nothing is written,
+tables in `docs/spark.md`, and `rdfm/exchange/serve/descriptors_generated.py` from `proto`. With `--check` nothing is written,
 and the exit status is 1 if one of them is out of date.
 """
 
@@ -371,7 +371,7 @@ def main() -> int:
         ROOT / "rdfm/formats/formats_generated.py": formatted(attributes()),
         ROOT / "docs/options-generated.md": docs(),
         ROOT / "docs/spark.md": spark_page(),
-        ROOT / "rdfm/serve/descriptors_generated.py": formatted(descriptors()),
+        ROOT / "rdfm/exchange/serve/descriptors_generated.py": formatted(descriptors()),
     }
     stale = [
         path for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text

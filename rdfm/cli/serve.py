@@ -12,7 +12,7 @@ import click
 from rdfm.cli.options import GroupedCommand, Number, option, quiet_option
 
 if TYPE_CHECKING:
-    from rdfm.serve.server import Server, ServerSettings
+    from rdfm.exchange.serve.server import Server, ServerSettings
 
 _EPILOG = """Examples:
   rdfm serve logs/
@@ -102,8 +102,8 @@ def command(folder: str | None, quiet: bool, **options: Any) -> int:
     except ImportError as error:
         raise MissingExtraError("rdfm serve needs grpcio: pip install 'rdfm[grpc]'") from error
     del grpc_health, grpc_reflection
-    from rdfm.serve.server import Server
-    from rdfm.serve.topics import Topics, parse_topic
+    from rdfm.exchange.serve.server import Server
+    from rdfm.exchange.serve.topics import Topics, parse_topic
 
     settings = _settings(options)
     topics = Topics(
@@ -161,8 +161,8 @@ def _settings(options: dict[str, Any]) -> ServerSettings:
         OSError: The file of a token cannot be read.
     """
     from rdfm.errors import OptionError
-    from rdfm.serve.server import ServerSettings, Tls, parse_address
-    from rdfm.serve.service import Access
+    from rdfm.exchange.serve.server import ServerSettings, Tls, parse_address
+    from rdfm.exchange.serve.service import Access
 
     certificate, key, authority = (
         None if options[name] is None else Path(options[name])

@@ -8,9 +8,9 @@ from jelly_proto import Reader, read_frames
 from support import as_batch
 
 import rdfm
-from rdfm.serve import feeds
-from rdfm.serve.following import describe
-from rdfm.serve.requests import respond
+from rdfm.exchange.serve import feeds
+from rdfm.exchange.serve.following import describe
+from rdfm.exchange.serve.requests import respond
 from rdfm.storage.jelly_wire import StreamOptions, delimited
 
 COUNT = 3000

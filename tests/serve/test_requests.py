@@ -3,7 +3,7 @@
 import pytest
 
 from rdfm import formats
-from rdfm.serve.requests import LogOptions, RequestError, respond
+from rdfm.exchange.serve.requests import LogOptions, RequestError, respond
 from rdfm.storage.jelly_wire import StreamOptions
 
 # A log that uses everything, and a request that allows everything.

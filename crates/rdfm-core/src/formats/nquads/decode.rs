@@ -167,15 +167,15 @@ impl LineReader {
     }
 
     /// Whether the dialect in force at a line differs from that of the log's head.
-    pub(super) fn indivisible(&self, offset: u64) -> bool {
+    pub(super) fn dialect_changed(&self, offset: u64) -> bool {
         self.fixed_dialect(offset)
             .is_some_and(|dialect| dialect != self.dialects.in_force())
     }
 
-    /// Fails permanently at the next line, after [`indivisible`](Self::indivisible).
-    pub(super) fn stray(&mut self, input: &Buffer) -> ReadError {
+    /// Fails permanently at the next line, after [`dialect_changed`](Self::dialect_changed).
+    pub(super) fn refuse_dialect(&mut self, input: &Buffer) -> ReadError {
         let base = self.here.clone();
-        self.fail(input, &base, input.at, indivisible_error(input.at))
+        self.fail(input, &base, input.at, dialect_change_error(input.at))
     }
 
     /// Ends the split: what follows belongs to other splits.
@@ -353,7 +353,7 @@ impl LineReader {
         self.here = base.clone();
         self.here.advance(&input.bytes[from..input.at]);
         // A split in another dialect cannot continue: it would miss delimiters.
-        self.skip = (!self.indivisible(input.offset())).then_some(skip);
+        self.skip = (!self.dialect_changed(input.offset())).then_some(skip);
         found.resumable = self.skip.is_some();
         found
     }
@@ -434,13 +434,13 @@ fn byte_order_mark<T>(at: usize) -> Lexed<T> {
 /// Checks that a line has the required dialect, if any.
 fn check_dialect(fixed: Option<Dialect>, dialects: &Dialects, line: usize) -> Lexed<()> {
     if fixed.is_some_and(|dialect| dialect != dialects.in_force()) {
-        return Err(Box::new(indivisible_error(line)));
+        return Err(Box::new(dialect_change_error(line)));
     }
     Ok(())
 }
 
 #[cold]
-fn indivisible_error(line: usize) -> LexError {
+fn dialect_change_error(line: usize) -> LexError {
     LexError {
         at: line,
         class: ErrorClass::Unsupported,

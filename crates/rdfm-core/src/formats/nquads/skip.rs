@@ -37,7 +37,7 @@ enum SkipOutcome {
     /// More bytes are needed.
     Feed,
     /// Found a line that changes the dialect.
-    Strayed,
+    DialectChanged,
 }
 
 /// The meaning of a line for a reader that looks for delimiters.
@@ -91,7 +91,7 @@ impl LineReader {
                 self.skip = Some(skip);
                 return Ok(None);
             }
-            SkipOutcome::Strayed => return Err(self.stray(input)),
+            SkipOutcome::DialectChanged => return Err(self.refuse_dialect(input)),
             SkipOutcome::Delimiter(line) if line >= self.stop => self.end_split(input),
             SkipOutcome::Delimiter(_) | SkipOutcome::End => {}
         }
@@ -108,7 +108,7 @@ impl LineReader {
                 self.seek = Some(skip);
                 return Ok(false);
             }
-            SkipOutcome::Strayed => return Err(self.stray(input)),
+            SkipOutcome::DialectChanged => return Err(self.refuse_dialect(input)),
             SkipOutcome::Delimiter(_) => {}
             SkipOutcome::End => self.end_split(input),
         }
@@ -165,8 +165,8 @@ impl LineReader {
             }
             skip.inside = inside && !whole;
             let after_cr = line.ends_with(b"\r");
-            if self.indivisible(offset) {
-                return SkipOutcome::Strayed;
+            if self.dialect_changed(offset) {
+                return SkipOutcome::DialectChanged;
             }
             self.here.advance(line);
             input.at += length;

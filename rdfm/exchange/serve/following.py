@@ -19,12 +19,12 @@ from typing import Any, Protocol, cast
 from rdfm import formats
 from rdfm._core import LengthChain, MessageBatch
 from rdfm.errors import DecodeError, TruncatedError, visible
+from rdfm.exchange.serve.requests import LogOptions
 from rdfm.formats import Opening
 from rdfm.logs.driver import Reading
 from rdfm.logs.journal import committed_length
 from rdfm.logs.reader import LogReader, open_log
 from rdfm.logs.seek import seek
-from rdfm.serve.requests import LogOptions
 from rdfm.storage import compression as compressions
 from rdfm.storage.jelly_wire import (
     MAX_FRAME_BYTES,

@@ -23,11 +23,11 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from rdfm.errors import OptionError, spelled, visible
+from rdfm.exchange.serve.descriptors_generated import DESCRIPTORS
+from rdfm.exchange.serve.service import Access, Streams
+from rdfm.exchange.serve.topics import Topics
 from rdfm.formats import OptionSpec
 from rdfm.logs.options import declare
-from rdfm.serve.descriptors_generated import DESCRIPTORS
-from rdfm.serve.service import Access, Streams
-from rdfm.serve.topics import Topics
 from rdfm.storage.jelly_wire import MAX_FRAME_BYTES, SERVICE
 
 # For the errors of `Server`; the command declares the rest of its options itself.

@@ -18,8 +18,8 @@ from typing import Any, cast
 from rdfm import formats
 from rdfm._core import MessageBatch
 from rdfm.errors import DecodeError, EncodeError
+from rdfm.exchange.serve.requests import MAX_TABLES
 from rdfm.logs.writer import LogWriter, create_log
-from rdfm.serve.requests import MAX_TABLES
 from rdfm.storage.jelly_wire import MAX_FRAME_BYTES, StreamOptions, delimited
 
 __all__ = ["FrameQueue", "Publication", "TopicWriter"]

@@ -19,11 +19,17 @@ from typing import Any
 import grpc
 
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, RdfmError, visible
-from rdfm.serve.feeds import Member, TopicLog
-from rdfm.serve.following import ReplacedError, StoredFrames
-from rdfm.serve.publishing import FrameQueue, Publication, TopicWriter
-from rdfm.serve.requests import LogOptions, RequestError, Response, check_published, respond
-from rdfm.serve.topics import TopicError, Topics
+from rdfm.exchange.serve.feeds import Member, TopicLog
+from rdfm.exchange.serve.following import ReplacedError, StoredFrames
+from rdfm.exchange.serve.publishing import FrameQueue, Publication, TopicWriter
+from rdfm.exchange.serve.requests import (
+    LogOptions,
+    RequestError,
+    Response,
+    check_published,
+    respond,
+)
+from rdfm.exchange.serve.topics import TopicError, Topics
 from rdfm.storage.jelly_wire import (
     PUBLISH,
     SERVICE,

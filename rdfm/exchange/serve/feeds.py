@@ -22,7 +22,7 @@ from typing import Any
 from rdfm import formats
 from rdfm._core import MessageBatch
 from rdfm.errors import DecodeError, EncodeError
-from rdfm.serve.following import (
+from rdfm.exchange.serve.following import (
     LogFile,
     MessageSource,
     ReplacedError,
@@ -30,7 +30,7 @@ from rdfm.serve.following import (
     describe,
     messages_from,
 )
-from rdfm.serve.requests import LogOptions, Response
+from rdfm.exchange.serve.requests import LogOptions, Response
 from rdfm.storage.jelly_wire import WireError, cut_frames
 
 __all__ = ["Feed", "Member", "TopicLog"]
