@@ -617,12 +617,14 @@ class _Mirror:
         counter = counter_of(batch.metadata(index))
         if counter is not None and counter > last:
             return counter
-        reason = "no counter (metadata c); is it the URL of a registry?"
+        reason, remedy = "no counter (metadata c)", "is it the URL of a registry?"
         if counter is not None:
-            reason = f"counter {counter} after {last}, but counters must ascend; try again later"
+            reason = f"counter {counter} after {last}, but counters must ascend"
+            remedy = f"try again later, or begin a new log with {spelled('restart')}"
         raise HttpError(
             self._source.registry.url,
             f"nanopublication {batch.index_of(index)} of the response has {reason}",
+            remedy=remedy,
         )
 
     def _settle(self, last: int, count: int) -> None:
