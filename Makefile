@@ -124,8 +124,9 @@ types: build ## Check types with mypy --strict, the docs examples with mypy and 
 	$(PY) tools/check_types.py
 	MYPYPATH=. stubtest rdfm._core --ignore-missing-stub --mypy-config-file pyproject.toml
 
-bench: build ## Compare rdfm with pyjelly, pyoxigraph and rdflib, and print the ratios
+bench: build ## Compare rdfm with pyjelly, pyoxigraph, rdflib and Jelly-JVM, and print the ratios
 	$(PY) benchmarks/run.py
+	$(PY) benchmarks/live.py
 
 bench-growth: build ## Measure the cost of doubling the size of hostile JSON-LD and YAML-LD
 	$(PY) benchmarks/growth.py

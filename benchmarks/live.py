@@ -1,7 +1,7 @@
 """Speed of `rdfm serve` to one subscriber: stored frames, and frames encoded for the request.
 
-The subscriber is a bare client in another process, which counts frames. With the programs of `make
-peers`, a server in Java sends the same frames to the same client.
+The subscriber is a bare client in another process, which counts frames. With java, javac and mvn, a
+server in Java sends the same frames to the same client.
 
     .venv/bin/python benchmarks/live.py [--quick]
 
@@ -11,7 +11,6 @@ It prints a table; targets are 8,000 frames/s, 1 M quads/s encoded and 2 M quads
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import subprocess
 import sys
@@ -21,10 +20,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from jvm import java_classpath
+
 import rdfm
 from rdfm.storage.jelly_wire import SUBSCRIBE, StreamOptions, subscribe_message
 
-PEER = Path(__file__).resolve().parent.parent / "build/peers/jvm"
 QUADS = 250
 REQUESTS = {
     "stored": None,
@@ -80,8 +80,9 @@ def rdfm_server(folder: Path) -> Iterator[int]:
 
 @contextmanager
 def java_server(folder: Path) -> Iterator[int]:
-    """Runs the server of `make peers`."""
-    classpath = os.pathsep.join([f"{PEER}/classes", f"{PEER}/lib/*"])
+    """Runs the server of tests/peers/jvm/Live.java."""
+    classpath = java_classpath("jvm")
+    assert classpath is not None
     command = ["java", "-XX:+UseSerialGC", "-Xmx2g", "-cp", classpath, "Live"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -106,7 +107,7 @@ def main() -> None:
         folder = Path(name)
         write(folder / "log.jelly", 4_000 if given.quick else 40_000)
         rows = [("rdfm", rdfm_server, request) for request in REQUESTS]
-        if (PEER / "classes/Live.class").exists():
+        if java_classpath("jvm") is not None:
             rows.append(("Java", java_server, "stored"))
         print(
             "| server | frames | frames/s | M quads/s | MB/s |\n| --- | --- | ---: | ---: | ---: |"
