@@ -45,7 +45,7 @@ class GroupedOption(click.Option):
 
     Attributes:
         group: The heading.
-        of_format: Whether the option belongs to a format; `COMMAND --help` leaves it out.
+        of_format: Whether the option belongs to a format or is rare; `COMMAND --help` leaves it out.
     """
 
     def __init__(

@@ -35,6 +35,8 @@ __all__ = ["SpecCommand", "given", "help_of"]
 
 _MADE = "rdfm.cli.options"
 _SIDED = "rdfm.cli.sided"
+# Groups of options that only the complete help shows.
+_RARE_GROUPS = ("Live streams",)
 
 
 class SpecCommand(GroupedCommand):
@@ -91,7 +93,7 @@ class SpecCommand(GroupedCommand):
             return
         super().format_options(ctx, formatter)
         _, _, path = ctx.command_path.partition(" ")
-        formatter.write(f"\nOptions of formats, and limits: rdfm help {path}, rdfm formats NAME\n")
+        formatter.write(f"\nOptions of formats and live streams, and limits: rdfm help {path}, rdfm formats NAME\n")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete options, including those of one side that help hides, such as --to-frames."""
@@ -126,7 +128,8 @@ class SpecCommand(GroupedCommand):
         if "read" in self._sides:
             yield HeaderOption("Input", of_format=True)  # only in the complete help
         for option in stages:
-            yield _option(option, option.name, option.option)
+            rare = option.group in _RARE_GROUPS
+            yield _option(option, option.name, option.option, of_format=rare)
         found = formats.every() if with_plug_ins else formats.built_in()
         every = {side: _options(side, [format.spec for format in found]) for side in self._sides}
         fitting = {

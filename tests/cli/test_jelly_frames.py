@@ -235,7 +235,7 @@ def test_metadata_of_later_frames_is_dropped_and_counted(rdfm):
     with package.open_log("m.jelly") as log:
         assert [dict(message.metadata) for message in log] == [{"k": b"one"}]
         assert log.header["dropped_metadata"] == 1
-    for words in ([], ["--take", "1"], ["--max-message-bytes", "20K"]):
+    for words in ([], ["--take", "1"], ["--max-message-bytes", "60K"]):
         run = rdfm("convert", "m.jelly", "-o", "out.jelly", *words)
         assert "rdfm: dropped: 1 metadata entry" in run.err, run.err
         with package.open_log("out.jelly") as log:

@@ -85,7 +85,7 @@ def count(data, piece, split):
             break
     else:
         counter.finish()
-    assert not counter.strayed
+    assert not counter.indivisible
     return counter
 
 
