@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, Phase, settings
 
 # Before grpc is imported: rdfm does this too, and tests compare standard error.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+# Its handlers of fork may abort the processes that tests start.
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 
 settings.register_profile(
     "default",

@@ -93,7 +93,9 @@ class SpecCommand(GroupedCommand):
             return
         super().format_options(ctx, formatter)
         _, _, path = ctx.command_path.partition(" ")
-        formatter.write(f"\nOptions of formats and live streams, and limits: rdfm help {path}, rdfm formats NAME\n")
+        formatter.write(
+            f"\nOptions of formats and live streams, and limits: rdfm help {path}, rdfm formats NAME\n"
+        )
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete options, including those of one side that help hides, such as --to-frames."""

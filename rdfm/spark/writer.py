@@ -548,9 +548,7 @@ def _split_by(
         assert found is not None
         found.splitter()
     except OptionError as error:
-        raise OptionError(
-            str(error).replace("--split-by", "splitBy").replace("split_by", "splitBy")
-        ) from None
+        raise OptionError(str(error).replace("split_by", "splitBy")) from None
     return found
 
 

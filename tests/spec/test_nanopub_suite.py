@@ -112,7 +112,7 @@ def test_trix_is_refused_in_one_sentence():
     assert (found.rule, found.line, found.text) == (
         "unsupported",
         2,
-        "TriX is not supported; convert it with Apache Jena: riot --output=trig FILE",
+        "TriX is not supported; convert it to TriG with Apache Jena",
     )
 
 

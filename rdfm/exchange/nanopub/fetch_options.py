@@ -31,7 +31,7 @@ FETCH: dict[str, OptionSpec] = {
         OptionSpec(
             "interval",
             "count",
-            "Seconds between polls, with --follow.",
+            "Seconds between polls while following.",
             default=10,
             metavar="SECONDS",
             group=_MIRROR,

@@ -84,13 +84,13 @@ def test_constructed_messages_have_the_columns_of_a_read(run_query, spark, tmp_p
 
 def test_rows_without_an_index_are_identified_by_their_position(spark, log):
     rows = rdfm.spark.read(spark, log)
-    found = rdfm.spark.query(rows, "SELECT ?s { ?s <http://e/at> ?t }")
+    found = rdfm.spark.query("SELECT ?s { ?s <http://e/at> ?t }", rows)
     assert found.columns == ["source", "position", "s"]
     positions = [row.position for row in rows.orderBy("position").collect()]
     assert [row.position for row in found.orderBy("position").collect()] == positions
     with pytest.raises(OptionError, match=r"\?position has the name of a column"):
-        rdfm.spark.query(rows, "SELECT ?position { ?position <http://e/at> ?t }")
-    constructed = rdfm.spark.query(rows.drop("position"), "CONSTRUCT WHERE { ?s ?p ?o }")
+        rdfm.spark.query("SELECT ?position { ?position <http://e/at> ?t }", rows)
+    constructed = rdfm.spark.query("CONSTRUCT WHERE { ?s ?p ?o }", rows.drop("position"))
     assert {row.position for row in constructed.collect()} == {None}
 
 

@@ -12,6 +12,7 @@ from support import FIXTURES
 
 import rdfm
 import rdfm.spark
+from pyspark_rdfm import DefaultSource
 from rdfm.spark import workers
 from rdfm.spark.options import Options
 from rdfm.spark.rows import SparkReading
@@ -35,7 +36,7 @@ def use(spark, monkeypatch):
     monkeypatch.setattr(workers, "_right", set())
     yield use
     monkeypatch.undo()
-    rdfm.spark.register(spark)
+    spark.dataSource.register(DefaultSource)  # replaces one with another Python
 
 
 @pytest.fixture(scope="module")
@@ -74,8 +75,6 @@ def test_a_missing_python_or_another_rdfm_version_is_an_error(use, tmp_path):
 
 
 def test_a_source_found_by_spark_reports_missing_packages(use, bare):
-    from pyspark_rdfm import DefaultSource
-
     spark = use(bare)  # finds the checkout through PYTHONPATH, but no other package
     spark.dataSource.register(DefaultSource)
     with pytest.raises(AnalysisException, match=r"lacks a dependency of rdfm .*set PYSPARK_PYTHON"):

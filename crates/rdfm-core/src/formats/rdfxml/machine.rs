@@ -452,7 +452,7 @@ impl RdfXmlMachine {
             return fail(
                 name.start,
                 ErrorClass::Unsupported,
-                "TriX is not supported; convert it with Apache Jena: riot --output=trig FILE",
+                "TriX is not supported; convert it to TriG with Apache Jena",
             );
         }
         let mut rdf = RdfAttributes::default();
