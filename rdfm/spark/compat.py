@@ -22,6 +22,7 @@ from pyspark.sql import datasource
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from rdfm.errors import OptionError
+from rdfm.spark.schema import PARTS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -133,6 +134,7 @@ def _through_pandas(function: Callable[..., pa.Array], type: DataType, determini
 
     # pandas has no null structs, so these are returned in a list.
     is_struct = isinstance(type, StructType)
+    quads = pa.list_(pa.struct([(part, pa.string()) for part in PARTS]))
 
     def convert(*columns: Any) -> Any:
         values = function(*map(_arrow_array, columns)).to_pylist()
@@ -147,7 +149,9 @@ def _through_pandas(function: Callable[..., pa.Array], type: DataType, determini
             of = pa.infer_type([each for value in values if value for each in value.values()])
             values = [None if value is None else list(value.items()) for value in values]
             return pa.array(values, pa.map_(pa.string(), of))
-        return pa.array(values, from_pandas=True)
+        found = pa.array(values, from_pandas=True)
+        # The type of the items of lists that are all empty is unknown here. They are quads.
+        return pa.array(values, quads) if found.type == pa.list_(pa.null()) else found
 
     # Spark derives the kind of function from the annotations.
     convert.__annotations__ = {"columns": pd.Series, "return": pd.Series}

@@ -131,6 +131,8 @@ def _evaluated(kind: str, name: str, type: pa.DataType, columns: tuple[pa.Array,
         return pa.array([], type)
     given = _as_given(_same(queries, "query"), _same(columns[2], "options") if columns[2:] else {})
     evaluation = _evaluation(given, kind)
+    if pa.types.is_null(quads.type):
+        return pa.nulls(len(quads), type)
     valid = quads.is_valid()
     there = pa.RecordBatch.from_arrays([quads.filter(valid)], ["quads"])
     found: list[pa.Array] = []
