@@ -23,7 +23,7 @@ QUERIES = {
 
 
 def query(name: str, log: str, folder: Path, messages: int) -> Work:
-    """Bytes to a stream of Arrow."""
+    """A query of bytes, with the result as an Arrow stream."""
     import rdfm
 
     data, format = data_of(log, folder, messages)
@@ -38,7 +38,7 @@ def query(name: str, log: str, folder: Path, messages: int) -> Work:
 
 
 def consumed(stream: Any) -> int:
-    """The rows of a stream of Arrow."""
+    """The number of rows in an Arrow stream."""
     import pyarrow as pa
 
     found: int = sum(batch.num_rows for batch in pa.RecordBatchReader.from_stream(stream))
@@ -67,7 +67,7 @@ def oxigraph_query(name: str, log: str, folder: Path, messages: int) -> Work:
 
 
 def rows() -> list[Row[Task]]:
-    """Queries compared with both."""
+    """Queries compared with decoding only and with pyoxigraph stores."""
     found: list[Row[Task]] = []
     for name in ("a pattern", "a pattern with a filter"):
         peer = ("rdfm, decoding alone", partial(decoding, "iot.jelly"))

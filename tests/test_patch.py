@@ -1,4 +1,4 @@
-"""Changes of datasets: patches, differences, and conversion between messages and patches."""
+"""Changes to datasets: patches, differences, and conversion between messages and patches."""
 
 import gzip
 import io
@@ -101,7 +101,7 @@ MESSAGES = (*NATIVE, *TABLES)
 @settings(max_examples=3)
 @given(data=st.data())
 def test_applying_a_difference_gives_the_new_dataset(first, second, name, data, tmp_path_factory):
-    """Compares by label, as each format's labels are read."""
+    """Blank nodes are compared by the labels with which each format reads them."""
     log = data.draw(carried(first, second, boundaries=False))
     quads = log[0]
     old, new = data.draw(st.tuples(*[st.lists(st.sampled_from(quads))] * 2)) if quads else ([], [])
@@ -119,7 +119,7 @@ def test_applying_a_difference_gives_the_new_dataset(first, second, name, data, 
     assert len(found) == len(set(found)) == done.quads
     assert (done.added, done.deleted) == (made.added, made.deleted)
     assert (done.without_effect, done.committed, done.undone) == (0, 1, 0)
-    # In another format that supports it, up to labels that it does not keep.
+    # Also in the format of the new dataset, up to labels that this format does not keep.
     back = folder / f"back{suffixes[1]}"
     patch.apply(before, changes, back, **generalized(first, to=second))
     (found,) = read(second, back.read_bytes()) or [[]]
@@ -128,7 +128,7 @@ def test_applying_a_difference_gives_the_new_dataset(first, second, name, data, 
 
 @pytest.mark.parametrize("name", PATCHES)
 @given(data=st.data())
-def test_differences_are_made_by_message(name, data):
+def test_logs_are_compared_message_by_message(name, data):
     old, new = (data.draw(carried("nq")) for _ in range(2))
     found, done = diff(
         ("nq", written("nq", old)), ("nq", written("nq", new)), name, per_message=True
@@ -275,8 +275,8 @@ def model(quads, rows):
     return there
 
 
-def blank(log):
-    """Returns a strategy of operations with few terms, so that they affect the same quads."""
+def datasets_and_patches(max_patches):
+    """Returns a strategy for quads and patches with few terms, so that operations often affect the same quads."""
     nodes = [("iri", "a:s"), ("bnode", "b"), ("bnode", "_g0"), ("bnode", "a b")]
     things = [
         *nodes,
@@ -303,13 +303,13 @@ def blank(log):
             st.lists(free | inside | others, max_size=5).map(
                 lambda some: list(chain.from_iterable(some))
             ),
-            max_size=log,
+            max_size=max_patches,
         ),
     )
 
 
 @pytest.mark.parametrize("name", PATCHES)
-@given(drawn=blank(3), split=st.booleans())
+@given(drawn=datasets_and_patches(3), split=st.booleans())
 def test_apply_agrees_with_a_set_model(name, drawn, split):
     quads, rows = drawn
     options = {"headers_first": True} if name != "jelly-patch" else {}
@@ -327,7 +327,7 @@ def test_apply_agrees_with_a_set_model(name, drawn, split):
     assert len(found) == len(wanted) == done.quads
 
 
-# Errors of each change.
+# Counts and errors of changes.
 
 
 def test_apply_counts_changes_and_keeps_the_order_of_quads():
@@ -436,7 +436,7 @@ def test_errors_of_transactions_name_the_row_and_its_position(rows, message, rea
         assert str(caught.value).endswith(f"rdf-patch: {reason} ({place}, patch {message})")
 
 
-def test_a_row_of_a_long_patch_has_its_line(tmp_path):
+def test_an_error_in_a_long_patch_has_a_line(tmp_path):
     """The patch is decoded in parts, from a compressed file."""
     log = "TX .\n" + "".join(f"A <a:s> <a:p> <a:{n}> .\n" for n in range(50_000)) + "TX .\n"
     (tmp_path / "long.rdfp.gz").write_bytes(gzip.compress(log.encode()))
@@ -456,7 +456,7 @@ def test_errors_of_deletes_in_transactions_have_a_line():
 
 
 @pytest.mark.parametrize("name", ["rdf-patch-thrift", "jelly-patch"])
-def test_a_binary_log_has_no_lines(name):
+def test_errors_in_binary_logs_have_no_line(name):
     rows = patch_batch(
         [[("TX",), ("D", ("iri", "a:s"), ("iri", "a:p"), ("iri", "a:o"), None), ("TC",)]]
     )
@@ -558,7 +558,7 @@ DIFF = {"from_format": "nq", "to_format": "rdf-patch"}
 
 
 def test_a_dataset_of_two_files_is_refused(tmp_path):
-    """Equal blank node labels in different files are different nodes."""
+    """Equal blank node labels in different files denote different nodes."""
     for name in "ab":
         (tmp_path / f"{name}.nq").write_text("_:x <a:p> <a:o> .\n")
     with pytest.raises(rdfm.OptionError, match="has several messages"):
@@ -633,7 +633,7 @@ def test_constructed_terms_equal_decoded_ones():
 
 
 def test_progress_covers_all_inputs(tmp_path):
-    """Bytes read from each input, and their content."""
+    """Progress counts the bytes of all inputs, and their messages or patches."""
     log = b"\n# @message\n".join(b"<a:s> <a:p> <a:%d> ." % n for n in range(4))
     (tmp_path / "a.nq").write_bytes(log)
     changes = b"A <a:s> <a:p> <a:o> .\nZ .\nA <a:s> <a:p> <a:o2> .\n"

@@ -1,4 +1,4 @@
-"""Checks that imports only refer to lower layers: in the core, in the crates above it and in the Python package.
+"""Checks that imports refer only to lower layers: in the core, in the crates above it and in the Python package.
 
 In: the sources of the crates, and `rdfm`. This includes every `crate::` and `super::` path, in `use` trees and inline,
 and Python's imports at any depth and `import_module`. Items under `#[cfg(test)]` are ignored.
@@ -220,7 +220,7 @@ def wrong(edges: Edges, base: Path, layers: list[set[str]]) -> Iterator[str]:
 
     for path, others in edges.items():
         if module(path) not in heights:
-            yield f"{path.relative_to(base)} is in no layer"
+            yield f"{path.relative_to(base)} is not in a layer"
             continue
         for other in others:
             edge = f"{path.relative_to(base)} -> {other.relative_to(base)}"
@@ -241,7 +241,7 @@ def described_cycle(cycle: set[Path], base: Path) -> str:
 
 
 def cycles(edges: Edges) -> Iterator[set[Path]]:
-    """Groups of files that import each other, directly or through others."""
+    """Groups of files that import each other, directly or indirectly."""
     reached: dict[Path, set[Path]] = {}
     for path in edges:
         seen: set[Path] = set()
@@ -296,7 +296,7 @@ def main() -> None:
         gone -= set(wrong(edges, base, layers))
         found += wrong(without_allowed(edges, base), base, layers)
     found += unseen(package)
-    found += [f"{edge} is in ALLOWED and does not exist" for edge in gone]
+    found += [f"{edge} is in ALLOWED but does not exist" for edge in gone]
     print(*sorted(found), sep="\n", end="\n" if found else "")
     sys.exit(bool(found))
 

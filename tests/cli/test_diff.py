@@ -105,14 +105,14 @@ def test_namespaces_and_metadata_are_shown(rdfm):
     assert rdfm("diff", "one.jelly", "two.jelly", "--ignore-metadata").code == 0
 
 
-def test_standard_input_is_a_log(rdfm, monkeypatch, tmp_path):
+def test_standard_input_can_be_compared(rdfm, monkeypatch, tmp_path):
     write("one.nq", 1, 2)
     with Path("one.nq").open("rb") as file:
         monkeypatch.setattr("rdfm.cli.stdio.standard_input", lambda: io.BytesIO(file.read()))
         assert rdfm("diff", "-", "one.nq").code == 0
 
 
-def test_differences_of_other_kinds_are_named(rdfm):
+def test_differences_between_patches_and_between_results_are_printed(rdfm):
     Path("one.rdfp").write_text("TX .\nA <a:s> <a:p> <a:o> .\nTC .\n")
     Path("two.rdfp").write_text("TX .\nD <a:s> <a:p> <a:o> .\nTC .\n")
     run = rdfm("diff", "one.rdfp", "two.rdfp")
@@ -157,7 +157,7 @@ def test_undecided_pairs_have_status_2(rdfm):
 
 
 @pytest.mark.parametrize("words", [("--from-a", "nq"), ("--from", "nq"), ("--from-b", "nq")])
-def test_the_format_is_given_for_both_or_one(rdfm, words):
+def test_the_format_can_be_given_for_both_logs_or_one(rdfm, words):
     Path("one").write_bytes(Path("a.nq").read_bytes())
     Path("two.nq").write_bytes(Path("a.nq").read_bytes())
     names = ("two.nq", "one") if words[0] == "--from-b" else ("one", "two.nq")
@@ -196,7 +196,7 @@ def test_help_describes_the_exit_status(rdfm):
         ("a.nq nowhere/", "nowhere"),
     ],
 )
-def test_wrong_files_have_status_2(rdfm, words, text):
+def test_unsuitable_inputs_have_status_2(rdfm, words, text):
     Path("rows.tsv").write_text('?a\n"1"\n')
     Path("p.rdfp").write_text("TX .\nTC .\n")
     Path("noname").write_text("what is this\n")

@@ -9,7 +9,7 @@ import pytest
 
 import rdfm as package
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="limits and descriptors of Unix")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs Unix limits and file descriptors")
 
 LINE = "<http://e/s> <http://e/p> <http://e/o> .\n"
 
@@ -58,7 +58,7 @@ def test_a_read_only_folder_is_named(rdfm):
         ("- --to nq > out.nq", "standard output"),
     ],
 )
-def test_a_file_size_limit_names_the_file(rdfm, target, named):
+def test_exceeding_a_file_size_limit_names_the_file(rdfm, target, named):
     text = "".join(
         f"<http://e/{n * n * 7919}> <http://e/p> <http://e/{n}> .\n" for n in range(30_000)
     )
@@ -86,7 +86,7 @@ def test_a_closed_standard_stream_is_named(rdfm, command, error):
     assert not list(Path().glob("*out.nq*"))
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("command", ["formats", "--help", "--version", "convert a.nq - --to nq"])
 def test_a_full_standard_output_is_named(rdfm, command):
     assert shell(f"rdfm {command} >/dev/full") == (1, "standard output: No space left on device")

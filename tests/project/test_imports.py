@@ -75,7 +75,7 @@ def test_an_import_of_a_higher_layer_in_the_package_is_reported(line, tmp_path):
     root = tmp_path / "pk"
     layers = [{"low"}, {"high"}, {"__init__"}]
     found = sorted(check_imports.wrong(check_imports.python_edges(root), root, layers))
-    assert found == ["low.py -> high.py", "new.py is in no layer"]
+    assert found == ["low.py -> high.py", "new.py is not in a layer"]
 
 
 def test_code_after_a_test_module_is_checked(tmp_path):

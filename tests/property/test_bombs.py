@@ -69,7 +69,7 @@ def lists_of_one_large_text():
     return lists(quads_of(1000, values_of_one(f'"{"x" * (1 << 20)}"', 1000)), 100)
 
 
-def a_list_of_very_many():
+def a_list_of_50_million_quads():
     count = 50_000_000
     return lists(quads_of(count, values_of_one("<a:o>", count)), count)
 
@@ -86,7 +86,7 @@ def one_huge_text():
     [
         (pages_of_one_large_text, True),
         (lists_of_one_large_text, True),
-        (a_list_of_very_many, True),
+        (a_list_of_50_million_quads, True),
         (one_huge_text, False),
     ],
 )

@@ -45,13 +45,13 @@ def test_all_tasks_write_one_log(spark, rows, tmp_path, to, options):
 
 
 @pytest.mark.feature("`single`")
-def test_the_log_is_in_the_order_of_sorted_rows(spark, rows, tmp_path):
+def test_the_log_keeps_the_order_of_sorted_rows(spark, rows, tmp_path):
     save(rows.orderBy(F.desc("id")), tmp_path, "jelly")
     assert len(shown(tmp_path)) == 1
     assert numbers_in(tmp_path) == EXPECTED[::-1]
 
 
-def test_a_single_log_can_replace_or_be_added(rows, tmp_path):
+def test_a_single_log_can_replace_logs_or_be_added_to_them(rows, tmp_path):
     save(rows, tmp_path)
     save(rows, tmp_path, mode="append", writeId="one")
     save(rows, tmp_path, mode="append", writeId="one")
