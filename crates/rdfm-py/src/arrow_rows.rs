@@ -40,8 +40,8 @@ fn coalesce(
 
 /// Regroups messages into Arrow batches of even size.
 ///
-/// Each ends after `max_rows` rows or with the row that exceeds `max_bytes` bytes of strings; the
-/// last one is smaller.
+/// Each batch ends after `max_rows` rows or with the row that exceeds `max_bytes` bytes of strings;
+/// the last one is smaller.
 ///
 /// Args:
 ///     columns: As in `to_arrow` of a batch; results have one column per variable.
@@ -89,8 +89,8 @@ impl ArrowCoalescer {
     ///     source: Text of their source column; null by default.
     /// Raises:
     ///     LimitError: If the strings of one message exceed 2 GiB.
-    ///     ValueError: If the batch is of another kind, has results with other variables than
-    ///         earlier rows, or is the answer of an ASK query.
+    ///     ValueError: If the batch is of another kind, is the answer of an ASK query, or has
+    ///         results whose variables differ from those of earlier rows.
     #[pyo3(signature = (batch, source=None))]
     fn push(
         &self,
@@ -121,7 +121,7 @@ impl ArrowCoalescer {
 }
 
 impl ArrowCoalescer {
-    /// Works with the rows without the GIL; a panic drops them.
+    /// Runs `work` on the rows without the GIL; a panic discards them.
     fn with<R: Send>(
         &self,
         py: Python<'_>,
@@ -140,7 +140,7 @@ impl ArrowCoalescer {
 
 /// Iterate over batches of the messages in Arrow rows, of the size that a decoder returns.
 ///
-/// Rows with a column `operations` are patches. Rows with neither that nor a column `quads` have
+/// Rows with a column `operations` are patches. Rows without a column `operations` or `quads` have
 /// one quad each.
 ///
 /// Args:
@@ -149,11 +149,11 @@ impl ArrowCoalescer {
 ///     max_depth: Maximum nesting of triple terms.
 ///     max_message_bytes: Maximum size of a message in decoded bytes; 2 GiB by default.
 /// Returns:
-///     An iterator that reads on demand. After the messages of all rows before the first term that
-///     is not valid N-Triples, it raises DecodeError, and again on later calls.
+///     An iterator that reads on demand. At the first term that is not valid N-Triples, it yields
+///     the messages of all rows before it, then raises DecodeError, and again on later calls.
 /// Raises:
 ///     TypeError: If `rows` is not Arrow data, has both columns `quads` and `operations`, or has
-///         neither of them nor the columns of rows of quads.
+///         neither and also lacks the columns of rows with one quad each.
 #[pyfunction]
 #[pyo3(signature = (rows, *, first_index=0, max_depth=64, max_message_bytes=None))]
 fn batches_from_arrow(
@@ -296,7 +296,7 @@ impl QuadRows {
 }
 
 impl QuadRows {
-    /// Works with the rows without the GIL.
+    /// Runs `work` on the rows without the GIL.
     fn with<T: Send>(
         &self,
         py: Python<'_>,

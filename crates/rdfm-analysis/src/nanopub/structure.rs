@@ -2,7 +2,7 @@
 //!
 //! - In: the quads of one nanopublication. Out: its IRI and graphs, and a problem for each violated rule.
 //! - Cost: a few comparisons per quad.
-//! - Law: the order of quads and their repetition change nothing.
+//! - Law: the result does not depend on the order or repetition of quads.
 //!
 //! The rules, from the nanopublication guidelines:
 //!
@@ -31,7 +31,7 @@ pub(super) const HEAD: usize = 0;
 pub(super) const ASSERTION: usize = 1;
 pub(super) const PROVENANCE: usize = 2;
 pub(super) const INFO: usize = 3;
-/// Quads whose graph is none of the four.
+/// Place of quads in any other graph.
 const OUTSIDE: u8 = 4;
 
 /// The IRI of a nanopublication and its graphs.
@@ -39,7 +39,7 @@ const OUTSIDE: u8 = 4;
 pub(super) struct Structure {
     /// The IRI of the nanopublication.
     pub uri: TermId,
-    /// Head, assertion, provenance, publication info, as far as the head names them.
+    /// Head, assertion, provenance and publication info; `None` if the head does not name it.
     pub graphs: [Option<TermId>; 4],
     /// By quad: index of its graph in `graphs`, or 4.
     places: Vec<u8>,
@@ -250,7 +250,8 @@ fn check_names(terms: &Vocabulary, found: &Structure, problems: &mut Vec<Violati
     true
 }
 
-/// Checks rules 5 to 7: no other graph, no empty graph, and graphs that mention what they are about.
+/// Checks rules 5 to 7: there is no other graph, no graph is empty, and the provenance and the
+/// publication info mention their topics.
 fn check_contents(
     terms: &Vocabulary,
     quads: &[Quad],

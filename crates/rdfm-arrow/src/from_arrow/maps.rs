@@ -57,7 +57,7 @@ impl InputMaps {
     /// Returns the key and the value of an entry.
     ///
     /// # Errors
-    /// They are outside their arrays; the text says which.
+    /// The key or the value is outside its array; the text says which.
     pub fn entry(&self, at: usize) -> Result<(&[u8], &[u8]), String> {
         match (self.keys.wrong(at), self.values.wrong(at)) {
             (None, None) => {}

@@ -17,7 +17,7 @@ use super::cells::Rowed;
 use super::limit::{MAX_BYTES, MakeError};
 use super::rows::RowBuilder;
 use super::terms::TermPlaces;
-use super::{TOO_LARGE, accept, other_kind};
+use super::{TOO_LARGE, check_variables, other_kind};
 use crate::error::Error;
 use crate::schema::Layout;
 
@@ -149,7 +149,7 @@ impl<R: Rowed> Coalescer<R> {
         batch: &LogBatch<R>,
         source: Option<&str>,
     ) -> Result<Vec<RecordBatch>, Error> {
-        accept(batch, self.rows(batch).variables())?;
+        check_variables(batch, self.rows(batch).variables())?;
         self.fill(batch, source)
             .map_err(|error| error.into_error(TOO_LARGE))
     }

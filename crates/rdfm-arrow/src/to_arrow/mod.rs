@@ -1,9 +1,9 @@
 //! Batches as Arrow rows.
 //!
 //! - In: batches, the requested columns, and the text of the source column.
-//! - Out: record batches: one of all messages ([`record_batch`]), several of even size
-//!   ([`Coalescer`]), or with a row for each quad ([`QuadCoalescer`]).
-//! - Cost: a term is rendered once per batch; repetitions copy the bytes rendered before.
+//! - Out: one record batch for all messages ([`record_batch`]), several of similar size
+//!   ([`Coalescer`]), or several with one row per quad ([`QuadCoalescer`]).
+//! - Cost: a term is rendered once per batch; repeated terms copy the rendered bytes.
 //! - Law: one row per message, quad or row of results, in order; the strings of a record batch
 //!   stay below 2 GiB.
 
@@ -49,7 +49,7 @@ pub fn record_batch<R: Rowed, L: Into<Layout>>(
     let head = batches.first().map(|batch| batch.head().clone());
     let mut rows = RowBuilder::<R>::new(&layout.into(), &head.unwrap_or_default());
     for batch in batches {
-        accept(batch, rows.variables())?;
+        check_variables(batch, rows.variables())?;
     }
     let mut make = || -> Result<(), MakeError> {
         let mut needs = Needs::default();
@@ -68,7 +68,7 @@ pub fn record_batch<R: Rowed, L: Into<Layout>>(
 }
 
 /// Rejects a batch that does not fit rows with these variables.
-fn accept<R: Rowed>(batch: &LogBatch<R>, variables: &[Box<str>]) -> Result<(), Error> {
+fn check_variables<R: Rowed>(batch: &LogBatch<R>, variables: &[Box<str>]) -> Result<(), Error> {
     R::check(batch.head())?;
     if R::variables(batch.head()) == variables {
         return Ok(());
@@ -78,7 +78,7 @@ fn accept<R: Rowed>(batch: &LogBatch<R>, variables: &[Box<str>]) -> Result<(), E
     Err(Error::refused(ErrorClass::Unsupported, reason))
 }
 
-/// Returns the error for batches of two kinds.
+/// Returns the error for a batch of another kind.
 fn other_kind(kind: Kind, found: Kind) -> Error {
     let (kind, found) = (kind.name(), found.name());
     let reason = format!("{found} among rows of {kind}; a table contains one kind of log");

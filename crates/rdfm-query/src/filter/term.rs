@@ -122,8 +122,8 @@ fn other_moment(text: &str) -> Option<DateTime> {
         .or_else(|| Date::from_str(&text).ok()?.try_into().ok())
 }
 
-/// Returns the name of a literal's datatype if it is one of times: xsd:dateTime, xsd:dateTimeStamp
-/// or xsd:date.
+/// Returns the name of a literal's datatype if it is a date or time: xsd:dateTime,
+/// xsd:dateTimeStamp or xsd:date.
 pub fn time_type(table: &TermTable, id: TermId) -> Option<&[u8]> {
     let term = table.term(id);
     if term.kind != TermKind::TypedLiteral {

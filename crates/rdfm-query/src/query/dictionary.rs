@@ -153,12 +153,12 @@ impl<'b> Dictionary<'b> {
         let same = |class: u32| what.is(self.content(class));
         let hash = what.hash();
         let class = if let Some(class) = self.index.find(hash, same) {
-            self.varies |= self.is_other(TermId(class), id);
+            self.varies |= self.is_spelled_differently(TermId(class), id);
             class
         } else {
             self.index.insert(hash, id.0);
             self.hashes[id.index()] = if let Content::Triple(parts) = what {
-                of_triple(parts.map(|part| self.hash(part)))
+                triple_hash(parts.map(|part| self.hash(part)))
             } else {
                 (hash >> 32) as u32
             };
@@ -173,7 +173,7 @@ impl<'b> Dictionary<'b> {
     }
 
     /// Whether two equal terms have different spellings, which can only occur in language tags.
-    fn is_other(&self, a: TermId, b: TermId) -> bool {
+    fn is_spelled_differently(&self, a: TermId, b: TermId) -> bool {
         !self.table.same_term(a, self.table, b)
     }
 
@@ -189,7 +189,7 @@ impl<'b> Dictionary<'b> {
         self.hashes[class as usize]
     }
 
-    /// Returns the number of terms in the table. Every class is below it.
+    /// Returns the number of terms in the table. Every class is less than this number.
     pub fn terms(&self) -> u32 {
         self.classes.len() as u32
     }
@@ -309,7 +309,7 @@ pub(super) fn simple(term: &Term) -> Content<'_> {
 /// Returns the hash of a query term, equal to [`Dictionary::hash`] of its class.
 pub fn hash_of(term: &Term) -> u32 {
     match term {
-        Term::Triple(triple) => of_triple([
+        Term::Triple(triple) => triple_hash([
             hash_of(&triple.subject.clone().into()),
             hash_of(&triple.predicate.clone().into()),
             hash_of(&triple.object),
@@ -318,7 +318,7 @@ pub fn hash_of(term: &Term) -> u32 {
     }
 }
 
-fn of_triple(parts: [u32; 3]) -> u32 {
+fn triple_hash(parts: [u32; 3]) -> u32 {
     let mut state = FxHasher::default();
     parts.hash(&mut state);
     (state.finish() >> 32) as u32

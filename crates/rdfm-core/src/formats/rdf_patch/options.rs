@@ -8,7 +8,7 @@ use crate::model::limits::Limits;
 
 const GROUP: &str = "RDF Patch";
 
-/// Headers after other operations.
+/// Whether headers after other operations are moved to the front.
 pub const HEADERS_FIRST: OptionSpec = OptionSpec::switch(
     "headers_first",
     "RDF Patch: move headers after other operations to the front of their patch.",

@@ -1,6 +1,7 @@
 //! The end of a patch, and the positions of its headers.
 //!
-//! - Law: readers get the same patches, because a header after other rows begins a patch.
+//! - Law: readers get the patches that were written. A header after other rows would begin a new
+//!   patch, so it is moved or rejected.
 
 use super::options::HEADERS_FIRST;
 use crate::codec::LogEnd;
@@ -88,8 +89,8 @@ impl Patches {
         self.any = self.begun > 0;
     }
 
-    /// Completes the log. A segment ends a patch without operations, and a transaction without an
-    /// end, which would look cut off.
+    /// Completes the log. A segment ends a patch without operations or with an open transaction,
+    /// which would otherwise look truncated.
     pub fn pause(&mut self, out: &mut Vec<u8>) -> LogEnd {
         if self.begun > 0 && self.any && !self.in_transaction {
             return LogEnd::Content;
@@ -147,7 +148,7 @@ impl Patches {
         Ok(order)
     }
 
-    /// Counts of what was left out.
+    /// Returns the counts of the data that was not written.
     pub fn dropped(&self, dropped: Dropped) -> Counts {
         vec![
             ("namespaces", dropped.namespaces),

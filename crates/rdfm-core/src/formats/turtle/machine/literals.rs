@@ -2,7 +2,7 @@
 //!
 //! - In: the token of a string or number, and the tokens after a string.
 //! - Out: a literal for the frame that waits for one.
-//! - Cost: one copy of the lexical form. The tail of a string is mostly buffered and read with it.
+//! - Cost: one copy of the lexical form. The tail of a string is usually buffered and read with it.
 //! - Law: the text of a literal is in the arena before its tail is known ([`Pending`]). Limits are
 //!   exceeded at the same byte whether or not the tail is buffered.
 
@@ -43,7 +43,7 @@ impl TurtleMachine {
         } else {
             raw
         };
-        // After every other error of the token, since the token may be parsed again after an error.
+        // Charged after every other check, since the token may be parsed again after an error.
         let lexical = self
             .builder
             .charge(16)
