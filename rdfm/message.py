@@ -105,7 +105,7 @@ class Message:
 
     @property
     def position(self) -> int | None:
-        """The message's first byte in the decompressed log; None if it was created in Python.
+        """The offset of the message's first byte in the decompressed log; None if it was created in Python.
 
         In Parquet and Arrow it is the index of the message.
         """
@@ -122,7 +122,7 @@ class Message:
         return len(self.quads)
 
     def __bool__(self) -> bool:
-        """True, also for an empty message."""
+        """True, even for an empty message."""
         return True
 
     def __eq__(self, other: object) -> bool:
@@ -156,7 +156,7 @@ class Message:
 
     @classmethod
     def from_rdflib(cls, graph: rdflib.Graph) -> Message:
-        """A message of the quads of an rdflib graph or dataset."""
+        """A message with the quads of an rdflib graph or dataset."""
         from rdfm import interop
 
         return interop.from_rdflib(graph)
@@ -169,7 +169,7 @@ class Message:
 
     @classmethod
     def from_oxigraph(cls, dataset: Iterable[pyoxigraph.Quad | pyoxigraph.Triple]) -> Message:
-        """A message of pyoxigraph quads or triples."""
+        """A message with pyoxigraph quads or triples."""
         from rdfm import interop
 
         return interop.from_oxigraph(dataset)
@@ -297,12 +297,12 @@ class Patch:
 
     @property
     def id(self) -> Term | None:
-        """The id of the patch (`id` in the header, in any case)."""
+        """The id of the patch (the header `id`, in upper or lower case)."""
         return self._header_value("id")
 
     @property
     def previous(self) -> Term | None:
-        """The patch that this one follows (`prev` in the header, in any case)."""
+        """The patch that this one follows (the header `prev`, in upper or lower case)."""
         return self._header_value("prev")
 
     def _header_value(self, key: str) -> Term | None:
@@ -333,7 +333,7 @@ class Patch:
 
     @property
     def position(self) -> int | None:
-        """The patch's first byte in the decompressed log; None if it was created in Python."""
+        """The offset of the patch's first byte in the decompressed log; None if it was created in Python."""
         return None if self._batch is None else self._batch.position(self._index)
 
     def __iter__(self) -> Iterator[Operation]:
@@ -347,7 +347,7 @@ class Patch:
         return len(self.operations)
 
     def __bool__(self) -> bool:
-        """True, also for an empty patch."""
+        """True, even for an empty patch."""
         return True
 
     def __eq__(self, other: object) -> bool:

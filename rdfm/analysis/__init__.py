@@ -12,7 +12,7 @@ def __dir__() -> list[str]:
 
 
 def _load(name: str) -> object:
-    """Return a public name. Its module is imported on first use, to import the package quickly."""
+    """Return a public name. Its module is imported on first use, so that the package imports quickly."""
     if name not in __all__:
         raise AttributeError(f"module 'rdfm.analysis' has no attribute {name!r}")
     from rdfm.analysis import statistics

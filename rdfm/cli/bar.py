@@ -13,7 +13,7 @@ class Bar:
     """A progress bar that appears after a second, and remains until it is closed."""
 
     def __init__(self, unit: str = "B") -> None:
-        """Start the delay of one second; `unit` is that of the total."""
+        """Start the delay of one second; `unit` is the unit of the total."""
         self._unit = unit
         self._start = time.monotonic()
         self._bar: Any = None

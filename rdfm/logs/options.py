@@ -1,4 +1,4 @@
-"""Options for reading and writing logs, apart from those of the formats; and all stage options."""
+"""Options for reading and writing logs except those of the formats, and options of stages."""
 
 from __future__ import annotations
 

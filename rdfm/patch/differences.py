@@ -55,7 +55,7 @@ def diff(
         old: The old dataset, a log of one message; with `per_message`, a log.
         new: The new dataset or log. If None, write the changes from each message of the log `old`
             to the next, one patch each. The first patch adds the first message.
-        output: Output that `create_log` accepts, in a format of patches.
+        output: Output that `create_log` accepts, in a patch format.
         per_message: Compare the messages of both logs one by one, with a patch for each. If one log
             is shorter, its missing messages are empty.
         canonical: Identify blank nodes by their quads instead of their labels.
@@ -64,7 +64,7 @@ def diff(
             other options of `create_log`, as for `convert`.
 
     Raises:
-        RdfmError, OSError: As `convert`.
+        RdfmError, OSError: As in `convert`.
     """
     start = time.perf_counter()
     snapshots = new is None
@@ -147,7 +147,8 @@ def _aligned(batches: list[Iterator[MessageBatch]]) -> list[Iterator[MessageBatc
     For a single log, the old message is the previous one, with its changed labels.
     """
     *old, new = (_each(log) for log in batches)
-    before: deque[Message] = deque([] if old else [Message()], maxlen=1)  # they alternate
+    # Old and new messages are requested alternately.
+    before: deque[Message] = deque([] if old else [Message()], maxlen=1)
 
     def old_messages() -> Iterator[Message]:
         for message in old[0]:

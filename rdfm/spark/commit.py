@@ -8,8 +8,8 @@ that, the next read or write of the folder completes the commit; completing it r
     _rdfm/ours                           the folder was written with this protocol
     _rdfm/staging/JOB/ATTEMPT/part…      parts that tasks write
     _rdfm/staging/JOB/open               the job still accepts attempts
-    _rdfm/reports/NAME                   a summary that the program has not taken yet
-    _rdfm/journal/NAME.json              a commit that is decided and not complete
+    _rdfm/reports/NAME                   a summary that the program has not read yet
+    _rdfm/journal/NAME.json              a commit that is decided but not complete
     _rdfm/commits/write-…                a completed batch write with an id
     _rdfm/commits/query-ID/NUMBER        the last completed batch of a streaming query
     _rdfm/commits/overwrites/NUMBER      the last completed overwrite
@@ -43,7 +43,7 @@ __all__ = [
     "stream_job",
 ]
 
-# Staging files that are older belong to a driver that died.
+# Age from which staging files are considered abandoned by a driver that died.
 ABANDONED_SECONDS = 7 * 24 * 3600.0
 _ROOT = "_rdfm"
 _SUCCESS = "_SUCCESS"
@@ -54,7 +54,7 @@ _VERSION = 1
 _PATIENCE = 10.0
 _UNSTEADY = 60.0
 _TRIES = 10
-# Errors that may not occur in another process, such as the one that made the commit.
+# Errors that another process, such as the one that made the commit, might not get.
 _REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT})
 
 
@@ -217,7 +217,7 @@ class CommitTarget:
         data = json.dumps({"version": _VERSION, **asdict(commit)}, indent=0).encode()
         ours = self.storage.create_whole(self._journal(commit.name), data)
         try:
-            # Another driver with the same commit may have been faster, before or after it wrote the journal.
+            # Another driver with the same commit may have been faster, before or after this one wrote the journal.
             return self._carry_out(commit.name) and ours
         except Exception as error:
             if not ours and commit.turn is not None:  # the other driver's commit is decided
@@ -232,11 +232,11 @@ class CommitTarget:
     def settle(self, *, reads: bool = False) -> bool:
         """Complete decided commits. Several processes may do this at the same time.
 
-        If this process has no permission or no space, it waits some seconds for another process to complete them.
+        If this process has no permission or no space, it waits a few seconds for another process to complete them.
 
         Args:
-            reads: Whether the caller only reads, so that it is enough if the visible files are
-                right. A writer needs all steps.
+            reads: Whether the caller only reads. A reader only needs the visible files to be correct; a writer needs
+                all steps.
 
         Returns:
             Whether files may have changed.
@@ -572,7 +572,7 @@ def _steady(
 ) -> list[str]:
     """List names until no commit can have changed them during the listing.
 
-    A listing is right if the previous one was equal and no commit was in progress between the two.
+    A listing is correct if the previous one was equal and no commit was in progress between the two.
 
     Args:
         names: Lists the names.
@@ -614,7 +614,7 @@ def _folders(listed: Iterable[str], found: Iterable[str]) -> list[str]:
 
 
 def _write_name(write_id: str) -> str:
-    """The file name for a user's id, which may have any characters."""
+    """The file name for a user's id, which may contain any characters."""
     return f"write-{hashlib.sha256(write_id.encode()).hexdigest()[:32]}"
 
 

@@ -150,14 +150,15 @@ def nanopub(col: Column | str) -> Column:
 
 
 def register_functions(spark: SparkSession) -> list[str]:
-    """Register SQL functions: `from_NAME` and `to_NAME` for each format, and `rdf_query`, `rdf_ask`, `rdf_construct` and `rdf_value`.
+    """Register SQL functions for the formats and for queries.
 
-    There are no functions for the formats of results, and `-` in a name becomes `_`. The functions take the column and, optionally, a map of options that is the same for all rows:
-    `from_NAME(value, map('mode', 'PERMISSIVE'))`. If Spark has a function with the same name, such as `from_json`, that
-    name is not registered, with a warning.
+    These are `from_NAME` and `to_NAME` for each format except those of results, and `rdf_query`, `rdf_ask`,
+    `rdf_construct` and `rdf_value`. In a name, `-` becomes `_`. The functions for formats take the column and,
+    optionally, a map of options that is the same for all rows: `from_NAME(value, map('mode', 'PERMISSIVE'))`. If Spark
+    has a function with the same name, such as `from_json`, the function is skipped with a warning.
 
     Args:
-        spark: A session, also of Spark Connect.
+        spark: A session, including one of Spark Connect.
 
     Returns:
         The names of the functions.
@@ -265,7 +266,7 @@ def _arguments(columns: tuple[pa.Array, ...]) -> tuple[pa.Array, dict[str, str]]
 
 @contextmanager
 def _spark_remedies() -> Iterator[None]:
-    """Make errors name remedies of Spark."""
+    """Make errors suggest remedies for Spark."""
     try:
         yield
     except TypeError as error:

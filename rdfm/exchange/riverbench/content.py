@@ -1,9 +1,9 @@
-"""The content of a package: the messages that most of its full files have.
+"""The content of a package: the messages on which most of its full files agree.
 
 In: batches of the full files, which are read side by side. Out: samples, statistics of each size, and
-messages that do not have the declared stream type.
+messages that do not conform to the declared stream type.
 Cost: a sort of each message, and the counts of the statistics.
-Law: if one of three files has a wrong, missing or further message, the content is that of the others.
+Law: if one of three files has a wrong, missing or extra message, the content is that of the others.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _DIRECTED = "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString"
 
 
 class Violation(NamedTuple):
-    """A message that does not have the declared stream type.
+    """A message that does not conform to the declared stream type.
 
     Attributes:
         message: Its index.
         rule: The rule, as in `StreamRules`.
-        text: The violation, to follow the words "the message".
+        text: Description of the violation, which follows the words "the message".
     """
 
     message: int
@@ -37,7 +37,7 @@ class Violation(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """A message in which two files agree against the one that is read.
+    """A message on which two files agree, but which differs in the file that is read.
 
     Attributes:
         files: The positions of the two files.
@@ -49,11 +49,11 @@ class Replacement(NamedTuple):
 
 
 class Content:
-    """Accepts the messages of a package.
+    """Collects the messages of a package.
 
     Attributes:
         messages: Number of messages so far.
-        records: Number of their quads, each once.
+        records: Number of their quads; repetitions within a message are not counted.
         samples: Messages whose samples are in the package, by their index.
         statistics: Statistics by size.
     """
@@ -116,7 +116,7 @@ class Content:
 
 
 def replacements(found: list[dict[int, MessageDifference]]) -> dict[int, Replacement]:
-    """Return the messages in which two files agree against the one that is read.
+    """Return the messages on which two files agree, but which differ in the file that is read.
 
     Args:
         found: For each other full file, how it differs from the messages that were read, by position
@@ -133,7 +133,7 @@ def replacements(found: list[dict[int, MessageDifference]]) -> dict[int, Replace
 
 
 def pieces(batch: MessageBatch, replaced: Mapping[int, Replacement]) -> Iterator[MessageBatch]:
-    """Yield the messages of a batch, with those that are replaced."""
+    """Yield the messages of a batch, with the replacements applied."""
     at = 0
     for number in sorted(replaced):
         if at < number:

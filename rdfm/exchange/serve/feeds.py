@@ -65,7 +65,7 @@ class TopicLog:
         return await asyncio.to_thread(describe, self.path)
 
     async def count(self, log: LogOptions) -> int:
-        """Return the number of messages now."""
+        """Return the current number of messages."""
         return await asyncio.to_thread(count_messages, self.path, log)
 
     def wake(self) -> None:
@@ -77,7 +77,7 @@ class TopicLog:
         """Wait until there is something to send.
 
         Args:
-            ready: Whether there is; called when the log, or a feed, may have grown.
+            ready: Whether there is something to send; called when the log or a feed may have grown.
         """
         while True:
             grown = self._grown
@@ -92,7 +92,7 @@ class TopicLog:
                 self._waiting -= 1
 
     async def _poll(self) -> None:
-        """Wake the subscribers that wait when the log has changed, while there are any.
+        """While subscribers are waiting, wake them whenever the log changes.
 
         Polling works for logs that other processes append to, on every file system.
         """
@@ -105,7 +105,7 @@ class TopicLog:
             await asyncio.sleep(POLL_SECONDS)
 
     def join(self, response: Response, log: LogOptions, position: int) -> Member:
-        """Return a member of a feed at a position: of one that others read, or of a new one."""
+        """Return a member at a position, of an existing feed if one accepts it, otherwise of a new one."""
         for feed in self.feeds:
             if feed.key == response.key and feed.accepts(position):
                 return feed.join(position)
@@ -128,11 +128,11 @@ class Member:
         self.position = position
 
     async def frames(self) -> list[bytes] | None:
-        """Return the next frames; an empty list at the end, and None if they are not in the ring any more.
+        """Return the next frames; an empty list at the end, and None if they are no longer in the ring.
 
         Raises:
             DecodeError, EncodeError: After the frames before the error.
-            ReplacedError: The log was replaced or shortened.
+            ReplacedError: If the log was replaced or shortened.
         """
         feed = self.feed
         if self.position == feed.end:
@@ -148,7 +148,7 @@ class Member:
         """Whether there are frames to send, or the log is longer than the feed has read.
 
         Raises:
-            ReplacedError: The log was replaced or shortened.
+            ReplacedError: If the log was replaced or shortened.
         """
         feed, source = self.feed, self.feed.source
         if self.position < feed.end or feed.error is not None:
@@ -210,7 +210,7 @@ class Feed:
         return self.first <= position < self.end and position in self._restarts
 
     def join(self, position: int) -> Member:
-        """Return a new member; the position is accepted."""
+        """Return a new member at a position that `accepts` allows."""
         member = Member(self, position)
         self._members.append(member)
         if position == self.end:
@@ -248,7 +248,7 @@ class Feed:
         if not self._is_extending:
             self._extension = asyncio.create_task(self._extend())
         assert self._extension is not None
-        # The frames are for all members, also if this one leaves.
+        # The frames are for all members, even if this one leaves.
         await asyncio.shield(self._extension)
 
     @property
@@ -280,7 +280,7 @@ class Feed:
                     await self.moved.wait()
         self._patience -= time.monotonic() - start
         if self._slowest() < end:
-            self._patience = PATIENCE_SECONDS  # for those that are slow next
+            self._patience = PATIENCE_SECONDS  # for members that are slow later
         for _ in range(count):
             self._restarts.discard(self.first)
             self._ring_bytes -= len(self._ring.popleft())
@@ -339,7 +339,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 class _EncodingError(Exception):
-    """A message cannot be encoded. It has the frames of the messages before it."""
+    """Raised if a message cannot be encoded, with the frames of the messages before it."""
 
     def __init__(self, frames: list[bytes], error: EncodeError) -> None:
         super().__init__(str(error))
@@ -351,7 +351,7 @@ def _cut(data: bytes) -> list[bytes]:
     """Return the frames in the output of an encoder.
 
     Raises:
-        DecodeError: One is too large.
+        DecodeError: If a frame is too large.
     """
     try:
         frames, _ = cut_frames(data)
