@@ -28,7 +28,7 @@ _MAX_TOKEN_BYTES = 1 << 16
 
 
 def _file(name: str, help: str, group: str = "Access") -> Callable[[F], F]:
-    """Return a decorator that adds an option with the name of a file."""
+    """Return a decorator that adds an option whose value is a file name."""
     return option(name, group=group, type=click.Path(), help=help)
 
 
@@ -63,7 +63,7 @@ def _file(name: str, help: str, group: str = "Access") -> Callable[[F], F]:
     metavar="ADDRESS",
     default="127.0.0.1:9090",
     show_default=True,
-    help="HOST:PORT or PORT. Other machines reach a HOST that is not 127.0.0.1.",
+    help="HOST:PORT or PORT. Other machines can connect only if HOST is not 127.0.0.1.",
 )
 @_file("--tls-cert", "Certificate of the server with its chain, in PEM.", "Address")
 @_file("--tls-key", "Private key of the certificate, in PEM.", "Address")

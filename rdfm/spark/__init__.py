@@ -52,7 +52,7 @@ def register(spark: SparkSession) -> None:
     and a thread started in Python has none.
 
     Args:
-        spark: A session, also of Spark Connect.
+        spark: A session, including one of Spark Connect.
 
     Raises:
         MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this version of rdfm.
@@ -91,10 +91,10 @@ def read(
     This is `spark.read.format("rdfm")`, with Python values that are checked immediately.
 
     Args:
-        spark: A session, also of Spark Connect.
+        spark: A session, including one of Spark Connect.
         paths: Files, folders, globs or URLs.
         files: Instead of paths, a DataFrame that lists the logs, with the columns `path`, `length` and, if it is known,
-            `modificationTime`, as those of Spark's `binaryFile` source. It may be a streaming one. The workers divide
+            `modificationTime`, like those of Spark's `binaryFile` source. It may be streaming. The workers divide
             large files; `split_bytes`, `min_partitions` and `changed_files` apply.
         schema: The columns to return, as a schema or as DDL text. Defaults to source, position, quads and metadata; for
             patches, operations instead of quads; for results, the variables of the first file; with `rows="quads"`,
@@ -161,7 +161,7 @@ def write(
 
     Returns:
         The numbers of messages, files and dropped items, and notes; zeros if the write with this `write_id` was done
-        before. None with Spark Connect, whose client may not see the folder.
+        before. None with Spark Connect, whose client might not see the folder.
 
     Raises:
         OptionError: If an option or column is invalid.
@@ -224,8 +224,8 @@ def query(
 
     Args:
         query: The text of a query, or the path or URL of a file that contains it.
-        logs: Files, folders, globs or URLs, as in `read`; the reader then evaluates the query. Or a DataFrame, also a
-            streaming one, with a column quads and optionally source, position and offset.
+        logs: Files, folders, globs or URLs, as in `read`; the reader then evaluates the query. Or a DataFrame, which
+            may be streaming, with a column quads and optionally source, position and offset.
         types: Types of SELECT columns by variable, such as `{"time": "dateTime", "value": "double"}`. Other columns
             contain terms as N-Triples.
         prefixes: Names and IRIs of namespaces that the query does not have to declare.
@@ -233,7 +233,7 @@ def query(
         skip_empty: Omit messages for which CONSTRUCT returns no triples.
         timeout: Maximum time of the query for a message, in seconds.
         max_rows: Maximum number of solutions for a message.
-        spark: A session, also of Spark Connect. Defaults to the active one.
+        spark: A session, including one of Spark Connect. Defaults to the active one.
         **options: Options of `read`, if `logs` are paths.
 
     Raises:
@@ -284,7 +284,7 @@ def read_stream(
     `spark.readStream.format("rdfm")` finds the files itself and detects more problems.
 
     Args:
-        spark: A session, also of Spark Connect.
+        spark: A session, including one of Spark Connect.
         folder: A folder or a glob, in any storage that both Spark and fsspec can access.
         schema: The columns to return, as in `read`.
         columns: The names of the columns to return, as in `read`.
@@ -318,15 +318,15 @@ def validate(
     spark: SparkSession | None = None,
     **options: Any,
 ) -> DataFrame:
-    """Check logs as `rdfm.validate` does, one file in a task, or messages in a DataFrame.
+    """Check logs as `rdfm.validate` does, with one task per file, or messages in a DataFrame.
 
     Args:
         logs: Files, folders, globs or URLs, as in `read`. Or a DataFrame with a column quads or operations, and
             optionally source, position and offset: the terms of each row are checked.
-        strict: Report warnings as errors, and all of them.
+        strict: Report all warnings, as errors.
         max_warnings: Number of warnings for each rule and file. One more row counts the others.
         shapes: A file of SHACL shapes, which each worker can read.
-        spark: A session, also of Spark Connect. Defaults to the active one.
+        spark: A session, including one of Spark Connect. Defaults to the active one.
         **options: Options of `read` that find and decode files.
 
     Returns:
@@ -369,7 +369,7 @@ def statistics(
     Args:
         logs: Files, folders, globs or URLs, as in `read`. Or a DataFrame with a column quads or operations.
         top: Number of names to return in each list, or None for all that are counted.
-        spark: A session, also of Spark Connect. Defaults to the active one.
+        spark: A session, including one of Spark Connect. Defaults to the active one.
         **options: Options of `read` that find and decode files.
 
     Returns:
@@ -400,7 +400,7 @@ def diff(
     spark: SparkSession | None = None,
     **options: Any,
 ) -> DataFrame:
-    """Find the messages that only one of two sides has, whatever their order.
+    """Find the messages that only one of two sides has, regardless of their order.
 
     Messages are compared as datasets, up to the labels of blank nodes, by 128-bit hashes with a random key; patches are
     compared with their order and labels. Equal messages are matched one to one.
@@ -410,7 +410,7 @@ def diff(
             source and position.
         b: The other side.
         metadata: Also compare the metadata of messages. Only for two sides of paths.
-        spark: A session, also of Spark Connect. Defaults to the active one.
+        spark: A session, including one of Spark Connect. Defaults to the active one.
         **options: Options of `read` that find and decode files, for both sides.
 
     Returns:
@@ -448,13 +448,13 @@ def resplit(
     storage_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> None:
-    """Write big logs again so that later reads can split them: Jelly logs of other writers, and compressed logs.
+    """Rewrite big logs so that later reads can split them: Jelly logs of other writers, and compressed logs.
 
     Each log is converted in one task, and becomes one log of the folder. Its messages stay in order. The logs appear
     together when all are complete, with the guarantees of other writes.
 
     Args:
-        spark: A session, also of Spark Connect.
+        spark: A session, including one of Spark Connect.
         paths: Files, folders, globs or URLs, as in `read`.
         out: The folder to write to, on storage that the driver and all workers share.
         to: A format that can be split: jelly, nt or nq.

@@ -1,7 +1,7 @@
 """Logs checked, described and compared in Spark's workers: `validate`, `statistics` and `diff`.
 
 In: paths, or rows with messages. Out: rows of findings or of differing messages, or statistics.
-Cost: one pass. Findings and hashes are small rows; statistics are at most some MB for each task.
+Cost: one pass. Findings and hashes are small rows; statistics are at most a few MB for each task.
 Law: the results are those of the functions of the same name in `rdfm`, however the logs are divided.
 """
 
@@ -459,9 +459,9 @@ def _hashes(
 
 
 def _only_on_one_side(a: DataFrame, b: DataFrame) -> DataFrame:
-    """The messages whose n-th occurrence on one side has none on the other."""
+    """The messages whose n-th occurrence on one side has no counterpart on the other."""
     both = a.withColumn("side", F.lit("a")).unionAll(b.withColumn("side", F.lit("b")))
-    # Messages without a hash equal no other one.
+    # A message without a hash equals no other message.
     key = F.coalesce("hash", F.concat_ws(" ", "side", "source", "position").cast("binary"))
     order = Window.partitionBy("side", "key").orderBy("source", "position")
     numbered = both.withColumn("key", key).withColumn("n", F.row_number().over(order))

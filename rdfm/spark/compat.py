@@ -1,8 +1,8 @@
 """Differences between the versions of PySpark, and the interfaces of PySpark that are not public.
 
 In: PySpark 4.0 or newer. Out: the same functions and base classes in every version, and which features it lacks.
-Law: a feature is looked up, not derived from the number of the version. Without a private interface that only makes
-errors clearer, that check is omitted.
+Law: a feature is looked up, not derived from the number of the version. If a private interface that only
+makes errors clearer does not exist, the check that uses it is omitted.
 
 Needed, and not public: `pyspark.sql.pandas.types.to_arrow_schema` and `from_arrow_schema`.
 Used if they exist: `SparkFiles._root_directory`, `SparkContext._python_includes`, and of sessions that are not remote
@@ -143,7 +143,7 @@ def _through_pandas(function: Callable[..., pa.Array], type: DataType, determini
         return pd.Series(values, dtype=object)
 
     def _arrow_array(column: Any) -> pa.Array:
-        """A series with lists instead of NumPy arrays, and maps as such."""
+        """A series as an array: NumPy arrays become lists, and dicts become maps."""
         values: list[Any] = [list(value) if hasattr(value, "tolist") else value for value in column]
         if any(isinstance(value, dict) for value in values):
             of = pa.infer_type([each for value in values if value for each in value.values()])

@@ -70,7 +70,7 @@ def unescape(text: str) -> str | None:
 def key_column(split_by: SplitBy) -> str:
     """Return the name of the partition column for the keys of messages.
 
-    It never is the name of a column of messages or quads.
+    It is never the name of a column of messages or quads.
     """
     return "named_graph" if split_by.kind == "graph" else split_by.kind
 

@@ -87,7 +87,7 @@ class ErrorHandler:
             self._first = self._first or error
 
     def _skip(self, log: LogReader, error: DecodeError) -> tuple[str, DecodeError]:
-        """Skip a message, and return its text and the error; another error if skipping failed.
+        """Skip a message, and return its text and the error, or another error if skipping failed.
 
         Raises:
             UnsupportedError: If the log cannot be read in splits. The log may be valid, and the number of messages that

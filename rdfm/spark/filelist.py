@@ -135,10 +135,10 @@ class FileList:
             self._left.pop()
 
     def end_of(self, start: int, *, files: int | None = None, size: int | None = None) -> int:
-        """Return the position after the next files, which are at least one.
+        """Return the position after the next files, of which there is at least one.
 
         Args:
-            start: The position of the first.
+            start: The position of the first file.
             files: Maximum number of files.
             size: Maximum total size in bytes. The first file may be larger.
         """

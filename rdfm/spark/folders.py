@@ -165,7 +165,7 @@ class PartitionFolders:
             roots: The paths that are read; folders in them are not columns.
 
         Raises:
-            OptionError: If two files have folders with other names.
+            OptionError: If the folders of two files have different names.
         """
         found: dict[str, DataType | None] = {}
         seen: dict[str, set[str]] = {}

@@ -126,7 +126,7 @@ class LogSourceReader(DataSourceReader):
         return self._listed
 
     def _roots(self) -> list[str]:
-        """The paths without the parts from the first one with a glob character or a partition folder on."""
+        """The part of each path in which folders are not partition columns: up to the first glob character."""
         return [root_of(path) for path in self._paths]
 
     @property

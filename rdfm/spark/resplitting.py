@@ -1,4 +1,4 @@
-"""Big logs written again so that they can be split: `resplit`.
+"""Rewrites big logs so that they can be split: `resplit`.
 
 In: logs that cannot be read in splits. Out: a log for each of them, in a format and with marks at which it can be split.
 Cost: one task for each log, which decodes and encodes it; memory does not depend on its size.
@@ -55,7 +55,7 @@ def rewrite(
     options: Mapping[str, Any],
     storage: Mapping[str, Any] | None,
 ) -> None:
-    """Write logs again, each in a task.
+    """Rewrite logs, each in a task.
 
     Raises:
         OptionError: If the format cannot be split, or an option is invalid.
@@ -97,7 +97,7 @@ def rewrite(
             with contextlib.ExitStack() as opened:
                 log: Any = path
                 format = options.get("format")
-                if storage and is_url(path):  # `convert` has no options for storages
+                if storage and is_url(path):  # `convert` has no storage options
                     files, inside = storage_of(path, storage)
                     log = opened.enter_context(files.open_old(inside))
                     found = formats.by_path(path)

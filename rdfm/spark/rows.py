@@ -118,8 +118,8 @@ class SparkReading(FromDriver):
                 records.
             first: Returns the first file. It is called if neither the format nor the schema determines the kind of
                 log. None if results cannot be read.
-            folders: Returns the partition columns. It is called if the schema or the option `columns` contains other
-                columns than those of the files, or there is neither. None if there are no partition columns.
+            folders: Returns the partition columns. It is called if the schema or the option `columns` contains
+                columns other than those of the files, or neither is given. None if there are no partition columns.
 
         Raises:
             OptionError: If an option is unknown, or a value or the schema is invalid.

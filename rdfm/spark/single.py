@@ -101,7 +101,7 @@ class FragmentWriter:
             self._write_all(self._compressor.flush())
 
     def discard(self) -> None:
-        """Stop writing. The file is closed and removed by the caller."""
+        """Stop writing. The caller closes and removes the file."""
 
     def fragment(self, part: str) -> Fragment:
         """Return the fragment, whose name in the staging folder is given."""

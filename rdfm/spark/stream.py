@@ -191,7 +191,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         return self._logs.reading.read(as_found(partition.value, self._logs.reading, self._changed))
 
     def commit(self, end: dict[str, Any]) -> None:
-        """Merge the files of the list. Spark's checkpoint records the progress."""
+        """Merge the small files of the list. Spark's checkpoint records the progress."""
         self._files.merge()
 
     @property

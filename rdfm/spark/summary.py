@@ -1,7 +1,8 @@
 """The summary of a batch write, for the program that started it.
 
 In: the commit messages of the tasks. Out: counts and notes.
-Spark runs the commit in another process, which leaves the summary in the written folder; `rdfm.spark.write` takes it.
+Spark runs the commit in another process, which leaves the summary in the written folder; `rdfm.spark.write` reads and
+removes it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class WriteSummary(NamedTuple):
 
     @classmethod
     def of(cls, tasks: Iterable[object]) -> WriteSummary:
-        """Add up the commit messages of tasks; others are ignored."""
+        """Add up the commit messages of tasks; other messages are ignored."""
         from rdfm.spark.writer import Parts
 
         found = [task for task in tasks if isinstance(task, Parts)]

@@ -96,7 +96,7 @@ def _wrong(program: str, reason: str) -> MissingExtraError:
 
 
 class FromDriver:
-    """Base of objects that the driver sends to workers, which must have the same version of rdfm."""
+    """Base class of objects that the driver sends to workers, which must have the same version of rdfm."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Include the version of rdfm."""

@@ -92,7 +92,7 @@ class WritePlan(FromDriver):
 
     @classmethod
     def of(cls, options: Options, schema: StructType) -> WritePlan:
-        """Create it from the options of a write, without those of batch writes only, and the columns of its rows.
+        """Create it from the options of a write, except those only for batch writes, and the columns of its rows.
 
         Raises:
             OptionError: If an option or column is missing or invalid.
@@ -407,7 +407,7 @@ class _Task:
         self.partition = context.partitionId() if context else 0
         self._plan, self._target, self._job = plan, target, job
         self._stem = f"{stem}-{self.partition:05d}-{suffix}"
-        # Unique, also among attempts at the same partition.
+        # Unique, even among attempts at the same partition.
         self._attempt = f"{self.partition:05d}-{os.urandom(6).hex()}"
         self._folder: str | None = None  # created for the first part
         self._names: list[str] = []

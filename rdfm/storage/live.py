@@ -1,11 +1,11 @@
-"""Live streams: the client of Jelly gRPC, which subscribes and publishes.
+"""Live streams: a Jelly gRPC client that subscribes and publishes.
 
 In: URLs such as `grpc://host:9090/TOPIC`, and settings. Out: a binary file to read from, with the
 frames of a subscription, and one to write to, whose frames are published.
 Cost: at most `QUEUE_BYTES` of frames that were received or not yet sent (or one frame, if it is
 larger), and a thread for each subscription.
-Law: frames are neither lost, doubled nor reordered within a connection. After a reconnection the
-messages received before are counted off; the first frame after them does not depend on them.
+Law: no frame is lost, repeated or reordered within a connection. After a reconnection, as many
+messages as were received before are skipped; the first frame after them does not depend on them.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class LiveError(OSError):
     """A live stream cannot be read or written, or was interrupted.
 
     Attributes:
-        code: The name of the status of gRPC, such as "NOT_FOUND".
+        code: The name of the gRPC status, such as "NOT_FOUND".
     """
 
     def __init__(self, url: str, reason: str, code: str) -> None:
@@ -101,7 +101,7 @@ class LiveAddress(NamedTuple):
         """Parse a URL.
 
         Raises:
-            OptionError: It has no host or port, or has other parts.
+            OptionError: If it has no host or port, or has other parts.
 
         Example:
             >>> LiveAddress.of("grpc://localhost:9090/a%20topic").topic
@@ -118,7 +118,7 @@ class LiveAddress(NamedTuple):
         secure = parts.scheme.lower() == "grpcs"
         if "@" in parts.netloc:
             raise OptionError(
-                f"{shown}: a token does not belong into the URL; put it into the environment "
+                f"{shown}: a token does not belong in the URL; put it in the environment "
                 f"variable {TOKEN_VARIABLE}"
             )
         if not host:
@@ -155,7 +155,7 @@ _defaults: dict[str, Any] = {}
 
 
 def set_defaults(options: Mapping[str, Any]) -> None:
-    """Set defaults for all later settings; only the owner of the process may."""
+    """Set defaults for all later settings. Only the owner of the process may call this."""
     _defaults.clear()
     _defaults.update(options)
 
@@ -166,11 +166,11 @@ class LiveSettings:
 
     Attributes:
         headers: Metadata of the call.
-        token: The token to send; None for none.
+        token: The token to send, if any.
         follow: Whether a subscription continues at the end of the log. None leaves it to the server.
         from_end: Whether a subscription starts at the end. None leaves it to the server.
-        retry: Number of attempts in a row to reconnect.
-        tls_ca: File with the certificates of authorities; None means the usual ones.
+        retry: Maximum number of consecutive attempts to reconnect.
+        tls_ca: File with the certificates of authorities; None means the default ones.
         tls_cert: File with the certificate of the client.
         tls_key: File with its private key.
     """
@@ -189,7 +189,7 @@ class LiveSettings:
         """Return settings from `storage_options`.
 
         Raises:
-            OptionError: An option is unknown, or its value is invalid.
+            OptionError: If an option is unknown, or its value is invalid.
         """
         for name, value in (options or {}).items():
             if name not in LIVE_OPTIONS:
@@ -265,8 +265,8 @@ def _error(address: LiveAddress, error: Any) -> LiveError:
         reason = "the server has no Jelly gRPC service; check host and port"
     elif code == "UNAUTHENTICATED":
         reason = (
-            f"{details or 'the server needs a token'}; the environment variable {TOKEN_VARIABLE} has "
-            "the token to send"
+            f"{details or 'the server needs a token'}; put the token to send in the environment "
+            f"variable {TOKEN_VARIABLE}"
         )
     elif code == "CANCELLED":
         reason = "the server ended the call" if not details else f"cancelled: {details}"
@@ -295,7 +295,7 @@ def _unavailable(address: LiveAddress, details: str) -> str:
 
 
 class _Frames:
-    """Frames between two threads, and the error that follows them."""
+    """A queue of frames between two threads, and the error that follows them."""
 
     def __init__(self) -> None:
         self._frames: deque[bytes] = deque()
@@ -351,7 +351,7 @@ class Subscription:
 
     Attributes:
         name: The URL.
-        size: None: the length is unknown.
+        size: Always None, since the length is unknown.
     """
 
     size = None
@@ -360,9 +360,9 @@ class Subscription:
         """Connect.
 
         Raises:
-            OptionError: The URL or a setting is invalid.
-            MissingExtraError: grpcio is not installed.
-            LiveError: The server refuses the subscription.
+            OptionError: If the URL or a setting is invalid.
+            MissingExtraError: If grpcio is not installed.
+            LiveError: If the server refuses the subscription.
         """
         self._address = LiveAddress.of(url)
         self.name = self._address.url
@@ -398,8 +398,8 @@ class Subscription:
         """Return the frames that have arrived, at least one; empty at the end.
 
         Raises:
-            LiveError: The subscription was refused or interrupted.
-            DecodeError: The frames after a reconnection cannot be continued.
+            LiveError: If the subscription was refused or interrupted.
+            DecodeError: If the frames after a reconnection cannot be continued.
         """
         while True:
             lost: LiveError | None = None
@@ -426,7 +426,7 @@ class Subscription:
                 return data
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most `size` bytes; all of the rest by default."""
+        """Return at most `size` bytes; by default, all remaining bytes."""
         if size < 0:
             parts = [self._rest]
             self._rest = b""
@@ -485,7 +485,7 @@ class Subscription:
 
 
 def _receive(call: Any, frames: _Frames) -> None:
-    """Pass the frames of a call on."""
+    """Pass on the frames of a call."""
     try:
         for frame in call:
             if not frames.put(frame):
@@ -513,7 +513,7 @@ class _Resuming:
         """Return the bytes of the frames that are new, and their number.
 
         Raises:
-            DecodeError: A frame is broken, or the server uses other options now.
+            DecodeError: If a frame is broken, or the server uses other options now.
         """
         for frame in frames:
             if (found := stream_options(frame)) not in (None, self._options):
@@ -558,8 +558,8 @@ class LiveTarget:
             compression: "gzip", or None or "none".
 
         Raises:
-            OptionError: The URL or a setting is invalid.
-            MissingExtraError: grpcio is not installed.
+            OptionError: If the URL or a setting is invalid.
+            MissingExtraError: If grpcio is not installed.
         """
         grpc = _grpc()
         self._address = LiveAddress.of(url)
@@ -578,14 +578,14 @@ class LiveTarget:
             metadata=settings.metadata(),
             compression=grpc.Compression.Gzip if compression == "gzip" else None,
         )
-        # Ends a wait for room in the queue.
+        # Wakes a writer that is waiting for room in the queue.
         self._call.add_done_callback(lambda _: self._frames.end())
 
     def check_process(self) -> None:
         """Reject a process forked from the one that opened the stream.
 
         Raises:
-            PermissionError: Another process opened it.
+            PermissionError: If another process opened it.
         """
         if self._process != os.getpid():
             raise PermissionError(
@@ -598,9 +598,9 @@ class LiveTarget:
         """Send the frames that are complete.
 
         Raises:
-            LiveError: The server refuses the stream, or the connection was lost.
-            OptionError: The stream has another name than the topic.
-            EncodeError: A frame is too large.
+            LiveError: If the server refuses the stream, or the connection was lost.
+            OptionError: If the name of the stream is not that of the topic.
+            EncodeError: If a frame is too large.
         """
         self.check_process()
         try:
@@ -646,7 +646,7 @@ class LiveTarget:
         """End the stream, and wait until the server has received it.
 
         Raises:
-            LiveError: It has not.
+            LiveError: If it has not.
         """
         self.check_process()
         grpc = _grpc()

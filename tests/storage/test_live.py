@@ -231,7 +231,7 @@ def test_an_exception_cancels_the_publication():
         ("grpc:///topic", "has no host"),
         ("grpc://localhost/topic", "has no port"),
         ("grpc://localhost:x/topic", "not a valid URL"),
-        ("grpc://me:secret@localhost:1/topic", "a token does not belong into the URL"),
+        ("grpc://me:secret@localhost:1/topic", "a token does not belong in the URL"),
         ("grpc://localhost:1/a?b", "as %3F and %23"),
         ("grpc://localhost:1/%FF", "not valid UTF-8"),
     ],

@@ -6,7 +6,7 @@ Cost: a piece of 256 KiB and a decoder. A log that is not Jelly, or is compresse
 each time that it has grown, and read from the start unless its format allows reading from the
 middle.
 Law: bytes that were not committed are never read. A log that was replaced or shortened is an error,
-since its messages cannot be numbered any more.
+since its messages can no longer be numbered.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class LogFile:
         """Open the file.
 
         Raises:
-            OSError: It cannot be opened.
+            OSError: If it cannot be opened.
         """
         self.path = path
         self.name = visible(str(path))
@@ -84,7 +84,7 @@ class LogFile:
         """Return the committed length.
 
         Raises:
-            ReplacedError: The name belongs to another file, or the log is shorter than before.
+            ReplacedError: If the name belongs to another file, or the log is shorter than before.
         """
         found = self._size()
         try:
@@ -125,7 +125,7 @@ class LogFile:
         """Return bytes before the committed length."""
         return os.pread(self._file, count, offset)
 
-    _limit = 0  # a length that was committed once
+    _limit = 0  # a committed length that was found earlier
 
     def close(self) -> None:
         """Close the file."""
@@ -141,7 +141,7 @@ class StoredFrames:
         """Open a log whose first frame has these options.
 
         Raises:
-            OSError: The log cannot be opened.
+            OSError: If the log cannot be opened.
         """
         self._file = LogFile(path)
         self._options = options
@@ -151,7 +151,7 @@ class StoredFrames:
         """Return the next frames; empty at the end.
 
         Raises:
-            DecodeError: The log is broken, or its options change.
+            DecodeError: If the log is broken, or its options change.
             ReplacedError: As in `LogFile.size`.
         """
         while piece := self._file.read():
@@ -181,7 +181,7 @@ class StoredFrames:
         """Reject a log that ends inside a frame.
 
         Raises:
-            TruncatedError: It does.
+            TruncatedError: If it ends inside a frame.
         """
         if self._rest:
             raise _inside_frame(self._file)
@@ -192,13 +192,13 @@ class StoredFrames:
 
 
 class MessageSource(Protocol):
-    """The messages of a log from a number on."""
+    """The messages of a log, starting with a given message."""
 
     def read(self) -> MessageBatch | None:
         """Return the next batch; None at the end.
 
         Raises:
-            DecodeError: The log is broken.
+            DecodeError: If the log is broken.
             ReplacedError: As in `LogFile.size`.
         """
 
@@ -206,7 +206,7 @@ class MessageSource(Protocol):
         """Reject a log that ends inside a message.
 
         Raises:
-            TruncatedError: It does.
+            TruncatedError: If it ends inside a message.
         """
 
     def size(self) -> int:
@@ -298,7 +298,7 @@ class _ReadMessages:
             self._log = None
 
     def check_end(self) -> None:
-        """Do nothing: the end was read."""
+        """Do nothing, since the end was already read."""
 
     def size(self) -> int:
         return self._file.size()
@@ -329,16 +329,16 @@ def messages_from(path: Path, log: LogOptions, first: int) -> MessageSource:
     """Open a log at a message.
 
     Raises:
-        DecodeError, OSError: The log is broken, or cannot be opened.
+        DecodeError, OSError: If the log is broken, or cannot be opened.
     """
     return _JellyMessages(path, first) if log.stored else _ReadMessages(path, first)
 
 
 def describe(path: Path) -> LogOptions:
-    """Return the properties of a log that decide about responses.
+    """Return the properties of a log that determine responses.
 
     Raises:
-        DecodeError, OSError: The log is broken, or cannot be opened.
+        DecodeError, OSError: If the log is broken, or cannot be opened.
     """
     format = formats.by_path(str(path))
     assert format is not None
@@ -409,7 +409,7 @@ def count_messages(path: Path, log: LogOptions) -> int:
     """Return the number of messages of a log: the number of the next one.
 
     Raises:
-        DecodeError, OSError, ReplacedError: The log is broken, or cannot be read.
+        DecodeError, OSError, ReplacedError: If the log is broken, or cannot be read.
     """
     if log.stored:
         file = LogFile(path)

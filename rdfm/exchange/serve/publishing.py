@@ -96,7 +96,7 @@ class TopicWriter:
         """Open the log, so that nobody else appends to it.
 
         Raises:
-            RdfmError, OSError: It cannot be appended to.
+            RdfmError, OSError: If it cannot be appended to.
         """
         async with self._writing:
             await asyncio.to_thread(self._open)
@@ -112,8 +112,8 @@ class TopicWriter:
         """Append the messages of batches, and commit them.
 
         Raises:
-            EncodeError: The log cannot represent a message; those before it were appended.
-            RdfmError, OSError: The log cannot be appended to.
+            EncodeError: If the log cannot represent a message; those before it were appended.
+            RdfmError, OSError: If the log cannot be appended to.
         """
         async with self._writing:
             await asyncio.to_thread(self._write, list(batches))
@@ -158,7 +158,7 @@ class Publication:
         """Append the messages that frames complete; with `ended` also a flat stream.
 
         Raises:
-            DecodeError: A frame is broken. The messages before it were appended.
+            DecodeError: If a frame is broken. The messages before it were appended.
             EncodeError, RdfmError, OSError: As in `TopicWriter.write`.
         """
         batches, error = await asyncio.to_thread(self._decode, frames, ended)

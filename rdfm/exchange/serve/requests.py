@@ -28,7 +28,7 @@ class RequestError(ValueError):
 
 
 class LogOptions(NamedTuple):
-    """The properties of a log that decide about a response.
+    """The properties of a log that determine a response.
 
     Attributes:
         options: Its stream options if it is a Jelly log, and otherwise those that fit its format.
@@ -64,7 +64,7 @@ def respond(requested: StreamOptions | None, log: LogOptions) -> Response:
         log: The properties of the log.
 
     Raises:
-        RequestError: The options are impossible.
+        RequestError: If the options are impossible.
     """
     if requested is not None:
         _check(requested)
@@ -109,7 +109,7 @@ def check_published(options: StreamOptions) -> None:
     """Reject the options of a publication that is not accepted.
 
     Raises:
-        RequestError: They are invalid, or a table is larger than the limits.
+        RequestError: If they are invalid, or a table is larger than the limits.
     """
     if options.physical_type not in _PHYSICAL:
         raise RequestError(f"physical type {options.physical_type} is unknown; expected 1 to 3")
@@ -126,7 +126,7 @@ def _check(requested: StreamOptions) -> None:
     """Reject options that no stream satisfies.
 
     Raises:
-        RequestError: The options are impossible.
+        RequestError: If the options are impossible.
     """
     if requested.physical_type not in (0, *_PHYSICAL):
         raise RequestError(f"physical type {requested.physical_type} is unknown; expected 0 to 3")

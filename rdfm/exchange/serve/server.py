@@ -1,8 +1,8 @@
-"""The server: its address, TLS, health, reflection, and its end.
+"""The server: its address, TLS, health, reflection and shutdown.
 
 In: topics and settings. Out: a running server.
 Cost: a thread for the event loop of gRPC, and a pool of threads for files and codecs.
-Law: without TLS the server only listens on the loopback interface, unless that is asked for.
+Law: without TLS the server listens only on the loopback interface, unless `insecure` is set.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ THREADS = 16
 
 @dataclass(frozen=True)
 class Tls:
-    """Files of TLS, in PEM.
+    """TLS files, in PEM.
 
     Attributes:
         certificate: The certificate of the server, with its chain.
         key: Its private key.
-        client_ca: Certificates of authorities; clients need a certificate of one of them. None: they
-            need none.
+        client_ca: Certificates of authorities; clients need a certificate of one of them. None if
+            clients need no certificate.
     """
 
     certificate: Path
@@ -61,8 +61,8 @@ class Tls:
         """Return the credentials of the server.
 
         Raises:
-            OptionError: A file is not in PEM.
-            OSError: A file cannot be read.
+            OptionError: If a file is not in PEM.
+            OSError: If a file cannot be read.
         """
         certificate = _pem(self.certificate, "CERTIFICATE")
         key = _pem(self.key, "PRIVATE KEY")
@@ -77,8 +77,8 @@ class ServerSettings:
     """Settings of a server.
 
     Attributes:
-        address: Host and port; port 0 is any free one.
-        tls: Files of TLS; None for a server without it.
+        address: Host and port; port 0 means any free port.
+        tls: TLS files; None for a server without TLS.
         insecure: Whether a server without TLS may listen beyond the loopback interface.
         access: Who may call.
         follow: Whether subscriptions continue at the end of a log.
@@ -108,7 +108,7 @@ class Server:
         """Check the settings.
 
         Raises:
-            OptionError: They contradict each other.
+            OptionError: If they contradict each other.
         """
         host, port = settings.address
         if settings.tls is None and not settings.insecure and not is_loopback(host):
@@ -128,8 +128,8 @@ class Server:
             started: Called when the server accepts calls.
 
         Raises:
-            OptionError: The address is in use, or a file of TLS is not valid.
-            OSError: A file cannot be read.
+            OptionError: If the address is in use, or a TLS file is invalid.
+            OSError: If a file cannot be read.
         """
         settings = self._settings
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "rdfm-serve"))
@@ -182,7 +182,7 @@ class Server:
             )
 
 
-# Clients' pings are accepted from 10 s, also without calls.
+# Clients may ping every 10 s, even without calls.
 _OPTIONS = [
     ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
     ("grpc.max_send_message_length", MAX_FRAME_BYTES),
@@ -198,10 +198,10 @@ _OPTIONS = [
 
 
 def parse_address(text: str) -> tuple[str, int]:
-    """Return the host and the port of `HOST:PORT`, `:PORT` or `PORT`; the host is then 127.0.0.1.
+    """Return the host and port of `HOST:PORT`, `:PORT` or `PORT`. The default host is 127.0.0.1.
 
     Raises:
-        OptionError: The text has another form.
+        OptionError: If the text has another form.
 
     Example:
         >>> parse_address("9090"), parse_address("[::1]:9090")
@@ -216,7 +216,7 @@ def parse_address(text: str) -> tuple[str, int]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine only."""
+    """Whether a host is the loopback interface of this machine."""
     if host == "localhost":
         return True
     try:

@@ -1,6 +1,6 @@
 """The service `RdfStreamService`: its two calls.
 
-In: calls of gRPC, with messages as bytes. Out: frames of topics, and appended messages.
+In: gRPC calls, with messages as bytes. Out: frames of topics, and appended messages.
 Cost: per subscription about 256 KiB of frames, besides its feed; per publication a queue.
 Law: every refusal is a status with one sentence. Messages before an error are delivered, or
 appended, before the status. A token is compared in constant time, and never shown.
@@ -42,11 +42,11 @@ from rdfm.storage.jelly_wire import (
 
 __all__ = ["Access", "Streams"]
 
-# Metadata of a subscription with which a client changes where it starts and ends.
+# Metadata with which a client sets where its subscription starts and ends.
 START = "rdfm-start"
 FOLLOW = "rdfm-follow"
 
-# Time in which the cancellation of a call is known after its last frame.
+# Time after the last frame of a call within which its cancellation becomes known.
 ABORT_SECONDS = 0.1
 
 Context = Any  # grpc.aio.ServicerContext
@@ -72,7 +72,7 @@ class Refused(Exception):
 
     Attributes:
         code: The status code.
-        reason: The sentence.
+        reason: The reason, as one sentence.
     """
 
     def __init__(self, code: grpc.StatusCode, reason: str) -> None:
@@ -102,8 +102,8 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         Args:
             topics: The topics.
             access: Who may call.
-            follow: Whether subscriptions continue at the end of a log, unless the client says.
-            from_end: Whether subscriptions start at the end of a log, unless the client says.
+            follow: Whether subscriptions continue at the end of a log by default.
+            from_end: Whether subscriptions start at the end of a log by default.
             max_streams: Maximum number of calls at the same time.
         """
         self.stopping = asyncio.Event()
@@ -236,7 +236,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         """Wait for something, or until the server shuts down.
 
         Raises:
-            Refused: The server shuts down.
+            Refused: If the server shuts down.
         """
         task = asyncio.ensure_future(waiting)
         stopping = asyncio.ensure_future(self.stopping.wait())
@@ -281,12 +281,12 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                     Status.NOT_FOUND, f"{error} (the stream name is the topic of a publication)"
                 ) from None
             await self._receive(path, options, first, frames)
-        return b""  # a RdfStreamReceived
+        return b""  # an RdfStreamReceived
 
     async def _receive(
         self, path: Path, options: StreamOptions, first: bytes, frames: AsyncIterator[bytes]
     ) -> None:
-        """Append the messages of a publication, and those so far if it is aborted."""
+        """Append the messages of a publication; if it is aborted, those received so far."""
         queue = FrameQueue()
         appending = asyncio.ensure_future(self._append(path, options, queue))
         complete = False
@@ -390,7 +390,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         """Check the token of a call.
 
         Raises:
-            Refused: It is missing or wrong, or nobody may publish.
+            Refused: If it is missing or wrong, or nobody may publish.
         """
         access = self._access
         if publishing and access.publish_token is None:
@@ -414,7 +414,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
 
 
 def _move(topic: TopicLog, member: Member, response: Response, log: LogOptions) -> Member:
-    """Return a member at the same position, of a feed that others read if there is one."""
+    """Return a member at the same position, of a feed with other members if possible."""
     moved = topic.join(response, log, member.position)
     member.leave()
     return moved

@@ -32,7 +32,7 @@ def parse_topic(text: str) -> tuple[str, str]:
     """Return the name and the log of `NAME=LOG`.
 
     Raises:
-        OptionError: The text has another form.
+        OptionError: If the text has another form.
     """
     name, equals, log = text.partition("=")
     if not equals or not log:
@@ -63,9 +63,9 @@ class Topics:
         """Check the folder and the logs.
 
         Raises:
-            OptionError: The folder is not a folder, a log cannot be served, or the default topic
+            OptionError: If the folder is not a folder, a log cannot be served, or the default topic
                 does not exist.
-            OSError: A log cannot be read.
+            OSError: If a log cannot be read.
         """
         self.folder = None if folder is None else _real_folder(folder)
         self.named = {name: Path(path) for name, path in (named or {}).items()}
@@ -101,7 +101,7 @@ class Topics:
         """Return the path of the log of a topic.
 
         Raises:
-            TopicError: There is none.
+            TopicError: If there is none.
         """
         topic = self.resolve(topic)
         if (path := self.named.get(topic)) is not None:
@@ -116,7 +116,7 @@ class Topics:
         """Return the path of the log of a topic, which may be created there.
 
         Raises:
-            TopicError: There is none, and topics are not created, or not with that name.
+            TopicError: If there is none, and topics are not created, or not with that name.
         """
         try:
             return self.find(topic)
@@ -136,7 +136,7 @@ class Topics:
         return found + len(self.named)
 
     def _candidates(self, topic: str) -> Iterator[Path]:
-        """Yield the paths that the log of a topic may have: with a suffix, or as the name says."""
+        """Yield the paths that the log of a topic may have: with a suffix, or exactly as named."""
         if self.folder is None or not _is_valid(topic):
             return
         base = self.folder / topic
@@ -180,7 +180,7 @@ def _is_topic_file(path: Path) -> bool:
 
 
 def _message_format(path: Path) -> Format | None:
-    """Return the format that a name shows, if it is a format of messages."""
+    """Return the format that a file name indicates, if it is a format of messages."""
     found = formats.by_path(str(path))
     return found if found is not None and "messages" in found.spec.kinds else None
 
