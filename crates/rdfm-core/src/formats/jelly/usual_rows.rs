@@ -23,15 +23,15 @@ const ROW: u8 = 0x0a;
 const TRIPLE: u8 = 0x12;
 const QUAD: u8 = 0x1a;
 const NAME: u8 = 0x4a;
-/// Bytes of a load.
+/// Number of bytes per load.
 const WORD: usize = size_of::<u64>();
 /// Prefix and name of the last IRI.
 type LastIri = (u32, u32);
 
 impl<R: Record> TermReader<R> {
-    /// Decodes rows up to the first one that is unusual, and moves the frame there. `QUADS`:
-    /// whether statements are quads, otherwise triples. Returns true if a part of a message ends
-    /// after these rows, which happens only if `parts`.
+    /// Decodes rows up to the first unusual one, and moves the frame there. If `QUADS` is true,
+    /// statements are quads, otherwise triples. Returns true if a part of a message ends after
+    /// these rows, which happens only if `parts` is true.
     #[inline]
     pub fn usual_rows<const QUADS: bool>(
         &mut self,
@@ -124,7 +124,7 @@ impl<R: Record> TermReader<R> {
 
     /// Decodes the term at a position if its field is next; otherwise returns the previous one.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // four calls a statement
+    #[allow(clippy::inline_always)] // four calls per statement
     fn usual_term<const POSITION: usize, const QUADS: bool>(
         &mut self,
         bytes: &[u8],
@@ -312,7 +312,7 @@ const fn bnode_tag(position: usize) -> u64 {
     (4 * position as u64 + 2) << 3 | 2
 }
 
-/// Tag of a literal as object.
+/// Tag of a literal in the object position.
 const LITERAL_OBJECT: u64 = 11 << 3 | 2;
 
 /// Returns the eight bytes at an index as a little-endian number.
@@ -329,9 +329,9 @@ const NAME_BITS: [u64; 8] = [0, NO_NAME, 0x10, 0x8010, NO_NAME, NO_NAME, NO_NAME
 const NO_NAME: u64 = 1 << 63;
 
 /// Returns the prefix and name ids of an IRI whose field begins a word, and the length of the
-/// field, if the ids are as short as they nearly always are.
+/// field, if the ids are short, as they nearly always are.
 #[inline(always)]
-#[allow(clippy::inline_always)] // a dozen operations without a branch but the last
+#[allow(clippy::inline_always)] // a dozen operations, without a branch before the last
 fn usual_iri(word: u64) -> Option<(u32, u32, usize)> {
     let length = (word >> 8) & 0xff;
     let payload = word >> 16;

@@ -13,12 +13,12 @@ use crate::model::term::TermId;
 pub(super) struct PrefixGroup(u8);
 
 impl PrefixGroup {
-    /// Of a term without IRIs.
+    /// Group of a term without IRIs.
     pub const NONE: Self = Self(128);
-    /// Of a term with several IRIs.
+    /// Group of a term with several IRIs.
     pub const ALL: Self = Self(129);
 
-    /// Of an IRI with this beginning. Below 128, by a hash.
+    /// Returns the group of an IRI with this beginning: a hash less than 128.
     #[inline]
     pub fn of(head: &[u8]) -> Self {
         // The ends of beginnings differ more often than their starts.
@@ -44,7 +44,8 @@ impl Default for PrefixChanges {
 }
 
 impl PrefixChanges {
-    /// Records that a prefix was declared for an IRI with this beginning, or no longer has such an IRI.
+    /// Records that a prefix was declared for an IRI with this beginning, or no longer stands for
+    /// such an IRI.
     pub fn changed(&mut self, head: &[u8]) {
         self.now = self.now.saturating_add(1);
         self.last[PrefixGroup::of(head).0 as usize] = self.now;
@@ -110,7 +111,7 @@ impl PrefixedMemo {
         start: usize,
         out: &[u8],
     ) {
-        // At the maximum, the count no longer tells earlier terms from later ones.
+        // At the maximum, the count no longer distinguishes earlier terms from later ones.
         if changes.now < u32::MAX
             && let Some(entry) = self.entries.get_mut(id.index())
         {

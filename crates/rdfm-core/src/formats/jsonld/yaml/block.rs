@@ -2,9 +2,9 @@
 //!
 //! - In: the text of one document.
 //! - Out: its tape, or `None` if the document needs the event parser of [`compose`](super::compose).
-//! - Cost: linear; about one look at each byte.
-//! - Law: the tape is the one that the event parser makes. A document with an error needs the event
-//!   parser, which describes the error.
+//! - Cost: linear; each byte is read about once.
+//! - Law: the tape is the one that the event parser produces. A document with an error needs the
+//!   event parser, which describes the error.
 //!
 //! Each line is a key, a key with a value, or an item of a sequence. A scalar is on one line, plain or
 //! in quotes. Comments, anchors, tags, scalars on several lines and flow collections with content need
@@ -24,7 +24,7 @@ pub struct BlockComposer {
     unescaped: String,
 }
 
-/// A mapping or sequence whose next line may follow.
+/// An open mapping or sequence, which the next line may continue.
 struct BlockLevel {
     mapping: bool,
     /// Column of its keys or dashes.
@@ -52,13 +52,13 @@ enum ScalarForm {
     Unescaped,
 }
 
-/// Ends or changes a plain scalar.
+/// Class of bytes that end or change a plain scalar.
 const IN_PLAIN: u8 = 1;
-/// Ends or changes a scalar in double quotes.
+/// Class of bytes that end or change a scalar in double quotes.
 const IN_DOUBLE: u8 = 2;
-/// Ends or changes a scalar in single quotes.
+/// Class of bytes that end or change a scalar in single quotes.
 const IN_SINGLE: u8 = 4;
-/// Does not begin a plain scalar.
+/// Class of bytes that do not begin a plain scalar.
 const NOT_FIRST: u8 = 8;
 
 const CLASS: [u8; 256] = {
@@ -110,8 +110,8 @@ const fn has(byte: u8, class: u8) -> bool {
     CLASS[byte as usize] & class != 0
 }
 
-/// Whether a control character or another character that is not printable begins at an index, or a
-/// byte order mark.
+/// Whether a control character, another unprintable character or a byte order mark begins at an
+/// index.
 fn is_unprintable(bytes: &[u8], at: usize) -> bool {
     match bytes.get(at..).unwrap_or_default() {
         [0xC2, next, ..] => *next < 0xA0,
@@ -121,7 +121,7 @@ fn is_unprintable(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// Whether a dash with a space is at an index.
+/// Whether a dash followed by a space is at an index.
 fn is_dash(bytes: &[u8], at: usize) -> bool {
     bytes.get(at) == Some(&b'-') && bytes.get(at + 1) == Some(&b' ')
 }
@@ -250,7 +250,7 @@ impl BlockComposer {
         Some(())
     }
 
-    /// Ends the blocks before a line which begins in a column, with or without a dash. The line must
+    /// Ends the blocks before a line that begins in a column, with or without a dash. The line must
     /// continue the innermost block that is left.
     fn close_until(
         &mut self,
@@ -490,7 +490,7 @@ mod tests {
         duplicates: false,
     };
 
-    /// Whether a document is composed without the event parser. The tape is then compared.
+    /// Whether a document is composed without the event parser. If so, compares the two tapes.
     fn composes(text: &str) -> bool {
         let (mut found, mut expected) = (Tape::new(), Tape::new());
         let composed = BlockComposer::default().compose(text, &mut found, &BOUNDS);
@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_in_block_style_need_no_parser() {
+    fn documents_in_block_style_do_not_need_the_event_parser() {
         for text in [
             "a: b",
             "\na:\n  \n  b: c\n\n",
@@ -527,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn other_documents_need_the_parser() {
+    fn other_documents_need_the_event_parser() {
         for text in [
             "",
             "---\n",
