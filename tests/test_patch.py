@@ -276,7 +276,7 @@ def model(quads, rows):
 
 
 def datasets_and_patches(max_patches):
-    """Returns a strategy for quads and patches with few terms, so that operations often affect the same quads."""
+    """Returns a strategy for quads and patches with few terms, so that they often share quads."""
     nodes = [("iri", "a:s"), ("bnode", "b"), ("bnode", "_g0"), ("bnode", "a b")]
     things = [
         *nodes,
