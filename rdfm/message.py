@@ -105,7 +105,7 @@ class Message:
 
     @property
     def position(self) -> int | None:
-        """The message's first byte in the decompressed log; None if it was created in Python.
+        """Offset of the message's first byte in the decompressed log; None if it was created in Python.
 
         In Parquet and Arrow it is the index of the message.
         """
@@ -122,7 +122,7 @@ class Message:
         return len(self.quads)
 
     def __bool__(self) -> bool:
-        """True, also for an empty message."""
+        """True, even for an empty message."""
         return True
 
     def __eq__(self, other: object) -> bool:

@@ -9,7 +9,7 @@ that, the next read or write of the folder completes the commit; completing it r
     _rdfm/staging/JOB/ATTEMPT/part…      parts that tasks write
     _rdfm/staging/JOB/open               the job still accepts attempts
     _rdfm/reports/NAME                   a summary that the program has not taken yet
-    _rdfm/journal/NAME.json              a commit that is decided and not complete
+    _rdfm/journal/NAME.json              a commit that is decided but not complete
     _rdfm/commits/write-…                a completed batch write with an id
     _rdfm/commits/query-ID/NUMBER        the last completed batch of a streaming query
     _rdfm/commits/overwrites/NUMBER      the last completed overwrite
@@ -103,7 +103,7 @@ class CommitTarget:
     """A folder that logs are written to, with the records of its writes."""
 
     def __init__(self, storage: Storage, folder: str) -> None:
-        """Take a storage and the name of the folder in it."""
+        """Initialize with a storage and the name of the folder in it."""
         self.storage = storage
         self.folder = folder.rstrip("/") or folder
         # Journals whose parts are all in the folder, even if later steps failed.
@@ -232,7 +232,7 @@ class CommitTarget:
     def settle(self, *, reads: bool = False) -> bool:
         """Complete decided commits. Several processes may do this at the same time.
 
-        If this process has no permission or no space, it waits some seconds for another process to complete them.
+        If this process has no permission or no space, it waits a few seconds for another process to complete them.
 
         Args:
             reads: Whether the caller only reads, so that it is enough if the visible files are
@@ -614,7 +614,7 @@ def _folders(listed: Iterable[str], found: Iterable[str]) -> list[str]:
 
 
 def _write_name(write_id: str) -> str:
-    """The file name for a user's id, which may have any characters."""
+    """The file name for a user's id, which may contain any characters."""
     return f"write-{hashlib.sha256(write_id.encode()).hexdigest()[:32]}"
 
 

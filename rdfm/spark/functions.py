@@ -157,7 +157,7 @@ def register_functions(spark: SparkSession) -> list[str]:
     name is not registered, with a warning.
 
     Args:
-        spark: A session, also of Spark Connect.
+        spark: A session; Spark Connect is supported.
 
     Returns:
         The names of the functions.
@@ -265,7 +265,7 @@ def _arguments(columns: tuple[pa.Array, ...]) -> tuple[pa.Array, dict[str, str]]
 
 @contextmanager
 def _spark_remedies() -> Iterator[None]:
-    """Make errors name remedies of Spark."""
+    """Replace the remedies in errors with those for Spark."""
     try:
         yield
     except TypeError as error:

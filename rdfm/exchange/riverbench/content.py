@@ -1,4 +1,4 @@
-"""The content of a package: the messages that most of its full files have.
+"""The content of a package: the messages on which most of its full files agree.
 
 In: batches of the full files, which are read side by side. Out: samples, statistics of each size, and
 messages that do not have the declared stream type.
@@ -37,7 +37,7 @@ class Violation(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """A message in which two files agree against the one that is read.
+    """A message that two files agree on and that differs in the file being read.
 
     Attributes:
         files: The positions of the two files.
@@ -49,11 +49,11 @@ class Replacement(NamedTuple):
 
 
 class Content:
-    """Accepts the messages of a package.
+    """Collects the samples and statistics of a package from its messages.
 
     Attributes:
         messages: Number of messages so far.
-        records: Number of their quads, each once.
+        records: Number of distinct quads, summed over messages.
         samples: Messages whose samples are in the package, by their index.
         statistics: Statistics by size.
     """

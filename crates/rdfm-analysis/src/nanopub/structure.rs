@@ -2,7 +2,7 @@
 //!
 //! - In: the quads of one nanopublication. Out: its IRI and graphs, and a problem for each violated rule.
 //! - Cost: a few comparisons per quad.
-//! - Law: the order of quads and their repetition change nothing.
+//! - Law: the result does not depend on the order or repetition of quads.
 //!
 //! The rules, from the nanopublication guidelines:
 //!

@@ -2,7 +2,7 @@
 //! force is unknown.
 //!
 //! - In: a line of NDJSON-LD or a document of YAML-LD, or its beginning, with an error in it.
-//! - Out: false if it has a key other than `@context`, which makes it a message of data.
+//! - Out: false if it has a key other than `@context`, which makes it a data message.
 //! - Cost: one pass, only for a text with an error.
 
 const CONTEXT: &[u8] = b"@context";
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_key_makes_a_message_of_a_line() {
+    fn a_line_with_a_second_key_is_a_message() {
         for (text, wanted) in [
             (r#"{"@context":{"a":"b"}"#, true),
             (r#"{"@context":{"a":"b"}}}"#, true),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_key_makes_a_message_of_a_document() {
+    fn a_document_with_a_second_key_is_a_message() {
         for (text, wanted) in [
             ("\"@context\":\n  a: [\n", true),
             ("--- # c\n%x\n\n'@context':\n- a\n- : {\n...\n", true),

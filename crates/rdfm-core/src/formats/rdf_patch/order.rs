@@ -147,7 +147,7 @@ impl Patches {
         Ok(order)
     }
 
-    /// Counts of what was left out.
+    /// Counts of the data that was not preserved.
     pub fn dropped(&self, dropped: Dropped) -> Counts {
         vec![
             ("namespaces", dropped.namespaces),
