@@ -23,7 +23,7 @@ QUERIES = {
 
 
 def query(name: str, log: str, folder: Path, messages: int) -> Work:
-    """A query of bytes, with the result as an Arrow stream."""
+    """Bytes to an Arrow stream."""
     import rdfm
 
     data, format = data_of(log, folder, messages)
@@ -38,7 +38,7 @@ def query(name: str, log: str, folder: Path, messages: int) -> Work:
 
 
 def consumed(stream: Any) -> int:
-    """The number of rows in an Arrow stream."""
+    """Number of rows in an Arrow stream, read to its end."""
     import pyarrow as pa
 
     found: int = sum(batch.num_rows for batch in pa.RecordBatchReader.from_stream(stream))

@@ -105,7 +105,7 @@ class Message:
 
     @property
     def position(self) -> int | None:
-        """The offset of the message's first byte in the decompressed log; None if it was created in Python.
+        """Offset of the message's first byte in the decompressed log; None if it was created in Python.
 
         In Parquet and Arrow it is the index of the message.
         """

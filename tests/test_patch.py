@@ -128,7 +128,7 @@ def test_applying_a_difference_gives_the_new_dataset(first, second, name, data, 
 
 @pytest.mark.parametrize("name", PATCHES)
 @given(data=st.data())
-def test_logs_are_compared_message_by_message(name, data):
+def test_differences_are_computed_per_message(name, data):
     old, new = (data.draw(carried("nq")) for _ in range(2))
     found, done = diff(
         ("nq", written("nq", old)), ("nq", written("nq", new)), name, per_message=True
@@ -255,7 +255,7 @@ def test_messages_round_trip_through_patches(first, name, data):
 
 
 def model(quads, rows):
-    """Returns a set of quads after the patches, from a simple implementation of the rules."""
+    """Returns the set of quads after the patches, computed by a simple reference implementation."""
     there = set(quads)
     for one in rows:
         begun = None
@@ -436,7 +436,7 @@ def test_errors_of_transactions_name_the_row_and_its_position(rows, message, rea
         assert str(caught.value).endswith(f"rdf-patch: {reason} ({place}, patch {message})")
 
 
-def test_an_error_in_a_long_patch_has_a_line(tmp_path):
+def test_errors_in_a_long_patch_report_the_line(tmp_path):
     """The patch is decoded in parts, from a compressed file."""
     log = "TX .\n" + "".join(f"A <a:s> <a:p> <a:{n}> .\n" for n in range(50_000)) + "TX .\n"
     (tmp_path / "long.rdfp.gz").write_bytes(gzip.compress(log.encode()))
@@ -456,7 +456,7 @@ def test_errors_of_deletes_in_transactions_have_a_line():
 
 
 @pytest.mark.parametrize("name", ["rdf-patch-thrift", "jelly-patch"])
-def test_errors_in_binary_logs_have_no_line(name):
+def test_errors_in_a_binary_log_have_no_line(name):
     rows = patch_batch(
         [[("TX",), ("D", ("iri", "a:s"), ("iri", "a:p"), ("iri", "a:o"), None), ("TC",)]]
     )
@@ -611,7 +611,7 @@ def test_a_patch_may_span_many_batches():
         assert operations(name, back.getvalue()) == rows
 
 
-def test_a_dataset_in_use_is_refused_without_waiting():
+def test_using_a_busy_dataset_raises_without_waiting():
     from rdfm import _core
 
     state = _core.Dataset()

@@ -1,4 +1,4 @@
-"""Reports on logs: `Collector`, and the types of fields of `Statistics`. The functions are in `rdfm`."""
+"""Reports on logs: `Collector`, and the field types of `Statistics`. The functions are in `rdfm`."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ def __dir__() -> list[str]:
 
 
 def _load(name: str) -> object:
-    """Return a public name. Its module is imported on first use, so that the package imports quickly."""
+    """Return a public name. Its module is imported on first use, so that importing the package is fast."""
     if name not in __all__:
         raise AttributeError(f"module 'rdfm.analysis' has no attribute {name!r}")
     from rdfm.analysis import statistics

@@ -2,7 +2,7 @@
 
 In: two sets of quads, which may be generalized or contain triple terms. Out: an exact answer.
 Cost: near linear for real data. The work is limited, since no fast algorithm is known for data with
-many symmetric blank nodes. The search is in the core.
+many symmetric blank nodes. The search is implemented in the core.
 """
 
 from __future__ import annotations

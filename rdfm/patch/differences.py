@@ -1,6 +1,6 @@
 """Differences between datasets as patches: `diff`.
 
-In: two datasets, two logs, or the states of a log. Out: a log of patches.
+In: two datasets, two logs, or one log whose messages are successive states. Out: a log of patches.
 Cost: memory for both datasets; for logs, for one message of each.
 Law: applying the patch to the old dataset gives the new one; with `canonical`, up to blank node
 labels.

@@ -8,7 +8,7 @@ that, the next read or write of the folder completes the commit; completing it r
     _rdfm/ours                           the folder was written with this protocol
     _rdfm/staging/JOB/ATTEMPT/part…      parts that tasks write
     _rdfm/staging/JOB/open               the job still accepts attempts
-    _rdfm/reports/NAME                   a summary that the program has not read yet
+    _rdfm/reports/NAME                   a summary that the program has not taken yet
     _rdfm/journal/NAME.json              a commit that is decided but not complete
     _rdfm/commits/write-…                a completed batch write with an id
     _rdfm/commits/query-ID/NUMBER        the last completed batch of a streaming query
@@ -103,7 +103,7 @@ class CommitTarget:
     """A folder that logs are written to, with the records of its writes."""
 
     def __init__(self, storage: Storage, folder: str) -> None:
-        """Take a storage and the name of the folder in it."""
+        """Initialize with a storage and the name of the folder in it."""
         self.storage = storage
         self.folder = folder.rstrip("/") or folder
         # Journals whose parts are all in the folder, even if later steps failed.

@@ -158,7 +158,7 @@ def register_functions(spark: SparkSession) -> list[str]:
     has a function with the same name, such as `from_json`, the function is skipped with a warning.
 
     Args:
-        spark: A session, including one of Spark Connect.
+        spark: A session; Spark Connect is supported.
 
     Returns:
         The names of the functions.
@@ -266,7 +266,7 @@ def _arguments(columns: tuple[pa.Array, ...]) -> tuple[pa.Array, dict[str, str]]
 
 @contextmanager
 def _spark_remedies() -> Iterator[None]:
-    """Make errors suggest remedies for Spark."""
+    """Replace the remedies in errors with those for Spark."""
     try:
         yield
     except TypeError as error:

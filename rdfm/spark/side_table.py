@@ -1,8 +1,9 @@
 """The side table of errors: a Parquet file for each split that had errors.
 
-In: the errors of one split. Out: a file in the folder `errorsTo`, named after the log and the first byte of the split.
-Cost: one small write for each split with errors, one removal for each split without errors.
-Law: a repeated task replaces its file atomically, so that every error is in the table exactly once.
+In: the errors of one split. Out: a file in the folder `errorsTo`, named after
+the log and the offset of the first byte of the split.
+Cost: one small write for each split with errors, one removal for each other split.
+Law: a retried task replaces its file atomically, so every error is in the table exactly once.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["SideTable"]
 
 _MAX_ROWS = 10_000
-_MAX_CHARACTERS = 2_000
+_MAX_TEXT = 2_000
 _SCHEMA = pa.schema(
     [
         ("source", pa.string()),
@@ -40,7 +41,7 @@ class SideTable:
     def __init__(
         self, folder: str, options: Mapping[str, Any], path: str, split: Split | None
     ) -> None:
-        """Take the folder of the table, the options of its storage, and the split."""
+        """Initialize with the folder of the table, its storage options, and the split."""
         self._storage, self._folder = storage_of(folder, options)
         start = 0 if split is None else split.start
         name = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:32]
@@ -56,7 +57,7 @@ class SideTable:
             return
         position = getattr(error, "offset", None)
         message = getattr(error, "message_index", None)
-        self._rows.append((source or self._path, position, message, str(error)[:_MAX_CHARACTERS]))
+        self._rows.append((source or self._path, position, message, str(error)[:_MAX_TEXT]))
 
     def write(self) -> None:
         """Replace the file of the split, or remove it if there were no errors."""

@@ -15,7 +15,7 @@ def write(name, *values):
     Path(name).write_text(f"\n{B}\n".join(A.format(value) for value in values) + "\n")
 
 
-def test_equal_logs_have_status_0(rdfm):
+def test_equal_logs_exit_with_status_0(rdfm):
     library.convert("a.nq", "a.jelly")
     run = rdfm("diff", "a.nq", "a.jelly")
     assert run.code == 0
@@ -157,7 +157,7 @@ def test_undecided_pairs_have_status_2(rdfm):
 
 
 @pytest.mark.parametrize("words", [("--from-a", "nq"), ("--from", "nq"), ("--from-b", "nq")])
-def test_the_format_can_be_given_for_both_logs_or_one(rdfm, words):
+def test_the_format_can_be_set_for_one_or_both_logs(rdfm, words):
     Path("one").write_bytes(Path("a.nq").read_bytes())
     Path("two.nq").write_bytes(Path("a.nq").read_bytes())
     names = ("two.nq", "one") if words[0] == "--from-b" else ("one", "two.nq")
@@ -196,7 +196,7 @@ def test_help_describes_the_exit_status(rdfm):
         ("a.nq nowhere/", "nowhere"),
     ],
 )
-def test_unsuitable_inputs_have_status_2(rdfm, words, text):
+def test_invalid_inputs_exit_with_status_2(rdfm, words, text):
     Path("rows.tsv").write_text('?a\n"1"\n')
     Path("p.rdfp").write_text("TX .\nTC .\n")
     Path("noname").write_text("what is this\n")

@@ -13,7 +13,7 @@ N = BASE + "1"
 
 @pytest.fixture
 def logs(rdfm, tmp_path):
-    """A log of two right nanopublications, and one with errors."""
+    """A log of two valid nanopublications, and one with errors."""
     plain = nanopubs.nanopub(N, info=[triple(N, DCTERMS + "creator", "https://orcid.org/1")])
     (tmp_path / "good.nq").write_bytes(nanopubs.nq(nanopubs.trusty(), plain))
     wrong = [quad for quad in nanopubs.nanopub(N) if quad[3] != iri(N + "/assertion")]
@@ -24,7 +24,7 @@ def logs(rdfm, tmp_path):
 # --- check ---
 
 
-def test_right_nanopublications(logs):
+def test_valid_nanopublications_have_no_findings(logs):
     run = logs("nanopub", "check", "good.nq")
     assert (run.code, run.out) == (0, "")
     assert run.err == "rdfm: 1 log, 2 messages: no errors, no warnings; 1 trusty, 0 signed\n"
@@ -50,7 +50,7 @@ def test_json_lines_end_with_the_counts(logs):
     assert last["summary"]["rules"] == {"nanopub-empty-graph": 1}
 
 
-def test_github_annotations(logs):
+def test_findings_can_be_github_annotations(logs):
     run = logs("nanopub", "check", "wrong.nq", "--format", "github")
     assert run.out.startswith(
         "::error file=wrong.nq,line=10,col=73,title=nanopub-empty-graph::the "

@@ -28,7 +28,7 @@ def test_compressed_members_of_archives_are_decompressed_in_pieces(tmp_path, nam
     assert resident < ROOM, resident
 
 
-def test_members_of_archives_whose_prefixes_expand_are_decoded_in_batches(tmp_path):
+def test_archive_members_with_expanding_prefixes_are_decoded_in_batches(tmp_path):
     messages = "".join(f"p:{number} p:b p:c .\n# @message\n" for number in range(10_000))
     log = f"@prefix p: <http://e/{'A' * 100_000}> .\n{messages}".encode()
     path = tmp_path / "bomb.tar"

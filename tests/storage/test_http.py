@@ -239,7 +239,7 @@ def test_other_errors_are_not_retried(site, status, kind, text):
 # --- time-outs and broken transfers ---
 
 
-def test_no_connection():
+def test_a_refused_connection_is_an_error():
     with web.site() as closed:
         url = closed.url
     with pytest.raises(HttpError, match="no connection: connection refused in 3 attempts"):

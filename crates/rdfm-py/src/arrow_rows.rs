@@ -121,7 +121,7 @@ impl ArrowCoalescer {
 }
 
 impl ArrowCoalescer {
-    /// Runs `work` on the rows without the GIL; a panic discards them.
+    /// Works with the rows with the GIL released; a panic drops them.
     fn with<R: Send>(
         &self,
         py: Python<'_>,

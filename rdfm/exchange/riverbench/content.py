@@ -37,7 +37,7 @@ class Violation(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """A message on which two files agree, but which differs in the file that is read.
+    """A message that two files agree on and that differs in the file being read.
 
     Attributes:
         files: The positions of the two files.
@@ -49,11 +49,11 @@ class Replacement(NamedTuple):
 
 
 class Content:
-    """Collects the messages of a package.
+    """Collects the samples and statistics of a package from its messages.
 
     Attributes:
         messages: Number of messages so far.
-        records: Number of their quads; repetitions within a message are not counted.
+        records: Number of distinct quads, summed over messages.
         samples: Messages whose samples are in the package, by their index.
         statistics: Statistics by size.
     """

@@ -4,7 +4,7 @@ In: the log of a topic, the options of an encoder, and the positions of subscrib
 messages. Out: frames, one per message.
 Cost: for each feed a decoder, an encoder, and at most `RING_BYTES` of frames (or one piece, if that
 is larger). There is at most one feed per subscriber.
-Law: a subscriber receives each message once and in order. A frame with which a subscriber may begin
+Law: a subscriber receives each message once and in order. A frame at which a subscriber can start
 is a restart frame. A slow subscriber delays others by at most `PATIENCE_SECONDS` in total. Then it
 continues with a separate feed.
 """
@@ -38,8 +38,8 @@ __all__ = ["Feed", "Member", "TopicLog"]
 RING_BYTES = 8 << 20
 PATIENCE_SECONDS = 0.2
 POLL_SECONDS = 0.05
-# Size at which frames that were encoded together are passed on.
-_TOGETHER_BYTES = 256 << 10
+# Size at which a group of encoded frames is passed on, in bytes.
+_GROUP_BYTES = 256 << 10
 
 
 class TopicLog:
@@ -92,7 +92,7 @@ class TopicLog:
                 self._waiting -= 1
 
     async def _poll(self) -> None:
-        """While subscribers are waiting, wake them whenever the log changes.
+        """While subscribers are waiting, wake them whenever the log has changed.
 
         Polling works for logs that other processes append to, on every file system.
         """
@@ -169,7 +169,7 @@ class Member:
 
 
 class Feed:
-    """Frames of a topic from a position on. The members read them from a ring.
+    """Frames of a topic, starting at a position. The members read them from a ring.
 
     Attributes:
         key: The options of the encoder.
@@ -239,7 +239,7 @@ class Feed:
             frame = self._ring[number]
             frames.append(frame)
             total += len(frame)
-            if total >= _TOGETHER_BYTES:
+            if total >= _GROUP_BYTES:
                 break
         return frames
 
@@ -301,7 +301,7 @@ class Feed:
         try:
             if self.source is None:
                 self.source = messages_from(self._topic.path, self._log, self.first)
-            while size < _TOGETHER_BYTES:
+            while size < _GROUP_BYTES:
                 batch = self.source.read()
                 if batch is None:
                     break

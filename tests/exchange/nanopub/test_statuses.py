@@ -7,7 +7,7 @@ import rdfm
 from rdfm.exchange import nanopub
 
 
-def test_the_state_of_a_registry():
+def test_the_headers_of_a_registry_become_its_state():
     with registry_double.registry(5) as registry:
         registry.headers = {"Test-Instance": "true", "Trust-State-Hash": "null", "Version": None}
         state = nanopub.status(registry.url)
@@ -28,7 +28,7 @@ def test_the_state_of_a_registry():
     )
 
 
-def test_the_state_of_a_registry_that_starts():
+def test_a_starting_registry_has_no_state_yet():
     with registry_double.registry() as registry:
         registry.headers = {"Status": "null", "Setup-Id": "null"}
         state = nanopub.status(registry.url)

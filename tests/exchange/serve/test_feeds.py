@@ -21,7 +21,7 @@ REQUEST = StreamOptions("", 2, False, False, 64, 8, 8, 0, 1)
 def topic(tmp_path, monkeypatch):
     """A topic whose feeds keep little."""
     monkeypatch.setattr(feeds, "RING_BYTES", 4000)
-    monkeypatch.setattr(feeds, "_TOGETHER_BYTES", 1000)
+    monkeypatch.setattr(feeds, "_GROUP_BYTES", 1000)
     monkeypatch.setattr(feeds, "PATIENCE_SECONDS", 0.05)
     path = tmp_path / "a.jelly"
     with rdfm.create_log(path, restart_bytes=5000) as log:

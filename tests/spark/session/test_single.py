@@ -1,4 +1,4 @@
-"""Writes of one log by several tasks: `option("single", "true")`."""
+"""Writing one log from several tasks: `option("single", "true")`."""
 
 import pytest
 from parts import left_in, numbered, numbers_in, shown
@@ -51,7 +51,7 @@ def test_the_log_keeps_the_order_of_sorted_rows(spark, rows, tmp_path):
     assert numbers_in(tmp_path) == EXPECTED[::-1]
 
 
-def test_a_single_log_can_replace_logs_or_be_added_to_them(rows, tmp_path):
+def test_a_single_log_can_overwrite_or_append(rows, tmp_path):
     save(rows, tmp_path)
     save(rows, tmp_path, mode="append", writeId="one")
     save(rows, tmp_path, mode="append", writeId="one")

@@ -142,7 +142,7 @@ impl<'b> Dictionary<'b> {
         dictionary
     }
 
-    /// Adds a term and returns its class. Recursion is as deep as triple terms nest.
+    /// Adds a term and returns its class. The recursion depth is the nesting depth of triple terms.
     fn add(&mut self, id: TermId) -> u32 {
         let known = self.classes[id.index()];
         if known != UNBOUND {
@@ -240,7 +240,7 @@ impl<'b> Dictionary<'b> {
         self.read(id, true)
     }
 
-    /// Reads a term. Recursion is as deep as triple terms nest.
+    /// Reads a term. The recursion depth is the nesting depth of triple terms.
     fn read(&self, id: u32, lower: bool) -> Option<Term> {
         let term = self.table.term(TermId(id));
         let text = owned(self.table.text_of(term));

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_with_a_second_key_is_a_data_message() {
+    fn a_line_with_a_second_key_is_a_message() {
         for (text, wanted) in [
             (r#"{"@context":{"a":"b"}"#, true),
             (r#"{"@context":{"a":"b"}}}"#, true),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_with_a_second_key_is_a_data_message() {
+    fn a_document_with_a_second_key_is_a_message() {
         for (text, wanted) in [
             ("\"@context\":\n  a: [\n", true),
             ("--- # c\n%x\n\n'@context':\n- a\n- : {\n...\n", true),

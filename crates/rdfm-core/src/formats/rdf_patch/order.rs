@@ -148,7 +148,7 @@ impl Patches {
         Ok(order)
     }
 
-    /// Returns the counts of the data that was not written.
+    /// Counts of the data that was not preserved.
     pub fn dropped(&self, dropped: Dropped) -> Counts {
         vec![
             ("namespaces", dropped.namespaces),

@@ -1,10 +1,10 @@
 //! XML literals: the markup inside a property with `parseType="Literal"`.
 //!
-//! - In: the tags, comments and instructions inside such a property.
+//! - In: the tags, comments and processing instructions inside such a property.
 //! - Out: their canonical form in the text of the property; at its end the literal.
 //! - Cost: that of [`canonical`](crate::formats::rdfxml::canonical). The namespaces of attributes
 //!   count as repeated bytes, because sorting attributes compares them.
-//! - Law: the markup has no meaning as RDF.
+//! - Law: the markup is not interpreted as RDF.
 
 use super::{ElementFrame, ElementState, RdfXmlMachine};
 use crate::formats::rdfxml::canonical::Canonical;
