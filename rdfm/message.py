@@ -105,7 +105,7 @@ class Message:
 
     @property
     def position(self) -> int | None:
-        """Offset of the message's first byte in the decompressed log; None if it was created in Python.
+        """Offset of the message's first byte in the decompressed log; None if created in Python.
 
         In Parquet and Arrow it is the index of the message.
         """
@@ -333,7 +333,7 @@ class Patch:
 
     @property
     def position(self) -> int | None:
-        """The offset of the patch's first byte in the decompressed log; None if it was created in Python."""
+        """Offset of the patch's first byte in the decompressed log; None if it was created in Python."""
         return None if self._batch is None else self._batch.position(self._index)
 
     def __iter__(self) -> Iterator[Operation]:

@@ -8,7 +8,7 @@ that, the next read or write of the folder completes the commit; completing it r
     _rdfm/ours                           the folder was written with this protocol
     _rdfm/staging/JOB/ATTEMPT/part…      parts that tasks write
     _rdfm/staging/JOB/open               the job still accepts attempts
-    _rdfm/reports/NAME                   a summary that the program has not taken yet
+    _rdfm/reports/NAME                   a summary that the program has not read yet
     _rdfm/journal/NAME.json              a commit that is decided but not complete
     _rdfm/commits/write-…                a completed batch write with an id
     _rdfm/commits/query-ID/NUMBER        the last completed batch of a streaming query

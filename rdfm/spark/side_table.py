@@ -2,7 +2,7 @@
 
 In: the errors of one split. Out: a file in the folder `errorsTo`, named after
 the log and the offset of the first byte of the split.
-Cost: one small write for each split with errors, one removal for each other split.
+Cost: one small write for each split with errors, one removal for each split without errors.
 Law: a retried task replaces its file atomically, so every error is in the table exactly once.
 """
 
