@@ -105,7 +105,7 @@ class TopicLog:
             await asyncio.sleep(POLL_SECONDS)
 
     def join(self, response: Response, log: LogOptions, position: int) -> Member:
-        """Return a member at a position, of an existing feed if one accepts it, otherwise of a new one."""
+        """Return a member at a position: of a feed that accepts it, otherwise of a new feed."""
         for feed in self.feeds:
             if feed.key == response.key and feed.accepts(position):
                 return feed.join(position)
