@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rdfm import formats
-from rdfm.errors import OptionError, spelled, visible
+from rdfm.errors import OptionError, visible
 from rdfm.formats import Format
 from rdfm.storage.compression import COMPRESSIONS, suffix_of
 from rdfm.storage.paths import JOURNAL_SUFFIX, STATE_SUFFIX
@@ -37,7 +37,7 @@ def parse_topic(text: str) -> tuple[str, str]:
     name, equals, log = text.partition("=")
     if not equals or not log:
         raise OptionError(
-            f"{spelled('topic')} needs NAME=LOG, such as sensors=logs/s.jelly, not {text[:60]!r}"
+            f"a topic needs NAME=LOG, such as sensors=logs/s.jelly, not {text[:60]!r}"
         )
     return name, log
 
@@ -72,9 +72,7 @@ class Topics:
         self.default = default
         self.creates = creates
         if self.folder is None and not self.named:
-            raise OptionError(
-                f"there is nothing to serve; give a folder or {spelled('topic')} NAME=LOG"
-            )
+            raise OptionError("there is nothing to serve; give a folder or a topic (NAME=LOG)")
         if creates and self.folder is None:
             raise OptionError("new topics need a folder to be created in; give a folder")
         for name, path in self.named.items():
@@ -191,6 +189,6 @@ def _real_folder(folder: str | os.PathLike[str]) -> Path:
         raise FileNotFoundError(2, "No such folder", visible(str(path)))
     if not path.is_dir():
         raise OptionError(
-            f"{visible(str(path))} is not a folder; serve a single log with {spelled('topic')} NAME=LOG"
+            f"{visible(str(path))} is not a folder; serve a single log as a topic (NAME=LOG)"
         )
     return Path(os.path.realpath(path))
