@@ -164,8 +164,8 @@ class Server(grpc.GenericRpcHandler):
         self.metadata = []
         self.published = []
         self.refusal = None
-        self.hold = threading.Event()
-        self.hold.set()
+        self.proceed = threading.Event()
+        self.proceed.set()
         self._server = grpc.server(ThreadPoolExecutor(8), options=LIMITS)
         self._server.add_generic_rpc_handlers((self,))
         self.port = self._server.add_insecure_port("localhost:0")
@@ -200,12 +200,12 @@ class Server(grpc.GenericRpcHandler):
         received = []
         self.published.append(received)
         for frame in frames:
-            self.hold.wait(20)
+            self.proceed.wait(20)
             received.append(frame)
         return PROTO.RdfStreamReceived()
 
     def close(self):
-        self.hold.set()
+        self.proceed.set()
         self._server.stop(0).wait()
 
     def __enter__(self):

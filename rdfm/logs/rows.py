@@ -6,6 +6,7 @@ Cost: a batch of messages and its rows. Law: rows before an error are returned b
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Sequence
 from typing import Any, ClassVar, Self
 
@@ -19,7 +20,7 @@ from rdfm.logs.turns import Turn
 __all__ = ["ComputedBatch", "RowReader", "batches_through"]
 
 
-class ComputedBatch:
+class ComputedBatch(ABC):
     """Base of the batches of computed rows, with the attributes of a batch of the core."""
 
     __slots__ = ()
@@ -27,9 +28,9 @@ class ComputedBatch:
     continued = continues = False
     first_index = 0
 
+    @abstractmethod
     def __len__(self) -> int:
         """Number of rows."""
-        raise NotImplementedError
 
     @property
     def record_count(self) -> int:

@@ -41,7 +41,7 @@ def site():
 
 
 def certificate_of(folder, name):
-    """The paths of a new certificate for 127.0.0.1, signed by itself, and of its key."""
+    """The paths of a new self-signed certificate for 127.0.0.1, and of its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)

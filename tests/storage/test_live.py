@@ -198,7 +198,7 @@ def test_frames_may_be_compressed(compression):
 def test_a_slow_server_keeps_memory_flat():
     batch = as_batch([[(*message(n)[0][:2], ("literal", f"{n}" * 20_000, None, None, "http://www.w3.org/2001/XMLSchema#string"), None)] for n in range(10)])  # fmt: skip
     with Server() as server:
-        server.hold.clear()
+        server.proceed.clear()
         done = threading.Event()
 
         def write():
@@ -211,7 +211,7 @@ def test_a_slow_server_keeps_memory_flat():
         thread.start()
         time.sleep(1)
         assert not done.is_set()  # it waits for the server
-        server.hold.set()
+        server.proceed.set()
         thread.join(60)
         assert len(server.published[0]) == 4000
 
