@@ -125,7 +125,7 @@ impl JellyWriter {
             }
             PhysicalType::Quads => {}
             PhysicalType::Graphs => {
-                if !(self.terms.last.is(GRAPH, table, quad.graph) && self.in_graph) {
+                if !(self.terms.last.is::<GRAPH>(table, quad.graph) && self.in_graph) {
                     self.end_graph();
                     self.terms.begin_row();
                     self.terms.graph(table, quad.graph, 0)?;
@@ -138,7 +138,7 @@ impl JellyWriter {
         terms.begin_row();
         terms.triple(table, [quad.subject, quad.predicate, quad.object])?;
         if self.physical == PhysicalType::Quads {
-            if !terms.last.is(GRAPH, table, quad.graph) {
+            if !terms.last.is::<GRAPH>(table, quad.graph) {
                 terms.graph(table, quad.graph, 12)?;
             }
             terms.rows.add(QUAD, &terms.statement);

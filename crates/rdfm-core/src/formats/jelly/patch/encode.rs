@@ -161,7 +161,7 @@ impl PatchWriter {
     #[inline]
     fn graph(&mut self, table: &TermTable, graph: TermId, before: u8) -> Refused<()> {
         if self.stream.statements == StatementType::Quads {
-            if !self.terms.last.is(GRAPH, table, graph) {
+            if !self.terms.last.is::<GRAPH>(table, graph) {
                 self.terms.graph(table, graph, before)?;
             }
         } else if graph != TermId::DEFAULT_GRAPH {
