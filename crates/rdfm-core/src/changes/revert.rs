@@ -41,7 +41,7 @@ pub enum RevertStep {
     Forget(u64),
 }
 
-/// Counts of what was read.
+/// Counts of the content read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reverted {
     /// Committed transactions.
@@ -132,7 +132,7 @@ pub struct Inverse {
 }
 
 impl Inverse {
-    /// Starts at the beginning of a log. With `chain`, a broken chain of patches is an error. The
+    /// Starts at the beginning of a log. If `chain` is true, a broken patch chain is an error. The
     /// prefixes that the patches add may take `max_message_bytes` bytes.
     #[must_use]
     pub fn new(chain: bool, max_message_bytes: u64) -> Self {
@@ -156,7 +156,7 @@ impl Inverse {
         }
     }
 
-    /// Counts of what was read so far.
+    /// Counts of the content read so far.
     #[must_use]
     pub const fn done(&self) -> Reverted {
         self.done

@@ -14,8 +14,8 @@ use crate::model::table::TermTable;
 use crate::model::term::TermId;
 use crate::model::write::write_term;
 
-/// Maximum number of characters of a term in an error. Identifiers are often longer than the usual
-/// 40, and differ at the end.
+/// Maximum number of characters of a term in an error. Patch ids are often longer than the usual 40
+/// characters, and differ at the end.
 const MAX_SHOWN: usize = 200;
 
 /// A rule for logs of patches.
@@ -32,7 +32,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Whether the rule concerns the chain of patches.
+    /// Whether the rule concerns the patch chain.
     #[must_use]
     pub const fn is_chain(self) -> bool {
         matches!(self, Self::Chain | Self::ChainOfLogs)
@@ -247,7 +247,8 @@ impl Rules {
         self.links.within = false;
     }
 
-    /// Handles missing patches, or a patch without its end: the next patch may follow any patch.
+    /// Accounts for missing patches, or for a patch without its end: the next patch may follow any
+    /// patch.
     pub fn skip(&mut self) {
         *self = Self {
             links: Links {

@@ -45,7 +45,7 @@ pub struct TermIndex {
     values: Vec<u8>,
     /// Start of each term in `values`.
     starts: Vec<usize>,
-    /// Numbers of the batch's terms, from 1 on, or [`PENDING`]; 0 means unknown.
+    /// Numbers of the batch's terms, from 1, or [`PENDING`]; 0 means unknown.
     known: Vec<TermNumber>,
     /// Pending lookups and their keys.
     wanted: Vec<PendingLookup>,
@@ -70,7 +70,7 @@ impl TermIndex {
     /// Appends the numbers of the terms of a batch's quads.
     ///
     /// # Errors
-    /// If there are 2^32 terms.
+    /// If there are more than 2^32 - 2 terms.
     pub fn keys(
         &mut self,
         table: &TermTable,
@@ -104,7 +104,7 @@ impl TermIndex {
     /// Requests the number of a term. Recursion is as deep as triple terms nest.
     ///
     /// # Errors
-    /// If there are 2^32 terms.
+    /// If there are more than 2^32 - 2 terms.
     fn want(&mut self, table: &TermTable, id: TermId) -> Result<(), LimitExceeded> {
         if id != TermId::DEFAULT_GRAPH && self.known[id.index()] == 0 {
             self.push(table, id)?;
@@ -155,7 +155,7 @@ impl TermIndex {
     /// Performs the pending lookups.
     ///
     /// # Errors
-    /// If there are 2^32 terms.
+    /// If there are more than 2^32 - 2 terms.
     fn look_up(&mut self) -> Result<(), LimitExceeded> {
         self.numbers.touch(self.wanted.iter().map(|one| one.hash));
         let mut start = 0;
@@ -188,14 +188,14 @@ impl TermIndex {
 
     fn number_of_key(
         &mut self,
-        one: PendingLookup,
+        lookup: PendingLookup,
         start: usize,
     ) -> Result<TermNumber, LimitExceeded> {
-        let key = &self.keys[start..one.end];
+        let key = &self.keys[start..lookup.end];
         let (values, starts) = (&self.values, &self.starts);
-        let found = self
-            .numbers
-            .find(one.hash, |at| value(values, starts, at as usize).1 == key);
+        let found = self.numbers.find(lookup.hash, |at| {
+            value(values, starts, at as usize).1 == key
+        });
         if let Some(at) = found {
             return Ok(at + 1);
         }
@@ -204,9 +204,9 @@ impl TermIndex {
         }
         let at = self.starts.len() as u32;
         self.starts.push(self.values.len());
-        self.values.push(one.plain);
+        self.values.push(lookup.plain);
         self.values.extend_from_slice(key);
-        self.numbers.insert(one.hash, at);
+        self.numbers.insert(lookup.hash, at);
         Ok(at + 1)
     }
 }

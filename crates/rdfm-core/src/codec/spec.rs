@@ -22,7 +22,7 @@ pub type Splitter = fn(&Values, &Opening) -> Box<dyn DelimiterCounter>;
 pub struct FormatSpec {
     /// The name used everywhere, such as `nq`.
     pub name: &'static str,
-    /// The name for people, such as `N-Quads`.
+    /// The display name, such as `N-Quads`.
     pub title: &'static str,
     /// Kinds of messages that its logs may contain.
     pub kinds: &'static [Kind],
@@ -100,7 +100,7 @@ pub enum Kind {
     Messages,
     /// Ordered operations on a dataset.
     Patches,
-    /// Rows of SPARQL results.
+    /// SPARQL result rows.
     Results,
 }
 
@@ -157,7 +157,7 @@ pub struct OptionSpec {
     /// Whether a conversion passes the option to both formats if both accept it.
     pub shared: bool,
     /// Whether a conversion ignores the option if the input format lacks it. Such an option only
-    /// says how to read logs of some formats.
+    /// affects how logs of some formats are read.
     pub hint: bool,
     /// Placeholder for the value in help; empty: derived from the type.
     pub metavar: &'static str,

@@ -260,8 +260,8 @@ impl<R: Record> LogBuilder<R> {
 
     #[cold]
     fn too_large(&self) -> LimitExceeded {
-        let most = self.limits.max_message_bytes;
-        let text = format!("the {} is larger than {most} decoded bytes", R::MESSAGE);
+        let limit = self.limits.max_message_bytes;
+        let text = format!("the {} is larger than {limit} decoded bytes", R::MESSAGE);
         LimitExceeded(Reason::limit(text, "max_message_bytes").lacking(Feature::Parts))
     }
 
@@ -273,8 +273,8 @@ impl<R: Record> LogBuilder<R> {
         offset
     }
 
-    /// Like [`append_text`](Self::append_text), for the first `length` bytes of a fixed number, which
-    /// are copied in one step.
+    /// Like [`append_text`](Self::append_text), for the first `length` bytes of a fixed number,
+    /// which are copied in one step.
     #[inline(always)]
     #[allow(clippy::inline_always)] // a few moves
     pub fn append_short<const N: usize>(&mut self, bytes: &[u8; N], length: usize) -> u32 {
@@ -670,7 +670,7 @@ mod tests {
                 subject: long.subject,
                 ..short
             };
-            // A long term in one quad does not end the batch, a long term in each quad does.
+            // A long term in one quad does not end the batch, but a long term in each quad does.
             for count in 0..100_000 {
                 builder.push_quad(if count == 0 { once } else { short });
                 assert!(!builder.full());
@@ -783,7 +783,7 @@ mod tests {
     }
 
     #[test]
-    fn a_discarded_message_leaves_nothing() {
+    fn a_discarded_message_leaves_no_content() {
         let mut builder = BatchBuilder::new(Limits::default());
         message(&mut builder, &["a"]);
         builder.begin_message(1);
@@ -972,7 +972,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_beyond_the_limit_is_an_error_before_it_is_stored() {
+    fn a_message_beyond_the_limit_is_rejected_before_it_is_stored() {
         let limits = Limits {
             max_message_bytes: 100,
             ..Limits::default()

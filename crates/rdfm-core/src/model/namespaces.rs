@@ -79,7 +79,8 @@ impl Namespaces {
         *self = left;
     }
 
-    /// Like [`set`](Self::set). Returns what undoes it, or `None` if the name already has that IRI.
+    /// Like [`set`](Self::set). Returns the data to undo it, or `None` if the name already has that
+    /// IRI.
     pub(super) fn declare(&mut self, name: &[u8], iri: &[u8]) -> Option<Undo> {
         let Some(&at) = self.by_name.get(name) else {
             self.by_name.insert_mut(name.into(), self.entries.len());

@@ -113,7 +113,7 @@ pub fn direction(flags: u8) -> &'static [u8] {
     }
 }
 
-/// Appends `<iri>`. Characters that `IRIREF` forbids become `\uXXXX`. `plain` states that there are
+/// Appends `<iri>`. Characters that `IRIREF` forbids become `\uXXXX`. `plain` states that it has
 /// none.
 #[inline]
 pub fn write_iri(text: &[u8], plain: bool, out: &mut Vec<u8>) {
@@ -204,7 +204,7 @@ fn write_escape(code: u16, out: &mut Vec<u8>) {
 }
 
 /// Appends `_:label`. A label that is not a `BLANK_NODE_LABEL` is escaped, which readers undo: see
-/// [`labels`]. `plain` states that it is one.
+/// [`labels`]. `plain` states that no escape is needed.
 #[inline]
 pub fn write_label(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(b"_:");
@@ -254,8 +254,8 @@ fn is_label(text: &[u8]) -> bool {
 #[inline]
 pub fn write_language(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.push(b'@');
-    let held = plain || chars::is_language_tag(text);
-    if held && !(text.starts_with(ESCAPED_TAG) && read_language(text).is_some()) {
+    let allowed = plain || chars::is_language_tag(text);
+    if allowed && !(text.starts_with(ESCAPED_TAG) && read_language(text).is_some()) {
         out.extend_from_slice(text);
     } else {
         out.extend_from_slice(ESCAPED_TAG);
@@ -268,11 +268,11 @@ pub fn write_language(text: &[u8], plain: bool, out: &mut Vec<u8>) {
 
 /// Decodes an escape of [`write_language`]. Returns `None` for a tag that represents itself.
 pub(crate) fn read_language(tag: &[u8]) -> Option<Vec<u8>> {
-    labels::undo(tag, made_tag, chars::is_language_tag)
+    labels::undo(tag, unescape_tag, chars::is_language_tag)
 }
 
-/// Decodes any tag in the form of [`write_language`].
-fn made_tag(tag: &[u8]) -> Option<Vec<u8>> {
+/// Decodes any tag in the form that [`write_language`] writes.
+fn unescape_tag(tag: &[u8]) -> Option<Vec<u8>> {
     let rest = tag.strip_prefix(ESCAPED_TAG)?;
     let mut digits = Vec::with_capacity(rest.len());
     for subtag in rest.chunks(9) {

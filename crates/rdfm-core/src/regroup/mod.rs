@@ -4,11 +4,11 @@
 //! - Out: batches of other messages, with the same quads in the same order
 //!   ([`Regrouper::next_batch`]).
 //! - Cost: one copy of the quads and their terms. Memory is bounded by a batch, the open message
-//!   (or with parts, a batch of it), and the labels of one divided message, within
+//!   (with parts, one batch of it), and the labels of one divided message, within
 //!   `max_message_bytes`.
 //! - Law: how the input is cut into batches changes nothing. Distinct blank nodes stay distinct:
-//!   labels get the number of their source message if necessary. A blank node that would be in two
-//!   messages is an error, or becomes an IRI on request.
+//!   the number of the source message is added to labels if necessary. A blank node that would be
+//!   in two messages is an error, or becomes an IRI on request.
 
 pub mod flat;
 pub mod graphs;
@@ -49,7 +49,7 @@ pub enum GroupBy {
 pub struct RegroupOptions {
     /// Which quads become one message.
     pub by: GroupBy,
-    /// If set, blank nodes become IRIs that begin with this and `/.well-known/genid/`.
+    /// If set, blank nodes become IRIs that begin with this IRI followed by `/.well-known/genid/`.
     pub skolemize: Option<String>,
     /// Whether to yield a message larger than a batch in parts.
     pub parts: bool,
@@ -62,7 +62,7 @@ pub struct RegroupOptions {
 struct TermCopy {
     /// Serial number of the batch with the copy.
     serial: u32,
-    /// The source message, if it matters.
+    /// The source message, if the copy depends on it.
     message: u64,
     id: TermId,
 }
@@ -176,7 +176,7 @@ impl Regrouper {
     /// Returns the next batch. `None` means "feed me", and after [`finish`](Self::finish) "done".
     ///
     /// # Errors
-    /// After every message completed before the error; the same error again on later calls.
+    /// The error is returned after all messages completed before it, and again on later calls.
     pub fn next_batch(&mut self) -> Result<Option<MessageBatch>, EncodeError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -202,7 +202,7 @@ impl Regrouper {
         Ok(self.builder.take_complete(&mut moved))
     }
 
-    /// Names and counts of what was left out so far.
+    /// Names and counts of the content omitted so far.
     pub fn dropped(&self) -> Vec<(&'static str, u64)> {
         // If all messages are empty, the first becomes the single output message.
         let kept = u64::from(self.options.by == GroupBy::All && self.count == 0);
@@ -425,8 +425,8 @@ impl Regrouper {
         let new = match term.kind {
             TermKind::Bnode => self.bnode(term, text, message)?,
             TermKind::TripleTerm => {
-                // Recursion is bounded by the decoder's limit. Copied again each time, because its
-                // labels count.
+                // Recursion is bounded by the decoder's limit. The term is copied each time,
+                // because its labels must be recorded.
                 let [subject, predicate, object] = table.triple(term);
                 let triple = [
                     self.term(table, subject, message, bytes)?,

@@ -166,10 +166,10 @@ pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<
             plain: true,
         });
     }
-    string_with_care(text, start, end, decoded)
+    string_with_escapes(text, start, end, decoded)
 }
 
-fn string_with_care(
+fn string_with_escapes(
     text: &[u8],
     start: usize,
     mut at: usize,

@@ -10,6 +10,6 @@ pub(crate) mod scan;
 mod short;
 mod statement;
 
-pub(crate) use short::{holds_label, string as other_string};
+pub(crate) use short::{allows_label, string as other_string};
 pub use statement::{CellError, CellReader, parse_term};
 pub(crate) use statement::{StatementGrammar, StatementReader};

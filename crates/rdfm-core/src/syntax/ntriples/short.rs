@@ -25,8 +25,8 @@ const DECIMAL: &[u8] = b"http://www.w3.org/2001/XMLSchema#decimal";
 const DOUBLE: &[u8] = b"http://www.w3.org/2001/XMLSchema#double";
 const BOOLEAN: &[u8] = b"http://www.w3.org/2001/XMLSchema#boolean";
 
-/// Whether `<_:label>` can contain a label unescaped.
-pub(crate) fn holds_label(label: &[u8]) -> bool {
+/// Whether `<_:label>` allows a label unescaped.
+pub(crate) fn allows_label(label: &[u8]) -> bool {
     !label.is_empty() && is_iri_text(label)
 }
 
@@ -81,8 +81,8 @@ pub(super) fn is_other_string(text: &[u8], at: usize) -> bool {
     byte(text, at) == b'\'' || byte(text, at + 1) == b'"' && byte(text, at + 2) == b'"'
 }
 
-/// Lexes a string in single or triple quotes. `decoded` is set to the decoded string, and the result
-/// is marked as escaped. The end is that of the last closing quote.
+/// Lexes a string in single or triple quotes. `decoded` is set to the decoded string, and the
+/// result is marked as escaped. The end is that of the last closing quote.
 pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<QuotedToken> {
     let quote = byte(text, start);
     let long = byte(text, start + 1) == quote && byte(text, start + 2) == quote;
@@ -348,7 +348,7 @@ impl StatementReader {
             self.iri = label;
             return Ok(id);
         }
-        if let Some(decoded) = labels::read(raw, holds_label) {
+        if let Some(decoded) = labels::read(raw, allows_label) {
             return Ok(self.shared(builder, TermKind::Bnode, &decoded, 0));
         }
         if guess.is(builder, TermKind::Bnode, raw) {

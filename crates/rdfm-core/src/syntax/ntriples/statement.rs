@@ -41,7 +41,7 @@ pub(crate) struct StatementGrammar {
 }
 
 impl StatementGrammar {
-    /// The grammar for single terms: accepts any.
+    /// The grammar for single terms, which accepts any term.
     const fn of_terms(max_depth: u32) -> Self {
         Self {
             graphs: true,
@@ -933,12 +933,12 @@ pub fn parse_term<R: Record>(
 }
 
 /// Reads quads from separate terms in N-Triples form, as accepted by [`parse_term`], such as the
-/// cells of a table's rows. Recurring terms are mostly stored once.
+/// cells of a table row. Recurring terms are mostly stored once.
 pub struct CellReader {
     statements: StatementReader,
 }
 
-/// The error for the terms of a row that are not a quad.
+/// An error in the terms of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellError {
     /// Position of the term: subject, predicate, object, graph.

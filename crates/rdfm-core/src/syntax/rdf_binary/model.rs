@@ -28,7 +28,7 @@ pub(crate) enum Placeholder {
 }
 
 impl Placeholder {
-    /// Name in messages.
+    /// Name in error texts.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Variable => "a variable",

@@ -1,8 +1,8 @@
 //! Decodes and encodes terms of RDF Thrift in Thrift's compact protocol
 //! (`proto/rdf-binary.thrift`).
 //!
-//! - In: bytes; if they end too early, the error has the class Truncated. Or terms.
-//! - Out: [`Raw`] terms; or encoded terms, identical to those of Thrift's own writers.
+//! - In: bytes or terms. If the bytes end too early, the error has the class Truncated.
+//! - Out: [`Raw`] terms or encoded terms, identical to those of Thrift's own writers.
 //! - Cost: each level of a triple term is skipped once before it is decoded.
 //! - Law: unknown fields are skipped up to a fixed depth. A field with the wrong type is an error.
 
@@ -135,7 +135,7 @@ fn literal<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
                 let text = wire.binary()?;
                 match field {
                     1 => lexical = Some(text),
-                    2 => language = Some(text).filter(|text| !text.is_empty()), // as Jena reads it
+                    2 => language = Some(text).filter(|text| !text.is_empty()), // like Jena
                     3 => datatype = Some(RawLiteralKind::Datatype(text)),
                     _ => direction = Some(text),
                 }

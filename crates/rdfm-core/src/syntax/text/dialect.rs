@@ -6,9 +6,9 @@
 //!   cut.
 //!
 //! The reader builds the messages. It opens one at a statement. If [`Dialects::delimiter`] returns
-//! [`DelimiterEffect::Ends`], it ends the open message or, if none is open, adds an empty one. At the end of
-//! the log it ends the open message. Therefore, in both dialects, a trailing delimiter adds nothing
-//! and two consecutive delimiters enclose an empty message.
+//! [`DelimiterEffect::Ends`], it ends the open message or, if none is open, adds an empty one. At
+//! the end of the log it ends the open message. Therefore, in both dialects, a trailing delimiter
+//! adds nothing and two consecutive delimiters enclose an empty message.
 
 use std::sync::Arc;
 
@@ -66,9 +66,9 @@ pub enum DelimiterEffect {
 pub struct DialectOptions {
     /// The dialect, or `None` to detect it.
     pub dialect: Option<Dialect>,
-    /// Whether `MESSAGE` delimits in a log that does not announce messages.
+    /// Whether `MESSAGE` delimits messages in a log that does not announce them.
     pub lenient: bool,
-    /// A version label that the log itself lacks.
+    /// A version label announced outside the log.
     pub announced: Option<String>,
 }
 
@@ -196,7 +196,7 @@ impl Dialects {
         }
     }
 
-    /// Whether comments delimit.
+    /// Whether comments delimit messages.
     pub fn comments_delimit(&self) -> bool {
         self.in_force() == Dialect::Comment
     }

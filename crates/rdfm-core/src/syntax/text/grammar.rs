@@ -31,7 +31,7 @@ pub(crate) struct GrammarError {
     pub reason: Reason,
 }
 
-/// A value, or what is wrong.
+/// A value, or an error.
 pub(crate) type Read<T> = Result<T, Box<GrammarError>>;
 
 /// An error of the class [`ErrorClass::Malformed`].
@@ -117,7 +117,7 @@ pub(crate) trait Grammar: Send {
         None
     }
 
-    /// Handles an error, which with `follows` may be a consequence of skipped input. Returns
+    /// Handles an error. `follows` states that it may be a consequence of skipped input. Returns
     /// whether reading can continue; [`skip`](Self::skip) is then called next.
     fn stop(&mut self, _text: &[u8], _follows: bool) -> bool {
         false
@@ -151,8 +151,8 @@ pub(crate) trait Grammar: Send {
     }
 }
 
-/// Returns a decoder of a format from its grammar. With `parts`, messages larger than a batch come
-/// in parts.
+/// Returns a decoder of a format from its grammar. If `parts` is true, messages larger than a batch
+/// come in parts.
 pub(crate) fn decoder<G: Grammar + 'static>(
     format: &'static str,
     grammar: G,
@@ -213,7 +213,8 @@ impl<G: Grammar> TextReader<G> {
         });
     }
 
-    /// Index at which the open message begins, if it is still near.
+    /// Index at which the open message begins, if it is at most [`Skipped::KEPT`] bytes back;
+    /// otherwise the current index.
     fn begin(&self, input: &Buffer) -> usize {
         self.grammar
             .begin()
@@ -331,13 +332,13 @@ impl<G: Grammar> Reader for TextReader<G> {
         self.begin(input)
     }
 
-    fn forget(&mut self, gone: &[u8]) {
+    fn forget(&mut self, removed: &[u8]) {
         self.lines
-            .advance(gone.get(self.here..).unwrap_or_default());
-        self.here = self.here.saturating_sub(gone.len());
+            .advance(removed.get(self.here..).unwrap_or_default());
+        self.here = self.here.saturating_sub(removed.len());
         let start = self.lines.offset() - self.here as u64;
-        self.grammar.forget(gone, start);
-        self.valid -= gone.len();
+        self.grammar.forget(removed, start);
+        self.valid -= removed.len();
     }
 
     fn header(&self) -> Arc<LogHeader> {

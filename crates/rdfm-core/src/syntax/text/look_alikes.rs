@@ -1,6 +1,6 @@
 //! Comments that look like message delimiters but are not: counted, and reported in a note.
 //!
-//! - In: comments between statements, alone on their lines, that do not delimit.
+//! - In: comments between statements, alone on their lines, that are not delimiters.
 //! - Out: a sentence with their number and the first positions.
 //! - Cost: a check of the first characters of each comment; up to [`LISTED`] positions are stored.
 //! - Law: the result depends only on the log, not on how it is cut or how often a line is read.

@@ -35,11 +35,11 @@ const MASKS: [u8; 2 * SHORT] = {
 };
 
 impl<'a> Excerpt<'a> {
-    /// Returns `length` bytes of the source from `start`, or `None` if it is shorter.
+    /// Returns `length` bytes of the source from `start`, or `None` if the source is too short.
     #[inline]
     pub fn new(source: &'a [u8], start: usize, length: usize) -> Option<Self> {
-        let there = source.get(start..)?.len();
-        (length <= there).then_some(Self {
+        let available = source.get(start..)?.len();
+        (length <= available).then_some(Self {
             source,
             start,
             length,

@@ -2,7 +2,7 @@
 //!
 //! - In: `xmlns` declarations and the ends of their elements.
 //! - Out: the namespace of a prefix.
-//! - Cost: a hash table look-up per prefix; memory for a prefix and an IRI per declaration.
+//! - Cost: a hash table lookup per prefix; memory for a prefix and an IRI per declaration.
 
 use rustc_hash::FxHashMap;
 
