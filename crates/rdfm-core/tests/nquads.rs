@@ -340,7 +340,7 @@ fn messages_before_an_error_are_delivered() {
         (position.message, position.line_column),
         (Some(2), Some((6, 1)))
     );
-    // Also invalid UTF-8, reported at its byte.
+    // Invalid UTF-8 is reported at its byte.
     let mut log = format!("{Q}\n# @message\n{Q}\n# é").into_bytes();
     log.push(0xff);
     log.extend_from_slice(b"\n");
@@ -356,7 +356,7 @@ fn messages_before_an_error_are_delivered() {
 }
 
 #[test]
-fn batches_of_any_size_contain_the_same() {
+fn batches_of_any_size_contain_the_same_messages() {
     let mut log = String::from("VERSION \"1.2-messages\"\n");
     for n in 0..40 {
         for q in 0..n % 7 {

@@ -111,7 +111,7 @@ fn twins<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) {
     }
 }
 
-/// Adds an encoder's counts of what it left out.
+/// Adds an encoder's counts of omitted content.
 fn count(encoder: &dyn Encoder, dropped: &mut BTreeMap<&'static str, u64>) {
     for (name, number) in encoder.dropped() {
         *dropped.entry(name).or_default() += number;
@@ -171,7 +171,7 @@ fn round_trip_of<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8])
             messages => (0..messages).map(|at| batch.slice(at..at + 1)).collect(),
         })
         .collect();
-    // The same with a separate term table for each message.
+    // Also encode batches with a separate term table for each message.
     let small = reading.clone().with("batch_messages", 1);
     let (apart, _) = self::batches::<R>(&small, data);
     for cut in [&single, &apart] {
@@ -216,7 +216,7 @@ fn appended<R: ToValues>(
     for batch in batches {
         let mut encoder = writing.encoder();
         if let Some(end) = end {
-            encoder.continue_log(end).expect("it is possible");
+            encoder.continue_log(end).expect("the log can be continued");
         }
         encoder
             .encode(batch.into(), &mut out)
