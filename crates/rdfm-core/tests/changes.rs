@@ -1,5 +1,5 @@
-//! Changes of datasets: applying patches, converting messages to patches and back, and computing differences. Results are
-//! compared with sets of lines, in batches of several sizes.
+//! Changes of datasets: applying patches, converting messages to patches and back, and computing
+//! differences. Results are compared with sets of lines, in batches of several sizes.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -497,8 +497,8 @@ fn to_messages(log: &str, size: u64, separate: bool) -> Converted {
     for batch in patches(log, size) {
         let next = match converter.messages(&batch) {
             Ok(next) => next,
-            Err(met) => {
-                error = Some(met.error.reason.text().to_owned());
+            Err(refused) => {
+                error = Some(refused.error.reason.text().to_owned());
                 converter.take()
             }
         };

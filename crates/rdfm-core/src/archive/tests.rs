@@ -33,13 +33,13 @@ fn take(members: &mut TarMembers, (found, error): &mut Outcome) {
                     }
                 }
             }
-            Err(met) => {
+            Err(found_error) => {
                 assert_eq!(
                     members.parts().err().as_ref(),
-                    Some(&met),
+                    Some(&found_error),
                     "the error is repeated"
                 );
-                *error = Some(met);
+                *error = Some(found_error);
             }
         }
     }

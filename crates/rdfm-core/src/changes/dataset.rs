@@ -1,4 +1,4 @@
-//! A dataset in memory that patches change.
+//! An in-memory dataset to which patches are applied.
 //!
 //! - In: batches of messages, whose quads are added; batches of patches, which are applied.
 //! - Out: the quads in insertion order, and the prefixes, as one message.

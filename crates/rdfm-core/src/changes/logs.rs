@@ -29,13 +29,13 @@ use super::rules::{Transactions, in_row};
 pub(super) struct CopiedTerms {
     /// Serial number of the builder's batch, message number if the copy depends on it, and id of
     /// the copy.
-    made: Vec<(u32, u64, TermId)>,
+    copies: Vec<(u32, u64, TermId)>,
 }
 
 impl CopiedTerms {
     pub(super) fn begin_batch(&mut self, table: &TermTable) {
-        self.made.clear();
-        self.made
+        self.copies.clear();
+        self.copies
             .resize(table.terms().len(), (0, 0, TermId::DEFAULT_GRAPH));
     }
 
@@ -57,9 +57,9 @@ impl CopiedTerms {
             TermKind::Bnode | TermKind::TripleTerm => apart.unwrap_or_default(),
             _ => 0,
         };
-        let (serial, made_for, made) = self.made[id.index()];
-        if serial == builder.serial() && made_for == message {
-            return Ok(made);
+        let (serial, copied_for, copy) = self.copies[id.index()];
+        if serial == builder.serial() && copied_for == message {
+            return Ok(copy);
         }
         let text = table.text_of(term);
         let new = match term.kind {
@@ -84,7 +84,7 @@ impl CopiedTerms {
             }
             kind => builder.add_with_aux(kind, text, 0, term.flags)?,
         };
-        self.made[id.index()] = (builder.serial(), message, new);
+        self.copies[id.index()] = (builder.serial(), message, new);
         Ok(new)
     }
 

@@ -64,7 +64,7 @@ type GraphPrefix = (Box<[u8]>, Box<[u8]>);
 struct PrefixState {
     iris: FxHashMap<GraphPrefix, Box<[u8]>>,
     bytes: u64,
-    most: u64,
+    max_bytes: u64,
     /// Changes by the open transaction, with the previous IRIs.
     changes: Vec<(GraphPrefix, Option<Box<[u8]>>)>,
 }
@@ -78,10 +78,10 @@ impl PrefixState {
         in_transaction: bool,
     ) -> Result<Option<Box<[u8]>>, LimitExceeded> {
         let before = self.put(prefix.clone(), iri.map(Into::into));
-        if self.bytes > self.most {
+        if self.bytes > self.max_bytes {
             let text = format!(
                 "the prefixes of the patches take more than {} bytes of memory",
-                self.most
+                self.max_bytes
             );
             return Err(LimitExceeded(Reason::limit(text, "max_message_bytes")));
         }
@@ -144,7 +144,7 @@ impl Inverse {
             prefixes: PrefixState {
                 iris: FxHashMap::default(),
                 bytes: 0,
-                most: max_message_bytes,
+                max_bytes: max_message_bytes,
                 changes: Vec::new(),
             },
             in_transaction: false,

@@ -3,8 +3,8 @@
 //! - In: the operations of patches, in order, across consecutive logs.
 //! - Out: each operation that breaks a rule, and each unfinished transaction.
 //! - Cost: one comparison per operation, and the `id` of two patches.
-//! - Law: code that applies patches rejects what [`Rules::check`] finds, except unfinished
-//!   transactions, which are undone.
+//! - Law: code that applies patches rejects the violations that [`Rules::check`] finds, except
+//!   unfinished transactions, which are undone.
 
 use crate::model::batch::PatchBatch;
 use crate::model::error::{DecodeError, ErrorClass, Position};

@@ -218,11 +218,11 @@ fn value<'a>(values: &'a [u8], starts: &[usize], at: usize) -> (u8, &'a [u8]) {
     (values[start], &values[start + 1..end])
 }
 
-/// Copies of terms in the batch of a builder.
+/// Copies of terms in a builder's batch.
 #[derive(Default)]
 pub struct Copies {
-    /// Serial number of the batch, and id in it.
-    made: Vec<(u32, TermId)>,
+    /// Serial number of the batch with the copy, and id of the copy, by term number.
+    ids: Vec<(u32, TermId)>,
 }
 
 impl Copies {
@@ -237,12 +237,12 @@ impl Copies {
         if number == 0 {
             return Ok(TermId::DEFAULT_GRAPH);
         }
-        if self.made.len() < terms.starts.len() {
-            self.made
+        if self.ids.len() < terms.starts.len() {
+            self.ids
                 .resize(terms.starts.len(), (0, TermId::DEFAULT_GRAPH));
         }
         let at = number as usize - 1;
-        let (serial, id) = self.made[at];
+        let (serial, id) = self.ids[at];
         if serial == builder.serial() {
             return Ok(id);
         }
@@ -262,7 +262,7 @@ impl Copies {
             let aux = self.of(terms, numbered(2), builder)?;
             builder.add_with_aux(kind, rest, aux.0, flags)?
         };
-        self.made[at] = (builder.serial(), id);
+        self.ids[at] = (builder.serial(), id);
         Ok(id)
     }
 }

@@ -290,9 +290,9 @@ impl<W: Writer> MessageLoop<W> {
         let first = self.messages == 0;
         let prefixes = self.prefixes.iter().filter(|_| first);
         let prefixes = prefixes.map(|(name, iri)| (name.as_bytes(), iri.as_bytes()));
-        let news = first || self.format.carries.namespaces;
-        let news = news.then(|| self.in_force.new_namespaces(batch));
-        for (name, iri) in prefixes.chain(news.into_iter().flatten()) {
+        let includes_in_force = first || self.format.carries.namespaces;
+        let in_force = includes_in_force.then(|| self.in_force.new_namespaces(batch));
+        for (name, iri) in prefixes.chain(in_force.into_iter().flatten()) {
             let declared = self.writer.declare(name, iri, out)?;
             self.dropped.namespaces += u64::from(!declared);
         }
@@ -309,14 +309,14 @@ impl<W: Writer> MessageLoop<W> {
         changes: &mut Peekable<Iter<'_, NamespaceChange>>,
         out: &mut Vec<u8>,
     ) -> Refused<()> {
-        let whole = out.len();
+        let start = out.len();
         let begins = !(message == 0 && batch.continued() && self.open);
         if begins {
             self.writer.begin_message(batch, self.messages, out);
         }
         let written = self.content(batch, message, begins, refused, changes, out);
         let merged = written.inspect_err(|_| {
-            out.truncate(whole);
+            out.truncate(start);
             if begins {
                 self.writer.take_back(out);
             }
@@ -427,8 +427,8 @@ impl<W: Writer> Encoder for MessageLoop<W> {
 
     fn skip(&mut self, batch: BatchRef<'_>) -> Option<LogPlace> {
         let batch = W::Record::from_ref(batch)?;
-        let goes_on = self.messages > 0 && self.head.as_ref() == Some(batch.head());
-        if !goes_on || self.failed.is_some() || batch.is_empty() {
+        let continues_log = self.messages > 0 && self.head.as_ref() == Some(batch.head());
+        if !continues_log || self.failed.is_some() || batch.is_empty() {
             return None;
         }
         if self.format.carries.namespaces
@@ -532,7 +532,7 @@ mod tests {
         append: Append::Decode,
     };
 
-    /// Writes `(`, the subjects and `)`. With `PLAIN`, namespaces are written in messages and parts
+    /// Writes `(`, the subjects and `)`. If `PLAIN`, namespaces are written in messages and parts
     /// are rejected.
     #[derive(Default)]
     struct Toy<const PLAIN: bool> {
@@ -730,9 +730,9 @@ mod tests {
         encoder.encode((&second).into(), &mut out).unwrap();
         assert_eq!(out, b"0(c)1(d)");
 
-        let mut whole = toy::<true>(&Values::default());
+        let mut without_parts = toy::<true>(&Values::default());
         out.clear();
-        let error = whole.encode((&first).into(), &mut out).unwrap_err();
+        let error = without_parts.encode((&first).into(), &mut out).unwrap_err();
         assert_eq!(error.reason, Reason::new(PART));
         assert_eq!((error.message, out), (1, b"0(a)!".to_vec()));
     }

@@ -28,7 +28,7 @@ use self::values::{GivenValue, Value};
 use crate::model::error::{DecodeError, EncodeError};
 use crate::model::remedy::Reason;
 
-/// Bytes to batches.
+/// Decodes bytes to batches.
 pub trait Decoder: Send {
     /// Takes a piece of the log, cut anywhere. Never fails and decodes nothing.
     fn feed(&mut self, piece: &[u8]);
@@ -70,7 +70,7 @@ pub trait Decoder: Send {
     }
 }
 
-/// Batches to bytes. Formats implement a [`Writer`](messages::Writer), which the shared
+/// Encodes batches to bytes. Formats implement a [`Writer`](messages::Writer), which the shared
 /// [loop](messages::MessageLoop) drives.
 pub trait Encoder: Send {
     /// Appends the messages of a batch to `out`.

@@ -10,7 +10,7 @@ use super::{Decoder, DelimiterCounter, Encoder, Opening, Source};
 use crate::model::error::quote;
 use crate::model::remedy::Reason;
 
-/// A codec made from options, or why the options do not fit.
+/// A codec created from options, or the reason why the options are rejected.
 pub type CodecResult<T> = Result<Box<T>, Reason>;
 /// Returns the index of the last marked frame in a part of a log.
 pub type LastMark = fn(&[u8]) -> Option<usize>;
@@ -228,15 +228,15 @@ impl ValueKind<'_> {
 pub enum Default {
     /// Nothing.
     Unset,
-    /// As if this value were given.
+    /// This value.
     Switch(bool),
-    /// As if this value were given.
+    /// This value.
     Number(u64),
-    /// As if this value were given.
+    /// This value.
     Text(&'static str),
     /// Detected from the input.
     Detected,
-    /// As in the source log, if it states the value.
+    /// The value in the source log, if it states one.
     Source,
 }
 

@@ -896,26 +896,26 @@ mod tests {
             builder.take().unwrap()
         };
         let [first, second, third] = [batch(&["a"]), batch(&["b", "a"]), batch(&[])];
-        let news = |in_force: &mut InForce, batch: &MessageBatch| -> String {
+        let new_names = |in_force: &mut InForce, batch: &MessageBatch| -> String {
             let names = in_force.new_namespaces(batch).map(|(name, _)| name);
             String::from_utf8(names.collect::<Vec<_>>().concat()).unwrap()
         };
         let mut in_force = InForce::default();
-        assert_eq!(news(&mut in_force, &first), "");
-        assert_eq!(news(&mut in_force, &second), "");
-        assert_eq!(news(&mut in_force, &third), "");
+        assert_eq!(new_names(&mut in_force, &first), "");
+        assert_eq!(new_names(&mut in_force, &second), "");
+        assert_eq!(new_names(&mut in_force, &third), "");
         let mut in_force = InForce::default();
-        assert_eq!(news(&mut in_force, &second), "a");
-        assert_eq!(news(&mut in_force, &first), "");
-        assert_eq!(news(&mut in_force, &third), "ab");
-        // Slices also follow each other, unless the batch declares namespaces before and after the
-        // cut.
+        assert_eq!(new_names(&mut in_force, &second), "a");
+        assert_eq!(new_names(&mut in_force, &first), "");
+        assert_eq!(new_names(&mut in_force, &third), "ab");
+        // Consecutive slices also follow each other, unless the batch declares namespaces before
+        // and after the cut.
         let mut in_force = InForce::default();
-        assert_eq!(news(&mut in_force, &second.slice(0..0)), "a");
-        assert_eq!(news(&mut in_force, &second.slice(0..1)), "");
-        assert_eq!(news(&mut in_force, &second.slice(1..1)), "");
-        assert_eq!(news(&mut in_force, &second.slice(1..2)), "");
-        assert_eq!(news(&mut in_force, &third), "");
+        assert_eq!(new_names(&mut in_force, &second.slice(0..0)), "a");
+        assert_eq!(new_names(&mut in_force, &second.slice(0..1)), "");
+        assert_eq!(new_names(&mut in_force, &second.slice(1..1)), "");
+        assert_eq!(new_names(&mut in_force, &second.slice(1..2)), "");
+        assert_eq!(new_names(&mut in_force, &third), "");
     }
 
     #[test]

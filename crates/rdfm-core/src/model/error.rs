@@ -1,4 +1,4 @@
-//! Codec errors: their class, what is wrong, and where.
+//! Codec errors: their class, cause and position.
 //!
 //! Texts say what was found and what was expected. Options that would help are separate: see
 //! [`super::remedy`]. [`quote`] truncates tokens of the input to 40 characters and escapes

@@ -7,10 +7,10 @@
 //! - Cost: one comparison with a prefix; linear for labels that begin with it. No table.
 //! - Law: [`write`] and [`read`] are one-to-one and inverse to each other.
 //!
-//! An escape is `_gx` and the lower-case hex of a label. Only canonical escapes are decoded, which
-//! are those that [`write`] creates: of labels that the grammar forbids, and of labels that are
-//! themselves such escapes. Any other label that begins with `_gx` represents itself, so that
-//! labels never collide.
+//! An escape is `_gx` and the lower-case hex of a label. Only the canonical escapes, which
+//! [`write`] creates, are decoded: escapes of labels that the grammar forbids, and escapes of
+//! labels that are themselves canonical escapes. Any other label that begins with `_gx` represents
+//! itself, so that labels never collide.
 //!
 //! Generated labels are `_g0`, `_g1` and so on in each message. A text may already contain such
 //! labels, for example from an earlier conversion, and no rule for single labels can separate both.

@@ -27,7 +27,7 @@ pub fn write_term(table: &TermTable, id: TermId, out: &mut Vec<u8>) {
     Style::CANONICAL.write(table, id, out);
 }
 
-/// How to write terms if not in the canonical form.
+/// Options for writing terms in a form other than the canonical one.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     /// Start of a triple term.
@@ -298,7 +298,7 @@ pub enum TermError {
 }
 
 /// Returns why a text grammar does not allow a term. The caller checks the parts of a triple term.
-/// Labels are never an error, because they are rewritten one-to-one. With `lenient`, IRIs are not
+/// Labels are never an error, because they are rewritten one-to-one. If `lenient`, IRIs are not
 /// an error either, because they are escaped.
 pub fn term_error(table: &TermTable, id: TermId, lenient: bool) -> Option<TermError> {
     let term = table.term(id);

@@ -292,8 +292,8 @@ impl Regrouper {
                     return Ok(true);
                 }
             }
-            let goes_on = input.continues() && at + 1 == input.len();
-            if !goes_on {
+            let continues = input.continues() && at + 1 == input.len();
+            if !continues {
                 self.labels.clear();
                 self.label_bytes = 0;
                 if by == GroupBy::Message {
@@ -320,9 +320,9 @@ impl Regrouper {
         for change in input.namespace_changes_of(at) {
             self.declare(table.span(change.name), table.span(change.iri))?;
         }
-        let goes_on = input.continued() && at == 0;
-        let whole = matches!(self.options.by, GroupBy::Message | GroupBy::All);
-        if whole && !self.builder.is_open() {
+        let continued = input.continued() && at == 0;
+        let keeps_empty = matches!(self.options.by, GroupBy::Message | GroupBy::All);
+        if keeps_empty && !self.builder.is_open() {
             self.builder.begin_message(input.position(at));
         }
         let metadata = input.metadata(at);
@@ -332,8 +332,8 @@ impl Regrouper {
             }
         } else {
             self.metadata += metadata.len() as u64;
-            let more = input.continues() && at + 1 == input.len();
-            self.empty += u64::from(!goes_on && !more && input.message(at).is_empty());
+            let continues = input.continues() && at + 1 == input.len();
+            self.empty += u64::from(!continued && !continues && input.message(at).is_empty());
         }
         Ok(())
     }
@@ -356,22 +356,22 @@ impl Regrouper {
     fn ends_before(&mut self, table: &TermTable, quad: Quad, message: u64) -> bool {
         let part: fn(Quad) -> TermId = match self.options.by {
             GroupBy::Message | GroupBy::All => return false,
-            GroupBy::Count(most) => return self.count >= most,
-            GroupBy::Bytes(most) => return self.bytes >= most,
+            GroupBy::Count(limit) => return self.count >= limit,
+            GroupBy::Bytes(limit) => return self.bytes >= limit,
             GroupBy::Subject => |quad| quad.subject,
             GroupBy::Graph => |quad| quad.graph,
         };
         let id = part(quad);
         // Equal labels in two messages are different nodes.
-        let apart = |other: u64| other != message && has_bnode(table, id);
+        let are_distinct = |other: u64| other != message && has_bnode(table, id);
         if let Some((last, other)) = self.last {
             let last = part(last);
-            return apart(other) || !(last == id || table.same_term(last, table, id));
+            return are_distinct(other) || !(last == id || table.same_term(last, table, id));
         }
         let Some(key) = &self.key else { return false };
         self.scratch.clear();
         write_term(table, id, &mut self.scratch);
-        apart(key.message) || self.scratch != key.text
+        are_distinct(key.message) || self.scratch != key.text
     }
 
     fn copy(&mut self, table: &TermTable, quad: Quad, message: u64) -> Result<(), CopyError> {

@@ -22,7 +22,7 @@ pub struct Slices {
     in_force: Arc<Namespaces>,
     next: usize,
     /// Whether the current log has all namespaces in force.
-    whole: bool,
+    has_all: bool,
 }
 
 impl Slices {
@@ -45,9 +45,9 @@ impl Slices {
         let range = self.next..stop;
         self.next = stop;
         if begins {
-            self.whole = self.in_force.len() <= MAX_WHOLE;
+            self.has_all = self.in_force.len() <= MAX_WHOLE;
         }
-        if !self.whole {
+        if !self.has_all {
             return Some(range.map(|message| self.alone(batch, message)).collect());
         }
         let before = Arc::clone(&self.in_force);

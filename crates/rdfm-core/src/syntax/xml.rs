@@ -1,4 +1,4 @@
-//! The tokens of XML.
+//! XML tokens.
 //!
 //! - In: valid UTF-8 text, the start of a token, and how far an earlier call scanned it.
 //! - Out: the end of the token and its kind; the attributes of a tag.

@@ -83,7 +83,7 @@ impl Datatype {
             Check::Boolean => matches!(text, b"true" | b"false" | b"1" | b"0"),
             Check::Decimal => numbers::is_decimal(text),
             Check::Float => numbers::is_float(text),
-            Check::Integer(least, most) => numbers::is_integer(text, least, most),
+            Check::Integer(min, max) => numbers::is_integer(text, min, max),
             Check::Moment(shape) => times::is_moment(text, shape),
             Check::Duration(parts) => times::is_duration(text, parts),
             Check::Hex => binary::is_hex(text),

@@ -75,13 +75,13 @@ fn is_less(a: (bool, &[u8]), b: (bool, &[u8])) -> bool {
 /// Skips digits with an optional decimal point before, between or after them. Returns the rest.
 #[inline]
 fn after_decimal(text: &[u8]) -> Option<&[u8]> {
-    let whole = digits(text);
-    let rest = &text[whole..];
+    let integer = digits(text);
+    let rest = &text[integer..];
     let [b'.', rest @ ..] = rest else {
-        return (whole > 0).then_some(rest);
+        return (integer > 0).then_some(rest);
     };
     let fraction = digits(rest);
-    (whole + fraction > 0).then_some(&rest[fraction..])
+    (integer + fraction > 0).then_some(&rest[fraction..])
 }
 
 #[inline]

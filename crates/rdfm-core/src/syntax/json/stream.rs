@@ -392,11 +392,11 @@ fn word_length(text: &[u8]) -> usize {
 fn is_number(text: &[u8]) -> bool {
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let text = text.strip_prefix(b"-").unwrap_or(text);
-    let whole = digits(text);
-    if whole == 0 || (whole > 1 && text.starts_with(b"0")) {
+    let length = digits(text);
+    if length == 0 || (length > 1 && text.starts_with(b"0")) {
         return false;
     }
-    let mut rest = &text[whole..];
+    let mut rest = &text[length..];
     if let Some(fraction) = rest.strip_prefix(b".") {
         let length = digits(fraction);
         if length == 0 {

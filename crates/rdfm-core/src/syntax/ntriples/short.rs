@@ -221,7 +221,12 @@ impl StatementReader {
     ///
     /// # Errors
     /// If all prefixes together are too large.
-    pub fn set_prefix(&mut self, name: &[u8], iri: Option<&[u8]>, most: u64) -> Result<(), Reason> {
+    pub fn set_prefix(
+        &mut self,
+        name: &[u8],
+        iri: Option<&[u8]>,
+        max_bytes: u64,
+    ) -> Result<(), Reason> {
         let size = |iri: &[u8]| (name.len() + iri.len() + 32) as u64;
         let old = match iri {
             Some(iri) => {
@@ -231,8 +236,8 @@ impl StatementReader {
             None => self.prefixes.remove(name),
         };
         self.prefix_bytes -= old.map_or(0, |old| size(&old));
-        if self.prefix_bytes > most {
-            let text = format!("the prefixes in force take more than {most} bytes of memory");
+        if self.prefix_bytes > max_bytes {
+            let text = format!("the prefixes in force take more than {max_bytes} bytes of memory");
             return Err(Reason::limit(text, "max_message_bytes"));
         }
         Ok(())
@@ -312,9 +317,9 @@ impl StatementReader {
             return relative(&self.iri, start);
         }
         self.extra += self.iri.len();
-        let most = builder.limits().max_message_bytes;
-        if self.extra as u64 > most {
-            let text = format!("the {} is larger than {most} decoded bytes", R::MESSAGE);
+        let limit = builder.limits().max_message_bytes;
+        if self.extra as u64 > limit {
+            let text = format!("the {} is larger than {limit} decoded bytes", R::MESSAGE);
             return limited(start, Reason::limit(text, "max_message_bytes"));
         }
         let iri = std::mem::take(&mut self.iri);

@@ -985,7 +985,7 @@ impl CellReader {
             named = at_part(3, statements.cell(builder, graph, statements.graph))?;
             statements.graph = RecentTerm::new(builder, named);
         }
-        // As for a statement: an upper bound that does not depend on sharing.
+        // An upper bound that does not depend on sharing, as for a statement.
         let length = length + graph.map_or(0, <[u8]>::len);
         self.charge(builder, 3, R::BYTES + length + 64)?;
         Ok(Quad {
@@ -999,7 +999,7 @@ impl CellReader {
     /// Reads one term of a record and charges it to the open message.
     ///
     /// # Errors
-    /// As for [`quad`](Self::quad).
+    /// See [`quad`](Self::quad).
     pub fn term<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,

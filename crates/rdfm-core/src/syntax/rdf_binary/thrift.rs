@@ -230,7 +230,7 @@ impl<'a> CompactReader<'a> {
                 self.rest = rest;
                 Ok(byte)
             }
-            [] => Err(ended()),
+            [] => Err(truncated_row()),
         }
     }
 
@@ -247,7 +247,7 @@ impl<'a> CompactReader<'a> {
                 self.rest = &self.rest[length..];
                 Ok(value)
             }
-            Varint::Incomplete => Err(ended()),
+            Varint::Incomplete => Err(truncated_row()),
             Varint::TooLong => Err(malformed("a varint is longer than 10 bytes")),
         }
     }
@@ -263,7 +263,7 @@ impl<'a> CompactReader<'a> {
                 self.rest = rest;
                 Ok(*bytes)
             }
-            None => Err(ended()),
+            None => Err(truncated_row()),
         }
     }
 
@@ -289,7 +289,7 @@ impl<'a> CompactReader<'a> {
                 self.rest = rest;
                 Ok(bytes)
             }
-            None => Err(ended()),
+            None => Err(truncated_row()),
         }
     }
 
@@ -385,7 +385,7 @@ impl<'a> CompactReader<'a> {
 }
 
 #[cold]
-fn ended() -> WireError {
+fn truncated_row() -> WireError {
     cut("the log ends inside a row")
 }
 

@@ -101,7 +101,7 @@ pub struct Dialects {
 impl Dialects {
     /// Starts at the beginning of a log.
     pub fn new(options: &DialectOptions) -> Self {
-        let mut made = Self {
+        let mut dialects = Self {
             requested: options.dialect,
             lenient: options.lenient,
             announced: options.announced.as_deref().is_some_and(announces_messages),
@@ -112,17 +112,17 @@ impl Dialects {
             end: None,
         };
         if let Some(label) = &options.announced {
-            made.rebuild_header(Some(label));
+            dialects.rebuild_header(Some(label));
         }
-        made
+        dialects
     }
 
     /// Starts after the head of a log, with a known dialect.
     pub fn after_head(options: &DialectOptions, dialect: Dialect) -> Self {
-        let mut made = Self::new(options);
-        made.announced |= dialect == Dialect::Directive;
-        made.rebuild_header(None);
-        made
+        let mut dialects = Self::new(options);
+        dialects.announced |= dialect == Dialect::Directive;
+        dialects.rebuild_header(None);
+        dialects
     }
 
     /// Handles a version label in the log. One that announces messages applies to the rest of the
@@ -202,16 +202,16 @@ impl Dialects {
     }
 
     /// Whether a comment in a place for delimiters looks like one but is not. If it is alone on its
-    /// line, the caller then calls [`note`](Self::note). `whole` states that the text is the
-    /// complete comment.
+    /// line, the caller then calls [`note`](Self::note). `complete` states that the text is the
+    /// entire comment.
     #[inline]
-    pub fn resembles(&self, comment: &[u8], whole: bool) -> bool {
+    pub fn resembles(&self, comment: &[u8], complete: bool) -> bool {
         match self.in_force() {
             Dialect::Comment => {
-                resembles_delimiter(comment, whole) && !is_comment_delimiter(comment)
+                resembles_delimiter(comment, complete) && !is_comment_delimiter(comment)
             }
             Dialect::Directive => {
-                resembles_delimiter(comment, whole) || is_comment_delimiter(comment)
+                resembles_delimiter(comment, complete) || is_comment_delimiter(comment)
             }
             Dialect::Plain => false,
         }

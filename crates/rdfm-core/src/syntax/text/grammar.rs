@@ -1,5 +1,5 @@
-//! Shared part of decoders whose formats are not line-based: a [`Grammar`] gets checked text, and
-//! its errors get their positions.
+//! Shared part of decoders for formats that are not line-based: passes checked text to a
+//! [`Grammar`], and adds positions to its errors.
 //!
 //! - In: bytes in pieces of any size.
 //! - Out: messages in batches; errors with line and column.

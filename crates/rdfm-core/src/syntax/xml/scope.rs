@@ -1,4 +1,4 @@
-//! Namespaces in scope, or those that an XML literal has written.
+//! Namespaces in scope, or those already written in an XML literal.
 //!
 //! - In: `xmlns` declarations and the ends of their elements.
 //! - Out: the namespace of a prefix.
