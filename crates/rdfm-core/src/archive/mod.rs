@@ -232,11 +232,11 @@ impl TarMembers {
                     return Err(self.error(ErrorClass::Truncated, reason));
                 }
                 ArchiveState::Header => {
-                    return Err(self.cut("before its end mark"));
+                    return Err(self.truncated("before its end mark"));
                 }
                 _ => {
                     let inside = format!("inside {}", quote(self.name.as_bytes()));
-                    return Err(self.cut(&inside));
+                    return Err(self.truncated(&inside));
                 }
             }
         }
@@ -257,7 +257,7 @@ impl TarMembers {
         self.before == 0 && self.at == 0
     }
 
-    fn cut(&self, place: &str) -> DecodeError {
+    fn truncated(&self, place: &str) -> DecodeError {
         let reason =
             format!("the archive ends {place}; the file is truncated; get a complete copy");
         self.error(ErrorClass::Truncated, reason)
@@ -399,8 +399,7 @@ impl TarMembers {
                     }
                 }
             }
-            // Link targets are not needed because links are rejected. Global pax records are
-            // ignored.
+            // Links are rejected, so their targets are not needed. Global pax records are ignored.
             _ => {}
         }
         self.at += size + padding;

@@ -358,8 +358,7 @@ impl ToMessages {
                 self.refuse(reason.into())?;
             }
             OperationCode::DeletePrefix => self.prefixes += 1,
-            // Outside of a transaction, the prefix applies to the next message, without beginning
-            // it.
+            // Outside of a transaction, the prefix belongs to the next message but does not begin it.
             OperationCode::AddPrefix => {
                 self.builder
                     .add_namespace(table.text(operation.name), table.text(operation.object))

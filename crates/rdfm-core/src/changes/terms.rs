@@ -46,25 +46,25 @@ pub struct TermIndex {
     /// Start of each term in `values`.
     starts: Vec<usize>,
     /// Numbers of the batch's terms, from 1, or [`PENDING`]; 0 means unknown.
-    known: Vec<TermNumber>,
+    batch_numbers: Vec<TermNumber>,
     /// Pending lookups and their keys.
-    wanted: Vec<PendingLookup>,
+    pending: Vec<PendingLookup>,
     keys: Vec<u8>,
 }
 
 impl TermIndex {
     /// Begins a batch: ids refer to new terms.
     fn begin_batch(&mut self, table: &TermTable) {
-        self.known.clear();
-        self.known.resize(table.terms().len(), 0);
-        self.wanted.clear();
+        self.batch_numbers.clear();
+        self.batch_numbers.resize(table.terms().len(), 0);
+        self.pending.clear();
         self.keys.clear();
     }
 
-    /// The number of a term after [`want`](Self::want) and [`look_up`](Self::look_up).
+    /// The number of a term after [`request`](Self::request) and [`look_up`](Self::look_up).
     #[inline]
-    fn known(&self, id: TermId) -> TermNumber {
-        self.known[id.index()]
+    fn batch_number(&self, id: TermId) -> TermNumber {
+        self.batch_numbers[id.index()]
     }
 
     /// Appends the numbers of the terms of a batch's quads.
@@ -79,14 +79,14 @@ impl TermIndex {
     ) -> Result<(), LimitExceeded> {
         self.begin_batch(table);
         for quad in quads.clone() {
-            self.want(table, quad.subject)?;
-            self.want(table, quad.predicate)?;
-            self.want(table, quad.object)?;
-            self.want(table, quad.graph)?;
+            self.request(table, quad.subject)?;
+            self.request(table, quad.predicate)?;
+            self.request(table, quad.object)?;
+            self.request(table, quad.graph)?;
         }
         self.look_up()?;
         keys.extend(quads.map(|quad| {
-            [quad.subject, quad.predicate, quad.object, quad.graph].map(|id| self.known(id))
+            [quad.subject, quad.predicate, quad.object, quad.graph].map(|id| self.batch_number(id))
         }));
         Ok(())
     }
@@ -105,10 +105,10 @@ impl TermIndex {
     ///
     /// # Errors
     /// If there are more than 2^32 - 2 terms.
-    fn want(&mut self, table: &TermTable, id: TermId) -> Result<(), LimitExceeded> {
-        if id != TermId::DEFAULT_GRAPH && self.known[id.index()] == 0 {
+    fn request(&mut self, table: &TermTable, id: TermId) -> Result<(), LimitExceeded> {
+        if id != TermId::DEFAULT_GRAPH && self.batch_numbers[id.index()] == 0 {
             self.push(table, id)?;
-            self.known[id.index()] = PENDING;
+            self.batch_numbers[id.index()] = PENDING;
         }
         Ok(())
     }
@@ -143,7 +143,7 @@ impl TermIndex {
                 .for_each(|part| self.keys.extend_from_slice(&part.to_le_bytes())),
             None => self.keys.extend_from_slice(table.text_of(term)),
         }
-        self.wanted.push(PendingLookup {
+        self.pending.push(PendingLookup {
             id,
             hash: hash_bytes(&self.keys[start..]),
             end: self.keys.len(),
@@ -157,32 +157,33 @@ impl TermIndex {
     /// # Errors
     /// If there are more than 2^32 - 2 terms.
     fn look_up(&mut self) -> Result<(), LimitExceeded> {
-        self.numbers.touch(self.wanted.iter().map(|one| one.hash));
+        self.numbers
+            .touch(self.pending.iter().map(|lookup| lookup.hash));
         let mut start = 0;
-        for at in 0..self.wanted.len() {
-            let one = self.wanted[at];
-            self.known[one.id.index()] = self.number_of_key(one, start)?;
-            start = one.end;
+        for at in 0..self.pending.len() {
+            let lookup = self.pending[at];
+            self.batch_numbers[lookup.id.index()] = self.number_of_key(lookup, start)?;
+            start = lookup.end;
         }
-        self.wanted.clear();
+        self.pending.clear();
         self.keys.clear();
         Ok(())
     }
 
     /// Looks up a term at once.
     fn number(&mut self, table: &TermTable, id: TermId) -> Result<TermNumber, LimitExceeded> {
-        let known = self.known[id.index()];
+        let known = self.batch_numbers[id.index()];
         if id == TermId::DEFAULT_GRAPH || (known != 0 && known != PENDING) {
             return Ok(known);
         }
         self.push(table, id)?;
-        let Some(one) = self.wanted.pop() else {
+        let Some(lookup) = self.pending.pop() else {
             return Ok(0);
         };
-        let start = self.wanted.last().map_or(0, |before| before.end);
-        let number = self.number_of_key(one, start)?;
+        let start = self.pending.last().map_or(0, |before| before.end);
+        let number = self.number_of_key(lookup, start)?;
         self.keys.truncate(start);
-        self.known[id.index()] = number;
+        self.batch_numbers[id.index()] = number;
         Ok(number)
     }
 
