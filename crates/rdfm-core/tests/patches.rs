@@ -570,7 +570,7 @@ fn rows_patches_depth_and_prefixes_are_limited() {
     limit(
         Options::default(),
         &deep,
-        "triple terms nest deeper than 64",
+        "triple terms are nested deeper than 64 levels",
     );
 }
 

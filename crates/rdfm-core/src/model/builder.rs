@@ -75,7 +75,7 @@ pub struct LogBuilder<R: Record> {
     /// duplicates.
     kept_changes: bool,
     /// The [`weight`](Self::weight) at which duplicates are removed.
-    heavy: usize,
+    max_weight: usize,
     message_bytes: u64,
     written: WrittenSize,
     serial: u32,
@@ -124,7 +124,7 @@ impl<R: Record> LogBuilder<R> {
             open: None,
             mark: Mark::default(),
             kept_changes: false,
-            heavy: MAX_UNUSED_BYTES,
+            max_weight: MAX_UNUSED_BYTES,
             message_bytes: 0,
             serial: 1,
             arena_hint: 0,
@@ -182,7 +182,7 @@ impl<R: Record> LogBuilder<R> {
         self.open = None;
         self.mark = Mark::default();
         self.kept_changes = false;
-        self.heavy = MAX_UNUSED_BYTES;
+        self.max_weight = MAX_UNUSED_BYTES;
         self.message_bytes = 0;
         self.serial = self.serial.wrapping_add(1).max(1);
     }
@@ -558,7 +558,7 @@ impl<R: Record> LogBuilder<R> {
         } else {
             self.kept_changes = true;
             // Delayed, so that many consecutive discarded messages cost no more than their bytes.
-            if self.weight() >= self.heavy {
+            if self.weight() >= self.max_weight {
                 self.compact_changes();
             }
         }
@@ -604,7 +604,7 @@ impl<R: Record> LogBuilder<R> {
             self.undo.extend(self.in_force.declare(&name, &iri));
             self.append_change(&name, &iri);
         }
-        self.heavy = MAX_UNUSED_BYTES.max(2 * self.weight());
+        self.max_weight = MAX_UNUSED_BYTES.max(2 * self.weight());
     }
 
     fn append_change(&mut self, name: &[u8], iri: &[u8]) {

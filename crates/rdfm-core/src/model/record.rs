@@ -176,8 +176,8 @@ impl Operation {
             code, name, object, ..
         } = self;
         let has_other_terms = has(self.subject) || has(self.predicate);
-        let iri = has(object) && table.term(object).kind == TermKind::Iri;
-        let (is_right, needs) = match code {
+        let has_iri = has(object) && table.term(object).kind == TermKind::Iri;
+        let (is_valid, rule) = match code {
             Code::Header => (
                 has(name) && has(object) && !has_other_terms && !has(self.graph),
                 "a header has a name and, as its object, a value",
@@ -187,7 +187,7 @@ impl Operation {
                 "a transaction's begin and end have no terms",
             ),
             Code::AddPrefix => (
-                has(name) && iri && !has_other_terms,
+                has(name) && has_iri && !has_other_terms,
                 "a prefix that is added has a name and, as its object, an IRI, and may have a graph",
             ),
             Code::DeletePrefix => (
@@ -199,7 +199,7 @@ impl Operation {
                 "a quad that is added or deleted has subject, predicate and object, may have a graph, and has no name",
             ),
         };
-        (!is_right).then_some(needs)
+        (!is_valid).then_some(rule)
     }
 
     /// The quad that it adds or deletes; a quad without terms for other operations.

@@ -19,8 +19,10 @@ pub fn parse(source: &[u8], tape: &mut Tape, bounds: &Bounds) -> Result<(), Pars
     tape.clear();
     // Most texts contain neither control characters nor backslashes, so that strings end at the
     // next quote.
-    let least = source.iter().fold(u8::MAX, |least, &byte| least.min(byte));
-    let at = if least < 0x20 {
+    let lowest = source
+        .iter()
+        .fold(u8::MAX, |lowest, &byte| lowest.min(byte));
+    let at = if lowest < 0x20 {
         value::<true, true>(source, 0, tape, bounds)?
     } else if memchr::memchr(b'\\', source).is_some() {
         value::<false, true>(source, 0, tape, bounds)?

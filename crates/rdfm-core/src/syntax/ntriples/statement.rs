@@ -383,12 +383,12 @@ impl StatementReader {
         position: TermPosition,
         guess: RecentTerm,
     ) -> Lexed<TermId> {
-        let anything = self.grammar.generalized;
+        let generalized = self.grammar.generalized;
         match byte(text, *at) {
-            b'"' if position == TermPosition::Object || anything => {
+            b'"' if position == TermPosition::Object || generalized => {
                 self.literal(builder, text, at, guess)
             }
-            b'_' if position != TermPosition::Predicate || anything => {
+            b'_' if position != TermPosition::Predicate || generalized => {
                 self.bnode(builder, text, at, guess)
             }
             b'<' if byte(text, *at + 1) == b'<' => {
@@ -857,7 +857,10 @@ fn too_deep<T>(at: usize, max_depth: u32) -> Lexed<T> {
     limited(
         at,
         Reason::limit(
-            format!("triple terms nest deeper than {max_depth}"),
+            format!(
+                "triple terms are nested deeper than {}",
+                crate::model::error::counted(max_depth as usize, "level")
+            ),
             "max_depth",
         ),
     )

@@ -129,9 +129,9 @@ impl Dialects {
     /// log.
     pub fn version(&mut self, label: &str) {
         let announces = announces_messages(label);
-        let counts = announces || !self.announced;
+        let applies = announces || !self.announced;
         self.announced |= announces;
-        self.rebuild_header(counts.then_some(label));
+        self.rebuild_header(applies.then_some(label));
     }
 
     /// The dialect in force.
@@ -242,8 +242,8 @@ impl Dialects {
     /// Like [`resumes`](Self::resumes), for readers that look for delimiters of both dialects. If
     /// the dialect is still unknown, the first delimiter determines it.
     pub fn resumes_at_first(&mut self, delimiter: Delimiter) -> bool {
-        let may = matches!(self.requested, None | Some(Dialect::Directive));
-        if delimiter == Delimiter::Directive && may && self.last_delimiter.is_none() {
+        let allows_directives = matches!(self.requested, None | Some(Dialect::Directive));
+        if delimiter == Delimiter::Directive && allows_directives && self.last_delimiter.is_none() {
             self.announced = true;
         }
         self.resumes(delimiter)

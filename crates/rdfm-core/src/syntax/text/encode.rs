@@ -135,8 +135,8 @@ impl TextLayout {
             given.or(found).unwrap_or(Dialect::Comment)
         };
         // If neither is known yet, the source may determine the dialect later.
-        let settled = source.is_some() || given.is_some() || values.switch(&FLAT);
-        if settled && dialect != Dialect::Directive && values.get(&VERSION_LABEL).is_some() {
+        let is_final = source.is_some() || given.is_some() || values.switch(&FLAT);
+        if is_final && dialect != Dialect::Directive && values.get(&VERSION_LABEL).is_some() {
             let directive = Remedy::write("dialect", "directive", "writes it");
             let reason = "version_label is written only in the directive dialect";
             return Err(Reason::new(reason).with(directive));
@@ -235,7 +235,7 @@ impl<S: StatementWriter> Writer for TextWriter<S> {
         };
         self.statements
             .write(batch, message, style, out)
-            .map_err(|stop| stop.explain(batch.table(), self.max_text))
+            .map_err(|error| error.explain(batch.table(), self.max_text))
     }
 
     #[inline]

@@ -52,10 +52,7 @@ pub(crate) fn fail<T>(at: usize, class: ErrorClass, reason: impl Into<Reason>) -
 
 /// A limit of the builder as an error at a byte.
 #[cold]
-#[allow(
-    clippy::unnecessary_box_returns,
-    reason = "most results are good, and errors are large"
-)]
+#[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
 pub(crate) fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
     Box::new(GrammarError {
         at,
