@@ -196,7 +196,7 @@ fn encoded<R: KindOf>(format: &str, batches: &[LogBatch<R>]) -> Vec<u8> {
 
 /// Codecs set different flags for equal terms: text codecs check the grammar, binary ones do not.
 #[test]
-fn a_term_is_the_same_from_every_format() {
+fn equal_terms_from_different_formats_are_equal() {
     let plain = "<a:s> <a:p> \"x\"@en <a:g> .\n_:b <a:p> \"1\"^^<a:d> .\n";
     let triple = "<a:s> <a:p> <<( _:b <a:p> \"x\" )>> .\n";
     for format in [

@@ -524,7 +524,7 @@ fn kept_skipped_bytes_are_limited() {
     let lines = format!("{Q}\n").repeat(30_000);
     let log = format!("{lines}bad\n{lines}{lines}{lines}");
     let seen = skipping(&Options::default(), log.as_bytes(), 4096);
-    // If more than 1 MiB precedes the error, at most 1 MiB from the line with the error.
+    // If more than 1 MiB precedes the error, at most 1 MiB is kept, from the line with the error.
     assert_eq!(seen.len(), 1);
     assert!(seen[0].1.starts_with("skipped bad\n"));
     assert_eq!(seen[0].1.len(), "skipped ".len() + (1 << 20));

@@ -757,7 +757,7 @@ fn names_of_the_default_graph_are_replaced_when_read_and_rejected_when_written()
             row("PD ex ."),
         ];
         assert_eq!(patches(&log), [rows]);
-        // In other positions it is an IRI, and so are longer ones as graphs.
+        // In other positions the name is an IRI, as is a longer name in the graph position.
         let log = format!("A <{name}> <{name}> <{name}> <{name}s> .\n");
         assert_eq!(
             patches(&log),

@@ -57,7 +57,7 @@ fn reading_resumes_after_the_next_delimiter_comment() {
         trig(&format!("] # @message of this\n{Q} ] # @messages\n{Q}\n")),
         ["skipped ] ", "skipped <a:o> . ] ", "<a:o>"]
     );
-    // The delimiter is the error, because the statement before it has no dot.
+    // The delimiter itself is the error, because the statement before it has no dot.
     assert_eq!(
         trig(&format!(
             "<a:s> <a:p> <a:o>{COMMENT}{Q}{COMMENT}<a:g> {{ {Q}{COMMENT}{Q}"
@@ -362,7 +362,7 @@ fn a_prefix_redeclared_in_skipped_text_becomes_unknown() {
             assert_eq!(seen[3..], ["<b:/o>", "<f:s> <f:p> <b:/o>"], "{skipped}");
         }
     }
-    // The directive is the error.
+    // The error is in the directive itself.
     let seen = trig(&format!(
         "{known}{Q}\nPREFIX e: <a b:>{COMMENT}e:s e:p e:o ."
     ));

@@ -7,7 +7,7 @@
 //! - Reset: after a reset, an encoder writes the same output again.
 //! - Append: a log to which each message is appended in a separate run equals the log written at once, and decoders
 //!   find the end that encoders report.
-//! - A rejected message leaves exactly the complete messages before it in the output.
+//! - Rejection: if a message is rejected, the output contains exactly the complete messages before it.
 
 use std::collections::BTreeMap;
 
@@ -57,8 +57,8 @@ fn encode_with<R: ToValues>(
     (out, error)
 }
 
-/// Encodes batches with two twins that alternate, wherever the encoder skips a batch, and compares with the encoder
-/// alone.
+/// Encodes the batches that the encoder skips with two alternating twins, and compares the output with that of the
+/// encoder alone.
 fn twins<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) {
     let mut alone = writing.encoder();
     let wanted = encode_with(&mut *alone, batches);
@@ -286,7 +286,7 @@ fn reads_back(
     refused: Option<&EncodeError>,
 ) {
     if refused.is_some() && out.is_empty() && source.kinds == [Kind::Results] {
-        // Not even the head is written, and there is no log without it.
+        // Not even the head was written, so there is no log to decode.
         return;
     }
     let back = outcome(&reading(writing), out, out.len());

@@ -540,7 +540,7 @@ fn frames_read_as_one_message_keep_the_metadata_of_the_first_frame() {
         assert_eq!(messages[0].metadata, [("k".to_owned(), b"again".to_vec())]);
         assert_eq!(end(options, &log).1.dropped_metadata, 2);
     }
-    // It is available from the first part on.
+    // The metadata is available from the first part on.
     let mut decoder = decoder("jelly", &parts_of(&auto)).unwrap();
     decoder.feed(&log);
     assert_eq!(
@@ -792,7 +792,7 @@ fn fields_may_have_any_order_and_the_last_one_applies() {
             vec![0xfd, 0x01, 0, 0, 0, 0],
         ]
         .concat(),
-        // The wrong term first, whose reference does not exist.
+        // A term with an undefined reference, which the right term replaces.
         [
             bytes(1, iri(4, 9)),
             bytes(2, "x"),
@@ -964,7 +964,7 @@ fn the_header_contains_the_options_of_the_log() {
             ("jelly_version", Value::Number(2)),
         ]
     );
-    // It does not change until the options change.
+    // The header does not change until the options change.
     assert!(Arc::ptr_eq(&decoder.header(), &decoder.header()));
 }
 

@@ -380,7 +380,7 @@ fn adds_deletes_and_namespaces_share_repeated_terms() {
                     namespace(4, "e", &[bytes(2, iri(1, 0))]),
                     namespace(5, "e", &[bytes(4, "h")]),
                     row(ADD, bytes(2, "t")),
-                    // A header repeats nothing and is not repeated.
+                    // A header repeats no terms, and its terms are not repeated.
                     row(14, [bytes(1, "k"), bytes(3, "x")].concat()),
                     row(DELETE, ""),
                     mark(),
@@ -807,7 +807,7 @@ fn concatenated_streams_with_mixed_lookup_tables_are_an_error() {
         while decoder.next_of::<Operation>().unwrap().is_some() {}
         assert_eq!(decoder.noticed().notes.len(), 1);
     }
-    // Inside a frame they are read.
+    // Options repeated inside a frame are accepted.
     let again = options(FRAME, TRIPLES, &[]);
     let log = one(FRAME, TRIPLES, &[rows.concat(), again, rows.concat()]);
     assert_eq!(read(&log).error, None);
