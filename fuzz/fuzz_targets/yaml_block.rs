@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    rdfm_laws::yaml::block_is_events(data);
+    rdfm_laws::yaml::block_reader_equals_event_parser(data);
 });

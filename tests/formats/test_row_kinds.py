@@ -214,7 +214,7 @@ def test_results_that_are_not_tables_are_refused(tmp_path, name):
     encoder = formats.find(name).Encoder()
     encoder.encode(ResultBatch.from_rows(ROWS, ["a", "b"]))
     with pytest.raises(
-        EncodeError, match="in another order than in the rows before: 'b', 'a', not 'a', 'b'"
+        EncodeError, match="not in the same order as in earlier rows: 'b', 'a', not 'a', 'b'"
     ):
         encoder.encode(ResultBatch.from_rows([], ["b", "a"]))
 
@@ -365,7 +365,7 @@ def test_logs_with_other_columns_end_a_stream(tmp_path):
                 stream.read_next_batch()
         return str(raised.value)
 
-    assert "the variables differ from those of the rows before" in error()
+    assert "the variables differ from those of earlier rows" in error()
     (folder / "2.srj").unlink()
     (folder / "3.nq").write_text("<a:s> <a:p> <a:o> .\n")
     assert "messages among rows of results" in error()

@@ -279,7 +279,7 @@ fn result_rows_are_regrouped_independently_of_batches() {
         let error = coalescer.push(&other, None).unwrap_err();
         assert_eq!(
             error.reason.text(),
-            "the variables are in another order than in the rows before: 'b', 'a', not 'a', 'b'; \
+            "the variables are not in the same order as in earlier rows: 'b', 'a', not 'a', 'b'; \
              a table of results has only one list of variables"
         );
     }

@@ -1,9 +1,9 @@
 //! Speed of the N-Quads reader on one core, with strict checks: quads per second into batches.
 //!
-//! `cargo bench -p rdfm-core --bench nquads [-- DATA]`. Data: an IoT-like log (6 quads per message, about
-//! 120 bytes per line, with and without graph names), a nanopublication-like log (four named graphs and
-//! new IRIs in every message), and literals with escapes. The best of many short runs. `copy` is the
-//! speed of copying the input once.
+//! `cargo bench -p rdfm-core --bench nquads [-- DATA]`. Data: an IoT-like log (6 quads per message,
+//! about 120 bytes per line, with and without graph names), a nanopublication-like log (four named
+//! graphs and new IRIs in every message), and literals with escapes. Reports the best of many short
+//! runs. `copy` is the speed of copying the input once.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a benchmark may fail during setup
 
 use std::fmt::Write as _;

@@ -1,10 +1,11 @@
-//! Speed of the Turtle and TriG reader and of oxttl on one core: quads per second from text in pieces
-//! of 64 KiB.
+//! Speed of the Turtle and TriG reader and of oxttl on one core: quads per second from text in
+//! pieces of 64 KiB.
 //!
 //! `cargo bench -p rdfm-core --bench turtle [-- DATA]`. Data: an IoT-like Turtle log (6 triples per
-//! message, prefixes declared once), a nanopublication-like TriG log (four named graphs per message,
-//! which declares its prefixes again) and Turtle with full IRIs. The best of 60 short runs, so that
-//! other work on the machine has little effect. oxttl reads the same bytes, with delimiters as comments.
+//! message, prefixes declared once), a nanopublication-like TriG log (four named graphs per
+//! message, which declares its prefixes again) and Turtle with full IRIs. Reports the best of 60
+//! short runs, so that other work on the machine has little effect. oxttl reads the same bytes,
+//! with delimiters as comments.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a benchmark may fail during setup
 
 use std::fmt::Write as _;
@@ -87,7 +88,7 @@ fn iris() -> String {
     log
 }
 
-fn ours(format: &str, log: &[u8]) -> usize {
+fn read_with_rdfm(format: &str, log: &[u8]) -> usize {
     let spec = registry::find(format).unwrap();
     let (values, opening) = (Values::default(), Opening::default());
     let mut decoder = registry::decoder(spec, &values, &opening).unwrap();
@@ -110,7 +111,7 @@ fn ours(format: &str, log: &[u8]) -> usize {
     }
 }
 
-fn theirs(format: &str, log: &[u8]) -> usize {
+fn read_with_oxttl(format: &str, log: &[u8]) -> usize {
     let mut quads = 0;
     if format == "trig" {
         for quad in oxttl::TriGParser::new().for_slice(log) {
@@ -150,8 +151,8 @@ fn main() {
             continue;
         }
         let log = log.as_bytes();
-        let (quads, seconds) = best(RUNS, || ours(format, log));
-        let (oxttl_quads, oxttl_seconds) = best(RUNS / 3, || theirs(format, log));
+        let (quads, seconds) = best(RUNS, || read_with_rdfm(format, log));
+        let (oxttl_quads, oxttl_seconds) = best(RUNS / 3, || read_with_oxttl(format, log));
         assert_eq!(quads, oxttl_quads);
         println!(
             "{name:9} {quads:7} quads, {:5.1} MB: {:5.2} M quads/s, {:4.0} MB/s; oxttl {:5.2} M quads/s; {:.1} times",

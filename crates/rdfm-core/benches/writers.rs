@@ -1,9 +1,11 @@
-//! Speed of the text writers on one core: quads per second from a batch, with a reused output buffer.
+//! Speed of the text writers on one core: quads per second from a batch, with a reused output
+//! buffer.
 //!
-//! `cargo bench -p rdfm-core --bench writers [-- DATA] [FORMAT]`. Data: an IoT-like log (6 triples per
-//! message with one unique literal each, and terms shared as by a decoder) and a nanopublication-like
-//! log (four named graphs per message). The best of 40 short runs, so that other work on the machine
-//! has little effect. `copy` is the speed of copying the output once.
+//! `cargo bench -p rdfm-core --bench writers [-- DATA] [FORMAT]`. Data: an IoT-like log (6 triples
+//! per message with one unique literal each, and terms shared as by a decoder) and a
+//! nanopublication-like log (four named graphs per message). Reports the best of 40 short runs, so
+//! that other work on the machine has little effect. `copy` is the speed of copying the output
+//! once.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a benchmark may fail during setup
 
 use std::hint::black_box;

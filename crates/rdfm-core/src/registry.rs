@@ -8,7 +8,7 @@ use crate::formats::{jelly, jsonld, nquads, rdf_binary, rdf_patch, rdfxml, resul
 use crate::model::remedy::{Feature, Remedy, Side};
 use crate::regroup::flat::FlatEncoder;
 
-/// The formats, in the order of detection and of listings.
+/// The formats, in the order in which they are detected and listed.
 pub static FORMATS: [&FormatSpec; 20] = [
     &nquads::spec::NTRIPLES,
     &nquads::spec::NQUADS,
@@ -55,16 +55,16 @@ pub fn encoder(
     values: &Values,
     source: Option<&Source>,
 ) -> CodecResult<dyn Encoder> {
-    let made = (spec.encoder)(values, source)?;
-    let whole = spec.carries.boundaries && spec.continuable == Continuable::Never;
-    if whole && values.switch(&FLAT) {
+    let encoder = (spec.encoder)(values, source)?;
+    let needs_complete = spec.carries.boundaries && spec.continuable == Continuable::Never;
+    if needs_complete && values.switch(&FLAT) {
         return Ok(Box::new(FlatEncoder::new(
-            made,
+            encoder,
             spec.name,
             values.number(&LARGEST_MESSAGE),
         )?));
     }
-    Ok(made)
+    Ok(encoder)
 }
 
 /// Returns a counter of the delimiters of a split.

@@ -1,5 +1,5 @@
-//! Changes of datasets: applying patches, converting messages to patches and back, and differences of datasets. Results
-//! are compared with sets of lines, in batches of several sizes.
+//! Changes of datasets: applying patches, converting messages to patches and back, and computing
+//! differences. Results are compared with sets of lines, in batches of several sizes.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -81,11 +81,11 @@ fn applied(data: &str, log: &str) -> (Vec<String>, Applied) {
         for batch in patches(log, size) {
             dataset.apply(&batch, true).unwrap();
         }
-        let made = (quads_of(&dataset), dataset.applied());
+        let result = (quads_of(&dataset), dataset.applied());
         if let Some(found) = &found {
-            assert_eq!(&made, found, "in batches of {size}: {log}");
+            assert_eq!(&result, found, "in batches of {size}: {log}");
         }
-        found = Some(made);
+        found = Some(result);
     }
     found.unwrap()
 }
@@ -196,7 +196,7 @@ fn encoded<R: KindOf>(format: &str, batches: &[LogBatch<R>]) -> Vec<u8> {
 
 /// Codecs set different flags for equal terms: text codecs check the grammar, binary ones do not.
 #[test]
-fn a_term_is_the_same_from_every_format() {
+fn equal_terms_from_different_formats_are_equal() {
     let plain = "<a:s> <a:p> \"x\"@en <a:g> .\n_:b <a:p> \"1\"^^<a:d> .\n";
     let triple = "<a:s> <a:p> <<( _:b <a:p> \"x\" )>> .\n";
     for format in [
@@ -284,16 +284,16 @@ fn errors_contain_the_row_and_keep_earlier_changes() {
     }
 }
 
-/// A generator of reproducible numbers.
+/// A pseudorandom number generator.
 struct Random(u64);
 
 impl Random {
-    fn below(&mut self, most: u64) -> u64 {
+    fn below(&mut self, bound: u64) -> u64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
-        (self.0 >> 33) % most
+        (self.0 >> 33) % bound
     }
 
     fn quad(&mut self) -> String {
@@ -318,18 +318,18 @@ fn set(quads: &[String]) -> BTreeSet<String> {
 
 /// Applies rows by a direct implementation of the rules.
 fn model(before: &str, rows: &[String]) -> BTreeSet<String> {
-    let mut there: BTreeSet<String> = before.lines().map(str::to_owned).collect();
+    let mut quads: BTreeSet<String> = before.lines().map(str::to_owned).collect();
     let mut begun: Option<BTreeSet<String>> = None;
     for row in rows.iter().map(String::as_str).chain(["Z ."]) {
         match row.split_once(' ').unwrap() {
-            ("A", quad) => drop(there.insert(quad.to_owned())),
-            ("D", quad) => drop(there.remove(quad)),
-            ("TX", _) => begun = Some(there.clone()),
+            ("A", quad) => drop(quads.insert(quad.to_owned())),
+            ("D", quad) => drop(quads.remove(quad)),
+            ("TX", _) => begun = Some(quads.clone()),
             ("TC", _) => begun = None,
-            _ => there = begun.take().unwrap_or(there),
+            _ => quads = begun.take().unwrap_or(quads),
         }
     }
-    there
+    quads
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn rows_of(batches: &[PatchBatch]) -> String {
 }
 
 #[test]
-fn a_difference_applied_gives_the_other_dataset() {
+fn applying_a_difference_gives_the_other_dataset() {
     let mut random = Random(2);
     for _ in 0..200 {
         let (old, new) = (random.data(), random.data());
@@ -418,7 +418,7 @@ fn a_difference_larger_than_a_batch_is_split_if_allowed() {
 
 /// Empty slots are reused: repeated changes do not make a dataset grow.
 #[test]
-fn a_small_dataset_stays_right_after_many_changes() {
+fn many_changes_of_a_small_dataset_are_correct() {
     let mut dataset = dataset(&data("ab"), 8192);
     let mut builder = PatchBuilder::new(Limits::default());
     for _ in 0..30 {
@@ -445,10 +445,10 @@ fn a_small_dataset_stays_right_after_many_changes() {
 }
 
 fn to_patches(log: &str, size: u64) -> Vec<PatchBatch> {
-    let mut made = ToPatches::new();
+    let mut converter = ToPatches::new();
     messages(log, size)
         .iter()
-        .filter_map(|batch| made.patches(batch).unwrap())
+        .filter_map(|batch| converter.patches(batch).unwrap())
         .collect()
 }
 
@@ -472,7 +472,7 @@ fn a_message_is_a_transaction_with_its_own_labels() {
 /// Each log counts its messages from 0.
 #[test]
 fn labels_of_several_logs_are_distinct() {
-    let mut made = ToPatches::new();
+    let mut converter = ToPatches::new();
     let mut found = Vec::new();
     for batch in [
         messages("_:a <a:p> _:b .\n", 8192),
@@ -480,26 +480,26 @@ fn labels_of_several_logs_are_distinct() {
     ]
     .concat()
     {
-        found.extend(made.patches(&batch).unwrap());
+        found.extend(converter.patches(&batch).unwrap());
     }
     let text = rows_of(&found);
     assert!(text.contains("A <_:a> <a:p> <_:b> ."), "{text}");
     assert!(text.contains("A <_:_gm1_a> <a:p> <_:_gm1_c> ."), "{text}");
 }
 
-/// Messages, the error, and what was dropped.
+/// Messages, the error, and counts of dropped content.
 type Converted = (Vec<Vec<String>>, Option<String>, Vec<(&'static str, u64)>);
 
 fn to_messages(log: &str, size: u64, separate: bool) -> Converted {
-    let mut made = ToMessages::new(separate, 1 << 26);
+    let mut converter = ToMessages::new(separate, 1 << 26);
     let mut found = Vec::new();
     let mut error = None;
     for batch in patches(log, size) {
-        let next = match made.messages(&batch) {
+        let next = match converter.messages(&batch) {
             Ok(next) => next,
-            Err(met) => {
-                error = Some(met.error.reason.text().to_owned());
-                made.take()
+            Err(refused) => {
+                error = Some(refused.error.reason.text().to_owned());
+                converter.take()
             }
         };
         if let Some(batch) = next {
@@ -511,11 +511,11 @@ fn to_messages(log: &str, size: u64, separate: bool) -> Converted {
             break;
         }
     }
-    (found, error, made.dropped())
+    (found, error, converter.dropped())
 }
 
 #[test]
-fn there_and_back_gives_the_same_messages() {
+fn round_trips_give_the_same_messages() {
     for size in SIZES {
         let text = rows_of(&to_patches(LOG, size));
         let (found, error, dropped) = to_messages(&text, size, false);
@@ -597,10 +597,10 @@ fn rows_that_no_message_can_represent_are_rejected() {
 }
 
 #[test]
-fn a_message_has_a_limit() {
-    let mut made = ToMessages::new(false, 1000);
+fn message_size_is_limited() {
+    let mut converter = ToMessages::new(false, 1000);
     let rows = format!("TX .\n{}TC .\n", rows("+a +b +c +d +e").repeat(20));
-    let error = made.messages(&patches(&rows, 8192)[0]).unwrap_err();
+    let error = converter.messages(&patches(&rows, 8192)[0]).unwrap_err();
     assert_eq!(
         error.error.class,
         rdfm_core::model::error::ErrorClass::Limit

@@ -340,7 +340,7 @@ fn messages_before_an_error_are_delivered() {
         (position.message, position.line_column),
         (Some(2), Some((6, 1)))
     );
-    // Also invalid UTF-8, reported at its byte.
+    // Invalid UTF-8 is reported at its byte.
     let mut log = format!("{Q}\n# @message\n{Q}\n# é").into_bytes();
     log.push(0xff);
     log.extend_from_slice(b"\n");
@@ -356,7 +356,7 @@ fn messages_before_an_error_are_delivered() {
 }
 
 #[test]
-fn batches_of_any_size_contain_the_same() {
+fn batches_of_any_size_contain_the_same_messages() {
     let mut log = String::from("VERSION \"1.2-messages\"\n");
     for n in 0..40 {
         for q in 0..n % 7 {
@@ -524,7 +524,7 @@ fn kept_skipped_bytes_are_limited() {
     let lines = format!("{Q}\n").repeat(30_000);
     let log = format!("{lines}bad\n{lines}{lines}{lines}");
     let seen = skipping(&Options::default(), log.as_bytes(), 4096);
-    // If more than 1 MiB precedes the error, at most 1 MiB from the line with the error.
+    // If more than 1 MiB precedes the error, at most 1 MiB is kept, from the line with the error.
     assert_eq!(seen.len(), 1);
     assert!(seen[0].1.starts_with("skipped bad\n"));
     assert_eq!(seen[0].1.len(), "skipped ".len() + (1 << 20));

@@ -570,7 +570,7 @@ fn rows_patches_depth_and_prefixes_are_limited() {
     limit(
         Options::default(),
         &deep,
-        "triple terms nest deeper than 64",
+        "triple terms are nested deeper than 64 levels",
     );
 }
 
@@ -757,7 +757,7 @@ fn names_of_the_default_graph_are_replaced_when_read_and_rejected_when_written()
             row("PD ex ."),
         ];
         assert_eq!(patches(&log), [rows]);
-        // In other positions it is an IRI, and so are longer ones as graphs.
+        // In other positions the name is an IRI, as is a longer name in the graph position.
         let log = format!("A <{name}> <{name}> <{name}> <{name}s> .\n");
         assert_eq!(
             patches(&log),
@@ -806,12 +806,12 @@ fn the_iri_of_a_prefix_is_checked_unless_lenient() {
         let found = read_as(TEXT, &lenient, log.as_bytes());
         assert_eq!(found.error, None);
         assert_eq!(found.patches.len(), 1);
-        let (_, there) = decode(TEXT, &lenient, log.as_bytes(), log.len());
-        let (out, error, _) = write(TEXT, &lenient, &there);
+        let (_, batches) = decode(TEXT, &lenient, log.as_bytes(), log.len());
+        let (out, error, _) = write(TEXT, &lenient, &batches);
         assert_eq!((error, out), (None, log.into_bytes()));
     }
-    let (_, there) = decode(TEXT, &lenient, b"PA ex \"a:b c\" .\n", 20);
-    let (out, error, _) = write(TEXT, &Options::default(), &there);
+    let (_, batches) = decode(TEXT, &lenient, b"PA ex \"a:b c\" .\n", 20);
+    let (out, error, _) = write(TEXT, &Options::default(), &batches);
     assert_eq!(
         error.unwrap().reason.text(),
         "the IRI 'a:b c' contains characters that are not allowed in an IRI"
@@ -823,8 +823,8 @@ fn the_iri_of_a_prefix_is_checked_unless_lenient() {
 fn thrift_and_text_are_equivalent() {
     let log = "H id <uuid:1> .\nTX .\nPA ex <http://e/> .\nPA \"\" \"_:x\" _:g .\nA _:a ex:p 1 <a:g> .\n\
         D <<( <a:> <b:> \"x\"@he--rtl )>> ex:p \"\" .\nPD ex .\nTC .\nZ .\nZ .\nTX .\nTA .\nZ .\nZ .";
-    let there = batches(log);
-    let (thrift, error, _) = write(THRIFT, &Options::default(), &there);
+    let batches = batches(log);
+    let (thrift, error, _) = write(THRIFT, &Options::default(), &batches);
     assert_eq!(error, None);
     let (_, back) = decode(THRIFT, &Options::default(), &thrift, thrift.len());
     let (text, error, _) = write(TEXT, &Options::default(), &back);

@@ -57,7 +57,7 @@ fn reading_resumes_after_the_next_delimiter_comment() {
         trig(&format!("] # @message of this\n{Q} ] # @messages\n{Q}\n")),
         ["skipped ] ", "skipped <a:o> . ] ", "<a:o>"]
     );
-    // The delimiter is the error, because the statement before it has no dot.
+    // The delimiter itself is the error, because the statement before it has no dot.
     assert_eq!(
         trig(&format!(
             "<a:s> <a:p> <a:o>{COMMENT}{Q}{COMMENT}<a:g> {{ {Q}{COMMENT}{Q}"
@@ -261,9 +261,9 @@ fn buffering_of_a_long_string_is_limited() {
         );
         whole.len()
     };
-    let most = (1 << 20) - 6 - COMMENT.len();
-    assert_eq!(closes_in(most), 2);
-    assert!(closes_in(most + 1) > 2);
+    let limit = (1 << 20) - 6 - COMMENT.len();
+    assert_eq!(closes_in(limit), 2);
+    assert!(closes_in(limit + 1) > 2);
 }
 
 #[test]
@@ -362,7 +362,7 @@ fn a_prefix_redeclared_in_skipped_text_becomes_unknown() {
             assert_eq!(seen[3..], ["<b:/o>", "<f:s> <f:p> <b:/o>"], "{skipped}");
         }
     }
-    // The directive is the error.
+    // The error is in the directive itself.
     let seen = trig(&format!(
         "{known}{Q}\nPREFIX e: <a b:>{COMMENT}e:s e:p e:o ."
     ));
@@ -424,7 +424,7 @@ fn the_skip_ends_parts_before_an_error() {
 }
 
 #[test]
-fn pieces_do_not_matter_after_truncation_or_bit_flips() {
+fn truncated_and_flipped_logs_do_not_depend_on_pieces() {
     for log in [
         "PREFIX e: <a:>\ne:s <a:p> \"\"\"x\n# @message\n\"\"\"@en .\n# @message\nBASE <b:/> <r> a e:\\#, 'x' .\n#@message\r[] a ( 1.5 e:b.c ) .",
         "VERSION \"1.2-messages\" @prefix e: <a:> .\ne:g { e:s <a:p> '''\nMESSAGE\n''' }\nMESSAGE\n@message . <<( <a:s> <a:p> \"o\"@message )>> ]",
@@ -485,11 +485,11 @@ fn an_error_does_not_affect_other_messages() {
     let head = "BASE <b:/> PREFIX e: <http://e/> PREFIX MESSAGE: <m:> PREFIX message: <n:> \
                 PREFIX VERSION: <v:> PREFIX PREFIX: <p:> PREFIX BASE: <q:> e:first a e:message .";
     let mut random = 1u64;
-    let mut below = |most: usize| {
+    let mut below = |bound: usize| {
         random = random
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
-        (random >> 33) as usize % most
+        (random >> 33) as usize % bound
     };
     for round in 0..400 {
         let (announced, delimiters) = if round % 2 == 0 {
@@ -582,7 +582,7 @@ fn lines_without_their_context_line_are_consequences() {
         assert_eq!(seen[4], (4, READ.to_owned()), "{broken}");
         assert_eq!(seen.len(), 5);
     }
-    // One that is too long to be read.
+    // A context line that is too long to be read.
     let options = Options::with("max_message_bytes", 100);
     let pad = " ".repeat(200);
     let log = format!("{{ \"@context\":{{\"p\":\"b:p\"}}{pad}}}\n{{{A}}}\n");

@@ -71,13 +71,13 @@ fn a_default_is_a_value_of_its_option() {
                     | (ValueKind::Switch, Default::Switch(_))
                     | (ValueKind::Text, Default::Text(_)) => {}
                     (
-                        ValueKind::Count(least, most) | ValueKind::Bytes(least, most),
+                        ValueKind::Count(min, max) | ValueKind::Bytes(min, max),
                         Default::Number(number),
-                    ) => assert!((least..=most).contains(&number), "{place}: {number}"),
+                    ) => assert!((min..=max).contains(&number), "{place}: {number}"),
                     (ValueKind::Choice(words), Default::Text(word)) => {
                         assert!(words.contains(&word), "{place}: {word}");
                     }
-                    (kind, default) => panic!("{place}: {default:?} is no {}", kind.name()),
+                    (kind, default) => panic!("{place}: {default:?} is not a {}", kind.name()),
                 }
             }
         }
@@ -106,7 +106,7 @@ fn codecs_accept_no_options_and_each_default_as_text() {
 }
 
 #[test]
-fn values_in_specs_exist() {
+fn names_are_unique_and_values_in_specs_are_accepted() {
     let mut seen = HashSet::new();
     for format in FORMATS {
         let all = [format.name]

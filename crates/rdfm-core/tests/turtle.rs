@@ -62,7 +62,7 @@ fn trig_error(log: &str) -> (usize, String) {
 }
 
 #[test]
-fn comments_delimit() {
+fn comments_delimit_messages() {
     let q = "ex:s ex:p ex:o .";
     for (log, expected) in [
         (String::new(), vec![]),
@@ -113,7 +113,7 @@ fn comments_delimit() {
 }
 
 #[test]
-fn directives_delimit_if_announced() {
+fn directives_delimit_messages_if_announced() {
     let q = "ex:s ex:p ex:o .";
     for (log, expected) in [
         (String::new(), vec![]),
@@ -204,7 +204,7 @@ fn labels_are_scoped_to_their_message_and_distinct() {
 }
 
 #[test]
-fn tokens_need_look_ahead() {
+fn tokens_need_lookahead() {
     let xsd = "^^<http://www.w3.org/2001/XMLSchema#";
     assert_eq!(
         trig(&format!(

@@ -1,4 +1,4 @@
-//! The text encoders: their output, their errors, and independence of the division into batches.
+//! The text encoders: their output, their errors, and independence from batches.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failing unwrap is a failing test
 
 use rdfm_core::codec::batch::NextOf as _;
@@ -344,7 +344,7 @@ fn delimiters_separate_messages() {
 }
 
 #[test]
-fn a_log_without_messages_is_empty_or_announces() {
+fn a_log_without_messages_is_empty_or_only_announces_messages() {
     for format in TEXTS {
         assert_eq!(encode(format, &default(), &[]).0, "");
         assert_eq!(
@@ -355,7 +355,7 @@ fn a_log_without_messages_is_empty_or_announces() {
 }
 
 #[test]
-fn a_label_without_announcement_is_rejected() {
+fn a_version_label_that_does_not_announce_messages_is_rejected() {
     let options = directive().and("version_label", "1.2\" .");
     let refused = encoder("nq", &options).err().unwrap();
     assert!(

@@ -313,13 +313,17 @@ fn tried(one: &[Values], other: &[Values]) -> Option<bool> {
 }
 
 /// Whether a condition is true for some permutation of labels.
-fn any_order(labels: &mut [String], from: usize, is: &mut impl FnMut(&[String]) -> bool) -> bool {
+fn any_order(
+    labels: &mut [String],
+    from: usize,
+    condition: &mut impl FnMut(&[String]) -> bool,
+) -> bool {
     if from == labels.len() {
-        return is(labels);
+        return condition(labels);
     }
     for at in from..labels.len() {
         labels.swap(from, at);
-        let found = any_order(labels, from + 1, is);
+        let found = any_order(labels, from + 1, condition);
         labels.swap(from, at);
         if found {
             return true;

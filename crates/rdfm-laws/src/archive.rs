@@ -11,7 +11,7 @@ use rdfm_core::model::error::DecodeError;
 use crate::mutate::Random;
 
 const BLOCK: usize = 512;
-/// More blocks than a small member has bytes.
+/// Number and size of additional blocks of zeros. Together they are larger than a small member.
 const MORE_BLOCKS: usize = 20;
 const MORE_BYTES: usize = 1 << 16;
 
@@ -20,11 +20,11 @@ const MORE_BYTES: usize = 1 << 16;
 pub struct Member {
     /// Its name.
     pub name: String,
-    /// Its bytes, those of all parts.
+    /// The bytes of all its parts.
     pub bytes: Vec<u8>,
     /// Whether it is complete.
     pub ended: bool,
-    /// The reason why it was not read.
+    /// The reason why it was rejected, if it was.
     pub refusal: Option<String>,
 }
 
@@ -42,9 +42,9 @@ pub fn any_bytes(data: &[u8]) {
             left = rest;
         }
         assert_eq!(read(cuts), read([data.as_slice()]), "cut anywhere");
-        // Needs as long as all other laws together, so it is applied to only some inputs.
+        // This takes as long as all other laws together, so it is applied to only some inputs.
         if random.below(8) == 0 {
-            goes_on(&data);
+            buffering_is_bounded(&data);
         }
     }
 }
@@ -55,8 +55,8 @@ pub fn pieces(data: &[u8], size: usize) {
     assert_eq!(cut, read([data]), "in pieces of {size} bytes");
 }
 
-/// An archive without an end does not require much buffering.
-fn goes_on(data: &[u8]) {
+/// At most a small member is buffered, even if the archive continues.
+fn buffering_is_bounded(data: &[u8]) {
     let mut reader = Reader::default();
     reader.feed(data);
     let more = vec![0; MORE_BYTES];
@@ -91,7 +91,7 @@ impl Reader {
         let waiting = self.members.left();
         assert!(
             self.error.is_some() || (waiting as u64) < MAX_WHOLE_BYTES + BLOCK as u64,
-            "{waiting} bytes wait for more"
+            "{waiting} bytes are buffered"
         );
     }
 
@@ -110,7 +110,7 @@ impl Reader {
                                 refusal: part.refusal,
                             });
                         } else {
-                            let last = self.found.last_mut().expect("bytes of a member");
+                            let last = self.found.last_mut().expect("the bytes belong to a member");
                             assert!(!last.ended, "bytes after the end of a member");
                             last.bytes.extend(bytes);
                             last.ended = part.ended;

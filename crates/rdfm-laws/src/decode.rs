@@ -367,7 +367,7 @@ pub fn each_broken(reading: &Reading, data: &[u8]) {
         if whole.messages[broken].records.is_empty() {
             continue;
         }
-        // No closing bracket precedes its opening bracket.
+        // A closing bracket is never valid at the start of a message.
         let wrong = [&data[..start], b"]", &data[start..]].concat();
         let (messages, errors) = skip_all(reading, &wrong, wrong.len());
         assert!(
@@ -391,7 +391,7 @@ pub fn each_broken(reading: &Reading, data: &[u8]) {
             .collect();
         assert!(
             found == others,
-            "{}: message {broken} is broken, and the others are read as:\n{found:#?}\nnot:\n{others:#?}",
+            "{}: message {broken} is broken, and the other messages are read as:\n{found:#?}\nnot:\n{others:#?}",
             reading.format.name,
         );
         assert!(skip_all(reading, &wrong, 1) == (messages, errors));

@@ -7,7 +7,7 @@
 //! - Reset: after a reset, an encoder writes the same output again.
 //! - Append: a log to which each message is appended in a separate run equals the log written at once, and decoders
 //!   find the end that encoders report.
-//! - A rejected message leaves exactly the complete messages before it in the output.
+//! - Rejection: if a message is rejected, the output contains exactly the complete messages before it.
 
 use std::collections::BTreeMap;
 
@@ -57,8 +57,8 @@ fn encode_with<R: ToValues>(
     (out, error)
 }
 
-/// Encodes batches with two twins that alternate, wherever the encoder skips a batch, and compares with the encoder
-/// alone.
+/// Encodes the batches that the encoder skips with two alternating twins, and compares the output with that of the
+/// encoder alone.
 fn twins<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) {
     let mut alone = writing.encoder();
     let wanted = encode_with(&mut *alone, batches);
@@ -111,7 +111,7 @@ fn twins<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) {
     }
 }
 
-/// Adds an encoder's counts of what it left out.
+/// Adds an encoder's counts of omitted content.
 fn count(encoder: &dyn Encoder, dropped: &mut BTreeMap<&'static str, u64>) {
     for (name, number) in encoder.dropped() {
         *dropped.entry(name).or_default() += number;
@@ -171,7 +171,7 @@ fn round_trip_of<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8])
             messages => (0..messages).map(|at| batch.slice(at..at + 1)).collect(),
         })
         .collect();
-    // The same with a separate term table for each message.
+    // Also encode batches with a separate term table for each message.
     let small = reading.clone().with("batch_messages", 1);
     let (apart, _) = self::batches::<R>(&small, data);
     for cut in [&single, &apart] {
@@ -216,7 +216,7 @@ fn appended<R: ToValues>(
     for batch in batches {
         let mut encoder = writing.encoder();
         if let Some(end) = end {
-            encoder.continue_log(end).expect("it is possible");
+            encoder.continue_log(end).expect("the log can be continued");
         }
         encoder
             .encode(batch.into(), &mut out)
@@ -286,7 +286,7 @@ fn reads_back(
     refused: Option<&EncodeError>,
 ) {
     if refused.is_some() && out.is_empty() && source.kinds == [Kind::Results] {
-        // Not even the head is written, and there is no log without it.
+        // Not even the head was written, so there is no log to decode.
         return;
     }
     let back = outcome(&reading(writing), out, out.len());

@@ -31,7 +31,7 @@ pub fn every_law(reading: &Reading, data: &[u8]) {
             };
             from_every_mark(&log);
             join("jelly", &log);
-            in_splits(&log, &mut random, Marks::Right);
+            in_splits(&log, &mut random, Marks::Correct);
             in_splits(
                 &with_wrong_marks(&log, &mut random),
                 &mut random,
@@ -74,7 +74,7 @@ fn read(format: &str, log: &[u8]) -> Vec<Message> {
     found.messages
 }
 
-/// The content of a message, without what depends on the messages before it.
+/// The content of messages, without data that depends on earlier messages.
 fn content(messages: &[Message]) -> impl Iterator<Item = (&[Vec<crate::message::Term>], String)> {
     let metadata = |message: &Message| format!("{:?}", message.metadata);
     messages
@@ -225,12 +225,12 @@ mod tests {
             assert!(marks(&log).len() > 2);
             let reading = Reading::of("jelly");
             for cut in 1..=log.len() {
-                frames_at_cuts(&reading, &log, &[cut], 4096, Marks::Right);
-                frames_at_cuts(&reading, &log, &[cut, cut + 50], 13, Marks::Right);
+                frames_at_cuts(&reading, &log, &[cut], 4096, Marks::Correct);
+                frames_at_cuts(&reading, &log, &[cut, cut + 50], 13, Marks::Correct);
             }
             for step in [1, 7, 40] {
                 let cuts: Vec<usize> = (1..log.len()).step_by(step).collect();
-                frames_at_cuts(&reading, &log, &cuts, 100, Marks::Right);
+                frames_at_cuts(&reading, &log, &cuts, 100, Marks::Correct);
             }
         }
     }

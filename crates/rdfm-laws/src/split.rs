@@ -107,17 +107,17 @@ pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
     );
 }
 
-/// Whether the restart marks of a log of frames are known to be right.
+/// Whether the restart marks of a log of frames are known to be correct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marks {
     /// An encoder wrote the log.
-    Right,
+    Correct,
     /// Any frame may have a mark.
     Any,
 }
 
 /// The law for logs of frames. The splits return the messages of the complete log, each once and in order, up to the
-/// first error. There is no error if the marks are right and the log has none; wrong marks cause errors, never other
+/// first error. There is no error if the marks are correct and the log has none; wrong marks cause errors, never other
 /// messages.
 pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize, marks: Marks) {
     let mut decoder = reading.clone().with("batch_messages", 1).decoder();
@@ -128,7 +128,7 @@ pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usi
         return;
     }
     let whole = read(reading, data, data.len());
-    let right = marks == Marks::Right;
+    let correct = marks == Marks::Correct;
     let starts = [0].iter().chain(cuts);
     let stops = cuts.iter().chain(&[usize::MAX]);
     let (mut first_index, mut at) = (0, 0);
@@ -147,7 +147,7 @@ pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usi
         }
         counter.finish();
         assert!(
-            !(right && counter.indivisible()),
+            !(correct && counter.indivisible()),
             "frames are damaged at {cuts:?}: {data:x?}"
         );
         let before = at;
@@ -155,7 +155,7 @@ pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usi
             if matches!(event, Event::Error(..)) {
                 let same = whole.get(at) == Some(&event);
                 assert!(
-                    same || !right,
+                    same || !correct,
                     "{event:?} in the split at {start} of {cuts:?}: {data:x?}"
                 );
                 return;
@@ -163,7 +163,7 @@ pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usi
             let alike = match (&event, whole.get(at)) {
                 (Event::Message(found), Some(Event::Message(wanted))) => {
                     let mut found = found.clone();
-                    if !right {
+                    if !correct {
                         // A wrong mark need not declare the namespaces in force.
                         found.namespaces.clone_from(&wanted.namespaces);
                     }
@@ -189,7 +189,7 @@ pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usi
     assert_eq!(
         at,
         whole.len(),
-        "the splits at {cuts:?} lose what follows: {data:x?}"
+        "the splits at {cuts:?} lose later messages: {data:x?}"
     );
 }
 
@@ -240,7 +240,7 @@ fn read(reading: &Reading, data: &[u8], piece: usize) -> Vec<Event> {
                 }
             }
         }
-        assert!(!finished, "asks for more after the end");
+        assert!(!finished, "requests input after the end");
         if let Some(piece) = pieces.next() {
             decoder.feed(piece);
         } else {

@@ -17,20 +17,20 @@ pub fn dataset(message: &Message) -> Vec<Vec<u64>> {
     dataset_of(&message.records)
 }
 
-/// The same for quads.
+/// Like [`dataset`], for quads.
 pub fn dataset_of(quads: &[impl AsRef<[Term]>]) -> Vec<Vec<u64>> {
     let quads: HashSet<&[Term]> = quads.iter().map(AsRef::as_ref).collect();
     let mut colours = Colours::new();
     let mut distinguished = 0;
     loop {
-        let mut met: HashMap<&str, Vec<u64>> = HashMap::new();
+        let mut positions: HashMap<&str, Vec<u64>> = HashMap::new();
         for quad in &quads {
             let colour = hash(coloured(quad, &colours));
             for (at, term) in quad.iter().enumerate() {
-                collect(term, hash((colour, at)), &mut met);
+                collect(term, hash((colour, at)), &mut positions);
             }
         }
-        colours = met
+        colours = positions
             .into_iter()
             .map(|(label, mut all)| {
                 all.sort_unstable();
@@ -49,12 +49,12 @@ pub fn dataset_of(quads: &[impl AsRef<[Term]>]) -> Vec<Vec<u64>> {
 }
 
 /// Collects the positions of blank nodes. `place` identifies a quad and a position in it.
-fn collect<'a>(term: &'a Term, place: u64, met: &mut HashMap<&'a str, Vec<u64>>) {
+fn collect<'a>(term: &'a Term, place: u64, positions: &mut HashMap<&'a str, Vec<u64>>) {
     match term {
-        Term::Bnode(label) => met.entry(label).or_default().push(place),
+        Term::Bnode(label) => positions.entry(label).or_default().push(place),
         Term::Triple(parts) => {
             for (at, part) in parts.iter().enumerate() {
-                collect(part, hash((place, at)), met);
+                collect(part, hash((place, at)), positions);
             }
         }
         _ => {}

@@ -89,7 +89,7 @@ pub fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
 
 /// The block reader makes the same tape of each document in a log as the event parser, or leaves the document to it.
 /// The bytes themselves determine the limits. Returns the numbers of documents of each kind.
-pub fn block_is_events(data: &[u8]) -> (usize, usize) {
+pub fn block_reader_equals_event_parser(data: &[u8]) -> (usize, usize) {
     let mut random = Random::of(data);
     let mut bounds = Bounds {
         max_depth: 100,

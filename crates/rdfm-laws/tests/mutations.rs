@@ -47,7 +47,7 @@ fn try_mutations() {
             );
         }
     }
-    println!("{seed} inputs a format");
+    println!("{seed} inputs per format");
 }
 
 #[test]

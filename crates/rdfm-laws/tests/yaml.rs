@@ -8,7 +8,7 @@ mod corpus;
 use std::time::{Duration, Instant};
 
 use rdfm_laws::mutate::Random;
-use rdfm_laws::yaml::{block_is_events, mutate};
+use rdfm_laws::yaml::{block_reader_equals_event_parser, mutate};
 
 /// The same message as written by `PyYAML`, ruamel.yaml, js-yaml, and the package yaml of npm.
 const OTHERS: [&str; 4] = [
@@ -28,7 +28,7 @@ fn the_block_reader_makes_the_tape_of_the_event_parser() {
     inputs.extend(OTHERS.map(|text| text.as_bytes().to_vec()));
     let (mut in_blocks, mut others) = (0, 0);
     for input in &inputs {
-        let found = block_is_events(input);
+        let found = block_reader_equals_event_parser(input);
         in_blocks += found.0;
         others += found.1;
     }
@@ -41,7 +41,7 @@ fn the_block_reader_makes_the_tape_of_the_event_parser() {
         seed += 1;
         let mut random = Random::new(seed);
         let chosen = random.below(inputs.len());
-        changed += block_is_events(&mutate(&mut random, &inputs[chosen])).0;
+        changed += block_reader_equals_event_parser(&mutate(&mut random, &inputs[chosen])).0;
     }
     assert!(changed > 100, "{changed} of {seed}");
     println!("{seed} inputs, {changed} documents in blocks");

@@ -4,9 +4,9 @@
 //!   piece.
 //! - Cost: one copy of the data. Memory is bounded by one piece, one small member and one long
 //!   name.
-//! - Law: how the bytes are cut changes only the parts of large members. An error comes after the
-//!   members before it, and again on later calls. Members other than regular files with a path
-//!   inside the archive are rejected by name.
+//! - Law: how the bytes are cut changes only the parts of large members. An error is returned after
+//!   all members before it, and again on later calls. Members other than regular files with a path
+//!   inside the archive are rejected, and their names are reported.
 
 mod name;
 #[cfg(test)]
@@ -21,9 +21,9 @@ use crate::model::error::{DecodeError, ErrorClass, Position, quote};
 const BLOCK: usize = 512;
 /// Start of the error if the first header is invalid.
 const NOT_TAR: &str = "not a tar archive (or truncated)";
-/// Members up to this size come in one piece.
+/// Members up to this size are returned in one part.
 pub const MAX_WHOLE_BYTES: u64 = 1 << 20;
-/// Largest long name and largest block of pax records.
+/// Maximum size of a long name, and of a block of pax records.
 const MAX_RECORD_BYTES: u64 = 1 << 20;
 
 /// A member, or a part of a large one.
@@ -33,7 +33,7 @@ pub struct MemberPart {
     pub name: Option<String>,
     /// Whether the member ends here.
     pub ended: bool,
-    /// Why the member is not read.
+    /// Why the member is rejected, if it is.
     pub refusal: Option<String>,
     /// Range of the bytes in the buffer.
     range: Range<usize>,
@@ -43,7 +43,7 @@ pub struct MemberPart {
 enum ArchiveState {
     /// A header.
     Header,
-    /// Bytes of a member that comes in parts, then the padding of its last block.
+    /// Bytes of a member that is returned in parts, then the padding of its last block.
     Member { left: u64, padding: u64 },
     /// Bytes to skip.
     Skip { left: u64 },
@@ -53,7 +53,7 @@ enum ArchiveState {
         size: usize,
         padding: usize,
     },
-    /// A member that comes in one piece.
+    /// A member that is returned in one part.
     Whole {
         name: String,
         size: usize,
@@ -63,8 +63,8 @@ enum ArchiveState {
     End,
 }
 
-/// Splits an archive into members. Feed pieces, then call [`parts`](Self::parts) until it returns
-/// none. After the last piece call [`finish`](Self::finish) and take the rest.
+/// Splits an archive into members. Feed a piece, then call [`parts`](Self::parts) until it returns
+/// an empty list. After the last piece call [`finish`](Self::finish), and take the remaining parts.
 pub struct TarMembers {
     buffer: Vec<u8>,
     at: usize,
@@ -128,7 +128,7 @@ impl TarMembers {
         self.buffer.get(part.range.clone()).unwrap_or_default()
     }
 
-    /// Number of buffered bytes that were not consumed.
+    /// Number of buffered bytes that have not been consumed.
     pub fn left(&self) -> usize {
         self.buffer.len() - self.at
     }
@@ -150,8 +150,8 @@ impl TarMembers {
     /// [`finish`](Self::finish) "done".
     ///
     /// # Errors
-    /// If the archive is broken or truncated: after every member before that, and again on later
-    /// calls.
+    /// If the archive is broken or truncated. The error is returned after all members before it,
+    /// and again on later calls.
     pub fn parts(&mut self) -> Result<Vec<MemberPart>, DecodeError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -225,18 +225,18 @@ impl TarMembers {
                 }
                 _ if !self.finished => return Ok(()),
                 ArchiveState::End => return Ok(()),
-                // As in other readers, a single block of zeros also ends the archive.
+                // A single block of zeros ends the archive, as in other readers.
                 ArchiveState::Header if self.zeros && here == 0 => return Ok(()),
                 ArchiveState::Header if at_start && here > 0 => {
                     let reason = format!("{NOT_TAR}: only {here} of the {BLOCK} bytes of a header");
                     return Err(self.error(ErrorClass::Truncated, reason));
                 }
                 ArchiveState::Header => {
-                    return Err(self.cut("before its end mark"));
+                    return Err(self.truncated("before its end mark"));
                 }
                 _ => {
                     let inside = format!("inside {}", quote(self.name.as_bytes()));
-                    return Err(self.cut(&inside));
+                    return Err(self.truncated(&inside));
                 }
             }
         }
@@ -257,7 +257,7 @@ impl TarMembers {
         self.before == 0 && self.at == 0
     }
 
-    fn cut(&self, place: &str) -> DecodeError {
+    fn truncated(&self, place: &str) -> DecodeError {
         let reason =
             format!("the archive ends {place}; the file is truncated; get a complete copy");
         self.error(ErrorClass::Truncated, reason)
@@ -399,7 +399,7 @@ impl TarMembers {
                     }
                 }
             }
-            // Targets of links, which are rejected, and global pax records.
+            // Links are rejected, so their targets are not needed. Global pax records are ignored.
             _ => {}
         }
         self.at += size + padding;
@@ -417,7 +417,7 @@ fn pax_record(data: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     Some((&record[..equals], &record[equals + 1..], &data[length..]))
 }
 
-/// Number of bytes that fill the last block.
+/// Number of padding bytes after a member of this size.
 const fn padding(size: u64) -> u64 {
     size.next_multiple_of(BLOCK as u64) - size
 }

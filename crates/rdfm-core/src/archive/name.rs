@@ -2,15 +2,14 @@
 //!
 //! - In: the path and the kind from a header. Out: a name, and the reason if the member is
 //!   rejected.
-//! - Law: only regular files with a path inside the archive are read. Folders have no content to
-//!   read.
+//! - Law: only regular files with a path inside the archive are read. Folders have no content.
 
 use tar::EntryType;
 
-/// Returns the name of a member, and why it is rejected if it is.
+/// Returns the name of a member, and the reason if it is rejected.
 pub(super) fn checked(path: &[u8], kind: EntryType, sparse: bool) -> (String, Option<String>) {
-    let path = without_here(path);
-    // Bytes that are not UTF-8 are escaped only at the end: here a backslash is a path separator.
+    let path = strip_dot_slash(path);
+    // Bytes that are not UTF-8 are escaped last, because a backslash is a path separator here.
     let name = String::from_utf8_lossy(path);
     let drive = name.as_bytes().get(1) == Some(&b':')
         && matches!(name.as_bytes().get(2), Some(b'/' | b'\\'));
@@ -37,7 +36,7 @@ pub(super) fn checked(path: &[u8], kind: EntryType, sparse: bool) -> (String, Op
 }
 
 /// Removes all leading `./` from a path.
-fn without_here(mut path: &[u8]) -> &[u8] {
+fn strip_dot_slash(mut path: &[u8]) -> &[u8] {
     while let Some(rest) = path.strip_prefix(b"./") {
         path = rest;
     }

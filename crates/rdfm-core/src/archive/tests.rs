@@ -12,7 +12,7 @@ type Outcome = (
     Option<DecodeError>,
 );
 
-/// Takes all available parts, until an error.
+/// Takes all available parts, or those before an error.
 fn take(members: &mut TarMembers, (found, error): &mut Outcome) {
     while error.is_none() {
         match members.parts() {
@@ -29,17 +29,17 @@ fn take(members: &mut TarMembers, (found, error): &mut Outcome) {
                             last.1.extend_from_slice(bytes);
                             last.2 = part.ended;
                         }
-                        (None, None) => panic!("bytes of no member"),
+                        (None, None) => panic!("bytes before the first member"),
                     }
                 }
             }
-            Err(met) => {
+            Err(found_error) => {
                 assert_eq!(
                     members.parts().err().as_ref(),
-                    Some(&met),
+                    Some(&found_error),
                     "the error is repeated"
                 );
-                *error = Some(met);
+                *error = Some(found_error);
             }
         }
     }
@@ -133,7 +133,7 @@ fn files_come_in_order_and_folders_are_omitted() {
 }
 
 #[test]
-fn one_block_of_zeros_is_also_an_end() {
+fn a_single_block_of_zeros_ends_the_archive() {
     let mut data = archive(&[member("a.nq", b'0', b"1")]);
     data.truncate(data.len() - BLOCK);
     assert_eq!(read(&data), (vec![plain("a.nq", b"1")], None));
@@ -166,7 +166,7 @@ fn long_names_and_records_apply_only_to_the_next_member() {
 }
 
 #[test]
-fn members_other_than_regular_files_inside_are_rejected_and_skipped() {
+fn links_devices_and_outside_paths_are_rejected_and_skipped() {
     let sparse = record("GNU.sparse.major", "1");
     for (before, name, kind, data, what) in [
         ("", "b.nq", b'2', "", "is a link"),
@@ -253,7 +253,7 @@ fn a_truncated_archive_gives_the_complete_members_and_an_error() {
 }
 
 #[test]
-fn other_data_is_an_error() {
+fn data_outside_an_archive_is_an_error() {
     let noise = vec![b'x'; 700];
     fails(&noise, ErrorClass::Malformed, "not a tar archive", 0);
     let one = archive(&[member("a.nq", b'0', b"1")]);

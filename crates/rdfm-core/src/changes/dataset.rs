@@ -1,11 +1,11 @@
-//! A dataset in memory that patches change.
+//! An in-memory dataset to which patches are applied.
 //!
 //! - In: batches of messages, whose quads are added; batches of patches, which are applied.
 //! - Out: the quads in insertion order, and the prefixes, as one message.
-//! - Cost: 27 to 37 bytes per quad, plus each term once. A change is one lookup. The lookups of a
-//!   batch are done together, because each is likely to miss all caches.
-//! - Law: adding an existing quad or deleting a missing one changes nothing. Aborted transactions,
-//!   and those that their patch does not end, are undone.
+//! - Cost: 27 to 37 bytes per quad, plus one copy of each term. A change is one lookup. The lookups
+//!   of a batch are done together, because each is likely to miss all caches.
+//! - Law: adding an existing quad or deleting a missing one changes nothing. Transactions that
+//!   are aborted, or not ended by their patch, are undone.
 
 use super::index::{Index, hash_numbers};
 use super::rules::{Rules, Violation, in_row, refused};
@@ -38,7 +38,7 @@ pub struct Applied {
     pub undone: u64,
 }
 
-/// Marks the place of a deleted quad. No quad has this subject.
+/// Marks the place of a deleted quad. No real quad has this subject.
 const DELETED: QuadKey = [TermNumber::MAX; 4];
 
 /// A change, with what is needed to undo it.
@@ -123,7 +123,7 @@ impl Dataset {
         Ok(())
     }
 
-    /// Returns the keys of quads of a batch.
+    /// Returns the keys of a batch's quads.
     pub(super) fn take_keys(
         &mut self,
         table: &TermTable,
@@ -138,8 +138,8 @@ impl Dataset {
 
     /// Returns the place of a quad, if it exists.
     pub(super) fn place(&self, key: &QuadKey) -> Option<u32> {
-        let is = |place: u32| self.quads[place as usize] == *key;
-        self.places.find(hash_numbers(*key), is)
+        let matches = |place: u32| self.quads[place as usize] == *key;
+        self.places.find(hash_numbers(*key), matches)
     }
 
     /// Returns the existing quads from a place on, with their places.
@@ -173,17 +173,17 @@ impl Dataset {
 
     fn remove(&mut self, key: &QuadKey) -> Option<u32> {
         let quads = &self.quads;
-        let is = |place: u32| quads[place as usize] == *key;
-        let place = self.places.remove(hash_numbers(*key), is)?;
+        let matches = |place: u32| quads[place as usize] == *key;
+        let place = self.places.remove(hash_numbers(*key), matches)?;
         self.quads[place as usize] = DELETED;
         Some(place)
     }
 
-    /// Applies patches. With `chain`, a broken chain of patches is an error.
+    /// Applies patches. If `chain` is true, a broken patch chain is an error.
     ///
     /// # Errors
-    /// If a rule of [`super::rules`] is broken, or there are too many terms or quads. The patches
-    /// before are applied, and the changes of the open transaction are undone.
+    /// If a rule of [`super::rules`] is broken, or there are too many terms or quads. Earlier
+    /// patches are applied, and the open transaction is undone.
     pub fn apply(&mut self, batch: &PatchBatch, chain: bool) -> Result<(), DecodeError> {
         let quads = batch.records().iter().map(|operation| operation.change());
         let keys = self.take_keys(batch.table(), quads);
@@ -250,12 +250,12 @@ impl Dataset {
             OperationCode::Add => {
                 let place = self.insert(key).map_err(limit)?;
                 self.applied.added += u64::from(place.is_some());
-                self.changed(place.map(Change::Added));
+                self.record_change(place.map(Change::Added));
             }
             OperationCode::Delete => {
                 let place = self.remove(&key);
                 self.applied.deleted += u64::from(place.is_some());
-                self.changed(place.map(|place| Change::Deleted(place, key)));
+                self.record_change(place.map(|place| Change::Deleted(place, key)));
             }
             OperationCode::Begin => {
                 self.transaction = Some(Transaction {
@@ -279,7 +279,7 @@ impl Dataset {
         Ok(())
     }
 
-    fn changed(&mut self, change: Option<Change>) {
+    fn record_change(&mut self, change: Option<Change>) {
         match (change, &mut self.transaction) {
             (Some(change), Some(transaction)) => transaction.changes.push(change),
             (None, _) => self.applied.without_effect += 1,
@@ -323,7 +323,7 @@ impl Dataset {
         }
     }
 
-    /// Returns the dataset as one message. With `parts`, a large message comes in parts.
+    /// Returns the dataset as one message. If `parts` is true, a large message comes in parts.
     #[must_use]
     pub fn message(&self, parts: bool) -> Quads<'_> {
         Quads {
@@ -342,7 +342,7 @@ impl Dataset {
     }
 }
 
-/// The quads of a dataset as batches of one message.
+/// Yields the quads of a dataset as one message, in one or more batches.
 pub struct Quads<'a> {
     dataset: &'a Dataset,
     builder: BatchBuilder,
@@ -392,7 +392,7 @@ impl Quads<'_> {
     }
 }
 
-/// Copies a quad into the batch of a builder.
+/// Copies a quad into a builder's batch.
 pub(super) fn quad<R: crate::model::record::Record>(
     terms: &TermIndex,
     key: &QuadKey,

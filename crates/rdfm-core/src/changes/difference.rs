@@ -2,7 +2,7 @@
 //! label.
 //!
 //! - In: a dataset, and the batches of another one. Out: one patch.
-//! - Cost: both datasets in memory.
+//! - Cost: both datasets are in memory.
 //! - Law: the patch, applied to the old dataset, gives the new one.
 
 use super::dataset::{Dataset, QuadKey, quad};
@@ -19,8 +19,8 @@ pub struct Difference {
     old: Dataset,
     kept: Vec<bool>,
     added: Vec<QuadKey>,
-    /// Index of `added`.
-    known: Index,
+    /// Places in `added` by quad.
+    added_index: Index,
     builder: PatchBuilder,
     copies: Copies,
     /// Whether a patch larger than a batch comes in parts.
@@ -33,7 +33,7 @@ pub struct Difference {
 
 impl Difference {
     /// Starts with the old dataset and an empty new one. `index` is the index of the patch in its
-    /// log. With `parts`, a patch larger than a batch comes in parts.
+    /// log. If `parts` is true, a patch larger than a batch comes in parts.
     #[must_use]
     pub fn from(old: Dataset, index: u64, parts: bool) -> Self {
         let mut builder = if parts {
@@ -46,7 +46,7 @@ impl Difference {
             kept: vec![false; old.places()],
             old,
             added: Vec::new(),
-            known: Index::default(),
+            added_index: Index::default(),
             builder,
             copies: Copies::default(),
             parts,
@@ -70,13 +70,13 @@ impl Difference {
                 continue;
             }
             let hash = hash_numbers(key);
-            let is = |at: u32| self.added[at as usize] == key;
-            if self.known.find(hash, is).is_none() {
+            let matches = |at: u32| self.added[at as usize] == key;
+            if self.added_index.find(hash, matches).is_none() {
                 let at = u32::try_from(self.added.len())
                     .ok()
                     .filter(|at| *at < u32::MAX);
                 let at = at.ok_or_else(|| LimitExceeded("more than 4,294,967,294 quads".into()))?;
-                self.known.insert(hash, at);
+                self.added_index.insert(hash, at);
                 self.added.push(key);
             }
         }

@@ -59,14 +59,14 @@ impl Index {
         std::hint::black_box(read);
     }
 
-    /// Returns the slot of a number with this hash.
-    fn slot(&self, hash: u32, is: impl Fn(u32) -> bool) -> Option<usize> {
+    /// Returns the slot of the matching number with this hash.
+    fn slot(&self, hash: u32, matches: impl Fn(u32) -> bool) -> Option<usize> {
         if self.slots.is_empty() {
             return None;
         }
         let mut at = self.home(hash);
         while self.slots[at] != EMPTY {
-            if hash_of(self.slots[at]) == hash && is(number_of(self.slots[at])) {
+            if hash_of(self.slots[at]) == hash && matches(number_of(self.slots[at])) {
                 return Some(at);
             }
             at = self.next(at);
@@ -76,8 +76,8 @@ impl Index {
 
     /// Returns the matching number with this hash.
     #[inline]
-    pub fn find(&self, hash: u32, is: impl Fn(u32) -> bool) -> Option<u32> {
-        Some(number_of(self.slots[self.slot(hash, is)?]))
+    pub fn find(&self, hash: u32, matches: impl Fn(u32) -> bool) -> Option<u32> {
+        Some(number_of(self.slots[self.slot(hash, matches)?]))
     }
 
     /// Adds a number below 2^32 - 1 that is not in the index.
@@ -104,11 +104,11 @@ impl Index {
 
     /// Removes and returns the matching number with this hash.
     #[inline]
-    pub fn remove(&mut self, hash: u32, is: impl Fn(u32) -> bool) -> Option<u32> {
-        let mut free = self.slot(hash, is)?;
+    pub fn remove(&mut self, hash: u32, matches: impl Fn(u32) -> bool) -> Option<u32> {
+        let mut free = self.slot(hash, matches)?;
         let number = number_of(self.slots[free]);
         self.count -= 1;
-        // Moves up later entries of the run, unless one would come before its home slot.
+        // Moves later entries of the run forward, but never before their home slots.
         let mut at = self.next(free);
         while self.slots[at] != EMPTY {
             let home = self.home(hash_of(self.slots[at]));

@@ -2,10 +2,11 @@
 //!
 //! - In: batches of messages or patches. Out: batches of the other kind.
 //! - Cost: one copy of the records and their terms. Converting patches to messages buffers a
-//!   transaction, and takes 20 to 40 bytes per blank node unless they are separate.
+//!   transaction, and takes 20 to 40 bytes per blank node, unless blank nodes are separate in each
+//!   transaction.
 //! - Law: a round trip gives the same messages, up to blank node labels. A message becomes a
-//!   transaction of adds. Its labels get the number of the message if necessary, because in patches
-//!   labels are valid throughout the log.
+//!   transaction of adds. The message number is added to its labels if necessary, because in
+//!   patches labels are valid throughout the log.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -26,19 +27,20 @@ use super::rules::{Transactions, in_row};
 /// Copies of a batch's terms in the batch of a builder.
 #[derive(Default)]
 pub(super) struct CopiedTerms {
-    /// Serial number of the builder's batch, message if it matters, and id of the copy.
-    made: Vec<(u32, u64, TermId)>,
+    /// Serial number of the builder's batch, message number if the copy depends on it, and id of
+    /// the copy.
+    copies: Vec<(u32, u64, TermId)>,
 }
 
 impl CopiedTerms {
     pub(super) fn begin_batch(&mut self, table: &TermTable) {
-        self.made.clear();
-        self.made
+        self.copies.clear();
+        self.copies
             .resize(table.terms().len(), (0, 0, TermId::DEFAULT_GRAPH));
     }
 
-    /// Copies a term. With `apart`, blank node labels are made distinct by that message number.
-    /// Recursion is as deep as triple terms nest.
+    /// Copies a term. If `apart` is a message number, it is added to blank node labels to make them
+    /// distinct. Recursion is as deep as triple terms nest.
     pub(super) fn term<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
@@ -55,9 +57,9 @@ impl CopiedTerms {
             TermKind::Bnode | TermKind::TripleTerm => apart.unwrap_or_default(),
             _ => 0,
         };
-        let (serial, made_for, made) = self.made[id.index()];
-        if serial == builder.serial() && made_for == message {
-            return Ok(made);
+        let (serial, copied_for, copy) = self.copies[id.index()];
+        if serial == builder.serial() && copied_for == message {
+            return Ok(copy);
         }
         let text = table.text_of(term);
         let new = match term.kind {
@@ -82,7 +84,7 @@ impl CopiedTerms {
             }
             kind => builder.add_with_aux(kind, text, 0, term.flags)?,
         };
-        self.made[id.index()] = (builder.serial(), message, new);
+        self.copies[id.index()] = (builder.serial(), message, new);
         Ok(new)
     }
 
@@ -149,10 +151,10 @@ impl ToPatches {
         self.metadata
     }
 
-    /// Returns the patches of the messages of a batch. A part of a message gives a part of a patch.
+    /// Converts the messages of a batch to patches. A part of a message becomes a part of a patch.
     ///
     /// # Errors
-    /// If they are too large for a batch.
+    /// If the patches are too large for a batch.
     pub fn patches(&mut self, batch: &MessageBatch) -> Result<Option<PatchBatch>, EncodeError> {
         let limit = |error: LimitExceeded| failed(batch.first_index(), ErrorClass::Limit, error.0);
         self.copied.begin_batch(batch.table());
@@ -237,8 +239,8 @@ pub struct ToMessages {
 }
 
 impl ToMessages {
-    /// Starts at the beginning of a log. With `separate`, a blank node used in several transactions
-    /// becomes several.
+    /// Starts at the beginning of a log. If `separate` is true, a blank node used in several
+    /// transactions becomes a separate node in each message.
     #[must_use]
     pub fn new(separate: bool, max_message_bytes: u64) -> Self {
         Self {
@@ -258,7 +260,7 @@ impl ToMessages {
         }
     }
 
-    /// Counts of what messages cannot contain so far: header lines, deletions of prefixes, and
+    /// Counts so far of content that messages cannot represent: headers, deletions of prefixes, and
     /// transactions that were aborted or not ended.
     #[must_use]
     pub fn dropped(&self) -> Vec<(&'static str, u64)> {
@@ -272,12 +274,12 @@ impl ToMessages {
         .collect()
     }
 
-    /// Returns the messages of the patches of a batch.
+    /// Converts the patches of a batch to messages.
     ///
     /// # Errors
     /// If a patch deletes a quad (unless that is undone), transaction rows are out of order, a
     /// blank node is used in two messages, or a message is too large. [`take`](Self::take) then
-    /// returns the messages before.
+    /// returns the earlier messages.
     pub fn messages(&mut self, batch: &PatchBatch) -> Result<Option<MessageBatch>, RefusedRow> {
         self.copied.begin_batch(batch.table());
         for patch in 0..batch.len() {
@@ -356,7 +358,7 @@ impl ToMessages {
                 self.refuse(reason.into())?;
             }
             OperationCode::DeletePrefix => self.prefixes += 1,
-            // Outside of a transaction, it applies to the next message and does not begin one.
+            // Outside of a transaction, the prefix belongs to the next message but does not begin it.
             OperationCode::AddPrefix => {
                 self.builder
                     .add_namespace(table.text(operation.name), table.text(operation.object))
@@ -375,8 +377,8 @@ impl ToMessages {
         Ok(())
     }
 
-    /// Rejects the row. Within a transaction, only once that is committed, because an undone
-    /// transaction has no effect.
+    /// Rejects the row. Within a transaction, the error is delayed until the commit, because an
+    /// undone transaction has no effect.
     fn refuse(&mut self, reason: Reason) -> Result<(), (ErrorClass, Reason)> {
         if !self.transactions.is_open() {
             return Err((ErrorClass::Unsupported, reason));

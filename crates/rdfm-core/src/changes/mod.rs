@@ -2,8 +2,8 @@
 //! patches, and computing differences of datasets and messages.
 //!
 //! - In: batches of messages and of patches. Out: batches of the other kind.
-//! - Cost: a dataset is in memory ([`dataset`]). The other modules buffer one batch or one message
-//!   ([`per_message`]).
+//! - Cost: [`dataset`] and [`difference`] keep datasets in memory. The other modules buffer one
+//!   batch, or the waiting messages ([`per_message`]).
 //! - Law: blank nodes of datasets and patches are identified by their labels.
 
 pub mod dataset;

@@ -1,9 +1,9 @@
-//! Differences between messages: each message of a log and the next, or messages with the same
-//! index in two logs.
+//! Differences between consecutive messages of a log, or between messages with the same index in
+//! two logs.
 //!
 //! - In: batches of complete messages. Out: batches of patches, one per message.
-//! - Cost: the messages that wait for their counterpart, and their terms. Terms of finished
-//!   messages are dropped when they are the majority.
+//! - Cost: memory for the messages that wait for their counterparts, and for their terms. Terms of
+//!   finished messages are dropped when they are the majority.
 //! - Law: a patch, applied to the old message, gives the new one. Its deletes are in the order of
 //!   the old message, followed by adds in the order of the new one.
 
@@ -58,7 +58,7 @@ pub enum OldOrNew {
 pub struct MessageDifferences {
     terms: TermIndex,
     /// Number of terms, and of their bytes, above which unused terms are dropped.
-    most: (usize, usize),
+    limits: (usize, usize),
     old: LogSide,
     new: LogSide,
     /// For one log: its previous message, which is the old message for the next patch.
@@ -76,7 +76,7 @@ impl MessageDifferences {
     pub fn of_logs() -> Self {
         Self {
             terms: TermIndex::default(),
-            most: (FEW_TERMS, FEW_BYTES),
+            limits: (FEW_TERMS, FEW_BYTES),
             old: LogSide::default(),
             new: LogSide::default(),
             last: None,
@@ -92,13 +92,13 @@ impl MessageDifferences {
     /// The log is [`OldOrNew::New`].
     #[must_use]
     pub fn of_snapshots() -> Self {
-        let mut made = Self::of_logs();
-        made.last = Some(Vec::new());
-        made.old.ended = true;
-        made
+        let mut differences = Self::of_logs();
+        differences.last = Some(Vec::new());
+        differences.old.ended = true;
+        differences
     }
 
-    /// The log of which messages are needed next: the one with fewer waiting messages. `None` if
+    /// The log whose messages are needed next: the one with fewer waiting messages. `None` if
     /// both have ended.
     #[must_use]
     pub fn wanted(&self) -> Option<OldOrNew> {
@@ -119,12 +119,12 @@ impl MessageDifferences {
         }
     }
 
-    /// Takes messages of a log.
+    /// Adds messages of a log.
     ///
     /// # Errors
-    /// If there are too many terms, or too many bytes of them.
+    /// If the terms are too many, or too large in total.
     pub fn add(&mut self, which: OldOrNew, batch: &MessageBatch) -> Result<(), LimitExceeded> {
-        if self.terms.len() > self.most.0 || self.terms.bytes() > self.most.1 {
+        if self.terms.len() > self.limits.0 || self.terms.bytes() > self.limits.1 {
             self.forget()?;
         }
         let mut keys = std::mem::take(&mut self.keys);
@@ -166,8 +166,8 @@ impl MessageDifferences {
     }
 
     fn is_ready(&self) -> bool {
-        let there = |side: &LogSide| !side.lengths.is_empty();
-        let (old, new) = (there(&self.old), there(&self.new));
+        let has_message = |side: &LogSide| !side.lengths.is_empty();
+        let (old, new) = (has_message(&self.old), has_message(&self.new));
         (old || self.old.ended) && (new || self.new.ended) && (old || new)
     }
 
@@ -184,8 +184,8 @@ impl MessageDifferences {
                 None => added.add(key),
             }
         }
-        let gone = before.keys.iter().zip(&kept).filter(|(_, kept)| !**kept);
-        let deletes = gone.map(|(key, _)| (OperationCode::Delete, key));
+        let missing = before.keys.iter().zip(&kept).filter(|(_, kept)| !**kept);
+        let deletes = missing.map(|(key, _)| (OperationCode::Delete, key));
         let adds = added.keys.iter().map(|key| (OperationCode::Add, key));
         self.builder.begin_message(0);
         self.builder.push(Operation::bare(OperationCode::Begin));
@@ -229,7 +229,7 @@ impl MessageDifferences {
                 *place = key;
             }
         }
-        self.most = (
+        self.limits = (
             FEW_TERMS.max(2 * terms.len()),
             FEW_BYTES.max(2 * terms.bytes()),
         );
@@ -243,7 +243,7 @@ impl MessageDifferences {
 #[derive(Default)]
 struct DistinctQuads {
     keys: Vec<QuadKey>,
-    /// Places of the quads; empty up to [`FEW_QUADS`].
+    /// Places of the quads; empty if there are at most [`FEW_QUADS`].
     places: Index,
 }
 
@@ -252,8 +252,8 @@ impl DistinctQuads {
         if self.keys.len() <= FEW_QUADS {
             return self.keys.iter().position(|other| other == key);
         }
-        let is = |place: u32| self.keys[place as usize] == *key;
-        Some(self.places.find(hash_numbers(*key), is)? as usize)
+        let matches = |place: u32| self.keys[place as usize] == *key;
+        Some(self.places.find(hash_numbers(*key), matches)? as usize)
     }
 
     /// Adds a quad unless it has been added before.
@@ -322,10 +322,10 @@ mod tests {
     #[test]
     fn unused_terms_are_dropped() {
         let mut differences = MessageDifferences::of_snapshots();
-        differences.most = (8, usize::MAX);
+        differences.limits = (8, usize::MAX);
         for number in 0..200 {
             let batch = message([number, number + 1, number]);
-            differences.most = (8, usize::MAX);
+            differences.limits = (8, usize::MAX);
             differences.add(OldOrNew::New, &batch).unwrap();
             let first = match number {
                 0 => "Aa:0".to_owned(),
@@ -360,9 +360,9 @@ mod tests {
         differences.add(OldOrNew::Old, &message([1])).unwrap();
         assert_eq!(differences.wanted(), Some(OldOrNew::New));
         assert!(operations(&mut differences).is_empty());
-        differences.most = (0, 0);
+        differences.limits = (0, 0);
         differences.add(OldOrNew::Old, &message([2, 3])).unwrap();
-        differences.most = (0, 0);
+        differences.limits = (0, 0);
         differences.add(OldOrNew::New, &message([4, 1])).unwrap();
         assert_eq!(operations(&mut differences), [["TX", "Aa:4", "TC"]]);
         differences.end(OldOrNew::New);

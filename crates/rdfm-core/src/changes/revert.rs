@@ -41,7 +41,7 @@ pub enum RevertStep {
     Forget(u64),
 }
 
-/// Counts of what was read.
+/// Counts of the content read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reverted {
     /// Committed transactions.
@@ -64,7 +64,7 @@ type GraphPrefix = (Box<[u8]>, Box<[u8]>);
 struct PrefixState {
     iris: FxHashMap<GraphPrefix, Box<[u8]>>,
     bytes: u64,
-    most: u64,
+    max_bytes: u64,
     /// Changes by the open transaction, with the previous IRIs.
     changes: Vec<(GraphPrefix, Option<Box<[u8]>>)>,
 }
@@ -78,10 +78,10 @@ impl PrefixState {
         in_transaction: bool,
     ) -> Result<Option<Box<[u8]>>, LimitExceeded> {
         let before = self.put(prefix.clone(), iri.map(Into::into));
-        if self.bytes > self.most {
+        if self.bytes > self.max_bytes {
             let text = format!(
                 "the prefixes of the patches take more than {} bytes of memory",
-                self.most
+                self.max_bytes
             );
             return Err(LimitExceeded(Reason::limit(text, "max_message_bytes")));
         }
@@ -132,7 +132,7 @@ pub struct Inverse {
 }
 
 impl Inverse {
-    /// Starts at the beginning of a log. With `chain`, a broken chain of patches is an error. The
+    /// Starts at the beginning of a log. If `chain` is true, a broken patch chain is an error. The
     /// prefixes that the patches add may take `max_message_bytes` bytes.
     #[must_use]
     pub fn new(chain: bool, max_message_bytes: u64) -> Self {
@@ -144,7 +144,7 @@ impl Inverse {
             prefixes: PrefixState {
                 iris: FxHashMap::default(),
                 bytes: 0,
-                most: max_message_bytes,
+                max_bytes: max_message_bytes,
                 changes: Vec::new(),
             },
             in_transaction: false,
@@ -156,7 +156,7 @@ impl Inverse {
         }
     }
 
-    /// Counts of what was read so far.
+    /// Counts of the content read so far.
     #[must_use]
     pub const fn done(&self) -> Reverted {
         self.done

@@ -3,8 +3,8 @@
 //! - In: the operations of patches, in order, across consecutive logs.
 //! - Out: each operation that breaks a rule, and each unfinished transaction.
 //! - Cost: one comparison per operation, and the `id` of two patches.
-//! - Law: code that applies patches rejects what [`Rules::check`] finds, except unfinished
-//!   transactions, which are undone.
+//! - Law: code that applies patches rejects the violations that [`Rules::check`] finds, except
+//!   unfinished transactions, which are undone.
 
 use crate::model::batch::PatchBatch;
 use crate::model::error::{DecodeError, ErrorClass, Position};
@@ -14,8 +14,8 @@ use crate::model::table::TermTable;
 use crate::model::term::TermId;
 use crate::model::write::write_term;
 
-/// Maximum number of characters of a term in an error. Identifiers are often longer than the usual
-/// 40, and differ at the end.
+/// Maximum number of characters of a term in an error. Patch ids are often longer than the usual 40
+/// characters, and differ at the end.
 const MAX_SHOWN: usize = 200;
 
 /// A rule for logs of patches.
@@ -32,7 +32,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Whether the rule concerns the chain of patches.
+    /// Whether the rule concerns the patch chain.
     #[must_use]
     pub const fn is_chain(self) -> bool {
         matches!(self, Self::Chain | Self::ChainOfLogs)
@@ -247,7 +247,8 @@ impl Rules {
         self.links.within = false;
     }
 
-    /// Handles missing patches, or a patch without its end: the next patch may follow any patch.
+    /// Accounts for missing patches, or for a patch without its end: the next patch may follow any
+    /// patch.
     pub fn skip(&mut self) {
         *self = Self {
             links: Links {

@@ -45,32 +45,32 @@ pub struct TermIndex {
     values: Vec<u8>,
     /// Start of each term in `values`.
     starts: Vec<usize>,
-    /// Numbers of the batch's terms, from 1 on, or [`PENDING`]; 0 means unknown.
-    known: Vec<TermNumber>,
+    /// Numbers of the batch's terms, from 1, or [`PENDING`]; 0 means unknown.
+    batch_numbers: Vec<TermNumber>,
     /// Pending lookups and their keys.
-    wanted: Vec<PendingLookup>,
+    pending: Vec<PendingLookup>,
     keys: Vec<u8>,
 }
 
 impl TermIndex {
     /// Begins a batch: ids refer to new terms.
     fn begin_batch(&mut self, table: &TermTable) {
-        self.known.clear();
-        self.known.resize(table.terms().len(), 0);
-        self.wanted.clear();
+        self.batch_numbers.clear();
+        self.batch_numbers.resize(table.terms().len(), 0);
+        self.pending.clear();
         self.keys.clear();
     }
 
-    /// The number of a term after [`want`](Self::want) and [`look_up`](Self::look_up).
+    /// The number of a term after [`request`](Self::request) and [`look_up`](Self::look_up).
     #[inline]
-    fn known(&self, id: TermId) -> TermNumber {
-        self.known[id.index()]
+    fn batch_number(&self, id: TermId) -> TermNumber {
+        self.batch_numbers[id.index()]
     }
 
     /// Appends the numbers of the terms of a batch's quads.
     ///
     /// # Errors
-    /// If there are 2^32 terms.
+    /// If there are more than 2^32 - 2 terms.
     pub fn keys(
         &mut self,
         table: &TermTable,
@@ -79,14 +79,14 @@ impl TermIndex {
     ) -> Result<(), LimitExceeded> {
         self.begin_batch(table);
         for quad in quads.clone() {
-            self.want(table, quad.subject)?;
-            self.want(table, quad.predicate)?;
-            self.want(table, quad.object)?;
-            self.want(table, quad.graph)?;
+            self.request(table, quad.subject)?;
+            self.request(table, quad.predicate)?;
+            self.request(table, quad.object)?;
+            self.request(table, quad.graph)?;
         }
         self.look_up()?;
         keys.extend(quads.map(|quad| {
-            [quad.subject, quad.predicate, quad.object, quad.graph].map(|id| self.known(id))
+            [quad.subject, quad.predicate, quad.object, quad.graph].map(|id| self.batch_number(id))
         }));
         Ok(())
     }
@@ -104,11 +104,11 @@ impl TermIndex {
     /// Requests the number of a term. Recursion is as deep as triple terms nest.
     ///
     /// # Errors
-    /// If there are 2^32 terms.
-    fn want(&mut self, table: &TermTable, id: TermId) -> Result<(), LimitExceeded> {
-        if id != TermId::DEFAULT_GRAPH && self.known[id.index()] == 0 {
+    /// If there are more than 2^32 - 2 terms.
+    fn request(&mut self, table: &TermTable, id: TermId) -> Result<(), LimitExceeded> {
+        if id != TermId::DEFAULT_GRAPH && self.batch_numbers[id.index()] == 0 {
             self.push(table, id)?;
-            self.known[id.index()] = PENDING;
+            self.batch_numbers[id.index()] = PENDING;
         }
         Ok(())
     }
@@ -143,7 +143,7 @@ impl TermIndex {
                 .for_each(|part| self.keys.extend_from_slice(&part.to_le_bytes())),
             None => self.keys.extend_from_slice(table.text_of(term)),
         }
-        self.wanted.push(PendingLookup {
+        self.pending.push(PendingLookup {
             id,
             hash: hash_bytes(&self.keys[start..]),
             end: self.keys.len(),
@@ -155,47 +155,48 @@ impl TermIndex {
     /// Performs the pending lookups.
     ///
     /// # Errors
-    /// If there are 2^32 terms.
+    /// If there are more than 2^32 - 2 terms.
     fn look_up(&mut self) -> Result<(), LimitExceeded> {
-        self.numbers.touch(self.wanted.iter().map(|one| one.hash));
+        self.numbers
+            .touch(self.pending.iter().map(|lookup| lookup.hash));
         let mut start = 0;
-        for at in 0..self.wanted.len() {
-            let one = self.wanted[at];
-            self.known[one.id.index()] = self.number_of_key(one, start)?;
-            start = one.end;
+        for at in 0..self.pending.len() {
+            let lookup = self.pending[at];
+            self.batch_numbers[lookup.id.index()] = self.number_of_key(lookup, start)?;
+            start = lookup.end;
         }
-        self.wanted.clear();
+        self.pending.clear();
         self.keys.clear();
         Ok(())
     }
 
     /// Looks up a term at once.
     fn number(&mut self, table: &TermTable, id: TermId) -> Result<TermNumber, LimitExceeded> {
-        let known = self.known[id.index()];
+        let known = self.batch_numbers[id.index()];
         if id == TermId::DEFAULT_GRAPH || (known != 0 && known != PENDING) {
             return Ok(known);
         }
         self.push(table, id)?;
-        let Some(one) = self.wanted.pop() else {
+        let Some(lookup) = self.pending.pop() else {
             return Ok(0);
         };
-        let start = self.wanted.last().map_or(0, |before| before.end);
-        let number = self.number_of_key(one, start)?;
+        let start = self.pending.last().map_or(0, |before| before.end);
+        let number = self.number_of_key(lookup, start)?;
         self.keys.truncate(start);
-        self.known[id.index()] = number;
+        self.batch_numbers[id.index()] = number;
         Ok(number)
     }
 
     fn number_of_key(
         &mut self,
-        one: PendingLookup,
+        lookup: PendingLookup,
         start: usize,
     ) -> Result<TermNumber, LimitExceeded> {
-        let key = &self.keys[start..one.end];
+        let key = &self.keys[start..lookup.end];
         let (values, starts) = (&self.values, &self.starts);
-        let found = self
-            .numbers
-            .find(one.hash, |at| value(values, starts, at as usize).1 == key);
+        let found = self.numbers.find(lookup.hash, |at| {
+            value(values, starts, at as usize).1 == key
+        });
         if let Some(at) = found {
             return Ok(at + 1);
         }
@@ -204,9 +205,9 @@ impl TermIndex {
         }
         let at = self.starts.len() as u32;
         self.starts.push(self.values.len());
-        self.values.push(one.plain);
+        self.values.push(lookup.plain);
         self.values.extend_from_slice(key);
-        self.numbers.insert(one.hash, at);
+        self.numbers.insert(lookup.hash, at);
         Ok(at + 1)
     }
 }
@@ -218,11 +219,11 @@ fn value<'a>(values: &'a [u8], starts: &[usize], at: usize) -> (u8, &'a [u8]) {
     (values[start], &values[start + 1..end])
 }
 
-/// Copies of terms in the batch of a builder.
+/// Copies of terms in a builder's batch.
 #[derive(Default)]
 pub struct Copies {
-    /// Serial number of the batch, and id in it.
-    made: Vec<(u32, TermId)>,
+    /// Serial number of the batch with the copy, and id of the copy, by term number.
+    ids: Vec<(u32, TermId)>,
 }
 
 impl Copies {
@@ -237,12 +238,12 @@ impl Copies {
         if number == 0 {
             return Ok(TermId::DEFAULT_GRAPH);
         }
-        if self.made.len() < terms.starts.len() {
-            self.made
+        if self.ids.len() < terms.starts.len() {
+            self.ids
                 .resize(terms.starts.len(), (0, TermId::DEFAULT_GRAPH));
         }
         let at = number as usize - 1;
-        let (serial, id) = self.made[at];
+        let (serial, id) = self.ids[at];
         if serial == builder.serial() {
             return Ok(id);
         }
@@ -262,7 +263,7 @@ impl Copies {
             let aux = self.of(terms, numbered(2), builder)?;
             builder.add_with_aux(kind, rest, aux.0, flags)?
         };
-        self.made[at] = (builder.serial(), id);
+        self.ids[at] = (builder.serial(), id);
         Ok(id)
     }
 }

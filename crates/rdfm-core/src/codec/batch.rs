@@ -155,7 +155,7 @@ pub trait NextOf: Decoder {
     /// Returns the next batch, as [`Decoder::next_batch`] does.
     ///
     /// # Errors
-    /// As for [`Decoder::next_batch`], or if the log is of another kind.
+    /// If [`Decoder::next_batch`] fails, or the log is of another kind.
     fn next_of<R: KindOf>(&mut self) -> Result<Option<LogBatch<R>>, DecodeError> {
         let Some(batch) = self.next_batch()? else {
             return Ok(None);

@@ -57,7 +57,7 @@ impl Carries {
         any_language: true,
     };
 
-    /// Whether the format has a feature that another format lacks.
+    /// Whether the format supports a feature.
     #[must_use]
     pub const fn has(self, feature: Feature) -> bool {
         match feature {

@@ -1,12 +1,12 @@
 //! Follows the length prefixes of a log without decoding its messages.
 //!
-//! - In: pieces of a log that is a chain of messages with varint lengths.
+//! - In: pieces of a log that consists of messages with varint length prefixes.
 //! - Out: the end of the last complete message.
 //! - Cost: constant per message. Bytes of messages are not read.
 //! - Law: the result does not depend on how the bytes are cut into pieces.
 
-/// Longest varint in bytes.
-const LONGEST: u32 = 10;
+/// Maximum length of a varint in bytes.
+const MAX_VARINT_BYTES: u32 = 10;
 
 /// Position in a chain of messages.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +17,7 @@ pub struct LengthChain {
     end: u64,
     /// Number of complete messages.
     messages: u64,
-    /// Remaining bytes of the open message.
+    /// Number of remaining bytes of the open message.
     left: u64,
     /// The length that is being read, and the number of its bytes so far.
     length: u64,
@@ -74,14 +74,14 @@ impl LengthChain {
                 self.bytes += 1;
                 at += 1;
                 if byte >= 0x80 {
-                    self.broken = self.bytes == LONGEST;
+                    self.broken = self.bytes == MAX_VARINT_BYTES;
                     continue;
                 }
                 self.left = std::mem::take(&mut self.length);
                 self.bytes = 0;
             }
-            let there = (piece.len() - at) as u64;
-            let taken = self.left.min(there);
+            let available = (piece.len() - at) as u64;
+            let taken = self.left.min(available);
             at += taken as usize;
             self.left -= taken;
             if self.left == 0 {

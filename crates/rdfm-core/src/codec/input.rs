@@ -159,8 +159,8 @@ pub trait Reader: Send {
     /// Returns the next batch, or `None` if more bytes are needed or the log has ended.
     ///
     /// # Errors
-    /// The reader leaves its builder as it is: the caller discards the open message and delivers
-    /// the complete ones.
+    /// The reader does not change its builder on error: the caller discards the open message and
+    /// delivers the complete ones.
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<LogBatch<Self::Record>>, ReadError>;
 
     /// Returns the complete messages after an error.
@@ -196,7 +196,7 @@ pub trait Reader: Send {
     }
 
     /// Called with bytes that are removed from the front of the buffer.
-    fn forget(&mut self, _gone: &[u8]) {}
+    fn forget(&mut self, _removed: &[u8]) {}
 
     /// Whether more input could change the result.
     fn wants(&self, _: &Buffer) -> bool {
@@ -296,7 +296,7 @@ impl<R: Reader> Decoder for InputSide<R> {
         }
         let keep = self.reader.keep(&self.input);
         self.input
-            .feed(piece, keep, |gone| self.reader.forget(gone));
+            .feed(piece, keep, |removed| self.reader.forget(removed));
     }
 
     fn finish(&mut self) {
@@ -480,7 +480,7 @@ mod tests {
     const LOG: &[u8] = b"aa;;a?a;aaa;?;a;aa!;a;";
 
     #[test]
-    fn pieces_change_nothing() {
+    fn pieces_do_not_change_the_result() {
         let whole = read(&mut toy(), LOG, LOG.len());
         let messages = vec![(0, 0, 2), (1, 3, 0), (3, 8, 3), (5, 14, 1)];
         let error = |byte, message| format!("toy: wrong (byte {byte}, message {message})");
@@ -540,10 +540,10 @@ mod tests {
         let mut side = toy();
         side.feed(b"?!;a;");
         assert!(side.next_of::<Quad>().is_err());
-        let worse = side.skip_message().unwrap_err();
-        assert_eq!(worse.to_string(), "toy: worse (byte 0, message 0)");
-        assert_eq!(side.next_of::<Quad>().unwrap_err(), worse);
-        assert_eq!(side.skip_message().unwrap_err(), worse);
+        let second = side.skip_message().unwrap_err();
+        assert_eq!(second.to_string(), "toy: worse (byte 0, message 0)");
+        assert_eq!(side.next_of::<Quad>().unwrap_err(), second);
+        assert_eq!(side.skip_message().unwrap_err(), second);
     }
 
     #[test]

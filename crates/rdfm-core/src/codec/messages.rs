@@ -30,13 +30,13 @@ const MAX_ROOM: usize = 16 << 20;
 const PART: &str =
     "a document contains a complete message, but this is a part of one; read the log without parts";
 
-/// Header of a log with such records.
+/// Header of a log with records of this type.
 pub type Head<R> = <R as Record>::Head;
 
 /// Writes messages in one format. It writes one log between two resets. After an error it may only
 /// be reset.
 pub trait Writer: Send + 'static {
-    /// What messages are made of.
+    /// The records of its messages.
     type Record: Refusable;
 
     /// If true, namespaces in force at the start of a batch are written before its first message,
@@ -95,7 +95,7 @@ pub trait Writer: Send + 'static {
     /// Removes the current message, which was rejected: the log ends with the previous one.
     fn take_back(&mut self, _out: &mut Vec<u8>) {}
 
-    /// Starts after the content of an existing log.
+    /// Continues an existing log that ends in this way.
     ///
     /// # Errors
     /// If the options do not allow another message after those of the log.
@@ -103,9 +103,9 @@ pub trait Writer: Send + 'static {
         Ok(())
     }
 
-    /// Moves past a batch that a twin writes; with `open`, its first part continues a message.
-    /// Returns whether the message before it is empty, or `None` if the batch cannot be written
-    /// without what precedes it.
+    /// Moves past a batch that a twin writes. If `open` is true, its first part continues a
+    /// message. Returns whether the message before it is empty, or `None` if the batch cannot be
+    /// written without what precedes it.
     fn skip(&mut self, _batch: &LogBatch<Self::Record>, _open: bool) -> Option<bool> {
         None
     }
@@ -118,7 +118,7 @@ pub trait Writer: Send + 'static {
         None
     }
 
-    /// Goes to a place in the log.
+    /// Moves to a place in the log.
     fn go_to(&mut self, _place: LogPlace) {}
 
     /// Completes the log after a message and returns how it ends now, or `None` if it cannot end
@@ -133,7 +133,7 @@ pub trait Writer: Send + 'static {
     /// Begins another log.
     fn reset(&mut self);
 
-    /// Counts of what was left out, including those of the writer, in the order of the summary.
+    /// Counts of omitted content, including those of the writer, in the order of the summary.
     fn dropped(&self, dropped: Dropped) -> Counts {
         vec![
             ("boundaries", dropped.boundaries),
@@ -154,10 +154,10 @@ pub trait Writer: Send + 'static {
     }
 }
 
-/// Names and counts of what was left out.
+/// Names and counts of omitted content.
 pub type Counts = Vec<(&'static str, u64)>;
 
-/// Counts that the loop keeps of what was left out.
+/// Omitted content counted by the loop.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Dropped {
     /// Boundaries between messages that became one.
@@ -290,9 +290,9 @@ impl<W: Writer> MessageLoop<W> {
         let first = self.messages == 0;
         let prefixes = self.prefixes.iter().filter(|_| first);
         let prefixes = prefixes.map(|(name, iri)| (name.as_bytes(), iri.as_bytes()));
-        let news = first || self.format.carries.namespaces;
-        let news = news.then(|| self.in_force.new_namespaces(batch));
-        for (name, iri) in prefixes.chain(news.into_iter().flatten()) {
+        let includes_in_force = first || self.format.carries.namespaces;
+        let in_force = includes_in_force.then(|| self.in_force.new_namespaces(batch));
+        for (name, iri) in prefixes.chain(in_force.into_iter().flatten()) {
             let declared = self.writer.declare(name, iri, out)?;
             self.dropped.namespaces += u64::from(!declared);
         }
@@ -309,14 +309,14 @@ impl<W: Writer> MessageLoop<W> {
         changes: &mut Peekable<Iter<'_, NamespaceChange>>,
         out: &mut Vec<u8>,
     ) -> Refused<()> {
-        let whole = out.len();
+        let start = out.len();
         let begins = !(message == 0 && batch.continued() && self.open);
         if begins {
             self.writer.begin_message(batch, self.messages, out);
         }
         let written = self.content(batch, message, begins, refused, changes, out);
         let merged = written.inspect_err(|_| {
-            out.truncate(whole);
+            out.truncate(start);
             if begins {
                 self.writer.take_back(out);
             }
@@ -427,8 +427,8 @@ impl<W: Writer> Encoder for MessageLoop<W> {
 
     fn skip(&mut self, batch: BatchRef<'_>) -> Option<LogPlace> {
         let batch = W::Record::from_ref(batch)?;
-        let goes_on = self.messages > 0 && self.head.as_ref() == Some(batch.head());
-        if !goes_on || self.failed.is_some() || batch.is_empty() {
+        let continues_log = self.messages > 0 && self.head.as_ref() == Some(batch.head());
+        if !continues_log || self.failed.is_some() || batch.is_empty() {
             return None;
         }
         if self.format.carries.namespaces
@@ -532,7 +532,7 @@ mod tests {
         append: Append::Decode,
     };
 
-    /// Writes `(`, the subjects and `)`. With `PLAIN`, namespaces are written in messages and parts
+    /// Writes `(`, the subjects and `)`. If `PLAIN`, namespaces are written in messages and parts
     /// are rejected.
     #[derive(Default)]
     struct Toy<const PLAIN: bool> {
@@ -730,9 +730,9 @@ mod tests {
         encoder.encode((&second).into(), &mut out).unwrap();
         assert_eq!(out, b"0(c)1(d)");
 
-        let mut whole = toy::<true>(&Values::default());
+        let mut without_parts = toy::<true>(&Values::default());
         out.clear();
-        let error = whole.encode((&first).into(), &mut out).unwrap_err();
+        let error = without_parts.encode((&first).into(), &mut out).unwrap_err();
         assert_eq!(error.reason, Reason::new(PART));
         assert_eq!((error.message, out), (1, b"0(a)!".to_vec()));
     }
@@ -823,7 +823,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_message_is_rejected_if_the_format_has_one() {
+    fn a_second_message_is_rejected_if_the_writer_rejects_it() {
         let mut encoder = toy::<true>(&Values::default());
         encoder.writer().second = Some(Err(()));
         let mut out = Vec::new();

@@ -28,7 +28,7 @@ use self::values::{GivenValue, Value};
 use crate::model::error::{DecodeError, EncodeError};
 use crate::model::remedy::Reason;
 
-/// Bytes to batches.
+/// Decodes bytes to batches.
 pub trait Decoder: Send {
     /// Takes a piece of the log, cut anywhere. Never fails and decodes nothing.
     fn feed(&mut self, piece: &[u8]);
@@ -39,14 +39,14 @@ pub trait Decoder: Send {
     /// Returns the next batch. `None` means "feed me", and after [`finish`](Self::finish) "done".
     ///
     /// # Errors
-    /// After every message completed before the error; the same error again on later calls.
+    /// The error is returned after all messages completed before it, and again on later calls.
     fn next_batch(&mut self) -> Result<Option<Batch>, DecodeError>;
 
     /// After an error, skips to the next delimiter and returns the skipped bytes (at most the first
     /// MiB). The skipped message keeps its index. `None` means "feed me and call again".
     ///
     /// # Errors
-    /// The same error if the format cannot resume.
+    /// Returns the same error again if the format cannot resume.
     fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError>;
 
     /// Returns to the start of another log with the same options. Discards all input and errors.
@@ -58,8 +58,8 @@ pub trait Decoder: Send {
         false
     }
 
-    /// Header of the log as far as read, complete once a batch was yielded. The `Arc` is replaced
-    /// only if the header changes.
+    /// Header of the log as far as it has been read, complete once a batch has been yielded. The
+    /// `Arc` is replaced only if the header changes.
     fn header(&self) -> Arc<LogHeader> {
         LogHeader::none()
     }
@@ -70,7 +70,7 @@ pub trait Decoder: Send {
     }
 }
 
-/// Batches to bytes. Formats implement a [`Writer`](messages::Writer), which the shared
+/// Encodes batches to bytes. Formats implement a [`Writer`](messages::Writer), which the shared
 /// [loop](messages::MessageLoop) drives.
 pub trait Encoder: Send {
     /// Appends the messages of a batch to `out`.
@@ -83,11 +83,10 @@ pub trait Encoder: Send {
     /// Appends the end of a log.
     ///
     /// # Errors
-    /// As [`encode`](Self::encode).
+    /// See [`encode`](Self::encode).
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), EncodeError>;
 
-    /// Starts after the content of an existing log that ends like this. Call before the first
-    /// batch.
+    /// Continues an existing log that ends in this way. Call before the first batch.
     ///
     /// # Errors
     /// If the encoder's options do not allow another message after those of the log.
@@ -99,24 +98,24 @@ pub trait Encoder: Send {
     /// it ends now, or `None` if it cannot end here: inside a message, or if it is one message.
     ///
     /// # Errors
-    /// As [`encode`](Self::encode).
+    /// See [`encode`](Self::encode).
     fn pause(&mut self, _out: &mut Vec<u8>) -> Result<Option<LogEnd>, EncodeError> {
         Ok(None)
     }
 
     /// Moves past a batch that a [`twin`](Self::twin) writes, and returns where it begins. Returns
-    /// `None`, and does nothing, if how the batch is written depends on more than its place.
+    /// `None`, and does nothing, if the output for the batch depends on more than its place.
     fn skip(&mut self, _batch: BatchRef<'_>) -> Option<LogPlace> {
         None
     }
 
-    /// Returns an encoder that writes batches at the places that [`skip`](Self::skip) returns, until
-    /// this one writes another batch itself. The output and the errors are those of this one.
+    /// Returns an encoder that writes batches at the places that [`skip`](Self::skip) returns,
+    /// until this one writes another batch itself. The output and the errors are those of this one.
     fn twin(&self) -> Option<Box<dyn Encoder>> {
         None
     }
 
-    /// Goes to a place in the log. For twins.
+    /// Moves to a place in the log. For twins.
     fn go_to(&mut self, _place: LogPlace) {}
 
     /// Returns to the start of another log with the same options, and resets the counts of
@@ -192,19 +191,19 @@ pub struct Opening {
     pub first_index: Option<u64>,
     /// Whether to look for wrong restart marks, for [`Noticed::wrong_marks`].
     pub checks_marks: bool,
-    /// Loads remote contexts. Without it none is available.
+    /// Loads remote contexts. If `None`, no remote context is available.
     pub contexts: Option<Arc<dyn ContextLoader>>,
 }
 
 /// Which messages a decoder may yield in parts if they are larger than a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Parts {
-    /// None.
+    /// No message.
     #[default]
     Never,
     /// Messages that span many frames.
     Frames,
-    /// All messages.
+    /// Any message.
     Always,
 }
 
@@ -263,13 +262,13 @@ impl Dialect {
 
 /// A part of a log that can be read from the middle.
 ///
-/// - Of a line-based log: the messages after those delimiters whose lines begin in the split. Content
-///   before the first delimiter of the log belongs to the split at the start of the log.
+/// - Of a line-based log: the messages after those delimiters whose lines begin in the split.
+///   Content before the first delimiter of the log belongs to the split at the start of the log.
 /// - Of a log of frames with restart marks: the messages from each marked frame that begins in the
 ///   split up to the next marked frame. Frames before the first mark of the log belong to the split
 ///   at its start.
 ///
-/// So wherever the log is cut, its splits together contain every message exactly once. A decoder of
+/// Wherever the log is cut, its splits together contain every message exactly once. A decoder of
 /// a split is fed from the byte before its start, or from the start of the log, until it is
 /// [`done`](Decoder::done).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -278,7 +277,8 @@ pub struct Split {
     pub start: u64,
     /// Offset after the last byte.
     pub stop: u64,
-    /// Dialect of a text log. The bytes before the split determine it. `None` is the comment dialect.
+    /// Dialect of a text log. The bytes before the split determine it. `None` is the comment
+    /// dialect.
     pub dialect: Option<Dialect>,
 }
 
@@ -346,7 +346,7 @@ pub struct Noticed {
     pub joined: Option<Reason>,
     /// At the end of a log with delimiters: how it ends.
     pub end: Option<LogEnd>,
-    /// Why no message can follow those of the log, if none can.
+    /// The reason if no message can be appended to the log.
     pub closed: Option<&'static str>,
 }
 
@@ -391,7 +391,7 @@ pub trait DelimiterCounter: Send {
     /// because every log in the directive dialect begins with a message.
     fn content_first(&self) -> bool;
 
-    /// Whether the log cannot be read in splits: it changes its dialect after its head, or its frames
-    /// are damaged.
+    /// Whether the log cannot be read in splits: it changes its dialect after its head, or its
+    /// frames are damaged.
     fn indivisible(&self) -> bool;
 }

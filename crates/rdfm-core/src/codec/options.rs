@@ -13,8 +13,8 @@ pub const RDF_BINARY: &str = "RDF Protobuf and RDF Thrift";
 /// Options that limit memory.
 pub const LIMITS: &str = "Limits that protect memory";
 
-/// Maximum of `max_message_bytes`. With the largest batch it stays below 4 GiB, the range of 32-bit
-/// offsets.
+/// Maximum of `max_message_bytes`. Together with the largest batch it is below 4 GiB, the range of
+/// 32-bit offsets.
 pub const MAX_MESSAGE_BYTES: u64 = 3 << 30;
 const MAX_BATCH_BYTES: u64 = 512 << 20;
 /// Maximum of counts: quads or messages of a batch, rows of a frame.
@@ -53,21 +53,21 @@ pub fn prefixes(values: &Values) -> Vec<(String, String)> {
     values.pairs(&PREFIXES).to_vec()
 }
 
-/// Largest message.
+/// Maximum message size.
 pub const LARGEST_MESSAGE: OptionSpec = OptionSpec::new(
     "max_message_bytes",
     ValueKind::Bytes(1, MAX_MESSAGE_BYTES),
-    "Largest message, in decoded bytes; when writing, the largest message that flat makes.",
+    "Maximum message size in decoded bytes; when writing, the maximum size of the message that flat creates.",
 )
 .default(Default::Number(64 << 20))
 .shared()
 .group(LIMITS);
 
-/// Deepest nesting.
+/// Maximum nesting depth.
 pub const DEPTH: OptionSpec = OptionSpec::new(
     "max_depth",
     ValueKind::Count(1, MAX_DEPTH),
-    "Deepest nesting of triple terms and brackets.",
+    "Maximum nesting depth of triple terms and brackets.",
 )
 .default(Default::Number(64))
 .shared()
@@ -103,10 +103,10 @@ pub const BATCH_MESSAGES: OptionSpec = OptionSpec::new(
 .group(LIMITS)
 .python();
 
-/// Accepts the deviations that the page of the format lists.
+/// Accepts the deviations listed on the format's page.
 pub const LENIENT: OptionSpec = OptionSpec::switch(
     "lenient",
-    "Accept the deviations that the page of the format lists; escape them when writing.",
+    "Accept the deviations listed on the format's page; escape them when writing.",
 )
 .shared()
 .group(TEXT);

@@ -91,12 +91,12 @@ impl Refusable for Quad {
             ]
             .into_iter()
             .find(|(kind, _)| *kind == TermKind::TripleTerm);
-            let elsewhere = carries.triple_terms == TripleTerms::Object;
+            let only_objects = carries.triple_terms == TripleTerms::Object;
             let as_object = [s, p, g].iter().all(|&kind| kind != TermKind::TripleTerm)
                 && is_object_term(table, self.object);
             let text = format!(
                 "the format {}; found {}",
-                if elsewhere {
+                if only_objects {
                     "supports triple terms only as objects"
                 } else {
                     "does not support triple terms"

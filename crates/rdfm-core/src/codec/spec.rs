@@ -10,7 +10,7 @@ use super::{Decoder, DelimiterCounter, Encoder, Opening, Source};
 use crate::model::error::quote;
 use crate::model::remedy::Reason;
 
-/// A codec made from options, or why the options do not fit.
+/// A codec created from options, or the reason why the options are rejected.
 pub type CodecResult<T> = Result<Box<T>, Reason>;
 /// Returns the index of the last marked frame in a part of a log.
 pub type LastMark = fn(&[u8]) -> Option<usize>;
@@ -22,7 +22,7 @@ pub type Splitter = fn(&Values, &Opening) -> Box<dyn DelimiterCounter>;
 pub struct FormatSpec {
     /// The name used everywhere, such as `nq`.
     pub name: &'static str,
-    /// The name for people, such as `N-Quads`.
+    /// The display name, such as `N-Quads`.
     pub title: &'static str,
     /// Kinds of messages that its logs may contain.
     pub kinds: &'static [Kind],
@@ -100,7 +100,7 @@ pub enum Kind {
     Messages,
     /// Ordered operations on a dataset.
     Patches,
-    /// Rows of SPARQL results.
+    /// SPARQL result rows.
     Results,
 }
 
@@ -157,7 +157,7 @@ pub struct OptionSpec {
     /// Whether a conversion passes the option to both formats if both accept it.
     pub shared: bool,
     /// Whether a conversion ignores the option if the input format lacks it. Such an option only
-    /// says how to read logs of some formats.
+    /// affects how logs of some formats are read.
     pub hint: bool,
     /// Placeholder for the value in help; empty: derived from the type.
     pub metavar: &'static str,
@@ -228,15 +228,15 @@ impl ValueKind<'_> {
 pub enum Default {
     /// Nothing.
     Unset,
-    /// As if this value were given.
+    /// This value.
     Switch(bool),
-    /// As if this value were given.
+    /// This value.
     Number(u64),
-    /// As if this value were given.
+    /// This value.
     Text(&'static str),
     /// Detected from the input.
     Detected,
-    /// As in the source log, if it states the value.
+    /// The value in the source log, if it states one.
     Source,
 }
 

@@ -104,7 +104,7 @@ impl ValueKind<'_> {
                 }
                 _ => refused("true or false", &given),
             },
-            Self::Count(least, most) | Self::Bytes(least, most) => {
+            Self::Count(min, max) | Self::Bytes(min, max) => {
                 let number = match &given {
                     GivenValue::Number(number) => u64::try_from(*number).ok(),
                     GivenValue::Text(text) => size(text),
@@ -115,12 +115,12 @@ impl ValueKind<'_> {
                 } else {
                     ""
                 };
-                match number.filter(|number| (least..=most).contains(&number)) {
+                match number.filter(|number| (min..=max).contains(&number)) {
                     Some(number) => Ok(Value::Number(number)),
-                    None if *most >= i64::MAX as u64 => {
-                        refused(&format!("a number of at least {least}{example}"), &given)
+                    None if *max >= i64::MAX as u64 => {
+                        refused(&format!("a number of at least {min}{example}"), &given)
                     }
-                    None => refused(&format!("a number from {least} to {most}{example}"), &given),
+                    None => refused(&format!("a number from {min} to {max}{example}"), &given),
                 }
             }
             Self::Choice(words) => {

@@ -12,22 +12,23 @@ use super::record::{Operation, Record};
 use super::table::TermTable;
 use super::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
 
-/// The namespaces in force after the last batch that an encoder took.
+/// The namespaces in force after the last batch that an encoder received.
 #[derive(Debug, Default)]
 pub struct InForce(Option<Arc<Namespaces>>);
 
 impl InForce {
-    /// Returns the namespaces at the start of the next batch that may be new: none if it follows
-    /// the last batch. Declarations within the batch are then in force.
+    /// Returns the namespaces at the start of the next batch, or none of them if the batch follows
+    /// the last one, because they are then already known. The batch becomes the last one.
     pub fn new_namespaces<'a, R: Record>(
         &mut self,
         batch: &'a LogBatch<R>,
     ) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a, R> {
-        let most = if self.follows(batch) { 0 } else { usize::MAX };
-        batch.namespaces.iter().take(most)
+        let count = if self.follows(batch) { 0 } else { usize::MAX };
+        batch.namespaces.iter().take(count)
     }
 
-    /// Whether they are those at the start of a batch, which may then follow the last one.
+    /// Whether they are the namespaces at the start of a batch. If so, it may follow the last
+    /// batch.
     pub fn precede<R: Record>(&self, batch: &LogBatch<R>) -> bool {
         let last = self.0.as_ref();
         last.is_some_and(|last| Arc::ptr_eq(last, &batch.namespaces))

@@ -75,7 +75,7 @@ pub struct LogBuilder<R: Record> {
     /// duplicates.
     kept_changes: bool,
     /// The [`weight`](Self::weight) at which duplicates are removed.
-    heavy: usize,
+    max_weight: usize,
     message_bytes: u64,
     written: WrittenSize,
     serial: u32,
@@ -124,7 +124,7 @@ impl<R: Record> LogBuilder<R> {
             open: None,
             mark: Mark::default(),
             kept_changes: false,
-            heavy: MAX_UNUSED_BYTES,
+            max_weight: MAX_UNUSED_BYTES,
             message_bytes: 0,
             serial: 1,
             arena_hint: 0,
@@ -182,7 +182,7 @@ impl<R: Record> LogBuilder<R> {
         self.open = None;
         self.mark = Mark::default();
         self.kept_changes = false;
-        self.heavy = MAX_UNUSED_BYTES;
+        self.max_weight = MAX_UNUSED_BYTES;
         self.message_bytes = 0;
         self.serial = self.serial.wrapping_add(1).max(1);
     }
@@ -260,8 +260,8 @@ impl<R: Record> LogBuilder<R> {
 
     #[cold]
     fn too_large(&self) -> LimitExceeded {
-        let most = self.limits.max_message_bytes;
-        let text = format!("the {} is larger than {most} decoded bytes", R::MESSAGE);
+        let limit = self.limits.max_message_bytes;
+        let text = format!("the {} is larger than {limit} decoded bytes", R::MESSAGE);
         LimitExceeded(Reason::limit(text, "max_message_bytes").lacking(Feature::Parts))
     }
 
@@ -273,8 +273,8 @@ impl<R: Record> LogBuilder<R> {
         offset
     }
 
-    /// Like [`append_text`](Self::append_text), for the first `length` bytes of a fixed number, which
-    /// are copied in one step.
+    /// Like [`append_text`](Self::append_text), for the first `length` bytes of a fixed number,
+    /// which are copied in one step.
     #[inline(always)]
     #[allow(clippy::inline_always)] // a few moves
     pub fn append_short<const N: usize>(&mut self, bytes: &[u8; N], length: usize) -> u32 {
@@ -558,7 +558,7 @@ impl<R: Record> LogBuilder<R> {
         } else {
             self.kept_changes = true;
             // Delayed, so that many consecutive discarded messages cost no more than their bytes.
-            if self.weight() >= self.heavy {
+            if self.weight() >= self.max_weight {
                 self.compact_changes();
             }
         }
@@ -604,7 +604,7 @@ impl<R: Record> LogBuilder<R> {
             self.undo.extend(self.in_force.declare(&name, &iri));
             self.append_change(&name, &iri);
         }
-        self.heavy = MAX_UNUSED_BYTES.max(2 * self.weight());
+        self.max_weight = MAX_UNUSED_BYTES.max(2 * self.weight());
     }
 
     fn append_change(&mut self, name: &[u8], iri: &[u8]) {
@@ -670,7 +670,7 @@ mod tests {
                 subject: long.subject,
                 ..short
             };
-            // A long term in one quad does not end the batch, a long term in each quad does.
+            // A long term in one quad does not end the batch, but a long term in each quad does.
             for count in 0..100_000 {
                 builder.push_quad(if count == 0 { once } else { short });
                 assert!(!builder.full());
@@ -783,7 +783,7 @@ mod tests {
     }
 
     #[test]
-    fn a_discarded_message_leaves_nothing() {
+    fn a_discarded_message_leaves_no_content() {
         let mut builder = BatchBuilder::new(Limits::default());
         message(&mut builder, &["a"]);
         builder.begin_message(1);
@@ -896,26 +896,26 @@ mod tests {
             builder.take().unwrap()
         };
         let [first, second, third] = [batch(&["a"]), batch(&["b", "a"]), batch(&[])];
-        let news = |in_force: &mut InForce, batch: &MessageBatch| -> String {
+        let new_names = |in_force: &mut InForce, batch: &MessageBatch| -> String {
             let names = in_force.new_namespaces(batch).map(|(name, _)| name);
             String::from_utf8(names.collect::<Vec<_>>().concat()).unwrap()
         };
         let mut in_force = InForce::default();
-        assert_eq!(news(&mut in_force, &first), "");
-        assert_eq!(news(&mut in_force, &second), "");
-        assert_eq!(news(&mut in_force, &third), "");
+        assert_eq!(new_names(&mut in_force, &first), "");
+        assert_eq!(new_names(&mut in_force, &second), "");
+        assert_eq!(new_names(&mut in_force, &third), "");
         let mut in_force = InForce::default();
-        assert_eq!(news(&mut in_force, &second), "a");
-        assert_eq!(news(&mut in_force, &first), "");
-        assert_eq!(news(&mut in_force, &third), "ab");
-        // Slices also follow each other, unless the batch declares namespaces before and after the
-        // cut.
+        assert_eq!(new_names(&mut in_force, &second), "a");
+        assert_eq!(new_names(&mut in_force, &first), "");
+        assert_eq!(new_names(&mut in_force, &third), "ab");
+        // Consecutive slices also follow each other, unless the batch declares namespaces before
+        // and after the cut.
         let mut in_force = InForce::default();
-        assert_eq!(news(&mut in_force, &second.slice(0..0)), "a");
-        assert_eq!(news(&mut in_force, &second.slice(0..1)), "");
-        assert_eq!(news(&mut in_force, &second.slice(1..1)), "");
-        assert_eq!(news(&mut in_force, &second.slice(1..2)), "");
-        assert_eq!(news(&mut in_force, &third), "");
+        assert_eq!(new_names(&mut in_force, &second.slice(0..0)), "a");
+        assert_eq!(new_names(&mut in_force, &second.slice(0..1)), "");
+        assert_eq!(new_names(&mut in_force, &second.slice(1..1)), "");
+        assert_eq!(new_names(&mut in_force, &second.slice(1..2)), "");
+        assert_eq!(new_names(&mut in_force, &third), "");
     }
 
     #[test]
@@ -972,7 +972,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_beyond_the_limit_is_an_error_before_it_is_stored() {
+    fn a_message_beyond_the_limit_is_rejected_before_it_is_stored() {
         let limits = Limits {
             max_message_bytes: 100,
             ..Limits::default()

@@ -1,6 +1,7 @@
-//! Character classes and tokens of the text grammars (N-Triples, N-Quads, Turtle, TriG; RDF 1.1 and 1.2).
+//! Character classes and tokens of the text grammars (N-Triples, N-Quads, Turtle, TriG; RDF 1.1 and
+//! 1.2).
 //!
-//! Bytes below 0x80 go through one table; the rest is decoded and looked up in ranges.
+//! ASCII bytes are looked up in one table. Other characters are decoded and looked up in ranges.
 
 use crate::model::error::quote;
 

@@ -1,6 +1,6 @@
-//! Codec errors: their class, what is wrong, and where.
+//! Codec errors: their class, cause and position.
 //!
-//! Texts say what was found and what was expected. Options that help are separate, as
+//! Texts say what was found and what was expected. Options that would help are separate: see
 //! [`super::remedy`]. [`quote`] truncates tokens of the input to 40 characters and escapes
 //! controls.
 
@@ -37,7 +37,7 @@ pub struct Position {
     pub frame_row: Option<(u64, u64)>,
 }
 
-/// A decoding error. Delivered after every message completed before it.
+/// A decoding error. It is delivered after all messages completed before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {
     /// Name of the format, such as `nq`.
@@ -58,8 +58,8 @@ impl DecodeError {
 }
 
 impl fmt::Display for DecodeError {
-    /// As in `nq: expected '.' after the object, found '<http://ex/…' (line 3, column 41, byte 127,
-    /// message 1)`.
+    /// For example `nq: expected '.' after the object, found '<http://ex/…' (line 3, column 41,
+    /// byte 127, message 1)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} (", self.format, self.reason)?;
         if let Some((line, column)) = self.position.line_column {

@@ -7,10 +7,10 @@
 //! - Cost: one comparison with a prefix; linear for labels that begin with it. No table.
 //! - Law: [`write`] and [`read`] are one-to-one and inverse to each other.
 //!
-//! An escape is `_gx` and the lower-case hex of a label. Only canonical escapes are decoded, which
-//! are those that [`write`] creates: of labels that the grammar forbids, and of labels that are
-//! themselves such escapes. Any other label that begins with `_gx` represents itself, so that
-//! labels never collide.
+//! An escape is `_gx` and the lower-case hex of a label. Only the canonical escapes, which
+//! [`write`] creates, are decoded: escapes of labels that the grammar forbids, and escapes of
+//! labels that are themselves canonical escapes. Any other label that begins with `_gx` represents
+//! itself, so that labels never collide.
 //!
 //! Generated labels are `_g0`, `_g1` and so on in each message. A text may already contain such
 //! labels, for example from an earlier conversion, and no rule for single labels can separate both.
@@ -23,15 +23,15 @@ const ESCAPE: &[u8] = b"_gx";
 /// Prefix of generated labels.
 const GENERATED: &[u8] = b"_g";
 
-/// Whether a grammar allows a label unescaped.
-pub(crate) type Holds = fn(&[u8]) -> bool;
+/// Checks whether a grammar allows a label unescaped.
+pub(crate) type LabelCheck = fn(&[u8]) -> bool;
 
 /// Appends a label. It is escaped if the grammar forbids it, or if [`read`] would decode it as an
 /// escape. `plain` states that the grammar allows it.
 #[inline]
-pub(crate) fn write(label: &[u8], plain: bool, holds: Holds, out: &mut Vec<u8>) {
-    let held = plain || holds(label);
-    if held && !(label.starts_with(ESCAPE) && read(label, holds).is_some()) {
+pub(crate) fn write(label: &[u8], plain: bool, is_allowed: LabelCheck, out: &mut Vec<u8>) {
+    let allowed = plain || is_allowed(label);
+    if allowed && !(label.starts_with(ESCAPE) && read(label, is_allowed).is_some()) {
         out.extend_from_slice(label);
     } else {
         out.extend_from_slice(ESCAPE);
@@ -47,31 +47,31 @@ pub(crate) const fn may_escape(label: &[u8]) -> bool {
 
 /// Decodes an escape. Returns `None` for a label that represents itself.
 #[inline]
-pub(crate) fn read(label: &[u8], holds: Holds) -> Option<Vec<u8>> {
+pub(crate) fn read(label: &[u8], is_allowed: LabelCheck) -> Option<Vec<u8>> {
     if !label.starts_with(ESCAPE) {
         return None;
     }
     undo(
         label,
         |label| label.strip_prefix(ESCAPE).and_then(unhex),
-        holds,
+        is_allowed,
     )
 }
 
-/// Decodes a canonical escape, where `unescape` decodes any. An escape of an escape is canonical if
-/// the innermost label needs one.
+/// Decodes a canonical escape. `unescape` decodes any escape. An escape of an escape is canonical
+/// if the innermost label needs an escape.
 #[cold]
 pub(crate) fn undo(
     text: &[u8],
     unescape: fn(&[u8]) -> Option<Vec<u8>>,
-    holds: Holds,
+    is_allowed: LabelCheck,
 ) -> Option<Vec<u8>> {
     let outer = unescape(text)?;
     let mut inner: Option<Vec<u8>> = None;
     while let Some(next) = unescape(inner.as_deref().unwrap_or(&outer)) {
         inner = Some(next);
     }
-    (!holds(inner.as_deref().unwrap_or(&outer))).then_some(outer)
+    (!is_allowed(inner.as_deref().unwrap_or(&outer))).then_some(outer)
 }
 
 /// Decodes lower-case hexadecimal digits. Returns `None` if they are invalid or the bytes are not
@@ -140,13 +140,13 @@ impl Labels {
     #[inline]
     pub fn given<'a>(&'a mut self, label: &'a [u8]) -> &'a [u8] {
         match label.strip_prefix(GENERATED) {
-            Some(rest) => self.odd(label, rest),
+            Some(rest) => self.distinct(label, rest),
             None => label,
         }
     }
 
     /// Like [`given`](Self::given), for labels that begin like generated ones.
-    fn odd<'a>(&'a mut self, label: &'a [u8], rest: &[u8]) -> &'a [u8] {
+    fn distinct<'a>(&'a mut self, label: &'a [u8], rest: &[u8]) -> &'a [u8] {
         self.note(label);
         if marks(label).is_none_or(|marks| marks < self.marks) {
             return label;
@@ -195,18 +195,18 @@ mod tests {
     use super::*;
     use crate::model::chars;
 
-    fn holds(label: &[u8]) -> bool {
+    fn is_allowed(label: &[u8]) -> bool {
         std::str::from_utf8(label).is_ok_and(chars::is_label)
     }
 
     fn written(label: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
-        write(label, false, holds, &mut out);
+        write(label, false, is_allowed, &mut out);
         out
     }
 
     fn decoded(label: &[u8]) -> Vec<u8> {
-        read(label, holds).unwrap_or_else(|| label.to_vec())
+        read(label, is_allowed).unwrap_or_else(|| label.to_vec())
     }
 
     /// Short labels of relevant characters, and several levels of escapes of them.
@@ -238,9 +238,9 @@ mod tests {
     fn reading_and_writing_are_inverse() {
         for label in labels() {
             let text = written(&label);
-            assert!(holds(&text), "{label:?}");
+            assert!(is_allowed(&text), "{label:?}");
             assert_eq!(decoded(&text), label);
-            if holds(&label) {
+            if is_allowed(&label) {
                 assert_eq!(written(&decoded(&label)), label);
             }
         }
@@ -261,7 +261,7 @@ mod tests {
             (b"_g0", None),
             (b"x", None),
         ] {
-            assert_eq!(read(text, holds).as_deref(), label, "{text:?}");
+            assert_eq!(read(text, is_allowed).as_deref(), label, "{text:?}");
         }
     }
 

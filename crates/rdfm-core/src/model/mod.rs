@@ -4,7 +4,7 @@
 //!   cells) and messages, dictionary-encoded; [`namespaces`].
 //! - [`write`]: writes terms; their characters ([`chars`]) and labels.
 //! - [`datatypes`]: checks lexical forms of datatypes.
-//! - [`limits`], [`error`], [`remedy`]: why and where a codec stops, and what would help.
+//! - [`limits`], [`error`], [`remedy`]: limits, errors with positions, and options that would help.
 
 pub mod batch;
 pub mod builder;

@@ -1,7 +1,6 @@
 //! Namespaces in force, and how they change from message to message.
 //!
-//! - In: names and IRIs. Out: the same, by name, in the order of the first declaration of each
-//!   name.
+//! - In: names and IRIs. Out: IRIs by name, in the order in which the names were first declared.
 //! - Cost: copies share unchanged parts. Their memory is counted.
 
 use rpds::{HashTrieMapSync, VectorSync};
@@ -25,7 +24,7 @@ pub(super) type Declaration = (Box<[u8]>, Box<[u8]>);
 /// A replaced declaration; `None` if the name was new.
 pub(super) type Undo = Option<Declaration>;
 
-/// Namespace declarations in force, in the order of the first declaration of each name.
+/// Namespace declarations in force, in the order in which the names were first declared.
 ///
 /// Persistent: every batch has a copy, which costs nothing and shares unchanged parts.
 #[derive(Clone, Debug, Default)]
@@ -79,7 +78,8 @@ impl Namespaces {
         *self = left;
     }
 
-    /// Like [`set`](Self::set). Returns what undoes it, or `None` if the name already has that IRI.
+    /// Like [`set`](Self::set). Returns the data to undo it, or `None` if the name already has that
+    /// IRI.
     pub(super) fn declare(&mut self, name: &[u8], iri: &[u8]) -> Option<Undo> {
         let Some(&at) = self.by_name.get(name) else {
             self.by_name.insert_mut(name.into(), self.entries.len());

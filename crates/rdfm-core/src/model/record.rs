@@ -1,4 +1,4 @@
-//! Records in messages: quads in a dataset, operations in a patch, cells in a row of results.
+//! Records in messages: quads in a dataset, operations in a patch, cells in a result row.
 //!
 //! - In: term ids. Out: records of a fixed size, in the order of the log; and the header of a log
 //!   that has one.
@@ -142,7 +142,7 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// Creates an operation without terms, as for transactions.
+    /// Creates an operation without terms, such as `TX`.
     #[must_use]
     pub const fn bare(code: OperationCode) -> Self {
         Self {
@@ -175,11 +175,11 @@ impl Operation {
         let Self {
             code, name, object, ..
         } = self;
-        let ends = has(self.subject) || has(self.predicate);
-        let iri = has(object) && table.term(object).kind == TermKind::Iri;
-        let (is_right, needs) = match code {
+        let has_other_terms = has(self.subject) || has(self.predicate);
+        let has_iri = has(object) && table.term(object).kind == TermKind::Iri;
+        let (is_valid, rule) = match code {
             Code::Header => (
-                has(name) && has(object) && !ends && !has(self.graph),
+                has(name) && has(object) && !has_other_terms && !has(self.graph),
                 "a header has a name and, as its object, a value",
             ),
             Code::Begin | Code::Commit | Code::Abort => (
@@ -187,11 +187,11 @@ impl Operation {
                 "a transaction's begin and end have no terms",
             ),
             Code::AddPrefix => (
-                has(name) && iri && !ends,
+                has(name) && has_iri && !has_other_terms,
                 "a prefix that is added has a name and, as its object, an IRI, and may have a graph",
             ),
             Code::DeletePrefix => (
-                has(name) && !has(object) && !ends,
+                has(name) && !has(object) && !has_other_terms,
                 "a prefix that is deleted has a name, and may have a graph",
             ),
             Code::Add | Code::Delete => (
@@ -199,7 +199,7 @@ impl Operation {
                 "a quad that is added or deleted has subject, predicate and object, may have a graph, and has no name",
             ),
         };
-        (!is_right).then_some(needs)
+        (!is_valid).then_some(rule)
     }
 
     /// The quad that it adds or deletes; a quad without terms for other operations.
@@ -287,9 +287,9 @@ impl ResultHead {
             names
         };
         let what = if sorted(before) == sorted(found) {
-            "the variables are in another order than in the rows before"
+            "the variables are not in the same order as in earlier rows"
         } else {
-            "the variables differ from those of the rows before"
+            "the variables differ from those of earlier rows"
         };
         let (found, before) = (show(found), show(before));
         format!("{what}: {found}, not {before}; {whole} has only one list of variables")
@@ -304,11 +304,12 @@ impl ResultHead {
         if self.variables != found.variables {
             return Self::other_variables(&self.variables, &found.variables, "a log of results");
         }
-        "the links differ from those of the rows before; a log of results has only one list of links".to_owned()
+        "the links differ from those of earlier rows; a log of results has only one list of links"
+            .to_owned()
     }
 }
 
-/// A cell of a row of results. [`TermId::DEFAULT_GRAPH`] means unbound.
+/// A cell of a result row. [`TermId::DEFAULT_GRAPH`] means unbound.
 impl Record for TermId {
     const MESSAGE: &'static str = "row";
     const BYTES: usize = 4;

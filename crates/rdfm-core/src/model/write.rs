@@ -27,7 +27,7 @@ pub fn write_term(table: &TermTable, id: TermId, out: &mut Vec<u8>) {
     Style::CANONICAL.write(table, id, out);
 }
 
-/// How to write terms if not in the canonical form.
+/// Options for writing terms in a form other than the canonical one.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     /// Start of a triple term.
@@ -113,7 +113,7 @@ pub fn direction(flags: u8) -> &'static [u8] {
     }
 }
 
-/// Appends `<iri>`. Characters that `IRIREF` forbids become `\uXXXX`. `plain` states that there are
+/// Appends `<iri>`. Characters that `IRIREF` forbids become `\uXXXX`. `plain` states that it has
 /// none.
 #[inline]
 pub fn write_iri(text: &[u8], plain: bool, out: &mut Vec<u8>) {
@@ -204,7 +204,7 @@ fn write_escape(code: u16, out: &mut Vec<u8>) {
 }
 
 /// Appends `_:label`. A label that is not a `BLANK_NODE_LABEL` is escaped, which readers undo: see
-/// [`labels`]. `plain` states that it is one.
+/// [`labels`]. `plain` states that no escape is needed.
 #[inline]
 pub fn write_label(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(b"_:");
@@ -254,8 +254,8 @@ fn is_label(text: &[u8]) -> bool {
 #[inline]
 pub fn write_language(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.push(b'@');
-    let held = plain || chars::is_language_tag(text);
-    if held && !(text.starts_with(ESCAPED_TAG) && read_language(text).is_some()) {
+    let allowed = plain || chars::is_language_tag(text);
+    if allowed && !(text.starts_with(ESCAPED_TAG) && read_language(text).is_some()) {
         out.extend_from_slice(text);
     } else {
         out.extend_from_slice(ESCAPED_TAG);
@@ -268,11 +268,11 @@ pub fn write_language(text: &[u8], plain: bool, out: &mut Vec<u8>) {
 
 /// Decodes an escape of [`write_language`]. Returns `None` for a tag that represents itself.
 pub(crate) fn read_language(tag: &[u8]) -> Option<Vec<u8>> {
-    labels::undo(tag, made_tag, chars::is_language_tag)
+    labels::undo(tag, unescape_tag, chars::is_language_tag)
 }
 
-/// Decodes any tag in the form of [`write_language`].
-fn made_tag(tag: &[u8]) -> Option<Vec<u8>> {
+/// Decodes any tag in the form that [`write_language`] writes.
+fn unescape_tag(tag: &[u8]) -> Option<Vec<u8>> {
     let rest = tag.strip_prefix(ESCAPED_TAG)?;
     let mut digits = Vec::with_capacity(rest.len());
     for subtag in rest.chunks(9) {
@@ -298,7 +298,7 @@ pub enum TermError {
 }
 
 /// Returns why a text grammar does not allow a term. The caller checks the parts of a triple term.
-/// Labels are never an error, because they are rewritten one-to-one. With `lenient`, IRIs are not
+/// Labels are never an error, because they are rewritten one-to-one. If `lenient`, IRIs are not
 /// an error either, because they are escaped.
 pub fn term_error(table: &TermTable, id: TermId, lenient: bool) -> Option<TermError> {
     let term = table.term(id);

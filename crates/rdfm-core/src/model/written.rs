@@ -16,15 +16,15 @@ const WRITTEN_FACTOR: u64 = 4;
 #[derive(Default)]
 pub(super) struct WrittenSize {
     /// Maximum number of terms in a record.
-    each: u64,
+    terms_per_record: u64,
     /// Maximum written size.
-    pub(super) most: u64,
+    pub(super) limit: u64,
     pub(super) bytes: u64,
     /// Number of records included in `bytes`.
     pub(super) records: usize,
     /// Length of the longest term.
     pub(super) longest: u64,
-    /// Number of records from which the batch may be too long.
+    /// Number of records at which the batch may be too long.
     pub(super) doubtful: usize,
     /// Lengths of the triple terms, whose parts may be shared.
     pub(super) triples: Vec<u64>,
@@ -33,8 +33,8 @@ pub(super) struct WrittenSize {
 impl WrittenSize {
     pub(super) fn new<R: Record>(limits: &Limits) -> Self {
         let mut written = Self {
-            each: R::TERMS,
-            most: WRITTEN_FACTOR.saturating_mul(limits.batch_bytes as u64),
+            terms_per_record: R::TERMS,
+            limit: WRITTEN_FACTOR.saturating_mul(limits.batch_bytes as u64),
             ..Self::default()
         };
         written.update_doubtful();
@@ -52,8 +52,11 @@ impl WrittenSize {
 
     /// Computes `doubtful`, assuming that each term has a datatype or tag.
     fn update_doubtful(&mut self) {
-        let more = self.most.saturating_sub(self.bytes)
-            / self.longest.saturating_mul(2 * self.each).max(1);
+        let more = self.limit.saturating_sub(self.bytes)
+            / self
+                .longest
+                .saturating_mul(2 * self.terms_per_record)
+                .max(1);
         self.doubtful = self.records.saturating_add(more as usize);
     }
 
@@ -101,6 +104,6 @@ impl WrittenSize {
         self.bytes = bytes;
         self.records = records.len();
         self.update_doubtful();
-        self.bytes >= self.most
+        self.bytes >= self.limit
     }
 }

@@ -4,11 +4,11 @@
 //! - Out: batches of other messages, with the same quads in the same order
 //!   ([`Regrouper::next_batch`]).
 //! - Cost: one copy of the quads and their terms. Memory is bounded by a batch, the open message
-//!   (or with parts, a batch of it), and the labels of one divided message, within
+//!   (with parts, one batch of it), and the labels of one divided message, within
 //!   `max_message_bytes`.
 //! - Law: how the input is cut into batches changes nothing. Distinct blank nodes stay distinct:
-//!   labels get the number of their source message if necessary. A blank node that would be in two
-//!   messages is an error, or becomes an IRI on request.
+//!   the number of the source message is added to labels if necessary. A blank node that would be
+//!   in two messages is an error, or becomes an IRI on request.
 
 pub mod flat;
 pub mod graphs;
@@ -49,7 +49,7 @@ pub enum GroupBy {
 pub struct RegroupOptions {
     /// Which quads become one message.
     pub by: GroupBy,
-    /// If set, blank nodes become IRIs that begin with this and `/.well-known/genid/`.
+    /// If set, blank nodes become IRIs that begin with this IRI followed by `/.well-known/genid/`.
     pub skolemize: Option<String>,
     /// Whether to yield a message larger than a batch in parts.
     pub parts: bool,
@@ -62,7 +62,7 @@ pub struct RegroupOptions {
 struct TermCopy {
     /// Serial number of the batch with the copy.
     serial: u32,
-    /// The source message, if it matters.
+    /// The source message, if the copy depends on it.
     message: u64,
     id: TermId,
 }
@@ -176,7 +176,7 @@ impl Regrouper {
     /// Returns the next batch. `None` means "feed me", and after [`finish`](Self::finish) "done".
     ///
     /// # Errors
-    /// After every message completed before the error; the same error again on later calls.
+    /// The error is returned after all messages completed before it, and again on later calls.
     pub fn next_batch(&mut self) -> Result<Option<MessageBatch>, EncodeError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -202,7 +202,7 @@ impl Regrouper {
         Ok(self.builder.take_complete(&mut moved))
     }
 
-    /// Names and counts of what was left out so far.
+    /// Names and counts of the content omitted so far.
     pub fn dropped(&self) -> Vec<(&'static str, u64)> {
         // If all messages are empty, the first becomes the single output message.
         let kept = u64::from(self.options.by == GroupBy::All && self.count == 0);
@@ -292,8 +292,8 @@ impl Regrouper {
                     return Ok(true);
                 }
             }
-            let goes_on = input.continues() && at + 1 == input.len();
-            if !goes_on {
+            let continues = input.continues() && at + 1 == input.len();
+            if !continues {
                 self.labels.clear();
                 self.label_bytes = 0;
                 if by == GroupBy::Message {
@@ -320,9 +320,9 @@ impl Regrouper {
         for change in input.namespace_changes_of(at) {
             self.declare(table.span(change.name), table.span(change.iri))?;
         }
-        let goes_on = input.continued() && at == 0;
-        let whole = matches!(self.options.by, GroupBy::Message | GroupBy::All);
-        if whole && !self.builder.is_open() {
+        let continued = input.continued() && at == 0;
+        let keeps_empty = matches!(self.options.by, GroupBy::Message | GroupBy::All);
+        if keeps_empty && !self.builder.is_open() {
             self.builder.begin_message(input.position(at));
         }
         let metadata = input.metadata(at);
@@ -332,8 +332,8 @@ impl Regrouper {
             }
         } else {
             self.metadata += metadata.len() as u64;
-            let more = input.continues() && at + 1 == input.len();
-            self.empty += u64::from(!goes_on && !more && input.message(at).is_empty());
+            let continues = input.continues() && at + 1 == input.len();
+            self.empty += u64::from(!continued && !continues && input.message(at).is_empty());
         }
         Ok(())
     }
@@ -356,22 +356,22 @@ impl Regrouper {
     fn ends_before(&mut self, table: &TermTable, quad: Quad, message: u64) -> bool {
         let part: fn(Quad) -> TermId = match self.options.by {
             GroupBy::Message | GroupBy::All => return false,
-            GroupBy::Count(most) => return self.count >= most,
-            GroupBy::Bytes(most) => return self.bytes >= most,
+            GroupBy::Count(limit) => return self.count >= limit,
+            GroupBy::Bytes(limit) => return self.bytes >= limit,
             GroupBy::Subject => |quad| quad.subject,
             GroupBy::Graph => |quad| quad.graph,
         };
         let id = part(quad);
         // Equal labels in two messages are different nodes.
-        let apart = |other: u64| other != message && has_bnode(table, id);
+        let are_distinct = |other: u64| other != message && has_bnode(table, id);
         if let Some((last, other)) = self.last {
             let last = part(last);
-            return apart(other) || !(last == id || table.same_term(last, table, id));
+            return are_distinct(other) || !(last == id || table.same_term(last, table, id));
         }
         let Some(key) = &self.key else { return false };
         self.scratch.clear();
         write_term(table, id, &mut self.scratch);
-        apart(key.message) || self.scratch != key.text
+        are_distinct(key.message) || self.scratch != key.text
     }
 
     fn copy(&mut self, table: &TermTable, quad: Quad, message: u64) -> Result<(), CopyError> {
@@ -425,8 +425,8 @@ impl Regrouper {
         let new = match term.kind {
             TermKind::Bnode => self.bnode(term, text, message)?,
             TermKind::TripleTerm => {
-                // Recursion is bounded by the decoder's limit. Copied again each time, because its
-                // labels count.
+                // Recursion is bounded by the decoder's limit. The term is copied each time,
+                // because its labels must be recorded.
                 let [subject, predicate, object] = table.triple(term);
                 let triple = [
                     self.term(table, subject, message, bytes)?,

@@ -22,7 +22,7 @@ pub struct Slices {
     in_force: Arc<Namespaces>,
     next: usize,
     /// Whether the current log has all namespaces in force.
-    whole: bool,
+    has_all: bool,
 }
 
 impl Slices {
@@ -34,7 +34,7 @@ impl Slices {
     }
 
     /// Returns the next messages of the batch, up to `stop`, in one or more slices; `None` means
-    /// the unchanged batch. With `begins` they are the first messages of a log.
+    /// the unchanged batch. `begins` states that they are the first messages of a log.
     pub fn take(
         &mut self,
         batch: &MessageBatch,
@@ -45,9 +45,9 @@ impl Slices {
         let range = self.next..stop;
         self.next = stop;
         if begins {
-            self.whole = self.in_force.len() <= MAX_WHOLE;
+            self.has_all = self.in_force.len() <= MAX_WHOLE;
         }
-        if !self.whole {
+        if !self.has_all {
             return Some(range.map(|message| self.alone(batch, message)).collect());
         }
         let before = Arc::clone(&self.in_force);

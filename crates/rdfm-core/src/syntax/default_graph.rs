@@ -2,7 +2,7 @@
 //!
 //! - In: graph names.
 //! - Out: the default graph for these IRIs when reading, an error for them when writing.
-//! - Law: written quads are read as the same quads, also by Jena.
+//! - Law: rdfm and Jena read written quads back unchanged.
 
 use crate::codec::refuse::{Refused, misread_as};
 use crate::model::table::TermTable;

@@ -1,7 +1,8 @@
 //! Dates and times in their usual forms.
 //!
 //! - In: the lexical form of an xsd:dateTime or an xsd:date. Out: numbers relative to 1970 in UTC.
-//! - Cost: one pass. Law: less common forms give `None`; the caller handles them.
+//! - Cost: one pass.
+//! - Law: less common forms give `None`, and the caller handles them.
 
 /// Microseconds in a day.
 pub const DAY_MICROS: i64 = 86_400_000_000;
@@ -54,13 +55,13 @@ pub const fn day_of(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Parses a number of two digits, up to `most`.
-const fn pair(tens: u8, ones: u8, most: i64) -> Option<i64> {
+/// Parses a number of two digits, up to `max`.
+const fn pair(tens: u8, ones: u8, max: i64) -> Option<i64> {
     if !tens.is_ascii_digit() || !ones.is_ascii_digit() {
         return None;
     }
     let number = (tens - b'0') as i64 * 10 + (ones - b'0') as i64;
-    if number > most { None } else { Some(number) }
+    if number > max { None } else { Some(number) }
 }
 
 /// Parses fractional seconds. Returns microseconds and the remaining text.
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn days_follow_each_other() {
+    fn consecutive_dates_have_consecutive_numbers() {
         assert_eq!(day_of(1970, 1, 1), 0);
         let after = |text: &[u8], more| days(text).map(|day| day + more);
         assert_eq!(after(b"2000-02-28", 2), days(b"2000-03-01"));

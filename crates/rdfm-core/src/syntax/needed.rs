@@ -1,7 +1,7 @@
 //! The namespaces that a message needs: those that it declares, and those that abbreviate its IRIs.
 //!
 //! - In: declarations in the order of the log, and messages.
-//! - Out: indices of namespaces, in the order of the first declaration of their names.
+//! - Out: indices of namespaces, in the order in which their names were first declared.
 //! - Cost: one search per IRI until a namespace is declared or the batch ends, independent of the
 //!   number of namespaces in force.
 //! - Law: the result depends on the log before the message, but not on how it is cut into batches.
@@ -42,7 +42,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Default)]
 pub struct Needed {
     prefixes: Prefixes,
-    /// In the order of the first declaration of their names.
+    /// In the order in which their names were first declared.
     namespaces: Vec<NeededNamespace>,
     by_name: FxHashMap<Box<[u8]>, u32>,
     /// Namespaces declared for the next message.

@@ -28,8 +28,8 @@ pub fn with_room<T: Send>(depth: usize, work: impl FnOnce() -> T + Send) -> io::
     on_thread(work)
 }
 
-/// Runs one level of recursive work, with `depth` levels open. At the last level that fits on every
-/// stack, the levels below run on a separate thread, which has room for several thousand.
+/// Runs one level of recursive work, with `depth` levels open. Levels too deep for every stack run
+/// on a separate thread, which has room for several thousand levels.
 ///
 /// # Errors
 /// If the system cannot start a thread.

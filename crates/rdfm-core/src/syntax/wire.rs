@@ -46,7 +46,8 @@ pub(crate) fn malformed(reason: impl Into<Reason>) -> WireError {
     WireError::new(ErrorClass::Malformed, reason)
 }
 
-/// Returns the error for bytes that end inside a field: a truncated log, or wrong lengths.
+/// Returns the error for bytes that end inside a field, because of a truncated log or wrong
+/// lengths.
 #[cold]
 pub(crate) fn cut(reason: impl Into<Reason>) -> WireError {
     WireError::new(ErrorClass::Truncated, reason)
@@ -96,7 +97,7 @@ impl<'a> Wire<'a> {
     /// error, because both share a place in the result: a narrower one would be slow to read back
     /// from memory.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // the hottest function: one call a field
+    #[allow(clippy::inline_always)] // the hottest function: one call per field
     pub fn field(&mut self, known: u32, message: &'static str) -> Checked<(usize, &'a [u8])> {
         if let [tag, length, rest @ ..] = self.rest
             && tag & 0x87 == LENGTH
@@ -224,7 +225,7 @@ impl<'a> Wire<'a> {
                 3 if groups.len() < MAX_GROUPS => groups.push(field),
                 3 => return Err(malformed("groups are nested deeper than 100 levels")),
                 4 if groups.pop() == Some(field) => {}
-                4 => return Err(malformed("the end of a group that was not started")),
+                4 => return Err(malformed("a group ends that was not started")),
                 5 => self.advance(4)?,
                 _ => return Err(malformed(format!("wire type {kind} does not exist"))),
             }
@@ -254,7 +255,7 @@ fn bad_number(field: u64) -> WireError {
 #[cold]
 fn runs_over(length: u64, rest: usize) -> WireError {
     cut(format!(
-        "a field of {length} bytes runs past the end of its message, {rest} bytes are left"
+        "a field of {length} bytes runs past the end of its message, which has {rest} bytes left"
     ))
 }
 

@@ -1,4 +1,4 @@
-//! The tokens of XML.
+//! XML tokens.
 //!
 //! - In: valid UTF-8 text, the start of a token, and how far an earlier call scanned it.
 //! - Out: the end of the token and its kind; the attributes of a tag.
@@ -44,9 +44,10 @@ pub(crate) enum XmlToken {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TokenScan {
     at: usize,
-    /// Within quotes: the quote. In a DOCTYPE also `-` within a comment and `?` within an instruction.
+    /// Within quotes, the quote. In a DOCTYPE, also `-` within a comment and `?` within an
+    /// instruction.
     within: u8,
-    /// In a DOCTYPE: within its square brackets.
+    /// Whether the position is within the square brackets of a DOCTYPE.
     bracket: bool,
 }
 

@@ -68,15 +68,15 @@ fn cases_are_read_as_expected() {
     assert_eq!(count, 48);
 }
 
-/// The options at the start of a log, read from a separate frame with only the first row.
+/// The stream options in the header of a log.
 fn header(data: &[u8]) -> Vec<(&'static str, Value)> {
     let mut decoder = decoder();
     outcome(&mut *decoder, data, data.len());
     decoder.header().options.clone()
 }
 
-/// Writes with the stream options of a log.
-fn as_in(header: Vec<(&'static str, Value)>) -> Options {
+/// Returns encoder options that request the stream options of a log.
+fn options_of(header: Vec<(&'static str, Value)>) -> Options {
     let options = header.into_iter();
     let mut writing = Options::default();
     writing.source = Some(Source {
@@ -114,7 +114,7 @@ fn cases_are_written_as_expected() {
         let options = header(&options);
         if options.is_empty() {
             if positive {
-                failures.push(format!("{id}: the options are refused"));
+                failures.push(format!("{id}: the options are rejected"));
             }
             continue;
         }
@@ -127,7 +127,7 @@ fn cases_are_written_as_expected() {
                 ..Message::default()
             })
             .collect();
-        let encode = as_in(options.clone());
+        let encode = options_of(options.clone());
         let mut out = Vec::new();
         let written = encoder("jelly", &encode).and_then(|mut encoder| {
             encoder
@@ -169,9 +169,9 @@ fn cases_are_written_as_expected() {
 }
 
 /// Encodes the messages with the options of their log and checks the round trip.
-fn written_again(data: &[u8], messages: &[Message]) -> Vec<u8> {
+fn reencoded(data: &[u8], messages: &[Message]) -> Vec<u8> {
     // One file has generalized statements without declaring them.
-    let options = as_in(header(data)).and("generalized", true);
+    let options = options_of(header(data)).and("generalized", true);
     let mut encoder = encoder("jelly", &options).unwrap();
     let mut out = Vec::new();
     encoder.encode((&batch(messages)).into(), &mut out).unwrap();
@@ -237,7 +237,7 @@ fn files_of_jelly_jvm_are_read() {
         let expected = parse_nquads(&fs::read_to_string(folder.join(expected)).unwrap());
         if !refused {
             theirs += data.len();
-            ours += written_again(&data, &messages).len();
+            ours += reencoded(&data, &messages).len();
         }
         let all: Vec<_> = messages.into_iter().flat_map(|m| m.statements).collect();
         if !same(&all, &expected) {

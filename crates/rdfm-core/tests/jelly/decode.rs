@@ -1,4 +1,4 @@
-//! Accepted input, errors and guarantees of the Jelly decoder, with logs made by hand.
+//! Accepted input, errors and guarantees of the Jelly decoder, with hand-made logs.
 
 use std::sync::Arc;
 
@@ -332,7 +332,7 @@ fn errors_describe_the_broken_rule() {
             vec![options(1, &[]), row(2, [0x0a, 5, 0])],
         ),
         (
-            "the end of a group that was not started",
+            "a group ends that was not started",
             vec![options(1, &[]), row(2, varint(20 << 3 | 4))],
         ),
     ];
@@ -516,7 +516,7 @@ fn options_apply_to_frames_before_them() {
 }
 
 #[test]
-fn frames_read_as_one_message_have_the_metadata_of_the_first() {
+fn frames_read_as_one_message_keep_the_metadata_of_the_first_frame() {
     let log = [
         frame(&[
             options(1, &[number(14, 1)]),
@@ -540,7 +540,7 @@ fn frames_read_as_one_message_have_the_metadata_of_the_first() {
         assert_eq!(messages[0].metadata, [("k".to_owned(), b"again".to_vec())]);
         assert_eq!(end(options, &log).1.dropped_metadata, 2);
     }
-    // It is available from the first part on.
+    // The metadata is available from the first part on.
     let mut decoder = decoder("jelly", &parts_of(&auto)).unwrap();
     decoder.feed(&log);
     assert_eq!(
@@ -552,7 +552,7 @@ fn frames_read_as_one_message_have_the_metadata_of_the_first() {
             .len(),
         1
     );
-    // Omitted metadata is checked nevertheless.
+    // Omitted metadata is still checked.
     let broken = [log, frame(&[bytes(15, bytes(1, [0xff]))])].concat();
     assert!(decode(&broken).1.unwrap().contains("a metadata key"));
 }
@@ -580,7 +580,7 @@ fn after_a_reset_the_next_log_determines_the_type() {
 }
 
 #[test]
-fn the_error_for_a_too_large_message_of_all_frames_has_a_remedy() {
+fn the_error_for_a_too_large_message_of_all_frames_has_a_hint() {
     let rows: Vec<Vec<u8>> = (0..100).map(|_| bnodes("a", "b", "c")).collect();
     let log = |logical| {
         let head = frame(&[options(1, &[number(14, logical)])]);
@@ -588,15 +588,15 @@ fn the_error_for_a_too_large_message_of_all_frames_has_a_remedy() {
     };
     let small = |frames: &str| Options::with("frames", frames).and("max_message_bytes", 3000);
     let hint = "by its type flat_triples all frames are this message";
-    let told = |options: &Options, logical| {
+    let has_hint = |options: &Options, logical| {
         decode_with(options, &log(logical))
             .1
             .unwrap()
             .contains(hint)
     };
-    assert!(told(&small("auto"), 1));
-    assert!(!told(&small("auto"), 3));
-    assert!(!told(&small("message"), 1));
+    assert!(has_hint(&small("auto"), 1));
+    assert!(!has_hint(&small("auto"), 3));
+    assert!(!has_hint(&small("message"), 1));
     let flat = small("auto").frames_in_parts().and("batch_quads", 10);
     assert_eq!(counts(&decode_with(&flat, &log(1)).0), [200]);
     assert!(decode_with(&flat, &log(3)).1.is_some());
@@ -639,7 +639,7 @@ fn a_statement_counts_once_regardless_of_its_graph() {
 }
 
 #[test]
-fn bare_and_delimited_are_detected_or_forced() {
+fn bare_and_delimited_logs_are_detected_or_forced() {
     let payload = [options(1, &[]), bnodes("a", "b", "c")].concat();
     let metadata = bytes(15, [bytes(1, "k"), bytes(2, "v")].concat());
     for bare in [payload.clone(), [metadata, payload.clone()].concat()] {
@@ -662,7 +662,7 @@ fn bare_and_delimited_are_detected_or_forced() {
 }
 
 #[test]
-fn truncation_differs_from_damage() {
+fn truncated_and_damaged_logs_give_different_errors() {
     let payload = [options(1, &[]), bnodes("a", "b", "c")].concat();
     let log = frame(std::slice::from_ref(&payload));
     let defaults = Options::default();
@@ -753,7 +753,7 @@ fn nesting_of_triple_terms_is_limited() {
 }
 
 #[test]
-fn fields_may_have_any_order_and_the_last_one_counts() {
+fn fields_may_have_any_order_and_the_last_one_applies() {
     let p = prefix(0, "http://ex/");
     let names = [name(0, "a"), name(0, "b"), name(0, "c")].concat();
     let straight = [bytes(1, iri(1, 0)), bytes(5, ""), bytes(9, "")];
@@ -792,7 +792,7 @@ fn fields_may_have_any_order_and_the_last_one_counts() {
             vec![0xfd, 0x01, 0, 0, 0, 0],
         ]
         .concat(),
-        // The wrong term first, whose reference does not exist.
+        // A term with an undefined reference, which the right term replaces.
         [
             bytes(1, iri(4, 9)),
             bytes(2, "x"),
@@ -804,7 +804,7 @@ fn fields_may_have_any_order_and_the_last_one_counts() {
     ] {
         assert_eq!(ok(&frame(&[start.clone(), row(2, odd)])), expected);
     }
-    // In a row with two fields, the last one counts; a row in two pieces is one row.
+    // In a row with two fields, the last one applies. A field given in two parts is merged.
     let twice = bytes(
         1,
         [bytes(2, bytes(2, "gone")), bytes(9, bytes(2, "d"))].concat(),
@@ -924,7 +924,7 @@ fn literals_of_all_kinds_are_read() {
 }
 
 #[test]
-fn the_last_of_equal_metadata_keys_counts_in_any_position() {
+fn the_last_of_equal_metadata_keys_applies_in_any_position() {
     let entry = |key: &str, value: &str| bytes(15, [bytes(1, key), bytes(2, value)].concat());
     let log = frame(&[
         entry("a", "1"),
@@ -964,7 +964,7 @@ fn the_header_contains_the_options_of_the_log() {
             ("jelly_version", Value::Number(2)),
         ]
     );
-    // It does not change until the options change.
+    // The header does not change until the options change.
     assert!(Arc::ptr_eq(&decoder.header(), &decoder.header()));
 }
 
@@ -1147,7 +1147,7 @@ fn repeated_options_are_accepted_if_no_table_is_mixed() {
         assert_eq!(error, None, "{case}");
         assert_eq!(messages.len(), frames.len(), "{case}");
     }
-    // Metadata of a frame are not rows. Tables are checked separately.
+    // Frame metadata is not a row. Tables are checked separately.
     for entry in [prefix(0, "http://f/"), name(0, "b")] {
         let second = [
             metadata("k", "v"),

@@ -15,7 +15,7 @@ pub fn options() -> Options {
         .and("logical_type", "datasets")
 }
 
-/// The log, what was dropped, and the error.
+/// The log, counts of dropped content, and the error.
 pub fn write(
     options: &Options,
     batches: &[MessageBatch],
@@ -49,20 +49,20 @@ fn statements(messages: &[Message]) -> Vec<&[Statement]> {
 
 /// The statements of all messages as one message, with separate labels.
 fn joined(log: &[Message]) -> Vec<Statement> {
-    fn apart(message: usize, term: &Term) -> Term {
+    fn relabel(message: usize, term: &Term) -> Term {
         match term {
             Term::Bnode(label) if message > 0 || label.starts_with("_gm") => {
                 Term::Bnode(format!("_gm{message}_{label}"))
             }
             Term::Triple(parts) => {
-                Term::Triple(Box::new([0, 1, 2].map(|at| apart(message, &parts[at]))))
+                Term::Triple(Box::new([0, 1, 2].map(|at| relabel(message, &parts[at]))))
             }
             term => term.clone(),
         }
     }
     let statements = |(index, message): (usize, &Message)| -> Vec<Statement> {
-        let apart = |statement: &Statement| [0, 1, 2, 3].map(|at| apart(index, &statement[at]));
-        message.statements.iter().map(apart).collect()
+        let relabel = |statement: &Statement| [0, 1, 2, 3].map(|at| relabel(index, &statement[at]));
+        message.statements.iter().map(relabel).collect()
     };
     log.iter().enumerate().flat_map(statements).collect()
 }
@@ -78,9 +78,9 @@ fn typed(text: &str, datatype: &str) -> Term {
 /// A small random log: IRIs of few prefixes and names, all kinds of terms, repetitions.
 pub fn random(seed: u32, messages: usize, features: bool) -> Vec<Message> {
     let mut state = seed;
-    let mut next = move |most: u32| {
+    let mut next = move |bound: u32| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) % most
+        (state >> 8) % bound
     };
     let mut log = Vec::new();
     for index in 0..messages {
@@ -188,7 +188,7 @@ fn round_trips_succeed_with_small_tables() {
                     .and("frame_rows", 9);
                 let (bytes, _, error) = write(&options, &[batch(&log)]);
                 if let Some(error) = error {
-                    // A statement may need more datatypes or names at once, but must never be wrong.
+                    // A statement may need more entries than a table has. It must then be rejected.
                     assert!(error.reason.text().ends_with("at once"), "{error}");
                     assert!(name_table < 4000);
                     let whole = error.message as usize;
@@ -215,7 +215,7 @@ fn round_trips_succeed_with_small_tables() {
 }
 
 #[test]
-fn small_tables_that_suffice_never_corrupt() {
+fn logs_round_trip_with_the_smallest_sufficient_tables() {
     for seed in 0..20 {
         let log = random(seed, 30, false);
         let options = options()
@@ -249,7 +249,7 @@ fn one_prefix_slot_is_rejected_if_a_statement_needs_two() {
 }
 
 #[test]
-fn the_bytes_do_not_depend_on_the_batches() {
+fn output_does_not_depend_on_batches() {
     for physical_type in ["quads", "graphs"] {
         for frames in ["message", "flat"] {
             let log = random(3, 40, true);
@@ -280,7 +280,7 @@ fn the_bytes_do_not_depend_on_the_batches() {
 }
 
 #[test]
-fn jelly_to_jelly_is_the_same_bytes() {
+fn converting_jelly_to_jelly_gives_the_same_bytes() {
     let log = random(11, 50, true);
     let options = options().and("namespaces", true).and("jelly_version", 2);
     let (bytes, _, _) = write(&options, &[batch(&log)]);
@@ -580,7 +580,7 @@ fn blank_nodes_stay_distinct_in_a_flat_log() {
 }
 
 #[test]
-fn damage_is_an_error_or_another_log_but_never_a_panic() {
+fn damaged_logs_never_panic() {
     let options = options().and("namespaces", true);
     let log = random(21, 5, true);
     let (bytes, _, _) = write(&options, &[batch(&log)]);

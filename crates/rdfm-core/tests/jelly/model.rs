@@ -57,7 +57,7 @@ pub fn term(batch: &MessageBatch, id: TermId) -> Term {
         TermKind::TripleTerm => {
             Term::Triple(Box::new(table.triple(record).map(|part| term(batch, part))))
         }
-        TermKind::Language => panic!("a language stands in a quad"),
+        TermKind::Language => panic!("a quad contains a language tag"),
     }
 }
 
@@ -125,7 +125,7 @@ pub fn outcome(
                 assert_eq!(
                     decoder.next_of::<Quad>().unwrap_err(),
                     error,
-                    "the error again"
+                    "the error is repeated"
                 );
                 return (found, Some(error.to_string()));
             }
@@ -367,30 +367,30 @@ fn unescape(text: &str) -> String {
 
 /// Whether two lists of statements are equal, in order, under a renaming of blank nodes.
 pub fn same(a: &[Statement], b: &[Statement]) -> bool {
-    let mut there = HashMap::new();
-    let mut back = HashMap::new();
+    let mut forward = HashMap::new();
+    let mut backward = HashMap::new();
     a.len() == b.len()
         && a.iter()
             .flatten()
             .zip(b.iter().flatten())
-            .all(|(a, b)| same_term(a, b, &mut there, &mut back))
+            .all(|(a, b)| same_term(a, b, &mut forward, &mut backward))
 }
 
 fn same_term(
     a: &Term,
     b: &Term,
-    there: &mut HashMap<String, String>,
-    back: &mut HashMap<String, String>,
+    forward: &mut HashMap<String, String>,
+    backward: &mut HashMap<String, String>,
 ) -> bool {
     match (a, b) {
         (Term::Bnode(a), Term::Bnode(b)) => {
-            there.entry(a.clone()).or_insert_with(|| b.clone()) == b
-                && back.entry(b.clone()).or_insert_with(|| a.clone()) == a
+            forward.entry(a.clone()).or_insert_with(|| b.clone()) == b
+                && backward.entry(b.clone()).or_insert_with(|| a.clone()) == a
         }
         (Term::Triple(a), Term::Triple(b)) => a
             .iter()
             .zip(b.iter())
-            .all(|(a, b)| same_term(a, b, there, back)),
+            .all(|(a, b)| same_term(a, b, forward, backward)),
         _ => a == b,
     }
 }

@@ -1,4 +1,4 @@
-//! Restart frames, their marks, and logs that were joined.
+//! Restart frames, their marks, and joined logs.
 
 use rdfm_core::formats::jelly::restart::{KEY, MAGIC, MarkFinder, MarkSearch, is_marked};
 
@@ -148,7 +148,7 @@ fn only_delimited_logs_of_frames_that_are_messages_have_marks() {
 }
 
 #[test]
-fn restarts_declare_namespaces_again_but_readers_do_not_deliver_them_again() {
+fn restarts_repeat_namespaces_but_readers_deliver_them_once() {
     let declared = |name: &str| (name.to_owned(), "http://ns/".to_owned());
     let log: Vec<Message> = [Some("a"), None, Some("b"), None]
         .map(|name| Message {
@@ -178,7 +178,7 @@ fn restarts_declare_namespaces_again_but_readers_do_not_deliver_them_again() {
 fn marks_are_not_metadata_and_their_key_is_reserved() {
     let bytes = written(&options(), &[Message::default()]);
     assert_eq!(decoded(&bytes)[0].metadata, []);
-    // Also in frames that are not restart frames, and in logs that are one message.
+    // This also applies to frames that are not restart frames, and to logs that are one message.
     let mark = bytes[1..][..42].to_vec();
     let others = [
         frame(&[mark.clone(), options_row(1, &[]), bnodes("s", "p", "o")]),
@@ -208,7 +208,7 @@ fn marks_are_not_metadata_and_their_key_is_reserved() {
 }
 
 #[test]
-fn a_marked_frame_has_its_own_length() {
+fn a_mark_is_valid_only_for_a_frame_of_its_length() {
     let bytes = written(&options(), &[Message::default()]);
     let content = &bytes[1..];
     assert!(is_marked(content));
@@ -228,7 +228,7 @@ fn new_streams_have_empty_tables() {
     assert_eq!(content(&messages), content(&expected));
     let noticed = end(&new, &joined).1;
     assert_eq!((noticed.notes, noticed.joined), (vec![], None));
-    // Nothing of the first stream is in force.
+    // Entries and terms of the first stream are not available.
     let reference = row(
         2,
         [
@@ -251,7 +251,7 @@ fn new_streams_have_empty_tables() {
 }
 
 #[test]
-fn joined_flat_logs_are_one_message_with_a_note_or_one_for_each() {
+fn joined_flat_logs_are_one_message_with_a_note_or_separate_messages() {
     let flat = |label: &str| {
         let logical = [vec![14 << 3], varint(1)].concat();
         let rows = [options_row(1, &[logical]), bnodes(label, "p", "o")];
@@ -286,7 +286,7 @@ fn joined_flat_logs_are_one_message_with_a_note_or_one_for_each() {
 }
 
 #[test]
-fn joined_bare_logs_are_one_message_with_a_note_or_one_for_each() {
+fn joined_bare_logs_are_one_message_with_a_note_or_separate_messages() {
     let bare = |names: &[&str]| stream_of_names(names)[1..].to_vec();
     let joined = [bare(&["a", "p", "o"]), bare(&["b", "q", "x"])].concat();
     let (messages, error) = decode_with(&Options::default(), &joined);
@@ -331,7 +331,7 @@ fn stream(physical: u64, size: u64, more: &[u8], name_: &str) -> Vec<u8> {
 }
 
 #[test]
-fn other_options_are_an_error_that_shows_both_or_begin_a_new_stream() {
+fn different_stream_options_are_an_error_or_begin_a_new_stream() {
     let joined = [stream(1, 8, &[], "a"), stream(1, 4000, &[], "b")].concat();
     for joins in ["error", "warn"] {
         let options = Options::with("joins", joins);
@@ -369,7 +369,7 @@ fn other_options_are_an_error_that_shows_both_or_begin_a_new_stream() {
 }
 
 #[test]
-fn a_new_stream_must_have_a_known_version_and_messages_that_end_alike() {
+fn a_new_stream_must_have_a_known_version_and_the_same_message_boundaries() {
     let new = Options::with("joins", "new");
     let first = stream(1, 8, &[], "a");
     for (more, expected) in [
@@ -387,7 +387,7 @@ fn a_new_stream_must_have_a_known_version_and_messages_that_end_alike() {
         assert_eq!(content(&messages), content(&decoded(&first)));
         assert!(error.as_ref().unwrap().contains(&expected), "{error:?}");
     }
-    // An option makes them end alike.
+    // An option makes each frame a message in both streams.
     let joined = [first, stream(1, 8, &[14 << 3, 1], "b")].concat();
     let (messages, error) = decode_with(&new.and("frames", "message"), &joined);
     assert_eq!((messages.len(), error), (2, None));

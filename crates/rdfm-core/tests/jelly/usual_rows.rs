@@ -14,12 +14,12 @@ struct Random {
 }
 
 impl Random {
-    fn below(&mut self, most: u32) -> u32 {
+    fn below(&mut self, bound: u32) -> u32 {
         self.state = self
             .state
             .wrapping_mul(1_664_525)
             .wrapping_add(1_013_904_223);
-        (self.state >> 8) % most
+        (self.state >> 8) % bound
     }
 
     fn one_in(&mut self, number: u32) -> bool {
@@ -27,8 +27,8 @@ impl Random {
     }
 
     fn text(&mut self) -> String {
-        let most = if self.one_in(4) { 150 } else { 40 };
-        let length = self.below(most) as usize;
+        let bound = if self.one_in(4) { 150 } else { 40 };
+        let length = self.below(bound) as usize;
         let text = "x".repeat(length);
         match self.below(12) {
             0 => format!("{text}\""),
@@ -126,7 +126,7 @@ fn reason(error: &str) -> &str {
 }
 
 #[test]
-fn usual_rows_are_decoded_like_others() {
+fn usual_and_unusual_encodings_are_decoded_alike() {
     let (mut complete, mut failed) = (0, 0);
     for seed in 0..600 {
         let mut random = Random {

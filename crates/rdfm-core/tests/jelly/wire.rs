@@ -1,4 +1,4 @@
-//! Jelly made by hand: fields, rows and frames as bytes.
+//! Hand-made Jelly: fields, rows and frames as bytes.
 
 pub fn varint(mut value: u64) -> Vec<u8> {
     let mut out = Vec::new();

@@ -88,12 +88,12 @@ fn json_rows_may_precede_their_head() {
     assert_eq!(found.variables(), ["x", "y"]);
     assert_eq!(&*found.head.as_ref().unwrap().links[0], "m.rdf");
     assert_eq!(found.rows, [vec!["", "<a>"], vec!["", ""]]);
-    let held = Options::with("max_message_bytes", 100u64);
+    let small = Options::with("max_message_bytes", 100u64);
     let many = format!(
         "{{\"results\":{{\"bindings\":[{}]}}}}",
         ["{}"; 60].join(",")
     );
-    let found = read_with("results-json", &held, &many);
+    let found = read_with("results-json", &small, &many);
     assert_eq!(
         found.error.unwrap().to_string(),
         "results-json: the rows before the head, which are buffered until the head is read, take more than 100 bytes \
@@ -648,7 +648,7 @@ fn tuples_in_protobuf_are_read() {
         (
             b"\x02\x0a\x05",
             ErrorClass::Malformed,
-            "a field of 5 bytes runs past the end of its message, 0 bytes are left",
+            "a field of 5 bytes runs past the end of its message, which has 0 bytes left",
         ),
         (
             b"\xff\xff\xff\xff\x0f",

@@ -100,7 +100,7 @@ fn jena_files_equal_their_json_and_round_trip() {
                     assert!(found[1].ends_with("#double>"), "{found:?} {wanted:?}");
                 }
             } else {
-                // Its JSON has other labels.
+                // The JSON file has other labels.
                 let named = |label: &str| {
                     label
                         .replace("_:7f3d2c1e", "_:?")

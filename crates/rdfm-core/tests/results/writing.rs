@@ -115,7 +115,7 @@ fn head(variables: &[&str]) -> ResultHead {
     }
 }
 
-/// The class and the text of the error of writing.
+/// The class and text of the encoding error, and the output.
 fn refused(format: &str, options: &Options, batch: ResultBatch) -> (ErrorClass, String, Vec<u8>) {
     let (out, ended) = write_with(format, options, &[batch]);
     let error = ended.unwrap_err();
@@ -213,25 +213,25 @@ fn batches_with_different_heads_are_rejected() {
         (
             head(&many),
             &many[..],
-            "the variables differ from those of the rows before: 'a', 'b', 'c', 'd', 'e', …, not 'x', 'y'; \
+            "the variables differ from those of earlier rows: 'a', 'b', 'c', 'd', 'e', …, not 'x', 'y'; \
              a log of results has only one list of variables",
         ),
         (
             head(&[]),
             &[],
-            "the variables differ from those of the rows before: none, not 'x', 'y'; \
+            "the variables differ from those of earlier rows: none, not 'x', 'y'; \
              a log of results has only one list of variables",
         ),
         (
             head(&["y", "x"]),
             &["1", "2"],
-            "the variables are in another order than in the rows before: 'y', 'x', not 'x', 'y'; \
+            "the variables are not in the same order as in earlier rows: 'y', 'x', not 'x', 'y'; \
              a log of results has only one list of variables",
         ),
         (
             linked,
             &["1", "2"],
-            "the links differ from those of the rows before; a log of results has only one list of links",
+            "the links differ from those of earlier rows; a log of results has only one list of links",
         ),
         (
             answer,
@@ -240,8 +240,8 @@ fn batches_with_different_heads_are_rejected() {
              a log of results contains one answer or only rows",
         ),
     ] {
-        let there = [batch(head(&["x", "y"]), &["1", "2"]), batch(other, cells)];
-        let (_, ended) = write_with("results-thrift", &Options::default(), &there);
+        let batches = [batch(head(&["x", "y"]), &["1", "2"]), batch(other, cells)];
+        let (_, ended) = write_with("results-thrift", &Options::default(), &batches);
         assert_eq!(ended.unwrap_err().reason.text(), wanted);
     }
 }
@@ -260,28 +260,36 @@ fn unsupported_links_are_dropped_and_counted() {
             .encode((&batch(linked.clone(), &["a"])).into(), &mut out)
             .unwrap();
         encoder.finish(&mut out).unwrap();
-        let held = matches!(format, "results-json" | "results-xml");
-        let dropped = if held { vec![] } else { vec![("links", 2)] };
+        let has_links = matches!(format, "results-json" | "results-xml");
+        let dropped = if has_links {
+            vec![]
+        } else {
+            vec![("links", 2)]
+        };
         assert_eq!(encoder.dropped(), dropped);
         let back = read(format, out).good().head.unwrap();
-        assert_eq!(back.links.len(), if held { 2 } else { 0 });
+        assert_eq!(back.links.len(), if has_links { 2 } else { 0 });
     }
 }
 
 #[test]
 fn unusual_texts_round_trip() {
-    let odd = "?a b\n<\\u005F:x>\n<<( <_:s> <p> _:o )>>\n\"\\u0020 \\r\\n\\t \"\n<\\u0020>\n\"a\"@x-gx-656e2020\n_:_gx2061\n";
-    let wanted = read("results-tsv", odd).good();
+    let unusual = "?a b\n<\\u005F:x>\n<<( <_:s> <p> _:o )>>\n\"\\u0020 \\r\\n\\t \"\n<\\u0020>\n\"a\"@x-gx-656e2020\n_:_gx2061\n";
+    let wanted = read("results-tsv", unusual).good();
     for format in EXACT {
         if matches!(format, "results-json" | "results-xml" | "results-tsv") {
             assert_eq!(
-                read(format, convert("results-tsv", odd, format)),
+                read(format, convert("results-tsv", unusual, format)),
                 wanted,
                 "{format}"
             );
         } else {
             // In this format, an IRI with this prefix is a blank node.
-            let (_, ended) = write_with(format, &Options::default(), &batches("results-tsv", odd));
+            let (_, ended) = write_with(
+                format,
+                &Options::default(),
+                &batches("results-tsv", unusual),
+            );
             let error = ended.unwrap_err();
             assert_eq!(error.message, 0);
             assert_eq!(

@@ -1,5 +1,5 @@
 //! Helpers for codec tests: decoding at once and in pieces, and files of the suites.
-#![allow(dead_code, reason = "each test file takes what it needs")]
+#![allow(dead_code, reason = "each test file uses only some of them")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -34,7 +34,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// A single option.
+    /// Options with a single value.
     pub fn with(name: &'static str, value: impl Into<GivenValue>) -> Self {
         Self::default().and(name, value)
     }
@@ -117,7 +117,7 @@ fn drain(decoder: &mut dyn Decoder, outcome: &mut Outcome) {
                 assert_eq!(
                     decoder.next_of::<Quad>().err().as_ref(),
                     Some(&error),
-                    "again the same"
+                    "the error is repeated"
                 );
                 outcome.error = Some(error);
                 return;
@@ -220,7 +220,7 @@ pub fn skipping_every_way(format: &str, options: &Options, log: &[u8]) -> Vec<(u
 fn suites() -> PathBuf {
     let folder = std::env::var_os("RDFM_SHARED").filter(|folder| !folder.is_empty());
     PathBuf::from(folder.expect(
-        "RDFM_SHARED names no folder; a test that reads suites is ignored by default \
+        "RDFM_SHARED does not name a folder; a test that reads suites is ignored by default \
          (`#[ignore = \"reads suites\"]`), and `make test-suites` runs it",
     ))
 }

@@ -2,7 +2,7 @@
 //!
 //! - In: the completed messages of a builder, and the open one.
 //! - Out: a [`LogBatch`]. The content of a message that continues moves to the next batch.
-//! - Cost: the tables of the builder are moved. Only terms and namespaces of an open message are
+//! - Cost: the builder's tables are moved. Only the terms and namespaces of an open message are
 //!   copied.
 //! - Law: moving charges no bytes, so that limits do not depend on where batches end. Only a
 //!   message taken in parts is charged from zero in each part. Term ids of one batch are not valid
@@ -23,7 +23,7 @@ use crate::model::written::WrittenSize;
 impl<R: Record> LogBuilder<R> {
     /// Returns the completed messages, or `None` if there are none. Do not call while a message is
     /// open; [`take_part`](Self::take_part) is for that. Namespaces pending for the next message
-    /// stay.
+    /// stay pending.
     pub fn take(&mut self) -> Option<LogBatch<R>> {
         debug_assert!(self.open.is_none());
         if self.message_ends.is_empty() {

@@ -1,9 +1,9 @@
-//! Datatypes with checked lexical forms: those of XML Schema 1.1 that RDF recommends, and RDF's
-//! own.
+//! Datatypes with checked lexical forms: the XML Schema 1.1 datatypes that RDF recommends, and
+//! RDF's own datatypes.
 //!
 //! - In: the IRI of a datatype, and a lexical form. Out: whether it is valid.
 //! - Cost: one pass over the bytes. Nothing is allocated and no value is computed.
-//! - Law: white space is not collapsed. RDF lexical forms are checked as they are.
+//! - Law: white space is not collapsed. RDF lexical forms are checked unchanged.
 
 mod binary;
 mod names;
@@ -83,7 +83,7 @@ impl Datatype {
             Check::Boolean => matches!(text, b"true" | b"false" | b"1" | b"0"),
             Check::Decimal => numbers::is_decimal(text),
             Check::Float => numbers::is_float(text),
-            Check::Integer(least, most) => numbers::is_integer(text, least, most),
+            Check::Integer(min, max) => numbers::is_integer(text, min, max),
             Check::Moment(shape) => times::is_moment(text, shape),
             Check::Duration(parts) => times::is_duration(text, parts),
             Check::Hex => binary::is_hex(text),
@@ -115,8 +115,8 @@ const fn rule(name: &'static str, check: Check, expected: &'static str) -> Datat
 }
 
 /// An integer between two bounds; an empty string means unbounded.
-const fn integer(least: &'static str, most: &'static str) -> Check {
-    Check::Integer(numbers::Bound::new(least), numbers::Bound::new(most))
+const fn integer(min: &'static str, max: &'static str) -> Check {
+    Check::Integer(numbers::Bound::new(min), numbers::Bound::new(max))
 }
 
 const fn moment(shape: &'static str) -> Check {

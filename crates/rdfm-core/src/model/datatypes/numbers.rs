@@ -46,19 +46,19 @@ fn digits(text: &[u8]) -> usize {
 }
 
 #[inline]
-pub fn is_integer(text: &[u8], least: Option<Bound>, most: Option<Bound>) -> bool {
+pub fn is_integer(text: &[u8], min: Option<Bound>, max: Option<Bound>) -> bool {
     let (negative, number) = unsigned(text);
     if number.is_empty() || digits(number) < number.len() {
         return false;
     }
-    if least.is_none() && most.is_none() {
+    if min.is_none() && max.is_none() {
         return true;
     }
     let zeros = number.iter().position(|&byte| byte != b'0');
     let number = &number[zeros.unwrap_or(number.len())..];
     let negative = negative && !number.is_empty();
-    least.is_none_or(|least| !is_less((negative, number), (least.negative, least.digits)))
-        && most.is_none_or(|most| !is_less((most.negative, most.digits), (negative, number)))
+    min.is_none_or(|min| !is_less((negative, number), (min.negative, min.digits)))
+        && max.is_none_or(|max| !is_less((max.negative, max.digits), (negative, number)))
 }
 
 /// Compares two numbers, each given as sign and digits without leading zeros.
@@ -75,13 +75,13 @@ fn is_less(a: (bool, &[u8]), b: (bool, &[u8])) -> bool {
 /// Skips digits with an optional decimal point before, between or after them. Returns the rest.
 #[inline]
 fn after_decimal(text: &[u8]) -> Option<&[u8]> {
-    let whole = digits(text);
-    let rest = &text[whole..];
+    let integer = digits(text);
+    let rest = &text[integer..];
     let [b'.', rest @ ..] = rest else {
-        return (whole > 0).then_some(rest);
+        return (integer > 0).then_some(rest);
     };
     let fraction = digits(rest);
-    (whole + fraction > 0).then_some(&rest[fraction..])
+    (integer + fraction > 0).then_some(&rest[fraction..])
 }
 
 #[inline]

@@ -217,16 +217,16 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
 
 #[test]
 fn only_lexical_forms_are_allowed() {
-    for (name, right, wrong) in TABLE {
+    for (name, valid, invalid) in TABLE {
         let datatype = Datatype::of(format!("http://www.w3.org/2001/XMLSchema#{name}").as_bytes());
-        for text in *right {
+        for text in *valid {
             assert_eq!(
                 datatype.map(|known| known.allows(text.as_bytes())),
                 Some(true),
                 "{name} {text:?}"
             );
         }
-        for text in *wrong {
+        for text in *invalid {
             assert_eq!(
                 datatype.map(|known| known.allows(text.as_bytes())),
                 Some(false),

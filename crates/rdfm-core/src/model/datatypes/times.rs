@@ -89,7 +89,7 @@ pub fn is_moment(text: &[u8], shape: DateTimeShape) -> bool {
 #[inline]
 fn moment(text: &[u8], shape: DateTimeShape) -> Option<()> {
     let mut at = Cursor(text);
-    // A day without month may be up to 31, and February without a year has 29 days.
+    // A day without month may be up to 31, and February without a year may have 29 days.
     let (mut leap, mut month) = (true, 1);
     if shape.has(YEAR) {
         at.byte(b'-');
@@ -115,13 +115,13 @@ fn moment(text: &[u8], shape: DateTimeShape) -> Option<()> {
     }
     if shape.has(DAY) {
         at.byte(b'-').then_some(())?;
-        let most = match month {
+        let last = match month {
             2 if leap => 29,
             2 => 28,
             4 | 6 | 9 | 11 => 30,
             _ => 31,
         };
-        at.two().filter(|day| (1..=most).contains(day))?;
+        at.two().filter(|day| (1..=last).contains(day))?;
     }
     if shape.has(TIME) {
         if shape.has(YEAR) {

@@ -19,8 +19,10 @@ pub fn parse(source: &[u8], tape: &mut Tape, bounds: &Bounds) -> Result<(), Pars
     tape.clear();
     // Most texts contain neither control characters nor backslashes, so that strings end at the
     // next quote.
-    let least = source.iter().fold(u8::MAX, |least, &byte| least.min(byte));
-    let at = if least < 0x20 {
+    let lowest = source
+        .iter()
+        .fold(u8::MAX, |lowest, &byte| lowest.min(byte));
+    let at = if lowest < 0x20 {
         value::<true, true>(source, 0, tape, bounds)?
     } else if memchr::memchr(b'\\', source).is_some() {
         value::<false, true>(source, 0, tape, bounds)?
@@ -227,7 +229,7 @@ fn escaped(
                     ),
                 ));
             }
-            None => return Err(truncated(source, "in a string")),
+            None => return Err(truncated(source, "inside a string")),
         }
         let end = plain_end::<true, true>(source, at);
         text.extend_from_slice(source.get(at..end).unwrap_or_default());
@@ -274,7 +276,7 @@ pub(super) fn escape(source: &[u8], at: usize, text: &mut Vec<u8>) -> Result<usi
                 format!("{} is not a JSON escape", quote(found)),
             ));
         }
-        None => return Err(truncated(source, "in a string")),
+        None => return Err(truncated(source, "inside a string")),
     };
     text.push(simple);
     Ok(at + 2)
@@ -283,7 +285,7 @@ pub(super) fn escape(source: &[u8], at: usize, text: &mut Vec<u8>) -> Result<usi
 /// Decodes the digits of a `\uXXXX`.
 fn hex(source: &[u8], at: usize) -> Result<u32, ParseError> {
     let Some(digits) = source.get(at + 2..at + 6) else {
-        return Err(truncated(source, "in an escape"));
+        return Err(truncated(source, "inside an escape"));
     };
     let number = digits.iter().try_fold(0, |sum, &digit| {
         Some(sum * 16 + (digit as char).to_digit(16)?)
@@ -319,7 +321,7 @@ fn number(
     if source.get(at) == Some(&b'0') {
         at += 1;
         if source.get(at).is_some_and(u8::is_ascii_digit) {
-            return Err(malformed(start, "a number begins with 0".to_owned()));
+            return Err(malformed(start, "a number has a leading zero".to_owned()));
         }
     } else {
         at = some_digits(at)?;
@@ -352,7 +354,7 @@ fn word(
         return Ok(at + word.len());
     }
     if word.starts_with(rest) {
-        return Err(truncated(source, "in a word"));
+        return Err(truncated(source, "inside true, false or null"));
     }
     Err(expected(source, at, "a JSON value"))
 }
@@ -408,7 +410,7 @@ mod tests {
         duplicates: false,
     };
 
-    fn again(text: &str) -> Result<String, ParseError> {
+    fn round_trip(text: &str) -> Result<String, ParseError> {
         let mut tape = Tape::new();
         parse(text.as_bytes(), &mut tape, &BOUNDS)?;
         let view = View {
@@ -435,7 +437,7 @@ mod tests {
             r#"[[[["deep"]]], {"a":{"b":{"c":{}}}}, "01234567\"890123456789", false]"#,
             "[\"\u{7f}\u{80}\u{2028}\"]",
         ] {
-            let ours: serde_json::Value = serde_json::from_str(&again(text).unwrap()).unwrap();
+            let ours: serde_json::Value = serde_json::from_str(&round_trip(text).unwrap()).unwrap();
             assert_eq!(
                 ours,
                 serde_json::from_str::<serde_json::Value>(text).unwrap(),
@@ -492,7 +494,7 @@ mod tests {
                 serde_json::from_str::<serde_json::Value>(text).is_err(),
                 "{text}"
             );
-            let error = again(text).unwrap_err();
+            let error = round_trip(text).unwrap_err();
             assert!(error.at <= text.len(), "{text}");
         }
     }
@@ -502,22 +504,22 @@ mod tests {
         let text = r#"{"a": [true, -1.5e3, "x\u00e9\"y"], "b": null}"#;
         for end in 0..text.len() {
             assert_eq!(
-                again(&text[..end]).unwrap_err().class,
+                round_trip(&text[..end]).unwrap_err().class,
                 ErrorClass::Truncated,
                 "{end}"
             );
         }
-        assert_eq!(again("{]").unwrap_err().class, ErrorClass::Malformed);
+        assert_eq!(round_trip("{]").unwrap_err().class, ErrorClass::Malformed);
     }
 
     #[test]
     fn errors_contain_position_and_token() {
-        let error = again(r#"{"a": 1 "b"}"#).unwrap_err();
+        let error = round_trip(r#"{"a": 1 "b"}"#).unwrap_err();
         assert_eq!(
             (error.at, error.reason.text()),
             (8, "expected ',' or '}', found '\"b\"'")
         );
-        let error = again(r#"{"a": 1, "b": 2, "\u0061": 3}"#).unwrap_err();
+        let error = round_trip(r#"{"a": 1, "b": 2, "\u0061": 3}"#).unwrap_err();
         assert_eq!(error.at, 17);
         assert!(
             error.reason.text().contains("'a' occurs twice"),
@@ -532,18 +534,18 @@ mod tests {
             let keys: Vec<String> = (0..count).map(|n| format!("\"k{n}\": {n}")).collect();
             keys.join(", ")
         };
-        assert!(again(&format!("{{{}}}", keys(500))).is_ok());
+        assert!(round_trip(&format!("{{{}}}", keys(500))).is_ok());
         let text = format!("{{{}, \"k7\": 0}}", keys(500));
-        let error = again(&text).unwrap_err();
+        let error = round_trip(&text).unwrap_err();
         assert_eq!(error.at, text.rfind("\"k7\"").unwrap());
     }
 
     #[test]
     fn depth_and_size_are_checked_before_allocation() {
-        let error = again(&"[".repeat(65)).unwrap_err();
+        let error = round_trip(&"[".repeat(65)).unwrap_err();
         assert_eq!((error.at, error.class), (64, ErrorClass::Limit));
-        assert!(again(&format!("{}{}", "[".repeat(64), "]".repeat(64))).is_ok());
-        let error = again(&format!("[{}1]", "1,".repeat(1 << 20))).unwrap_err();
+        assert!(round_trip(&format!("{}{}", "[".repeat(64), "]".repeat(64))).is_ok());
+        let error = round_trip(&format!("[{}1]", "1,".repeat(1 << 20))).unwrap_err();
         assert_eq!(error.class, ErrorClass::Limit);
         assert_eq!(
             error.reason.remedies(),

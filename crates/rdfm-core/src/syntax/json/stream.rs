@@ -306,10 +306,7 @@ impl JsonTokenizer {
     /// Creates an error for an unexpected token. It quotes one character, because more may be
     /// missing.
     #[cold]
-    #[allow(
-        clippy::unnecessary_box_returns,
-        reason = "most results are good, and errors are large"
-    )]
+    #[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
     fn unexpected(&self, text: &[u8], at: usize) -> Box<GrammarError> {
         let rest = text.get(at..).unwrap_or_default();
         let length = (1..rest.len().min(4))
@@ -319,10 +316,7 @@ impl JsonTokenizer {
     }
 
     #[cold]
-    #[allow(
-        clippy::unnecessary_box_returns,
-        reason = "most results are good, and errors are large"
-    )]
+    #[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
     fn unexpected_word(&self, at: usize, word: &[u8]) -> Box<GrammarError> {
         let what = match self.expects {
             Expects::Value | Expects::FirstElement => "a JSON value",
@@ -337,10 +331,7 @@ impl JsonTokenizer {
 }
 
 #[cold]
-#[allow(
-    clippy::unnecessary_box_returns,
-    reason = "most results are good, and errors are large"
-)]
+#[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
 fn malformed(at: usize, reason: impl Into<Reason>) -> Box<GrammarError> {
     Box::new(GrammarError {
         at,
@@ -350,10 +341,7 @@ fn malformed(at: usize, reason: impl Into<Reason>) -> Box<GrammarError> {
 }
 
 #[cold]
-#[allow(
-    clippy::unnecessary_box_returns,
-    reason = "most results are good, and errors are large"
-)]
+#[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
 fn too_deep(at: usize, max_depth: usize) -> Box<GrammarError> {
     let text = format!(
         "objects and arrays are nested deeper than {}",
@@ -367,10 +355,7 @@ fn too_deep(at: usize, max_depth: usize) -> Box<GrammarError> {
 }
 
 #[cold]
-#[allow(
-    clippy::unnecessary_box_returns,
-    reason = "most results are good, and errors are large"
-)]
+#[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
 fn control(inner: &[u8], start: usize) -> Box<GrammarError> {
     let at = inner.iter().position(|&byte| byte < 0x20).unwrap_or(0);
     let byte = inner.get(at).copied().unwrap_or(0);
@@ -392,11 +377,11 @@ fn word_length(text: &[u8]) -> usize {
 fn is_number(text: &[u8]) -> bool {
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let text = text.strip_prefix(b"-").unwrap_or(text);
-    let whole = digits(text);
-    if whole == 0 || (whole > 1 && text.starts_with(b"0")) {
+    let length = digits(text);
+    if length == 0 || (length > 1 && text.starts_with(b"0")) {
         return false;
     }
-    let mut rest = &text[whole..];
+    let mut rest = &text[length..];
     if let Some(fraction) = rest.strip_prefix(b".") {
         let length = digits(fraction);
         if length == 0 {

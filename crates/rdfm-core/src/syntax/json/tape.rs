@@ -7,7 +7,7 @@
 //!   stored in the tape.
 //! - Law: in an object, keys and values alternate. [`View::next`] skips a complete value.
 
-use crate::model::error::{ErrorClass, quote};
+use crate::model::error::{ErrorClass, counted, quote};
 use crate::model::remedy::{Reason, Remedy};
 
 /// Kind of a node.
@@ -272,8 +272,8 @@ impl Tape {
         self.push(kind, false, at, 0, 0, bounds)
     }
 
-    /// Adds a copy of a complete value in the tape. With `key`, a string is added as a key. The
-    /// source must contain the borrowed texts.
+    /// Adds a copy of a complete value in the tape. If `key` is true, a string is added as a key.
+    /// The source must contain the borrowed texts.
     ///
     /// # Errors
     /// If it would be too deep here, or the tape too large. Nothing is added then if a size limit
@@ -336,7 +336,7 @@ impl Tape {
 
     /// Creates a tape from one value of another tape. It needs no source.
     pub fn of(view: &View<'_>, value: u32) -> Self {
-        let mut made = Self::new();
+        let mut tape = Self::new();
         for index in value..view.next(value) {
             let mut node = view.node(index);
             if node.is_container() {
@@ -345,13 +345,13 @@ impl Tape {
             } else {
                 let text = view.text(index);
                 node.owned = true;
-                node.text = made.texts.len() as u32;
-                made.texts.extend_from_slice(text);
+                node.text = tape.texts.len() as u32;
+                tape.texts.extend_from_slice(text);
             }
-            made.contexts |= node.kind == JsonKind::Key && view.text(index) == b"@context";
-            made.nodes.push(node);
+            tape.contexts |= node.kind == JsonKind::Key && view.text(index) == b"@context";
+            tape.nodes.push(node);
         }
-        made
+        tape
     }
 
     /// Memory in bytes.
@@ -511,7 +511,7 @@ fn too_deep(at: usize, bounds: &Bounds) -> ParseError {
         reason: Reason::limit(
             format!(
                 "objects and arrays are nested more than {} deep",
-                bounds.max_depth
+                counted(bounds.max_depth as usize, "level")
             ),
             "max_depth",
         ),

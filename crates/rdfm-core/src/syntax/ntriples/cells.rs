@@ -1,4 +1,4 @@
-//! Terms that fill the cells of a text table, as in TSV of SPARQL results.
+//! Terms that fill the cells of a text table, such as SPARQL results in TSV.
 //!
 //! - In: valid UTF-8 text that ends with the cell.
 //! - Out: a term of the batch, charged.

@@ -166,10 +166,10 @@ pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<
             plain: true,
         });
     }
-    string_with_care(text, start, end, decoded)
+    string_with_escapes(text, start, end, decoded)
 }
 
-fn string_with_care(
+fn string_with_escapes(
     text: &[u8],
     start: usize,
     mut at: usize,
@@ -304,11 +304,11 @@ pub(crate) fn label(text: &[u8], start: usize) -> Lexed<usize> {
     if at > start && byte(text, start) != b'-' && !matches!(byte(text, at), b'.' | 0x80..) {
         return Ok(at);
     }
-    odd_label(text, start)
+    unusual_label(text, start)
 }
 
 /// Lexes a label with dots or characters beyond ASCII, or an invalid one.
-fn odd_label(text: &[u8], start: usize) -> Lexed<usize> {
+fn unusual_label(text: &[u8], start: usize) -> Lexed<usize> {
     let (mut at, mut end) = (start, start);
     while let Some((c, width)) = character(text, at) {
         let fits = if at == start {

@@ -1,6 +1,7 @@
 //! Terms and statements of N-Triples and N-Quads, and of formats whose rows consist of them.
 //!
-//! - `scan`: ends of the long runs of a line. `lex`: tokens. `statement`: terms of a batch.
+//! - `scan`: ends of long runs of ordinary characters. `lex`: tokens. `statement`: terms of a
+//!   batch.
 //! - `cells`: terms that fill the cells of a table.
 //! - `short`: additional syntax of RDF Patch: numbers, booleans, prefixed names, other strings.
 
@@ -10,6 +11,6 @@ pub(crate) mod scan;
 mod short;
 mod statement;
 
-pub(crate) use short::{holds_label, string as other_string};
+pub(crate) use short::{allows_label, string as other_string};
 pub use statement::{CellError, CellReader, parse_term};
 pub(crate) use statement::{StatementGrammar, StatementReader};

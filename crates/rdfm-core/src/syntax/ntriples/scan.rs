@@ -1,4 +1,4 @@
-//! Finds the ends of the long runs of a line, 16 bytes at a time.
+//! Finds the ends of long runs of ordinary characters in a line, 16 bytes at a time.
 //!
 //! - In: text and a position.
 //! - Out: position of the first byte that does not belong to the run, or the text's length.

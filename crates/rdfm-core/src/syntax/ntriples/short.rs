@@ -25,8 +25,8 @@ const DECIMAL: &[u8] = b"http://www.w3.org/2001/XMLSchema#decimal";
 const DOUBLE: &[u8] = b"http://www.w3.org/2001/XMLSchema#double";
 const BOOLEAN: &[u8] = b"http://www.w3.org/2001/XMLSchema#boolean";
 
-/// Whether `<_:label>` can contain a label unescaped.
-pub(crate) fn holds_label(label: &[u8]) -> bool {
+/// Whether `<_:label>` allows a label unescaped.
+pub(crate) fn allows_label(label: &[u8]) -> bool {
     !label.is_empty() && is_iri_text(label)
 }
 
@@ -81,8 +81,8 @@ pub(super) fn is_other_string(text: &[u8], at: usize) -> bool {
     byte(text, at) == b'\'' || byte(text, at + 1) == b'"' && byte(text, at + 2) == b'"'
 }
 
-/// Lexes a string in single or triple quotes. `decoded` is set to the decoded string, and the result
-/// is marked as escaped. The end is that of the last closing quote.
+/// Lexes a string in single or triple quotes. `decoded` is set to the decoded string, and the
+/// result is marked as escaped. The end is that of the last closing quote.
 pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<QuotedToken> {
     let quote = byte(text, start);
     let long = byte(text, start + 1) == quote && byte(text, start + 2) == quote;
@@ -221,7 +221,12 @@ impl StatementReader {
     ///
     /// # Errors
     /// If all prefixes together are too large.
-    pub fn set_prefix(&mut self, name: &[u8], iri: Option<&[u8]>, most: u64) -> Result<(), Reason> {
+    pub fn set_prefix(
+        &mut self,
+        name: &[u8],
+        iri: Option<&[u8]>,
+        max_bytes: u64,
+    ) -> Result<(), Reason> {
         let size = |iri: &[u8]| (name.len() + iri.len() + 32) as u64;
         let old = match iri {
             Some(iri) => {
@@ -231,8 +236,8 @@ impl StatementReader {
             None => self.prefixes.remove(name),
         };
         self.prefix_bytes -= old.map_or(0, |old| size(&old));
-        if self.prefix_bytes > most {
-            let text = format!("the prefixes in force take more than {most} bytes of memory");
+        if self.prefix_bytes > max_bytes {
+            let text = format!("the prefixes in force take more than {max_bytes} bytes of memory");
             return Err(Reason::limit(text, "max_message_bytes"));
         }
         Ok(())
@@ -312,9 +317,9 @@ impl StatementReader {
             return relative(&self.iri, start);
         }
         self.extra += self.iri.len();
-        let most = builder.limits().max_message_bytes;
-        if self.extra as u64 > most {
-            let text = format!("the {} is larger than {most} decoded bytes", R::MESSAGE);
+        let limit = builder.limits().max_message_bytes;
+        if self.extra as u64 > limit {
+            let text = format!("the {} is larger than {limit} decoded bytes", R::MESSAGE);
             return limited(start, Reason::limit(text, "max_message_bytes"));
         }
         let iri = std::mem::take(&mut self.iri);
@@ -348,7 +353,7 @@ impl StatementReader {
             self.iri = label;
             return Ok(id);
         }
-        if let Some(decoded) = labels::read(raw, holds_label) {
+        if let Some(decoded) = labels::read(raw, allows_label) {
             return Ok(self.shared(builder, TermKind::Bnode, &decoded, 0));
         }
         if guess.is(builder, TermKind::Bnode, raw) {

@@ -41,7 +41,7 @@ pub(crate) struct StatementGrammar {
 }
 
 impl StatementGrammar {
-    /// The grammar for single terms: accepts any.
+    /// The grammar for single terms, which accepts any term.
     const fn of_terms(max_depth: u32) -> Self {
         Self {
             graphs: true,
@@ -383,12 +383,12 @@ impl StatementReader {
         position: TermPosition,
         guess: RecentTerm,
     ) -> Lexed<TermId> {
-        let anything = self.grammar.generalized;
+        let generalized = self.grammar.generalized;
         match byte(text, *at) {
-            b'"' if position == TermPosition::Object || anything => {
+            b'"' if position == TermPosition::Object || generalized => {
                 self.literal(builder, text, at, guess)
             }
-            b'_' if position != TermPosition::Predicate || anything => {
+            b'_' if position != TermPosition::Predicate || generalized => {
                 self.bnode(builder, text, at, guess)
             }
             b'<' if byte(text, *at + 1) == b'<' => {
@@ -857,7 +857,10 @@ fn too_deep<T>(at: usize, max_depth: u32) -> Lexed<T> {
     limited(
         at,
         Reason::limit(
-            format!("triple terms nest deeper than {max_depth}"),
+            format!(
+                "triple terms are nested deeper than {}",
+                crate::model::error::counted(max_depth as usize, "level")
+            ),
             "max_depth",
         ),
     )
@@ -933,12 +936,12 @@ pub fn parse_term<R: Record>(
 }
 
 /// Reads quads from separate terms in N-Triples form, as accepted by [`parse_term`], such as the
-/// cells of a table's rows. Recurring terms are mostly stored once.
+/// cells of a table row. Recurring terms are mostly stored once.
 pub struct CellReader {
     statements: StatementReader,
 }
 
-/// The error for the terms of a row that are not a quad.
+/// An error in the terms of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellError {
     /// Position of the term: subject, predicate, object, graph.
@@ -985,7 +988,7 @@ impl CellReader {
             named = at_part(3, statements.cell(builder, graph, statements.graph))?;
             statements.graph = RecentTerm::new(builder, named);
         }
-        // As for a statement: an upper bound that does not depend on sharing.
+        // An upper bound that does not depend on sharing, as for a statement.
         let length = length + graph.map_or(0, <[u8]>::len);
         self.charge(builder, 3, R::BYTES + length + 64)?;
         Ok(Quad {
@@ -999,7 +1002,7 @@ impl CellReader {
     /// Reads one term of a record and charges it to the open message.
     ///
     /// # Errors
-    /// As for [`quad`](Self::quad).
+    /// See [`quad`](Self::quad).
     pub fn term<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,

@@ -67,7 +67,7 @@ pub(crate) struct Encoded {
     flat: bool,
     /// Terms whose encoding differs in the next message.
     labelled: Vec<TermId>,
-    /// With `flat`: number of the open message, and the prefix of its labels ([`set_apart`]).
+    /// If `flat`, the number of the open message, and the prefix of its labels ([`set_apart`]).
     number: u64,
     apart: Vec<u8>,
 }

@@ -17,7 +17,7 @@ pub(crate) enum Raw<'a> {
     Open(Placeholder),
 }
 
-/// A placeholder for a term, which data may not contain.
+/// A placeholder for a term in a pattern or a query result. Data may not contain it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placeholder {
     Variable,
@@ -28,7 +28,7 @@ pub(crate) enum Placeholder {
 }
 
 impl Placeholder {
-    /// Name in messages.
+    /// Name in error texts.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Variable => "a variable",

@@ -4,7 +4,7 @@
 //! - Out: [`Raw`] terms; or encoded terms, with fields in the order of their numbers like
 //!   protobuf's own writers.
 //! - Law: unknown fields are skipped. A field with the wrong wire type is an error, as is a
-//!   repeated field where protobuf would merge.
+//!   repeated field whose values protobuf would merge.
 
 use super::encode::{BinaryTermWriter, TermPlace};
 use super::model::{
@@ -135,7 +135,7 @@ fn literal(bytes: &[u8]) -> Checked<Raw<'_>> {
         }
         literal = Some(match field {
             2 => match wire.bytes()? {
-                [] => RawLiteralKind::Plain, // as Jena reads it
+                [] => RawLiteralKind::Plain, // like Jena
                 language => RawLiteralKind::Language(language),
             },
             3 => RawLiteralKind::Datatype(wire.bytes()?),

@@ -1,8 +1,8 @@
 //! Decodes and encodes terms of RDF Thrift in Thrift's compact protocol
 //! (`proto/rdf-binary.thrift`).
 //!
-//! - In: bytes; if they end too early, the error has the class Truncated. Or terms.
-//! - Out: [`Raw`] terms; or encoded terms, identical to those of Thrift's own writers.
+//! - In: bytes or terms. If the bytes end too early, the error has the class Truncated.
+//! - Out: [`Raw`] terms or encoded terms, identical to those of Thrift's own writers.
 //! - Cost: each level of a triple term is skipped once before it is decoded.
 //! - Law: unknown fields are skipped up to a fixed depth. A field with the wrong type is an error.
 
@@ -135,7 +135,7 @@ fn literal<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
                 let text = wire.binary()?;
                 match field {
                     1 => lexical = Some(text),
-                    2 => language = Some(text).filter(|text| !text.is_empty()), // as Jena reads it
+                    2 => language = Some(text).filter(|text| !text.is_empty()), // like Jena
                     3 => datatype = Some(RawLiteralKind::Datatype(text)),
                     _ => direction = Some(text),
                 }
@@ -230,7 +230,7 @@ impl<'a> CompactReader<'a> {
                 self.rest = rest;
                 Ok(byte)
             }
-            [] => Err(ended()),
+            [] => Err(truncated_row()),
         }
     }
 
@@ -247,7 +247,7 @@ impl<'a> CompactReader<'a> {
                 self.rest = &self.rest[length..];
                 Ok(value)
             }
-            Varint::Incomplete => Err(ended()),
+            Varint::Incomplete => Err(truncated_row()),
             Varint::TooLong => Err(malformed("a varint is longer than 10 bytes")),
         }
     }
@@ -263,7 +263,7 @@ impl<'a> CompactReader<'a> {
                 self.rest = rest;
                 Ok(*bytes)
             }
-            None => Err(ended()),
+            None => Err(truncated_row()),
         }
     }
 
@@ -289,7 +289,7 @@ impl<'a> CompactReader<'a> {
                 self.rest = rest;
                 Ok(bytes)
             }
-            None => Err(ended()),
+            None => Err(truncated_row()),
         }
     }
 
@@ -385,7 +385,7 @@ impl<'a> CompactReader<'a> {
 }
 
 #[cold]
-fn ended() -> WireError {
+fn truncated_row() -> WireError {
     cut("the log ends inside a row")
 }
 

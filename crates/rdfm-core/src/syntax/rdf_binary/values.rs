@@ -3,7 +3,8 @@
 //! - In: a [`NativeValue`], or a lexical form and its datatype.
 //! - Out: the lexical form and datatype, or the value, if it preserves the lexical form exactly.
 //!   Lexical forms of integers and doubles are canonical; a decimal keeps its scale.
-//! - Law: [`NativeValue::lexical`] and Jena restore the same lexical form from a value of [`of_literal`].
+//! - Law: [`NativeValue::lexical`] and Jena restore the same lexical form from a value of
+//!   [`of_literal`].
 
 use std::io::Write as _;
 
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn only_literals_that_their_value_restores_have_one() {
+    fn only_literals_that_a_native_value_restores_have_one() {
         let cases: [(&[u8], &[&str], &[&str]); 3] = [
             (
                 INTEGER,

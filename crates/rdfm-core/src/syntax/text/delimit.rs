@@ -67,7 +67,7 @@ impl Delimiters {
         self.place = DelimiterPlace::default();
     }
 
-    /// Starts after the content of an existing log.
+    /// Continues an existing log that ends in this way.
     pub fn continue_log(&mut self, end: LogEnd) {
         self.announced = true;
         self.place = DelimiterPlace {
@@ -77,7 +77,7 @@ impl Delimiters {
         };
     }
 
-    /// Goes to a place between two batches of the log.
+    /// Moves to a place between two batches of the log.
     pub fn go_to(&mut self, place: LogPlace) {
         self.announced = true;
         self.place = DelimiterPlace {

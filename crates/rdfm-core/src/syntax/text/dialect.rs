@@ -6,9 +6,9 @@
 //!   cut.
 //!
 //! The reader builds the messages. It opens one at a statement. If [`Dialects::delimiter`] returns
-//! [`DelimiterEffect::Ends`], it ends the open message or, if none is open, adds an empty one. At the end of
-//! the log it ends the open message. Therefore, in both dialects, a trailing delimiter adds nothing
-//! and two consecutive delimiters enclose an empty message.
+//! [`DelimiterEffect::Ends`], it ends the open message or, if none is open, adds an empty one. At
+//! the end of the log it ends the open message. Therefore, in both dialects, a trailing delimiter
+//! adds nothing and two consecutive delimiters enclose an empty message.
 
 use std::sync::Arc;
 
@@ -66,9 +66,9 @@ pub enum DelimiterEffect {
 pub struct DialectOptions {
     /// The dialect, or `None` to detect it.
     pub dialect: Option<Dialect>,
-    /// Whether `MESSAGE` delimits in a log that does not announce messages.
+    /// Whether `MESSAGE` delimits messages in a log that does not announce them.
     pub lenient: bool,
-    /// A version label that the log itself lacks.
+    /// A version label announced outside the log.
     pub announced: Option<String>,
 }
 
@@ -101,7 +101,7 @@ pub struct Dialects {
 impl Dialects {
     /// Starts at the beginning of a log.
     pub fn new(options: &DialectOptions) -> Self {
-        let mut made = Self {
+        let mut dialects = Self {
             requested: options.dialect,
             lenient: options.lenient,
             announced: options.announced.as_deref().is_some_and(announces_messages),
@@ -112,26 +112,26 @@ impl Dialects {
             end: None,
         };
         if let Some(label) = &options.announced {
-            made.rebuild_header(Some(label));
+            dialects.rebuild_header(Some(label));
         }
-        made
+        dialects
     }
 
     /// Starts after the head of a log, with a known dialect.
     pub fn after_head(options: &DialectOptions, dialect: Dialect) -> Self {
-        let mut made = Self::new(options);
-        made.announced |= dialect == Dialect::Directive;
-        made.rebuild_header(None);
-        made
+        let mut dialects = Self::new(options);
+        dialects.announced |= dialect == Dialect::Directive;
+        dialects.rebuild_header(None);
+        dialects
     }
 
     /// Handles a version label in the log. One that announces messages applies to the rest of the
     /// log.
     pub fn version(&mut self, label: &str) {
         let announces = announces_messages(label);
-        let counts = announces || !self.announced;
+        let applies = announces || !self.announced;
         self.announced |= announces;
-        self.rebuild_header(counts.then_some(label));
+        self.rebuild_header(applies.then_some(label));
     }
 
     /// The dialect in force.
@@ -196,22 +196,22 @@ impl Dialects {
         }
     }
 
-    /// Whether comments delimit.
+    /// Whether comments delimit messages.
     pub fn comments_delimit(&self) -> bool {
         self.in_force() == Dialect::Comment
     }
 
     /// Whether a comment in a place for delimiters looks like one but is not. If it is alone on its
-    /// line, the caller then calls [`note`](Self::note). `whole` states that the text is the
-    /// complete comment.
+    /// line, the caller then calls [`note`](Self::note). `complete` states that the text is the
+    /// entire comment.
     #[inline]
-    pub fn resembles(&self, comment: &[u8], whole: bool) -> bool {
+    pub fn resembles(&self, comment: &[u8], complete: bool) -> bool {
         match self.in_force() {
             Dialect::Comment => {
-                resembles_delimiter(comment, whole) && !is_comment_delimiter(comment)
+                resembles_delimiter(comment, complete) && !is_comment_delimiter(comment)
             }
             Dialect::Directive => {
-                resembles_delimiter(comment, whole) || is_comment_delimiter(comment)
+                resembles_delimiter(comment, complete) || is_comment_delimiter(comment)
             }
             Dialect::Plain => false,
         }
@@ -242,8 +242,8 @@ impl Dialects {
     /// Like [`resumes`](Self::resumes), for readers that look for delimiters of both dialects. If
     /// the dialect is still unknown, the first delimiter determines it.
     pub fn resumes_at_first(&mut self, delimiter: Delimiter) -> bool {
-        let may = matches!(self.requested, None | Some(Dialect::Directive));
-        if delimiter == Delimiter::Directive && may && self.last_delimiter.is_none() {
+        let allows_directives = matches!(self.requested, None | Some(Dialect::Directive));
+        if delimiter == Delimiter::Directive && allows_directives && self.last_delimiter.is_none() {
             self.announced = true;
         }
         self.resumes(delimiter)

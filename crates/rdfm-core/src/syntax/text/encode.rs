@@ -1,7 +1,6 @@
-//! Shared part of the encoders of text formats: delimiters, style, and the limit of the output
-//! size.
+//! Shared part of the encoders of text formats: delimiters, style, and the output size limit.
 //!
-//! - In: batches, and [`StatementWriter`] that write the quads of a message.
+//! - In: batches, and a [`StatementWriter`] that writes the quads of a message.
 //! - Out: the log.
 //! - Cost: the text of a batch may not exceed [`MAX_TEXT`], however often its terms repeat long
 //!   texts.
@@ -54,11 +53,11 @@ pub trait StatementWriter: Send + 'static {
     /// Ends the batch. Open statements continue in the next one.
     fn end_batch(&mut self, _batch: &MessageBatch) {}
 
-    /// Starts after the content of an existing log.
+    /// Continues an existing log.
     fn continue_log(&mut self) {}
 
-    /// Returns a writer of batches that need not follow the last one, or `None` if how a batch is
-    /// written depends on those before it.
+    /// Returns a writer of batches that need not follow the last one, or `None` if the output for a
+    /// batch depends on earlier batches.
     fn twin(&self) -> Option<Self>
     where
         Self: Sized,
@@ -136,8 +135,8 @@ impl TextLayout {
             given.or(found).unwrap_or(Dialect::Comment)
         };
         // If neither is known yet, the source may determine the dialect later.
-        let settled = source.is_some() || given.is_some() || values.switch(&FLAT);
-        if settled && dialect != Dialect::Directive && values.get(&VERSION_LABEL).is_some() {
+        let is_final = source.is_some() || given.is_some() || values.switch(&FLAT);
+        if is_final && dialect != Dialect::Directive && values.get(&VERSION_LABEL).is_some() {
             let directive = Remedy::write("dialect", "directive", "writes it");
             let reason = "version_label is written only in the directive dialect";
             return Err(Reason::new(reason).with(directive));
@@ -189,7 +188,7 @@ impl<S: StatementWriter> TextWriter<S> {
         MessageLoop::new(format, values, writer)
     }
 
-    /// Sets another limit than [`MAX_TEXT`].
+    /// Sets a limit other than [`MAX_TEXT`].
     #[cfg(test)]
     pub fn bound(&mut self, max_text: usize) {
         self.max_text = max_text;
@@ -236,7 +235,7 @@ impl<S: StatementWriter> Writer for TextWriter<S> {
         };
         self.statements
             .write(batch, message, style, out)
-            .map_err(|stop| stop.explain(batch.table(), self.max_text))
+            .map_err(|error| error.explain(batch.table(), self.max_text))
     }
 
     #[inline]

@@ -1,5 +1,5 @@
-//! Shared part of decoders whose formats are not line-based: a [`Grammar`] gets checked text, and
-//! its errors get their positions.
+//! Shared part of decoders for formats that are not line-based: passes checked text to a
+//! [`Grammar`], and adds positions to its errors.
 //!
 //! - In: bytes in pieces of any size.
 //! - Out: messages in batches; errors with line and column.
@@ -31,7 +31,7 @@ pub(crate) struct GrammarError {
     pub reason: Reason,
 }
 
-/// A value, or what is wrong.
+/// A value, or an error.
 pub(crate) type Read<T> = Result<T, Box<GrammarError>>;
 
 /// An error of the class [`ErrorClass::Malformed`].
@@ -52,10 +52,7 @@ pub(crate) fn fail<T>(at: usize, class: ErrorClass, reason: impl Into<Reason>) -
 
 /// A limit of the builder as an error at a byte.
 #[cold]
-#[allow(
-    clippy::unnecessary_box_returns,
-    reason = "most results are good, and errors are large"
-)]
+#[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
 pub(crate) fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
     Box::new(GrammarError {
         at,
@@ -117,7 +114,7 @@ pub(crate) trait Grammar: Send {
         None
     }
 
-    /// Handles an error, which with `follows` may be a consequence of skipped input. Returns
+    /// Handles an error. `follows` states that it may be a consequence of skipped input. Returns
     /// whether reading can continue; [`skip`](Self::skip) is then called next.
     fn stop(&mut self, _text: &[u8], _follows: bool) -> bool {
         false
@@ -151,8 +148,8 @@ pub(crate) trait Grammar: Send {
     }
 }
 
-/// Returns a decoder of a format from its grammar. With `parts`, messages larger than a batch come
-/// in parts.
+/// Returns a decoder of a format from its grammar. If `parts` is true, messages larger than a batch
+/// come in parts.
 pub(crate) fn decoder<G: Grammar + 'static>(
     format: &'static str,
     grammar: G,
@@ -213,7 +210,8 @@ impl<G: Grammar> TextReader<G> {
         });
     }
 
-    /// Index at which the open message begins, if it is still near.
+    /// Index at which the open message begins, if it is at most [`Skipped::KEPT`] bytes back;
+    /// otherwise the current index.
     fn begin(&self, input: &Buffer) -> usize {
         self.grammar
             .begin()
@@ -331,13 +329,13 @@ impl<G: Grammar> Reader for TextReader<G> {
         self.begin(input)
     }
 
-    fn forget(&mut self, gone: &[u8]) {
+    fn forget(&mut self, removed: &[u8]) {
         self.lines
-            .advance(gone.get(self.here..).unwrap_or_default());
-        self.here = self.here.saturating_sub(gone.len());
+            .advance(removed.get(self.here..).unwrap_or_default());
+        self.here = self.here.saturating_sub(removed.len());
         let start = self.lines.offset() - self.here as u64;
-        self.grammar.forget(gone, start);
-        self.valid -= gone.len();
+        self.grammar.forget(removed, start);
+        self.valid -= removed.len();
     }
 
     fn header(&self) -> Arc<LogHeader> {

@@ -1,6 +1,6 @@
 //! Comments that look like message delimiters but are not: counted, and reported in a note.
 //!
-//! - In: comments between statements, alone on their lines, that do not delimit.
+//! - In: comments between statements, alone on their lines, that are not delimiters.
 //! - Out: a sentence with their number and the first positions.
 //! - Cost: a check of the first characters of each comment; up to [`LISTED`] positions are stored.
 //! - Law: the result depends only on the log, not on how it is cut or how often a line is read.
@@ -26,16 +26,16 @@ pub(crate) struct LookAlikes {
 }
 
 /// Whether the text of a comment, after its `#`, looks like a delimiter: ignoring case, it begins
-/// with `@message`, or it is the word `message` with an optional full stop. `whole` states that the
-/// text is complete.
-pub(crate) fn resembles_delimiter(comment: &[u8], whole: bool) -> bool {
+/// with `@message`, or it is the word `message` with an optional full stop. `complete` states that
+/// the text is complete.
+pub(crate) fn resembles_delimiter(comment: &[u8], complete: bool) -> bool {
     let text = comment.trim_ascii();
     let word = text.strip_suffix(b".").unwrap_or(text).trim_ascii_end();
     match text.first() {
         Some(b'@') => text
             .get(..8)
             .is_some_and(|start| start.eq_ignore_ascii_case(b"@message")),
-        Some(b'm' | b'M') => whole && word.eq_ignore_ascii_case(b"message"),
+        Some(b'm' | b'M') => complete && word.eq_ignore_ascii_case(b"message"),
         _ => false,
     }
 }

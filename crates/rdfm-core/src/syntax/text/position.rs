@@ -9,7 +9,7 @@ use crate::codec::input::ReadError;
 use crate::model::error::{ErrorClass, Position};
 use crate::model::remedy::Reason;
 
-/// Position of the first byte that was not consumed.
+/// Position of the first byte that has not been consumed.
 #[derive(Clone, Debug)]
 pub struct LinePosition {
     offset: u64,
@@ -40,13 +40,13 @@ impl LinePosition {
         }
     }
 
-    /// Offset in the log of the first byte that was not consumed.
+    /// Offset in the log of the first byte that has not been consumed.
     #[inline]
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Line of the first byte that was not consumed, from 1.
+    /// Line of the first byte that has not been consumed, from 1.
     #[inline]
     pub fn line(&self) -> u64 {
         self.line
@@ -98,9 +98,9 @@ impl LinePosition {
 
     /// Line and column of the byte after `before`, which is not consumed yet.
     pub fn position(&self, before: &[u8]) -> (u64, u64) {
-        let mut there = self.clone();
-        there.advance(before);
-        (there.line, there.characters + 1)
+        let mut position = self.clone();
+        position.advance(before);
+        (position.line, position.characters + 1)
     }
 }
 

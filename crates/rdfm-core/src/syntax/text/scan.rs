@@ -35,11 +35,11 @@ const MASKS: [u8; 2 * SHORT] = {
 };
 
 impl<'a> Excerpt<'a> {
-    /// Returns `length` bytes of the source from `start`, or `None` if it is shorter.
+    /// Returns `length` bytes of the source from `start`, or `None` if the source is too short.
     #[inline]
     pub fn new(source: &'a [u8], start: usize, length: usize) -> Option<Self> {
-        let there = source.get(start..)?.len();
-        (length <= there).then_some(Self {
+        let available = source.get(start..)?.len();
+        (length <= available).then_some(Self {
             source,
             start,
             length,
@@ -194,13 +194,13 @@ pub(crate) fn iri(text: &[u8]) -> Option<u8> {
 #[inline]
 pub(crate) fn iri_excerpt(text: Excerpt<'_>) -> Option<u8> {
     if let Some((bytes, mask)) = text.masked() {
-        let (mut high, mut refused) = (0u8, 0u8);
+        let (mut high, mut forbidden) = (0u8, 0u8);
         for (&byte, &mask) in bytes.iter().zip(mask) {
             high |= byte & mask;
-            refused |= if iri_allows(byte) == 0 { mask } else { 0 };
+            forbidden |= if iri_allows(byte) == 0 { mask } else { 0 };
         }
         if high < 0x80 {
-            return Some(if refused == 0 { flags::PLAIN } else { 0 });
+            return Some(if forbidden == 0 { flags::PLAIN } else { 0 });
         }
     }
     iri(text.text())

@@ -130,9 +130,9 @@ fn after_term(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Text after the `>` of an IRI without white space and the bytes in `never`.
-pub(crate) fn after_iri<'a>(text: &'a [u8], never: &[u8]) -> Option<&'a [u8]> {
-    let ends = |&byte: &u8| byte == b'>' || is_space(byte) || never.contains(&byte);
+/// Text after the `>` of an IRI that contains no white space and none of the bytes in `forbidden`.
+pub(crate) fn after_iri<'a>(text: &'a [u8], forbidden: &[u8]) -> Option<&'a [u8]> {
+    let ends = |&byte: &u8| byte == b'>' || is_space(byte) || forbidden.contains(&byte);
     let end = text.iter().position(ends)?;
     (text.get(end) == Some(&b'>')).then(|| text.get(end + 1..))?
 }

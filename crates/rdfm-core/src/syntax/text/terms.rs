@@ -9,7 +9,7 @@ use crate::model::labels;
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
 use crate::model::write::{Style, direction, term_error, write_escaped};
-use crate::syntax::ntriples::holds_label;
+use crate::syntax::ntriples::allows_label;
 use crate::syntax::text::encode::{StatementError, TextMemo, holds_labels};
 
 /// Writes terms.
@@ -151,7 +151,7 @@ impl TextTermWriter {
     }
 
     /// Appends a term. Triple terms are checked while they are written. Shared parts are written
-    /// repeatedly, so that the limit of the text also limits the time.
+    /// repeatedly, so that the text size limit also limits the time.
     fn check_and_write(
         &self,
         table: &TermTable,
@@ -163,7 +163,7 @@ impl TextTermWriter {
         if self.quoted && term.kind == TermKind::Bnode {
             let plain = term.flags & flags::PLAIN != 0;
             out.extend_from_slice(b"<_:");
-            labels::write(table.text_of(term), plain, holds_label, out);
+            labels::write(table.text_of(term), plain, allows_label, out);
             out.push(b'>');
             return Ok(());
         }

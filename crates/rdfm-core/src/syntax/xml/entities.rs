@@ -47,21 +47,21 @@ impl Entities {
         self.bytes
     }
 
-    /// Appends a text with its references replaced. `out` may grow to `most` bytes. Returns the
-    /// number of bytes that came from entities.
+    /// Appends a text with its references replaced. `out` may grow to `max_bytes` bytes. Returns
+    /// the number of bytes that came from entities.
     pub fn expand(
         &self,
         text: &[u8],
         range: (usize, usize),
         place: TextContext,
-        most: u64,
+        max_bytes: u64,
         out: &mut Vec<u8>,
     ) -> Read<usize> {
         let (mut at, end) = range;
         check_characters(text, at, end)?;
         let room = |at: usize, out: &[u8], more: usize| {
-            if (out.len() + more) as u64 > most {
-                return too_long(at, most);
+            if (out.len() + more) as u64 > max_bytes {
+                return too_long(at, max_bytes);
             }
             Ok(())
         };
@@ -163,7 +163,7 @@ impl Entities {
     }
 
     /// Reads the declarations of the DOCTYPE between `start` and `end`.
-    pub fn declare(&mut self, text: &[u8], start: usize, end: usize, most: u64) -> Read<()> {
+    pub fn declare(&mut self, text: &[u8], start: usize, end: usize, max_bytes: u64) -> Read<()> {
         let Some(open) = bracket(&text[start..end]) else {
             return Ok(()); // it names only an external subset
         };
@@ -180,7 +180,7 @@ impl Entities {
             } else if rest.starts_with(b"<?") {
                 at + 2 + find(text, at + 2, end, b"?>")?
             } else if rest.starts_with(b"<!ENTITY") {
-                self.entity(text, at, end, most)?
+                self.entity(text, at, end, max_bytes)?
             } else if rest.starts_with(b"<!") {
                 skip_declaration(text, at, end)?
             } else {
@@ -197,8 +197,8 @@ impl Entities {
         }
     }
 
-    /// Reads `<!ENTITY …>`. The first declaration of a name counts.
-    fn entity(&mut self, text: &[u8], start: usize, end: usize, most: u64) -> Read<usize> {
+    /// Reads `<!ENTITY …>`. The first declaration of a name applies.
+    fn entity(&mut self, text: &[u8], start: usize, end: usize, max_bytes: u64) -> Read<usize> {
         let skip = |mut at: usize| {
             while at < end && is(text[at], SPACE) {
                 at += 1;
@@ -241,13 +241,13 @@ impl Entities {
         let range = (at + 1, at + 1 + length);
         if !self.texts.contains_key(name) {
             let mut value = Vec::new();
-            let left = most.saturating_sub(self.bytes);
+            let left = max_bytes.saturating_sub(self.bytes);
             self.expand(text, range, TextContext::Entity, left, &mut value)
                 .map_err(|mut error| {
                     if error.class == ErrorClass::Limit {
                         error.at = start;
                         let text = format!(
-                            "the entity {} expands to more than {most} bytes, together with those before it",
+                            "the entity {} expands to more than {max_bytes} bytes, together with those before it",
                             quote(name)
                         );
                         error.reason = Reason::limit(text, "max_message_bytes");
@@ -278,12 +278,12 @@ fn markup<T>(at: usize) -> Read<T> {
 }
 
 #[cold]
-fn too_long<T>(at: usize, most: u64) -> Read<T> {
+fn too_long<T>(at: usize, max_bytes: u64) -> Read<T> {
     fail(
         at,
         ErrorClass::Limit,
         Reason::limit(
-            format!("a text is longer than {most} bytes with its entities expanded"),
+            format!("a text is longer than {max_bytes} bytes with its entities expanded"),
             "max_message_bytes",
         ),
     )
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_replaced_and_line_ends_made_one() {
+    fn references_are_replaced_and_line_ends_normalized() {
         let entities =
             declared("<!DOCTYPE a [<!ENTITY x 'X&#38;#38;'>\n<!ENTITY % p \"q\"><!-- ' --><!ENTITY y \"&x;y\">]>")
                 .unwrap();
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn entities_are_bounded_and_stay_inside_the_document() {
+    fn entity_expansion_is_limited_and_external_entities_are_rejected() {
         let level = |level: usize| {
             let ten = format!("&l{};", level - 1).repeat(10);
             format!("<!ENTITY l{level} '{ten}'>")

@@ -1,8 +1,8 @@
-//! Namespaces in scope, or those that an XML literal has written.
+//! Namespaces in scope, or those already written in an XML literal.
 //!
 //! - In: `xmlns` declarations and the ends of their elements.
 //! - Out: the namespace of a prefix.
-//! - Cost: a hash table look-up per prefix; memory for a prefix and an IRI per declaration.
+//! - Cost: a hash table lookup per prefix; memory for a prefix and an IRI per declaration.
 
 use rustc_hash::FxHashMap;
 

@@ -7,13 +7,13 @@ use super::{batches, read, read_with, write};
 use crate::support::Options;
 use crate::support::shared_path;
 
-/// The files in a folder and its subfolders with an ending.
-fn found(folder: &Path, ending: &str, into: &mut Vec<PathBuf>) {
+/// Collects the files with a suffix in a folder and its subfolders.
+fn collect_files(folder: &Path, suffix: &str, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found(&path, ending, into);
-        } else if path.to_string_lossy().ends_with(ending) {
+            collect_files(&path, suffix, into);
+        } else if path.to_string_lossy().ends_with(suffix) {
             into.push(path);
         }
     }
@@ -32,7 +32,7 @@ fn fixtures() -> Vec<(String, Vec<u8>, Vec<Vec<String>>)> {
         "/../../spec-fixtures/jelly-patch"
     );
     let mut paths = Vec::new();
-    found(Path::new(folder), ".jellyp", &mut paths);
+    collect_files(Path::new(folder), ".jellyp", &mut paths);
     let all = paths.iter().map(|path| {
         let expected = fs::read_to_string(path.with_extension("txt")).unwrap();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
@@ -133,7 +133,7 @@ fn jelly_jvm_files_are_read() {
         return;
     };
     let mut paths = Vec::new();
-    found(&folder, ".jellyp", &mut paths);
+    collect_files(&folder, ".jellyp", &mut paths);
     assert!(paths.len() >= 10, "{paths:?}");
     for path in paths {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();

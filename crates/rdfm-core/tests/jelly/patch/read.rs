@@ -22,7 +22,7 @@ fn prefix(id: u64, text: &str) -> Vec<u8> {
     row(12, [number(1, id), bytes(2, text)].concat())
 }
 
-/// A log of one frame; the first row is that of the options.
+/// A log of one frame, whose first row contains the options.
 fn one(stream: u64, statements: u64, rows: &[Vec<u8>]) -> Vec<u8> {
     frame(&[options(stream, statements, &[]), rows.concat()])
 }
@@ -380,7 +380,7 @@ fn adds_deletes_and_namespaces_share_repeated_terms() {
                     namespace(4, "e", &[bytes(2, iri(1, 0))]),
                     namespace(5, "e", &[bytes(4, "h")]),
                     row(ADD, bytes(2, "t")),
-                    // A header repeats nothing and is not repeated.
+                    // A header repeats no terms, and its terms are not repeated.
                     row(14, [bytes(1, "k"), bytes(3, "x")].concat()),
                     row(DELETE, ""),
                     mark(),
@@ -413,7 +413,7 @@ fn adds_deletes_and_namespaces_share_repeated_terms() {
 }
 
 #[test]
-fn iris_count_in_the_order_of_the_specification() {
+fn iris_are_counted_in_the_order_of_the_specification() {
     // In a namespace, the IRI is counted before the graph, regardless of the order of fields.
     let fields = [
         vec![bytes(2, iri(1, 0)), bytes(3, iri(0, 0))],
@@ -426,7 +426,7 @@ fn iris_count_in_the_order_of_the_specification() {
             name(0, "b"),
             name(0, "c"),
             namespace(4, "x", &fields),
-            // The IRI of a deleted prefix counts too.
+            // The IRI of a deleted prefix is also counted.
             namespace(5, "x", &[bytes(2, "")]),
             row(14, bytes(2, iri(0, 1))),
         ];
@@ -460,7 +460,7 @@ fn the_iri_of_a_deleted_prefix_is_dropped_with_a_note() {
 }
 
 #[test]
-fn fields_may_have_any_order_and_the_last_one_counts() {
+fn fields_may_have_any_order_and_the_last_one_applies() {
     let star = options(FLAT, QUADS, &[number(4, 1)]);
     let log = frame(&[
         star,
@@ -525,7 +525,7 @@ fn errors_contain_positions_and_follow_complete_patches() {
 }
 
 #[test]
-fn truncation_differs_from_damage() {
+fn truncated_and_damaged_logs_give_different_errors() {
     let rows = [triple(ADD, "a", "b", "c"), bare(BEGIN), bare(COMMIT)];
     for stream in [FRAME, FLAT, PUNCTUATED] {
         let log = one(stream, TRIPLES, &rows);
@@ -555,7 +555,7 @@ fn truncation_differs_from_damage() {
         );
         assert_eq!(outcome.patches.len(), usize::from(stream == PUNCTUATED));
     }
-    // A bare frame that is cut.
+    // A truncated bare frame.
     let bare = [options(FLAT, TRIPLES, &[]), rows[0].clone()].concat();
     assert_eq!(read(&bare).patches, [["A _:a _:b _:c ."]]);
     let outcome = read(&bare[..bare.len() - 1]);
@@ -567,15 +567,15 @@ fn mark_of(stream: u64) -> Vec<u8> {
 }
 
 #[test]
-fn bare_and_delimited_are_detected_or_forced() {
+fn bare_and_delimited_logs_are_detected_or_forced() {
     let bare = [options(FLAT, TRIPLES, &[]), triple(ADD, "a", "b", "c")].concat();
     let delimited = frame(std::slice::from_ref(&bare));
-    for (log, right) in [(&bare, "false"), (&delimited, "true")] {
+    for (log, actual) in [(&bare, "false"), (&delimited, "true")] {
         assert_eq!(read(log).patches.len(), 1);
-        let forced = Options::with("delimited", right);
+        let forced = Options::with("delimited", actual);
         assert_eq!(read_with(&forced, log).patches.len(), 1);
-        let wrong = Options::with("delimited", if right == "true" { "false" } else { "true" });
-        assert!(read_with(&wrong, log).error.is_some());
+        let other = Options::with("delimited", if actual == "true" { "false" } else { "true" });
+        assert!(read_with(&other, log).error.is_some());
     }
 }
 
@@ -750,7 +750,7 @@ fn skipping_is_not_supported() {
 }
 
 #[test]
-fn labels_belong_to_the_log() {
+fn labels_are_valid_throughout_the_log() {
     let log = one(
         PUNCTUATED,
         TRIPLES,
@@ -807,7 +807,7 @@ fn concatenated_streams_with_mixed_lookup_tables_are_an_error() {
         while decoder.next_of::<Operation>().unwrap().is_some() {}
         assert_eq!(decoder.noticed().notes.len(), 1);
     }
-    // Inside a frame they are read.
+    // Options repeated inside a frame are accepted.
     let again = options(FRAME, TRIPLES, &[]);
     let log = one(FRAME, TRIPLES, &[rows.concat(), again, rows.concat()]);
     assert_eq!(read(&log).error, None);

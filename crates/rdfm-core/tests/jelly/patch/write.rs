@@ -17,7 +17,7 @@ use super::{
 use crate::support::{Options, encoder};
 use crate::wire::{frame, varint};
 
-/// Patches made term by term.
+/// Builds patches term by term.
 struct Maker(PatchBuilder);
 
 impl Maker {
@@ -104,7 +104,7 @@ impl Maker {
 }
 
 /// A batch with one patch per word.
-fn made(words: &str) -> PatchBatch {
+fn batch_of(words: &str) -> PatchBatch {
     let mut maker = Maker::new();
     for word in words.split(' ') {
         maker.patch(word.trim_matches('_'));
@@ -125,7 +125,7 @@ fn types(log: &[u8]) -> (u8, u8) {
 }
 
 #[test]
-fn small_logs_have_exactly_these_bytes() {
+fn the_bytes_of_small_logs_are_exact() {
     let statements = |stream: u64, more: &[Vec<u8>]| {
         let sizes =
             [(9, 4000), (10, 150), (11, 32)].map(|(field, size)| crate::wire::number(field, size));
@@ -164,22 +164,22 @@ fn small_logs_have_exactly_these_bytes() {
     // The second patch is an empty frame.
     assert_eq!(out.last(), Some(&0));
     // An empty patch alone.
-    let (out, ..) = write(&with(&[("statement_type", "triples")]), &[made("_")]);
+    let (out, ..) = write(&with(&[("statement_type", "triples")]), &[batch_of("_")]);
     assert_eq!(out, statements(PUNCTUATED, &[mark()]));
     let frames = with(&[("statement_type", "triples"), ("stream_type", "frame")]);
-    assert_eq!(write(&frames, &[made("_")]).0, statements(FRAME, &[]));
+    assert_eq!(write(&frames, &[batch_of("_")]).0, statements(FRAME, &[]));
     assert_eq!(write(&frames, &[]).0, b"");
 }
 
 #[test]
 fn statements_have_graphs_by_default() {
     for words in ["a", "hptadc", "A", "_ a"] {
-        let (out, _, error) = write(&Options::default(), &[made(words)]);
+        let (out, _, error) = write(&Options::default(), &[batch_of(words)]);
         assert_eq!(error, None);
         assert_eq!(types(&out), (QUADS as u8, PUNCTUATED as u8), "{words}");
     }
     let triples = with(&[("statement_type", "triples")]);
-    let (out, _, error) = write(&triples, &[made("a a A")]);
+    let (out, _, error) = write(&triples, &[batch_of("a a A")]);
     let error = error.unwrap();
     assert_eq!((error.class, error.message), (ErrorClass::Unsupported, 2));
     assert_eq!(
@@ -194,7 +194,7 @@ fn statements_have_graphs_by_default() {
         .collect();
     assert_eq!(remedies, ["statement_type", "merge_graphs"]);
     assert_eq!(read(&out).patches.len(), 2);
-    let (out, _, error) = write(&Options::default(), &[made("a a A")]);
+    let (out, _, error) = write(&Options::default(), &[batch_of("a a A")]);
     assert_eq!(error, None);
     assert_eq!(
         read(&out).patches[2],
@@ -205,7 +205,7 @@ fn statements_have_graphs_by_default() {
 #[test]
 fn graph_names_are_dropped_on_request() {
     let merged = with(&[("merge_graphs", "true")]);
-    let (out, dropped, error) = write(&merged, &[made("APa A")]);
+    let (out, dropped, error) = write(&merged, &[batch_of("APa A")]);
     assert_eq!((error, dropped), (None, vec![("graph names", 3)]));
     assert_eq!(types(&out).0, TRIPLES as u8);
     let add = "A <http://e/s> <http://e/s> <http://e/s> .";
@@ -214,7 +214,7 @@ fn graph_names_are_dropped_on_request() {
         [vec![add, "PA \"k\" <http://e/s> .", add], vec![add]]
     );
     let kept = merged.and("statement_type", "quads");
-    assert_eq!(types(&write(&kept, &[made("A")]).0).0, QUADS as u8);
+    assert_eq!(types(&write(&kept, &[batch_of("A")]).0).0, QUADS as u8);
 }
 
 fn source(carries: Carries, options: &[(&str, GivenValue)]) -> Source {
@@ -247,15 +247,15 @@ fn output_options_follow_the_source() {
     };
     let words = "_ a";
     assert_eq!(
-        types(&write(&from(source(plain, &[])), &[made(words)]).0).0,
+        types(&write(&from(source(plain, &[])), &[batch_of(words)]).0).0,
         TRIPLES as u8
     );
     assert_eq!(
-        types(&write(&from(source(Carries::ALL, &[])), &[made(words)]).0).0,
+        types(&write(&from(source(Carries::ALL, &[])), &[batch_of(words)]).0).0,
         QUADS as u8
     );
     // Triple terms are declared if the source can have them.
-    let star = made("S");
+    let star = batch_of("S");
     assert_eq!(
         write(
             &from(source(Carries::ALL, &[])),
@@ -281,29 +281,29 @@ fn output_options_follow_the_source() {
             ],
         )
     };
-    let log = write(&from(said("frame")), &[made("L")]).0;
+    let log = write(&from(said("frame")), &[batch_of("L")]).0;
     assert_eq!(types(&log), (TRIPLES as u8, 1));
     assert!(
         log.windows(2).any(|bytes| bytes == [0x48, 9]),
         "the size of the name table"
     );
     // One patch in many frames is preserved, unless it was read as many patches.
-    assert_eq!(types(&write(&from(said("flat")), &[made("a")]).0).1, 3);
+    assert_eq!(types(&write(&from(said("flat")), &[batch_of("a")]).0).1, 3);
     let flat = Source {
         flat: true,
         ..said("flat")
     };
-    assert_eq!(types(&write(&from(flat), &[made("a")]).0).1, 2);
+    assert_eq!(types(&write(&from(flat), &[batch_of("a")]).0).1, 2);
     let requested = Source {
         requested: true,
         ..said("flat")
     };
-    assert_eq!(types(&write(&from(requested), &[made("a")]).0).1, 2);
+    assert_eq!(types(&write(&from(requested), &[batch_of("a")]).0).1, 2);
     // Given options take precedence.
     let given = from(said("frame"))
         .and("stream_type", "punctuated")
         .and("statement_type", "quads");
-    assert_eq!(types(&write(&given, &[made("a")]).0), (2, 3));
+    assert_eq!(types(&write(&given, &[batch_of("a")]).0), (2, 3));
 }
 
 #[test]
@@ -324,18 +324,18 @@ fn frames_end_by_rows_and_bytes() {
     };
     let words = format!("t{}c tc", "Aa".repeat(50));
     let given = |pairs: &[(&'static str, &str)]| {
-        let (out, _, error) = write(&with(pairs), &[made(&words)]);
+        let (out, _, error) = write(&with(pairs), &[batch_of(&words)]);
         assert_eq!(error, None);
         assert_eq!(
             read(&out).patches,
-            read(&write(&Options::default(), &[made(&words)]).0).patches
+            read(&write(&Options::default(), &[batch_of(&words)]).0).patches
         );
         frames(&out)
     };
     // Frames end with patches.
     assert_eq!(given(&[]).len(), 2);
     assert_eq!(given(&[("stream_type", "frame")]).len(), 2);
-    // 102 operations, options, entries of the lookups, and the marks.
+    // 102 operations, options, lookup entries, and the marks.
     assert_eq!(given(&[("frame_rows", "10")]).len(), 12);
     let sizes = given(&[("frame_bytes", "100")]);
     assert!(sizes.len() > 5);
@@ -360,29 +360,29 @@ fn the_size_of_a_bare_frame_is_limited() {
             ("frame_rows", "1"),
         ])
     };
-    let (out, _, error) = write(&bare("punctuated"), &[made("a tac a")]);
+    let (out, _, error) = write(&bare("punctuated"), &[batch_of("a tac a")]);
     assert_eq!(error, None);
     assert_eq!(out[0], 0x0a);
     assert_eq!(read(&out).patches.len(), 3);
-    let (out, _, error) = write(&bare("frame"), &[made("a a")]);
+    let (out, _, error) = write(&bare("frame"), &[batch_of("a a")]);
     let error = error.unwrap();
     assert_eq!(
         error.to_string(),
         "jelly-patch: a log of more than one frame needs length prefixes (message 1)"
     );
     assert_eq!(read(&out).patches.len(), 1);
-    let (out, ..) = write(&bare("flat"), &[made("aaa")]);
+    let (out, ..) = write(&bare("flat"), &[batch_of("aaa")]);
     assert_eq!(read(&out).patches[0].len(), 3);
 }
 
 #[test]
 fn patches_are_merged_on_request() {
     let flat = with(&[("flat", "true"), ("frame_rows", "3")]);
-    let (out, dropped, error) = write(&flat, &[made("taac aaa tac")]);
+    let (out, dropped, error) = write(&flat, &[batch_of("taac aaa tac")]);
     assert_eq!((error, dropped), (None, vec![("boundaries", 2)]));
     assert_eq!(read(&out).patches[0].len(), 10);
     assert_eq!(types(&out).1, 2);
-    let (out, _, error) = write(&with(&[("stream_type", "flat")]), &[made("taac aaa")]);
+    let (out, _, error) = write(&with(&[("stream_type", "flat")]), &[batch_of("taac aaa")]);
     let error = error.unwrap();
     assert!(error.to_string().contains("a second message"), "{error}");
     let remedies = error.reason.remedies().iter();
@@ -424,7 +424,7 @@ fn unmatched_transactions_are_rejected() {
     ] {
         for stream in ["frame", "punctuated"] {
             let given = with(&[("stream_type", stream), ("frame_rows", "1")]);
-            let (out, _, found) = write(&given, &[made(words)]);
+            let (out, _, found) = write(&given, &[batch_of(words)]);
             let found = found.unwrap();
             assert_eq!((found.class, found.message), (ErrorClass::Unsupported, 1));
             assert!(found.to_string().contains(error), "{found}");
@@ -470,13 +470,13 @@ fn undeclared_features_are_rejected() {
             "a triple term, and the header says that there are none",
         ),
     ] {
-        let (out, _, found) = write(&Options::default(), &[made(words)]);
+        let (out, _, found) = write(&Options::default(), &[batch_of(words)]);
         let found = found.unwrap();
         assert_eq!((found.class, found.message), (ErrorClass::Unsupported, 1));
         assert!(found.to_string().contains(error), "{found}");
         assert_eq!(found.reason.remedies()[0].option, option);
         assert_eq!(read(&out).patches.len(), 1);
-        let (out, _, found) = write(&with(&[(option, "true")]), &[made(words)]);
+        let (out, _, found) = write(&with(&[(option, "true")]), &[batch_of(words)]);
         assert_eq!(found, None);
         assert_eq!(read(&out).patches.len(), 2);
     }
@@ -537,7 +537,7 @@ fn tables_that_are_too_small_are_reported() {
 #[test]
 fn adds_deletes_and_namespaces_share_repeated_terms_across_batches() {
     let words = "tAPAc A A";
-    let whole = made(words);
+    let whole = batch_of(words);
     let (out, ..) = write(&Options::default(), std::slice::from_ref(&whole));
     let cut: Vec<PatchBatch> = (0..3).map(|at| whole.slice(at..at + 1)).collect();
     assert_eq!(write(&Options::default(), &cut).0, out);
