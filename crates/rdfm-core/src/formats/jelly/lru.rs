@@ -11,7 +11,8 @@ use std::hash::Hasher as _;
 
 use rustc_hash::FxHasher;
 
-/// Limit of the texts in a table, in bytes, not counting the entries of the current row.
+/// Limit for the total size of the texts in a table, in bytes, not counting the entries of the
+/// current row.
 const MAX_BYTES: usize = 64 << 20;
 
 #[derive(Default)]
