@@ -2,11 +2,11 @@
 //!
 //! - In: the value of an `@context`, and the context in which it is processed.
 //! - Out: the number of an [`ActiveContext`].
-//! - Cost: the definitions in it, because tables share unchanged parts. Contexts are cached by
-//!   their parent and their text, those in definitions by the definition.
-//! - Law: a cached context equals the result of processing it again, so that dropping cached
-//!   contexts changes no result. Both the processing for a message and the memory of its contexts
-//!   are limited.
+//! - Cost: proportional to the definitions in the context, because tables share unchanged parts.
+//!   Contexts are cached by parent and text, scoped contexts by parent and definition.
+//! - Law: a cached context equals the result of processing it again, so dropping cached contexts
+//!   does not change results. The number of definitions and the memory for the contexts of a
+//!   message are limited.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -33,15 +33,15 @@ const KEY_BYTES: usize = 250;
 /// Maximum bytes of cached keys, and maximum number per context.
 const MAX_KEY_BYTES: usize = 4 << 20;
 const MAX_KEYS: usize = 1 << 13;
-/// Number of guessed keys, as a power of two.
+/// Binary logarithm of the number of guessed keys.
 const GUESSES: u32 = 10;
-/// Maximum number of term definitions for a message: a minimum for any size, an absolute maximum,
-/// and a number per byte.
+/// Limits for the term definitions of a message: a number for any size, the absolute maximum, and
+/// an additional number per byte.
 const FREE_WORK: u64 = 1 << 18;
 const MAX_WORK: u64 = 1 << 20;
-const WORK_OF_BYTE: u64 = 16;
+const WORK_PER_BYTE: u64 = 16;
 /// Number of bytes of expanded text that count as one definition.
-const TEXT_OF_WORK: usize = 256;
+const TEXT_PER_DEFINITION: usize = 256;
 
 /// The context of a log without `@context`.
 pub(super) const INITIAL: u32 = 0;
@@ -61,9 +61,9 @@ pub(super) enum Meaning {
     Property(u32),
     /// A property that is not cached.
     Uncached,
-    /// None: its term is `null`.
+    /// No meaning, because its term is `null`.
     Null,
-    /// None: no context maps it to an IRI.
+    /// No meaning, because no context maps it to an IRI.
     Unmapped,
 }
 
@@ -77,7 +77,7 @@ pub(super) struct Property {
     pub is_iri: bool,
     /// Whether the key can be a prefix.
     pub is_prefix: bool,
-    /// The kind of datatype that the IRI is, and whether it requires a language.
+    /// Kind of the IRI as a datatype, and whether the datatype requires a language.
     pub datatype: DatatypeKind,
     pub is_language_type: bool,
     /// The definition of the key, if it is a term.
@@ -157,14 +157,14 @@ enum ContextCause {
     Scoped(Box<[u64]>),
 }
 
-/// A context that messages are read with.
+/// A context that applies to messages.
 #[derive(Debug)]
 pub(super) struct ActiveContext {
     pub state: ContextState,
     keys: ContextKeys,
-    /// Contexts created from this one by texts.
+    /// Contexts created from this one, by their texts.
     locals: HashMap<Arc<[u8]>, u32, Seeded>,
-    /// Contexts created from this one by sequences of definitions.
+    /// Contexts created from this one, by sequences of definitions.
     scoped: HashMap<Box<[u64]>, u32, Seeded>,
     parent: u32,
     cause: ContextCause,
@@ -243,7 +243,7 @@ impl Contexts {
         }
     }
 
-    /// Marks all current contexts as never dropped.
+    /// Keeps all current contexts permanently.
     pub fn keep(&mut self) {
         self.kept = self.list.len();
     }
@@ -260,7 +260,7 @@ impl Contexts {
         }
     }
 
-    /// Returns to the start of another log.
+    /// Prepares for the next log.
     pub fn reset(&mut self) {
         self.forget();
         self.largest = 0;
@@ -271,7 +271,7 @@ impl Contexts {
         MAX_KEPT.max(2 * self.largest)
     }
 
-    /// The same for cached keys.
+    /// Maximum bytes of cached keys to keep.
     fn max_key_bytes(&self) -> usize {
         MAX_KEY_BYTES.max(2 * self.largest)
     }
@@ -281,14 +281,14 @@ impl Contexts {
         self.bytes > self.max_kept_bytes() || self.key_bytes > self.max_key_bytes() / 2
     }
 
-    /// Begins a message, or a context, of this number of bytes.
+    /// Begins a message or context with this size in bytes.
     pub fn begin(&mut self, bytes: usize) {
         let bytes = bytes as u64 + self.store.bytes();
-        self.work = MAX_WORK.min(FREE_WORK + WORK_OF_BYTE * bytes);
+        self.work = MAX_WORK.min(FREE_WORK + WORK_PER_BYTE * bytes);
         self.bytes_before = self.bytes;
     }
 
-    /// A mark for [`release`](Self::release).
+    /// Returns a mark for [`release`](Self::release).
     pub fn mark(&self) -> u32 {
         self.list.len() as u32
     }
@@ -399,9 +399,9 @@ impl Contexts {
         made
     }
 
-    /// Returns the context of the log from here on, like [`local`](Self::local). `before` is the
-    /// previous context of the log. Logs often redeclare contexts with few changes, so that cached
-    /// keys move to the next context.
+    /// Like [`local`](Self::local), for a context that applies to the following messages of the
+    /// log. `before` is the previous context of the log. Logs often redeclare contexts with few
+    /// changes, so cached keys are moved to the new context.
     pub fn next_of_log(
         &mut self,
         before: Option<u32>,
@@ -427,9 +427,9 @@ impl Contexts {
         Ok(number)
     }
 
-    /// Returns a context with the same names as another but other IRIs for some of them, as in logs
-    /// whose messages have their own prefixes. Only the changed terms are defined again. Returns
-    /// `None` for any other context, and for a cached one.
+    /// Returns a context with the same names as `before` but different IRIs for some of them, which
+    /// is common if messages have their own prefixes. Only the changed terms are defined again.
+    /// Returns `None` if the context differs in another way or is cached.
     fn redefine(
         &mut self,
         before: u32,
@@ -565,7 +565,7 @@ impl Contexts {
         self.add(state, parent, ContextCause::None, self.bytes, 0)
     }
 
-    /// Adds a context that was created since `before` bytes were used.
+    /// Adds a context. `before` is the number of bytes that were in use before it was created.
     fn add(
         &mut self,
         state: ContextState,
@@ -610,7 +610,7 @@ impl Contexts {
     /// Charges the text of an expansion.
     #[inline]
     pub fn spend_text(&mut self, bytes: usize) {
-        self.spend((bytes / TEXT_OF_WORK) as u64);
+        self.spend((bytes / TEXT_PER_DEFINITION) as u64);
     }
 
     fn spend(&mut self, work: u64) {
@@ -627,7 +627,7 @@ impl Contexts {
             None,
             format!(
                 "the contexts of the message define terms, or expand keys to long IRIs, too often: more than \
-                 {FREE_WORK} times, and {WORK_OF_BYTE} times for each of its bytes, or {MAX_WORK} times in all; \
+                 {FREE_WORK} times plus {WORK_PER_BYTE} times per byte, or {MAX_WORK} times in total; \
                  divide it, or use fewer contexts"
             ),
         ))
@@ -676,9 +676,9 @@ pub(super) type ContextNamespace = (TermName, Arc<Definition>);
 /// The result of expanding a text (JSON-LD 1.1 API, 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expanded {
-    /// None, because it has the form of a keyword.
+    /// No result, because the text has the form of a keyword.
     Nothing,
-    /// None, because its term is `null`.
+    /// No result, because the term is `null`.
     Null,
     Keyword(Keyword),
     /// The text that was appended, usually an IRI, or a blank node with its `_:`.
@@ -700,8 +700,8 @@ impl ActiveContext {
 }
 
 impl ContextState {
-    /// Whether this context differs from one without terms only by terms that do not affect each
-    /// other.
+    /// Whether this context differs from `other`, which has no terms, only by terms that do not
+    /// affect each other.
     fn is_above_terms(&self, other: &Self) -> bool {
         self.vocab == other.vocab
             && match (&self.base, &other.base) {
@@ -753,8 +753,8 @@ impl ContextState {
         })
     }
 
-    /// Appends the expansion of a text (JSON-LD 1.1 API, 5.2.2): as a property or type with
-    /// `vocab`, relative to the base with `relative`.
+    /// Appends the expansion of a text (JSON-LD 1.1 API, 5.2.2). `vocab` expands it as a property
+    /// or type; `relative` resolves it against the base.
     #[inline]
     pub fn expand(&self, text: &[u8], vocab: bool, relative: bool, out: &mut Vec<u8>) -> Expanded {
         if text.first() == Some(&b'@') {

@@ -20,7 +20,7 @@ use crate::syntax::stack;
 /// The meaning of a term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mapping {
-    /// Explicitly none.
+    /// Explicitly unmapped.
     Null,
     Keyword(Keyword),
     /// An IRI or a blank node.
@@ -148,7 +148,7 @@ impl Eq for ScopedContext {}
 pub(super) struct Definition {
     pub mapping: Mapping,
     pub prefix: bool,
-    /// Whether plain bytes after its IRI always form an IRI.
+    /// Whether its IRI followed by plain bytes is always an IRI.
     pub takes_plain: bool,
     pub protected: bool,
     pub reverse: bool,
@@ -194,7 +194,7 @@ impl Definition {
         **own == *iri && self.is_name() && self.prefix == is_prefix(iri) && is_written_out(iri)
     }
 
-    /// Whether it has nothing but a mapping.
+    /// Whether it contains only a mapping.
     fn is_name(&self) -> bool {
         !self.protected
             && !self.reverse
@@ -238,9 +238,9 @@ impl NewDefinition<'_, '_> {
 
     /// Creates an error at a node.
     #[cold]
-    fn wrong(&self, code: &str, node: u32, reason: &str) -> JsonLdError {
+    fn error_at(&self, code: &str, node: u32, reason: &str) -> JsonLdError {
         let reason = format!("the term {}: {reason}", quote(self.term));
-        self.origin.wrong(code, node, &reason)
+        self.origin.error_at(code, node, &reason)
     }
 }
 
@@ -269,7 +269,7 @@ impl Processor<'_> {
             TermProgress::Defined => return Ok(()),
             TermProgress::New => entry.progress = TermProgress::Begun,
             TermProgress::Begun => {
-                return Err(local.origin(found).wrong(
+                return Err(local.origin(found).error_at(
                     "cyclic IRI mapping",
                     found.value,
                     &format!("the definition of {} refers to itself", quote(term)),
@@ -302,12 +302,20 @@ impl Processor<'_> {
         let (origin, term, value) = (making.origin, making.term, making.value);
         let view = origin.view;
         if term.is_empty() {
-            return Err(making.wrong("invalid term definition", value, "a term must not be empty"));
+            return Err(making.error_at(
+                "invalid term definition",
+                value,
+                "a term must not be empty",
+            ));
         }
         if term == b"@type" {
             check_type_definition(&making)?;
         } else if Keyword::of(term).is_some() {
-            return Err(making.wrong("keyword redefinition", value, "a keyword cannot be defined"));
+            return Err(making.error_at(
+                "keyword redefinition",
+                value,
+                "a keyword cannot be defined",
+            ));
         } else if has_keyword_form(term) {
             return Ok(());
         }
@@ -317,7 +325,7 @@ impl Processor<'_> {
             view.kind(value),
             JsonKind::String | JsonKind::Null | JsonKind::Object
         ) {
-            return Err(making.wrong(
+            return Err(making.error_at(
                 "invalid term definition",
                 value,
                 "a definition must be an IRI, an object or null",
@@ -353,7 +361,7 @@ impl Processor<'_> {
             && previous.protected
         {
             if !made.is_like(&previous) {
-                return Err(making.wrong(
+                return Err(making.error_at(
                     "protected term redefinition",
                     value,
                     "it is protected and must not be redefined",
@@ -402,21 +410,21 @@ impl Processor<'_> {
         Ok(expanded)
     }
 
-    /// Steps 12: `@type`.
+    /// Step 12: `@type`.
     fn coercion(&mut self, making: &mut NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
         let Some(value) = making.get(b"@type") else {
             return Ok(());
         };
         let origin = making.origin;
-        let wrong = |making: &NewDefinition<'_, '_>| {
-            making.wrong(
+        let invalid = |making: &NewDefinition<'_, '_>| {
+            making.error_at(
                 "invalid type mapping",
                 value,
                 "its @type must be an IRI, @id, @vocab, @json or @none",
             )
         };
         if origin.view.kind(value) != JsonKind::String {
-            return Err(wrong(making));
+            return Err(invalid(making));
         }
         let mut iri = Vec::new();
         made.coercion = match self.expand(making.local, origin.view.text(value), &mut iri)? {
@@ -425,12 +433,12 @@ impl Processor<'_> {
             Expanded::Keyword(Keyword::Json) => Coercion::Json,
             Expanded::Keyword(Keyword::None) => Coercion::Untyped,
             Expanded::Text if has_iri_form(&iri) => Coercion::Datatype(iri.into()),
-            _ => return Err(wrong(making)),
+            _ => return Err(invalid(making)),
         };
         Ok(())
     }
 
-    /// Steps 13: `@reverse`. Returns false if the term is ignored.
+    /// Step 13: `@reverse`. Returns false if the term is ignored.
     fn reverse(
         &mut self,
         making: &mut NewDefinition<'_, '_>,
@@ -441,22 +449,22 @@ impl Processor<'_> {
         for key in [&b"@id"[..], b"@nest"] {
             if let Some(node) = making.get(key) {
                 let reason = format!("it has @reverse and {}", String::from_utf8_lossy(key));
-                return Err(making.wrong("invalid reverse property", node, &reason));
+                return Err(making.error_at("invalid reverse property", node, &reason));
             }
         }
         let text = view.text(value);
-        let wrong = |making: &NewDefinition<'_, '_>| {
-            making.wrong("invalid IRI mapping", value, "its @reverse must be an IRI")
+        let invalid = |making: &NewDefinition<'_, '_>| {
+            making.error_at("invalid IRI mapping", value, "its @reverse must be an IRI")
         };
         if view.kind(value) != JsonKind::String {
-            return Err(wrong(making));
+            return Err(invalid(making));
         }
         if has_keyword_form(text) {
             return Ok(false);
         }
         let mut iri = Vec::new();
         if self.expand(making.local, text, &mut iri)? != Expanded::Text || !is_name(&iri) {
-            return Err(wrong(making));
+            return Err(invalid(making));
         }
         made.mapping = Mapping::Iri(iri.into());
         made.reverse = true;
@@ -471,7 +479,7 @@ impl Processor<'_> {
                 (JsonKind::String, b"@set") => Containers::SET,
                 (JsonKind::String, b"@index") => Containers::INDEX,
                 _ => {
-                    return Err(making.wrong(
+                    return Err(making.error_at(
                         "invalid reverse property",
                         container,
                         "the @container of a reverse property must be @set or @index",
@@ -505,7 +513,7 @@ impl Processor<'_> {
         }
         let text = view.text(id);
         if view.kind(id) != JsonKind::String {
-            return Err(making.wrong(
+            return Err(making.error_at(
                 "invalid IRI mapping",
                 id,
                 "its @id must be a string or null",
@@ -517,7 +525,7 @@ impl Processor<'_> {
         let mut iri = Vec::new();
         match self.expand(making.local, text, &mut iri)? {
             Expanded::Keyword(Keyword::Context) => {
-                return Err(making.wrong(
+                return Err(making.error_at(
                     "invalid keyword alias",
                     id,
                     "@context must not have aliases",
@@ -526,7 +534,7 @@ impl Processor<'_> {
             Expanded::Keyword(keyword) => made.mapping = Mapping::Keyword(keyword),
             Expanded::Text if is_name(&iri) => made.mapping = Mapping::Iri(iri.as_slice().into()),
             _ => {
-                return Err(making.wrong(
+                return Err(making.error_at(
                     "invalid IRI mapping",
                     id,
                     &format!("{} does not expand to an IRI or a keyword", quote(text)),
@@ -546,7 +554,7 @@ impl Processor<'_> {
                 Mapping::Null => false,
             };
             if !same {
-                return Err(making.wrong(
+                return Err(making.error_at(
                     "invalid IRI mapping",
                     id,
                     "a term in the form of an IRI must be defined as that IRI",
@@ -570,8 +578,8 @@ impl Processor<'_> {
         colon: Option<usize>,
     ) -> Read<bool> {
         let (term, value) = (making.term, making.value);
-        let wrong = |making: &NewDefinition<'_, '_>, reason: &str| {
-            Err(making.wrong("invalid IRI mapping", value, reason))
+        let invalid = |making: &NewDefinition<'_, '_>, reason: &str| {
+            Err(making.error_at("invalid IRI mapping", value, reason))
         };
         if let Some(colon) = colon {
             let (prefix, suffix) = (&term[..colon], &term[colon + 1..]);
@@ -583,7 +591,7 @@ impl Processor<'_> {
                         made.mapping = Mapping::Iri([iri, suffix].concat().into());
                     }
                     Some(Mapping::Keyword(_)) => {
-                        return wrong(making, "its prefix is a keyword");
+                        return invalid(making, "its prefix is a keyword");
                     }
                     Some(Mapping::Null) | None => {}
                 }
@@ -591,7 +599,7 @@ impl Processor<'_> {
         } else if term.contains(&b'/') {
             let mut iri = Vec::new();
             if self.expand_undefined(term, &mut iri) != Expanded::Text || !has_iri_form(&iri) {
-                return wrong(
+                return invalid(
                     making,
                     "it is a relative IRI, and there is no @vocab that makes it absolute",
                 );
@@ -602,7 +610,7 @@ impl Processor<'_> {
         } else if let Some(vocab) = &self.state.vocab {
             made.mapping = Mapping::Iri([vocab, term].concat().into());
         } else {
-            return wrong(making, "it has no @id, and there is no @vocab");
+            return invalid(making, "it has no @id, and there is no @vocab");
         }
         Ok(true)
     }
@@ -612,17 +620,17 @@ impl Processor<'_> {
         self.state.expand(term, true, false, out)
     }
 
-    /// Steps 20: `@index`.
+    /// Step 20: `@index`.
     fn index(&mut self, making: &mut NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
         let Some(value) = making.get(b"@index") else {
             return Ok(());
         };
         let origin = making.origin;
-        let wrong = |making: &NewDefinition<'_, '_>, reason: &str| {
-            Err(making.wrong("invalid term definition", value, reason))
+        let invalid = |making: &NewDefinition<'_, '_>, reason: &str| {
+            Err(making.error_at("invalid term definition", value, reason))
         };
         if !made.containers.has(Containers::INDEX) {
-            return wrong(
+            return invalid(
                 making,
                 "it has an @index, but its @container does not include @index",
             );
@@ -633,13 +641,13 @@ impl Processor<'_> {
             || self.expand(making.local, text, &mut iri)? != Expanded::Text
             || !has_iri_form(&iri)
         {
-            return wrong(making, "its @index does not expand to an IRI");
+            return invalid(making, "its @index does not expand to an IRI");
         }
         made.index = Some(text.into());
         Ok(())
     }
 
-    /// Steps 21: `@context`.
+    /// Step 21: `@context`.
     fn scope(&mut self, making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
         let Some(value) = making.get(b"@context") else {
             return Ok(());
@@ -667,16 +675,16 @@ impl Processor<'_> {
         });
         self.depth -= 1;
         let outcome = outcome.unwrap_or_else(|error| Err(JsonLdError::out_of_stack(&error)));
-        outcome.map_err(|wrong| {
-            if wrong.class == ErrorClass::Limit {
-                return wrong;
+        outcome.map_err(|error| {
+            if error.class == ErrorClass::Limit {
+                return error;
             }
             let reason = format!(
                 "the context of the term {}: {}",
                 quote(making.term),
-                wrong.reason
+                error.reason
             );
-            JsonLdError::new("invalid scoped context", wrong.at, &reason).because_of(&wrong.reason)
+            JsonLdError::new("invalid scoped context", error.at, &reason).because_of(&error.reason)
         })?;
         made.scoped = Some(Arc::new(scoped));
         Ok(())
@@ -697,14 +705,14 @@ fn check_type_definition(making: &NewDefinition<'_, '_>) -> Read<()> {
     {
         return Ok(());
     }
-    Err(making.wrong(
+    Err(making.error_at(
         "keyword redefinition",
         value,
         "its definition may contain only \"@container\": \"@set\" and @protected",
     ))
 }
 
-/// Steps 19: `@container`.
+/// Step 19: `@container`.
 fn containers(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
     let Some(value) = making.get(b"@container") else {
         return Ok(());
@@ -722,7 +730,7 @@ fn containers(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()>
         _ => of(value),
     };
     let Some(all) = all.filter(|all| all.fit()) else {
-        return Err(making.wrong(
+        return Err(making.error_at(
             "invalid container mapping",
             value,
             "its @container is not a valid container or combination of containers",
@@ -734,7 +742,7 @@ fn containers(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()>
             made.coercion = Coercion::Id;
         }
         if !matches!(made.coercion, Coercion::Id | Coercion::Vocab) {
-            return Err(making.wrong(
+            return Err(making.error_at(
                 "invalid type mapping",
                 value,
                 "the @type of a type map must be @id or @vocab",
@@ -755,7 +763,7 @@ fn languages(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> 
             JsonKind::Null => Override::Null,
             JsonKind::String => Override::Value(view.text(value).into()),
             _ => {
-                return Err(making.wrong(
+                return Err(making.error_at(
                     "invalid language mapping",
                     value,
                     "its @language must be a string or null",
@@ -768,7 +776,7 @@ fn languages(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> 
             Some(direction) => Override::Value(direction),
             None if view.kind(value) == JsonKind::Null => Override::Null,
             None => {
-                return Err(making.wrong(
+                return Err(making.error_at(
                     "invalid base direction",
                     value,
                     "its @direction must be \"ltr\", \"rtl\" or null",
@@ -779,7 +787,7 @@ fn languages(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> 
     Ok(())
 }
 
-/// Steps 24: `@nest`.
+/// Step 24: `@nest`.
 fn nest(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
     let Some(value) = making.get(b"@nest") else {
         return Ok(());
@@ -787,7 +795,7 @@ fn nest(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
     let text = making.origin.view.text(value);
     let is_keyword = Keyword::of(text).is_some_and(|keyword| keyword != Keyword::Nest);
     if making.origin.view.kind(value) != JsonKind::String || is_keyword {
-        return Err(making.wrong(
+        return Err(making.error_at(
             "invalid @nest value",
             value,
             "its @nest must be a term, or @nest itself",
@@ -797,23 +805,23 @@ fn nest(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
     Ok(())
 }
 
-/// Steps 25: `@prefix`.
+/// Step 25: `@prefix`.
 fn prefix(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
     let Some(value) = making.get(b"@prefix") else {
         return Ok(());
     };
-    let wrong = |reason: &str| Err(making.wrong("invalid term definition", value, reason));
+    let invalid = |reason: &str| Err(making.error_at("invalid term definition", value, reason));
     if making.term.iter().any(|byte| matches!(byte, b':' | b'/')) {
-        return wrong("a prefix must not contain a colon or a slash");
+        return invalid("a prefix must not contain a colon or a slash");
     }
     made.prefix = boolean(making, value, "@prefix")?;
     if made.prefix && matches!(made.mapping, Mapping::Keyword(_)) {
-        return wrong("a keyword cannot be a prefix");
+        return invalid("a keyword cannot be a prefix");
     }
     Ok(())
 }
 
-/// Step 26.
+/// Step 26: other entries.
 fn unknown_entries(making: &NewDefinition<'_, '_>) -> Read<()> {
     let view = making.origin.view;
     if view.kind(making.value) != JsonKind::Object {
@@ -838,7 +846,7 @@ fn unknown_entries(making: &NewDefinition<'_, '_>) -> Read<()> {
                 "a definition must not have the entry {}",
                 quote(view.text(key))
             );
-            return Err(making.wrong("invalid term definition", key, &reason));
+            return Err(making.error_at("invalid term definition", key, &reason));
         }
     }
     Ok(())
@@ -850,7 +858,7 @@ fn boolean(making: &NewDefinition<'_, '_>, value: u32, key: &str) -> Read<bool> 
         JsonKind::False => Ok(false),
         _ => {
             let code = format!("invalid {key} value");
-            Err(making.wrong(&code, value, &format!("its {key} must be true or false")))
+            Err(making.error_at(&code, value, &format!("its {key} must be true or false")))
         }
     }
 }

@@ -50,15 +50,15 @@ pub(super) fn is_iri(text: &[u8]) -> bool {
     simple(text) || std::str::from_utf8(text).is_ok_and(|text| oxiri::Iri::parse(text).is_ok())
 }
 
-/// Checks IRIs and remembers the beginnings of some, because IRIs in logs are similar.
+/// Checks IRIs and caches the beginnings of some, because many IRIs in a log begin in the same way.
 #[derive(Debug, Default)]
 pub(super) struct IriChecker {
     /// Beginnings up to a slash after which plain bytes are allowed, by the position of that slash.
     begins: [Vec<u8>; 4],
 }
 
-/// Maximum length of a remembered beginning.
-const MAX_BEGUN: usize = 256;
+/// Maximum length of a cached beginning.
+const MAX_BEGINNING: usize = 256;
 
 impl IriChecker {
     /// Whether a text is an absolute IRI.
@@ -73,7 +73,7 @@ impl IriChecker {
             return true;
         }
         let answer = is_iri(text);
-        if answer && begin.len() <= MAX_BEGUN && takes_plain(begin) {
+        if answer && begin.len() <= MAX_BEGINNING && takes_plain(begin) {
             let known = &mut self.begins[slash % 4];
             known.clear();
             known.extend_from_slice(begin);
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn iris_are_recognized_as_by_oxiri() {
+    fn iris_are_recognized_as_oxiri_does() {
         for text in [
             "http://a",
             "http://a/",

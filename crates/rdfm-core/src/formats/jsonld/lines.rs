@@ -26,7 +26,7 @@ pub struct NdjsonReader {
     reader: MessageReader,
     builder: BatchBuilder,
     tape: Tape,
-    /// No byte between the first unread one and this index is a line end.
+    /// The bytes between the first unread byte and this index contain no line ends.
     scanned: usize,
     lines: LinePosition,
     max: u64,
@@ -83,7 +83,7 @@ impl NdjsonReader {
         let offset = input.offset();
         let mut line = input.bytes.get(input.at..end).unwrap_or_default();
         let mut before = 0;
-        // Logs joined from several files may contain marks between them.
+        // Logs joined from several files may contain byte order marks at the joins.
         let marked = check_mark(line, self.lenient);
         if line.starts_with(BOM) {
             before = BOM.len();
@@ -198,7 +198,7 @@ impl Reader for NdjsonReader {
     }
 }
 
-/// Converts an error in the unread input. `last` states that the log ends there, so that it may be
+/// Converts an error in the unread input. `last` is true if the log ends there, so that it may be
 /// truncated.
 #[cold]
 pub(super) fn read_error(

@@ -150,12 +150,12 @@ impl ContextStore {
         parse(&remote.document, &mut tape, &self.bounds).map_err(|error| {
             let position = position(&remote.document, error.at);
             let text = format!("{} ({position})", error.reason);
-            let mut wrong = broken(&text).because_of(&error.reason);
-            wrong.class = match error.class {
+            let mut invalid = broken(&text).because_of(&error.reason);
+            invalid.class = match error.class {
                 ErrorClass::Limit => ErrorClass::Limit,
                 _ => ErrorClass::Malformed,
             };
-            wrong
+            invalid
         })?;
         Ok(Arc::new(StoredJson {
             source: remote.document.into(),

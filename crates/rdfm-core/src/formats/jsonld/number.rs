@@ -26,7 +26,7 @@ pub(super) enum DoubleDigits {
 /// Number of digits before the decimal point up to which a number is an integer (10^21).
 const MAX_DIGITS: i64 = 21;
 
-/// Appends the canonical form of a number. With `double`, always that of a double.
+/// Appends the canonical form of a number. If `double` is true, it is always the form of a double.
 pub(super) fn canonical(
     token: &[u8],
     double: bool,

@@ -123,13 +123,13 @@ impl MessageReader {
         };
         self.contexts.begin(text.len());
         let made = self.contexts.local(INITIAL, &view, value);
-        made.map_err(|wrong| {
-            let position = wrong
+        made.map_err(|error| {
+            let position = error
                 .at
                 .map(|at| format!(" ({})", position(text, at as usize)));
             let position = position.unwrap_or_default();
-            let text = format!("expand_context cannot be used: {}{position}", wrong.reason);
-            Reason::from(text).because_of(&wrong.reason)
+            let text = format!("expand_context cannot be used: {}{position}", error.reason);
+            Reason::from(text).because_of(&error.reason)
         })
     }
 
@@ -138,7 +138,7 @@ impl MessageReader {
         &self.bounds
     }
 
-    /// Returns to the start of another log. Remote contexts remain cached.
+    /// Prepares for the next log. Remote contexts remain cached.
     pub fn reset(&mut self) {
         self.contexts.reset();
         self.in_force = LogContext::None;
@@ -265,9 +265,9 @@ impl MessageReader {
                 self.declare(number, None);
                 Ok(())
             }
-            Err(wrong) => {
+            Err(error) => {
                 self.in_force = LogContext::Broken(message);
-                Err(wrong.error(view.node(0).at))
+                Err(error.error(view.node(0).at))
             }
         }
     }
@@ -280,7 +280,7 @@ impl MessageReader {
             LogContext::Forgotten => {}
             LogContext::Broken(message) => {
                 let reason = Reason::from(
-                    "the context message before it could not be read, so this message cannot be read either",
+                    "the preceding context message could not be read, so this message cannot be read either",
                 )
                 .following(&format!("the context may have been in message {message}, which was skipped"));
                 return Err(JsonLdError::of(ErrorClass::Malformed, Some(at), reason));
@@ -332,7 +332,7 @@ impl MessageReader {
                 builder.end_message();
                 Ok(())
             }
-            Err(wrong) => {
+            Err(error) => {
                 if builder.is_open() {
                     builder.discard_message();
                 }
@@ -340,7 +340,7 @@ impl MessageReader {
                 if !example {
                     self.dropped.example = None;
                 }
-                Err(wrong.error(view.node(0).at))
+                Err(error.error(view.node(0).at))
             }
         }
     }
@@ -408,7 +408,7 @@ impl MessageReader {
             return Ok(());
         };
         let made = self.contexts.local(parent, view, value);
-        let number = made.map_err(|wrong| wrong.or_at(view.node(value).at))?;
+        let number = made.map_err(|error| error.or_at(view.node(value).at))?;
         let mut text = std::mem::take(&mut self.scratch);
         text.clear();
         write::copy(view, value, &mut text);

@@ -22,7 +22,7 @@ pub trait Sink: Clone + Send + 'static {
     fn finish(&mut self, _out: &mut Vec<u8>) {}
     /// Starts after the documents of an existing log.
     fn continue_log(&mut self) {}
-    /// Begins another log.
+    /// Prepares for the next log.
     fn reset(&mut self) {}
     /// `{`.
     fn begin_object(&mut self, out: &mut Vec<u8>);
@@ -80,7 +80,7 @@ pub fn copy<S: Sink>(view: &View<'_>, value: u32, sink: &mut S, out: &mut Vec<u8
     }
 }
 
-/// Writes JSON: one document per line, or indented for people.
+/// Writes JSON: one document per line, or indented for readability.
 #[derive(Clone)]
 pub struct JsonSink {
     indented: bool,

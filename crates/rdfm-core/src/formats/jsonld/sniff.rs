@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn documents() {
+    fn documents_with_keywords_are_detected() {
         for head in [
             &b"{\n \"@id\": 1\n}"[..],
             b" [\n{\"@id\": 1}]",
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn yaml_with_keywords() {
+    fn yaml_with_keywords_is_detected() {
         for head in [
             "\"@id\": a:b\n",
             "'@id': a:b\n",

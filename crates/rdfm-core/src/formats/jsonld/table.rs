@@ -1,9 +1,9 @@
 //! The terms of a context, in layers that contexts share.
 //!
-//! - In: definitions by name. Out: the same, by name.
+//! - In: names and definitions. Out: the definition of a name.
 //! - Cost: one lookup per layer. A context derived from another has a separate layer for its own
-//!   definitions. A layer at least half the size of the one below is merged with it, so that there
-//!   are few layers, and copying costs as much as defining.
+//!   definitions. A layer at least half the size of the one below is merged with it, so there are
+//!   few layers and copying does not cost more than defining.
 //! - Law: newer layers hide the terms that they define or remove in older ones.
 
 use std::collections::{HashMap, HashSet};

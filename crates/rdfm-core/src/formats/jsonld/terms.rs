@@ -18,8 +18,8 @@ use crate::model::write;
 use crate::syntax::cache::{Cache, RecentTerm, SLOTS};
 use crate::syntax::json::{JsonKind, View};
 
-/// From this length, each use of a term is charged a fraction of its length, because it is
-/// compared.
+/// From this length, each use of a term is charged a fraction of its length, because each use
+/// compares the text.
 const LONG: usize = 4096;
 const USES: usize = 64;
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
@@ -66,8 +66,8 @@ impl MessageTerms {
         }
     }
 
-    /// Returns the term of a text, if `check` accepts it. It is called only if the term is not
-    /// found.
+    /// Returns the term of a text, if `check` accepts it. `check` is called only if the term is not
+    /// cached.
     #[inline]
     fn shared(
         &mut self,

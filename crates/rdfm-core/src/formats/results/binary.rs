@@ -1,10 +1,10 @@
-//! Decoder for result sets in RDF Thrift and RDF Protobuf: a tuple of variables, then tuples of
-//! terms.
+//! Decoder for result sets in RDF Thrift and RDF Protobuf: a tuple of variables, followed by tuples
+//! of terms.
 //!
 //! - In: bytes in pieces of any size.
 //! - Out: one message per tuple of terms.
-//! - Cost: linear; memory contains one tuple, one piece and one batch. An incomplete tuple of RDF
-//!   Thrift is read again from its start when its buffered size has grown by half.
+//! - Cost: linear; memory is bounded by one tuple, one piece and one batch. An incomplete tuple of
+//!   RDF Thrift is read again from its start when its buffered size has grown by half.
 //! - Law: only complete tuples are decoded, so the result does not depend on how the bytes are cut.
 
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(super) struct ResultBinaryReader {
 type Failure = (ErrorClass, Reason);
 
 impl ResultBinaryReader {
-    /// Creates a reader of RDF Thrift if `bare`, otherwise of RDF Protobuf.
+    /// Creates a reader for RDF Thrift if `bare` is true, otherwise for RDF Protobuf.
     pub fn new(bare: bool, limits: &Limits) -> Self {
         Self {
             bare,
@@ -77,7 +77,7 @@ impl ResultBinaryReader {
         if self.columns.is_none() {
             return Err((
                 ErrorClass::Truncated,
-                "the log ends before the tuple of its variables".into(),
+                "the log ends before the tuple of variables".into(),
             ));
         }
         self.taken = true;
@@ -173,7 +173,8 @@ impl ResultBinaryReader {
         }
         Err((
             ErrorClass::Truncated,
-            format!("the log ends inside a tuple: only {there} of its {length} bytes").into(),
+            format!("the log ends inside a tuple: {there} of its {length} bytes are present")
+                .into(),
         ))
     }
 

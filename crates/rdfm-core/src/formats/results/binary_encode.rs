@@ -1,6 +1,6 @@
 //! Encoder for result sets in RDF Thrift and RDF Protobuf.
 //!
-//! - In: batches, cut anywhere between rows.
+//! - In: batches, divided anywhere between rows.
 //! - Out: a tuple of variables, then one tuple of terms per row, with UNDEF for unbound cells.
 //! - Cost: a term is encoded once per batch and copied from there.
 //! - Law: the bytes depend only on the rows. After an error nothing more is written.
@@ -24,9 +24,9 @@ use crate::syntax::rdf_binary::protobuf::{
 use crate::syntax::rdf_binary::thrift::{ThriftTerms, put_binary};
 use crate::syntax::wire::put_varint;
 
-/// The tuples of an encoding.
+/// How an encoding represents tuples.
 trait Tuples: Send + 'static {
-    /// Encoder of their terms.
+    /// Encoder for the terms.
     type Terms: BinaryTermWriter;
 
     fn variables(names: &[Box<str>], out: &mut Vec<u8>);
@@ -34,13 +34,13 @@ trait Tuples: Send + 'static {
     fn row(terms: &[u8], cells: &[TermPlace], out: &mut Vec<u8>);
 }
 
-/// Creates an encoder of RDF Thrift for a new log.
+/// Creates an RDF Thrift encoder for a new log.
 pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
     let writer = TupleWriter::<ThriftTuples>::new(values.switch(&VALUES));
     Box::new(MessageLoop::new(&THRIFT, values, writer))
 }
 
-/// Creates an encoder of RDF Protobuf for a new log.
+/// Creates an RDF Protobuf encoder for a new log.
 pub(super) fn protobuf(values: &Values) -> Box<dyn Encoder> {
     let writer = TupleWriter::<ProtobufTuples>::new(values.switch(&VALUES));
     Box::new(MessageLoop::new(&PROTOBUF, values, writer))

@@ -2,8 +2,8 @@
 //!
 //! - In: names in the order of their columns.
 //! - Out: the column of a name; whether a head can be written.
-//! - Cost: most rows name their columns in order, which takes one comparison per cell, otherwise a
-//!   look-up.
+//! - Cost: one comparison per cell if a row names its columns in order, as most rows do; otherwise
+//!   a lookup.
 //! - Law: each name identifies one column.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -93,7 +93,7 @@ pub(super) fn refuse_boolean(head: &ResultHead) -> Refused<()> {
     if head.boolean.is_none() {
         return Ok(());
     }
-    let text = "the format cannot represent the answer to an ASK query; use the JSON or XML format of results";
+    let text = "the format cannot represent the answer to an ASK query; use the JSON or XML results format";
     Err((ErrorClass::Unsupported, text.into()))
 }
 

@@ -137,7 +137,7 @@ struct JsonResultMachine {
     has_results: bool,
     boolean: Option<bool>,
     buffered: Option<BufferedRows>,
-    /// Whether the head will be read a second time, after the rows that were kept.
+    /// Whether the head will be read a second time, after the buffered rows.
     again: bool,
     /// Column of the open cell, the open terms, and their texts.
     column: usize,
@@ -149,7 +149,7 @@ struct JsonResultMachine {
 
 /// Returns the error for a token where another kind of value is expected.
 #[cold]
-fn other<T>(at: usize, of: &str, expected: &str, found: Token) -> Read<T> {
+fn unexpected_kind<T>(at: usize, what: &str, expected: &str, found: Token) -> Read<T> {
     let found = match found {
         Token::ObjectStart => "an object",
         Token::ArrayStart => "an array",
@@ -159,7 +159,7 @@ fn other<T>(at: usize, of: &str, expected: &str, found: Token) -> Read<T> {
         Token::Null => "null",
         Token::Key(_) | Token::ObjectEnd | Token::ArrayEnd => "something else",
     };
-    malformed(at, format!("{of} must be {expected}, not {found}"))
+    malformed(at, format!("{what} must be {expected}, not {found}"))
 }
 
 impl JsonResultMachine {
@@ -200,7 +200,8 @@ impl JsonResultMachine {
                 return Ok(if ended { Pause::Done } else { Pause::Need });
             }
             let found = match found {
-                // Only as many bytes as would have been examined if the input had come in pieces.
+                // Considers only as many bytes as would have been examined if the input had come in
+                // pieces.
                 Err(error) => {
                     let seen = (error.at - self.at).max(self.tokens.inspected(text, self.at));
                     let large = seen as u64 > self.rows.most();
@@ -461,7 +462,7 @@ impl JsonResultMachine {
             ),
             _ => ("a term", "an object"),
         };
-        other(start, of, expected, token)
+        unexpected_kind(start, of, expected, token)
     }
 
     fn root_key(&mut self, text: &[u8], key: QuotedRange, start: usize) -> Read<()> {
@@ -502,7 +503,7 @@ impl JsonResultMachine {
             None if !self.has_head => {
                 return malformed(
                     start,
-                    "the result set has no head, which lists the variables",
+                    "the result set has no head, which would list the variables",
                 );
             }
             None => {}
@@ -606,14 +607,14 @@ impl JsonResultMachine {
                 _ => {
                     return malformed(
                         start,
-                        "a triple term has no subject, predicate and object as its value",
+                        "the value of a triple term must have a subject, a predicate and an object",
                     );
                 }
             };
             return self.rows.triple(parts).map_err(|error| limit(start, error));
         }
         let Some(value) = get(TermPart::Value) else {
-            return malformed(start, "a term has no string as its value");
+            return malformed(start, "the value of a term must be a string");
         };
         let literal = matches!(kind, b"literal" | b"typed-literal");
         let made = match kind {

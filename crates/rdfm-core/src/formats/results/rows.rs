@@ -4,7 +4,7 @@
 //! - Out: terms and rows in the [`ResultBuilder`].
 //! - Cost: IRIs, labels and literals of up to 24 bytes are looked up in a hash table; longer
 //!   literals are always added.
-//! - Law: the charged size does not depend on the look-ups. A log has at least one batch, which may
+//! - Law: the charged size does not depend on the lookups. A log has at least one batch, which may
 //!   contain only its head.
 
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(super) struct RowBuilder {
     row: Vec<TermId>,
     /// The column expected for the next cell.
     pub next: usize,
-    /// Number of bytes of variables and links.
+    /// Total size in bytes of the variables and links.
     head_bytes: u64,
     /// Whether the head is known.
     ready: bool,

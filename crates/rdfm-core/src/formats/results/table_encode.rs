@@ -65,7 +65,7 @@ impl TextForm for TsvForm {
     fn end(&mut self, _out: &mut Vec<u8>) {}
 }
 
-/// Writes CSV: the texts of terms, if that is requested.
+/// Writes CSV: only the texts of terms, which must be requested.
 pub(super) struct CsvForm {
     pub lossy: bool,
 }

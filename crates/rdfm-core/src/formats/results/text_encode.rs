@@ -1,5 +1,4 @@
-//! Code shared by the encoders of result sets as text: the head, the rows, and the limit of the
-//! text.
+//! Code shared by the text encoders of result sets: the head, the rows, and the text size limit.
 //!
 //! - In: batches, and a [`TextForm`].
 //! - Out: the log.
@@ -34,7 +33,7 @@ pub(super) trait TextForm: Send + 'static {
     /// Whether the head contains links; otherwise they are omitted.
     const LINKS: bool;
 
-    /// Writes the text before the rows. For the answer of an ASK query this is all.
+    /// Writes the text before the rows. For the answer of an ASK query, nothing else is written.
     fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Refused<()>;
 
     /// Writes the text before the cells of a row.
@@ -43,7 +42,7 @@ pub(super) trait TextForm: Send + 'static {
     /// Writes the text before a cell. For an unbound cell nothing else is written.
     fn begin_cell(&mut self, column: usize, bound: bool, out: &mut Vec<u8>);
 
-    /// Writes a term. Beyond `most` bytes no further term is begun.
+    /// Writes a term. Once the output exceeds `most` bytes, no further term is begun.
     fn term(
         &self,
         table: &TermTable,

@@ -29,7 +29,7 @@ pub(super) const RESULTS: &[u8] = b"http://www.w3.org/2005/sparql-results#";
 /// The namespace of base directions.
 pub(super) const ITS: &[u8] = b"http://www.w3.org/2005/11/its";
 /// Number of elements around a term.
-const AROUND: usize = 8;
+const ENCLOSING_LEVELS: usize = 8;
 
 /// Creates a decoder.
 pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
@@ -80,18 +80,18 @@ impl ResultElement {
     }
 
     /// Whether the element may occur in the given parent.
-    const fn fits(self, around: Option<Self>) -> bool {
+    const fn fits(self, parent: Option<Self>) -> bool {
         match self {
-            Self::Sparql => around.is_none(),
-            Self::Head | Self::Boolean | Self::Results => matches!(around, Some(Self::Sparql)),
-            Self::Variable | Self::Link => matches!(around, Some(Self::Head)),
-            Self::Result => matches!(around, Some(Self::Results)),
-            Self::Binding => matches!(around, Some(Self::Result)),
+            Self::Sparql => parent.is_none(),
+            Self::Head | Self::Boolean | Self::Results => matches!(parent, Some(Self::Sparql)),
+            Self::Variable | Self::Link => matches!(parent, Some(Self::Head)),
+            Self::Result => matches!(parent, Some(Self::Results)),
+            Self::Binding => matches!(parent, Some(Self::Result)),
             Self::Uri | Self::Bnode | Self::Literal | Self::Triple => {
-                matches!(around, Some(Self::Binding | Self::Part(_)))
+                matches!(parent, Some(Self::Binding | Self::Part(_)))
             }
-            Self::Part(_) => matches!(around, Some(Self::Triple)),
-            Self::Foreign => around.is_some(),
+            Self::Part(_) => matches!(parent, Some(Self::Triple)),
+            Self::Foreign => parent.is_some(),
         }
     }
 
@@ -109,7 +109,7 @@ struct OpenElement {
     element: ResultElement,
     /// Start of its name among those of the open elements.
     name: usize,
-    /// Mark of the namespaces in scope around it.
+    /// Mark of the namespaces in scope outside it.
     scope: u32,
 }
 
@@ -193,7 +193,8 @@ impl XmlResultMachine {
             let length = match &next {
                 Ok(Some((_, end))) => end - start,
                 Ok(None) => text.len() - start,
-                // Only as many bytes as would have been examined if the input had come in pieces.
+                // Considers only as many bytes as would have been examined if the input had come in
+                // pieces.
                 Err(error) => error.at.saturating_sub(start),
             };
             if length as u64 > self.rows.most() {
@@ -383,12 +384,12 @@ impl XmlResultMachine {
     }
 
     /// Reads a binding that is completely buffered and simple, as most are: an IRI, a label, or a
-    /// literal whose text needs no decoding. Returns false for any other, which is read token by
-    /// token.
+    /// literal whose text needs no decoding. Returns false for any other binding, which is then
+    /// read token by token.
     #[inline]
     fn quick_binding(&mut self, text: &[u8]) -> Read<bool> {
         let start = self.at;
-        let Some(found) = Quick::find(&text[start..]) else {
+        let Some(found) = SimpleBinding::find(&text[start..]) else {
             return Ok(false);
         };
         let column = self.rows.variables.column(found.name, self.rows.next);
@@ -456,11 +457,11 @@ impl XmlResultMachine {
         if self.scope.mark() > scope {
             self.find_plain();
         }
-        let around = self.innermost();
+        let parent = self.innermost();
         let mut element = ResultElement::Foreign;
-        if around != Some(ResultElement::Foreign) && self.namespace(text, name, false)? == RESULTS {
+        if parent != Some(ResultElement::Foreign) && self.namespace(text, name, false)? == RESULTS {
             let local = name.local(text);
-            let found = ResultElement::of(local).filter(|element| element.fits(around));
+            let found = ResultElement::of(local).filter(|element| element.fits(parent));
             let Some(found) = found else {
                 let shown = quote(local);
                 return malformed(
@@ -476,7 +477,7 @@ impl XmlResultMachine {
             };
             element = found;
         }
-        if !element.fits(around) {
+        if !element.fits(parent) {
             let shown = quote(name.whole(text));
             let namespace = quote(RESULTS);
             return malformed(
@@ -484,8 +485,8 @@ impl XmlResultMachine {
                 format!("expected the element sparql of the namespace {namespace}, found {shown}"),
             );
         }
-        if self.open.len() >= AROUND + 2 * self.max_depth {
-            let most = AROUND + 2 * self.max_depth;
+        if self.open.len() >= ENCLOSING_LEVELS + 2 * self.max_depth {
+            let most = ENCLOSING_LEVELS + 2 * self.max_depth;
             let reason = format!("elements are nested deeper than {}", counted(most, "level"));
             return fail(start, ErrorClass::Limit, Reason::limit(reason, "max_depth"));
         }
@@ -752,7 +753,7 @@ impl XmlResultMachine {
 }
 
 /// A binding without white space, references and other special cases.
-struct Quick<'a> {
+struct SimpleBinding<'a> {
     name: &'a [u8],
     element: ResultElement,
     kind: ResultLiteralKind<'a>,
@@ -762,7 +763,7 @@ struct Quick<'a> {
     length: usize,
 }
 
-impl<'a> Quick<'a> {
+impl<'a> SimpleBinding<'a> {
     /// Returns the binding at the start of a text.
     #[inline]
     fn find(text: &'a [u8]) -> Option<Self> {

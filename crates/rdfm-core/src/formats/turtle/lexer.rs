@@ -1,7 +1,7 @@
-//! The tokens of Turtle and TriG with more than one byte.
+//! Lexes the Turtle and TriG tokens that have more than one byte.
 //!
 //! - In: valid UTF-8 text, the start of a token, and how far it was already scanned.
-//! - Out: the end of the token and its parts; or [`TokenError`].
+//! - Out: the end of the token and its parts, or a [`TokenError`].
 //! - Cost: one pass over a token. Scanning of a partial token resumes where it stopped.
 //! - Law: a token depends on its own bytes and the few after it, not on how they were cut.
 
@@ -15,7 +15,7 @@ use crate::model::remedy::Reason;
 use crate::model::term::flags;
 use crate::syntax::text::grammar::GrammarError;
 
-/// Why no token was read.
+/// The reason why no token was read.
 #[derive(Debug)]
 pub(super) enum TokenError {
     /// The token is incomplete. The bytes before `scanned` need not be scanned again.
@@ -29,7 +29,7 @@ pub(super) enum TokenError {
     Error(Box<GrammarError>),
 }
 
-/// A token, or why there is none.
+/// A token, or the reason why none was read.
 pub(super) type Lexed<T> = Result<T, TokenError>;
 
 impl TokenError {
@@ -262,7 +262,7 @@ pub(super) fn unescape_string(body: &[u8], offset: usize, out: &mut Vec<u8>) -> 
     })
 }
 
-/// Appends an IRI with decoded numeric escapes.
+/// Appends an IRI, with its numeric escapes decoded.
 pub(super) fn unescape_iri(body: &[u8], offset: usize, out: &mut Vec<u8>) -> Lexed<()> {
     unescape(body, offset, out, |_| None)
 }

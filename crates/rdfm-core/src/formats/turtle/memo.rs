@@ -44,8 +44,8 @@ impl Default for PrefixChanges {
 }
 
 impl PrefixChanges {
-    /// Records that a prefix was declared for an IRI with this beginning, or no longer stands for
-    /// such an IRI.
+    /// Records that a prefix was declared for an IRI with this beginning, or no longer maps to such
+    /// an IRI.
     pub fn changed(&mut self, head: &[u8]) {
         self.now = self.now.saturating_add(1);
         self.last[PrefixGroup::of(head).0 as usize] = self.now;

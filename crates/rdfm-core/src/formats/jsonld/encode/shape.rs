@@ -2,8 +2,8 @@
 //! and lists.
 //!
 //! - In: a message's quads.
-//! - Out: [`MessageShape`], an order of the quads with its groups, each in the order of the first
-//!   occurrence.
+//! - Out: [`MessageShape`], the quads grouped by graph, subject and predicate, each in the order of
+//!   first occurrence.
 //! - Cost: linear in the quads. Memory for a batch's terms and a message's quads, which is reused.
 //! - Law: the result depends only on the message. Every quad is in one property of one node.
 //!
@@ -23,7 +23,7 @@ use crate::model::term::{Quad, TermId, TermKind};
 /// Maximum nesting of nodes.
 const MAX_NESTED: u8 = 12;
 
-/// Up to this number, terms are compared in pairs.
+/// Up to this number of quads, terms are compared in pairs.
 const FEW: usize = 12;
 
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
@@ -114,7 +114,7 @@ struct Blank {
     stands_in: u32,
 }
 
-/// Numbers of terms that can all be removed at once.
+/// Numbers assigned to terms, which can all be reset at once.
 #[derive(Default)]
 struct TermMarks {
     entries: Vec<(u32, u32)>,
@@ -607,8 +607,9 @@ impl MessageShape {
             let (NodePlace::Walked, Some(user)) = (node.place, node.inside) else {
                 continue;
             };
-            let goes_on = node.list == ListCell::Cell && self.goes_on(table, quads, user, at);
-            let depth = self.nodes[user as usize].depth + u8::from(!goes_on);
+            let continues_list =
+                node.list == ListCell::Cell && self.continues_list(table, quads, user, at);
+            let depth = self.nodes[user as usize].depth + u8::from(!continues_list);
             let node = &mut self.nodes[at as usize];
             if depth > MAX_NESTED {
                 node.place = NodePlace::Top;
@@ -620,8 +621,8 @@ impl MessageShape {
         self.walk = walk;
     }
 
-    /// Cells before a cell that no longer follows them are not a list: reading them as one would
-    /// end it early.
+    /// Records that the cells before a cell that no longer follows them are not a list, because
+    /// readers would end such a list early.
     fn end_lists(&mut self, table: &TermTable, quads: &[Quad], mut user: u32, mut cell: u32) {
         while self.is_list(user)
             && let Some((_, rest)) = self.cell(quads, user)
@@ -638,7 +639,7 @@ impl MessageShape {
     }
 
     /// Whether a cell is the rest of a nested cell, so that both are in one list.
-    fn goes_on(&mut self, table: &TermTable, quads: &[Quad], user: u32, cell: u32) -> bool {
+    fn continues_list(&mut self, table: &TermTable, quads: &[Quad], user: u32, cell: u32) -> bool {
         if !self.is_list(user) || !self.is_inside(user) {
             return false;
         }

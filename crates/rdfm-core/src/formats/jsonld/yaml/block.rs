@@ -1,4 +1,4 @@
-//! Composes a JSON tape from a YAML document in plain block style, which most programs write.
+//! Composes a JSON tape from a YAML document in plain block style, as most programs write it.
 //!
 //! - In: the text of one document.
 //! - Out: its tape, or `None` if the document needs the event parser of [`compose`](super::compose).
@@ -41,7 +41,7 @@ struct LineScalar {
     form: ScalarForm,
 }
 
-/// The text of a scalar, compared with the source.
+/// How the text of a scalar differs from the source.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ScalarForm {
     /// The same text, and JSON needs no escapes for it.

@@ -1,10 +1,11 @@
 //! Finds the documents of a YAML stream before they are parsed.
 //!
-//! - In: the buffered bytes, with more each time.
+//! - In: the buffered bytes, more of them in each call.
 //! - Out: the ends of documents, as soon as the line that ends each is available.
 //! - Cost: each byte is scanned once, with memchr.
 //! - Law: `---` and `...` at the start of a line delimit documents everywhere, even in quoted
-//!   strings and block scalars, so that no parser is needed. How the input is cut changes nothing.
+//!   strings and block scalars, so no parser is needed. The result does not depend on how the input
+//!   is cut.
 
 /// Marks the start of a document.
 const MARKER: &[u8] = b"---";
@@ -34,7 +35,7 @@ pub struct DocumentSearch {
     scanned: usize,
     /// Whether the document has begun, with more than directives and comments.
     begun: bool,
-    /// Whether there are directives, which require a document.
+    /// Whether there were directives, which must be followed by a document.
     directives: bool,
     /// What `line` refers to: the start of a line, or the rest of one whose beginning was dropped.
     rest: LineRest,
@@ -73,7 +74,7 @@ impl DocumentSearch {
     /// Returns the next document, from the end of the previous one.
     pub fn next(&mut self, buffer: &[u8], finished: bool) -> NextDocument {
         if self.rest != LineRest::None
-            && let Some(next) = self.go_on(buffer, finished)
+            && let Some(next) = self.continue_line(buffer, finished)
         {
             return next;
         }
@@ -133,7 +134,7 @@ impl DocumentSearch {
     }
 
     /// Continues in a line whose beginning was dropped. Returns `None` when the next line begins.
-    fn go_on(&mut self, buffer: &[u8], finished: bool) -> Option<NextDocument> {
+    fn continue_line(&mut self, buffer: &[u8], finished: bool) -> Option<NextDocument> {
         let rest = buffer.get(self.line..).unwrap_or_default();
         let found = memchr::memchr(b'\n', rest);
         let line = &rest[..found.unwrap_or(rest.len())];

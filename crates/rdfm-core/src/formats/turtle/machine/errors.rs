@@ -179,7 +179,7 @@ impl TurtleMachine {
         Err(TokenError::error(
             self.pos,
             ErrorClass::Malformed,
-            Reason::new("a graph block, which Turtle does not have").lacking(Feature::Graphs),
+            Reason::new("a graph block, which Turtle does not support").lacking(Feature::Graphs),
         ))
     }
 }

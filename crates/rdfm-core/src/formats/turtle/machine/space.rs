@@ -2,9 +2,9 @@
 //!
 //! - In: the text after a token.
 //! - Out: the first byte of the next token; the message that a delimiter ended.
-//! - Cost: a check of each byte. Of a comment only a delimiter's length is buffered.
+//! - Cost: one check per byte. At most [`COMMENT_WINDOW`] bytes of a comment are buffered.
 //! - Law: the kind of a comment depends only on its first bytes, not on how they were cut. Comments
-//!   that are not delimiters change no message.
+//!   that are not delimiters do not affect messages.
 
 use super::{ParserState, TurtleMachine};
 use crate::codec::Dialect;
