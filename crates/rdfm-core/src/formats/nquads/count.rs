@@ -23,7 +23,7 @@ pub struct LineDelimiterCounter {
     max_line: u64,
     dialects: Dialects,
     input: Buffer,
-    /// No byte between the first unread one and this index is a line end.
+    /// The bytes between the first unread byte and this index contain no line ends.
     scanned: usize,
     words: [Finder<'static>; 3],
     /// Whether the current line is skipped, because it is too long or belongs to the previous
@@ -35,7 +35,7 @@ pub struct LineDelimiterCounter {
 }
 
 impl LineDelimiterCounter {
-    /// Creates a counter of `options.split`, or of the entire log.
+    /// Creates a counter for `options.split`, or for the entire log.
     pub(super) fn new(options: &LineReading) -> Self {
         let split = options.split.unwrap_or(Split {
             start: 0,
@@ -149,7 +149,8 @@ impl LineDelimiterCounter {
             LineEffect::Idle => {}
             LineEffect::Content => self.content(),
             LineEffect::Ends { content } => {
-                // A leading comment ends nothing; a leading directive ends an empty message.
+                // A leading comment does not end a message, but a leading directive ends an empty
+                // message.
                 if content || !self.dialects.comments_delimit() {
                     self.content();
                 }

@@ -1,4 +1,4 @@
-//! Lines and messages: from pieces of a log to batches.
+//! Decodes N-Triples and N-Quads: from pieces of a log to batches.
 //!
 //! - In: pieces, cut anywhere. Only complete lines are read.
 //! - Out: batches of complete messages, as soon as the buffer contains no further complete message.
@@ -26,7 +26,7 @@ use crate::syntax::text::position::LinePosition;
 use super::options::LineReading;
 use super::skip::{KEPT, LineSkip};
 
-/// Number of bytes read before checking what else to do.
+/// Approximate number of bytes that are read in one step.
 const BLOCK: usize = 64 << 10;
 
 /// Reads N-Triples or N-Quads.
@@ -38,7 +38,7 @@ pub struct LineReader {
     pub(super) builder: BatchBuilder,
     /// Position of the first unread byte.
     pub(super) here: LinePosition,
-    /// No byte between the first unread one and this index is a line end.
+    /// The bytes between the first unread byte and this index contain no line ends.
     pub(super) scanned: usize,
     /// Whether the last line ended with a CR at the end of the buffer. A following LF belongs to
     /// it.
@@ -75,8 +75,7 @@ fn near_start(input: &Buffer, open: Option<&LinePosition>) -> usize {
         .unwrap_or(input.at)
 }
 
-/// End of the complete unread lines up to `end` that begin before offset `stop`, if there are such
-/// lines.
+/// End of the complete unread lines up to `end` that begin before offset `stop`.
 pub(super) fn cut(input: &Buffer, end: usize, stop: u64) -> usize {
     let left = stop.saturating_sub(input.offset());
     if left == 0 || left >= (end - input.at) as u64 {
@@ -121,7 +120,7 @@ pub(super) fn block(input: &Buffer, scanned: &mut usize, max: u64) -> Result<Opt
 }
 
 impl LineReader {
-    /// Creates a reader of logs with or without graphs.
+    /// Creates a reader for logs with or without graphs.
     pub(super) fn new(graphs: bool, options: LineReading) -> Self {
         Self {
             graphs,
@@ -178,7 +177,7 @@ impl LineReader {
         self.fail(input, &base, input.at, dialect_change_error(input.at))
     }
 
-    /// Ends the split: what follows belongs to other splits.
+    /// Ends the split. The following lines belong to other splits.
     pub(super) fn end_split(&mut self, input: &mut Buffer) {
         self.done = true;
         self.open = None;

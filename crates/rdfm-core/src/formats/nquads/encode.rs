@@ -18,7 +18,7 @@ use crate::model::write::Style;
 use crate::syntax::text::encode::{StatementError, StatementWriter, TextLayout, TextWriter};
 use crate::syntax::text::terms::TextTermWriter;
 
-/// Returns an encoder of N-Quads or N-Triples.
+/// Returns an N-Quads or N-Triples encoder.
 pub(super) fn encoder(
     format: &'static FormatSpec,
     values: &Values,
@@ -95,7 +95,7 @@ impl StatementWriter for LineWriter {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+    #![allow(clippy::unwrap_used)] // a failing test may panic
     use super::super::spec::NQUADS;
     use super::*;
     use crate::model::builder::BatchBuilder;

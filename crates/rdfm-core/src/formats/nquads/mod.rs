@@ -9,7 +9,7 @@
 //!   error come first.
 //!
 //! Messages are delimited as described in [`crate::syntax::text::dialect`]. IRIs must be absolute
-//! and consist of the characters of `IRIREF`, also after decoding escapes. Rules of individual
+//! and consist of the characters of `IRIREF`, even after decoding escapes. Rules of individual
 //! schemes are not checked.
 //!
 //! With `generalized`, any term is accepted in any position, and `<< s p o >>` (RDF-star) is a

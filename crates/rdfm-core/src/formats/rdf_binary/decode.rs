@@ -1,9 +1,11 @@
 //! Decodes logs of RDF Protobuf and RDF Thrift: finds rows and messages, and tracks positions.
 //!
 //! - In: bytes in pieces of any size.
-//! - Out: one message per `RDF_Stream`. A log of only rows is one message, even without any row.
+//! - Out: one message per `RDF_Stream`. A log that contains only rows is one message, even if it
+//!   has no rows.
 //! - Cost: linear. Memory is bounded by one row, one piece and one batch.
-//! - Law: a row is read only when it is complete. How the bytes are cut changes nothing.
+//! - Law: a row is read only when it is complete. The result does not depend on how the bytes are
+//!   cut.
 
 use super::options::{BinaryReading, Framing};
 use super::protobuf::{self, looks_like_messages};
@@ -35,7 +37,7 @@ pub struct RdfBinaryReader {
     parts: bool,
     most: u64,
     terms: BinaryTerms<Quad>,
-    /// For logs of only rows: whether the one message was begun.
+    /// For logs that contain only rows: whether their message has begun.
     begun: bool,
     layout: Option<RowLayout>,
     /// Number of buffered bytes needed before trying to read a row again.
@@ -69,7 +71,7 @@ enum BinaryItem {
 type Failure = (ErrorClass, Reason);
 
 impl RdfBinaryReader {
-    /// Creates a reader of RDF Thrift if `bare`, otherwise of RDF Protobuf.
+    /// Creates a reader for RDF Thrift if `bare` is true, otherwise for RDF Protobuf.
     pub(super) fn new(title: &'static str, bare: bool, options: &BinaryReading) -> Self {
         Self {
             title,
@@ -113,7 +115,8 @@ impl RdfBinaryReader {
         }
     }
 
-    /// Consumes a row of the buffer from `start` on. It ends at `end` or, in Thrift, before.
+    /// Consumes a row of the buffer from `start` on. It ends at `end`, or possibly before it in
+    /// it.
     #[inline]
     fn row(&mut self, input: &mut Buffer, start: usize, end: usize) -> Result<(), Failure> {
         let bytes = input.bytes.get(start..end).unwrap_or_default();
@@ -144,7 +147,7 @@ impl RdfBinaryReader {
         Ok(())
     }
 
-    /// Consumes bytes, also of the open message.
+    /// Consumes bytes, including those of the open message.
     #[inline]
     fn consume(&mut self, input: &mut Buffer, count: usize) {
         input.at += count;
@@ -162,7 +165,7 @@ impl RdfBinaryReader {
         if finished {
             return Err((ErrorClass::Truncated, "the log ends inside a row".into()));
         }
-        // Half as much again, because the row must be read again from its start.
+        // Waits for half as much again, because the row must be read again from its start.
         self.wanted = there + there / 2 + 1;
         Ok(())
     }
@@ -208,7 +211,7 @@ impl RdfBinaryReader {
                 return Ok(BinaryItem::Wait);
             }
             self.wanted = 0;
-            // One byte more than the maximum shows that the row is too long.
+            // One byte above the limit suffices to detect a row that exceeds it.
             let window = usize::try_from(self.most).map_or(usize::MAX, |most| most + 1);
             return Ok(BinaryItem::Row(input.at, input.at + rest.len().min(window)));
         }
@@ -240,7 +243,7 @@ impl RdfBinaryReader {
         }
         Err((
             ErrorClass::Truncated,
-            format!("the log ends inside a row: only {there} of its {length} bytes").into(),
+            format!("the log ends inside a row: {there} of its {length} bytes are present").into(),
         ))
     }
 
@@ -261,7 +264,7 @@ impl RdfBinaryReader {
         if left == 0 {
             return Ok(BinaryItem::MessageEnd);
         }
-        // One byte more than the maximum shows that the field is too long.
+        // One byte above the limit suffices to detect a field that exceeds it.
         let most = left.min(self.most.saturating_add(32));
         let window = rest
             .get(..usize::try_from(most).unwrap_or(usize::MAX))
@@ -288,7 +291,7 @@ impl RdfBinaryReader {
             }
             Ok(Some(length)) if taken as u64 + length.min(left) > left => Err((
                 ErrorClass::Malformed,
-                format!("a row of {length} bytes runs past the end of its message").into(),
+                format!("a row of {length} bytes extends beyond the end of its message").into(),
             )),
             Ok(Some(length)) => self.whole_row(input, rest.len(), taken, length),
             Err(error) => match error.into_parts() {
@@ -347,17 +350,17 @@ fn wait_or_done(input: &Buffer) -> BinaryItem {
 
 /// Reads a length. Returns it and the number of its bytes.
 #[inline]
-fn length(rest: &[u8], finished: bool, of: &str) -> Result<Option<(u64, usize)>, Failure> {
+fn length(rest: &[u8], finished: bool, what: &str) -> Result<Option<(u64, usize)>, Failure> {
     match long_varint(rest) {
         Varint::Value(length, prefix) => Ok(Some((length, prefix))),
         Varint::Incomplete if !finished => Ok(None),
         Varint::Incomplete => Err((
             ErrorClass::Truncated,
-            format!("the log ends inside the length of {of}").into(),
+            format!("the log ends inside the length of {what}").into(),
         )),
         Varint::TooLong => Err((
             ErrorClass::Malformed,
-            format!("the length of {of} is longer than 10 bytes").into(),
+            format!("the length of {what} is longer than 10 bytes").into(),
         )),
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! - In: pieces, cut anywhere. A row may begin anywhere on a line and span several lines.
 //! - Out: batches of complete patches, as soon as the buffer contains no further complete patch.
-//! - Cost: linear. An incomplete row is read again after the next line end, or when half as much
-//!   again has arrived.
+//! - Cost: linear. An incomplete row is read again after the next line end, or when its buffered
+//!   size has grown by half.
 //! - Law: a row is accepted only when further bytes cannot change it, so that pieces change neither
 //!   patches nor errors.
 
@@ -30,7 +30,7 @@ use crate::syntax::text::position::LinePosition;
 const AHEAD: usize = 4096;
 /// A row shorter than this is read again at every line end.
 const SHORT: usize = 64 << 10;
-/// A row longer than this is read again only when eight times as much has arrived.
+/// A row longer than this is read again only when its buffered size is eight times as large.
 const LONG: usize = 1 << 20;
 /// Maximum number of skipped bytes that are kept.
 const KEPT: usize = 1 << 20;
@@ -61,7 +61,7 @@ pub struct PatchReader {
     skip: Option<SegmentSkip>,
     /// Whether a transaction is open.
     in_transaction: bool,
-    /// How the log ends, at its end.
+    /// Set at the end of the log: how it ends.
     end: Option<LogEnd>,
 }
 
@@ -178,7 +178,7 @@ impl PatchReader {
             }
         }
         let most = usize::try_from(self.options.limits.max_message_bytes).unwrap_or(usize::MAX);
-        // A row that is longer than a message may be is not read to its end.
+        // A row that exceeds the message limit is not read to its end.
         let window = start.saturating_add(most).saturating_add(2 * AHEAD);
         let end = self.valid.min(window);
         let last = end == window || self.invalid || input.finished;
@@ -213,7 +213,7 @@ impl PatchReader {
     #[inline]
     fn worthwhile(&self, input: &Buffer) -> bool {
         let length = self.valid - input.at;
-        // Every attempt leaves terms in the batch, which must remain few for long rows.
+        // Every attempt leaves terms in the batch, so long rows must be read only a few times.
         let more = if self.tried < LONG {
             self.tried / 2
         } else {
@@ -288,8 +288,8 @@ impl PatchReader {
         }
     }
 
-    /// Fast path: reads rows of quads on separate lines, which are nearly all rows, up to a
-    /// different row.
+    /// Fast path: reads quad rows on separate lines, which are nearly all rows, up to the first row
+    /// of another kind.
     #[inline]
     fn quads(&mut self, input: &mut Buffer) -> Result<(), LexError> {
         let text = input.bytes.get(..self.valid).unwrap_or_default();
@@ -452,7 +452,7 @@ fn segment(rest: &[u8]) -> Option<usize> {
     matches!(rest.get(space), None | Some(b'.')).then_some(space + 1)
 }
 
-/// Whether a row surely ends with the dot before `end`: the token before it is closed, or a byte
+/// Whether a row certainly ends with the dot before `end`: the token before it is closed, or a byte
 /// that cannot continue a name follows.
 #[inline]
 fn is_whole(text: &[u8], end: usize) -> bool {

@@ -79,7 +79,7 @@ fn other(
         b"H" => OperationCode::Header,
         b"PA" => OperationCode::AddPrefix,
         b"PD" => OperationCode::DeletePrefix,
-        // TB is an old name of TX.
+        // TB is an old name for TX.
         b"TX" | b"TB" => OperationCode::Begin,
         b"TC" => OperationCode::Commit,
         b"TA" => OperationCode::Abort,
@@ -229,7 +229,7 @@ fn name(
     Ok((end, add(builder, TermKind::Literal, &text[start..end])))
 }
 
-/// Reads the IRI of a prefix, also in the form of a string.
+/// Reads the IRI of a prefix, which may be written as a string.
 fn namespace(
     statements: &mut StatementReader,
     builder: &mut PatchBuilder,

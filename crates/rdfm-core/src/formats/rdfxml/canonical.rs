@@ -32,7 +32,7 @@ impl Canonical {
     }
 
     /// Appends a start tag.
-    #[allow(clippy::too_many_arguments, reason = "a tag is all of these")]
+    #[allow(clippy::too_many_arguments, reason = "all arguments describe one tag")]
     pub fn start(
         &mut self,
         text: &[u8],

@@ -4,8 +4,8 @@
 //! - Out: `<rdf:RDF …>…</rdf:RDF>` and LF for each message. A document declares the namespaces of
 //!   its predicates, and those that the log newly declares.
 //! - Cost: two passes over the quads of a message. A term is checked and escaped once per batch.
-//! - Law: quads keep their order. The text does not depend on how messages are cut into batches,
-//!   and no term can end its token or its line.
+//! - Law: quads keep their order. The text does not depend on how messages are divided into
+//!   batches, and no term can end its token or its line.
 //!
 //! If the log does not declare the namespace of a predicate, the namespace gets a prefix `ns0`,
 //! `ns1`, …, in order of first use in the message.
@@ -73,7 +73,7 @@ struct PredicateNames {
     message: u64,
     /// Number of the next generated prefix.
     made: u64,
-    /// Lower bound of generated numbers, above those that the log itself declares.
+    /// Lower bound for generated numbers, above those that the log itself declares.
     above: u64,
 }
 
@@ -93,7 +93,7 @@ impl PredicateNames {
         if !is_declarable(prefix, iri) {
             return false;
         }
-        if let Some(number) = made_number(prefix) {
+        if let Some(number) = generated_number(prefix) {
             self.above = self.above.max(number + 1);
         }
         let number = self.declared;
@@ -254,7 +254,7 @@ impl PredicateNames {
 }
 
 /// Returns the number of a prefix that has the form of a generated one.
-fn made_number(prefix: &[u8]) -> Option<u64> {
+fn generated_number(prefix: &[u8]) -> Option<u64> {
     let number = prefix.strip_prefix(b"ns").filter(|rest| rest.len() < 16)?;
     std::str::from_utf8(number).ok()?.parse().ok()
 }
@@ -319,7 +319,7 @@ enum DocumentError {
     TooLong,
 }
 
-/// Creates an encoder of RDF/XML for a new log.
+/// Creates an RDF/XML encoder for a new log.
 pub(super) fn encoder(values: &Values) -> Box<dyn Encoder> {
     let writer = RdfXmlWriter {
         lenient: values.switch(&LENIENT),

@@ -44,7 +44,7 @@ use crate::syntax::xml::{
 };
 
 /// Maximum number of bytes that entities, namespaces, bases and languages may repeat per byte of
-/// the log, beyond `max_message_bytes`. Documents written by people stay below 10.
+/// the log, beyond `max_message_bytes`. Ordinary documents stay below 10.
 const MAX_REPEATS: u64 = 100;
 
 /// The kind of an element, which determines its allowed content.
@@ -56,7 +56,7 @@ enum ElementState {
     Node,
     /// A property: contains one node, or text.
     Property,
-    /// A property whose object is known: contains nothing more.
+    /// A property whose object is known: contains nothing else.
     Full,
     /// A property with `parseType="Collection"`: contains nodes.
     Collection,

@@ -2,7 +2,7 @@
 //!
 //! - In: texts; an IRI as a namespace and a local part.
 //! - Out: term ids of the current batch.
-//! - Cost: a look-up in a table of fixed size.
+//! - Cost: a lookup in a table of fixed size.
 //! - Law: every use is charged as a new term, so that the size of a message does not depend on its
 //!   batch.
 

@@ -444,7 +444,7 @@ impl JsonResultMachine {
 
     #[cold]
     fn misplaced(&self, token: Token, start: usize) -> Read<()> {
-        let (of, expected) = match self.state {
+        let (what, expected) = match self.state {
             JsonState::Start => ("a result set", "an object"),
             JsonState::ToHead => ("head", "an object"),
             JsonState::ToVariables => ("vars", "an array"),
@@ -462,7 +462,7 @@ impl JsonResultMachine {
             ),
             _ => ("a term", "an object"),
         };
-        unexpected_kind(start, of, expected, token)
+        unexpected_kind(start, what, expected, token)
     }
 
     fn root_key(&mut self, text: &[u8], key: QuotedRange, start: usize) -> Read<()> {

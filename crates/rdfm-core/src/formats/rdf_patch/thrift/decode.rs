@@ -3,7 +3,8 @@
 //! - In: bytes in pieces of any size.
 //! - Out: batches of complete patches.
 //! - Cost: linear. Memory is bounded by one row, one piece and one batch.
-//! - Law: a row is read only when it is complete. How the bytes are cut changes nothing.
+//! - Law: a row is read only when it is complete. The result does not depend on how the bytes are
+//!   cut.
 
 use rustc_hash::FxHashMap;
 
@@ -43,7 +44,7 @@ enum ThriftItem {
     Operation,
     /// The end of the patch.
     End,
-    /// None: more bytes are needed.
+    /// No item: more bytes are needed.
     Wait,
 }
 
@@ -98,7 +99,7 @@ impl ThriftPatchReader {
             return Ok(ThriftItem::Wait);
         }
         self.wanted = 0;
-        // One byte more than the maximum shows that the row is too long.
+        // One byte above the limit suffices to detect a row that exceeds it.
         let window = usize::try_from(self.most).map_or(usize::MAX, |most| most + 1);
         let bytes = rest.get(..window).unwrap_or(rest);
         let mut slots = Slots::EMPTY;
@@ -133,7 +134,7 @@ impl ThriftPatchReader {
         if finished {
             return Err((ErrorClass::Truncated, "the log ends inside a row".into()));
         }
-        // Half as much again, because the row must be read again from its start.
+        // Waits for half as much again, because the row must be read again from its start.
         self.wanted = there + there / 2 + 1;
         Ok(ThriftItem::Wait)
     }

@@ -160,7 +160,7 @@ impl RdfXmlMachine {
                 continue;
             }
             if name.whole(text).starts_with(b"xml") {
-                continue; // xmlns, and what XML keeps for itself
+                continue; // xmlns, and names that XML reserves
             }
             let meant = if prefix.is_empty() {
                 match local {

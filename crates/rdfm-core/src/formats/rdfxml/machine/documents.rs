@@ -3,8 +3,8 @@
 //!
 //! - In: the tokens outside the root element.
 //! - Out: an open message at the first element; the entities of its DOCTYPE.
-//! - Law: each document but the first begins on a new line, and is in UTF-8. A log that ends inside
-//!   a document is truncated.
+//! - Law: every document except the first begins on a new line. Documents are in UTF-8. A log that
+//!   ends inside a document is truncated.
 
 use super::RdfXmlMachine;
 use crate::model::chars::{SPACE, is};

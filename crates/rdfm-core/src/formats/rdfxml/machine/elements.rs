@@ -76,7 +76,7 @@ impl RdfXmlMachine {
         };
         frame.state = ElementState::Node;
         frame.ids[SUBJECT] = subject;
-        self.belongs(subject, name.start)?;
+        self.attach_node(subject, name.start)?;
         if known != Some(b"Description") {
             let class = self.name_term(namespace, local, name.start)?;
             let predicate = self.rdf_term(b"type", name.start)?;
@@ -86,7 +86,7 @@ impl RdfXmlMachine {
     }
 
     /// Connects a new node to its parent element.
-    fn belongs(&mut self, node: TermId, at: usize) -> Read<()> {
+    fn attach_node(&mut self, node: TermId, at: usize) -> Read<()> {
         let Some(parent) = self.frames.last().copied() else {
             return Ok(());
         };

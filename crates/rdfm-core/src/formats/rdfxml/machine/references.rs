@@ -3,7 +3,7 @@
 //! - In: names of elements and attributes, values of attributes, texts; the base and the language
 //!   in force.
 //! - Out: term ids of the current batch.
-//! - Cost: a look-up in the cache of terms. Every `rdf:ID` of a document is kept, within a limit.
+//! - Cost: a lookup in the term cache. Every `rdf:ID` of a document is kept, within a limit.
 //! - Law: bytes repeated by a base or a language are counted. An IRI is absolute unless decoding is
 //!   lenient.
 
