@@ -339,7 +339,7 @@ fn invalid_xml_is_rejected() {
         ),
         (
             "<!-- a --><?xml version='1.0'?>",
-            "an XML declaration is allowed at the start only",
+            "an XML declaration is allowed only at the start",
         ),
     ] {
         assert_eq!(read("results-xml", log).reason(), reason, "{log}");
@@ -496,7 +496,7 @@ fn invalid_tsv_and_csv_is_rejected() {
         ("", "the log ends before the line of variables"),
         ("x,x\n", "the variable 'x' occurs twice"),
         ("x,y\na\n", "a row has 1 term, but the head has 2 variables"),
-        ("x\n\"a", "the log ends inside a field in quotes"),
+        ("x\n\"a", "the log ends inside a quoted field"),
         (
             "x\na\"b\"\n",
             "a quotation mark in an unquoted field; quote the field and double the mark",
@@ -590,7 +590,7 @@ fn tuples_in_thrift_are_read() {
         (
             b"\x19\x2c\x8c\0\0\x7c\0\0\0",
             ErrorClass::Malformed,
-            "expected a term or UNDEF in a row of results, found REPEAT",
+            "expected a term or UNDEF in a result row, found REPEAT",
         ),
         (b"\x19\x2c\0", ErrorClass::Malformed, "the term is not set"),
     ] {
@@ -643,7 +643,7 @@ fn tuples_in_protobuf_are_read() {
         (
             b"\x08\x0a\x02\x42\0\x0a\x02\x3a\0",
             ErrorClass::Malformed,
-            "expected a term or UNDEF in a row of results, found ANY",
+            "expected a term or UNDEF in a result row, found ANY",
         ),
         (
             b"\x02\x0a\x05",

@@ -100,8 +100,8 @@ impl FrameCounter {
         }
     }
 
-    /// Counts the frames whose heads are in `bytes`, which begin at the offset. Returns the number
-    /// of bytes that are no longer needed.
+    /// Counts the frames whose heads are in `bytes`, which begin at `self.offset`. Returns the
+    /// number of bytes that are no longer needed.
     fn walk(&mut self, bytes: &[u8]) -> usize {
         let mut at = 0;
         while !self.done {

@@ -654,7 +654,7 @@ impl<H: RowHandler> FrameReader<H> {
     }
 
     /// Determines from the first row of a frame what ends a message. A frame without rows is held.
-    /// If the first row is damaged or is not the options, the error is reported when the row is
+    /// If the first row is damaged or is not the options row, the error is reported when the row is
     /// read.
     fn decide(&mut self, input: &Buffer, frame: &[u8]) -> Result<(), ReadError> {
         let options = match first_row(frame, H::FIELDS) {
@@ -966,7 +966,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
     }
 }
 
-/// Largest size of a frame that the specifications recommend.
+/// Maximum frame size that the specifications recommend.
 const ADVISED_FRAME_BYTES: usize = 1_000_000;
 /// The option that reads each frame as a message.
 const FRAME_A_MESSAGE: Remedy = Remedy::read("frames", "message", "reads each as one");

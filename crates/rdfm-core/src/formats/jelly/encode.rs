@@ -4,7 +4,7 @@
 //! - Out: one frame for each message, or frames with a fixed number of rows with
 //!   [`FrameMeaning::Flat`].
 //! - Cost: memory for the lookups and one frame.
-//! - Law: the bytes depend only on the messages, not on how they are cut into batches. After an
+//! - Law: the bytes depend only on the messages, not on how they are divided into batches. After an
 //!   error nothing more is written. With [`FrameMeaning::Flat`], blank nodes of different messages
 //!   have different labels.
 

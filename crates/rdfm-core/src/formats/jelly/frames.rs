@@ -221,7 +221,8 @@ impl FrameSplitter {
         let rest = input.rest();
         let frame = match long_varint(rest) {
             _ if self.delimited == Some(false) => rest,
-            // Only up to the end of the frame: whether later bytes are buffered must not matter.
+            // Checks only up to the end of the frame, so that the result does not depend on whether
+            // later bytes are buffered.
             Varint::Value(length, prefix) => {
                 let frame = &rest[prefix..];
                 let length = usize::try_from(length).unwrap_or(usize::MAX);
@@ -394,7 +395,7 @@ fn begins_bare(rest: &[u8]) -> bool {
         && matches!(looks_like_options(first), Start::Same)
 }
 
-/// The bytes after a length.
+/// Returns the bytes after a length prefix.
 pub(super) fn after_length(bytes: &[u8]) -> Option<&[u8]> {
     match long_varint(bytes) {
         Varint::Value(_, prefix) => Some(&bytes[prefix..]),

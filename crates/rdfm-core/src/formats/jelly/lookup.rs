@@ -49,7 +49,7 @@ pub(super) struct Memo {
     /// Key under which the term is valid, see [`memo_key`]; 0 for never.
     pub key: u64,
     pub term: TermId,
-    /// Unique for each setting of an entry in the table; 0 means "not set".
+    /// Unique for each assignment to an entry of the table; 0 means "not set".
     pub serial: u32,
 }
 

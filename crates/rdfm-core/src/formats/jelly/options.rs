@@ -560,7 +560,7 @@ impl OptionsRow {
     /// Checks that the logical type fits the physical type. The base type is the last digit.
     ///
     /// # Errors
-    /// Returns a message that names the conflicting types.
+    /// The types conflict; the error names them.
     pub fn check_types(&self, physical: PhysicalType) -> Result<(), String> {
         let consistent = match self.logical_type % 10 {
             1 | 3 => physical == PhysicalType::Triples,

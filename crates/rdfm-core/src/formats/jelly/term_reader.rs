@@ -566,7 +566,7 @@ impl<R: Record> TermReader<R> {
             ));
         }
         let Some(slots) = positions(bytes, TRIPLE_FIELDS)? else {
-            // Each enclosing level may have such a copy too.
+            // Each enclosing level may also have made such a copy.
             self.builder.charge(bytes.len())?;
             return self.triple_term(&normalized(bytes, TRIPLE_FIELDS)?, depth);
         };

@@ -27,7 +27,8 @@ const ROW: u8 = 0x0a;
 pub(super) const GRAPH: usize = 3;
 /// The previous name before the first IRI. No name follows it, so the first name id is explicit.
 const NO_NAME: u32 = u32::MAX;
-/// Limit in bytes of a message that is one frame, which is collected in memory.
+/// Maximum size in bytes of a frame that contains a complete message and is therefore built in
+/// memory.
 pub(super) const MAX_FRAME_BYTES: usize = 1 << 30;
 
 /// Tags of the lookup entry rows.

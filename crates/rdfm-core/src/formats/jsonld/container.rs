@@ -187,7 +187,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Processes a map of nodes by `@index`, `@id` or `@type` (steps 13.8).
+    /// Processes a map of nodes by `@index`, `@id` or `@type` (step 13.8).
     pub fn map(
         &mut self,
         map: u32,
@@ -215,12 +215,12 @@ impl Walk<'_> {
                 let terms = &self.contexts.get(context).state.terms;
                 let definition = terms.get(view.text(key));
                 if let Some(scoped) = definition.and_then(|found| found.scoped.clone()) {
-                    let made = self.contexts.scoped(
+                    let result = self.contexts.scoped(
                         context,
                         std::slice::from_ref(&scoped),
                         ContextScope::Type,
                     );
-                    context = made.map_err(|error| error.or_at(self.at(key)))?;
+                    context = result.map_err(|error| error.or_at(self.at(key)))?;
                 }
             }
             let extra = self.map_extra(key, active, containers, index)?;

@@ -1,4 +1,4 @@
-//! Contexts, processed once into tables of terms for all messages that use them.
+//! Contexts, each processed once into a term table for all messages that use it.
 //!
 //! - In: the value of an `@context`, and the context in which it is processed.
 //! - Out: the number of an [`ActiveContext`].
@@ -24,13 +24,14 @@ use crate::model::remedy::Reason;
 use crate::syntax::cache::RecentTerm;
 use crate::syntax::json::{JsonKind, View, write};
 
-/// Maximum bytes of contexts and keys that are kept for later messages.
+/// Maximum size in bytes of the contexts and keys that are kept for later messages.
 const MAX_KEPT: usize = 4 << 20;
-/// Approximate bytes of a definition, a context and a cached key, in addition to their texts.
+/// Approximate size in bytes of a definition, a context and a cached key, in addition to their
+/// texts.
 pub(super) const TERM_BYTES: usize = 400;
 const CONTEXT_BYTES: usize = 600;
 const KEY_BYTES: usize = 250;
-/// Maximum bytes of cached keys, and maximum number per context.
+/// Maximum size in bytes of the cached keys, and maximum number of keys per context.
 const MAX_KEY_BYTES: usize = 4 << 20;
 const MAX_KEYS: usize = 1 << 13;
 /// Binary logarithm of the number of guessed keys.
@@ -73,7 +74,7 @@ pub(super) struct Property {
     /// The key followed by its IRI.
     texts: Box<[u8]>,
     key: u32,
-    /// Whether it is an absolute IRI, as predicates must be.
+    /// Whether the IRI is absolute, as predicates must be.
     pub is_iri: bool,
     /// Whether the key can be a prefix.
     pub is_prefix: bool,
@@ -83,7 +84,7 @@ pub(super) struct Property {
     /// The definition of the key, if it is a term.
     pub definition: Option<Arc<Definition>>,
     /// The term in the batch, and the message that was last charged for it.
-    pub known: RecentTerm,
+    pub recent: RecentTerm,
     pub charged: u32,
 }
 
@@ -116,7 +117,7 @@ impl Property {
             datatype: DatatypeKind::Other,
             is_language_type: false,
             definition,
-            known: RecentTerm::NONE,
+            recent: RecentTerm::NONE,
             charged: 0,
         }
     }
@@ -186,10 +187,10 @@ pub(super) struct Contexts {
     list: Vec<ActiveContext>,
     /// Contexts below this number are never dropped.
     kept: usize,
-    /// Bytes of all contexts, and the part of them for cached keys.
+    /// Size in bytes of all contexts, and the part used by cached keys.
     bytes: usize,
     key_bytes: usize,
-    /// Bytes of all contexts when the message began, and of the largest context of the log.
+    /// Size in bytes of all contexts when the message began, and of the largest context of the log.
     bytes_before: usize,
     largest: usize,
     /// Remaining number of term definitions for the message.
@@ -211,7 +212,7 @@ pub(super) struct Contexts {
 impl Contexts {
     pub fn new(base: Option<BaseIri>, limits: &Limits, store: ContextStore) -> Self {
         let original_base = base.map(Arc::new);
-        let mut made = Self {
+        let mut result = Self {
             list: Vec::new(),
             kept: 1,
             bytes: 0,
@@ -229,10 +230,11 @@ impl Contexts {
             guesses: Box::new([0; 1 << GUESSES]),
             numbers: 0,
         };
-        let state = made.initial();
-        made.list
+        let state = result.initial();
+        result
+            .list
             .push(ActiveContext::new(state, INITIAL, ContextCause::None, 0));
-        made
+        result
     }
 
     /// Returns a newly initialized context.
@@ -266,12 +268,12 @@ impl Contexts {
         self.largest = 0;
     }
 
-    /// Maximum bytes to keep. A log with a large context may keep twice its size.
+    /// Maximum size in bytes to keep. A log with a large context may keep twice its size.
     fn max_kept_bytes(&self) -> usize {
         MAX_KEPT.max(2 * self.largest)
     }
 
-    /// Maximum bytes of cached keys to keep.
+    /// Maximum size in bytes of the cached keys to keep.
     fn max_key_bytes(&self) -> usize {
         MAX_KEY_BYTES.max(2 * self.largest)
     }
@@ -364,9 +366,9 @@ impl Contexts {
         let texts = property.as_ref().map_or(0, |property| property.texts.len());
         self.spend_text(texts);
         let bytes = KEY_BYTES + key.len() + texts;
-        let most = self.max_key_bytes();
+        let max = self.max_key_bytes();
         let active = &mut self.list[context as usize];
-        let is_kept = self.key_bytes + bytes <= most && active.keys.len() < MAX_KEYS;
+        let is_kept = self.key_bytes + bytes <= max && active.keys.len() < MAX_KEYS;
         let meaning = match property {
             Ok(property) if is_kept => Meaning::Property(active.keys.add_property(property)),
             Ok(_) => Meaning::Uncached,
@@ -383,20 +385,20 @@ impl Contexts {
     pub fn local(&mut self, parent: u32, view: &View<'_>, value: u32) -> Read<u32> {
         let raw = view.raw(value);
         if let Some(raw) = raw
-            && let Some(&known) = self.get(parent).locals.get(raw)
+            && let Some(&cached) = self.get(parent).locals.get(raw)
         {
-            return Ok(known);
+            return Ok(cached);
         }
         let mut text = std::mem::take(&mut self.scratch);
         text.clear();
         write::copy(view, value, &mut text);
-        let known = self.get(parent).locals.get(&*text).copied();
-        let made = match known {
-            Some(known) => Ok(known),
+        let cached = self.get(parent).locals.get(&*text).copied();
+        let result = match cached {
+            Some(cached) => Ok(cached),
             None => self.new_local(parent, view, value, &text),
         };
         self.scratch = text;
-        made
+        result
     }
 
     /// Like [`local`](Self::local), for a context that applies to the following messages of the
@@ -522,13 +524,13 @@ impl Contexts {
         numbers.clear();
         numbers.push(scope as u64);
         numbers.extend(chain.iter().map(|scoped| scoped.number));
-        let known = self.get(parent).scoped.get(&*numbers).copied();
-        let made = match known {
-            Some(known) => Ok(known),
+        let cached = self.get(parent).scoped.get(&*numbers).copied();
+        let result = match cached {
+            Some(cached) => Ok(cached),
             None => self.new_scoped(parent, chain, scope, &numbers),
         };
         self.chain = numbers;
-        made
+        result
     }
 
     fn new_scoped(
@@ -650,9 +652,9 @@ impl Contexts {
     /// Returns the terms of a context that can be prefixes, sorted by name, without those of its
     /// parent.
     pub fn prefixes(&self, number: u32, parent: Option<u32>) -> Vec<ContextNamespace> {
-        let beside = parent.map(|parent| &self.get(parent).state.terms);
+        let parent_terms = parent.map(|parent| &self.get(parent).state.terms);
         let mut found = Vec::new();
-        for (name, definition) in self.get(number).state.terms.iter_beside(beside) {
+        for (name, definition) in self.get(number).state.terms.iter_unshared(parent_terms) {
             if let Mapping::Iri(iri) = &definition.mapping
                 && definition.prefix
                 && (definition.takes_plain || is_iri(iri))
@@ -748,7 +750,7 @@ impl ContextState {
             is_language_type: super::is_language_type(iri),
             texts: texts.as_slice().into(),
             definition,
-            known: RecentTerm::NONE,
+            recent: RecentTerm::NONE,
             charged: 0,
         })
     }

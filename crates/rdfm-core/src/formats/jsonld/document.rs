@@ -48,7 +48,7 @@ impl DocumentReader {
         check_mark(text, self.lenient)?;
         let start = if text.starts_with(BOM) { BOM.len() } else { 0 };
         check_utf8(text)?;
-        // The parser reads the mark as white space, so that positions refer to the input.
+        // The byte order mark is replaced by white space, so that positions refer to the input.
         text[..start].fill(b' ');
         if text.iter().all(u8::is_ascii_whitespace) {
             return Ok(());
@@ -90,7 +90,7 @@ impl Reader for DocumentReader {
         Ok(self.builder.take())
     }
 
-    /// Whether more input is needed. The rest of a document that is too long is not.
+    /// Whether more input is needed. Returns false once the document is too long.
     fn wants(&self, input: &Buffer) -> bool {
         input.bytes.len() as u64 <= self.max
     }

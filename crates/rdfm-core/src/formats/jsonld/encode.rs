@@ -1,8 +1,8 @@
-//! Writes JSON-LD logs: NDJSON-LD, one JSON-LD document, and the same in other syntaxes.
+//! Writes JSON-LD logs: NDJSON-LD, a single JSON-LD document, and documents in other syntaxes.
 //!
 //! - In: batches.
 //! - Out: one document per message. If the current context is not sufficient, a context message
-//!   with the namespaces that the message declares or uses comes before it.
+//!   with the namespaces that the message declares or uses is written before it.
 //! - Cost: a few copies of the output; no tree is built.
 //! - Law: readers get the same datasets. The text does not depend on how messages are divided into
 //!   batches.
@@ -69,7 +69,7 @@ pub(super) fn encoder<S: Sink + 'static>(
         changed: compact.is_some(),
         nodes: NodeWriter::new(sink, compact, options.lenient),
         contexts,
-        set_aside: false,
+        suspended: false,
         merged,
         open: false,
         foreign_context: false,
@@ -89,7 +89,7 @@ struct DocumentWriter<S> {
     /// Whether the context differs from the last one written.
     changed: bool,
     /// Whether the context is suspended for one message.
-    set_aside: bool,
+    suspended: bool,
     /// Whether all messages become one document.
     merged: bool,
     /// Whether that document is open.
@@ -123,7 +123,7 @@ impl<S: Sink> DocumentWriter<S> {
         self.changed = false;
         self.nodes.sink.begin(out);
         self.nodes.sink.begin_object(out);
-        if self.set_aside {
+        if self.suspended {
             self.nodes.null_context(out);
         } else {
             self.context(out);
@@ -152,7 +152,7 @@ impl<S: Sink> DocumentWriter<S> {
         self.nodes.sink.begin(out);
         self.nodes.sink.begin_object(out);
         let wrapped =
-            self.contexts == ContextLines::First && self.nodes.has_context() && !self.set_aside;
+            self.contexts == ContextLines::First && self.nodes.has_context() && !self.suspended;
         if wrapped && bare {
             self.nodes.null_context(out);
         } else if message.context && !wrapped {
@@ -334,11 +334,11 @@ impl<S: Sink> StatementWriter for DocumentWriter<S> {
                 self.items(content, out)?;
             } else if self.contexts == ContextLines::First && self.nodes.is_protected() {
                 // A message cannot clear a protected context.
-                self.set_aside = true;
+                self.suspended = true;
                 self.changed = true;
                 self.context_message(out);
                 let written = self.document(content, true, out);
-                self.set_aside = false;
+                self.suspended = false;
                 self.changed = true;
                 written?;
             } else {

@@ -2,7 +2,7 @@
 //!
 //! - In: a text. Out: whether it is an IRI, with the same result as the `oxiri` crate, usually
 //!   without calling it.
-//! - Cost: one check per byte. `oxiri` is called for `%`, brackets, characters beyond ASCII, and
+//! - Cost: one check per byte. `oxiri` is called for `%`, brackets, non-ASCII characters, and
 //!   authorities that are not plain hosts.
 //! - [`BaseIri::resolve`] follows RFC 3986, 5.2, exactly, as JSON-LD requires: dot segments of the
 //!   base are removed too, which `oxiri` does not do.
@@ -68,15 +68,15 @@ impl IriChecker {
             return is_iri(text);
         };
         let (begin, rest) = text.split_at(slash + 1);
-        let known = &self.begins[slash % 4];
-        if known.len() == begin.len() && begins(begin, known) && is_plain(rest) {
+        let cached = &self.begins[slash % 4];
+        if cached.len() == begin.len() && begins(begin, cached) && is_plain(rest) {
             return true;
         }
         let answer = is_iri(text);
         if answer && begin.len() <= MAX_BEGINNING && takes_plain(begin) {
-            let known = &mut self.begins[slash % 4];
-            known.clear();
-            known.extend_from_slice(begin);
+            let cached = &mut self.begins[slash % 4];
+            cached.clear();
+            cached.extend_from_slice(begin);
         }
         answer
     }

@@ -1,6 +1,6 @@
 //! NDJSON-LD logs. Each line is a context, an empty message or a message.
 //!
-//! - In: pieces, cut anywhere. Only complete lines are read.
+//! - In: pieces of any size. Only complete lines are read.
 //! - Out: batches of complete messages, as soon as there is no complete line left.
 //! - Cost: linear. Memory is bounded by a line, its tape, a piece and a batch.
 //! - Law: how the input is cut changes neither messages nor errors. LF ends a line; a CR before it
@@ -189,8 +189,8 @@ impl Reader for NdjsonReader {
         Ok(Some(skipped.take()))
     }
 
-    fn forget(&mut self, gone: &[u8]) {
-        self.scanned = self.scanned.saturating_sub(gone.len());
+    fn forget(&mut self, consumed: &[u8]) {
+        self.scanned = self.scanned.saturating_sub(consumed.len());
     }
 
     fn noticed(&self) -> Noticed {

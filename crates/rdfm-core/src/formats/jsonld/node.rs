@@ -34,12 +34,12 @@ impl Walk<'_> {
         scoped: &Arc<ScopedContext>,
         value: u32,
     ) -> Read<u32> {
-        let made = self.contexts.scoped(
+        let result = self.contexts.scoped(
             context,
             std::slice::from_ref(scoped),
             ContextScope::Property,
         );
-        made.map_err(|error| error.or_at(self.at(value)))
+        result.map_err(|error| error.or_at(self.at(value)))
     }
 
     /// Processes an object. Returns true if it has no meaning.
@@ -132,8 +132,8 @@ impl Walk<'_> {
         if self.view.tape.has_contexts()
             && let Some(local) = self.view.get(object, b"@context")
         {
-            let made = self.contexts.local(context, &self.view, local);
-            context = made.map_err(|error| error.or_at(self.at(local)))?;
+            let result = self.contexts.local(context, &self.view, local);
+            context = result.map_err(|error| error.or_at(self.at(local)))?;
         }
         if self.contexts.get(context).state.has_scoped {
             return Ok((self.type_context(object, context)?, context));
@@ -175,8 +175,8 @@ impl Walk<'_> {
         let Some(first) = first else {
             return Ok(context);
         };
-        let made = self.contexts.scoped(context, &chain, ContextScope::Type);
-        made.map_err(|error| error.or_at(self.at(first)))
+        let result = self.contexts.scoped(context, &chain, ContextScope::Type);
+        result.map_err(|error| error.or_at(self.at(first)))
     }
 
     /// Processes an object of known shape.
@@ -281,7 +281,7 @@ impl Walk<'_> {
         self.containers(active).has(Containers::LIST)
     }
 
-    /// Processes a node. Returns true if it is only a language, which has no meaning.
+    /// Processes a node. Returns true if it contains only a language, which has no meaning.
     pub fn node(&mut self, shape: &ObjectShape, type_scoped: u32, slot: &ValueSlot) -> Read<bool> {
         if shape.language != 0 && self.is_language_only(shape)? {
             self.empty_entries(shape)?;

@@ -47,7 +47,7 @@ pub const CONTEXTS: &[OptionSpec] = &[
     OptionSpec::new(
         "contexts",
         ValueKind::File,
-        "A folder of remote contexts, located by an index.json or as host/path.",
+        "A folder of remote contexts, which are located by an index.json or by host/path.",
     )
     .metavar("DIR")
     .group(GROUP),

@@ -454,11 +454,12 @@ impl<'c> Processor<'c> {
         let mut count = 0;
         for key in view.keys(object) {
             let term = view.text(key);
-            let Some(known) = self.state.terms.get(term) else {
+            let Some(definition) = self.state.terms.get(term) else {
                 return Ok(None);
             };
             count += 1;
-            if view.kind(key + 1) != JsonKind::String || !known.is_name_of(view.text(key + 1)) {
+            if view.kind(key + 1) != JsonKind::String || !definition.is_name_of(view.text(key + 1))
+            {
                 let Some(plain) = plain_entry(view, key) else {
                     return Ok(None);
                 };
@@ -626,9 +627,9 @@ impl<'c> Processor<'c> {
 /// An entry of a context that does not depend on other entries: a name mapped to an absolute IRI.
 pub(super) struct PlainEntry<'v> {
     pub iri: &'v [u8],
-    /// Whether plain bytes after it always form an IRI.
+    /// Whether the IRI followed by plain bytes is always an IRI.
     pub is_open: bool,
-    /// Whether it is a prefix, if the entry states that.
+    /// Whether it is a prefix, if the entry specifies that.
     pub prefix: Option<bool>,
 }
 

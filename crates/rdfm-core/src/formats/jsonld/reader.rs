@@ -28,7 +28,7 @@ const TAPE_FACTOR: u64 = 4;
 
 /// The context of a log.
 enum LogContext {
-    /// None, or `null`.
+    /// No context, or `null`.
     None,
     Known(u32),
     /// Dropped from the cache; processed again when a message needs it.
@@ -79,7 +79,7 @@ impl MessageReader {
         let limits = &options.limits;
         let has_base = base.is_some();
         let store = ContextStore::new(options.contexts.clone(), limits);
-        let mut made = Self {
+        let mut result = Self {
             contexts: Contexts::new(base, limits, store),
             terms: MessageTerms::new(),
             bounds: Bounds {
@@ -108,10 +108,10 @@ impl MessageReader {
             scratch: Vec::new(),
         };
         if let Some(text) = &options.expand_context {
-            made.start = made.expand_context(text.as_bytes())?;
-            made.contexts.keep();
+            result.start = result.expand_context(text.as_bytes())?;
+            result.contexts.keep();
         }
-        Ok(made)
+        Ok(result)
     }
 
     /// Returns the number of a context given in the options.
@@ -122,8 +122,8 @@ impl MessageReader {
             source: text,
         };
         self.contexts.begin(text.len());
-        let made = self.contexts.local(INITIAL, &view, value);
-        made.map_err(|error| {
+        let result = self.contexts.local(INITIAL, &view, value);
+        result.map_err(|error| {
             let position = error
                 .at
                 .map(|at| format!(" ({})", position(text, at as usize)));
@@ -407,8 +407,8 @@ impl MessageReader {
         let Some(value) = view.get(0, b"@context") else {
             return Ok(());
         };
-        let made = self.contexts.local(parent, view, value);
-        let number = made.map_err(|error| error.or_at(view.node(value).at))?;
+        let result = self.contexts.local(parent, view, value);
+        let number = result.map_err(|error| error.or_at(view.node(value).at))?;
         let mut text = std::mem::take(&mut self.scratch);
         text.clear();
         write::copy(view, value, &mut text);

@@ -336,7 +336,7 @@ impl Walk<'_> {
     }
 
     /// Whether a property in the map of `@reverse` adds nothing to the object. A reverse property
-    /// there adds its items as a forward one, and an empty array of them adds nothing.
+    /// in this map acts as a forward property, so an empty array of items adds nothing.
     fn reverses_nothing(&mut self, meaning: Meaning, value: u32, context: u32) -> Read<bool> {
         let length = self.uncached.len();
         let active = self.active_in(meaning, value - 1, context);
@@ -484,7 +484,7 @@ impl Walk<'_> {
         outcome
     }
 
-    /// Whether an object of this shape is a null value or only a language.
+    /// Whether an object of this shape is a null value or contains only a language.
     fn is_nothing_of(&mut self, shape: &ObjectShape, context: u32) -> Read<bool> {
         if shape.value != 0 {
             let is_null = self.view.kind(shape.value) == JsonKind::Null;

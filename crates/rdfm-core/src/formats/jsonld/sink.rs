@@ -38,7 +38,7 @@ pub trait Sink: Clone + Send + 'static {
     fn end_key(&mut self, out: &mut Vec<u8>);
     /// Announces a scalar's token.
     fn scalar(&mut self, out: &mut Vec<u8>);
-    /// Appends the token of a string. `plain` states that it contains no quotes, backslashes or
+    /// Appends the token of a string. `plain` is true if it contains no quotes, backslashes or
     /// control characters.
     fn text(text: &[u8], plain: bool, out: &mut Vec<u8>);
 }

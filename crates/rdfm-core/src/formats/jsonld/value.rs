@@ -146,8 +146,8 @@ impl Walk<'_> {
         if let Some(tag) = language
             && !chars::is_language_tag(tag)
         {
-            let made = self.refuse(value, "the language", tag, "is not a valid language tag")?;
-            return Ok(Item::Value(made));
+            let result = self.refuse(value, "the language", tag, "is not a valid language tag")?;
+            return Ok(Item::Value(result));
         }
         let direction = direction.filter(|_| self.options.direction != RdfDirection::None);
         let Some(direction) = direction else {
@@ -164,16 +164,16 @@ impl Walk<'_> {
             (RdfDirection::I18n, _) => {
                 let tag = language.unwrap_or_default().to_ascii_lowercase();
                 let datatype = [I18N, &tag, b"_", name].concat();
-                let made = self.terms.typed(self.builder, text, clean, &datatype)?;
-                Ok(Item::Value(made))
+                let result = self.terms.typed(self.builder, text, clean, &datatype)?;
+                Ok(Item::Value(result))
             }
             (RdfDirection::Compound, _) => {
-                let made = self.compound(value, language, name, index, sink)?;
-                Ok(Item::Value(made))
+                let result = self.compound(value, language, name, index, sink)?;
+                Ok(Item::Value(result))
             }
             (_, Some(tag)) => {
-                let made = self.terms.tagged(self.builder, text, clean, tag, flag)?;
-                Ok(Item::Value(made))
+                let result = self.terms.tagged(self.builder, text, clean, tag, flag)?;
+                Ok(Item::Value(result))
             }
             (_, None) => Err(JsonLdError::of(
                 ErrorClass::Malformed,
@@ -273,13 +273,13 @@ impl Walk<'_> {
             JsonKind::True | JsonKind::False => Some(XSD_BOOLEAN),
             _ => None,
         };
-        let made = match (datatype, own) {
+        let result = match (datatype, own) {
             (Some(datatype), _) => self.typed(value, text, clean, datatype),
             (None, Some(own)) => Ok(self.terms.typed(self.builder, text, clean, own)?),
             (None, None) => Ok(MessageTerms::string(self.builder, text, clean)?),
         };
         *self.scratch = scratch;
-        made
+        result
     }
 
     /// Creates a literal with a datatype that may not be an IRI.
@@ -406,12 +406,12 @@ impl Walk<'_> {
             self.options.digits,
             &mut scratch,
         );
-        let made = match kind {
+        let result = match kind {
             DatatypeKind::String => MessageTerms::string(self.builder, text, clean),
             _ => MessageTerms::of_datatype(self.builder, text, clean, datatype),
         };
         *self.scratch = scratch;
-        Ok(Some(Item::Value(made?)))
+        Ok(Some(Item::Value(result?)))
     }
 
     fn deliver_tagged(
@@ -478,8 +478,8 @@ impl Walk<'_> {
             let mut each = |item: u32| match view.kind(item) {
                 JsonKind::Null => Ok(()),
                 JsonKind::String => {
-                    let item_of = self.string(item, tagged, self.sink(slot))?;
-                    self.deliver_plain(item_of, slot, item)
+                    let literal = self.string(item, tagged, self.sink(slot))?;
+                    self.deliver_plain(literal, slot, item)
                 }
                 _ => Err(self.error_at(
                     "invalid language map value",

@@ -35,7 +35,7 @@ const RDF_NIL: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#nil";
 /// Represents an invalid term. Quads with it are dropped.
 pub(super) const DROPPED: TermId = TermId(u32::MAX);
 
-/// Options of the reader.
+/// Reader options.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
     pub lenient: bool,
@@ -211,7 +211,7 @@ pub(super) struct QuadSink {
     pub index: u32,
 }
 
-/// The result of a value.
+/// The result of processing a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Item {
     Value(TermId),
@@ -608,9 +608,9 @@ impl Walk<'_> {
     pub fn name(&mut self, node: u32, context: u32, by: RelativeTo, what: &str) -> Read<TermId> {
         let text = self.view.text(node);
         if let Some(colon) = memchr::memchr(b':', text)
-            && let Some(made) = self.name_with_colon(text, colon, context)?
+            && let Some(result) = self.name_with_colon(text, colon, context)?
         {
-            return Ok(made);
+            return Ok(result);
         }
         let mut iri = std::mem::take(self.scratch);
         iri.clear();
@@ -621,9 +621,9 @@ impl Walk<'_> {
             by != RelativeTo::Vocab,
             &mut iri,
         );
-        let made = self.named(expanded, &iri, node, what);
+        let result = self.named(expanded, &iri, node, what);
         *self.scratch = iri;
-        made
+        result
     }
 
     /// Fast path for a text with a colon, like most names: an IRI, or a compact IRI whose prefix is

@@ -1,13 +1,13 @@
 //! Decodes N-Triples and N-Quads: from pieces of a log to batches.
 //!
-//! - In: pieces, cut anywhere. Only complete lines are read.
+//! - In: pieces of any size. Only complete lines are read.
 //! - Out: batches of complete messages, as soon as the buffer contains no further complete message.
 //! - Cost: linear. A message that is incomplete at the end of the buffer, after complete ones, is
 //!   read a second time, so that complete messages never wait for it.
 //!
 //! In a [`Split`], the decoder reads the messages after the delimiters whose lines begin there, up
-//! to the delimiter after the last one. Blocks of lines are cut at the end of the split, so that
-//! each block is either before or after it.
+//! to the delimiter after the last one. Line blocks end at the end of the split, so that each block
+//! is either before or after it.
 
 use std::sync::Arc;
 
@@ -68,7 +68,8 @@ pub(super) fn without_end(input: &Buffer, scanned: usize) -> usize {
     scanned.min(input.bytes.len()).saturating_sub(input.at)
 }
 
-/// Index at which the open message begins, if it is still near.
+/// Index at which the open message begins if it is at most [`KEPT`] bytes back, otherwise the
+/// current index.
 fn near_start(input: &Buffer, open: Option<&LinePosition>) -> usize {
     open.and_then(|start| input.index(start.offset()))
         .filter(|start| input.at.saturating_sub(*start) <= KEPT)
@@ -171,7 +172,8 @@ impl LineReader {
             .is_some_and(|dialect| dialect != self.dialects.in_force())
     }
 
-    /// Fails permanently at the next line, after [`dialect_changed`](Self::dialect_changed).
+    /// Returns the permanent error at the next line, after
+    /// [`dialect_changed`](Self::dialect_changed) returned true.
     pub(super) fn refuse_dialect(&mut self, input: &Buffer) -> ReadError {
         let base = self.here.clone();
         self.fail(input, &base, input.at, dialect_change_error(input.at))
@@ -598,8 +600,8 @@ impl Reader for LineReader {
         near_start(input, self.open.as_ref())
     }
 
-    fn forget(&mut self, gone: &[u8]) {
-        self.scanned = self.scanned.saturating_sub(gone.len());
+    fn forget(&mut self, consumed: &[u8]) {
+        self.scanned = self.scanned.saturating_sub(consumed.len());
     }
 
     fn counts(&self) -> bool {

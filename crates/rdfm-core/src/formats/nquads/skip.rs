@@ -145,7 +145,7 @@ impl LineReader {
             let found = if inside || !may_delimit(line) {
                 LineEffect::Content
             } else {
-                judge(
+                line_effect(
                     &mut self.dialects,
                     line,
                     self.options.lenient && offset == 0,
@@ -180,7 +180,7 @@ impl LineReader {
     }
 }
 
-/// Whether a line needs [`judge`] if only delimiters and labels matter.
+/// Whether a line needs [`line_effect`] if only delimiters and labels matter.
 #[inline]
 pub(super) fn may_delimit(line: &[u8]) -> bool {
     let rest = &line[skip_space(line, 0)..];
@@ -200,7 +200,7 @@ fn lone_comment(line: &[u8]) -> Option<&[u8]> {
 
 /// Returns the meaning of a line, and applies its version label. `marked` is true if the line may
 /// begin with a byte order mark.
-pub(super) fn judge(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> LineEffect {
+pub(super) fn line_effect(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> LineEffect {
     if marked {
         line = line.strip_prefix(BOM).unwrap_or(line);
     }

@@ -83,7 +83,7 @@ struct RdfBinaryWriter<W> {
     terms: Encoded,
     /// The graph that was checked last.
     last_graph: TermId,
-    /// The open message, if it is written after its length.
+    /// The open message, if it must be buffered because its length is written first.
     message: Vec<u8>,
 }
 

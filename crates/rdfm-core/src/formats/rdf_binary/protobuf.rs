@@ -118,7 +118,7 @@ fn varint(rest: &mut &[u8]) -> Option<u64> {
             Some(value)
         }
         crate::syntax::wire::Varint::Incomplete => None,
-        // Not a length: both framings report the error.
+        // Not a valid length: both framings report the error.
         crate::syntax::wire::Varint::TooLong => Some(0),
     }
 }

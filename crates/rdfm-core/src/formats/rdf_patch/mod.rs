@@ -6,8 +6,7 @@
 //! - `order`: the end of a patch and the positions of its headers, shared by both encodings.
 //!
 //! A log is a sequence of patches. A segment (`Z`) ends a patch, and a header after other rows
-//! begins one. Blank node labels identify the nodes of the store that patches change, so they are
-//! never changed.
+//! begins one. Blank node labels identify nodes in the patched store, so they are never changed.
 
 mod decode;
 mod encode;

@@ -1,4 +1,4 @@
-//! The content of rows of RDF Patch.
+//! The content of RDF Patch rows.
 //!
 //! - In: valid UTF-8 text, and the position of a row's first byte.
 //! - Out: an operation with terms in the batch, or the end of a patch; and the position after the

@@ -11,9 +11,9 @@ use crate::syntax::text::sniff::{is_xml, without_mark};
 pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
     let head = sniff::head(bytes);
     let contains = |text: &[u8]| memmem::find(head, text).is_some();
-    let shows =
+    let detected =
         is_xml(without_mark(head)) && (contains(b"<rdf:RDF") || contains(RDF) || contains(TRIX));
-    Sniff::of(shows, complete)
+    Sniff::of(detected, complete)
 }
 
 #[cfg(test)]

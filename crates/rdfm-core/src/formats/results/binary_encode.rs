@@ -5,7 +5,7 @@
 //! - Cost: a term is encoded once per batch and copied from there.
 //! - Law: the bytes depend only on the rows. After an error nothing more is written.
 
-use super::head::{other_length, refuse_boolean, refuse_twice};
+use super::head::{other_length, refuse_boolean, refuse_duplicate};
 use super::spec::{PROTOBUF, THRIFT};
 use crate::codec::Encoder;
 use crate::codec::messages::{Counts, Dropped, Head, MessageLoop, Writer};
@@ -76,7 +76,7 @@ impl<W: Tuples> Writer for TupleWriter<W> {
 
     fn head(&mut self, head: &Head<TermId>, out: &mut Vec<u8>) -> Refused<()> {
         refuse_boolean(head)?;
-        refuse_twice(head)?;
+        refuse_duplicate(head)?;
         self.columns = head.variables.len();
         self.links = head.links.len() as u64;
         W::variables(&head.variables, out);

@@ -2,7 +2,7 @@
 //!
 //! - In: validated text that grows at its end, token by token.
 //! - Out: one message per object in `bindings`; for ASK, the answer in the head.
-//! - Cost: linear. Memory contains one row. Rows before the head are kept as text, up to
+//! - Cost: linear. Memory is bounded by one row. Rows before the head are kept as text, up to
 //!   `max_message_bytes`, and decoded after the head.
 //! - Law: keys may be in any order. Keys that the format does not define are skipped.
 
@@ -204,7 +204,7 @@ impl JsonResultMachine {
                 // pieces.
                 Err(error) => {
                     let seen = (error.at - self.at).max(self.tokens.inspected(text, self.at));
-                    let large = seen as u64 > self.rows.most();
+                    let large = seen as u64 > self.rows.max();
                     return Err(if large {
                         self.too_large(self.at, "a string")
                     } else {
@@ -216,7 +216,7 @@ impl JsonResultMachine {
             let Some((token, start)) = found else {
                 return self.wait(text, ended);
             };
-            if (self.at - start) as u64 > self.rows.most() {
+            if (self.at - start) as u64 > self.rows.max() {
                 return Err(self.too_large(start, "a string"));
             }
             debug_assert!(from <= start);
@@ -232,7 +232,7 @@ impl JsonResultMachine {
 
     /// Handles the end of the buffered text.
     fn wait(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
-        if (text.len() - self.at) as u64 > self.rows.most() {
+        if (text.len() - self.at) as u64 > self.rows.max() {
             return Err(self.too_large(self.at, "a string"));
         }
         if ended {
@@ -252,7 +252,7 @@ impl JsonResultMachine {
         reason = "most results are good, and errors are large"
     )]
     fn too_large(&self, at: usize, what: &str) -> Box<GrammarError> {
-        let text = format!("{what} is longer than {} bytes", self.rows.most());
+        let text = format!("{what} is longer than {} bytes", self.rows.max());
         Box::new(GrammarError {
             at,
             class: ErrorClass::Limit,
@@ -263,12 +263,12 @@ impl JsonResultMachine {
     /// Checks the limit of the text kept before the head.
     fn check_held(&self, at: usize) -> Read<()> {
         let from = self.buffered.as_ref().map_or(at, |buffered| buffered.from);
-        if (at - from) as u64 <= self.rows.most() {
+        if (at - from) as u64 <= self.rows.max() {
             return Ok(());
         }
         let text = format!(
             "the rows before the head, which are buffered until the head is read, take more than {} bytes",
-            self.rows.most()
+            self.rows.max()
         );
         fail(
             from,
@@ -334,10 +334,10 @@ impl JsonResultMachine {
             }
             (JsonState::ToPart(part), Token::ObjectStart) => {
                 if self.frames.len() > self.max_depth {
-                    let most = self.max_depth;
+                    let max = self.max_depth;
                     let text = format!(
                         "triple terms are nested deeper than {}",
-                        counted(most, "level")
+                        counted(max, "level")
                     );
                     return fail(start, ErrorClass::Limit, Reason::limit(text, "max_depth"));
                 }
@@ -567,8 +567,8 @@ impl JsonResultMachine {
             return Ok(());
         };
         let id = self.finish_term(&frame, start)?;
-        if let Some(around) = self.frames.last_mut() {
-            let part = around
+        if let Some(parent) = self.frames.last_mut() {
+            let part = parent
                 .triple
                 .as_mut()
                 .map(|parts| &mut parts[frame.position]);
@@ -617,7 +617,7 @@ impl JsonResultMachine {
             return malformed(start, "the value of a term must be a string");
         };
         let literal = matches!(kind, b"literal" | b"typed-literal");
-        let made = match kind {
+        let term = match kind {
             b"uri" => self.rows.iri(value),
             b"bnode" => self.rows.bnode(value),
             _ if literal => {
@@ -641,7 +641,7 @@ impl JsonResultMachine {
                 );
             }
         };
-        made.map_err(|error| limit(start, error))
+        term.map_err(|error| limit(start, error))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! - In: validated text that grows at its end, token by token.
 //! - Out: one message per `result` element; for ASK, the answer in the head.
-//! - Cost: linear; memory contains one row and the names of the open elements.
+//! - Cost: linear; memory is bounded by one row and the names of the open elements.
 //! - Law: elements of other namespaces are skipped with their content; a DOCTYPE is rejected.
 
 use super::json::literal_kind;
@@ -197,7 +197,7 @@ impl XmlResultMachine {
                 // pieces.
                 Err(error) => error.at.saturating_sub(start),
             };
-            if length as u64 > self.rows.most() {
+            if length as u64 > self.rows.max() {
                 return Err(self.too_large(start));
             }
             let Some((token, end)) = next? else {
@@ -242,7 +242,7 @@ impl XmlResultMachine {
     fn too_large(&self, at: usize) -> Box<GrammarError> {
         let text = format!(
             "a tag, a text or a comment is longer than {} bytes",
-            self.rows.most()
+            self.rows.max()
         );
         Box::new(GrammarError {
             at,
@@ -287,7 +287,7 @@ impl XmlResultMachine {
             XmlToken::Instruction => {
                 let declaration = xml::is_declaration(&text[start..end]);
                 if declaration && self.begun {
-                    return malformed(start, "an XML declaration is allowed at the start only");
+                    return malformed(start, "an XML declaration is allowed only at the start");
                 }
                 self.begun = true;
                 if declaration {
@@ -334,7 +334,7 @@ impl XmlResultMachine {
     /// Appends text; CRLF and CR become LF. White space around IRIs and labels is skipped, except
     /// in CDATA.
     fn push(&mut self, text: &[u8], start: usize, end: usize, cdata: bool) -> Read<()> {
-        if (self.text.len() + end - start) as u64 > self.rows.most() {
+        if (self.text.len() + end - start) as u64 > self.rows.max() {
             return Err(self.too_large(start));
         }
         let mut from = start;
@@ -393,15 +393,15 @@ impl XmlResultMachine {
             return Ok(false);
         };
         let column = self.rows.variables.column(found.name, self.rows.next);
-        let Some(column) = column.filter(|_| found.length as u64 <= self.rows.most()) else {
+        let Some(column) = column.filter(|_| found.length as u64 <= self.rows.max()) else {
             return Ok(false);
         };
-        let made = match found.element {
+        let term = match found.element {
             ResultElement::Uri => self.rows.iri(found.text),
             ResultElement::Bnode => self.rows.bnode(found.text),
             _ => self.rows.literal(found.text, found.kind),
         };
-        let id = made.map_err(|error| limit(start + found.end_tag, error))?;
+        let id = term.map_err(|error| limit(start + found.end_tag, error))?;
         if !self.rows.set(column, id) {
             let name = quote(self.rows.variables.name(column).as_bytes());
             let end = start + found.length - b"</binding>".len();
@@ -448,7 +448,7 @@ impl XmlResultMachine {
                 } else {
                     attribute.name.local(text)
                 };
-                if self.scope.bytes() + NamespaceScope::size(prefix, &value) > self.rows.most() {
+                if self.scope.bytes() + NamespaceScope::size(prefix, &value) > self.rows.max() {
                     return Err(self.too_large(attribute.name.start));
                 }
                 self.scope.bind(prefix, &value);
@@ -486,8 +486,8 @@ impl XmlResultMachine {
             );
         }
         if self.open.len() >= ENCLOSING_LEVELS + 2 * self.max_depth {
-            let most = ENCLOSING_LEVELS + 2 * self.max_depth;
-            let reason = format!("elements are nested deeper than {}", counted(most, "level"));
+            let max = ENCLOSING_LEVELS + 2 * self.max_depth;
+            let reason = format!("elements are nested deeper than {}", counted(max, "level"));
             return fail(start, ErrorClass::Limit, Reason::limit(reason, "max_depth"));
         }
         self.begin(text, element, attributes)?;
@@ -586,10 +586,10 @@ impl XmlResultMachine {
                 }
                 if element == ResultElement::Triple {
                     if self.triples.len() >= self.max_depth {
-                        let most = self.max_depth;
+                        let max = self.max_depth;
                         let reason = format!(
                             "triple terms are nested deeper than {}",
-                            counted(most, "level")
+                            counted(max, "level")
                         );
                         return fail(start, ErrorClass::Limit, Reason::limit(reason, "max_depth"));
                     }
@@ -727,7 +727,7 @@ impl XmlResultMachine {
 
     fn make_term(&mut self, element: ResultElement, start: usize) -> Read<TermId> {
         let text = &self.text[..self.kept];
-        let made = match element {
+        let term = match element {
             ResultElement::Uri => self.rows.iri(text),
             ResultElement::Bnode => self.rows.bnode(text),
             ResultElement::Triple => {
@@ -748,7 +748,7 @@ impl XmlResultMachine {
                 }
             }
         };
-        made.map_err(|error| limit(start, error))
+        term.map_err(|error| limit(start, error))
     }
 }
 

@@ -57,7 +57,7 @@ const PREFIX_SLOTS: usize = 64;
 const MAX_NAMESPACES: usize = 4096;
 const MAX_NAMESPACE_BYTES: usize = 1 << 20;
 
-// Kinds of cache entries. From `FIRST_NAMESPACE` on, names in a namespace.
+// Kinds of cache entries. Keys from `FIRST_NAMESPACE` on are for names in a namespace.
 const KEY_IRI: u32 = 0;
 const KEY_BNODE: u32 = 1;
 const KEY_LANGUAGE: u32 = 2;

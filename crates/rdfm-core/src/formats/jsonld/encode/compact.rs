@@ -1,7 +1,7 @@
-//! A user-defined context, and writing IRIs and properties with it.
+//! Writes IRIs and properties with a user-defined context.
 //!
 //! - In: the JSON text of a context, compiled as for reading; IRIs.
-//! - Out: the [`PredicateKey`]s of a predicate, the names of types and nodes, aliases of keywords.
+//! - Out: the [`PredicateKey`]s of a predicate, the names of types and nodes, and keyword aliases.
 //! - Cost: a few lookups in the context per IRI; keys are cached.
 //! - Law: a name is used only if the reader's own rules expand it to the same IRI.
 
@@ -80,7 +80,7 @@ pub struct CompactContext {
     prefixes: Vec<ContextNamespace>,
     /// Quoted keywords and their aliases.
     aliases: Vec<(&'static [u8], Box<[u8]>)>,
-    known: FxHashMap<Box<[u8]>, PredicateKeys>,
+    cached: FxHashMap<Box<[u8]>, PredicateKeys>,
     scratch: Vec<u8>,
 }
 
@@ -142,7 +142,7 @@ impl CompactContext {
             terms,
             prefixes,
             aliases,
-            known: FxHashMap::default(),
+            cached: FxHashMap::default(),
             scratch: Vec::new(),
         })
     }
@@ -181,7 +181,7 @@ impl CompactContext {
 
     /// Returns the keys of a predicate; empty if no key expands to it.
     pub fn keys(&mut self, iri: &[u8]) -> PredicateKeys {
-        if let Some(keys) = self.known.get(iri) {
+        if let Some(keys) = self.cached.get(iri) {
             return keys.clone();
         }
         let names = self.candidates(iri, true);
@@ -189,10 +189,10 @@ impl CompactContext {
             .into_iter()
             .filter_map(|name| self.key(name, iri))
             .collect();
-        if self.known.len() >= MAX_CACHED {
-            self.known.clear();
+        if self.cached.len() >= MAX_CACHED {
+            self.cached.clear();
         }
-        self.known.insert(iri.into(), keys.clone());
+        self.cached.insert(iri.into(), keys.clone());
         keys
     }
 

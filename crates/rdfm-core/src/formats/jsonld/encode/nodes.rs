@@ -133,7 +133,7 @@ impl<S: Sink> NodeWriter<S> {
         turned
     }
 
-    /// Whether there is a context, in force or not.
+    /// Whether there is a context, even if it is not in force.
     pub fn has_context(&self) -> bool {
         self.compact.is_some() || !self.names.is_empty()
     }
@@ -210,7 +210,7 @@ impl<S: Sink> NodeWriter<S> {
         }
         let mut typed = None;
         for at in properties.clone() {
-            if self.shape.properties[at as usize].known == RdfTerm::Type {
+            if self.shape.properties[at as usize].role == RdfTerm::Type {
                 typed = self.types(message, at, out)?;
                 break;
             }
@@ -277,11 +277,11 @@ impl<S: Sink> NodeWriter<S> {
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
         let ShapeProperty {
-            predicate, known, ..
+            predicate, role, ..
         } = self.shape.properties[at as usize];
         let range = self.shape.places(at);
         if self.compacting {
-            return self.compacted(message, predicate, known, range, out);
+            return self.compacted(message, predicate, role, range, out);
         }
         self.sink.begin_key(out);
         self.name(message, predicate, out)?;
@@ -292,7 +292,7 @@ impl<S: Sink> NodeWriter<S> {
         }
         for at in range {
             let object = self.shape.quad(message.quads, at).object;
-            self.value(message, object, known, &PLAIN, out)?;
+            self.value(message, object, role, &PLAIN, out)?;
         }
         if many {
             self.sink.end_array(out);
@@ -305,7 +305,7 @@ impl<S: Sink> NodeWriter<S> {
         &mut self,
         message: Message<'_>,
         predicate: TermId,
-        known: RdfTerm,
+        role: RdfTerm,
         range: Range<u32>,
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
@@ -318,11 +318,11 @@ impl<S: Sink> NodeWriter<S> {
             None => PredicateKeys::default(),
         };
         let from = self.chosen.len();
-        // A key with list container has at most one list.
+        // A key with a list container has at most one list.
         let mut taken = 0_u64;
         for place in range {
             let object = self.shape.quad(message.quads, place).object;
-            let Some(chosen) = self.choose(message, object, known, &keys, taken) else {
+            let Some(chosen) = self.choose(message, object, role, &keys, taken) else {
                 self.hazard = true;
                 continue;
             };
@@ -362,7 +362,7 @@ impl<S: Sink> NodeWriter<S> {
                     let cell = self.shape.inner(message.table, object);
                     self.items(message, cell, key, out)?;
                 } else {
-                    self.value(message, object, known, key, out)?;
+                    self.value(message, object, role, key, out)?;
                 }
             }
             if many {
@@ -378,7 +378,7 @@ impl<S: Sink> NodeWriter<S> {
         &mut self,
         message: Message<'_>,
         object: TermId,
-        known: RdfTerm,
+        role: RdfTerm,
         keys: &PredicateKeys,
         taken: u64,
     ) -> Option<u32> {
@@ -391,7 +391,7 @@ impl<S: Sink> NodeWriter<S> {
         let is_list = literal.is_none()
             && match self.shape.inner(table, object) {
                 Some(inner) => self.shape.is_list(inner),
-                None => known != RdfTerm::Rest && self.shape.is_nil(table, object),
+                None => role != RdfTerm::Rest && self.shape.is_nil(table, object),
             };
         let tagged = term.kind == TermKind::LangLiteral && !is_directed(term);
         let mut best: Option<(u8, u32)> = None;
@@ -660,7 +660,7 @@ impl<S: Sink> NodeWriter<S> {
     fn native(&mut self, table: &TermTable, datatype: TermId) -> NativeDatatype {
         let entry = &mut self.natives[datatype.index()];
         if entry.0 != self.batch {
-            *entry = (self.batch, NativeDatatype::aux(table.text(datatype)));
+            *entry = (self.batch, NativeDatatype::of(table.text(datatype)));
         }
         entry.1
     }

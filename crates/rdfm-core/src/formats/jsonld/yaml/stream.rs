@@ -44,7 +44,7 @@ pub struct DocumentSearch {
 /// The rest of a line whose beginning was dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum LineRest {
-    /// None: a line begins here.
+    /// No rest: a line begins here.
     #[default]
     None,
     /// Only white space so far, before the document.
@@ -56,7 +56,7 @@ enum LineRest {
 }
 
 impl DocumentSearch {
-    /// Starts at an index.
+    /// Creates a search that starts at an index.
     pub fn from(start: usize) -> Self {
         Self {
             line: start,
@@ -124,7 +124,7 @@ impl DocumentSearch {
     }
 
     /// An index before which the current document does not end.
-    pub fn least_end(&self, buffer: &[u8]) -> usize {
+    pub fn earliest_end(&self, buffer: &[u8]) -> usize {
         let line = buffer.get(self.line..).unwrap_or_default();
         if self.begun && MARKER.starts_with(line) {
             self.line
@@ -158,7 +158,7 @@ impl DocumentSearch {
     /// Drops the beginning of the current line, if its kind is known. Call after
     /// [`next`](Self::next) returned [`NextDocument::Feed`]. Returns the index from which bytes are still
     /// needed.
-    pub fn give_up_line(&mut self, buffer: &[u8]) -> usize {
+    pub fn drop_line_start(&mut self, buffer: &[u8]) -> usize {
         let line = buffer.get(self.line..).unwrap_or_default();
         if self.rest == LineRest::None {
             if line.len() <= MARKER.len() {
@@ -228,7 +228,7 @@ mod tests {
 
     /// The ends of documents if each line is dropped as soon as possible.
     fn ends_without_lines(text: &str, step: usize) -> Vec<usize> {
-        let (mut search, mut found, mut gone) = (DocumentSearch::default(), Vec::new(), 0);
+        let (mut search, mut found, mut consumed) = (DocumentSearch::default(), Vec::new(), 0);
         let mut buffer = Vec::new();
         let mut pieces = text.as_bytes().chunks(step);
         loop {
@@ -236,15 +236,15 @@ mod tests {
             buffer.extend_from_slice(piece.unwrap_or_default());
             loop {
                 match search.next(&buffer, piece.is_none()) {
-                    NextDocument::Document { end, .. } => found.push(gone + end),
+                    NextDocument::Document { end, .. } => found.push(consumed + end),
                     NextDocument::Feed => break,
                     NextDocument::Done => return found,
                 }
             }
-            let used = search.give_up_line(&buffer);
+            let used = search.drop_line_start(&buffer);
             buffer.drain(..used);
             search.drained(used);
-            gone += used;
+            consumed += used;
             assert!(buffer.len() <= MARKER.len());
         }
     }

@@ -63,16 +63,16 @@ impl YamlSink {
     /// Writes what precedes a value: the line of an item. Returns the indentation of its content,
     /// and whether its first line has begun.
     fn value(&mut self, out: &mut Vec<u8>) -> (usize, bool) {
-        let around = self.open.last().map_or(0, |open| open.indent + 2);
+        let parent = self.open.last().map_or(0, |open| open.indent + 2);
         if self.before == BeforeValue::Key {
             self.before = BeforeValue::Start;
-            return (around, false);
+            return (parent, false);
         }
         if self.open.is_empty() {
             return (0, false);
         }
         self.line(out);
-        (around, true)
+        (parent, true)
     }
 
     fn begin_collection(&mut self, array: bool, out: &mut Vec<u8>) {
@@ -233,8 +233,8 @@ fn is_word(text: &[u8]) -> bool {
     text.len() <= 5 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Appends a string in double quotes, with escapes also for characters that YAML considers line
-/// breaks or not printable.
+/// Appends a string in double quotes. Characters that YAML considers line breaks or unprintable are
+/// also escaped.
 fn quoted(text: &[u8], out: &mut Vec<u8>) {
     let text = std::str::from_utf8(text).unwrap_or_default();
     let hidden = |c: char| {

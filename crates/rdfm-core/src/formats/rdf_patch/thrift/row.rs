@@ -207,7 +207,7 @@ pub(super) fn put_prefix(graph: Option<&[u8]>, name: &[u8], iri: Option<&[u8]>, 
     out.extend_from_slice(&[0, 0]);
 }
 
-/// Appends a row of a transaction.
+/// Appends a transaction row.
 pub(super) fn put_bare(code: OperationCode, out: &mut Vec<u8>) {
     let number = match code {
         OperationCode::Begin => 0,

@@ -59,7 +59,7 @@ impl RdfXmlMachine {
                 if self.prolog.begun {
                     return malformed(
                         start,
-                        "an XML declaration is allowed at the start of its document only",
+                        "an XML declaration is allowed only at the start of its document",
                     );
                 }
                 self.prolog.begun = true;
@@ -72,8 +72,8 @@ impl RdfXmlMachine {
                 self.prolog.begun = true;
                 self.prolog.doctype = true;
                 check_characters(text, start, end)?;
-                let most = self.most();
-                self.entities.declare(text, start, end, most)?;
+                let max = self.max();
+                self.entities.declare(text, start, end, max)?;
                 self.repeat(self.entities.bytes() as usize, start)
             }
             _ => {

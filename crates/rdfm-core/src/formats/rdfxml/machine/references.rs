@@ -104,13 +104,13 @@ impl RdfXmlMachine {
         }
         let iri = self.builder.table().text(id);
         self.ids_bytes += (iri.len() + 64) as u64;
-        if self.ids_bytes > self.most() {
-            let most = self.most();
+        if self.ids_bytes > self.max() {
+            let max = self.max();
             return fail(
                 position,
                 ErrorClass::Limit,
                 Reason::limit(
-                    format!("the rdf:IDs of the document take more than {most} bytes"),
+                    format!("the rdf:IDs of the document take more than {max} bytes"),
                     "max_message_bytes",
                 )
                 .with(Remedy::lenient("accepts repeated IDs")),

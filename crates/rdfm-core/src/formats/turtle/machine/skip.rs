@@ -1,6 +1,6 @@
 //! Skips to the next delimiter after an error, over any content.
 //!
-//! - In: bytes, possibly not UTF-8, from the token with the error on.
+//! - In: bytes, which may be invalid UTF-8, starting with the token that has the error.
 //! - Out: the position after a delimiter, and the skipped bytes.
 //! - Cost: linear. Memory is bounded by one token, for a long string by [`WINDOW`] bytes.
 //! - Law: the result does not depend on how the input is cut. Text that looks like a delimiter is
@@ -94,7 +94,7 @@ impl<'a> BufferedBytes<'a> {
         )
     }
 
-    /// Whether a token without an end needs more bytes and may get them.
+    /// Whether an unterminated token needs more bytes and more may arrive.
     fn needs_more(self, start: usize) -> bool {
         !self.finished && self.all.len() - start <= WINDOW
     }
@@ -254,8 +254,8 @@ impl DelimiterSearch {
         SkipStep::Over
     }
 
-    /// Ends a directive. If it declares a prefix or base, with this IRI if known, the old one may
-    /// be dropped.
+    /// Ends a directive. If it declares a prefix or base, `iri` is its IRI, if known, and the
+    /// previous declaration may be dropped.
     fn settle(&mut self, machine: &mut TurtleMachine, iri: Option<&[u8]>) {
         match std::mem::replace(&mut self.directive, Directive::None) {
             Directive::PrefixOf(name) => machine.terms.skip_prefix(&name, iri),
@@ -266,19 +266,19 @@ impl DelimiterSearch {
 
     fn comment(&mut self, machine: &mut TurtleMachine, bytes: BufferedBytes<'_>) -> SkipStep {
         let at = machine.pos;
-        let most = machine.comment_window();
+        let max = machine.comment_window();
         let body = &bytes.all[at + 1..];
-        let end = memchr2(b'\n', b'\r', &body[..body.len().min(most)]);
-        if end.is_none() && body.len() < most && !bytes.finished {
+        let end = memchr2(b'\n', b'\r', &body[..body.len().min(max)]);
+        if end.is_none() && body.len() < max && !bytes.finished {
             return SkipStep::Feed;
         }
-        let window = end.unwrap_or(body.len().min(most));
+        let window = end.unwrap_or(body.len().min(max));
         let comment = &body[..window];
         if is_comment_delimiter(comment) && machine.dialects.resumes_at_first(Delimiter::Comment) {
             self.inside = Inside::Found;
             return SkipStep::Over;
         }
-        if self.blank && machine.dialects.resembles(comment, window < most) {
+        if self.blank && machine.dialects.resembles(comment, window < max) {
             let offset = machine.offset + at as u64;
             machine.dialects.note(comment, offset, None);
         }
@@ -307,12 +307,12 @@ impl DelimiterSearch {
         (before, begins_line): (usize, bool),
     ) -> SkipStep {
         let rest = &bytes.all[machine.pos..];
-        let most = rest.len().min(AT_WORD);
+        let max = rest.len().min(AT_WORD);
         let continues = |&byte: &u8| byte.is_ascii_alphanumeric() || byte == b'-';
-        let end = match rest[1..most].iter().position(|byte| !continues(byte)) {
+        let end = match rest[1..max].iter().position(|byte| !continues(byte)) {
             Some(length) => 1 + length,
             None if rest.len() < AT_WORD && !bytes.finished => return SkipStep::Feed,
-            None => most,
+            None => max,
         };
         let is_language = self.after_string;
         let step = self.skip_plain(machine, end);
