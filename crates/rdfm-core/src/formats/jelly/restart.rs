@@ -1,6 +1,6 @@
-//! Restart marks: frame metadata from which a log can be read without the frames before it.
+//! Restart marks: frame metadata that marks where a log can be read without the frames before it.
 //!
-//! A restart frame begins with the options row and refers to nothing before it. Its mark is a
+//! A restart frame begins with the options row and does not refer to earlier frames. Its mark is a
 //! metadata entry in front of the rows. The value is [`MAGIC`] and the length of the frame as a
 //! little-endian number, so that the start of the frame can be computed from the position of the
 //! mark.
@@ -142,7 +142,7 @@ pub fn last_mark(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// Index of the length prefix before a mark, if it is there.
+/// Index of the length prefix before a mark, if the bytes before the mark are this length.
 fn frame_start(bytes: &[u8], mark: usize, length: u64) -> Option<usize> {
     if length < MARK_BYTES as u64 {
         return None;

@@ -75,7 +75,8 @@ impl StreamSettings {
         let flat = values.switch(&FLAT);
         let frames = match values.text(&WRITE_FRAMES) {
             Some("message") if flat => {
-                let reason = "flat writes one message across many frames, but frames = message makes each frame a message";
+                let reason =
+                    "flat writes one message across many frames, but message frames were requested";
                 let flat = Remedy::write("frames", "flat", "writes one message");
                 return Err(Reason::new(reason).with(flat));
             }

@@ -2,7 +2,7 @@
 //!
 //! - In: text that is valid UTF-8 and grows at its end ([`RdfXmlMachine::run`]).
 //! - Out: quads, namespaces and message ends in the [`BatchBuilder`].
-//! - Cost: linear in the text. Memory contains a frame for each open element, the text of one
+//! - Cost: linear in the text. Memory is bounded by a frame for each open element, the text of one
 //!   property, and the `rdf:ID`s of the document, whose size is limited.
 //! - Law: nothing is rolled back and nothing recurses. A document is complete at the end tag of its
 //!   root.

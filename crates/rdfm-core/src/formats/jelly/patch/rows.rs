@@ -165,7 +165,7 @@ impl RowHandler for PatchRows {
 
     fn unfinished(&self) -> Option<&'static str> {
         self.lacks_end()
-            .then_some("the log ends inside a transaction, expected a commit or an abort before")
+            .then_some("the log ends inside a transaction, expected a commit or an abort")
     }
 
     fn note(&self) -> Option<String> {
@@ -184,7 +184,7 @@ impl PatchRows {
     fn end_patch(&mut self) -> Checked<()> {
         if self.lacks_end() {
             return Err(malformed(
-                "the patch ends inside a transaction, expected a commit or an abort before",
+                "the patch ends inside a transaction, expected a commit or an abort",
             ));
         }
         self.in_transaction = false;
