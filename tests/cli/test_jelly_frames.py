@@ -207,7 +207,7 @@ def test_the_error_names_remedies_if_parts_are_not_possible(rdfm):
     ):
         run = rdfm("convert", "flat.jelly", *words, *small)
         assert run.code == 1
-        assert "by its type flat_triples all frames are this message" in run.err
+        assert "its type flat_triples makes all frames this message" in run.err
         for way in ("--from-frames message", "--group-by count=N"):
             assert way in run.err
         text = "--on-error fail avoids buffering complete messages"

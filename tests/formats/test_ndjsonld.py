@@ -83,7 +83,7 @@ def test_messages_after_an_invalid_context_are_errors_until_the_next_context():
     decoder = formats.find("ndjsonld").Decoder()
     decoder.feed(data)
     decoder.finish()
-    for reason in ("@vocab", "context message before it"):
+    for reason in ("@vocab", "preceding context message"):
         with pytest.raises(rdfm.DecodeError, match=reason):
             decoder.next_batch()
         decoder.skip_message()
@@ -102,7 +102,7 @@ def test_a_context_after_a_byte_order_mark_is_never_ignored_silently(before):
     decoder.finish()
     if before:
         assert len(decoder.next_batch()) == 1
-    for reason in ("a byte order mark; lenient=True skips it", "context message before it"):
+    for reason in ("a byte order mark; lenient=True skips it", "preceding context message"):
         with pytest.raises(rdfm.DecodeError, match=reason):
             decoder.next_batch()
         decoder.skip_message()

@@ -86,7 +86,7 @@ def test_a_missing_folder_is_refused(tmp_path):
         (b"[" * 100, "max_depth"),
         (b"[]", "contains no context"),
         (b"{}", "contains no context"),
-        (json.dumps({"@context": URL}).encode(), "refer to each other more than 10 deep"),
+        (json.dumps({"@context": URL}).encode(), "refer to each other more than 10 levels deep"),
     ],
 )
 def test_an_invalid_context_is_an_error(tmp_path, document, reason):

@@ -450,7 +450,7 @@ fn graph_blocks_in_turtle_and_invalid_bytes_are_errors() {
     for log in ["<a:g> { <a:b> a 1 }", "{ <a:b> a 1 }", "GRAPH <a:g> {}"] {
         let (_, text) = error("ttl", &Options::default(), log.as_bytes());
         assert!(
-            text.starts_with("ttl: a graph block, which Turtle does not have"),
+            text.starts_with("ttl: a graph block, which Turtle does not support"),
             "{text}"
         );
     }

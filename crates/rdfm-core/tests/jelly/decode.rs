@@ -147,7 +147,7 @@ fn errors_describe_the_broken_rule() {
             vec![options(3, &[]), graph.clone(), graph.clone()],
         ),
         (
-            "a graph ends where none has started",
+            "a graph ends, but none has started",
             vec![options(3, &[]), row(5, "")],
         ),
         (
@@ -587,7 +587,7 @@ fn the_error_for_a_too_large_message_of_all_frames_has_a_hint() {
         [head, frame(&rows), frame(&rows)].concat()
     };
     let small = |frames: &str| Options::with("frames", frames).and("max_message_bytes", 3000);
-    let hint = "by its type flat_triples all frames are this message";
+    let hint = "its type flat_triples makes all frames this message";
     let has_hint = |options: &Options, logical| {
         decode_with(options, &log(logical))
             .1

@@ -388,7 +388,7 @@ fn conflicting_options_are_rejected_immediately() {
     let cases: [(Options, &str); 6] = [
         (
             options().and("jelly_version", 1).and("namespaces", true),
-            "version 1 of Jelly has no namespaces",
+            "Jelly version 1 does not support namespaces",
         ),
         (
             options().and("name_table", 7),

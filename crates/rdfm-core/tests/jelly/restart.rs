@@ -377,7 +377,7 @@ fn a_new_stream_must_have_a_known_version_and_the_same_message_boundaries() {
         (
             [14 << 3, 1],
             format!(
-                "the file joined at byte {} delimits its messages in another way than the first file; divide the log there",
+                "the file joined at byte {} delimits its messages differently from the first file; divide the log there",
                 first.len()
             ),
         ),

@@ -101,7 +101,7 @@ fn json_rows_may_precede_their_head() {
     );
     assert_eq!(
         read("results-json", &many).reason(),
-        "the result set has no head, which lists the variables"
+        "the result set has no head, which would list the variables"
     );
 }
 
@@ -214,7 +214,7 @@ fn invalid_json_is_rejected() {
     }
     for (term, reason) in [
         ("{}", "a term has no type"),
-        ("{\"type\":\"uri\"}", "a term has no string as its value"),
+        ("{\"type\":\"uri\"}", "the value of a term must be a string"),
         (
             "{\"type\":\"x\",\"value\":\"a\"}",
             "the type of a term must be uri, literal, bnode or triple, not 'x'",
@@ -249,7 +249,7 @@ fn invalid_json_is_rejected() {
         ),
         (
             "{\"type\":\"triple\",\"value\":{}}",
-            "a triple term has no subject, predicate and object as its value",
+            "the value of a triple term must have a subject, a predicate and an object",
         ),
         (
             "{\"type\":\"triple\",\"value\":{\"s\":1}}",
@@ -339,7 +339,7 @@ fn invalid_xml_is_rejected() {
         ),
         (
             "<!-- a --><?xml version='1.0'?>",
-            "an XML declaration is allowed at the start only",
+            "an XML declaration is allowed only at the start",
         ),
     ] {
         assert_eq!(read("results-xml", log).reason(), reason, "{log}");
@@ -466,7 +466,7 @@ fn terms_in_tsv_are_read() {
 #[test]
 fn invalid_tsv_and_csv_is_rejected() {
     for (log, reason) in [
-        ("", "the log ends before the line of its variables"),
+        ("", "the log ends before the line of variables"),
         (
             "x\n",
             "expected a variable, which begins with '?', found 'x'",
@@ -493,10 +493,10 @@ fn invalid_tsv_and_csv_is_rejected() {
         assert_eq!(read("results-tsv", log).reason(), reason, "{log:?}");
     }
     for (log, reason) in [
-        ("", "the log ends before the line of its variables"),
+        ("", "the log ends before the line of variables"),
         ("x,x\n", "the variable 'x' occurs twice"),
         ("x,y\na\n", "a row has 1 term, but the head has 2 variables"),
-        ("x\n\"a", "the log ends inside a field in quotes"),
+        ("x\n\"a", "the log ends inside a quoted field"),
         (
             "x\na\"b\"\n",
             "a quotation mark in an unquoted field; quote the field and double the mark",
@@ -590,7 +590,7 @@ fn tuples_in_thrift_are_read() {
         (
             b"\x19\x2c\x8c\0\0\x7c\0\0\0",
             ErrorClass::Malformed,
-            "expected a term or UNDEF in a row of results, found REPEAT",
+            "expected a term or UNDEF in a result row, found REPEAT",
         ),
         (b"\x19\x2c\0", ErrorClass::Malformed, "the term is not set"),
     ] {
@@ -600,7 +600,7 @@ fn tuples_in_thrift_are_read() {
     }
     assert_eq!(
         read(format, b"").reason(),
-        "the log ends before the tuple of its variables"
+        "the log ends before the tuple of variables"
     );
     assert_eq!(
         read(format, b"\x19\x2c\x18\x01x\0\x18\x01x\0\0").reason(),
@@ -623,7 +623,7 @@ fn tuples_in_protobuf_are_read() {
         (
             &b"\x05\0"[..],
             ErrorClass::Truncated,
-            "the log ends inside a tuple: only 1 of its 5 bytes",
+            "the log ends inside a tuple: 1 of its 5 bytes are present",
         ),
         (
             b"\x80",
@@ -643,7 +643,7 @@ fn tuples_in_protobuf_are_read() {
         (
             b"\x08\x0a\x02\x42\0\x0a\x02\x3a\0",
             ErrorClass::Malformed,
-            "expected a term or UNDEF in a row of results, found ANY",
+            "expected a term or UNDEF in a result row, found ANY",
         ),
         (
             b"\x02\x0a\x05",
@@ -662,7 +662,7 @@ fn tuples_in_protobuf_are_read() {
     }
     assert_eq!(
         read(format, b"").reason(),
-        "the log ends before the tuple of its variables"
+        "the log ends before the tuple of variables"
     );
     assert_eq!(read(format, b"\0\0\0").good().rows, [[""; 0], [""; 0]]);
 }

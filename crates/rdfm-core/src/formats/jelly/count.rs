@@ -2,7 +2,7 @@
 //! numbered.
 //!
 //! - In: the same pieces as for a decoder of the split.
-//! - Out: the number of frames in the split, which are messages.
+//! - Out: the number of frames in the split; each frame is one message.
 //! - Cost: a search for the first mark, then one varint per frame. Frames are not copied.
 //! - Law: agrees with the decoder.
 
@@ -11,7 +11,7 @@ use super::restart::{MarkFinder, MarkSearch, begins_log};
 use crate::codec::{DelimiterCounter, Split};
 use crate::syntax::wire::{Varint, long_varint};
 
-/// Number of bytes at the start of a frame that show whether it has a mark.
+/// Number of bytes at the start of a frame that are needed to find its mark.
 const HEAD: usize = 64;
 
 /// Counts the frames of one split.
@@ -23,7 +23,7 @@ pub(super) struct FrameCounter {
     seeking: bool,
     /// Offset of the first pending byte, or of the next byte to be fed.
     offset: u64,
-    /// Bytes that were fed and are needed again: unsearched ones, or the head of a frame.
+    /// Bytes that were fed and are still needed: not yet searched, or the head of a frame.
     pending: Vec<u8>,
     /// Number of bytes of the current frame that have not been skipped yet.
     left: u64,
@@ -33,7 +33,7 @@ pub(super) struct FrameCounter {
     frames: u64,
 }
 
-/// A frame, judged by its first bytes.
+/// Result of inspecting the first bytes of a frame.
 enum FrameHead {
     /// Length including the length prefix.
     Complete(u64),
@@ -45,7 +45,7 @@ enum FrameHead {
 }
 
 impl FrameCounter {
-    /// Creates a counter of the split, or of the entire log.
+    /// Creates a counter for the split, or for the entire log.
     pub fn new(reading: &ReadSettings) -> Self {
         let split = reading.split.unwrap_or(Split {
             start: 0,
@@ -79,7 +79,7 @@ impl FrameCounter {
         self.done = self.offset >= self.split.stop;
     }
 
-    /// Judges the frame that begins with these bytes.
+    /// Inspects the first bytes of a frame.
     fn head(&self, bytes: &[u8]) -> FrameHead {
         if bytes.is_empty() {
             return FrameHead::Wait;
@@ -100,8 +100,8 @@ impl FrameCounter {
         }
     }
 
-    /// Counts the frames whose heads are in `bytes`, which begin at the offset. Returns the number
-    /// of bytes that are not needed any more.
+    /// Counts the frames whose heads are in `bytes`, which begin at `self.offset`. Returns the
+    /// number of bytes that are no longer needed.
     fn walk(&mut self, bytes: &[u8]) -> usize {
         let mut at = 0;
         while !self.done {
@@ -146,7 +146,7 @@ impl DelimiterCounter for FrameCounter {
             }
             return;
         }
-        // The head of a frame was cut.
+        // The previous piece ended inside the head of a frame.
         while !self.pending.is_empty() && !piece.is_empty() && !self.done {
             let (head, rest) = piece.split_at(piece.len().min(HEAD));
             self.pending.extend_from_slice(head);

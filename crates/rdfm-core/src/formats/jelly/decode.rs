@@ -1,9 +1,10 @@
-//! Decoder loop for logs of frames, shared by Jelly-RDF and Jelly-Patch.
+//! Decoder loop for frame-based logs, shared by Jelly-RDF and Jelly-Patch.
 //!
-//! - In: bytes in pieces of any size, delimited frames or one bare frame; [`RowHandler`], the rows
-//!   of a format.
+//! - In: bytes in pieces of any size, containing delimited frames or one bare frame. A
+//!   [`RowHandler`] decodes the rows of a format.
 //! - Out: messages, each ended by a frame, a mark or the end of the log.
-//! - Cost: linear; memory contains one frame, one piece and one batch. Rows use static dispatch.
+//! - Cost: linear; memory is bounded by one frame, one piece and one batch. Rows use static
+//!   dispatch.
 //! - Law: a frame is decoded only when it is complete, so the result does not depend on how the
 //!   bytes are cut.
 //!
@@ -49,7 +50,7 @@ pub(super) trait RowHandler: Send {
     /// Record type of its messages.
     type Record: KindOf;
 
-    /// Name for a file of the format, for error messages.
+    /// Name of a file in this format, for error messages.
     const FILE: &'static str;
     /// Name of the options row, for error messages.
     const OPTIONS: &'static str;
@@ -81,7 +82,8 @@ pub(super) trait RowHandler: Send {
         None
     }
 
-    /// Returns the message boundary for a log whose first row has these options, or is another row.
+    /// Returns the message boundary for a log with these options. `None`: the first row is not an
+    /// options row.
     fn ends(options: Option<&OptionsRow>, reading: &ReadSettings) -> MessageEnd;
 
     /// Returns the encoder options that reproduce the options row.
@@ -94,9 +96,9 @@ pub(super) trait RowHandler: Send {
     #[inline]
     fn begin_row(&mut self, _position: u64) {}
 
-    /// Decodes rows from the start of a frame, up to the first one in an unusual encoding, and moves
-    /// the frame there. Returns true if a part of a message ends there, which happens only if
-    /// `parts`.
+    /// Decodes rows from the start of a frame, up to the first one in an unusual encoding, and
+    /// moves the frame there. Returns true if a part of a message ends there, which happens only if
+    /// `parts` is true.
     #[inline]
     fn usual_rows(&mut self, _bytes: &[u8], _frame: &mut Frame, _parts: bool) -> Checked<bool> {
         Ok(false)
@@ -156,7 +158,7 @@ pub(super) trait RowHandler: Send {
         self.row(field, payload)
     }
 
-    /// Handles an options row: the first one, or a repetition of it, which begins a stream if
+    /// Handles an options row: the first one, or a repeat of it, which begins a new stream if
     /// [`TermReader::begins_stream`] says so.
     fn options(&mut self, bytes: &[u8]) -> Checked<()> {
         let options = read_options::<Self>(bytes)?;
@@ -164,7 +166,7 @@ pub(super) trait RowHandler: Send {
         terms.options_rows += 1;
         if std::mem::take(&mut terms.begins_stream) {
             check_version::<Self>(&options)?;
-            // `options` stays that of the first stream, like the header.
+            // `options` remains the row of the first stream, as does the header.
             return self.open(&options);
         }
         if let Some(first) = &terms.options {
@@ -202,8 +204,8 @@ fn check_version<H: RowHandler + ?Sized>(options: &OptionsRow) -> Checked<()> {
     Ok(())
 }
 
-/// Returns the error for an options row that differs from the first one. `joined`: whether it is at
-/// the start of a frame, so that a joined file may begin there.
+/// Returns the error for an options row that differs from the first one. `joined` is true if the
+/// row is at the start of a frame, where a joined file may begin.
 #[cold]
 fn other_options<H: RowHandler + ?Sized>(
     first: &OptionsRow,
@@ -248,7 +250,7 @@ fn before_options<H: RowHandler + ?Sized>(mark: Option<u64>, field: usize) -> Wi
     }
 }
 
-/// Whether a file with length prefixes begins at a field of a bare frame, but not at its first one.
+/// Whether a file with length prefixes begins where a later field of a bare frame is expected.
 #[cold]
 fn is_joined(input: &Buffer, frame: &Frame) -> bool {
     frame.at > input.at && begins_delimited(&input.bytes[frame.at..frame.end])
@@ -262,7 +264,7 @@ fn delimited_after_bare(at: u64) -> WireError {
     ))
 }
 
-/// Reads a log of frames.
+/// Reads a frame-based log.
 pub(super) struct FrameReader<H: RowHandler> {
     reading: ReadSettings,
     rows: H,
@@ -278,15 +280,15 @@ pub(super) struct FrameReader<H: RowHandler> {
     first_frame: u64,
     /// Offset of the first frame that repeats the options, if all frames are one message.
     repeated: Option<u64>,
-    /// Bytes of the frames held before the first row.
+    /// Size in bytes of the frames held until the first row arrives.
     held: u64,
     dropped_metadata: u64,
     large_frames: ListedFrames,
     wrong_marks: ListedFrames,
-    /// Decodes marked frames without those before them, to check their marks.
+    /// Decodes marked frames on their own to check their marks.
     alone: Option<Box<H>>,
     header: Arc<LogHeader>,
-    /// How a log with marks ends, at its end.
+    /// Set at the end of a log with marks: how the log ends.
     end: Option<LogEnd>,
     /// Searches for the marks at which the split begins and ends.
     marks: MarkFinder,
@@ -330,7 +332,7 @@ impl<H: RowHandler> FrameReader<H> {
         self.ends == Some(MessageEnd::Log)
     }
 
-    /// Returns why no message can follow those of the log, if none can.
+    /// Returns the reason if no message can be appended to the log.
     fn closed(&self) -> Option<&'static str> {
         if self.is_flat() {
             Some("all its frames are one message")
@@ -341,7 +343,8 @@ impl<H: RowHandler> FrameReader<H> {
         }
     }
 
-    /// Whether the metadata of the frame is dropped: the message has that of its first frame.
+    /// Whether the metadata of the frame is dropped because its message has the metadata of an
+    /// earlier frame.
     fn omits_metadata(&self) -> bool {
         self.is_flat() && self.frames.index > self.first_frame
     }
@@ -355,7 +358,7 @@ impl<H: RowHandler> FrameReader<H> {
         options.map(name)
     }
 
-    /// Counts a frame that is larger than advised. The only frame of a log without length prefixes
+    /// Counts a frame that is larger than recommended. A bare frame is not counted, because it
     /// cannot be divided.
     #[inline]
     fn note_size(&mut self, input: &Buffer, frame: &Frame) {
@@ -436,7 +439,7 @@ impl<H: RowHandler> FrameReader<H> {
         };
     }
 
-    /// Rebuilds the header if it changed.
+    /// Rebuilds the header if its values changed.
     fn update_header(&mut self) {
         let flat = self.ends.map(|ends| ends == MessageEnd::Log);
         let restarts = self.restarts && self.ends == Some(MessageEnd::Frame);
@@ -453,8 +456,8 @@ impl<H: RowHandler> FrameReader<H> {
         });
     }
 
-    /// Goes to the first marked frame of the split. Returns false if it is not buffered yet, or if the
-    /// split has none.
+    /// Moves to the first marked frame of the split. Returns false if it is not buffered yet, or if
+    /// the split has none.
     fn seek(&mut self, input: &mut Buffer, split: Split) -> bool {
         let from = input
             .index(split.start.max(input.offset()))
@@ -619,7 +622,7 @@ impl<H: RowHandler> FrameReader<H> {
         self.check_ends(input, frame)?;
         self.rows.begin_stream();
         let terms = self.rows.terms();
-        terms.mark = None; // from here on, all frames are read
+        terms.mark = None; // the new stream is read from its start
         if terms.builder.is_open() {
             terms.builder.end_message();
         }
@@ -628,7 +631,8 @@ impl<H: RowHandler> FrameReader<H> {
         Ok(())
     }
 
-    /// Checks that messages end in the same way in a joined stream, since the header says how.
+    /// Checks that messages end in the same way in a joined stream, because the header describes
+    /// only one way.
     fn check_ends(&self, input: &Buffer, frame: &[u8]) -> Result<(), ReadError> {
         let FirstRow::Row(1, payload) = first_row(frame, H::FIELDS) else {
             return Ok(());
@@ -643,14 +647,14 @@ impl<H: RowHandler> FrameReader<H> {
         }
         let at = input.offset();
         let reason = format!(
-            "the file joined at byte {at} delimits its messages in another way than the first file; divide the log \
+            "the file joined at byte {at} delimits its messages differently from the first file; divide the log \
              there, and read both files"
         );
         Err(input.error(ErrorClass::Unsupported, reason))
     }
 
     /// Determines from the first row of a frame what ends a message. A frame without rows is held.
-    /// If the first row is damaged or is not the options, the error is reported when the row is
+    /// If the first row is damaged or is not the options row, the error is reported when the row is
     /// read.
     fn decide(&mut self, input: &Buffer, frame: &[u8]) -> Result<(), ReadError> {
         let options = match first_row(frame, H::FIELDS) {
@@ -711,7 +715,7 @@ impl<H: RowHandler> FrameReader<H> {
         terms.builder.take_complete(&mut FxHashMap::default())
     }
 
-    /// Returns the completed messages, and the open message as far as it has been read.
+    /// Returns the completed messages, and the part of the open message that has been read.
     fn cut(&mut self) -> Option<LogBatch<H::Record>> {
         let terms = self.rows.terms();
         terms.end_batch();
@@ -854,7 +858,7 @@ impl<H: RowHandler> FrameReader<H> {
         if self.rows.terms().builder.is_too_large()
             && let Some(name) = self.flat_type()
         {
-            let all = format!("by its type {name} all frames are this message");
+            let all = format!("its type {name} makes all frames this message");
             reason = reason
                 .reworded(|text| format!("{text}; {all}"))
                 .with(FRAME_A_MESSAGE);
@@ -962,7 +966,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
     }
 }
 
-/// Largest size of a frame that the specifications recommend.
+/// Maximum frame size that the specifications recommend.
 const ADVISED_FRAME_BYTES: usize = 1_000_000;
 /// The option that reads each frame as a message.
 const FRAME_A_MESSAGE: Remedy = Remedy::read("frames", "message", "reads each as one");

@@ -1,10 +1,10 @@
 //! Encoder for Jelly logs.
 //!
-//! - In: batches, cut anywhere between messages or (parts) inside one.
-//! - Out: one frame for each message, or frames of a fixed number of rows with
+//! - In: batches, divided anywhere between messages or, in parts, inside a message.
+//! - Out: one frame for each message, or frames with a fixed number of rows with
 //!   [`FrameMeaning::Flat`].
-//! - Cost: memory contains the lookups and one frame.
-//! - Law: the bytes depend only on the messages, not on how they are cut into batches. After an
+//! - Cost: memory for the lookups and one frame.
+//! - Law: the bytes depend only on the messages, not on how they are divided into batches. After an
 //!   error nothing more is written. With [`FrameMeaning::Flat`], blank nodes of different messages
 //!   have different labels.
 
@@ -41,10 +41,10 @@ const ENTRIES: EntryTags = EntryTags {
     datatype: 0x5a,
 };
 
-/// Creates an encoder of Jelly for a new log.
+/// Creates a Jelly encoder for a new log.
 ///
 /// # Errors
-/// Returns a message that names the invalid option.
+/// An option is invalid; the error names it.
 pub(super) fn encoder(values: &Values, source: Option<&Source>) -> CodecResult<dyn Encoder> {
     let writer = JellyWriter::new(StreamSettings::of(values, source)?)?;
     Ok(Box::new(MessageLoop::new(&JELLY, values, writer)))
@@ -63,8 +63,8 @@ struct JellyWriter {
 
     terms: TermWriter,
     in_graph: bool,
-    /// Metadata of the open message, written on the frame in which the message ends. With flat
-    /// frames only the metadata of the first message is written, on the first frame, where readers
+    /// Metadata of the open message, written in the frame in which the message ends. With flat
+    /// frames only the metadata of the first message is written, in the first frame, where readers
     /// expect it.
     metadata: Vec<u8>,
     dropped_metadata: u64,
@@ -72,10 +72,10 @@ struct JellyWriter {
     /// Index of the open message.
     number: u64,
     declared: Namespaces,
-    /// Whether the open message must declare the namespaces in force again.
+    /// Whether the open message must redeclare the current namespaces.
     redeclares: bool,
     merged_quads: u64,
-    /// Whether a namespace that the version lacks is an error.
+    /// Whether a namespace declaration is an error if the Jelly version does not support it.
     keeps_namespaces: bool,
 }
 
@@ -148,7 +148,8 @@ impl JellyWriter {
         Ok(())
     }
 
-    /// Begins a restart frame. The term writer refers to nothing before it.
+    /// Begins a restart frame. The term writer then refers only to entries and terms written after
+    /// this point.
     fn begin_stream(&mut self) {
         self.terms.write_options(OPTIONS, &self.options);
         self.redeclares = self.options.version >= 2 && !self.declared.is_empty();
@@ -156,7 +157,7 @@ impl JellyWriter {
         self.frames.bytes = 0;
     }
 
-    /// Declares the namespaces in force again, once after a restart.
+    /// Redeclares the current namespaces, once after a restart.
     #[inline]
     fn redeclare(&mut self) -> Refused<()> {
         if self.redeclares {
@@ -244,8 +245,8 @@ impl Writer for JellyWriter {
         Ok(true)
     }
 
-    // Not inlined: inside the loop that all formats share, it would run out of registers (2 % more
-    // instructions per quad).
+    // Not inlined: inside the loop that all formats share, it would use too many registers (2 %
+    // more instructions per quad).
     #[inline(never)]
     fn write(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
         self.redeclare()?;
@@ -279,7 +280,7 @@ impl Writer for JellyWriter {
                     Reason::new("the message's frame is larger than 1 GiB").with(Remedy::write(
                         "frames",
                         "flat",
-                        "writes it over many",
+                        "splits it into several frames",
                     )),
                 ));
             }
@@ -314,7 +315,9 @@ impl Writer for JellyWriter {
 
     fn continue_log(&mut self, _end: LogEnd) -> Result<(), Reason> {
         if self.flat || !self.delimited {
-            return Err("messages can be appended only as frames with length prefixes".into());
+            return Err(
+                "messages can be appended only to length-prefixed frames that are messages".into(),
+            );
         }
         Ok(())
     }
@@ -371,11 +374,8 @@ impl Writer for JellyWriter {
 fn needs_version_2() -> (ErrorClass, Reason) {
     (
         ErrorClass::Unsupported,
-        Reason::new("the log has version 1 of Jelly, which has no namespaces").with(Remedy::write(
-            "namespaces",
-            "false",
-            "leaves them out",
-        )),
+        Reason::new("the log has Jelly version 1, which does not support namespaces")
+            .with(Remedy::write("namespaces", "false", "omits them")),
     )
 }
 
@@ -383,7 +383,7 @@ fn needs_version_2() -> (ErrorClass, Reason) {
 fn reserved() -> (ErrorClass, Reason) {
     (
         ErrorClass::Unsupported,
-        "metadata that rdfm reserves for restart marks: the key is rdfm.restart, or the value contains a mark".into(),
+        "the metadata is reserved for restart marks: its key is rdfm.restart, or its value contains a mark".into(),
     )
 }
 

@@ -13,7 +13,7 @@ use crate::syntax::wire::put_varint;
 pub(super) struct FrameWriter {
     /// Metadata of the open frame, encoded.
     pub metadata: Vec<u8>,
-    /// Frames written.
+    /// Number of frames written.
     pub count: u64,
     /// Bytes written since the last restart.
     pub bytes: u64,

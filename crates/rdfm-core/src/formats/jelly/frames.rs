@@ -18,8 +18,8 @@ use crate::syntax::wire::{Checked, LENGTH, Varint, Wire, long_varint};
 /// Tags of a frame's fields: a row, and metadata.
 const ROW: u8 = 0x0a;
 const METADATA: u8 = 0x7a;
-/// Size in bytes of the first metadata entry of a bare frame, with its tag and length, if the entry
-/// has 122 bytes.
+/// Size in bytes of a metadata entry of 122 bytes at the start of a bare frame, including its tag
+/// and length.
 const LONG_ENTRY: usize = 124;
 /// Field number of the metadata in a frame.
 pub(super) const METADATA_FIELD: usize = 15;
@@ -50,10 +50,10 @@ pub(super) enum NextFrame {
 
 /// Splits a log into frames.
 pub(super) struct FrameSplitter {
-    /// Whether frames are length-prefixed, if an option says so.
+    /// Whether frames are length-prefixed, if set by an option.
     requested: Option<bool>,
     delimited: Option<bool>,
-    /// Whether a bare frame is cut before each options row.
+    /// Whether a bare frame ends before each further options row.
     cuts_bare: bool,
     max_bytes: u64,
     /// Index of the current or next frame.
@@ -214,14 +214,15 @@ impl FrameSplitter {
         }))
     }
 
-    /// Rewords an error for a file that is probably in another format, if nothing has identified it
-    /// as this one yet.
+    /// Rewords an error if the file is probably in another format and nothing has identified it as
+    /// Jelly yet.
     #[cold]
     pub fn explained(&self, input: &Buffer, mut error: ReadError, what: &'static str) -> ReadError {
         let rest = input.rest();
         let frame = match long_varint(rest) {
             _ if self.delimited == Some(false) => rest,
-            // Only up to the end of the frame: whether later bytes are buffered must not matter.
+            // Checks only up to the end of the frame, so that the result does not depend on whether
+            // later bytes are buffered.
             Varint::Value(length, prefix) => {
                 let frame = &rest[prefix..];
                 let length = usize::try_from(length).unwrap_or(usize::MAX);
@@ -280,8 +281,8 @@ pub(super) fn begins_with_options(frame: &[u8], known: u32) -> bool {
     matches!(first_row(frame, known), FirstRow::Row(1, _))
 }
 
-/// Index of the second options row of a bare frame, where another frame was appended; the length of
-/// the frame if there is none.
+/// Index of the second options row of a bare frame, where another frame was appended, or the length
+/// of the frame if there is none.
 fn next_options(frame: &[u8]) -> usize {
     const OPTIONS: u8 = 1 << 3 | LENGTH;
     let mut wire = Wire::new(frame);
@@ -302,8 +303,8 @@ fn next_options(frame: &[u8]) -> usize {
     frame.len()
 }
 
-/// Returns the field of a row. If the row has several, the last one counts; repetitions of the same
-/// field are merged.
+/// Returns the field of a row. If the row has several fields, the last one is used; repeats of the
+/// same field are merged.
 #[cold]
 pub(super) fn row_field(bytes: &[u8], known: u32) -> Checked<(usize, Cow<'_, [u8]>)> {
     let mut wire = Wire::new(bytes);
@@ -394,7 +395,7 @@ fn begins_bare(rest: &[u8]) -> bool {
         && matches!(looks_like_options(first), Start::Same)
 }
 
-/// The bytes after a length.
+/// Returns the bytes after a length prefix.
 pub(super) fn after_length(bytes: &[u8]) -> Option<&[u8]> {
     match long_varint(bytes) {
         Varint::Value(_, prefix) => Some(&bytes[prefix..]),

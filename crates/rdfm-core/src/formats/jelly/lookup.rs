@@ -1,7 +1,7 @@
 //! Lookup tables of a decoder: prefixes, names, datatypes.
 //!
 //! - In: entries as the log sets them, with ids from 1 (0: previous + 1).
-//! - Out: entries by id, each with a memo of the term that it became in the current batch.
+//! - Out: entries by id, each with a memo of the term made from it in the current batch.
 //! - Cost: memory grows with the entries received, not with the declared size. The total size of
 //!   all tables is limited.
 //! - Law: an entry that was never set is never returned.
@@ -46,10 +46,10 @@ impl LookupBudget {
 /// The last term made from an entry.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Memo {
-    /// Identifies when the term is valid, see [`memo_key`]; 0 for never.
+    /// Key under which the term is valid, see [`memo_key`]; 0 for never.
     pub key: u64,
     pub term: TermId,
-    /// Unique for each setting of an entry in the table; 0 means "not set".
+    /// Unique for each assignment to an entry of the table; 0 means "not set".
     pub serial: u32,
 }
 
@@ -65,13 +65,13 @@ const SHORT: usize = 64;
 /// Value of [`LookupEntry::short_length`] for a longer text.
 const LONG: u8 = u8::MAX;
 
-/// An entry.
+/// A lookup entry.
 pub(super) struct LookupEntry {
     short: [u8; SHORT],
     short_length: u8,
     /// [`crate::model::term::flags::PLAIN`] or 0.
     pub flags: u8,
-    /// Bytes counted for `long`.
+    /// Bytes charged to the budget for `long`.
     held: u32,
     long: Vec<u8>,
 }
@@ -153,19 +153,21 @@ pub(super) struct LookupTable {
     what: &'static str,
     size: u32,
     entries: Vec<LookupEntry>,
-    /// The memos of the entries. Separate, so that those in use fit in the cache.
+    /// The memos of the entries, stored separately so that those in use fit in the CPU cache.
     memos: Vec<Memo>,
     last: u32,
     serial: u32,
-    /// Offset of the frame that repeated the stream options at its start. Cleared by an entry with an
-    /// explicit id. Until then an entry of id 0 would continue the table from before that frame.
+    /// Offset of the frame that repeated the stream options at its start. Cleared by an entry with
+    /// an explicit id. Until then an entry with id 0 would continue the table from before that
+    /// frame.
     repeated: Option<u64>,
-    /// Whether an entry of id 0 then continues the table instead of causing an error.
+    /// Whether such an entry with id 0 continues the table instead of causing an error.
     continues: bool,
     /// Offset of the restart mark at which reading began. Earlier frames were not read, so the table
     /// may lack entries.
     mark: Option<u64>,
-    /// Offset of the first such frame after which an entry continued the table.
+    /// Offset of the first frame that repeated the stream options and after which an entry
+    /// continued the table.
     pub continued: Option<u64>,
 }
 
@@ -287,7 +289,7 @@ impl LookupTable {
         }
     }
 
-    /// Like [`get`](Self::get), to store the term.
+    /// Like [`get`](Self::get), but with mutable access to the memo, to store the term.
     #[inline]
     pub fn get_mut(&mut self, id: u32) -> Checked<(&LookupEntry, &mut Memo)> {
         if self.peek(id).is_none_or(|memo| memo.serial == 0) {
@@ -345,8 +347,8 @@ impl LookupTable {
     }
 }
 
-/// The error for data after the restart mark at an offset that depends on frames before it. The log
-/// may be valid.
+/// Returns the error for data after the restart mark at offset `mark` that depends on earlier
+/// frames. The log may still be valid without its marks.
 #[cold]
 pub(super) fn wrong_mark(mark: u64, reason: &str) -> WireError {
     let text = format!("the restart mark at byte {mark} is wrong: {reason}");

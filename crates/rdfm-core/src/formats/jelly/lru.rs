@@ -2,7 +2,7 @@
 //!
 //! - In: texts, and the number of the row that uses them.
 //! - Out: their ids, and whether an entry must be written first.
-//! - Cost: one hash and one comparison; constant. Memory grows with the entries. The total size of
+//! - Cost: constant, one hash and one comparison. Memory grows with the entries. The total size of
 //!   the texts is limited; above the limit old entries are evicted early.
 //! - Law: an entry that the current row uses is never replaced, because the row would then refer to
 //!   another term.
@@ -11,7 +11,8 @@ use std::hash::Hasher as _;
 
 use rustc_hash::FxHasher;
 
-/// Limit of the texts in a table, in bytes, not counting the entries of the current row.
+/// Limit for the total size of the texts in a table, in bytes, not counting the entries of the
+/// current row.
 const MAX_BYTES: usize = 64 << 20;
 
 #[derive(Default)]

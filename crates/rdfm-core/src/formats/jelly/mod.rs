@@ -1,9 +1,9 @@
 //! Jelly-RDF 1.1, binary logs with one frame per message; and [`patch`], Jelly-Patch.
 //!
 //! [`decode`] reads the `frames` of both formats, and `rows` the rows of Jelly-RDF; [`encode`]
-//! writes them. [`restart`] defines the marks of frames at which reading can begin. `term_reader`
-//! reads terms with the tables of `lookup`, and `term_writer` writes them with those of `lru`.
-//! `owned` keeps the terms that the next batch may repeat.
+//! writes them. [`restart`] defines the frame marks at which reading can begin. `term_reader` reads
+//! terms with the tables of `lookup`, and `term_writer` writes them with those of `lru`. `owned`
+//! keeps the terms that the next batch may repeat.
 
 pub mod decode;
 pub mod encode;

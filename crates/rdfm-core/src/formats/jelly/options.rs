@@ -50,7 +50,7 @@ pub const READ_DELIMITED: OptionSpec = OptionSpec::new(
 pub const MAX_FRAME_BYTES: OptionSpec = OptionSpec::new(
     "max_frame_bytes",
     ValueKind::Bytes(1, MAX_MESSAGE_BYTES),
-    "Jelly: largest frame.",
+    "Jelly: maximum frame size.",
 )
 .default(Default::Number(64 << 20))
 .group(LIMITS);
@@ -59,7 +59,7 @@ pub const MAX_FRAME_BYTES: OptionSpec = OptionSpec::new(
 pub const MAX_NAME_TABLE: OptionSpec = OptionSpec::new(
     "max_name_table",
     TABLE,
-    "Jelly: largest name table of an input, in entries.",
+    "Jelly: maximum size of an input's name table, in entries.",
 )
 .default(Default::Number(65_536))
 .group(LIMITS);
@@ -68,7 +68,7 @@ pub const MAX_NAME_TABLE: OptionSpec = OptionSpec::new(
 pub const MAX_PREFIX_TABLE: OptionSpec = OptionSpec::new(
     "max_prefix_table",
     TABLE,
-    "Jelly: largest prefix table of an input, in entries.",
+    "Jelly: maximum size of an input's prefix table, in entries.",
 )
 .default(Default::Number(65_536))
 .group(LIMITS);
@@ -77,7 +77,7 @@ pub const MAX_PREFIX_TABLE: OptionSpec = OptionSpec::new(
 pub const MAX_DATATYPE_TABLE: OptionSpec = OptionSpec::new(
     "max_datatype_table",
     TABLE,
-    "Jelly: largest datatype table of an input, in entries.",
+    "Jelly: maximum size of an input's datatype table, in entries.",
 )
 .default(Default::Number(4096))
 .group(LIMITS);
@@ -86,7 +86,7 @@ pub const MAX_DATATYPE_TABLE: OptionSpec = OptionSpec::new(
 pub const JOINS: OptionSpec = OptionSpec::new(
     "joins",
     ValueKind::Choice(&["error", "warn", "new"]),
-    "How to read frames that repeat the stream options, where two files may have been joined. error: reject entries \
+    "How to read frames that repeat the stream options, which may be the start of a joined file. error: reject entries \
      that would continue a lookup table from before such a frame; warn: continue the table, with a note; new: begin a \
      new stream with empty tables at each such frame.",
 )
@@ -115,8 +115,8 @@ pub const OPTIONS_FROM: OptionSpec = OptionSpec::new(
 pub const WRITE_FRAMES: OptionSpec = OptionSpec::new(
     "frames",
     ValueKind::Choice(&["message", "flat"]),
-    "Write each message as a frame, or one message over many frames (flat). By default like a Jelly input, otherwise \
-     message.",
+    "Write each message as a frame, or one message across many frames (flat). By default the same as a Jelly input, \
+     otherwise message.",
 )
 .default(Default::Source)
 .group(GROUP);
@@ -125,7 +125,7 @@ pub const WRITE_FRAMES: OptionSpec = OptionSpec::new(
 pub const FRAME_ROWS: OptionSpec = OptionSpec::new(
     "frame_rows",
     ValueKind::Count(1, MAX_COUNT),
-    "Rows per frame if one message is written over many frames.",
+    "Number of rows per frame if one message spans many frames.",
 )
 .default(Default::Number(256))
 .group(GROUP);
@@ -134,8 +134,8 @@ pub const FRAME_ROWS: OptionSpec = OptionSpec::new(
 pub const RESTART_BYTES: OptionSpec = OptionSpec::new(
     "restart_bytes",
     ValueKind::Bytes(0, 1 << 40),
-    "Bytes of output after which the next message restarts the stream, so that readers can begin there. 0: only the \
-     first message does. Requires length-prefixed frames that are messages.",
+    "Bytes of output after which the next message restarts the stream, so that readers can begin there. 0: never \
+     restart the stream. Requires length-prefixed frames that are messages.",
 )
 .default(Default::Number(4 << 20))
 .group(GROUP);
@@ -154,7 +154,7 @@ pub const WRITE_DELIMITED: OptionSpec = OptionSpec::new(
 pub const NAMESPACES: OptionSpec = OptionSpec::new(
     "namespaces",
     ValueKind::Switch,
-    "Write namespace declarations (in Parquet and Arrow, a column). By default if the input has them.",
+    "Write namespace declarations (in Parquet and Arrow, a column). By default only if the input has them.",
 )
 .default(Default::Source)
 .off("no-namespaces")
@@ -199,7 +199,7 @@ pub const GENERALIZED: OptionSpec = OptionSpec::new(
 pub const RDF_STAR: OptionSpec = OptionSpec::new(
     "rdf_star",
     ValueKind::Switch,
-    "Declare that the stream contains triple terms. By default if the input's format supports them.",
+    "Declare that the stream contains triple terms. By default only if the input's format supports them.",
 )
 .default(Default::Source)
 .off("no-rdf-star")
@@ -277,7 +277,7 @@ pub(super) struct ReadSettings {
     /// The messages that may be returned in parts.
     pub parts: Parts,
     /// The meaning of a frame. `None`: determined by the log's logical type, [`FrameMeaning::Flat`]
-    /// for flat types and [`FrameMeaning::Message`] for all others and if there is none.
+    /// for flat types and [`FrameMeaning::Message`] for all other types and for logs without one.
     pub frames: Option<FrameMeaning>,
     /// Whether frames are length-prefixed. `None`: detected.
     pub delimited: Option<bool>,
@@ -560,7 +560,7 @@ impl OptionsRow {
     /// Checks that the logical type fits the physical type. The base type is the last digit.
     ///
     /// # Errors
-    /// Returns a message that names the conflicting types.
+    /// The types conflict; the error names them.
     pub fn check_types(&self, physical: PhysicalType) -> Result<(), String> {
         let consistent = match self.logical_type % 10 {
             1 | 3 => physical == PhysicalType::Triples,

@@ -1,8 +1,9 @@
-//! Restart marks: frame metadata from which a log can be read without the frames before it.
+//! Restart marks: frame metadata that marks where a log can be read without the frames before it.
 //!
-//! A restart frame begins with the options row and refers to nothing before it. Its mark is a
+//! A restart frame begins with the options row and does not refer to earlier frames. Its mark is a
 //! metadata entry in front of the rows. The value is [`MAGIC`] and the length of the frame as a
-//! little-endian number, so that the first byte of the frame follows from the position of the mark.
+//! little-endian number, so that the start of the frame can be computed from the position of the
+//! mark.
 //!
 //! - In: the bytes of a log, or the metadata entries of a frame.
 //! - Out: the offsets of marked frames.
@@ -12,9 +13,9 @@
 //!   below 0x80, the last of which is not a possible length of a frame, so that no part of it can
 //!   be the length prefix of the next frame.
 //!
-//! A mark is only a claim, because a program that merges logs may copy it to another frame. So its
-//! length must match, and a decoder that begins at a mark rejects data that depends on an earlier
-//! frame.
+//! A mark cannot be trusted, because a program that merges logs may copy it to another frame. Its
+//! length must therefore match, and a decoder that begins at a mark rejects data that depends on an
+//! earlier frame.
 
 use memchr::memmem::Finder;
 
@@ -35,7 +36,7 @@ pub const MARK_BYTES: usize = HEAD.len() + size_of::<u64>();
 /// Maximum number of bytes before the mark that belong to its frame: the length prefix.
 const MAX_PREFIX: usize = 10;
 
-/// Appends the mark of a frame of the given length, which includes the mark but not the length
+/// Appends the mark for a frame of the given length, which includes the mark but not the length
 /// prefix.
 pub fn put_mark(out: &mut Vec<u8>, length: u64) {
     out.extend_from_slice(&HEAD);
@@ -52,7 +53,7 @@ pub fn is_reserved(key: &str, value: &[u8]) -> bool {
     key == KEY || memchr::memmem::find(value, &MAGIC).is_some()
 }
 
-/// Whether a frame begins with a mark that has its length.
+/// Whether a frame begins with a mark that gives its actual length.
 pub fn is_marked(frame: &[u8]) -> bool {
     marked_length(frame) == Some(frame.len() as u64)
 }
@@ -79,7 +80,7 @@ pub fn looks_like_mark(frame: &[u8]) -> bool {
     known >= 4 && frame[..known] == HEAD[..known]
 }
 
-/// Length that a mark at the start of the bytes gives.
+/// Frame length given by a mark at the start of the bytes.
 fn marked_length(bytes: &[u8]) -> Option<u64> {
     let length = bytes.strip_prefix(&HEAD)?.first_chunk()?;
     Some(u64::from_le_bytes(*length))
@@ -105,8 +106,8 @@ impl Default for MarkFinder {
 }
 
 impl MarkFinder {
-    /// Finds the first marked frame that begins at `from` or after. All bytes from there on count as
-    /// not yet searched.
+    /// Finds the first marked frame that begins at `from` or after. Assumes that no byte from there
+    /// on has been searched.
     pub fn find(&self, bytes: &[u8], from: usize) -> MarkSearch {
         let mut searched = from;
         while let Some(found) = bytes.get(searched..).and_then(|rest| self.0.find(rest)) {
@@ -141,7 +142,7 @@ pub fn last_mark(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// Index of the length prefix before a mark, if it is there.
+/// Index of the length prefix before a mark, if the bytes before the mark are this length.
 fn frame_start(bytes: &[u8], mark: usize, length: u64) -> Option<usize> {
     if length < MARK_BYTES as u64 {
         return None;

@@ -165,7 +165,8 @@ impl QuadRows {
         Ok(())
     }
 
-    /// Returns the error for a row that needs an open graph, which may begin before a wrong mark.
+    /// Returns the error for a row that needs an open graph. The graph may have started before an
+    /// incorrect restart mark.
     #[cold]
     fn outside(&self, reason: &str) -> WireError {
         match self.terms.mark {
@@ -207,7 +208,7 @@ impl QuadRows {
     fn graph_end(&mut self, bytes: &[u8]) -> Checked<()> {
         skip_all(bytes)?;
         if !self.in_graph {
-            return Err(self.outside("a graph ends where none has started"));
+            return Err(self.outside("a graph ends, but none has started"));
         }
         self.in_graph = false;
         Ok(())
@@ -232,7 +233,7 @@ impl QuadRows {
             )));
         };
         let iri = self.terms.iri_text(&value)?;
-        // A restart frame declares the namespaces in force again.
+        // A restart frame redeclares the current namespaces.
         let in_force = self.terms.builder.in_force().get(name.as_bytes());
         if self.terms.repeats_options && in_force == Some(iri.as_slice()) {
             return Ok(());

@@ -80,11 +80,11 @@ mod tests {
         for head in [
             &b""[..],
             b"\n\n\n\n",
-            &[0x0a, 0x07, 0x0a, 0x04, 0x10, 0x01, 0x78, 0x01], // the row holds more
-            &[0x0a, 0x06, 0x0a, 0x04, 0x12, 0x01, 0x78, 0x01], // no number of the options
+            &[0x0a, 0x07, 0x0a, 0x04, 0x10, 0x01, 0x78, 0x01], // the row has more fields
+            &[0x0a, 0x06, 0x0a, 0x04, 0x12, 0x01, 0x78, 0x01], // not a numeric options field
             &[0x07, 0x0a, 0x06, 0x0a, 0x04, 0x10, 0x01, 0x78, 0x01], // the frame is too short
-            b"\x05\x0a\x03\x0a\x01x",                          // a variable of a result set
-            b"\x0a\x0a\x03\x0a\x01x\x0a\x03\x0a\x01y",         // two of them
+            b"\x05\x0a\x03\x0a\x01x",                          // a result set with one variable
+            b"\x0a\x0a\x03\x0a\x01x\x0a\x03\x0a\x01y",         // two variables
             b"\x06\x0a\x04\x0a\x02x1",
             b"\x07\x0a\x05\x0a\x03pre",
             &[0x0a, 0xff, 0xff, 0xff, 0xff, 0xff],

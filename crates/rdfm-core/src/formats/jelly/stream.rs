@@ -2,9 +2,9 @@
 //!
 //! - In: the given options, and the source of the messages.
 //! - Out: the stream options, and all other settings.
-//! - Law: a given option always takes precedence. Headers are fixed at the first message, because
-//!   later messages are not known then. Physical and logical type are consistent, unless both were
-//!   given.
+//! - Law: a given option always takes precedence. The stream options are fixed at the first
+//!   message, before later messages are known. Physical and logical type are consistent, unless
+//!   both were given.
 
 use super::options::{
     FrameMeaning, JELLY_VERSION, LOGICAL_TYPE, LOGICAL_TYPES, NAMESPACES, OptionsRow,
@@ -23,7 +23,7 @@ use crate::model::remedy::{Reason, Remedy, spelled};
 pub(super) struct StreamSettings {
     /// The stream options.
     pub options: OptionsRow,
-    /// Whether each frame is one message, or one message spans many frames.
+    /// Whether each frame is one message or the entire log is one message.
     pub frames: FrameMeaning,
     /// The size at which a frame ends with [`FrameMeaning::Flat`].
     pub frame_size: FrameSize,
@@ -32,7 +32,7 @@ pub(super) struct StreamSettings {
     /// Output bytes after which the next message restarts the stream; 0 for never.
     pub restart_bytes: u64,
     pub merge_graphs: bool,
-    /// Whether a namespace that the version lacks is an error.
+    /// Whether a namespace declaration is an error if the Jelly version does not support it.
     pub keeps_namespaces: bool,
 }
 
@@ -40,7 +40,7 @@ impl StreamSettings {
     /// Returns the settings for messages from `source`.
     ///
     /// # Errors
-    /// The options contradict each other.
+    /// The options cannot be combined.
     pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, Reason> {
         let template = source.filter(|source| !source.options.is_empty());
         let mut options = template.map_or_else(preset, from_source);
@@ -64,8 +64,8 @@ impl StreamSettings {
         if values.get(&JELLY_VERSION).is_some() {
             options.version = values.number(&JELLY_VERSION) as u32;
             if options.version == 1 && wanted == Some(true) {
-                return Err(Reason::new("version 1 of Jelly has no namespaces")
-                    .with(Remedy::write("jelly_version", "2", "has them")));
+                return Err(Reason::new("Jelly version 1 does not support namespaces")
+                    .with(Remedy::write("jelly_version", "2", "supports them")));
             }
         }
         options.take(values);
@@ -76,7 +76,7 @@ impl StreamSettings {
         let frames = match values.text(&WRITE_FRAMES) {
             Some("message") if flat => {
                 let reason =
-                    "flat writes one message over many frames, but each frame is to be a message";
+                    "flat writes one message across many frames, but message frames were requested";
                 let flat = Remedy::write("frames", "flat", "writes one message");
                 return Err(Reason::new(reason).with(flat));
             }
@@ -116,10 +116,10 @@ impl StreamSettings {
     }
 }
 
-/// Checks that a log can have restart marks, which were requested.
+/// Checks that the log can have the requested restart marks.
 ///
 /// # Errors
-/// It cannot.
+/// The log cannot have restart marks.
 fn check_restarts(
     delimited: bool,
     frames: FrameMeaning,
@@ -135,10 +135,10 @@ fn check_restarts(
     Err(Reason::new(reason).with(Remedy::write("restart_bytes", "0", "writes none")))
 }
 
-/// Checks that a log that is continued keeps its stream options.
+/// Checks that appended messages keep the stream options of the log.
 ///
 /// # Errors
-/// Names the options that differ, with the values of the log and those that were given.
+/// The options differ; the error lists them with the values in the log and the given values.
 pub(super) fn check_continued(
     found: &[(&'static str, Value)],
     given: &[(&'static str, Value)],

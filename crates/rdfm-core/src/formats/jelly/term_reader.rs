@@ -4,7 +4,7 @@
 //! - Out: ids of terms in the [`LogBuilder`].
 //! - Cost: an IRI seen before in the batch takes one load and two comparisons; nothing is hashed.
 //! - Law: everything that the specification calls an error is an error. Terms are decoded in the
-//!   order subject, predicate, object, graph, whatever the order of the fields.
+//!   order subject, predicate, object, graph, regardless of the field order.
 
 use super::lookup::{LookupBudget, LookupTable, Memo, NEW_TABLES, UNKNOWN, memo_key, wrong_mark};
 use super::options::{MIN_NAME_TABLE, OptionsRow, ReadSettings, TableSizes};
@@ -176,8 +176,8 @@ impl<R: Record> TermReader<R> {
             }
         }
         self.begin_stream(tables);
-        // The option for generalized statements applies to writers only: files of Jelly-JVM contain
-        // such statements without it.
+        // The option for generalized statements applies to writers only: files written by Jelly-JVM
+        // contain such statements without it.
         self.forbids_triple_terms = !options.rdf_star;
         self.required = if graphs { 0b1111 } else { 0b0111 };
         Ok(())
@@ -281,7 +281,7 @@ impl<R: Record> TermReader<R> {
         Ok(Some(ids[GRAPH]))
     }
 
-    /// Decodes an IRI without making a term of it.
+    /// Decodes an IRI without creating a term.
     pub fn iri_text(&mut self, bytes: &[u8]) -> Checked<Vec<u8>> {
         let (prefix, name) = iri_ids(bytes)?;
         self.next_iri(prefix, name);
@@ -516,7 +516,7 @@ impl<R: Record> TermReader<R> {
         Ok((kind, memo.term))
     }
 
-    /// Returns the term of the language, and the flag of the direction.
+    /// Returns the language term and the direction flag.
     fn language(&mut self, tag: &[u8]) -> Checked<(TermId, u8)> {
         let batch = self.builder.serial();
         for known in &self.languages {
@@ -566,7 +566,7 @@ impl<R: Record> TermReader<R> {
             ));
         }
         let Some(slots) = positions(bytes, TRIPLE_FIELDS)? else {
-            // Each enclosing level may have such a copy too.
+            // Each enclosing level may also have made such a copy.
             self.builder.charge(bytes.len())?;
             return self.triple_term(&normalized(bytes, TRIPLE_FIELDS)?, depth);
         };

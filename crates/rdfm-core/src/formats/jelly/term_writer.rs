@@ -27,7 +27,8 @@ const ROW: u8 = 0x0a;
 pub(super) const GRAPH: usize = 3;
 /// The previous name before the first IRI. No name follows it, so the first name id is explicit.
 const NO_NAME: u32 = u32::MAX;
-/// Limit in bytes of a message that is one frame, which is collected in memory.
+/// Maximum size in bytes of a frame that contains a complete message and is therefore built in
+/// memory.
 pub(super) const MAX_FRAME_BYTES: usize = 1 << 30;
 
 /// Tags of the lookup entry rows.
@@ -60,7 +61,8 @@ pub(super) struct TermWriter {
     names: LruTable,
     prefixes: LruTable,
     datatypes: LruTable,
-    /// Ids of the previous IRI, which must not be known at a restart: [`NO_NAME`], and prefix 0.
+    /// Ids of the previous IRI. After a restart they are [`NO_NAME`] and prefix 0, so that the
+    /// first IRI has explicit ids.
     last_name: u32,
     last_prefix: u32,
     pub last: PreviousTerms,
@@ -96,7 +98,7 @@ pub(super) struct FrameSize {
 }
 
 impl FrameSize {
-    /// Creates a limit of the given bytes and of the number of rows in the options.
+    /// Creates a limit from a size in bytes and the number of rows in the options.
     pub fn of(values: &Values, bytes: usize) -> Self {
         Self {
             rows: values.number(&FRAME_ROWS) as usize,
@@ -158,7 +160,7 @@ impl TermWriter {
         self.rows.clear();
     }
 
-    /// Forgets all entries, ids and terms, so that what follows refers to nothing before it.
+    /// Discards all entries, ids and terms, so that later rows do not refer to earlier rows.
     pub fn restart(&mut self) {
         self.names.reset();
         self.prefixes.reset();
@@ -294,8 +296,10 @@ impl TermWriter {
         }
         Err((
             ErrorClass::Unsupported,
-            Reason::from(format!("{what}, and the header says that there are none"))
-                .with(Remedy::write("generalized", "true", "declares them")),
+            Reason::from(format!(
+                "{what}, but the header does not declare generalized statements"
+            ))
+            .with(Remedy::write("generalized", "true", "declares them")),
         ))
     }
 
@@ -303,7 +307,7 @@ impl TermWriter {
         if !self.rdf_star {
             return Err((
                 ErrorClass::Unsupported,
-                Reason::new("a triple term, and the header says that there are none")
+                Reason::new("a triple term, but the header does not declare triple terms")
                     .with(Remedy::write("rdf_star", "true", "declares them")),
             ));
         }
@@ -485,7 +489,7 @@ impl TermWriter {
         };
         let mut name = iri;
         if self.prefixes.size() > 0 {
-            // Determined by the text alone: a split known to the source may differ between
+            // The split depends only on the text, because the split in the input may differ between
             // occurrences of an IRI.
             let split = iri
                 .iter()

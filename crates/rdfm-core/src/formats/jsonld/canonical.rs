@@ -1,8 +1,8 @@
 //! JSON literals in their canonical form (RFC 8785).
 //!
-//! - In: a value of a tape.
-//! - Out: JSON text without white space, with keys in the order of their UTF-16 code units, and
-//!   numbers in ECMAScript's form.
+//! - In: a tape value.
+//! - Out: JSON text without white space, with keys ordered by UTF-16 code units and numbers in
+//!   ECMAScript form.
 //! - Cost: linear, plus sorting the keys of each object. No recursion.
 
 use super::number;
@@ -74,7 +74,7 @@ fn units(text: &[u8]) -> impl Iterator<Item = u16> {
     std::str::from_utf8(text).unwrap_or_default().encode_utf16()
 }
 
-/// Appends a string like ECMAScript's `JSON.stringify`.
+/// Appends a string as ECMAScript's `JSON.stringify` does.
 fn string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     for &byte in text {

@@ -1,4 +1,4 @@
-//! Properties and their containers: lists, graphs, maps of languages and of nodes (JSON-LD 1.1 API,
+//! Properties and their containers: lists, graphs, language maps and node maps (JSON-LD 1.1 API,
 //! 5.1.2, steps 13.5 to 13.14).
 
 use super::context::{ContextScope, Meaning, Property};
@@ -118,7 +118,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Processes a value, or those of an array.
+    /// Processes a value, or each value of an array.
     #[inline]
     fn each_value(&mut self, value: u32, context: u32, mut slot: ValueSlot) -> Read<()> {
         if self.view.kind(value) != JsonKind::Array {
@@ -162,7 +162,7 @@ impl Walk<'_> {
         self.deliver_plain(item, &slot, node)
     }
 
-    /// Processes the value of a property with list container.
+    /// Processes the value of a property with a list container.
     pub fn list_property(&mut self, value: u32, context: u32, slot: ValueSlot) -> Read<()> {
         let in_list = ValueSlot {
             in_list: true,
@@ -187,7 +187,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Processes a map of nodes by `@index`, `@id` or `@type` (steps 13.8).
+    /// Processes a map of nodes by `@index`, `@id` or `@type` (step 13.8).
     pub fn map(
         &mut self,
         map: u32,
@@ -215,12 +215,12 @@ impl Walk<'_> {
                 let terms = &self.contexts.get(context).state.terms;
                 let definition = terms.get(view.text(key));
                 if let Some(scoped) = definition.and_then(|found| found.scoped.clone()) {
-                    let made = self.contexts.scoped(
+                    let result = self.contexts.scoped(
                         context,
                         std::slice::from_ref(&scoped),
                         ContextScope::Type,
                     );
-                    context = made.map_err(|wrong| wrong.or_at(self.at(key)))?;
+                    context = result.map_err(|error| error.or_at(self.at(key)))?;
                 }
             }
             let extra = self.map_extra(key, active, containers, index)?;
@@ -254,7 +254,7 @@ impl Walk<'_> {
         self.push_uncached(context, property)
     }
 
-    /// Returns the addition of a map key to the items in the map.
+    /// Returns the data that a map key adds to the items in the map.
     pub fn map_extra(
         &mut self,
         key: u32,

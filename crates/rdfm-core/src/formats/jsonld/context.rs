@@ -1,12 +1,12 @@
-//! Contexts, processed once into tables of terms for all messages that use them.
+//! Contexts, each processed once into a term table for all messages that use it.
 //!
 //! - In: the value of an `@context`, and the context in which it is processed.
 //! - Out: the number of an [`ActiveContext`].
-//! - Cost: the definitions in it, because tables share unchanged parts. Contexts are cached by
-//!   their parent and their text, those in definitions by the definition.
-//! - Law: a cached context equals the result of processing it again, so that dropping cached
-//!   contexts changes no result. Both the processing for a message and the memory of its contexts
-//!   are limited.
+//! - Cost: proportional to the definitions in the context, because tables share unchanged parts.
+//!   Contexts are cached by parent and text, scoped contexts by parent and definition.
+//! - Law: a cached context equals the result of processing it again, so dropping cached contexts
+//!   does not change results. The number of definitions and the memory for the contexts of a
+//!   message are limited.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -24,24 +24,25 @@ use crate::model::remedy::Reason;
 use crate::syntax::cache::RecentTerm;
 use crate::syntax::json::{JsonKind, View, write};
 
-/// Maximum bytes of contexts and keys that are kept for later messages.
+/// Maximum size in bytes of the contexts and keys that are kept for later messages.
 const MAX_KEPT: usize = 4 << 20;
-/// Approximate bytes of a definition, a context and a cached key, in addition to their texts.
+/// Approximate size in bytes of a definition, a context and a cached key, in addition to their
+/// texts.
 pub(super) const TERM_BYTES: usize = 400;
 const CONTEXT_BYTES: usize = 600;
 const KEY_BYTES: usize = 250;
-/// Maximum bytes of cached keys, and maximum number per context.
+/// Maximum size in bytes of the cached keys, and maximum number of keys per context.
 const MAX_KEY_BYTES: usize = 4 << 20;
 const MAX_KEYS: usize = 1 << 13;
-/// Number of guessed keys, as a power of two.
+/// Binary logarithm of the number of guessed keys.
 const GUESSES: u32 = 10;
-/// Maximum number of term definitions for a message: a minimum for any size, an absolute maximum,
-/// and a number per byte.
+/// Limits for the term definitions of a message: a number for any size, the absolute maximum, and
+/// an additional number per byte.
 const FREE_WORK: u64 = 1 << 18;
 const MAX_WORK: u64 = 1 << 20;
-const WORK_OF_BYTE: u64 = 16;
+const WORK_PER_BYTE: u64 = 16;
 /// Number of bytes of expanded text that count as one definition.
-const TEXT_OF_WORK: usize = 256;
+const TEXT_PER_DEFINITION: usize = 256;
 
 /// The context of a log without `@context`.
 pub(super) const INITIAL: u32 = 0;
@@ -61,9 +62,9 @@ pub(super) enum Meaning {
     Property(u32),
     /// A property that is not cached.
     Uncached,
-    /// None: its term is `null`.
+    /// No meaning, because its term is `null`.
     Null,
-    /// None: no context maps it to an IRI.
+    /// No meaning, because no context maps it to an IRI.
     Unmapped,
 }
 
@@ -73,17 +74,17 @@ pub(super) struct Property {
     /// The key followed by its IRI.
     texts: Box<[u8]>,
     key: u32,
-    /// Whether it is an absolute IRI, as predicates must be.
+    /// Whether the IRI is absolute, as predicates must be.
     pub is_iri: bool,
     /// Whether the key can be a prefix.
     pub is_prefix: bool,
-    /// The kind of datatype that the IRI is, and whether it requires a language.
+    /// Kind of the IRI as a datatype, and whether the datatype requires a language.
     pub datatype: DatatypeKind,
     pub is_language_type: bool,
     /// The definition of the key, if it is a term.
     pub definition: Option<Arc<Definition>>,
     /// The term in the batch, and the message that was last charged for it.
-    pub known: RecentTerm,
+    pub recent: RecentTerm,
     pub charged: u32,
 }
 
@@ -116,7 +117,7 @@ impl Property {
             datatype: DatatypeKind::Other,
             is_language_type: false,
             definition,
-            known: RecentTerm::NONE,
+            recent: RecentTerm::NONE,
             charged: 0,
         }
     }
@@ -157,14 +158,14 @@ enum ContextCause {
     Scoped(Box<[u64]>),
 }
 
-/// A context that messages are read with.
+/// A context that applies to messages.
 #[derive(Debug)]
 pub(super) struct ActiveContext {
     pub state: ContextState,
     keys: ContextKeys,
-    /// Contexts created from this one by texts.
+    /// Contexts created from this one, by their texts.
     locals: HashMap<Arc<[u8]>, u32, Seeded>,
-    /// Contexts created from this one by sequences of definitions.
+    /// Contexts created from this one, by sequences of definitions.
     scoped: HashMap<Box<[u64]>, u32, Seeded>,
     parent: u32,
     cause: ContextCause,
@@ -186,10 +187,10 @@ pub(super) struct Contexts {
     list: Vec<ActiveContext>,
     /// Contexts below this number are never dropped.
     kept: usize,
-    /// Bytes of all contexts, and the part of them for cached keys.
+    /// Size in bytes of all contexts, and the part used by cached keys.
     bytes: usize,
     key_bytes: usize,
-    /// Bytes of all contexts when the message began, and of the largest context of the log.
+    /// Size in bytes of all contexts when the message began, and of the largest context of the log.
     bytes_before: usize,
     largest: usize,
     /// Remaining number of term definitions for the message.
@@ -211,7 +212,7 @@ pub(super) struct Contexts {
 impl Contexts {
     pub fn new(base: Option<BaseIri>, limits: &Limits, store: ContextStore) -> Self {
         let original_base = base.map(Arc::new);
-        let mut made = Self {
+        let mut result = Self {
             list: Vec::new(),
             kept: 1,
             bytes: 0,
@@ -229,10 +230,11 @@ impl Contexts {
             guesses: Box::new([0; 1 << GUESSES]),
             numbers: 0,
         };
-        let state = made.initial();
-        made.list
+        let state = result.initial();
+        result
+            .list
             .push(ActiveContext::new(state, INITIAL, ContextCause::None, 0));
-        made
+        result
     }
 
     /// Returns a newly initialized context.
@@ -243,7 +245,7 @@ impl Contexts {
         }
     }
 
-    /// Marks all current contexts as never dropped.
+    /// Keeps all current contexts permanently.
     pub fn keep(&mut self) {
         self.kept = self.list.len();
     }
@@ -260,18 +262,18 @@ impl Contexts {
         }
     }
 
-    /// Returns to the start of another log.
+    /// Prepares for the next log.
     pub fn reset(&mut self) {
         self.forget();
         self.largest = 0;
     }
 
-    /// Maximum bytes to keep. A log with a large context may keep twice its size.
+    /// Maximum size in bytes to keep. A log with a large context may keep twice its size.
     fn max_kept_bytes(&self) -> usize {
         MAX_KEPT.max(2 * self.largest)
     }
 
-    /// The same for cached keys.
+    /// Maximum size in bytes of the cached keys to keep.
     fn max_key_bytes(&self) -> usize {
         MAX_KEY_BYTES.max(2 * self.largest)
     }
@@ -281,14 +283,14 @@ impl Contexts {
         self.bytes > self.max_kept_bytes() || self.key_bytes > self.max_key_bytes() / 2
     }
 
-    /// Begins a message, or a context, of this number of bytes.
+    /// Begins a message or context with this size in bytes.
     pub fn begin(&mut self, bytes: usize) {
         let bytes = bytes as u64 + self.store.bytes();
-        self.work = MAX_WORK.min(FREE_WORK + WORK_OF_BYTE * bytes);
+        self.work = MAX_WORK.min(FREE_WORK + WORK_PER_BYTE * bytes);
         self.bytes_before = self.bytes;
     }
 
-    /// A mark for [`release`](Self::release).
+    /// Returns a mark for [`release`](Self::release).
     pub fn mark(&self) -> u32 {
         self.list.len() as u32
     }
@@ -364,9 +366,9 @@ impl Contexts {
         let texts = property.as_ref().map_or(0, |property| property.texts.len());
         self.spend_text(texts);
         let bytes = KEY_BYTES + key.len() + texts;
-        let most = self.max_key_bytes();
+        let max = self.max_key_bytes();
         let active = &mut self.list[context as usize];
-        let is_kept = self.key_bytes + bytes <= most && active.keys.len() < MAX_KEYS;
+        let is_kept = self.key_bytes + bytes <= max && active.keys.len() < MAX_KEYS;
         let meaning = match property {
             Ok(property) if is_kept => Meaning::Property(active.keys.add_property(property)),
             Ok(_) => Meaning::Uncached,
@@ -383,25 +385,25 @@ impl Contexts {
     pub fn local(&mut self, parent: u32, view: &View<'_>, value: u32) -> Read<u32> {
         let raw = view.raw(value);
         if let Some(raw) = raw
-            && let Some(&known) = self.get(parent).locals.get(raw)
+            && let Some(&cached) = self.get(parent).locals.get(raw)
         {
-            return Ok(known);
+            return Ok(cached);
         }
         let mut text = std::mem::take(&mut self.scratch);
         text.clear();
         write::copy(view, value, &mut text);
-        let known = self.get(parent).locals.get(&*text).copied();
-        let made = match known {
-            Some(known) => Ok(known),
+        let cached = self.get(parent).locals.get(&*text).copied();
+        let result = match cached {
+            Some(cached) => Ok(cached),
             None => self.new_local(parent, view, value, &text),
         };
         self.scratch = text;
-        made
+        result
     }
 
-    /// Returns the context of the log from here on, like [`local`](Self::local). `before` is the
-    /// previous context of the log. Logs often redeclare contexts with few changes, so that cached
-    /// keys move to the next context.
+    /// Like [`local`](Self::local), for a context that applies to the following messages of the
+    /// log. `before` is the previous context of the log. Logs often redeclare contexts with few
+    /// changes, so cached keys are moved to the new context.
     pub fn next_of_log(
         &mut self,
         before: Option<u32>,
@@ -427,9 +429,9 @@ impl Contexts {
         Ok(number)
     }
 
-    /// Returns a context with the same names as another but other IRIs for some of them, as in logs
-    /// whose messages have their own prefixes. Only the changed terms are defined again. Returns
-    /// `None` for any other context, and for a cached one.
+    /// Returns a context with the same names as `before` but different IRIs for some of them, which
+    /// is common if messages have their own prefixes. Only the changed terms are defined again.
+    /// Returns `None` if the context differs in another way or is cached.
     fn redefine(
         &mut self,
         before: u32,
@@ -522,13 +524,13 @@ impl Contexts {
         numbers.clear();
         numbers.push(scope as u64);
         numbers.extend(chain.iter().map(|scoped| scoped.number));
-        let known = self.get(parent).scoped.get(&*numbers).copied();
-        let made = match known {
-            Some(known) => Ok(known),
+        let cached = self.get(parent).scoped.get(&*numbers).copied();
+        let result = match cached {
+            Some(cached) => Ok(cached),
             None => self.new_scoped(parent, chain, scope, &numbers),
         };
         self.chain = numbers;
-        made
+        result
     }
 
     fn new_scoped(
@@ -565,7 +567,7 @@ impl Contexts {
         self.add(state, parent, ContextCause::None, self.bytes, 0)
     }
 
-    /// Adds a context that was created since `before` bytes were used.
+    /// Adds a context. `before` is the number of bytes that were in use before it was created.
     fn add(
         &mut self,
         state: ContextState,
@@ -610,7 +612,7 @@ impl Contexts {
     /// Charges the text of an expansion.
     #[inline]
     pub fn spend_text(&mut self, bytes: usize) {
-        self.spend((bytes / TEXT_OF_WORK) as u64);
+        self.spend((bytes / TEXT_PER_DEFINITION) as u64);
     }
 
     fn spend(&mut self, work: u64) {
@@ -627,7 +629,7 @@ impl Contexts {
             None,
             format!(
                 "the contexts of the message define terms, or expand keys to long IRIs, too often: more than \
-                 {FREE_WORK} times, and {WORK_OF_BYTE} times for each of its bytes, or {MAX_WORK} times in all; \
+                 {FREE_WORK} times plus {WORK_PER_BYTE} times per byte, or {MAX_WORK} times in total; \
                  divide it, or use fewer contexts"
             ),
         ))
@@ -650,9 +652,9 @@ impl Contexts {
     /// Returns the terms of a context that can be prefixes, sorted by name, without those of its
     /// parent.
     pub fn prefixes(&self, number: u32, parent: Option<u32>) -> Vec<ContextNamespace> {
-        let beside = parent.map(|parent| &self.get(parent).state.terms);
+        let parent_terms = parent.map(|parent| &self.get(parent).state.terms);
         let mut found = Vec::new();
-        for (name, definition) in self.get(number).state.terms.iter_beside(beside) {
+        for (name, definition) in self.get(number).state.terms.iter_unshared(parent_terms) {
             if let Mapping::Iri(iri) = &definition.mapping
                 && definition.prefix
                 && (definition.takes_plain || is_iri(iri))
@@ -676,9 +678,9 @@ pub(super) type ContextNamespace = (TermName, Arc<Definition>);
 /// The result of expanding a text (JSON-LD 1.1 API, 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expanded {
-    /// None, because it has the form of a keyword.
+    /// No result, because the text has the form of a keyword.
     Nothing,
-    /// None, because its term is `null`.
+    /// No result, because the term is `null`.
     Null,
     Keyword(Keyword),
     /// The text that was appended, usually an IRI, or a blank node with its `_:`.
@@ -700,8 +702,8 @@ impl ActiveContext {
 }
 
 impl ContextState {
-    /// Whether this context differs from one without terms only by terms that do not affect each
-    /// other.
+    /// Whether this context differs from `other`, which has no terms, only by terms that do not
+    /// affect each other.
     fn is_above_terms(&self, other: &Self) -> bool {
         self.vocab == other.vocab
             && match (&self.base, &other.base) {
@@ -748,13 +750,13 @@ impl ContextState {
             is_language_type: super::is_language_type(iri),
             texts: texts.as_slice().into(),
             definition,
-            known: RecentTerm::NONE,
+            recent: RecentTerm::NONE,
             charged: 0,
         })
     }
 
-    /// Appends the expansion of a text (JSON-LD 1.1 API, 5.2.2): as a property or type with
-    /// `vocab`, relative to the base with `relative`.
+    /// Appends the expansion of a text (JSON-LD 1.1 API, 5.2.2). `vocab` expands it as a property
+    /// or type; `relative` resolves it against the base.
     #[inline]
     pub fn expand(&self, text: &[u8], vocab: bool, relative: bool, out: &mut Vec<u8>) -> Expanded {
         if text.first() == Some(&b'@') {

@@ -20,7 +20,7 @@ use crate::syntax::stack;
 /// The meaning of a term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mapping {
-    /// Explicitly none.
+    /// Explicitly unmapped.
     Null,
     Keyword(Keyword),
     /// An IRI or a blank node.
@@ -32,7 +32,7 @@ pub(super) enum Mapping {
 pub(super) enum Coercion {
     /// Literals with the language and direction of the term or context.
     Default,
-    /// The same, from `@none`.
+    /// As `Default`, from `@none`.
     Untyped,
     Id,
     Vocab,
@@ -148,7 +148,7 @@ impl Eq for ScopedContext {}
 pub(super) struct Definition {
     pub mapping: Mapping,
     pub prefix: bool,
-    /// Whether plain bytes after its IRI always form an IRI.
+    /// Whether its IRI followed by plain bytes is always an IRI.
     pub takes_plain: bool,
     pub protected: bool,
     pub reverse: bool,
@@ -194,7 +194,7 @@ impl Definition {
         **own == *iri && self.is_name() && self.prefix == is_prefix(iri) && is_written_out(iri)
     }
 
-    /// Whether it has nothing but a mapping.
+    /// Whether it contains only a mapping.
     fn is_name(&self) -> bool {
         !self.protected
             && !self.reverse
@@ -238,9 +238,9 @@ impl NewDefinition<'_, '_> {
 
     /// Creates an error at a node.
     #[cold]
-    fn wrong(&self, code: &str, node: u32, reason: &str) -> JsonLdError {
+    fn error_at(&self, code: &str, node: u32, reason: &str) -> JsonLdError {
         let reason = format!("the term {}: {reason}", quote(self.term));
-        self.origin.wrong(code, node, &reason)
+        self.origin.error_at(code, node, &reason)
     }
 }
 
@@ -269,7 +269,7 @@ impl Processor<'_> {
             TermProgress::Defined => return Ok(()),
             TermProgress::New => entry.progress = TermProgress::Begun,
             TermProgress::Begun => {
-                return Err(local.origin(found).wrong(
+                return Err(local.origin(found).error_at(
                     "cyclic IRI mapping",
                     found.value,
                     &format!("the definition of {} refers to itself", quote(term)),
@@ -282,13 +282,13 @@ impl Processor<'_> {
             return Err(self.too_deep(origin, found.value));
         }
         self.depth += 1;
-        let making = NewDefinition {
+        let new = NewDefinition {
             local: &mut *local,
             origin,
             term,
             value: found.value,
         };
-        let outcome = stack::one_level(self.depth as usize, || self.create(making));
+        let outcome = stack::one_level(self.depth as usize, || self.create(new));
         self.depth -= 1;
         outcome.unwrap_or_else(|error| Err(JsonLdError::out_of_stack(&error)))?;
         if let Some(entry) = local.entries.get_mut(term) {
@@ -298,16 +298,16 @@ impl Processor<'_> {
     }
 
     /// Performs the steps of the specification. A term with the form of a keyword is ignored.
-    fn create(&mut self, mut making: NewDefinition<'_, '_>) -> Read<()> {
-        let (origin, term, value) = (making.origin, making.term, making.value);
+    fn create(&mut self, mut new: NewDefinition<'_, '_>) -> Read<()> {
+        let (origin, term, value) = (new.origin, new.term, new.value);
         let view = origin.view;
         if term.is_empty() {
-            return Err(making.wrong("invalid term definition", value, "a term must not be empty"));
+            return Err(new.error_at("invalid term definition", value, "a term must not be empty"));
         }
         if term == b"@type" {
-            check_type_definition(&making)?;
+            check_type_definition(&new)?;
         } else if Keyword::of(term).is_some() {
-            return Err(making.wrong("keyword redefinition", value, "a keyword cannot be defined"));
+            return Err(new.error_at("keyword redefinition", value, "a keyword cannot be defined"));
         } else if has_keyword_form(term) {
             return Ok(());
         }
@@ -317,43 +317,43 @@ impl Processor<'_> {
             view.kind(value),
             JsonKind::String | JsonKind::Null | JsonKind::Object
         ) {
-            return Err(making.wrong(
+            return Err(new.error_at(
                 "invalid term definition",
                 value,
                 "a definition must be an IRI, an object or null",
             ));
         }
-        let mut made = Definition::NEW;
-        made.protected = making.local.protected;
-        if let Some(protected) = making.get(b"@protected") {
-            made.protected = boolean(&making, protected, "@protected")?;
+        let mut definition = Definition::NEW;
+        definition.protected = new.local.protected;
+        if let Some(protected) = new.get(b"@protected") {
+            definition.protected = boolean(&new, protected, "@protected")?;
         }
-        self.coercion(&mut making, &mut made)?;
-        if let Some(reverse) = making.get(b"@reverse") {
-            if !self.reverse(&mut making, &mut made, reverse)? {
+        self.coercion(&mut new, &mut definition)?;
+        if let Some(reverse) = new.get(b"@reverse") {
+            if !self.reverse(&mut new, &mut definition, reverse)? {
                 return Ok(());
             }
         } else {
-            if !self.identify(&mut making, &mut made, simple)? {
+            if !self.identify(&mut new, &mut definition, simple)? {
                 return Ok(());
             }
-            containers(&making, &mut made)?;
+            containers(&new, &mut definition)?;
         }
-        self.index(&mut making, &mut made)?;
-        self.scope(&making, &mut made)?;
-        languages(&making, &mut made)?;
-        nest(&making, &mut made)?;
-        prefix(&making, &mut made)?;
-        unknown_entries(&making)?;
-        if let Mapping::Iri(iri) = &made.mapping {
-            made.takes_plain = made.prefix && takes_plain(iri);
+        self.index(&mut new, &mut definition)?;
+        self.scope(&new, &mut definition)?;
+        languages(&new, &mut definition)?;
+        nest(&new, &mut definition)?;
+        prefix(&new, &mut definition)?;
+        unknown_entries(&new)?;
+        if let Mapping::Iri(iri) = &definition.mapping {
+            definition.takes_plain = definition.prefix && takes_plain(iri);
         }
-        if !making.local.overrides
+        if !new.local.overrides
             && let Some(previous) = previous
             && previous.protected
         {
-            if !made.is_like(&previous) {
-                return Err(making.wrong(
+            if !definition.is_like(&previous) {
+                return Err(new.error_at(
                     "protected term redefinition",
                     value,
                     "it is protected and must not be redefined",
@@ -362,21 +362,21 @@ impl Processor<'_> {
             self.state.define(term, previous);
             return Ok(());
         }
-        self.contexts.take_bytes(bytes_of(term, &made))?;
-        self.state.define(term, Arc::new(made));
+        self.contexts.take_bytes(bytes_of(term, &definition))?;
+        self.state.define(term, Arc::new(definition));
         Ok(())
     }
 
-    /// Defines a term from an entry that depends on no other, if no term is protected.
+    /// Defines a term from an entry that does not depend on other entries, if no term is protected.
     pub fn define_plain(&mut self, term: &[u8], plain: &PlainEntry<'_>) -> Read<()> {
-        let made = Definition {
+        let definition = Definition {
             mapping: Mapping::Iri(plain.iri.into()),
             prefix: plain.prefix.unwrap_or_else(|| is_prefix(plain.iri)),
             takes_plain: plain.is_open,
             ..Definition::NEW
         };
-        self.contexts.take_bytes(bytes_of(term, &made))?;
-        self.state.define(term, Arc::new(made));
+        self.contexts.take_bytes(bytes_of(term, &definition))?;
+        self.state.define(term, Arc::new(definition));
         Ok(())
     }
 
@@ -402,76 +402,80 @@ impl Processor<'_> {
         Ok(expanded)
     }
 
-    /// Steps 12: `@type`.
-    fn coercion(&mut self, making: &mut NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
-        let Some(value) = making.get(b"@type") else {
+    /// Step 12: `@type`.
+    fn coercion(
+        &mut self,
+        new: &mut NewDefinition<'_, '_>,
+        definition: &mut Definition,
+    ) -> Read<()> {
+        let Some(value) = new.get(b"@type") else {
             return Ok(());
         };
-        let origin = making.origin;
-        let wrong = |making: &NewDefinition<'_, '_>| {
-            making.wrong(
+        let origin = new.origin;
+        let invalid = |new: &NewDefinition<'_, '_>| {
+            new.error_at(
                 "invalid type mapping",
                 value,
                 "its @type must be an IRI, @id, @vocab, @json or @none",
             )
         };
         if origin.view.kind(value) != JsonKind::String {
-            return Err(wrong(making));
+            return Err(invalid(new));
         }
         let mut iri = Vec::new();
-        made.coercion = match self.expand(making.local, origin.view.text(value), &mut iri)? {
+        definition.coercion = match self.expand(new.local, origin.view.text(value), &mut iri)? {
             Expanded::Keyword(Keyword::Id) => Coercion::Id,
             Expanded::Keyword(Keyword::Vocab) => Coercion::Vocab,
             Expanded::Keyword(Keyword::Json) => Coercion::Json,
             Expanded::Keyword(Keyword::None) => Coercion::Untyped,
             Expanded::Text if has_iri_form(&iri) => Coercion::Datatype(iri.into()),
-            _ => return Err(wrong(making)),
+            _ => return Err(invalid(new)),
         };
         Ok(())
     }
 
-    /// Steps 13: `@reverse`. Returns false if the term is ignored.
+    /// Step 13: `@reverse`. Returns false if the term is ignored.
     fn reverse(
         &mut self,
-        making: &mut NewDefinition<'_, '_>,
-        made: &mut Definition,
+        new: &mut NewDefinition<'_, '_>,
+        definition: &mut Definition,
         value: u32,
     ) -> Read<bool> {
-        let view = making.origin.view;
+        let view = new.origin.view;
         for key in [&b"@id"[..], b"@nest"] {
-            if let Some(node) = making.get(key) {
+            if let Some(node) = new.get(key) {
                 let reason = format!("it has @reverse and {}", String::from_utf8_lossy(key));
-                return Err(making.wrong("invalid reverse property", node, &reason));
+                return Err(new.error_at("invalid reverse property", node, &reason));
             }
         }
         let text = view.text(value);
-        let wrong = |making: &NewDefinition<'_, '_>| {
-            making.wrong("invalid IRI mapping", value, "its @reverse must be an IRI")
+        let invalid = |new: &NewDefinition<'_, '_>| {
+            new.error_at("invalid IRI mapping", value, "its @reverse must be an IRI")
         };
         if view.kind(value) != JsonKind::String {
-            return Err(wrong(making));
+            return Err(invalid(new));
         }
         if has_keyword_form(text) {
             return Ok(false);
         }
         let mut iri = Vec::new();
-        if self.expand(making.local, text, &mut iri)? != Expanded::Text || !is_name(&iri) {
-            return Err(wrong(making));
+        if self.expand(new.local, text, &mut iri)? != Expanded::Text || !is_name(&iri) {
+            return Err(invalid(new));
         }
-        made.mapping = Mapping::Iri(iri.into());
-        made.reverse = true;
-        if let Some(container) = making.get(b"@container") {
+        definition.mapping = Mapping::Iri(iri.into());
+        definition.reverse = true;
+        if let Some(container) = new.get(b"@container") {
             // An array of one keyword means the same as the keyword (step 19.1).
             let name = match view.kind(container) {
                 JsonKind::Array if view.items(container).count() == 1 => container + 1,
                 _ => container,
             };
-            made.containers = match (view.kind(name), view.text(name)) {
+            definition.containers = match (view.kind(name), view.text(name)) {
                 (JsonKind::Null, _) if name == container => Containers::default(),
                 (JsonKind::String, b"@set") => Containers::SET,
                 (JsonKind::String, b"@index") => Containers::INDEX,
                 _ => {
-                    return Err(making.wrong(
+                    return Err(new.error_at(
                         "invalid reverse property",
                         container,
                         "the @container of a reverse property must be @set or @index",
@@ -485,11 +489,11 @@ impl Processor<'_> {
     /// Steps 14 to 18: the mapping of the term. Returns false if the term is ignored.
     fn identify(
         &mut self,
-        making: &mut NewDefinition<'_, '_>,
-        made: &mut Definition,
+        new: &mut NewDefinition<'_, '_>,
+        definition: &mut Definition,
         simple: bool,
     ) -> Read<bool> {
-        let (origin, term, value) = (making.origin, making.term, making.value);
+        let (origin, term, value) = (new.origin, new.term, new.value);
         let view = origin.view;
         let id = match view.kind(value) {
             JsonKind::Object => view.get(value, b"@id"),
@@ -498,14 +502,14 @@ impl Processor<'_> {
         let colon = memchr::memchr(b':', &term[1..]).map(|at| at + 1);
         let Some(id) = id.filter(|&id| view.kind(id) != JsonKind::String || view.text(id) != term)
         else {
-            return self.identify_itself(making, made, colon);
+            return self.identify_itself(new, definition, colon);
         };
         if view.kind(id) == JsonKind::Null {
             return Ok(true);
         }
         let text = view.text(id);
         if view.kind(id) != JsonKind::String {
-            return Err(making.wrong(
+            return Err(new.error_at(
                 "invalid IRI mapping",
                 id,
                 "its @id must be a string or null",
@@ -515,18 +519,20 @@ impl Processor<'_> {
             return Ok(false);
         }
         let mut iri = Vec::new();
-        match self.expand(making.local, text, &mut iri)? {
+        match self.expand(new.local, text, &mut iri)? {
             Expanded::Keyword(Keyword::Context) => {
-                return Err(making.wrong(
+                return Err(new.error_at(
                     "invalid keyword alias",
                     id,
                     "@context must not have aliases",
                 ));
             }
-            Expanded::Keyword(keyword) => made.mapping = Mapping::Keyword(keyword),
-            Expanded::Text if is_name(&iri) => made.mapping = Mapping::Iri(iri.as_slice().into()),
+            Expanded::Keyword(keyword) => definition.mapping = Mapping::Keyword(keyword),
+            Expanded::Text if is_name(&iri) => {
+                definition.mapping = Mapping::Iri(iri.as_slice().into())
+            }
             _ => {
-                return Err(making.wrong(
+                return Err(new.error_at(
                     "invalid IRI mapping",
                     id,
                     &format!("{} does not expand to an IRI or a keyword", quote(text)),
@@ -535,18 +541,18 @@ impl Processor<'_> {
         }
         let slash = term.contains(&b'/');
         if colon.is_some_and(|at| at + 1 < term.len()) || slash {
-            if let Some(entry) = making.local.entries.get_mut(term) {
+            if let Some(entry) = new.local.entries.get_mut(term) {
                 entry.progress = TermProgress::Defined;
             }
             let mut itself = Vec::new();
-            let expanded = self.expand(making.local, term, &mut itself)?;
-            let same = match &made.mapping {
+            let expanded = self.expand(new.local, term, &mut itself)?;
+            let same = match &definition.mapping {
                 Mapping::Iri(iri) => expanded == Expanded::Text && **iri == *itself,
                 Mapping::Keyword(keyword) => expanded == Expanded::Keyword(*keyword),
                 Mapping::Null => false,
             };
             if !same {
-                return Err(making.wrong(
+                return Err(new.error_at(
                     "invalid IRI mapping",
                     id,
                     "a term in the form of an IRI must be defined as that IRI",
@@ -554,7 +560,7 @@ impl Processor<'_> {
             }
         }
         if !term.contains(&b':') && !slash && simple {
-            made.prefix = match &made.mapping {
+            definition.prefix = match &definition.mapping {
                 Mapping::Iri(iri) => is_prefix(iri),
                 _ => false,
             };
@@ -565,25 +571,30 @@ impl Processor<'_> {
     /// Steps 15 to 18: a term that determines its own mapping.
     fn identify_itself(
         &mut self,
-        making: &mut NewDefinition<'_, '_>,
-        made: &mut Definition,
+        new: &mut NewDefinition<'_, '_>,
+        definition: &mut Definition,
         colon: Option<usize>,
     ) -> Read<bool> {
-        let (term, value) = (making.term, making.value);
-        let wrong = |making: &NewDefinition<'_, '_>, reason: &str| {
-            Err(making.wrong("invalid IRI mapping", value, reason))
+        let (term, value) = (new.term, new.value);
+        let invalid = |new: &NewDefinition<'_, '_>, reason: &str| {
+            Err(new.error_at("invalid IRI mapping", value, reason))
         };
         if let Some(colon) = colon {
             let (prefix, suffix) = (&term[..colon], &term[colon + 1..]);
-            made.mapping = Mapping::Iri(term.into());
+            definition.mapping = Mapping::Iri(term.into());
             if prefix != b"_" && !suffix.starts_with(b"//") {
-                self.define(making.local, prefix)?;
-                match self.state.terms.get(prefix).map(|known| &known.mapping) {
+                self.define(new.local, prefix)?;
+                match self
+                    .state
+                    .terms
+                    .get(prefix)
+                    .map(|definition| &definition.mapping)
+                {
                     Some(Mapping::Iri(iri)) => {
-                        made.mapping = Mapping::Iri([iri, suffix].concat().into());
+                        definition.mapping = Mapping::Iri([iri, suffix].concat().into());
                     }
                     Some(Mapping::Keyword(_)) => {
-                        return wrong(making, "its prefix is a keyword");
+                        return invalid(new, "its prefix is a keyword");
                     }
                     Some(Mapping::Null) | None => {}
                 }
@@ -591,18 +602,18 @@ impl Processor<'_> {
         } else if term.contains(&b'/') {
             let mut iri = Vec::new();
             if self.expand_undefined(term, &mut iri) != Expanded::Text || !has_iri_form(&iri) {
-                return wrong(
-                    making,
+                return invalid(
+                    new,
                     "it is a relative IRI, and there is no @vocab that makes it absolute",
                 );
             }
-            made.mapping = Mapping::Iri(iri.into());
+            definition.mapping = Mapping::Iri(iri.into());
         } else if term == b"@type" {
-            made.mapping = Mapping::Keyword(Keyword::Type);
+            definition.mapping = Mapping::Keyword(Keyword::Type);
         } else if let Some(vocab) = &self.state.vocab {
-            made.mapping = Mapping::Iri([vocab, term].concat().into());
+            definition.mapping = Mapping::Iri([vocab, term].concat().into());
         } else {
-            return wrong(making, "it has no @id, and there is no @vocab");
+            return invalid(new, "it has no @id, and there is no @vocab");
         }
         Ok(true)
     }
@@ -612,39 +623,39 @@ impl Processor<'_> {
         self.state.expand(term, true, false, out)
     }
 
-    /// Steps 20: `@index`.
-    fn index(&mut self, making: &mut NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
-        let Some(value) = making.get(b"@index") else {
+    /// Step 20: `@index`.
+    fn index(&mut self, new: &mut NewDefinition<'_, '_>, definition: &mut Definition) -> Read<()> {
+        let Some(value) = new.get(b"@index") else {
             return Ok(());
         };
-        let origin = making.origin;
-        let wrong = |making: &NewDefinition<'_, '_>, reason: &str| {
-            Err(making.wrong("invalid term definition", value, reason))
+        let origin = new.origin;
+        let invalid = |new: &NewDefinition<'_, '_>, reason: &str| {
+            Err(new.error_at("invalid term definition", value, reason))
         };
-        if !made.containers.has(Containers::INDEX) {
-            return wrong(
-                making,
+        if !definition.containers.has(Containers::INDEX) {
+            return invalid(
+                new,
                 "it has an @index, but its @container does not include @index",
             );
         }
         let text = origin.view.text(value);
         let mut iri = Vec::new();
         if origin.view.kind(value) != JsonKind::String
-            || self.expand(making.local, text, &mut iri)? != Expanded::Text
+            || self.expand(new.local, text, &mut iri)? != Expanded::Text
             || !has_iri_form(&iri)
         {
-            return wrong(making, "its @index does not expand to an IRI");
+            return invalid(new, "its @index does not expand to an IRI");
         }
-        made.index = Some(text.into());
+        definition.index = Some(text.into());
         Ok(())
     }
 
-    /// Steps 21: `@context`.
-    fn scope(&mut self, making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
-        let Some(value) = making.get(b"@context") else {
+    /// Step 21: `@context`.
+    fn scope(&mut self, new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<()> {
+        let Some(value) = new.get(b"@context") else {
             return Ok(());
         };
-        let origin = making.origin;
+        let origin = new.origin;
         let (kept, value) = match &origin.kept {
             Some(kept) => (Arc::clone(kept), value),
             None => (Arc::new(StoredJson::new(Tape::of(&origin.view, value))), 0),
@@ -660,32 +671,32 @@ impl Processor<'_> {
         };
         self.depth += 1;
         if self.depth > self.contexts.max_depth() {
-            return Err(self.too_deep(origin, making.value));
+            return Err(self.too_deep(origin, new.value));
         }
         let outcome = stack::one_level(self.depth as usize, || {
             self.validate(&origin.within(&scoped), scoped.value)
         });
         self.depth -= 1;
         let outcome = outcome.unwrap_or_else(|error| Err(JsonLdError::out_of_stack(&error)));
-        outcome.map_err(|wrong| {
-            if wrong.class == ErrorClass::Limit {
-                return wrong;
+        outcome.map_err(|error| {
+            if error.class == ErrorClass::Limit {
+                return error;
             }
             let reason = format!(
                 "the context of the term {}: {}",
-                quote(making.term),
-                wrong.reason
+                quote(new.term),
+                error.reason
             );
-            JsonLdError::new("invalid scoped context", wrong.at, &reason).because_of(&wrong.reason)
+            JsonLdError::new("invalid scoped context", error.at, &reason).because_of(&error.reason)
         })?;
-        made.scoped = Some(Arc::new(scoped));
+        definition.scoped = Some(Arc::new(scoped));
         Ok(())
     }
 }
 
 /// Step 4: the only keyword that may have a definition.
-fn check_type_definition(making: &NewDefinition<'_, '_>) -> Read<()> {
-    let (view, value) = (making.origin.view, making.value);
+fn check_type_definition(new: &NewDefinition<'_, '_>) -> Read<()> {
+    let (view, value) = (new.origin.view, new.value);
     let fits = |key: u32| match view.text(key) {
         b"@container" => view.kind(key + 1) == JsonKind::String && view.text(key + 1) == b"@set",
         b"@protected" => true,
@@ -697,19 +708,19 @@ fn check_type_definition(making: &NewDefinition<'_, '_>) -> Read<()> {
     {
         return Ok(());
     }
-    Err(making.wrong(
+    Err(new.error_at(
         "keyword redefinition",
         value,
         "its definition may contain only \"@container\": \"@set\" and @protected",
     ))
 }
 
-/// Steps 19: `@container`.
-fn containers(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
-    let Some(value) = making.get(b"@container") else {
+/// Step 19: `@container`.
+fn containers(new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<()> {
+    let Some(value) = new.get(b"@container") else {
         return Ok(());
     };
-    let view = making.origin.view;
+    let view = new.origin.view;
     let of = |node: u32| match view.kind(node) {
         JsonKind::String => Containers::of(view.text(node)),
         _ => None,
@@ -722,19 +733,19 @@ fn containers(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()>
         _ => of(value),
     };
     let Some(all) = all.filter(|all| all.fit()) else {
-        return Err(making.wrong(
+        return Err(new.error_at(
             "invalid container mapping",
             value,
             "its @container is not a valid container or combination of containers",
         ));
     };
-    made.containers = all;
+    definition.containers = all;
     if all.has(Containers::TYPE) {
-        if made.coercion == Coercion::Default {
-            made.coercion = Coercion::Id;
+        if definition.coercion == Coercion::Default {
+            definition.coercion = Coercion::Id;
         }
-        if !matches!(made.coercion, Coercion::Id | Coercion::Vocab) {
-            return Err(making.wrong(
+        if !matches!(definition.coercion, Coercion::Id | Coercion::Vocab) {
+            return Err(new.error_at(
                 "invalid type mapping",
                 value,
                 "the @type of a type map must be @id or @vocab",
@@ -745,17 +756,17 @@ fn containers(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()>
 }
 
 /// Steps 22 and 23: `@language` and `@direction`.
-fn languages(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
-    if making.get(b"@type").is_some() {
+fn languages(new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<()> {
+    if new.get(b"@type").is_some() {
         return Ok(());
     }
-    let view = making.origin.view;
-    if let Some(value) = making.get(b"@language") {
-        made.language = match view.kind(value) {
+    let view = new.origin.view;
+    if let Some(value) = new.get(b"@language") {
+        definition.language = match view.kind(value) {
             JsonKind::Null => Override::Null,
             JsonKind::String => Override::Value(view.text(value).into()),
             _ => {
-                return Err(making.wrong(
+                return Err(new.error_at(
                     "invalid language mapping",
                     value,
                     "its @language must be a string or null",
@@ -763,12 +774,12 @@ fn languages(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> 
             }
         };
     }
-    if let Some(value) = making.get(b"@direction") {
-        made.direction = match direction_of(&view, value) {
+    if let Some(value) = new.get(b"@direction") {
+        definition.direction = match direction_of(&view, value) {
             Some(direction) => Override::Value(direction),
             None if view.kind(value) == JsonKind::Null => Override::Null,
             None => {
-                return Err(making.wrong(
+                return Err(new.error_at(
                     "invalid base direction",
                     value,
                     "its @direction must be \"ltr\", \"rtl\" or null",
@@ -779,47 +790,47 @@ fn languages(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> 
     Ok(())
 }
 
-/// Steps 24: `@nest`.
-fn nest(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
-    let Some(value) = making.get(b"@nest") else {
+/// Step 24: `@nest`.
+fn nest(new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<()> {
+    let Some(value) = new.get(b"@nest") else {
         return Ok(());
     };
-    let text = making.origin.view.text(value);
+    let text = new.origin.view.text(value);
     let is_keyword = Keyword::of(text).is_some_and(|keyword| keyword != Keyword::Nest);
-    if making.origin.view.kind(value) != JsonKind::String || is_keyword {
-        return Err(making.wrong(
+    if new.origin.view.kind(value) != JsonKind::String || is_keyword {
+        return Err(new.error_at(
             "invalid @nest value",
             value,
             "its @nest must be a term, or @nest itself",
         ));
     }
-    made.nest = Some(text.into());
+    definition.nest = Some(text.into());
     Ok(())
 }
 
-/// Steps 25: `@prefix`.
-fn prefix(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
-    let Some(value) = making.get(b"@prefix") else {
+/// Step 25: `@prefix`.
+fn prefix(new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<()> {
+    let Some(value) = new.get(b"@prefix") else {
         return Ok(());
     };
-    let wrong = |reason: &str| Err(making.wrong("invalid term definition", value, reason));
-    if making.term.iter().any(|byte| matches!(byte, b':' | b'/')) {
-        return wrong("a prefix must not contain a colon or a slash");
+    let invalid = |reason: &str| Err(new.error_at("invalid term definition", value, reason));
+    if new.term.iter().any(|byte| matches!(byte, b':' | b'/')) {
+        return invalid("a prefix must not contain a colon or a slash");
     }
-    made.prefix = boolean(making, value, "@prefix")?;
-    if made.prefix && matches!(made.mapping, Mapping::Keyword(_)) {
-        return wrong("a keyword cannot be a prefix");
+    definition.prefix = boolean(new, value, "@prefix")?;
+    if definition.prefix && matches!(definition.mapping, Mapping::Keyword(_)) {
+        return invalid("a keyword cannot be a prefix");
     }
     Ok(())
 }
 
-/// Step 26.
-fn unknown_entries(making: &NewDefinition<'_, '_>) -> Read<()> {
-    let view = making.origin.view;
-    if view.kind(making.value) != JsonKind::Object {
+/// Step 26: other entries.
+fn unknown_entries(new: &NewDefinition<'_, '_>) -> Read<()> {
+    let view = new.origin.view;
+    if view.kind(new.value) != JsonKind::Object {
         return Ok(());
     }
-    for key in view.keys(making.value) {
+    for key in view.keys(new.value) {
         if !matches!(
             view.text(key),
             b"@id"
@@ -838,37 +849,43 @@ fn unknown_entries(making: &NewDefinition<'_, '_>) -> Read<()> {
                 "a definition must not have the entry {}",
                 quote(view.text(key))
             );
-            return Err(making.wrong("invalid term definition", key, &reason));
+            return Err(new.error_at("invalid term definition", key, &reason));
         }
     }
     Ok(())
 }
 
-fn boolean(making: &NewDefinition<'_, '_>, value: u32, key: &str) -> Read<bool> {
-    match making.origin.view.kind(value) {
+fn boolean(new: &NewDefinition<'_, '_>, value: u32, key: &str) -> Read<bool> {
+    match new.origin.view.kind(value) {
         JsonKind::True => Ok(true),
         JsonKind::False => Ok(false),
         _ => {
             let code = format!("invalid {key} value");
-            Err(making.wrong(&code, value, &format!("its {key} must be true or false")))
+            Err(new.error_at(&code, value, &format!("its {key} must be true or false")))
         }
     }
 }
 
-/// Approximate bytes of a definition.
-fn bytes_of(term: &[u8], made: &Definition) -> usize {
-    let mapping = match &made.mapping {
+/// Approximate size of a definition in bytes.
+fn bytes_of(term: &[u8], definition: &Definition) -> usize {
+    let mapping = match &definition.mapping {
         Mapping::Iri(iri) => iri.len(),
         _ => 0,
     };
-    let coercion = match &made.coercion {
+    let coercion = match &definition.coercion {
         Coercion::Datatype(iri) => iri.len(),
         _ => 0,
     };
-    let language = match &made.language {
+    let language = match &definition.language {
         Override::Value(tag) => tag.len(),
         _ => 0,
     };
     let rest = |text: &Option<Box<[u8]>>| text.as_ref().map_or(0, |text| text.len());
-    TERM_BYTES + term.len() + mapping + coercion + language + rest(&made.index) + rest(&made.nest)
+    TERM_BYTES
+        + term.len()
+        + mapping
+        + coercion
+        + language
+        + rest(&definition.index)
+        + rest(&definition.nest)
 }

@@ -3,7 +3,8 @@
 //! - In: the bytes of a document. Out: a batch of one message; no batch if the input is only white
 //!   space.
 //! - Cost: the document and its tape are in memory.
-//! - Law: an input that ends too early is truncated. How it is cut changes nothing.
+//! - Law: input that ends too early is truncated. The result does not depend on how the input is
+//!   cut.
 
 use super::lines::{BOM, check_mark, check_utf8, read_error, too_long};
 use super::options::DocumentReading;
@@ -47,7 +48,7 @@ impl DocumentReader {
         check_mark(text, self.lenient)?;
         let start = if text.starts_with(BOM) { BOM.len() } else { 0 };
         check_utf8(text)?;
-        // The parser reads the mark as white space, so that positions refer to the input.
+        // The byte order mark is replaced by white space, so that positions refer to the input.
         text[..start].fill(b' ');
         if text.iter().all(u8::is_ascii_whitespace) {
             return Ok(());
@@ -89,7 +90,7 @@ impl Reader for DocumentReader {
         Ok(self.builder.take())
     }
 
-    /// The rest of a document that is too long is not needed.
+    /// Whether more input is needed. Returns false once the document is too long.
     fn wants(&self, input: &Buffer) -> bool {
         input.bytes.len() as u64 <= self.max
     }

@@ -1,10 +1,10 @@
-//! Writes JSON-LD logs: NDJSON-LD, one JSON-LD document, and the same in other syntaxes.
+//! Writes JSON-LD logs: NDJSON-LD, a single JSON-LD document, and documents in other syntaxes.
 //!
 //! - In: batches.
 //! - Out: one document per message. If the current context is not sufficient, a context message
-//!   with the namespaces that the message declares or uses comes before it.
+//!   with the namespaces that the message declares or uses is written before it.
 //! - Cost: a few copies of the output; no tree is built.
-//! - Law: readers get the same datasets. The text does not depend on how messages are cut into
+//! - Law: readers get the same datasets. The text does not depend on how messages are divided into
 //!   batches.
 //!
 //! [`shape`] finds nodes, nested nodes and lists; [`nodes`] writes them with the [`names`] of the
@@ -33,10 +33,10 @@ use crate::model::write::Style;
 use crate::syntax::prefixes::Declared;
 use crate::syntax::text::encode::{StatementError, StatementWriter, TextLayout, TextWriter};
 
-/// Returns an encoder of a format that writes its documents to a sink.
+/// Returns an encoder that writes the documents of a format to a sink.
 ///
 /// # Errors
-/// If an option does not fit.
+/// If an option is invalid.
 pub(super) fn encoder<S: Sink + 'static>(
     format: &'static FormatSpec,
     values: &Values,
@@ -53,13 +53,13 @@ pub(super) fn encoder<S: Sink + 'static>(
     let merged = single && options.flat;
     if let Some(compact) = &compact {
         if contexts == ContextLines::None {
-            let reason = "a context to write is given, but no context is to be written";
+            let reason = "a context for writing is given, but writing contexts is disabled";
             let first = Remedy::write("context_lines", "first", "writes it");
             return Err(Reason::new(reason).with(first));
         }
         if merged && compact.is_protected() {
             return Err(
-                "the context to write has protected terms, which a document of several messages cannot \
+                "the context for writing has protected terms, which a document of several messages cannot \
                  override; remove @protected or flat"
                     .into(),
             );
@@ -69,7 +69,7 @@ pub(super) fn encoder<S: Sink + 'static>(
         changed: compact.is_some(),
         nodes: NodeWriter::new(sink, compact, options.lenient),
         contexts,
-        set_aside: false,
+        suspended: false,
         merged,
         open: false,
         foreign_context: false,
@@ -89,12 +89,12 @@ struct DocumentWriter<S> {
     /// Whether the context differs from the last one written.
     changed: bool,
     /// Whether the context is suspended for one message.
-    set_aside: bool,
+    suspended: bool,
     /// Whether all messages become one document.
     merged: bool,
     /// Whether that document is open.
     open: bool,
-    /// Whether a context of an earlier run may be in force.
+    /// Whether a context from an earlier run may be in force.
     foreign_context: bool,
 }
 
@@ -123,7 +123,7 @@ impl<S: Sink> DocumentWriter<S> {
         self.changed = false;
         self.nodes.sink.begin(out);
         self.nodes.sink.begin_object(out);
-        if self.set_aside {
+        if self.suspended {
             self.nodes.null_context(out);
         } else {
             self.context(out);
@@ -152,22 +152,22 @@ impl<S: Sink> DocumentWriter<S> {
         self.nodes.sink.begin(out);
         self.nodes.sink.begin_object(out);
         let wrapped =
-            self.contexts == ContextLines::First && self.nodes.has_context() && !self.set_aside;
+            self.contexts == ContextLines::First && self.nodes.has_context() && !self.suspended;
         if wrapped && bare {
             self.nodes.null_context(out);
         } else if message.context && !wrapped {
             self.context(out);
         }
-        let mut tops = 0;
+        let mut top_nodes = 0;
         for graph in &self.nodes.shape.graphs {
-            tops += if graph.name == TermId::DEFAULT_GRAPH {
+            top_nodes += if graph.name == TermId::DEFAULT_GRAPH {
                 let inside = |node: &u32| self.nodes.shape.is_inside(*node);
                 graph.nodes.len() - graph.nodes.clone().filter(inside).count()
             } else {
                 1
             };
         }
-        let holder = match tops {
+        let holder = match top_nodes {
             0 | 1 => NodesContainer::None,
             _ if wrapped => NodesContainer::Included,
             _ => NodesContainer::Graph,
@@ -200,7 +200,7 @@ impl<S: Sink> DocumentWriter<S> {
     fn items(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), StatementError> {
         for graph in 0..self.nodes.shape.graphs.len() {
             if self.nodes.shape.graphs[graph].name == TermId::DEFAULT_GRAPH {
-                self.nodes.tops(message, graph, out)?;
+                self.nodes.top_nodes(message, graph, out)?;
             } else {
                 self.nodes.begin_top(message, out);
                 self.named_graph(message, graph, out)?;
@@ -235,7 +235,7 @@ impl<S: Sink> DocumentWriter<S> {
         self.nodes.id(message, name, out)?;
         self.nodes.keyword(b"\"@graph\"", out);
         self.nodes.sink.begin_array(out);
-        self.nodes.tops(message, graph, out)?;
+        self.nodes.top_nodes(message, graph, out)?;
         self.nodes.sink.end_array(out);
         Ok(())
     }
@@ -246,7 +246,7 @@ impl<S: Sink> DocumentWriter<S> {
             self.open = true;
             self.nodes.sink.begin(out);
             self.nodes.sink.begin_object(out);
-            self.nodes.names.take_all();
+            self.nodes.names.include_all();
             if self.nodes.has_context() {
                 self.context(out);
             }
@@ -289,11 +289,11 @@ impl<S: Sink> StatementWriter for DocumentWriter<S> {
         style: Style,
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
-        // An empty document has no context, nor does the continuation of one.
+        // Neither an empty document nor a continued document has a context.
         match self.contexts {
-            ContextLines::First => self.changed |= self.nodes.turn_to(batch, message, false),
+            ContextLines::First => self.changed |= self.nodes.adapt_to(batch, message, false),
             ContextLines::Every if !self.merged && !batch.message(message).is_empty() => {
-                self.nodes.turn_to(batch, message, true);
+                self.nodes.adapt_to(batch, message, true);
             }
             _ => {}
         }
@@ -333,12 +333,12 @@ impl<S: Sink> StatementWriter for DocumentWriter<S> {
                 content.reset = true;
                 self.items(content, out)?;
             } else if self.contexts == ContextLines::First && self.nodes.is_protected() {
-                // A message cannot clear such a context.
-                self.set_aside = true;
+                // A message cannot clear a protected context.
+                self.suspended = true;
                 self.changed = true;
                 self.context_message(out);
                 let written = self.document(content, true, out);
-                self.set_aside = false;
+                self.suspended = false;
                 self.changed = true;
                 written?;
             } else {
@@ -360,7 +360,7 @@ impl<S: Sink> StatementWriter for DocumentWriter<S> {
         // A context message depends on those before it.
         let settled = self.contexts != ContextLines::First
             || !(self.changed || self.nodes.is_protected() || self.nodes.names.any());
-        settled && !self.merged && !self.foreign_context && !self.nodes.names.waits()
+        settled && !self.merged && !self.foreign_context && !self.nodes.names.has_pending()
     }
 
     fn twin(&self) -> Option<Self> {

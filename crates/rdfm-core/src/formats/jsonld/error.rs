@@ -34,11 +34,11 @@ impl DerefMut for JsonLdError {
     }
 }
 
-/// A result that may fail because of a rule of JSON-LD or a limit.
+/// A result whose error is a violated JSON-LD rule or limit.
 pub(super) type Read<T> = Result<T, JsonLdError>;
 
 impl JsonLdError {
-    /// Creates any error.
+    /// Creates an error of any class.
     #[cold]
     pub fn of(class: ErrorClass, at: Option<u32>, reason: impl Into<Reason>) -> Self {
         let reason = reason.into();
@@ -56,7 +56,7 @@ impl JsonLdError {
     /// enough stack.
     #[cold]
     pub fn out_of_stack(error: &io::Error) -> Self {
-        let reason = format!("no thread for a message that nests deeply: {error}");
+        let reason = format!("cannot start a thread for a deeply nested message: {error}");
         Self::of(ErrorClass::Limit, None, reason)
     }
 

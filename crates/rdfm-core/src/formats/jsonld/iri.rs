@@ -2,7 +2,7 @@
 //!
 //! - In: a text. Out: whether it is an IRI, with the same result as the `oxiri` crate, usually
 //!   without calling it.
-//! - Cost: one check per byte. `oxiri` is called for `%`, brackets, characters beyond ASCII, and
+//! - Cost: one check per byte. `oxiri` is called for `%`, brackets, non-ASCII characters, and
 //!   authorities that are not plain hosts.
 //! - [`BaseIri::resolve`] follows RFC 3986, 5.2, exactly, as JSON-LD requires: dot segments of the
 //!   base are removed too, which `oxiri` does not do.
@@ -50,15 +50,15 @@ pub(super) fn is_iri(text: &[u8]) -> bool {
     simple(text) || std::str::from_utf8(text).is_ok_and(|text| oxiri::Iri::parse(text).is_ok())
 }
 
-/// Checks IRIs and remembers the beginnings of some, because IRIs in logs are similar.
+/// Checks IRIs and caches the beginnings of some, because many IRIs in a log begin in the same way.
 #[derive(Debug, Default)]
 pub(super) struct IriChecker {
     /// Beginnings up to a slash after which plain bytes are allowed, by the position of that slash.
     begins: [Vec<u8>; 4],
 }
 
-/// Maximum length of a remembered beginning.
-const MAX_BEGUN: usize = 256;
+/// Maximum length of a cached beginning.
+const MAX_BEGINNING: usize = 256;
 
 impl IriChecker {
     /// Whether a text is an absolute IRI.
@@ -68,15 +68,15 @@ impl IriChecker {
             return is_iri(text);
         };
         let (begin, rest) = text.split_at(slash + 1);
-        let known = &self.begins[slash % 4];
-        if known.len() == begin.len() && begins(begin, known) && is_plain(rest) {
+        let cached = &self.begins[slash % 4];
+        if cached.len() == begin.len() && begins(begin, cached) && is_plain(rest) {
             return true;
         }
         let answer = is_iri(text);
-        if answer && begin.len() <= MAX_BEGUN && takes_plain(begin) {
-            let known = &mut self.begins[slash % 4];
-            known.clear();
-            known.extend_from_slice(begin);
+        if answer && begin.len() <= MAX_BEGINNING && takes_plain(begin) {
+            let cached = &mut self.begins[slash % 4];
+            cached.clear();
+            cached.extend_from_slice(begin);
         }
         answer
     }
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn iris_are_recognized_as_by_oxiri() {
+    fn iris_are_recognized_as_oxiri_does() {
         for text in [
             "http://a",
             "http://a/",

@@ -1,6 +1,6 @@
 //! NDJSON-LD logs. Each line is a context, an empty message or a message.
 //!
-//! - In: pieces, cut anywhere. Only complete lines are read.
+//! - In: pieces of any size. Only complete lines are read.
 //! - Out: batches of complete messages, as soon as there is no complete line left.
 //! - Cost: linear. Memory is bounded by a line, its tape, a piece and a batch.
 //! - Law: how the input is cut changes neither messages nor errors. LF ends a line; a CR before it
@@ -26,7 +26,7 @@ pub struct NdjsonReader {
     reader: MessageReader,
     builder: BatchBuilder,
     tape: Tape,
-    /// No byte between the first unread one and this index is a line end.
+    /// The bytes between the first unread byte and this index contain no line ends.
     scanned: usize,
     lines: LinePosition,
     max: u64,
@@ -83,7 +83,7 @@ impl NdjsonReader {
         let offset = input.offset();
         let mut line = input.bytes.get(input.at..end).unwrap_or_default();
         let mut before = 0;
-        // Logs joined from several files may contain marks between them.
+        // Logs joined from several files may contain byte order marks at the joins.
         let marked = check_mark(line, self.lenient);
         if line.starts_with(BOM) {
             before = BOM.len();
@@ -189,8 +189,8 @@ impl Reader for NdjsonReader {
         Ok(Some(skipped.take()))
     }
 
-    fn forget(&mut self, gone: &[u8]) {
-        self.scanned = self.scanned.saturating_sub(gone.len());
+    fn forget(&mut self, consumed: &[u8]) {
+        self.scanned = self.scanned.saturating_sub(consumed.len());
     }
 
     fn noticed(&self) -> Noticed {
@@ -198,7 +198,7 @@ impl Reader for NdjsonReader {
     }
 }
 
-/// Converts an error in the unread input. `last` states that the log ends there, so that it may be
+/// Converts an error in the unread input. `last` is true if the log ends there, so that it may be
 /// truncated.
 #[cold]
 pub(super) fn read_error(

@@ -28,7 +28,7 @@ pub(super) struct StoredJson {
 }
 
 impl StoredJson {
-    /// Creates a text from a tape that needs no source.
+    /// Creates a text from a tape that does not refer to a source.
     pub fn new(tape: Tape) -> Self {
         Self {
             source: Box::default(),
@@ -70,7 +70,7 @@ type LoadOutcome = Result<Arc<StoredJson>, JsonLdError>;
 pub(super) struct ContextStore {
     loader: Option<Arc<dyn ContextLoader>>,
     bounds: Bounds,
-    known: RefCell<LoadedContexts>,
+    loaded: RefCell<LoadedContexts>,
 }
 
 #[derive(Debug, Default)]
@@ -89,27 +89,27 @@ impl ContextStore {
                 max_repeated: 0,
                 duplicates: true,
             },
-            known: RefCell::default(),
+            loaded: RefCell::default(),
         }
     }
 
     /// Total bytes of the documents so far.
     pub fn bytes(&self) -> u64 {
-        self.known.borrow().bytes
+        self.loaded.borrow().bytes
     }
 
     /// Returns the document of an absolute URL.
     pub fn load(&self, url: &str) -> LoadOutcome {
-        if let Some(outcome) = self.known.borrow().outcomes.get(url) {
+        if let Some(outcome) = self.loaded.borrow().outcomes.get(url) {
             return outcome.clone();
         }
         let outcome = self.load_new(url);
-        let mut known = self.known.borrow_mut();
-        known.bytes += url.len() as u64 + 128;
+        let mut loaded = self.loaded.borrow_mut();
+        loaded.bytes += url.len() as u64 + 128;
         if let Ok(kept) = &outcome {
-            known.bytes += kept.bytes() as u64;
+            loaded.bytes += kept.bytes() as u64;
         }
-        if known.bytes > self.bounds.max_bytes {
+        if loaded.bytes > self.bounds.max_bytes {
             return Err(JsonLdError::limit(
                 None,
                 Reason::limit(
@@ -121,7 +121,7 @@ impl ContextStore {
                 ),
             ));
         }
-        known.outcomes.insert(url.into(), outcome.clone());
+        loaded.outcomes.insert(url.into(), outcome.clone());
         outcome
     }
 
@@ -150,12 +150,12 @@ impl ContextStore {
         parse(&remote.document, &mut tape, &self.bounds).map_err(|error| {
             let position = position(&remote.document, error.at);
             let text = format!("{} ({position})", error.reason);
-            let mut wrong = broken(&text).because_of(&error.reason);
-            wrong.class = match error.class {
+            let mut invalid = broken(&text).because_of(&error.reason);
+            invalid.class = match error.class {
                 ErrorClass::Limit => ErrorClass::Limit,
                 _ => ErrorClass::Malformed,
             };
-            wrong
+            invalid
         })?;
         Ok(Arc::new(StoredJson {
             source: remote.document.into(),

@@ -1,7 +1,7 @@
-//! Whether a text that could not be read may have been a context message. If so, the context in
+//! Determines whether an unreadable text may have been a context message. If so, the context in
 //! force is unknown.
 //!
-//! - In: a line of NDJSON-LD or a document of YAML-LD, or its beginning, with an error in it.
+//! - In: an invalid NDJSON-LD line or YAML-LD document, or the beginning of one.
 //! - Out: false if it has a key other than `@context`, which makes it a data message.
 //! - Cost: one pass, only for a text with an error.
 

@@ -8,7 +8,7 @@ use super::error::Read;
 use super::keyword::Keyword;
 use super::shape::ObjectShape;
 use super::walk::{
-    ActiveProperty, GraphWrap, Item, ItemTarget, LEFT_OUT, MapKeyExtra, ObjectEntry, RelativeTo,
+    ActiveProperty, DROPPED, GraphWrap, Item, ItemTarget, MapKeyExtra, ObjectEntry, RelativeTo,
     ValueSlot, Walk,
 };
 use crate::model::term::TermId;
@@ -34,12 +34,12 @@ impl Walk<'_> {
         scoped: &Arc<ScopedContext>,
         value: u32,
     ) -> Read<u32> {
-        let made = self.contexts.scoped(
+        let result = self.contexts.scoped(
             context,
             std::slice::from_ref(scoped),
             ContextScope::Property,
         );
-        made.map_err(|wrong| wrong.or_at(self.at(value)))
+        result.map_err(|error| error.or_at(self.at(value)))
     }
 
     /// Processes an object. Returns true if it has no meaning.
@@ -132,8 +132,8 @@ impl Walk<'_> {
         if self.view.tape.has_contexts()
             && let Some(local) = self.view.get(object, b"@context")
         {
-            let made = self.contexts.local(context, &self.view, local);
-            context = made.map_err(|wrong| wrong.or_at(self.at(local)))?;
+            let result = self.contexts.local(context, &self.view, local);
+            context = result.map_err(|error| error.or_at(self.at(local)))?;
         }
         if self.contexts.get(context).state.has_scoped {
             return Ok((self.type_context(object, context)?, context));
@@ -175,8 +175,8 @@ impl Walk<'_> {
         let Some(first) = first else {
             return Ok(context);
         };
-        let made = self.contexts.scoped(context, &chain, ContextScope::Type);
-        made.map_err(|wrong| wrong.or_at(self.at(first)))
+        let result = self.contexts.scoped(context, &chain, ContextScope::Type);
+        result.map_err(|error| error.or_at(self.at(first)))
     }
 
     /// Processes an object of known shape.
@@ -197,10 +197,10 @@ impl Walk<'_> {
         if is_list || is_set {
             self.empty_entries(shape)?;
             if (is_list && is_set) || self.has_more_than_an_index(shape)? {
-                return Err(self.wrong(
+                return Err(self.error_at(
                     "invalid set or list object",
                     object,
-                    "an object with @list or @set may contain only @index in addition",
+                    "apart from @list or @set, a list or set object may contain only @index",
                 ));
             }
             if is_list {
@@ -215,7 +215,7 @@ impl Walk<'_> {
     /// Processes a list object.
     pub fn list(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<()> {
         if let ItemTarget::Subject { .. } | ItemTarget::Reversed { .. } = slot.target {
-            return self.deliver(Item::List(LEFT_OUT), slot, value);
+            return self.deliver(Item::List(DROPPED), slot, value);
         }
         let mut graph = slot.graph;
         if slot.wrap != GraphWrap::Never {
@@ -252,7 +252,7 @@ impl Walk<'_> {
         let inner = ValueSlot {
             property,
             from_map: false,
-            // The context of the set may define the property in another way.
+            // The context of the set may define the property differently.
             in_list: property.is_some_and(|active| self.is_list(active)),
             in_array: false,
             is_root: false,
@@ -281,7 +281,7 @@ impl Walk<'_> {
         self.containers(active).has(Containers::LIST)
     }
 
-    /// Processes a node. Returns true if it is only a language, which has no meaning.
+    /// Processes a node. Returns true if it contains only a language, which has no meaning.
     pub fn node(&mut self, shape: &ObjectShape, type_scoped: u32, slot: &ValueSlot) -> Read<bool> {
         if shape.language != 0 && self.is_language_only(shape)? {
             self.empty_entries(shape)?;
@@ -357,8 +357,9 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// Processes the properties and `@reverse` of an object that is not a node, before the check
-    /// that they add nothing to it. They may contain errors and keys to drop.
+    /// Processes the properties and `@reverse` of an object that is not a node, because they may
+    /// contain errors and keys to drop. Afterwards the caller checks that they add nothing to the
+    /// object.
     pub fn empty_entries(&mut self, shape: &ObjectShape) -> Read<()> {
         if !shape.properties && !shape.reverse {
             return Ok(());
@@ -375,11 +376,11 @@ impl Walk<'_> {
             match meaning {
                 Meaning::Property(number) => {
                     let active = ActiveProperty::cached(context, number);
-                    self.property(LEFT_OUT, active, value, LEFT_OUT)?;
+                    self.property(DROPPED, active, value, DROPPED)?;
                 }
-                Meaning::Uncached => self.uncached_property(LEFT_OUT, context, value, LEFT_OUT)?,
+                Meaning::Uncached => self.uncached_property(DROPPED, context, value, DROPPED)?,
                 Meaning::Keyword(Keyword::Reverse) => {
-                    self.reverse(LEFT_OUT, value, context, LEFT_OUT)?;
+                    self.reverse(DROPPED, value, context, DROPPED)?;
                 }
                 _ => {}
             }
@@ -423,12 +424,12 @@ impl Walk<'_> {
 
     /// Processes included nodes, which are in the same graph.
     pub fn included(&mut self, value: u32, context: u32, graph: TermId) -> Read<()> {
-        let is_right = match self.view.kind(value) {
+        let is_valid = match self.view.kind(value) {
             JsonKind::Object => self.is_node_object(value, context)?,
             kind => kind == JsonKind::Array,
         };
-        if !is_right {
-            return Err(self.wrong(
+        if !is_valid {
+            return Err(self.error_at(
                 "invalid @included value",
                 value,
                 "@included must contain node objects, not values or references",
@@ -447,7 +448,7 @@ impl Walk<'_> {
             let active = match self.contexts.meaning(context, self.view.text(key)) {
                 Meaning::Keyword(Keyword::Context) | Meaning::Null => continue,
                 Meaning::Keyword(_) => {
-                    return Err(self.wrong(
+                    return Err(self.error_at(
                         "invalid reverse property map",
                         key,
                         "the keys of @reverse must be properties",

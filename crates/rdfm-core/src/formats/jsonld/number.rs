@@ -26,7 +26,7 @@ pub(super) enum DoubleDigits {
 /// Number of digits before the decimal point up to which a number is an integer (10^21).
 const MAX_DIGITS: i64 = 21;
 
-/// Appends the canonical form of a number. With `double`, always that of a double.
+/// Appends the canonical form of a number. If `double` is true, it is always the form of a double.
 pub(super) fn canonical(
     token: &[u8],
     double: bool,
@@ -138,7 +138,7 @@ pub(super) fn ecmascript(token: &[u8], out: &mut Vec<u8>) -> bool {
     let power = exponent.parse::<i32>().unwrap_or_default() + 1;
     out.extend((number < 0.0).then_some(b'-'));
     let zeros = |count: i32| "0".repeat(usize::try_from(count).unwrap_or_default());
-    let made = if count <= power && power <= 21 {
+    let result = if count <= power && power <= 21 {
         format!("{digits}{}", zeros(power - count))
     } else if 0 < power && power <= 21 {
         let (whole, rest) = digits.split_at(usize::try_from(power).unwrap_or_default());
@@ -151,7 +151,7 @@ pub(super) fn ecmascript(token: &[u8], out: &mut Vec<u8>) -> bool {
         let sign = if power > 0 { "+" } else { "-" };
         format!("{first}{point}{rest}e{sign}{}", (power - 1).abs())
     };
-    out.extend_from_slice(made.as_bytes());
+    out.extend_from_slice(result.as_bytes());
     true
 }
 

@@ -15,7 +15,8 @@ const GROUP: &str = "JSON-LD";
 pub const RDF_DIRECTION: OptionSpec = OptionSpec::new(
     "rdf_direction",
     ValueKind::Choice(&["literal", "none", "i18n-datatype", "compound-literal"]),
-    "How base directions are represented: as literals of RDF 1.2 (literal), or in another form.",
+    "How base directions are represented: as RDF 1.2 literals (literal), not at all (none), or in one of the forms \
+     that JSON-LD 1.1 defines.",
 )
 .default(Default::Text("literal"))
 .group(GROUP);
@@ -40,13 +41,13 @@ pub const CONTEXTS: &[OptionSpec] = &[
     OptionSpec::new(
         "context",
         ValueKind::Files,
-        "The file of a remote context; may be repeated.",
+        "A remote context and the file that contains it; may be repeated.",
     )
     .group(GROUP),
     OptionSpec::new(
         "contexts",
         ValueKind::File,
-        "A folder of remote contexts, located by an index.json or as host/path.",
+        "A folder of remote contexts, which are located by an index.json or by host/path.",
     )
     .metavar("DIR")
     .group(GROUP),
@@ -74,15 +75,15 @@ pub const CONTEXT_LINES: OptionSpec = OptionSpec::new(
 .default(Default::Text("first"))
 .group(GROUP);
 
-/// Like [`CONTEXT_LINES`], with another default for standard output, which line-based programs may
-/// read.
+/// Like [`CONTEXT_LINES`], with a different default for standard output, which line-based programs
+/// may read.
 pub const CONTEXTS_OF_LINES: OptionSpec = CONTEXT_LINES.printed(Default::Text("every"));
 
 /// A context for compaction.
 pub const COMPACT_WITH: OptionSpec = OptionSpec::new(
     "compact_with",
     ValueKind::Context,
-    "Write with this JSON-LD context instead of one of the namespaces.",
+    "Write with this JSON-LD context instead of one generated from the namespaces.",
 )
 .group(GROUP);
 
@@ -123,7 +124,7 @@ pub(super) struct DocumentReading {
     pub exact_doubles: bool,
     /// JSON text of a context that applies before any other, or of a document that contains it.
     pub expand_context: Option<String>,
-    /// Loads remote contexts. Without it none is available.
+    /// Loads remote contexts. `None`: remote contexts are not available.
     pub contexts: Option<Arc<dyn ContextLoader>>,
 }
 
@@ -150,7 +151,7 @@ pub(super) enum ContextLines {
     First,
     /// Every document.
     Every,
-    /// None: the expanded form.
+    /// No document: the expanded form is written.
     None,
 }
 
@@ -160,7 +161,7 @@ pub(super) struct DocumentWriting {
     /// Whether to write all messages as one, with distinct blank nodes.
     pub flat: bool,
     pub context_lines: ContextLines,
-    /// JSON text of a context for compaction, instead of one of the namespaces.
+    /// JSON text of a context for compaction, instead of one generated from the namespaces.
     pub compact_with: Option<String>,
 }
 

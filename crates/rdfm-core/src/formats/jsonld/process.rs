@@ -34,7 +34,7 @@ pub(super) struct Origin<'v> {
 }
 
 impl<'v> Origin<'v> {
-    /// In the message itself.
+    /// Returns the origin of a context in the message itself.
     pub fn message(view: &View<'v>, url: Option<Arc<BaseIri>>) -> Self {
         Self {
             view: *view,
@@ -45,7 +45,7 @@ impl<'v> Origin<'v> {
         }
     }
 
-    /// In a definition that was processed before.
+    /// Returns the origin of a context in a definition that was processed before.
     pub fn kept(scoped: &'v ScopedContext) -> Self {
         Self {
             view: scoped.kept.view(),
@@ -56,7 +56,7 @@ impl<'v> Origin<'v> {
         }
     }
 
-    /// In a definition of this context.
+    /// Returns the origin of a context in a definition of this context.
     pub fn within(&self, scoped: &'v ScopedContext) -> Self {
         Self {
             in_message: self.in_message,
@@ -67,7 +67,7 @@ impl<'v> Origin<'v> {
 
     /// Creates an error at a node.
     #[cold]
-    pub fn wrong(&self, code: &str, node: u32, reason: &str) -> JsonLdError {
+    pub fn error_at(&self, code: &str, node: u32, reason: &str) -> JsonLdError {
         let at = self.view.node(node).at;
         if self.in_message {
             return JsonLdError::new(code, Some(at), reason);
@@ -233,10 +233,10 @@ impl<'c> Processor<'c> {
         match origin.view.kind(value) {
             JsonKind::Null => {
                 if !overrides && self.state.protected > 0 {
-                    return Err(origin.wrong(
+                    return Err(origin.error_at(
                         "invalid context nullification",
                         value,
-                        "the context null would clear protected terms",
+                        "the null context would clear protected terms",
                     ));
                 }
                 let previous = self.state.previous.filter(|_| !propagates);
@@ -246,7 +246,7 @@ impl<'c> Processor<'c> {
             }
             JsonKind::String => self.reference(origin, value, overrides),
             JsonKind::Object => self.definition(origin, value, overrides),
-            _ => Err(origin.wrong(
+            _ => Err(origin.error_at(
                 "invalid local context",
                 value,
                 "a context must be an object, the URL of one, null, or an array of these",
@@ -261,7 +261,7 @@ impl<'c> Processor<'c> {
             return Ok(text.into());
         }
         let Some(base) = &origin.url else {
-            let wrong = origin.wrong(
+            let error = origin.error_at(
                 "loading document failed",
                 value,
                 &format!(
@@ -269,7 +269,7 @@ impl<'c> Processor<'c> {
                     quote(text)
                 ),
             );
-            return Err(wrong.with(Remedy::read("base", "IRI", "makes it absolute")));
+            return Err(error.with(Remedy::read("base", "IRI", "makes it absolute")));
         };
         let mut url = Vec::new();
         base.resolve(text, &mut url);
@@ -284,17 +284,17 @@ impl<'c> Processor<'c> {
         url: &[u8],
     ) -> Read<(Arc<StoredJson>, u32)> {
         let text = String::from_utf8_lossy(url);
-        let loaded = self.contexts.store().load(&text).map_err(|wrong| {
-            let text = wrong.reason.text();
-            let found = origin.wrong("loading remote context failed", value, text);
-            let mut found = found.because_of(&wrong.reason);
-            found.class = wrong.class;
+        let loaded = self.contexts.store().load(&text).map_err(|error| {
+            let text = error.reason.text();
+            let found = origin.error_at("loading remote context failed", value, text);
+            let mut found = found.because_of(&error.reason);
+            found.class = error.class;
             found
         })?;
         let view = loaded.view();
         match view.get(0, b"@context") {
             Some(context) if view.kind(0) == JsonKind::Object => Ok((loaded, context)),
-            _ => Err(origin.wrong(
+            _ => Err(origin.error_at(
                 "invalid remote context",
                 value,
                 &format!("the document {} contains no context", quote(url)),
@@ -308,11 +308,11 @@ impl<'c> Processor<'c> {
             return Ok(());
         }
         if self.references.len() >= MAX_REMOTE {
-            return Err(origin.wrong(
+            return Err(origin.error_at(
                 "context overflow",
                 value,
                 &format!(
-                    "contexts refer to each other more than {MAX_REMOTE} deep, at {}",
+                    "contexts refer to each other more than {MAX_REMOTE} levels deep, at {}",
                     quote(&url)
                 ),
             ));
@@ -340,7 +340,11 @@ impl<'c> Processor<'c> {
             return self.entries(origin, object, None, overrides);
         };
         if view.kind(import) != JsonKind::String {
-            return Err(origin.wrong("invalid @import value", import, "@import must be a string"));
+            return Err(origin.error_at(
+                "invalid @import value",
+                import,
+                "@import must be a string",
+            ));
         }
         let url = Self::url(origin, import)?;
         let (kept, context) = self.load(origin, import, &url)?;
@@ -353,14 +357,14 @@ impl<'c> Processor<'c> {
             remote: true,
         };
         if imported.view.kind(context) != JsonKind::Object {
-            return Err(origin.wrong(
+            return Err(origin.error_at(
                 "invalid remote context",
                 import,
                 &format!("the context of {} is not an object", quote(&url)),
             ));
         }
         if let Some(again) = imported.view.get(context, b"@import") {
-            return Err(imported.wrong(
+            return Err(imported.error_at(
                 "invalid context entry",
                 again,
                 "an imported context must not import another",
@@ -401,7 +405,7 @@ impl<'c> Processor<'c> {
                 JsonKind::True => local.protected |= key == b"@protected",
                 JsonKind::False => {}
                 _ => {
-                    return Err(origin.wrong(
+                    return Err(origin.error_at(
                         &format!("invalid {word} value"),
                         value,
                         &format!("{word} must be true or false"),
@@ -420,8 +424,8 @@ impl<'c> Processor<'c> {
         Ok(())
     }
 
-    /// Fast path for a context definition with only names of absolute IRIs, like most. Returns
-    /// false for others.
+    /// Fast path for a context definition that only maps names to absolute IRIs, as most do.
+    /// Returns false for other definitions.
     fn plain_entries(&mut self, origin: &Origin<'_>, object: u32) -> Read<bool> {
         let view = origin.view;
         let is_keyword = |key| view.text(key).first() == Some(&b'@');
@@ -450,11 +454,12 @@ impl<'c> Processor<'c> {
         let mut count = 0;
         for key in view.keys(object) {
             let term = view.text(key);
-            let Some(known) = self.state.terms.get(term) else {
+            let Some(definition) = self.state.terms.get(term) else {
                 return Ok(None);
             };
             count += 1;
-            if view.kind(key + 1) != JsonKind::String || !known.is_name_of(view.text(key + 1)) {
+            if view.kind(key + 1) != JsonKind::String || !definition.is_name_of(view.text(key + 1))
+            {
                 let Some(plain) = plain_entry(view, key) else {
                     return Ok(None);
                 };
@@ -486,11 +491,11 @@ impl<'c> Processor<'c> {
             return Ok(());
         };
         let number = std::str::from_utf8(origin.view.text(value)).map(str::parse::<f64>);
-        let is_right = matches!(number, Ok(Ok(number)) if (number - 1.1).abs() < f64::EPSILON);
-        if origin.view.kind(value) == JsonKind::Number && is_right {
+        let is_valid = matches!(number, Ok(Ok(number)) if (number - 1.1).abs() < f64::EPSILON);
+        if origin.view.kind(value) == JsonKind::Number && is_valid {
             return Ok(());
         }
-        Err(origin.wrong(
+        Err(origin.error_at(
             "invalid @version value",
             value,
             "@version must be the number 1.1",
@@ -519,7 +524,7 @@ impl<'c> Processor<'c> {
             _ => None,
         };
         let Some(base) = base else {
-            return Err(origin.wrong(
+            return Err(origin.error_at(
                 "invalid base IRI",
                 value,
                 &format!(
@@ -548,7 +553,7 @@ impl<'c> Processor<'c> {
                 .expand(origin.view.text(value), true, true, &mut vocab)
                 == Expanded::Text;
         if !is_text || !(has_iri_form(&vocab) || vocab.starts_with(b"_:")) {
-            return Err(origin.wrong(
+            return Err(origin.error_at(
                 "invalid vocab mapping",
                 value,
                 &format!(
@@ -571,7 +576,7 @@ impl<'c> Processor<'c> {
             JsonKind::Null => None,
             JsonKind::String => Some(origin.view.text(value).into()),
             _ => {
-                return Err(origin.wrong(
+                return Err(origin.error_at(
                     "invalid default language",
                     value,
                     "@language must be a string or null",
@@ -589,7 +594,7 @@ impl<'c> Processor<'c> {
             Some(direction) => Some(direction),
             None if origin.view.kind(value) == JsonKind::Null => None,
             None => {
-                return Err(origin.wrong(
+                return Err(origin.error_at(
                     "invalid base direction",
                     value,
                     "@direction must be \"ltr\", \"rtl\" or null",
@@ -602,29 +607,29 @@ impl<'c> Processor<'c> {
     /// Creates the error for definitions that refer to each other too deeply.
     #[cold]
     pub fn too_deep(&self, origin: &Origin<'_>, node: u32) -> JsonLdError {
-        let mut wrong = origin.wrong(
+        let mut error = origin.error_at(
             "",
             node,
             "definitions of a context refer to each other too deeply",
         );
-        wrong.class = ErrorClass::Limit;
-        wrong.reason = Reason::limit(
+        error.class = ErrorClass::Limit;
+        error.reason = Reason::limit(
             format!(
-                "definitions of a context refer to each other more than {} deep",
+                "definitions of a context refer to each other more than {} levels deep",
                 self.contexts.max_depth()
             ),
             "max_depth",
         );
-        wrong
+        error
     }
 }
 
-/// An entry of a context that depends on no other: a name of an absolute IRI.
+/// An entry of a context that does not depend on other entries: a name mapped to an absolute IRI.
 pub(super) struct PlainEntry<'v> {
     pub iri: &'v [u8],
-    /// Whether plain bytes after it always form an IRI.
+    /// Whether the IRI followed by plain bytes is always an IRI.
     pub is_open: bool,
-    /// Whether it is a prefix, if the entry states that.
+    /// Whether it is a prefix, if the entry specifies that.
     pub prefix: Option<bool>,
 }
 

@@ -28,7 +28,7 @@ const TAPE_FACTOR: u64 = 4;
 
 /// The context of a log.
 enum LogContext {
-    /// None, or `null`.
+    /// No context, or `null`.
     None,
     Known(u32),
     /// Dropped from the cache; processed again when a message needs it.
@@ -79,7 +79,7 @@ impl MessageReader {
         let limits = &options.limits;
         let has_base = base.is_some();
         let store = ContextStore::new(options.contexts.clone(), limits);
-        let mut made = Self {
+        let mut result = Self {
             contexts: Contexts::new(base, limits, store),
             terms: MessageTerms::new(),
             bounds: Bounds {
@@ -108,10 +108,10 @@ impl MessageReader {
             scratch: Vec::new(),
         };
         if let Some(text) = &options.expand_context {
-            made.start = made.expand_context(text.as_bytes())?;
-            made.contexts.keep();
+            result.start = result.expand_context(text.as_bytes())?;
+            result.contexts.keep();
         }
-        Ok(made)
+        Ok(result)
     }
 
     /// Returns the number of a context given in the options.
@@ -122,14 +122,14 @@ impl MessageReader {
             source: text,
         };
         self.contexts.begin(text.len());
-        let made = self.contexts.local(INITIAL, &view, value);
-        made.map_err(|wrong| {
-            let position = wrong
+        let result = self.contexts.local(INITIAL, &view, value);
+        result.map_err(|error| {
+            let position = error
                 .at
                 .map(|at| format!(" ({})", position(text, at as usize)));
             let position = position.unwrap_or_default();
-            let text = format!("expand_context cannot be used: {}{position}", wrong.reason);
-            Reason::from(text).because_of(&wrong.reason)
+            let text = format!("expand_context cannot be used: {}{position}", error.reason);
+            Reason::from(text).because_of(&error.reason)
         })
     }
 
@@ -138,7 +138,7 @@ impl MessageReader {
         &self.bounds
     }
 
-    /// Returns to the start of another log. Remote contexts remain cached.
+    /// Prepares for the next log. Remote contexts remain cached.
     pub fn reset(&mut self) {
         self.contexts.reset();
         self.in_force = LogContext::None;
@@ -265,9 +265,9 @@ impl MessageReader {
                 self.declare(number, None);
                 Ok(())
             }
-            Err(wrong) => {
+            Err(error) => {
                 self.in_force = LogContext::Broken(message);
-                Err(wrong.error(view.node(0).at))
+                Err(error.error(view.node(0).at))
             }
         }
     }
@@ -280,7 +280,7 @@ impl MessageReader {
             LogContext::Forgotten => {}
             LogContext::Broken(message) => {
                 let reason = Reason::from(
-                    "the context message before it could not be read, so this message cannot be read either",
+                    "the preceding context message could not be read, so this message cannot be read either",
                 )
                 .following(&format!("the context may have been in message {message}, which was skipped"));
                 return Err(JsonLdError::of(ErrorClass::Malformed, Some(at), reason));
@@ -332,7 +332,7 @@ impl MessageReader {
                 builder.end_message();
                 Ok(())
             }
-            Err(wrong) => {
+            Err(error) => {
                 if builder.is_open() {
                     builder.discard_message();
                 }
@@ -340,7 +340,7 @@ impl MessageReader {
                 if !example {
                     self.dropped.example = None;
                 }
-                Err(wrong.error(view.node(0).at))
+                Err(error.error(view.node(0).at))
             }
         }
     }
@@ -407,8 +407,8 @@ impl MessageReader {
         let Some(value) = view.get(0, b"@context") else {
             return Ok(());
         };
-        let made = self.contexts.local(parent, view, value);
-        let number = made.map_err(|wrong| wrong.or_at(view.node(value).at))?;
+        let result = self.contexts.local(parent, view, value);
+        let number = result.map_err(|error| error.or_at(view.node(value).at))?;
         let mut text = std::mem::take(&mut self.scratch);
         text.clear();
         write::copy(view, value, &mut text);

@@ -10,8 +10,8 @@ use super::walk::{ActiveProperty, ObjectEntry, Walk};
 use crate::model::error::quote;
 use crate::syntax::json::JsonKind;
 
-/// The keywords of an object, as nodes of the tape; 0 means none, because no value is the first
-/// node.
+/// The keywords of an object, as nodes of the tape; 0 means absent, because node 0 is never a
+/// keyword's value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ObjectShape {
     /// Range of its entries in [`Walk::entries`].
@@ -39,7 +39,7 @@ pub(super) struct ObjectShape {
 }
 
 impl Walk<'_> {
-    /// Whether a context that does not propagate also applies to an object: it is a value or a
+    /// Whether a context that does not propagate applies to an object because it is a value or a
     /// reference.
     pub fn keeps_type_scope(&mut self, object: u32, context: u32) -> bool {
         let (mut keys, mut id) = (0, false);
@@ -132,7 +132,7 @@ impl Walk<'_> {
                     return Err(self.colliding(key));
                 }
                 if kind != JsonKind::Object {
-                    return Err(self.wrong(
+                    return Err(self.error_at(
                         "invalid @reverse value",
                         value,
                         "@reverse must be an object",
@@ -171,12 +171,12 @@ impl Walk<'_> {
                     return Ok(());
                 }
                 let reason = "@direction must be \"ltr\" or \"rtl\"";
-                return Err(self.wrong("invalid base direction", value, reason));
+                return Err(self.error_at("invalid base direction", value, reason));
             }
             _ => return Ok(()),
         };
         if kind != JsonKind::String {
-            return Err(self.wrong(code, value, reason));
+            return Err(self.error_at(code, value, reason));
         }
         Ok(())
     }
@@ -187,7 +187,7 @@ impl Walk<'_> {
             "the key {} has the same meaning as another key of the object",
             quote(self.view.text(key))
         );
-        self.wrong("colliding keywords", key, &reason)
+        self.error_at("colliding keywords", key, &reason)
     }
 
     #[inline]
@@ -202,7 +202,7 @@ impl Walk<'_> {
     pub fn check_types(&self, value: u32) -> Read<()> {
         let view = self.view;
         let string = |node: u32| view.kind(node) == JsonKind::String;
-        let wrong = match view.kind(value) {
+        let error = match view.kind(value) {
             JsonKind::String => return Ok(()),
             JsonKind::Array => match view.items(value).find(|&item| !string(item)) {
                 None => return Ok(()),
@@ -210,9 +210,9 @@ impl Walk<'_> {
             },
             _ => value,
         };
-        Err(self.wrong(
+        Err(self.error_at(
             "invalid type value",
-            wrong,
+            error,
             "@type must be a string or an array of strings",
         ))
     }
@@ -240,12 +240,12 @@ impl Walk<'_> {
     pub fn nest(&mut self, object: u32, context: u32, shape: &mut ObjectShape) -> Read<()> {
         let view = self.view;
         if view.kind(object) != JsonKind::Object {
-            return Err(self.wrong("invalid @nest value", object, "@nest must contain objects"));
+            return Err(self.error_at("invalid @nest value", object, "@nest must contain objects"));
         }
         for key in view.keys(object) {
             let meaning = self.contexts.meaning(context, view.text(key));
             if meaning == Meaning::Keyword(Keyword::Value) {
-                return Err(self.wrong(
+                return Err(self.error_at(
                     "invalid @nest value",
                     key,
                     "@nest must not contain @value",
@@ -336,7 +336,7 @@ impl Walk<'_> {
     }
 
     /// Whether a property in the map of `@reverse` adds nothing to the object. A reverse property
-    /// there adds its items as a forward one, and an empty array of them adds nothing.
+    /// in this map acts as a forward property, so an empty array of items adds nothing.
     fn reverses_nothing(&mut self, meaning: Meaning, value: u32, context: u32) -> Read<bool> {
         let length = self.uncached.len();
         let active = self.active_in(meaning, value - 1, context);
@@ -484,7 +484,7 @@ impl Walk<'_> {
         outcome
     }
 
-    /// Whether an object of this shape is a null value or only a language.
+    /// Whether an object of this shape is a null value or contains only a language.
     fn is_nothing_of(&mut self, shape: &ObjectShape, context: u32) -> Read<bool> {
         if shape.value != 0 {
             let is_null = self.view.kind(shape.value) == JsonKind::Null;

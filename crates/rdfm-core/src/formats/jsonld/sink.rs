@@ -22,7 +22,7 @@ pub trait Sink: Clone + Send + 'static {
     fn finish(&mut self, _out: &mut Vec<u8>) {}
     /// Starts after the documents of an existing log.
     fn continue_log(&mut self) {}
-    /// Begins another log.
+    /// Prepares for the next log.
     fn reset(&mut self) {}
     /// `{`.
     fn begin_object(&mut self, out: &mut Vec<u8>);
@@ -38,7 +38,7 @@ pub trait Sink: Clone + Send + 'static {
     fn end_key(&mut self, out: &mut Vec<u8>);
     /// Announces a scalar's token.
     fn scalar(&mut self, out: &mut Vec<u8>);
-    /// Appends the token of a string. `plain` states that it contains no quotes, backslashes or
+    /// Appends the token of a string. `plain` is true if it contains no quotes, backslashes or
     /// control characters.
     fn text(text: &[u8], plain: bool, out: &mut Vec<u8>);
 }
@@ -80,7 +80,7 @@ pub fn copy<S: Sink>(view: &View<'_>, value: u32, sink: &mut S, out: &mut Vec<u8
     }
 }
 
-/// Writes JSON: one document per line, or indented for people.
+/// Writes JSON: one document per line, or indented for readability.
 #[derive(Clone)]
 pub struct JsonSink {
     indented: bool,

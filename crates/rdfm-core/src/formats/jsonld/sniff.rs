@@ -31,14 +31,14 @@ pub fn lines(bytes: &[u8], complete: bool) -> Sniff {
         objects = true;
     }
     // The truncated line may contain the keyword.
-    let shows = complete
+    let detected = complete
         && full
         && if objects {
             has_keyword(head)
         } else {
             begins_with_context(head)
         };
-    Sniff::of(shows, complete)
+    Sniff::of(detected, complete)
 }
 
 /// Checks that the text begins with a JSON object or array and seems to contain a keyword, and is
@@ -50,8 +50,8 @@ pub fn document(bytes: &[u8], complete: bool) -> Sniff {
         [b'[', rest @ ..] => trim_start(rest).first() == Some(&b'{'),
         _ => false,
     };
-    let shows = complete && begins && has_keyword(head) && lines(bytes, true) == Sniff::No;
-    Sniff::of(shows, complete)
+    let detected = complete && begins && has_keyword(head) && lines(bytes, true) == Sniff::No;
+    Sniff::of(detected, complete)
 }
 
 /// Checks that a YAML mapping has a keyword as a key, and that the text does not begin as JSON.
@@ -68,8 +68,8 @@ pub fn yaml(bytes: &[u8], complete: bool) -> Sniff {
     };
     let begin = trim_start(first.strip_prefix(b"--- ").unwrap_or(first));
     let other = matches!(begin.first(), Some(b'{' | b'[' | b'<'));
-    let shows = !other && (has_yaml_keyword(first) || lines.any(has_yaml_keyword));
-    Sniff::of(shows, true)
+    let detected = !other && (has_yaml_keyword(first) || lines.any(has_yaml_keyword));
+    Sniff::of(detected, true)
 }
 
 /// Whether the text seems to contain a quoted keyword.
@@ -139,10 +139,10 @@ mod tests {
         for start in [&b""[..], b"\r\n", b"{}\n", b"{\"a\": 1, \"a\": NULL}\n"] {
             for end in [&b""[..], b"{", b"x\n", b"[]\n"] {
                 let head = [start, OBJECT, end].concat();
-                let shows = !start.ends_with(b"NULL}\n");
-                assert_eq!(lines(&head, false) == Sniff::Yes, shows);
-                assert_eq!(lines(&head, true) == Sniff::Yes, shows);
-                assert_eq!(lines(&full(&head), true) == Sniff::Yes, shows);
+                let detected = !start.ends_with(b"NULL}\n");
+                assert_eq!(lines(&head, false) == Sniff::Yes, detected);
+                assert_eq!(lines(&head, true) == Sniff::Yes, detected);
+                assert_eq!(lines(&full(&head), true) == Sniff::Yes, detected);
             }
         }
         let cut = OBJECT.strip_suffix(b"\n").unwrap_or(OBJECT);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn documents() {
+    fn documents_with_keywords_are_detected() {
         for head in [
             &b"{\n \"@id\": 1\n}"[..],
             b" [\n{\"@id\": 1}]",
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn yaml_with_keywords() {
+    fn yaml_with_keywords_is_detected() {
         for head in [
             "\"@id\": a:b\n",
             "'@id': a:b\n",

@@ -1,9 +1,9 @@
 //! The terms of a context, in layers that contexts share.
 //!
-//! - In: definitions by name. Out: the same, by name.
+//! - In: names and definitions. Out: the definition of a name.
 //! - Cost: one lookup per layer. A context derived from another has a separate layer for its own
-//!   definitions. A layer at least half the size of the one below is merged with it, so that there
-//!   are few layers, and copying costs as much as defining.
+//!   definitions. A layer at least half the size of the one below is merged with it, so there are
+//!   few layers and copying does not cost more than defining.
 //! - Law: newer layers hide the terms that they define or remove in older ones.
 
 use std::collections::{HashMap, HashSet};
@@ -69,11 +69,11 @@ impl DefinitionTable {
 
     /// Sets a term.
     pub fn insert(&mut self, name: &[u8], definition: Arc<Definition>) {
-        let known = match self.own.insert(name.into(), Some(definition)) {
+        let existed = match self.own.insert(name.into(), Some(definition)) {
             Some(before) => before.is_some(),
             None => self.is_sealed(name),
         };
-        self.count += usize::from(!known);
+        self.count += usize::from(!existed);
     }
 
     /// Whether a sealed layer contains a term.
@@ -113,11 +113,11 @@ impl DefinitionTable {
 
     /// All terms and their definitions, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (&TermName, &Arc<Definition>)> {
-        self.iter_beside(None)
+        self.iter_unshared(None)
     }
 
     /// The terms that another table does not share, and possibly more.
-    pub fn iter_beside(
+    pub fn iter_unshared(
         &self,
         other: Option<&Self>,
     ) -> impl Iterator<Item = (&TermName, &Arc<Definition>)> {

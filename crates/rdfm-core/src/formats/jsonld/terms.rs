@@ -18,8 +18,8 @@ use crate::model::write;
 use crate::syntax::cache::{Cache, RecentTerm, SLOTS};
 use crate::syntax::json::{JsonKind, View};
 
-/// From this length, each use of a term is charged a fraction of its length, because it is
-/// compared.
+/// From this length, each use of a term is charged a fraction of its length, because each use
+/// compares the text.
 const LONG: usize = 4096;
 const USES: usize = 64;
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
@@ -36,7 +36,7 @@ pub(super) struct MessageTerms {
     kind_charged: u32,
     labels: Labels,
     /// Finds labels that begin like generated ones.
-    alike: Finder<'static>,
+    generated: Finder<'static>,
 }
 
 /// A result that fails only if a limit is exceeded.
@@ -52,7 +52,7 @@ impl MessageTerms {
             kind: RecentTerm::NONE,
             kind_charged: 0,
             labels: Labels::default(),
-            alike: Finder::new(b"_:_g"),
+            generated: Finder::new(b"_:_g"),
         }
     }
 
@@ -66,8 +66,8 @@ impl MessageTerms {
         }
     }
 
-    /// Returns the term of a text, if `check` accepts it. It is called only if the term is not
-    /// found.
+    /// Returns the term of a text, if `check` accepts it. `check` is called only if the term is not
+    /// cached.
     #[inline]
     fn shared(
         &mut self,
@@ -78,8 +78,8 @@ impl MessageTerms {
         check: impl FnOnce(&mut IriChecker) -> bool,
     ) -> LimitResult<Option<TermId>> {
         let slot = Cache::slot(kind, text);
-        let known = self.cache.get(slot);
-        let found = known.is(builder, kind, text);
+        let cached = self.cache.get(slot);
+        let found = cached.is(builder, kind, text);
         if !found && !check(&mut self.checker) {
             return Ok(None);
         }
@@ -91,7 +91,7 @@ impl MessageTerms {
             builder.charge(text.len() / USES)?;
         }
         if found {
-            return Ok(Some(known.id));
+            return Ok(Some(cached.id));
         }
         let id = push(builder, kind, text, flags);
         self.cache.set(slot, RecentTerm::new(builder, id));
@@ -100,7 +100,7 @@ impl MessageTerms {
 
     /// Like [`shared`](Self::shared), for a text that needs no check.
     #[inline]
-    fn sure(
+    fn shared_valid(
         &mut self,
         builder: &mut BatchBuilder,
         kind: TermKind,
@@ -117,7 +117,7 @@ impl MessageTerms {
         self.iri_if(builder, text, || false)
     }
 
-    /// Like [`iri`](Self::iri). `is_sure` may state that the text is an IRI.
+    /// Like [`iri`](Self::iri). `is_sure` returns true if the text is certainly an IRI.
     #[inline]
     pub fn iri_if(
         &mut self,
@@ -133,7 +133,7 @@ impl MessageTerms {
     /// Returns a valid IRI.
     #[inline]
     pub fn valid_iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> LimitResult {
-        self.sure(builder, TermKind::Iri, text, flags::PLAIN)
+        self.shared_valid(builder, TermKind::Iri, text, flags::PLAIN)
     }
 
     /// Returns the IRI of a property.
@@ -144,11 +144,11 @@ impl MessageTerms {
             property.charged = self.message;
             builder.charge(property.iri().len() + 16)?;
         }
-        if !property.known.is_current(builder) {
+        if !property.recent.is_current(builder) {
             let id = push(builder, TermKind::Iri, property.iri(), flags::PLAIN);
-            property.known = RecentTerm::new(builder, id);
+            property.recent = RecentTerm::new(builder, id);
         }
-        Ok(property.known.id)
+        Ok(property.recent.id)
     }
 
     /// Returns the predicate of types.
@@ -182,25 +182,25 @@ impl MessageTerms {
         if label.starts_with(b"_g") {
             return self.odd_bnode(builder, label);
         }
-        self.sure(builder, TermKind::Bnode, label, flags::PLAIN)
+        self.shared_valid(builder, TermKind::Bnode, label, flags::PLAIN)
     }
 
     /// Returns the blank node of a label that may be an escape, or that looks like a generated one.
     fn odd_bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> LimitResult {
         if let Some(decoded) = write::read_label(label) {
-            return self.sure(builder, TermKind::Bnode, &decoded, 0);
+            return self.shared_valid(builder, TermKind::Bnode, &decoded, 0);
         }
         let mut labels = std::mem::take(&mut self.labels);
-        let made = self.sure(builder, TermKind::Bnode, labels.given(label), flags::PLAIN);
+        let result = self.shared_valid(builder, TermKind::Bnode, labels.given(label), flags::PLAIN);
         self.labels = labels;
-        made
+        result
     }
 
     /// Records all labels of a message before the first unlabeled node. Lists are written without
     /// the labels of their cells, so labels for these are generated again in every conversion,
     /// before or after other labels.
     fn note_labels(&mut self, view: &View<'_>) {
-        let found = |text| self.alike.find(text).is_some();
+        let found = |text| self.generated.find(text).is_some();
         if found(view.source) || found(view.tape.texts()) {
             self.note_each_label(view);
         }
@@ -226,7 +226,7 @@ impl MessageTerms {
         builder.add_simple(TermKind::Bnode, self.labels.generated(), flags::PLAIN)
     }
 
-    /// Returns a string. `clean` states that it contains no quotes, backslashes or C0 controls.
+    /// Returns a string. `clean` is true if it contains no quotes, backslashes or C0 controls.
     #[inline]
     pub fn string(builder: &mut BatchBuilder, text: &[u8], clean: bool) -> LimitResult {
         builder.add_simple(TermKind::Literal, text, plain(text, clean))
@@ -242,7 +242,7 @@ impl MessageTerms {
         tag: &[u8],
         direction: u8,
     ) -> LimitResult {
-        let language = self.sure(builder, TermKind::Language, tag, flags::PLAIN)?;
+        let language = self.shared_valid(builder, TermKind::Language, tag, flags::PLAIN)?;
         let flags = plain(text, clean) | direction;
         builder.add_with_aux(TermKind::LangLiteral, text, language.0, flags)
     }

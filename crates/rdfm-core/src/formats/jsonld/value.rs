@@ -8,7 +8,7 @@ use super::number::{self, DoubleDigits};
 use super::options::RdfDirection;
 use super::shape::ObjectShape;
 use super::terms::MessageTerms;
-use super::walk::{ActiveProperty, Item, LEFT_OUT, QuadSink, RelativeTo, ValueSlot, Walk};
+use super::walk::{ActiveProperty, DROPPED, Item, QuadSink, RelativeTo, ValueSlot, Walk};
 use super::{canonical, is_language_type};
 use crate::model::chars;
 use crate::model::error::{ErrorClass, quote};
@@ -87,15 +87,15 @@ impl Walk<'_> {
             Coercion::Json => Ok(Item::Value(self.json(value)?)),
             Coercion::Datatype(_) => {
                 let Some(definition) = self.active(active).definition.clone() else {
-                    return Ok(Item::Value(LEFT_OUT));
+                    return Ok(Item::Value(DROPPED));
                 };
                 let Coercion::Datatype(datatype) = &definition.coercion else {
-                    return Ok(Item::Value(LEFT_OUT));
+                    return Ok(Item::Value(DROPPED));
                 };
                 let datatype = self.datatype(datatype, value)?;
                 Ok(Item::Value(match datatype {
                     Some(datatype) => self.literal(value, Some(datatype))?,
-                    None => LEFT_OUT,
+                    None => DROPPED,
                 }))
             }
             _ if is_string => self.tagged_by(value, context, Some(active), sink),
@@ -146,8 +146,8 @@ impl Walk<'_> {
         if let Some(tag) = language
             && !chars::is_language_tag(tag)
         {
-            let made = self.refuse(value, "the language", tag, "is not a valid language tag")?;
-            return Ok(Item::Value(made));
+            let result = self.refuse(value, "the language", tag, "is not a valid language tag")?;
+            return Ok(Item::Value(result));
         }
         let direction = direction.filter(|_| self.options.direction != RdfDirection::None);
         let Some(direction) = direction else {
@@ -164,16 +164,16 @@ impl Walk<'_> {
             (RdfDirection::I18n, _) => {
                 let tag = language.unwrap_or_default().to_ascii_lowercase();
                 let datatype = [I18N, &tag, b"_", name].concat();
-                let made = self.terms.typed(self.builder, text, clean, &datatype)?;
-                Ok(Item::Value(made))
+                let result = self.terms.typed(self.builder, text, clean, &datatype)?;
+                Ok(Item::Value(result))
             }
             (RdfDirection::Compound, _) => {
-                let made = self.compound(value, language, name, index, sink)?;
-                Ok(Item::Value(made))
+                let result = self.compound(value, language, name, index, sink)?;
+                Ok(Item::Value(result))
             }
             (_, Some(tag)) => {
-                let made = self.terms.tagged(self.builder, text, clean, tag, flag)?;
-                Ok(Item::Value(made))
+                let result = self.terms.tagged(self.builder, text, clean, tag, flag)?;
+                Ok(Item::Value(result))
             }
             (_, None) => Err(JsonLdError::of(
                 ErrorClass::Malformed,
@@ -196,7 +196,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Creates a blank node for a string with a direction. Equal values of a property share one.
+    /// Creates a blank node for a string with a direction. Equal values of a property share one
+    /// node.
     fn compound(
         &mut self,
         value: u32,
@@ -207,7 +208,7 @@ impl Walk<'_> {
     ) -> Read<TermId> {
         let (text, clean) = (self.view.text(value), !self.view.is_owned(value));
         let language = language.map(<[u8]>::to_ascii_lowercase);
-        if let Some((subject, predicate)) = sink.of {
+        if let Some((subject, predicate)) = sink.statement {
             let table = self.builder.table();
             // The value's own @index takes precedence over the key of its map.
             let index = if index == 0 { sink.index } else { index };
@@ -226,7 +227,7 @@ impl Walk<'_> {
             }
             self.builder.charge(key.len() + 64)?;
             if !self.compounds.insert(key.into()) {
-                return Ok(LEFT_OUT);
+                return Ok(DROPPED);
             }
         }
         let subject = self.anonymous()?;
@@ -272,13 +273,13 @@ impl Walk<'_> {
             JsonKind::True | JsonKind::False => Some(XSD_BOOLEAN),
             _ => None,
         };
-        let made = match (datatype, own) {
+        let result = match (datatype, own) {
             (Some(datatype), _) => self.typed(value, text, clean, datatype),
             (None, Some(own)) => Ok(self.terms.typed(self.builder, text, clean, own)?),
             (None, None) => Ok(MessageTerms::string(self.builder, text, clean)?),
         };
         *self.scratch = scratch;
-        made
+        result
     }
 
     /// Creates a literal with a datatype that may not be an IRI.
@@ -320,7 +321,7 @@ impl Walk<'_> {
         let tagged = shape.language != 0 || shape.direction != 0;
         let is_json = self.is_json_type(shape, context);
         if !is_json && matches!(kind, JsonKind::Object | JsonKind::Array) {
-            return Err(self.wrong(
+            return Err(self.error_at(
                 "invalid value object value",
                 value,
                 "@value must be a string, a number, a boolean or null",
@@ -328,18 +329,18 @@ impl Walk<'_> {
         }
         self.empty_entries(shape)?;
         if self.has_more_than_a_value(shape)? || (shape.types > 0 && tagged) {
-            return Err(self.wrong(
+            return Err(self.error_at(
                 "invalid value object",
                 object,
-                "an object with @value may contain only @type, @language, @direction and @index in addition, and not @type with \
-                 @language or @direction",
+                "apart from @value, a value object may contain only @type, @language, @direction and @index, and not \
+                 @type together with @language or @direction",
             ));
         }
         if !is_json && kind == JsonKind::Null {
             return Ok(true);
         }
         if shape.language != 0 && kind != JsonKind::String {
-            return Err(self.wrong(
+            return Err(self.error_at(
                 "invalid language-tagged value",
                 value,
                 "only strings may have a language",
@@ -355,10 +356,10 @@ impl Walk<'_> {
                 Some(datatype) if slot.property.is_some() => {
                     match self.datatype(&datatype, value)? {
                         Some(datatype) => self.literal(value, Some(datatype))?,
-                        None => LEFT_OUT,
+                        None => DROPPED,
                     }
                 }
-                _ => LEFT_OUT,
+                _ => DROPPED,
             }
         } else if slot.property.is_none() {
             return Ok(true);
@@ -405,12 +406,12 @@ impl Walk<'_> {
             self.options.digits,
             &mut scratch,
         );
-        let made = match kind {
+        let result = match kind {
             DatatypeKind::String => MessageTerms::string(self.builder, text, clean),
             _ => MessageTerms::of_datatype(self.builder, text, clean, datatype),
         };
         *self.scratch = scratch;
-        Ok(Some(Item::Value(made?)))
+        Ok(Some(Item::Value(result?)))
     }
 
     fn deliver_tagged(
@@ -427,24 +428,24 @@ impl Walk<'_> {
     /// Returns the datatype of a value object.
     fn value_type(&mut self, shape: &ObjectShape, context: u32) -> Read<Option<Vec<u8>>> {
         let node = shape.first_type;
-        let wrong = |walk: &Self| {
-            walk.wrong(
+        let invalid = |walk: &Self| {
+            walk.error_at(
                 "invalid typed value",
                 node,
                 "the @type of a value must be one IRI",
             )
         };
         if shape.types > 1 || self.view.kind(node) != JsonKind::String {
-            return Err(wrong(self));
+            return Err(invalid(self));
         }
         let mut iri = Vec::new();
         let state = &self.contexts.get(context).state;
         match state.expand(self.view.text(node), true, true, &mut iri) {
             Expanded::Text if !iri.starts_with(b"_:") => {}
-            _ => return Err(wrong(self)),
+            _ => return Err(invalid(self)),
         }
         if !super::iri::is_iri(&iri) {
-            return Err(wrong(self));
+            return Err(invalid(self));
         }
         Ok(Some(iri))
     }
@@ -477,10 +478,10 @@ impl Walk<'_> {
             let mut each = |item: u32| match view.kind(item) {
                 JsonKind::Null => Ok(()),
                 JsonKind::String => {
-                    let item_of = self.string(item, tagged, self.sink(slot))?;
-                    self.deliver_plain(item_of, slot, item)
+                    let literal = self.string(item, tagged, self.sink(slot))?;
+                    self.deliver_plain(literal, slot, item)
                 }
-                _ => Err(self.wrong(
+                _ => Err(self.error_at(
                     "invalid language map value",
                     item,
                     "the values of a language map must be strings",

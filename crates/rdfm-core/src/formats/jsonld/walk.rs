@@ -33,9 +33,9 @@ const RDF_REST: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#rest";
 const RDF_NIL: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#nil";
 
 /// Represents an invalid term. Quads with it are dropped.
-pub(super) const LEFT_OUT: TermId = TermId(u32::MAX);
+pub(super) const DROPPED: TermId = TermId(u32::MAX);
 
-/// Options of the reader.
+/// Reader options.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
     pub lenient: bool,
@@ -114,7 +114,7 @@ impl ActiveProperty {
 /// The destination of an item.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ItemTarget {
-    /// None: the item is not part of a statement.
+    /// No destination: the item is not part of a statement.
     Nowhere,
     /// The object of a quad.
     Object { subject: TermId, predicate: TermId },
@@ -137,7 +137,7 @@ pub(super) enum GraphWrap {
     Always,
 }
 
-/// The addition of a map key to each item in the map.
+/// The data that a map key adds to each item in the map.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum MapKeyExtra {
     Nothing,
@@ -203,15 +203,15 @@ impl ValueSlot {
 /// The destination of quads that a value creates: list cells, and nodes for directions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QuadSink {
-    /// [`LEFT_OUT`] if the value is dropped.
+    /// [`DROPPED`] if the value is dropped.
     pub graph: TermId,
     /// The subject and predicate of the value, if it is a value of a property.
-    pub of: Option<(TermId, TermId)>,
+    pub statement: Option<(TermId, TermId)>,
     /// Node of the key in an index map, or 0.
     pub index: u32,
 }
 
-/// The result of a value.
+/// The result of processing a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Item {
     Value(TermId),
@@ -235,7 +235,7 @@ impl Walk<'_> {
 
     /// Creates an error at a node.
     #[cold]
-    pub fn wrong(&self, code: &str, node: u32, reason: &str) -> JsonLdError {
+    pub fn error_at(&self, code: &str, node: u32, reason: &str) -> JsonLdError {
         JsonLdError::new(code, Some(self.at(node)), reason)
     }
 
@@ -247,7 +247,7 @@ impl Walk<'_> {
         object: TermId,
         graph: TermId,
     ) -> Read<()> {
-        if subject == LEFT_OUT || predicate == LEFT_OUT || object == LEFT_OUT || graph == LEFT_OUT {
+        if subject == DROPPED || predicate == DROPPED || object == DROPPED || graph == DROPPED {
             return Ok(());
         }
         Ok(self.builder.add_quad(Quad {
@@ -280,25 +280,25 @@ impl Walk<'_> {
 
     /// Returns the destination of quads that a value creates.
     pub fn sink(&self, slot: &ValueSlot) -> QuadSink {
-        let left_out = QuadSink {
-            graph: LEFT_OUT,
-            of: None,
+        let dropped = QuadSink {
+            graph: DROPPED,
+            statement: None,
             index: 0,
         };
         if slot.wrap != GraphWrap::Never {
-            return left_out;
+            return dropped;
         }
         match slot.target {
-            ItemTarget::Nowhere => left_out,
+            ItemTarget::Nowhere => dropped,
             ItemTarget::Object { subject, predicate }
             | ItemTarget::ListObject { subject, predicate }
             | ItemTarget::Reversed { subject, predicate } => {
-                if subject == LEFT_OUT || predicate == LEFT_OUT {
-                    return left_out;
+                if subject == DROPPED || predicate == DROPPED {
+                    return dropped;
                 }
                 QuadSink {
                     graph: slot.graph,
-                    of: Some((subject, predicate)).filter(|_| slot.graph != LEFT_OUT),
+                    statement: Some((subject, predicate)).filter(|_| slot.graph != DROPPED),
                     index: match slot.extra {
                         MapKeyExtra::Index(key) => key,
                         _ => 0,
@@ -307,12 +307,12 @@ impl Walk<'_> {
             }
             ItemTarget::Subject { .. } => QuadSink {
                 graph: slot.graph,
-                of: None,
+                statement: None,
                 index: 0,
             },
             ItemTarget::Member => QuadSink {
-                graph: self.lists.last().map_or(LEFT_OUT, |list| list.graph),
-                of: None,
+                graph: self.lists.last().map_or(DROPPED, |list| list.graph),
+                statement: None,
                 index: 0,
             },
         }
@@ -350,7 +350,7 @@ impl Walk<'_> {
         self.lists.push(OpenList {
             graph,
             head: None,
-            last: LEFT_OUT,
+            last: DROPPED,
         });
     }
 
@@ -421,7 +421,7 @@ impl Walk<'_> {
 
     #[cold]
     pub fn not_a_node(&self, node: u32) -> JsonLdError {
-        self.wrong(
+        self.error_at(
             "invalid reverse property value",
             node,
             "the value of a reverse property must be a node",
@@ -429,7 +429,7 @@ impl Walk<'_> {
     }
 
     /// Passes an item without properties to its destination, in a separate graph if required, with
-    /// the additions of the key of its map.
+    /// the data of its map key.
     #[inline]
     pub fn deliver_plain(&mut self, item: Item, slot: &ValueSlot, node: u32) -> Read<()> {
         if let (ItemTarget::Object { subject, predicate }, GraphWrap::Never, MapKeyExtra::Nothing) =
@@ -448,7 +448,7 @@ impl Walk<'_> {
         match (slot.extra, item) {
             (MapKeyExtra::Nothing, _) => {}
             (MapKeyExtra::Property { .. }, Item::Value(_)) => {
-                return Err(self.wrong(
+                return Err(self.error_at(
                     "invalid value object",
                     node,
                     "a value in an index map whose keys are values of a property must be a node",
@@ -457,14 +457,14 @@ impl Walk<'_> {
             // It would have several types, which a literal cannot have.
             (MapKeyExtra::Type(_), Item::Value(_)) => {
                 if !self.options.lenient {
-                    let wrong = self.wrong(
+                    let error = self.error_at(
                         "invalid typed value",
                         node,
                         "a value in a type map must be a node",
                     );
-                    return Err(wrong.with(Remedy::lenient("drops its quad")));
+                    return Err(error.with(Remedy::lenient("drops its quad")));
                 }
-                return self.deliver(Item::Value(LEFT_OUT), slot, node);
+                return self.deliver(Item::Value(DROPPED), slot, node);
             }
             (_, Item::Node(id)) => self.extra(id, slot)?,
             _ => {}
@@ -472,7 +472,7 @@ impl Walk<'_> {
         self.deliver(item, slot, node)
     }
 
-    /// Adds what the key of a map states about a node.
+    /// Adds the data of a map key to a node.
     pub fn extra(&mut self, id: TermId, slot: &ValueSlot) -> Read<()> {
         match slot.extra {
             MapKeyExtra::Nothing | MapKeyExtra::Id(_) => Ok(()),
@@ -486,10 +486,10 @@ impl Walk<'_> {
                 index,
                 key,
             } => {
-                let left_out = id == LEFT_OUT || predicate == LEFT_OUT;
+                let dropped = id == DROPPED || predicate == DROPPED;
                 let sink = QuadSink {
-                    graph: if left_out { LEFT_OUT } else { slot.graph },
-                    of: Some((id, predicate)).filter(|_| !left_out && slot.graph != LEFT_OUT),
+                    graph: if dropped { DROPPED } else { slot.graph },
+                    statement: Some((id, predicate)).filter(|_| !dropped && slot.graph != DROPPED),
                     index: 0,
                 };
                 let item = self.expand_value(key, index.context, index, sink)?;
@@ -498,14 +498,14 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the name of the graph for an item, with the additions of the key of its map.
+    /// Returns the name of the graph for an item, with the data of its map key.
     pub fn graph_object(&mut self, slot: &ValueSlot, node: u32) -> Read<TermId> {
         let id = match slot.extra {
             MapKeyExtra::Id(id) => id,
             _ => self.anonymous()?,
         };
         if let MapKeyExtra::Type(_) = slot.extra {
-            return Err(self.wrong(
+            return Err(self.error_at(
                 "invalid container mapping",
                 node,
                 "a type map must not contain a graph",
@@ -519,7 +519,7 @@ impl Walk<'_> {
 
     /// Records the `@index` of a node, which may have only one (JSON-LD 1.1 API, 7.2.2, step 6.8).
     pub fn index(&mut self, id: TermId, graph: TermId, value: u32) -> Read<()> {
-        if id == LEFT_OUT || graph == LEFT_OUT {
+        if id == DROPPED || graph == DROPPED {
             return Ok(());
         }
         let table = self.builder.table();
@@ -539,7 +539,7 @@ impl Walk<'_> {
             quote(&key.1),
             quote(before)
         );
-        Err(self.wrong("conflicting indexes", value, &reason))
+        Err(self.error_at("conflicting indexes", value, &reason))
     }
 
     /// Returns the active property.
@@ -593,7 +593,7 @@ impl Walk<'_> {
     #[cold]
     pub fn refuse(&self, node: u32, what: &str, text: &[u8], why: &str) -> Read<TermId> {
         if self.options.lenient {
-            return Ok(LEFT_OUT);
+            return Ok(DROPPED);
         }
         Err(JsonLdError::of(
             crate::model::error::ErrorClass::Malformed,
@@ -608,9 +608,9 @@ impl Walk<'_> {
     pub fn name(&mut self, node: u32, context: u32, by: RelativeTo, what: &str) -> Read<TermId> {
         let text = self.view.text(node);
         if let Some(colon) = memchr::memchr(b':', text)
-            && let Some(made) = self.name_with_colon(text, colon, context)?
+            && let Some(result) = self.name_with_colon(text, colon, context)?
         {
-            return Ok(made);
+            return Ok(result);
         }
         let mut iri = std::mem::take(self.scratch);
         iri.clear();
@@ -621,9 +621,9 @@ impl Walk<'_> {
             by != RelativeTo::Vocab,
             &mut iri,
         );
-        let made = self.named(expanded, &iri, node, what);
+        let result = self.named(expanded, &iri, node, what);
         *self.scratch = iri;
-        made
+        result
     }
 
     /// Fast path for a text with a colon, like most names: an IRI, or a compact IRI whose prefix is
@@ -663,7 +663,7 @@ impl Walk<'_> {
     fn named(&mut self, expanded: Expanded, iri: &[u8], node: u32, what: &str) -> Read<TermId> {
         match expanded {
             Expanded::Text => {}
-            Expanded::Null => return Ok(LEFT_OUT),
+            Expanded::Null => return Ok(DROPPED),
             Expanded::Keyword(_) => {
                 let text = self.view.text(node);
                 return self.refuse(node, what, text, "is a keyword");
@@ -705,11 +705,11 @@ impl Walk<'_> {
             (true, true) => "is a relative IRI that cannot be resolved",
             (false, _) => "is not an IRI",
         };
-        self.refuse(node, what, text, why).map_err(|wrong| {
+        self.refuse(node, what, text, why).map_err(|error| {
             if relative && !self.options.has_base {
-                wrong.with(Remedy::read("base", "IRI", "makes it absolute"))
+                error.with(Remedy::read("base", "IRI", "makes it absolute"))
             } else {
-                wrong
+                error
             }
         })
     }

@@ -3,7 +3,7 @@
 //! - In: the same pieces as for a decoder of the split.
 //! - Out: the number of delimiters in the split, and whether a message begins before the first one.
 //! - Cost: a search for three words. Only lines that contain one are parsed.
-//! - Law: agrees with the decoder, even on malformed lines: both use [`judge`].
+//! - Law: agrees with the decoder, even on malformed lines: both use [`line_effect`].
 
 use memchr::memmem::Finder;
 
@@ -13,7 +13,7 @@ use crate::syntax::text::dialect::Dialects;
 
 use super::decode::{block, cut};
 use super::options::LineReading;
-use super::skip::{LineEffect, judge, may_delimit};
+use super::skip::{LineEffect, line_effect, may_delimit};
 
 /// Counts the delimiters of one split.
 pub struct LineDelimiterCounter {
@@ -23,7 +23,7 @@ pub struct LineDelimiterCounter {
     max_line: u64,
     dialects: Dialects,
     input: Buffer,
-    /// No byte between the first unread one and this index is a line end.
+    /// The bytes between the first unread byte and this index contain no line ends.
     scanned: usize,
     words: [Finder<'static>; 3],
     /// Whether the current line is skipped, because it is too long or belongs to the previous
@@ -35,7 +35,7 @@ pub struct LineDelimiterCounter {
 }
 
 impl LineDelimiterCounter {
-    /// Creates a counter of `options.split`, or of the entire log.
+    /// Creates a counter for `options.split`, or for the entire log.
     pub(super) fn new(options: &LineReading) -> Self {
         let split = options.split.unwrap_or(Split {
             start: 0,
@@ -141,7 +141,7 @@ impl LineDelimiterCounter {
             LineEffect::Content
         } else if first || may_delimit(line) {
             let offset = self.input.offset_of(from);
-            judge(&mut self.dialects, line, self.lenient && offset == 0)
+            line_effect(&mut self.dialects, line, self.lenient && offset == 0)
         } else {
             return from + length;
         };
@@ -149,7 +149,8 @@ impl LineDelimiterCounter {
             LineEffect::Idle => {}
             LineEffect::Content => self.content(),
             LineEffect::Ends { content } => {
-                // A leading comment ends nothing; a leading directive ends an empty message.
+                // A leading comment does not end a message, but a leading directive ends an empty
+                // message.
                 if content || !self.dialects.comments_delimit() {
                     self.content();
                 }
@@ -164,8 +165,8 @@ impl codec::DelimiterCounter for LineDelimiterCounter {
     fn feed(&mut self, piece: &[u8]) {
         if !self.done {
             let Self { input, scanned, .. } = self;
-            input.feed(piece, input.at, |gone| {
-                *scanned = scanned.saturating_sub(gone.len());
+            input.feed(piece, input.at, |consumed| {
+                *scanned = scanned.saturating_sub(consumed.len());
             });
             self.run();
         }
@@ -194,7 +195,7 @@ impl codec::DelimiterCounter for LineDelimiterCounter {
     }
 }
 
-/// Length of the first line including its end. Of a CRLF only the CR is included.
+/// Length of the first line including its end. For a CRLF, only the CR is included.
 fn line_length(text: &[u8]) -> usize {
     memchr::memchr2(b'\n', b'\r', text).map_or(text.len(), |end| end + 1)
 }

@@ -1,13 +1,13 @@
-//! Lines and messages: from pieces of a log to batches.
+//! Decodes N-Triples and N-Quads: from pieces of a log to batches.
 //!
-//! - In: pieces, cut anywhere. Only complete lines are read.
+//! - In: pieces of any size. Only complete lines are read.
 //! - Out: batches of complete messages, as soon as the buffer contains no further complete message.
 //! - Cost: linear. A message that is incomplete at the end of the buffer, after complete ones, is
 //!   read a second time, so that complete messages never wait for it.
 //!
 //! In a [`Split`], the decoder reads the messages after the delimiters whose lines begin there, up
-//! to the delimiter after the last one. Blocks of lines are cut at the end of the split, so that
-//! each block is either before or after it.
+//! to the delimiter after the last one. Line blocks end at the end of the split, so that each block
+//! is either before or after it.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::syntax::text::position::LinePosition;
 use super::options::LineReading;
 use super::skip::{KEPT, LineSkip};
 
-/// Number of bytes read before checking what else to do.
+/// Approximate number of bytes that are read in one step.
 const BLOCK: usize = 64 << 10;
 
 /// Reads N-Triples or N-Quads.
@@ -38,7 +38,7 @@ pub struct LineReader {
     pub(super) builder: BatchBuilder,
     /// Position of the first unread byte.
     pub(super) here: LinePosition,
-    /// No byte between the first unread one and this index is a line end.
+    /// The bytes between the first unread byte and this index contain no line ends.
     pub(super) scanned: usize,
     /// Whether the last line ended with a CR at the end of the buffer. A following LF belongs to
     /// it.
@@ -68,15 +68,15 @@ pub(super) fn without_end(input: &Buffer, scanned: usize) -> usize {
     scanned.min(input.bytes.len()).saturating_sub(input.at)
 }
 
-/// Index at which the open message begins, if it is still near.
+/// Index at which the open message begins if it is at most [`KEPT`] bytes back, otherwise the
+/// current index.
 fn near_start(input: &Buffer, open: Option<&LinePosition>) -> usize {
     open.and_then(|start| input.index(start.offset()))
         .filter(|start| input.at.saturating_sub(*start) <= KEPT)
         .unwrap_or(input.at)
 }
 
-/// End of the complete unread lines up to `end` that begin before offset `stop`, if there are such
-/// lines.
+/// End of the complete unread lines up to `end` that begin before offset `stop`.
 pub(super) fn cut(input: &Buffer, end: usize, stop: u64) -> usize {
     let left = stop.saturating_sub(input.offset());
     if left == 0 || left >= (end - input.at) as u64 {
@@ -121,7 +121,7 @@ pub(super) fn block(input: &Buffer, scanned: &mut usize, max: u64) -> Result<Opt
 }
 
 impl LineReader {
-    /// Creates a reader of logs with or without graphs.
+    /// Creates a reader for logs with or without graphs.
     pub(super) fn new(graphs: bool, options: LineReading) -> Self {
         Self {
             graphs,
@@ -172,13 +172,14 @@ impl LineReader {
             .is_some_and(|dialect| dialect != self.dialects.in_force())
     }
 
-    /// Fails permanently at the next line, after [`dialect_changed`](Self::dialect_changed).
+    /// Returns the permanent error at the next line, after
+    /// [`dialect_changed`](Self::dialect_changed) returned true.
     pub(super) fn refuse_dialect(&mut self, input: &Buffer) -> ReadError {
         let base = self.here.clone();
         self.fail(input, &base, input.at, dialect_change_error(input.at))
     }
 
-    /// Ends the split: what follows belongs to other splits.
+    /// Ends the split. The following lines belong to other splits.
     pub(super) fn end_split(&mut self, input: &mut Buffer) {
         self.done = true;
         self.open = None;
@@ -599,8 +600,8 @@ impl Reader for LineReader {
         near_start(input, self.open.as_ref())
     }
 
-    fn forget(&mut self, gone: &[u8]) {
-        self.scanned = self.scanned.saturating_sub(gone.len());
+    fn forget(&mut self, consumed: &[u8]) {
+        self.scanned = self.scanned.saturating_sub(consumed.len());
     }
 
     fn counts(&self) -> bool {

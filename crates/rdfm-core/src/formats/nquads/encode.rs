@@ -18,7 +18,7 @@ use crate::model::write::Style;
 use crate::syntax::text::encode::{StatementError, StatementWriter, TextLayout, TextWriter};
 use crate::syntax::text::terms::TextTermWriter;
 
-/// Returns an encoder of N-Quads or N-Triples.
+/// Returns an N-Quads or N-Triples encoder.
 pub(super) fn encoder(
     format: &'static FormatSpec,
     values: &Values,
@@ -95,7 +95,7 @@ impl StatementWriter for LineWriter {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+    #![allow(clippy::unwrap_used)] // a failing test may panic
     use super::super::spec::NQUADS;
     use super::*;
     use crate::model::builder::BatchBuilder;
@@ -103,7 +103,13 @@ mod tests {
     use crate::model::limits::Limits;
     use crate::model::term::{Quad, TermKind, flags};
 
-    fn refused(builder: &mut BatchBuilder, s: TermId, p: TermId, o: TermId, quads: usize) {
+    fn assert_exceeds_limit(
+        builder: &mut BatchBuilder,
+        s: TermId,
+        p: TermId,
+        o: TermId,
+        quads: usize,
+    ) {
         builder.begin_message(0);
         for _ in 0..quads {
             let quad = Quad {
@@ -133,7 +139,7 @@ mod tests {
         let long = builder
             .add_simple(TermKind::Literal, &[b'x'; 1000], flags::PLAIN)
             .unwrap();
-        refused(&mut builder, p, p, long, 1_000_000);
+        assert_exceeds_limit(&mut builder, p, p, long, 1_000_000);
     }
 
     #[test]
@@ -144,6 +150,6 @@ mod tests {
         for _ in 0..30 {
             term = builder.add_triple_term([term, p, term]).unwrap();
         }
-        refused(&mut builder, p, p, term, 1);
+        assert_exceeds_limit(&mut builder, p, p, term, 1);
     }
 }

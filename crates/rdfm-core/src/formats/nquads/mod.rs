@@ -1,6 +1,6 @@
 //! N-Triples and N-Quads logs, RDF 1.1 and 1.2. Read here, written by [`encode`].
 //!
-//! - In: a log in pieces cut anywhere ([`LineReader`]), one term ([`parse_term`]), or terms of rows
+//! - In: a log in pieces of any size ([`LineReader`]), one term ([`parse_term`]), or terms of rows
 //!   ([`CellReader`]).
 //! - Out: batches. Recurring terms are mostly stored once.
 //! - Cost: linear. Memory is bounded by a message, a piece and a batch. A partial line is scanned
@@ -9,7 +9,7 @@
 //!   error come first.
 //!
 //! Messages are delimited as described in [`crate::syntax::text::dialect`]. IRIs must be absolute
-//! and consist of the characters of `IRIREF`, also after decoding escapes. Rules of individual
+//! and consist of the characters of `IRIREF`, even after decoding escapes. Rules of individual
 //! schemes are not checked.
 //!
 //! With `generalized`, any term is accepted in any position, and `<< s p o >>` (RDF-star) is a

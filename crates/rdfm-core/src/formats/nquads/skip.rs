@@ -3,8 +3,9 @@
 //! - In: lines.
 //! - Out: the position of the delimiter; after an error also the skipped bytes, up to the first
 //!   MiB.
-//! - Law: how the input is cut changes nothing. The meaning of a line depends only on the line and
-//!   the dialect, so that all splits of a log and the counter of messages find the same delimiters.
+//! - Law: the result does not depend on how the input is cut. The meaning of a line depends only on
+//!   the line and the dialect, so that all splits of a log and the message counter find the same
+//!   delimiters.
 
 use crate::codec::input::{Buffer, ReadError};
 use crate::model::builder::BatchBuilder;
@@ -43,7 +44,7 @@ enum SkipOutcome {
 /// The meaning of a line for a reader that looks for delimiters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineEffect {
-    /// None: it is blank, a comment or a version label.
+    /// No effect: it is blank, a comment or a version label.
     Idle,
     /// It contains a statement or an error.
     Content,
@@ -52,7 +53,7 @@ pub(super) enum LineEffect {
 }
 
 impl LineSkip {
-    /// Starts after an error. `before` is the text before the line with the error.
+    /// Creates a skip after an error. `before` is the text before the line with the error.
     pub fn after_error(before: &[u8]) -> Self {
         let mut skip = Self {
             bytes: Vec::new(),
@@ -63,8 +64,8 @@ impl LineSkip {
         skip
     }
 
-    /// Starts a skip to the first delimiter of a split. The first line end that is fed precedes the
-    /// split.
+    /// Creates a skip to the first delimiter of a split. The first line end that is fed precedes
+    /// the split.
     pub fn to_split() -> Self {
         Self {
             bytes: Vec::new(),
@@ -144,7 +145,7 @@ impl LineReader {
             let found = if inside || !may_delimit(line) {
                 LineEffect::Content
             } else {
-                judge(
+                line_effect(
                     &mut self.dialects,
                     line,
                     self.options.lenient && offset == 0,
@@ -179,7 +180,7 @@ impl LineReader {
     }
 }
 
-/// Whether a line needs [`judge`] if only delimiters and labels matter.
+/// Whether a line needs [`line_effect`] if only delimiters and labels matter.
 #[inline]
 pub(super) fn may_delimit(line: &[u8]) -> bool {
     let rest = &line[skip_space(line, 0)..];
@@ -197,9 +198,9 @@ fn lone_comment(line: &[u8]) -> Option<&[u8]> {
     Some(&comment[..end.unwrap_or(comment.len())])
 }
 
-/// Returns the meaning of a line, and applies its version label. `marked` states that the line may
+/// Returns the meaning of a line, and applies its version label. `marked` is true if the line may
 /// begin with a byte order mark.
-pub(super) fn judge(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> LineEffect {
+pub(super) fn line_effect(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> LineEffect {
     if marked {
         line = line.strip_prefix(BOM).unwrap_or(line);
     }

@@ -6,7 +6,8 @@ use crate::codec::sniff::{Sniff, head};
 use crate::syntax::text::sniff::{LineKind, is_blank, line_kind, lines};
 
 /// Checks that every line is a statement, a directive or a comment, up to the first quad or the
-/// end. Lines of only triples are accepted only at the end, because Turtle may follow.
+/// end. If there are only triples, the format is detected only at the end, because Turtle may
+/// follow.
 pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
     let mut triples = false;
     for line in lines(bytes, complete) {

@@ -1,9 +1,11 @@
 //! Decodes logs of RDF Protobuf and RDF Thrift: finds rows and messages, and tracks positions.
 //!
 //! - In: bytes in pieces of any size.
-//! - Out: one message per `RDF_Stream`. A log of only rows is one message, even without any row.
+//! - Out: one message per `RDF_Stream`. A log that contains only rows is one message, even if it
+//!   has no rows.
 //! - Cost: linear. Memory is bounded by one row, one piece and one batch.
-//! - Law: a row is read only when it is complete. How the bytes are cut changes nothing.
+//! - Law: a row is read only when it is complete. The result does not depend on how the bytes are
+//!   cut.
 
 use super::options::{BinaryReading, Framing};
 use super::protobuf::{self, looks_like_messages};
@@ -33,9 +35,9 @@ pub struct RdfBinaryReader {
     bare: bool,
     requested: Option<Framing>,
     parts: bool,
-    most: u64,
+    max: u64,
     terms: BinaryTerms<Quad>,
-    /// For logs of only rows: whether the one message was begun.
+    /// For logs that contain only rows: whether their message has begun.
     begun: bool,
     layout: Option<RowLayout>,
     /// Number of buffered bytes needed before trying to read a row again.
@@ -69,14 +71,14 @@ enum BinaryItem {
 type Failure = (ErrorClass, Reason);
 
 impl RdfBinaryReader {
-    /// Creates a reader of RDF Thrift if `bare`, otherwise of RDF Protobuf.
+    /// Creates a reader for RDF Thrift if `bare` is true, otherwise for RDF Protobuf.
     pub(super) fn new(title: &'static str, bare: bool, options: &BinaryReading) -> Self {
         Self {
             title,
             bare,
             requested: options.framing,
             parts: options.parts,
-            most: options.limits.max_message_bytes,
+            max: options.limits.max_message_bytes,
             terms: BinaryTerms::new(&options.limits),
             begun: false,
             layout: None,
@@ -84,7 +86,7 @@ impl RdfBinaryReader {
         }
     }
 
-    /// Returns the next batch, or `None` if bytes are missing or all are read.
+    /// Returns the next batch, or `None` if more input is needed or the log is complete.
     fn read(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, Failure> {
         loop {
             let result = match self.next(input)? {
@@ -113,7 +115,8 @@ impl RdfBinaryReader {
         }
     }
 
-    /// Consumes a row of the buffer from `start` on. It ends at `end` or, in Thrift, before.
+    /// Consumes a row of the buffer from `start` on. It ends at `end`, or possibly before `end` in
+    /// Thrift.
     #[inline]
     fn row(&mut self, input: &mut Buffer, start: usize, end: usize) -> Result<(), Failure> {
         let bytes = input.bytes.get(start..end).unwrap_or_default();
@@ -134,7 +137,7 @@ impl RdfBinaryReader {
             protobuf::row(bytes, &mut slots)
                 .and_then(|row| row.take::<Protobuf>(&slots, &mut self.terms))
                 .map_err(|error| match error.into_parts() {
-                    // The row is complete, so its inner lengths are wrong.
+                    // The row is complete, so its own lengths are inconsistent.
                     (ErrorClass::Truncated, reason) => (ErrorClass::Malformed, reason),
                     other => other,
                 })?;
@@ -144,7 +147,7 @@ impl RdfBinaryReader {
         Ok(())
     }
 
-    /// Consumes bytes, also of the open message.
+    /// Consumes bytes, including those of the open message.
     #[inline]
     fn consume(&mut self, input: &mut Buffer, count: usize) {
         input.at += count;
@@ -155,15 +158,15 @@ impl RdfBinaryReader {
 
     /// Handles an incomplete row of Thrift with this number of buffered bytes.
     #[cold]
-    fn incomplete(&mut self, there: usize, finished: bool) -> Result<(), Failure> {
-        if there as u64 > self.most {
+    fn incomplete(&mut self, buffered: usize, finished: bool) -> Result<(), Failure> {
+        if buffered as u64 > self.max {
             return Err(self.too_large("a row"));
         }
         if finished {
             return Err((ErrorClass::Truncated, "the log ends inside a row".into()));
         }
-        // Half as much again, because the row must be read again from its start.
-        self.wanted = there + there / 2 + 1;
+        // Waits for half as much again, because the row must be read again from its start.
+        self.wanted = buffered + buffered / 2 + 1;
         Ok(())
     }
 
@@ -172,7 +175,7 @@ impl RdfBinaryReader {
         (
             ErrorClass::Limit,
             Reason::limit(
-                format!("{what} is larger than {} bytes", self.most),
+                format!("{what} is larger than {} bytes", self.max),
                 "max_message_bytes",
             ),
         )
@@ -208,8 +211,8 @@ impl RdfBinaryReader {
                 return Ok(BinaryItem::Wait);
             }
             self.wanted = 0;
-            // One byte more than the maximum shows that the row is too long.
-            let window = usize::try_from(self.most).map_or(usize::MAX, |most| most + 1);
+            // One byte above the limit suffices to detect a row that exceeds it.
+            let window = usize::try_from(self.max).map_or(usize::MAX, |max| max + 1);
             return Ok(BinaryItem::Row(input.at, input.at + rest.len().min(window)));
         }
         match length(rest, input.finished, "a row")? {
@@ -227,11 +230,11 @@ impl RdfBinaryReader {
         prefix: usize,
         length: u64,
     ) -> Result<BinaryItem, Failure> {
-        if length > self.most {
+        if length > self.max {
             return Err(self.too_large(&format!("a row of {length} bytes")));
         }
-        let there = (rest as u64).saturating_sub(prefix as u64);
-        if there >= length {
+        let buffered = (rest as u64).saturating_sub(prefix as u64);
+        if buffered >= length {
             let start = input.at + prefix;
             return Ok(BinaryItem::Row(start, start + length as usize));
         }
@@ -240,7 +243,8 @@ impl RdfBinaryReader {
         }
         Err((
             ErrorClass::Truncated,
-            format!("the log ends inside a row: only {there} of its {length} bytes").into(),
+            format!("the log ends inside a row: {buffered} of its {length} bytes are present")
+                .into(),
         ))
     }
 
@@ -261,10 +265,10 @@ impl RdfBinaryReader {
         if left == 0 {
             return Ok(BinaryItem::MessageEnd);
         }
-        // One byte more than the maximum shows that the field is too long.
-        let most = left.min(self.most.saturating_add(32));
+        // One byte above the limit suffices to detect a field that exceeds it.
+        let max = left.min(self.max.saturating_add(32));
         let window = rest
-            .get(..usize::try_from(most).unwrap_or(usize::MAX))
+            .get(..usize::try_from(max).unwrap_or(usize::MAX))
             .unwrap_or(rest);
         let mut wire = Wire::new(window);
         let found = wire.tag().and_then(|(field, kind)| {
@@ -288,11 +292,11 @@ impl RdfBinaryReader {
             }
             Ok(Some(length)) if taken as u64 + length.min(left) > left => Err((
                 ErrorClass::Malformed,
-                format!("a row of {length} bytes runs past the end of its message").into(),
+                format!("a row of {length} bytes extends beyond the end of its message").into(),
             )),
             Ok(Some(length)) => self.whole_row(input, rest.len(), taken, length),
             Err(error) => match error.into_parts() {
-                (ErrorClass::Truncated, _) if (window.len() as u64) < most => {
+                (ErrorClass::Truncated, _) if (window.len() as u64) < max => {
                     if input.finished {
                         return Err((
                             ErrorClass::Truncated,
@@ -301,7 +305,7 @@ impl RdfBinaryReader {
                     }
                     Ok(BinaryItem::Wait)
                 }
-                (ErrorClass::Truncated, _) if most < left => Err(self.too_large("a field")),
+                (ErrorClass::Truncated, _) if max < left => Err(self.too_large("a field")),
                 (ErrorClass::Truncated, reason) => Err((ErrorClass::Malformed, reason)),
                 other => Err(other),
             },
@@ -345,19 +349,19 @@ fn wait_or_done(input: &Buffer) -> BinaryItem {
     }
 }
 
-/// Reads a length. Returns it and the number of its bytes.
+/// Reads a length. Returns it and its size in bytes.
 #[inline]
-fn length(rest: &[u8], finished: bool, of: &str) -> Result<Option<(u64, usize)>, Failure> {
+fn length(rest: &[u8], finished: bool, what: &str) -> Result<Option<(u64, usize)>, Failure> {
     match long_varint(rest) {
         Varint::Value(length, prefix) => Ok(Some((length, prefix))),
         Varint::Incomplete if !finished => Ok(None),
         Varint::Incomplete => Err((
             ErrorClass::Truncated,
-            format!("the log ends inside the length of {of}").into(),
+            format!("the log ends inside the length of {what}").into(),
         )),
         Varint::TooLong => Err((
             ErrorClass::Malformed,
-            format!("the length of {of} is longer than 10 bytes").into(),
+            format!("the length of {what} is longer than 10 bytes").into(),
         )),
     }
 }

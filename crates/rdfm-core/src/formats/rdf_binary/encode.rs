@@ -5,8 +5,8 @@
 //! - Cost: each term is encoded once per batch and then copied. Memory is bounded by the terms of a
 //!   batch and one `RDF_Stream`. A batch may not become longer than [`MAX_BYTES`], however often
 //!   terms repeat.
-//! - Law: the bytes depend only on the messages, not on how they were cut into batches. After an
-//!   error nothing more is written. If all messages become one, their blank nodes get distinct
+//! - Law: the bytes depend only on the messages, not on how they were divided into batches. After
+//!   an error nothing more is written. If all messages become one, their blank nodes get distinct
 //!   labels.
 
 use super::options::{BinaryWriting, Framing};
@@ -42,7 +42,7 @@ pub(super) trait RowWriter: Send + 'static {
     fn prefix(&self, name: &[u8], iri: &[u8], out: &mut Vec<u8>);
 }
 
-/// Returns an encoder of RDF Thrift at the start of a log.
+/// Returns an RDF Thrift encoder for a new log.
 pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
     let options = BinaryWriting::of(values);
     let abbreviates = options.prefixed_names.unwrap_or(true);
@@ -50,10 +50,10 @@ pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
     Box::new(MessageLoop::new(&THRIFT, values, writer))
 }
 
-/// Returns an encoder of RDF Protobuf at the start of a log.
+/// Returns an RDF Protobuf encoder for a new log.
 ///
 /// # Errors
-/// If options contradict each other.
+/// If options cannot be combined.
 pub(super) fn protobuf(values: &Values) -> CodecResult<dyn Encoder> {
     let options = BinaryWriting::of(values);
     let abbreviates = options.prefixed_names.unwrap_or(false);
@@ -83,7 +83,7 @@ struct RdfBinaryWriter<W> {
     terms: Encoded,
     /// The graph that was checked last.
     last_graph: TermId,
-    /// The open message, if it is written after its length.
+    /// The open message, if it must be buffered because its length is written first.
     message: Vec<u8>,
 }
 
@@ -249,7 +249,7 @@ impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
     fn lost_if_empty(&self) -> Option<Reason> {
         let has_rows = self.in_message || !self.declared.is_empty();
         (self.can_frame && !has_rows).then(|| {
-            Reason::new("an empty message is written as no bytes, so readers will not find it")
+            Reason::new("an empty message takes up no bytes, so readers will not find it")
                 .with(Remedy::write("framing", "messages", "writes its length"))
                 .with(Remedy::read("framing", "rows", "reads it"))
                 .with(Remedy::stage("message_per_file", "true", "reads it"))

@@ -5,9 +5,10 @@
 //!   in `syntax`.
 //! - [`decode`], [`encode`]: logs.
 //!
-//! A log of RDF Protobuf is a sequence of length-prefixed `RDF_Stream`, each of which is a message,
-//! or of length-prefixed rows that together are one message, as Jena writes them. RDF Thrift has
-//! only rows: a log is one message. Prefixes and the base apply to the rest of the log.
+//! A log of RDF Protobuf is a sequence of length-prefixed `RDF_Stream` structures, each of which is
+//! a message, or a sequence of length-prefixed rows that together are one message, as Jena writes
+//! them. RDF Thrift has only rows: a log is one message. Prefixes and the base apply to the rest of
+//! the log.
 
 pub mod decode;
 pub mod encode;

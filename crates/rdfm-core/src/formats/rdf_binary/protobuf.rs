@@ -1,10 +1,10 @@
 //! Decodes and encodes rows of RDF Protobuf (`proto/rdf-binary.proto`).
 //!
-//! - In: the complete bytes of one row; or a row.
-//! - Out: [`BinaryRow`]; or an encoded row, with fields in the order of their numbers like protobuf's own
-//!   writers.
+//! - In: the complete bytes of one row, or a row to encode.
+//! - Out: [`BinaryRow`], or an encoded row with fields in numeric order, as protobuf's own writers
+//!   produce it.
 //! - Law: unknown fields are skipped. A field with the wrong wire type is an error, as is a
-//!   repeated field where protobuf would merge.
+//!   repeated field that protobuf would merge.
 
 use super::encode::RowWriter;
 use super::row::BinaryRow;
@@ -84,8 +84,8 @@ pub(super) fn looks_like_messages(first: &[u8]) -> Option<bool> {
     }
 }
 
-/// The format that the first bytes of a log of rows suggest. A row is recognized by a field that
-/// fills it.
+/// The format that the first bytes of a row log suggest. A row is recognized by a field that fills
+/// it.
 pub(super) fn start(first: &[u8]) -> Start {
     let mut rest = first;
     let Some(length) = varint(&mut rest) else {
@@ -118,7 +118,7 @@ fn varint(rest: &mut &[u8]) -> Option<u64> {
             Some(value)
         }
         crate::syntax::wire::Varint::Incomplete => None,
-        // Not a length: both framings report the error.
+        // Not a valid length: both framings report the error.
         crate::syntax::wire::Varint::TooLong => Some(0),
     }
 }

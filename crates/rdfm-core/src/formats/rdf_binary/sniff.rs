@@ -6,7 +6,7 @@ use crate::syntax::wire::length_at;
 /// Checks that the log begins with a row of RDF Protobuf with consistent lengths, alone or in a
 /// message.
 pub fn protobuf(head: &[u8], complete: bool) -> Sniff {
-    let shows = || {
+    let detected = || {
         let empty = head.iter().take_while(|&&byte| byte == 0).count(); // empty messages
         let (length, at) = length_at(head, empty)?;
         let end = at + length;
@@ -17,7 +17,7 @@ pub fn protobuf(head: &[u8], complete: bool) -> Sniff {
                     || row.tag == 0x0a && row.end <= end && is_row(head, row.start, row.end)),
         )
     };
-    Sniff::of(shows() == Some(true), complete)
+    Sniff::of(detected() == Some(true), complete)
 }
 
 /// A length-delimited field with a one-byte tag.
@@ -74,14 +74,14 @@ fn row_begins(data: &[u8], at: usize, end: usize) -> Option<bool> {
 /// Checks that the log begins with a prefix declaration of RDF Thrift, or with a statement that
 /// begins with a term.
 pub fn thrift(head: &[u8], complete: bool) -> Sniff {
-    let shows = match head {
+    let detected = match head {
         [0x1c, 0x18, ..] => prefix_fits(head) == Some(true),
         [0x2c | 0x3c, 0x1c, term, ..] => {
             matches!(term, 0x1c | 0x2c | 0x3c | 0x4c | 0x9c | 0xa6 | 0xb7 | 0xcc)
         }
         _ => false,
     };
-    Sniff::of(shows, complete)
+    Sniff::of(detected, complete)
 }
 
 /// Whether the bytes are a name, an IRI and the ends of two structs.

@@ -2,7 +2,8 @@
 //!
 //! - In: bytes that begin with a row, or a row to encode. If the bytes end inside the row, the
 //!   error has the class Truncated.
-//! - Out: [`BinaryRow`] and its length; or an encoded row, identical to those of Thrift's own writers.
+//! - Out: [`BinaryRow`] and its length, or an encoded row that is identical to the output of
+//!   Thrift's own writers.
 //! - Law: unknown fields are skipped up to a fixed depth. A field with the wrong type is an error.
 
 use super::encode::RowWriter;

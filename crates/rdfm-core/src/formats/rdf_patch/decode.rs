@@ -1,11 +1,11 @@
 //! Decodes logs of RDF Patch: finds rows and patches, and tracks positions.
 //!
-//! - In: pieces, cut anywhere. A row may begin anywhere on a line and span several lines.
+//! - In: pieces of any size. A row may begin anywhere on a line and span several lines.
 //! - Out: batches of complete patches, as soon as the buffer contains no further complete patch.
-//! - Cost: linear. An incomplete row is read again after the next line end, or when half as much
-//!   again has arrived.
-//! - Law: a row is accepted only when further bytes cannot change it, so that pieces change neither
-//!   patches nor errors.
+//! - Cost: linear. An incomplete row is read again after the next line end, or when its buffered
+//!   size has grown by half.
+//! - Law: a row is accepted only when further bytes cannot change it, so that the way in which the
+//!   input is cut changes neither patches nor errors.
 
 use rustc_hash::FxHashMap;
 use simdutf8::compat::from_utf8;
@@ -30,7 +30,7 @@ use crate::syntax::text::position::LinePosition;
 const AHEAD: usize = 4096;
 /// A row shorter than this is read again at every line end.
 const SHORT: usize = 64 << 10;
-/// A row longer than this is read again only when eight times as much has arrived.
+/// A row longer than this is read again only when its buffered size is eight times as large.
 const LONG: usize = 1 << 20;
 /// Maximum number of skipped bytes that are kept.
 const KEPT: usize = 1 << 20;
@@ -61,7 +61,7 @@ pub struct PatchReader {
     skip: Option<SegmentSkip>,
     /// Whether a transaction is open.
     in_transaction: bool,
-    /// How the log ends, at its end.
+    /// Set at the end of the log: how it ends.
     end: Option<LogEnd>,
 }
 
@@ -177,24 +177,24 @@ impl PatchReader {
                 _ => return Ok(PatchItem::Boundary),
             }
         }
-        let most = usize::try_from(self.options.limits.max_message_bytes).unwrap_or(usize::MAX);
-        // A row that is longer than a message may be is not read to its end.
-        let window = start.saturating_add(most).saturating_add(2 * AHEAD);
+        let max = usize::try_from(self.options.limits.max_message_bytes).unwrap_or(usize::MAX);
+        // A row that exceeds the message limit is not read to its end.
+        let window = start.saturating_add(max).saturating_add(2 * AHEAD);
         let end = self.valid.min(window);
         let last = end == window || self.invalid || input.finished;
-        if !last && !self.worthwhile(input) {
+        if !last && !self.should_retry(input) {
             return Ok(PatchItem::Feed);
         }
         let text = &input.bytes[..end];
         let error = match rows::row(&mut self.statements, &mut self.builder, text, start) {
             Ok((end, _)) if !last && !is_whole(text, end) => None,
-            Ok((end, _)) if end - start > most => Some(too_long(start, most)),
+            Ok((end, _)) if end - start > max => Some(too_long(start, max)),
             Ok((end, row)) => {
                 self.tried = 0;
                 return Ok(PatchItem::Row(end, row));
             }
             Err(error) if !last && !is_sure(text, error.at) => None,
-            Err(error) if error.at - start > most => Some(too_long(start, most)),
+            Err(error) if error.at - start > max => Some(too_long(start, max)),
             Err(error) if error.at >= end && self.invalid && end == self.valid => {
                 Some(self.not_utf8())
             }
@@ -211,9 +211,9 @@ impl PatchReader {
 
     /// Whether an incomplete row should be read again with the new bytes.
     #[inline]
-    fn worthwhile(&self, input: &Buffer) -> bool {
+    fn should_retry(&self, input: &Buffer) -> bool {
         let length = self.valid - input.at;
-        // Every attempt leaves terms in the batch, which must remain few for long rows.
+        // Every attempt leaves terms in the batch, so long rows must be read only a few times.
         let more = if self.tried < LONG {
             self.tried / 2
         } else {
@@ -235,7 +235,7 @@ impl PatchReader {
         }
     }
 
-    /// Returns the next batch, or `None` if bytes are missing or all are read.
+    /// Returns the next batch, or `None` if more input is needed or the log is complete.
     fn read(&mut self, input: &mut Buffer) -> Result<Option<PatchBatch>, LexError> {
         self.check_utf8(input);
         loop {
@@ -288,12 +288,12 @@ impl PatchReader {
         }
     }
 
-    /// Fast path: reads rows of quads on separate lines, which are nearly all rows, up to a
-    /// different row.
+    /// Fast path: reads quad rows on separate lines, which are nearly all rows, up to the first row
+    /// of another kind.
     #[inline]
     fn quads(&mut self, input: &mut Buffer) -> Result<(), LexError> {
         let text = input.bytes.get(..self.valid).unwrap_or_default();
-        let most = self.options.limits.max_message_bytes;
+        let max = self.options.limits.max_message_bytes;
         let mut at = input.at;
         loop {
             let code = match text.get(at..) {
@@ -307,7 +307,7 @@ impl PatchReader {
             };
             quad.graph = default_graph::read(self.builder.table(), quad.graph);
             if text.get(end) != Some(&b'\n')
-                || (end - at) as u64 > most
+                || (end - at) as u64 > max
                 || self.options.parts && self.builder.part_full()
             {
                 break;
@@ -370,14 +370,14 @@ impl PatchReader {
         Ok(())
     }
 
-    /// Applies a change of a prefix to later prefixed names.
+    /// Applies a prefix change to later prefixed names.
     fn prefix(&mut self, operation: Operation) -> Result<(), Reason> {
         let table = self.builder.table();
         let iri =
             (operation.code == OperationCode::AddPrefix).then(|| table.text(operation.object));
-        let most = self.options.limits.max_message_bytes;
+        let max = self.options.limits.max_message_bytes;
         self.statements
-            .set_prefix(table.text(operation.name), iri, most)
+            .set_prefix(table.text(operation.name), iri, max)
     }
 
     /// Converts an error. Decoding may resume at the next segment.
@@ -403,7 +403,8 @@ impl PatchReader {
         found
     }
 
-    /// Index at which the open patch begins, if it is still near.
+    /// Index at which the open patch begins if it is at most [`KEPT`] bytes back, otherwise the
+    /// current index.
     fn start(&self, input: &Buffer) -> usize {
         let open = self.builder.is_open().then_some(self.open);
         open.and_then(|open| input.index(open))
@@ -452,7 +453,7 @@ fn segment(rest: &[u8]) -> Option<usize> {
     matches!(rest.get(space), None | Some(b'.')).then_some(space + 1)
 }
 
-/// Whether a row surely ends with the dot before `end`: the token before it is closed, or a byte
+/// Whether a row certainly ends with the dot before `end`: the token before it is closed, or a byte
 /// that cannot continue a name follows.
 #[inline]
 fn is_whole(text: &[u8], end: usize) -> bool {
@@ -474,12 +475,12 @@ fn is_sure(text: &[u8], at: usize) -> bool {
 }
 
 #[cold]
-fn too_long(at: usize, most: usize) -> LexError {
+fn too_long(at: usize, max: usize) -> LexError {
     LexError {
         at,
         class: ErrorClass::Limit,
         reason: Reason::limit(
-            format!("the row is longer than {most} bytes"),
+            format!("the row is longer than {max} bytes"),
             "max_message_bytes",
         ),
     }
@@ -536,8 +537,8 @@ impl Reader for PatchReader {
         self.start(input)
     }
 
-    fn forget(&mut self, gone: &[u8]) {
-        self.lines.advance(gone);
-        self.valid = self.valid.saturating_sub(gone.len());
+    fn forget(&mut self, consumed: &[u8]) {
+        self.lines.advance(consumed);
+        self.valid = self.valid.saturating_sub(consumed.len());
     }
 }

@@ -25,7 +25,7 @@ use crate::syntax::text::terms::TextTermWriter;
 
 const SEGMENT: &[u8] = b"Z .\n";
 
-/// Returns an encoder at the start of a log.
+/// Returns an encoder for a new log.
 pub(super) fn encoder(values: &Values) -> Box<dyn Encoder> {
     Box::new(MessageLoop::new(
         &TEXT,
@@ -110,8 +110,8 @@ impl TextPatchWriter {
         Ok(())
     }
 
-    /// Writes a row other than a quad or the usual transaction rows. Such rows are rare, and kept
-    /// out of the hot loop.
+    /// Writes a row other than a quad or the usual transaction rows. Such rows are rare and are
+    /// kept out of the hot loop.
     #[inline(never)]
     fn other_row(
         &mut self,

@@ -40,7 +40,7 @@ pub(super) struct Patches {
 pub(super) enum Order {
     /// Unchanged.
     Given,
-    /// The headers, then the others.
+    /// Headers first, then the other operations.
     HeadersFirst,
 }
 
@@ -157,7 +157,7 @@ impl Patches {
         ]
     }
 
-    /// Begins another log.
+    /// Prepares for the next log.
     pub fn reset(&mut self) {
         (self.begun, self.moved) = (0, 0);
         (self.empty_before, self.changes, self.any) = (false, false, false);

@@ -1,4 +1,4 @@
-//! The content of rows of RDF Patch.
+//! The content of RDF Patch rows.
 //!
 //! - In: valid UTF-8 text, and the position of a row's first byte.
 //! - Out: an operation with terms in the batch, or the end of a patch; and the position after the
@@ -79,7 +79,7 @@ fn other(
         b"H" => OperationCode::Header,
         b"PA" => OperationCode::AddPrefix,
         b"PD" => OperationCode::DeletePrefix,
-        // TB is an old name of TX.
+        // TB is an old name for TX.
         b"TX" | b"TB" => OperationCode::Begin,
         b"TC" => OperationCode::Commit,
         b"TA" => OperationCode::Abort,
@@ -229,7 +229,7 @@ fn name(
     Ok((end, add(builder, TermKind::Literal, &text[start..end])))
 }
 
-/// Reads the IRI of a prefix, also in the form of a string.
+/// Reads the IRI of a prefix, which may be written as a string.
 fn namespace(
     statements: &mut StatementReader,
     builder: &mut PatchBuilder,

@@ -32,7 +32,7 @@ impl Canonical {
     }
 
     /// Appends a start tag.
-    #[allow(clippy::too_many_arguments, reason = "a tag is all of these")]
+    #[allow(clippy::too_many_arguments, reason = "all arguments describe one tag")]
     pub fn start(
         &mut self,
         text: &[u8],
@@ -40,7 +40,7 @@ impl Canonical {
         attributes: &[Attribute],
         values: &[&[u8]],
         scope: &NamespaceScope,
-        most: u64,
+        max: u64,
         out: &mut Vec<u8>,
     ) -> Read<()> {
         let mut prefixes = vec![name.prefix(text)];
@@ -69,7 +69,7 @@ impl Canonical {
         prefixes.sort_unstable();
         prefixes.dedup();
         sorted.sort_unstable();
-        push(b"<", most, out).map_err(|exceeded| too_long(name.start, exceeded))?;
+        push(b"<", max, out).map_err(|exceeded| too_long(name.start, exceeded))?;
         out.extend_from_slice(name.whole(text));
         for prefix in prefixes {
             if prefix == b"xml" {
@@ -87,13 +87,13 @@ impl Canonical {
             for part in [opened, colon, prefix, b"=\""] {
                 out.extend_from_slice(part);
             }
-            value(iri, most, out).map_err(|exceeded| too_long(name.start, exceeded))?;
+            value(iri, max, out).map_err(|exceeded| too_long(name.start, exceeded))?;
         }
         for (_, _, attribute, text) in sorted {
             out.push(b' ');
             out.extend_from_slice(attribute);
             out.extend_from_slice(b"=\"");
-            value(text, most, out).map_err(|exceeded| too_long(name.start, exceeded))?;
+            value(text, max, out).map_err(|exceeded| too_long(name.start, exceeded))?;
         }
         out.push(b'>');
         Ok(())
@@ -104,30 +104,30 @@ impl Canonical {
         &mut self,
         name: &[u8],
         mark: u32,
-        most: u64,
+        max: u64,
         out: &mut Vec<u8>,
     ) -> Result<(), LimitExceeded> {
         self.rendered.back(mark);
         for part in [&b"</"[..], name, b">"] {
-            push(part, most, out)?;
+            push(part, max, out)?;
         }
         Ok(())
     }
 
     /// Appends a comment or a processing instruction, with line ends converted to LF.
-    pub fn copy(text: &[u8], most: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
+    pub fn copy(text: &[u8], max: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
         for (at, &byte) in text.iter().enumerate() {
             match byte {
                 b'\r' if text.get(at + 1) == Some(&b'\n') => {}
-                b'\r' => push(b"\n", most, out)?,
-                _ => push(&[byte], most, out)?,
+                b'\r' => push(b"\n", max, out)?,
+                _ => push(&[byte], max, out)?,
             }
         }
         Ok(())
     }
 
     /// Escapes the output after `start` as text.
-    pub fn escape_from(start: usize, most: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
+    pub fn escape_from(start: usize, max: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
         let special = |byte: &u8| matches!(byte, b'&' | b'<' | b'>' | b'\r');
         let Some(first) = out[start..].iter().position(special) else {
             return Ok(());
@@ -135,11 +135,11 @@ impl Canonical {
         let rest = out.split_off(start + first);
         for byte in rest {
             match byte {
-                b'&' => push(b"&amp;", most, out)?,
-                b'<' => push(b"&lt;", most, out)?,
-                b'>' => push(b"&gt;", most, out)?,
-                b'\r' => push(b"&#xD;", most, out)?,
-                _ => push(&[byte], most, out)?,
+                b'&' => push(b"&amp;", max, out)?,
+                b'<' => push(b"&lt;", max, out)?,
+                b'>' => push(b"&gt;", max, out)?,
+                b'\r' => push(b"&#xD;", max, out)?,
+                _ => push(&[byte], max, out)?,
             }
         }
         Ok(())
@@ -147,26 +147,26 @@ impl Canonical {
 }
 
 /// Appends the value of an attribute and its closing quote.
-fn value(text: &[u8], most: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
+fn value(text: &[u8], max: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
     for &byte in text {
         match byte {
-            b'&' => push(b"&amp;", most, out)?,
-            b'<' => push(b"&lt;", most, out)?,
-            b'"' => push(b"&quot;", most, out)?,
-            b'\t' => push(b"&#x9;", most, out)?,
-            b'\n' => push(b"&#xA;", most, out)?,
-            b'\r' => push(b"&#xD;", most, out)?,
-            _ => push(&[byte], most, out)?,
+            b'&' => push(b"&amp;", max, out)?,
+            b'<' => push(b"&lt;", max, out)?,
+            b'"' => push(b"&quot;", max, out)?,
+            b'\t' => push(b"&#x9;", max, out)?,
+            b'\n' => push(b"&#xA;", max, out)?,
+            b'\r' => push(b"&#xD;", max, out)?,
+            _ => push(&[byte], max, out)?,
         }
     }
-    push(b"\"", most, out)
+    push(b"\"", max, out)
 }
 
 #[inline]
-fn push(text: &[u8], most: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
-    if (out.len() + text.len()) as u64 > most {
+fn push(text: &[u8], max: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
+    if (out.len() + text.len()) as u64 > max {
         return Err(LimitExceeded(Reason::limit(
-            format!("an XML literal is longer than {most} bytes"),
+            format!("an XML literal is longer than {max} bytes"),
             "max_message_bytes",
         )));
     }

@@ -12,7 +12,7 @@ use crate::model::builder::BatchBuilder;
 use crate::model::term::Quad;
 use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach};
 
-/// Creates a decoder of RDF/XML.
+/// Creates an RDF/XML decoder.
 ///
 /// # Errors
 /// The base is not an absolute IRI.

@@ -4,8 +4,8 @@
 //! - Out: `<rdf:RDF …>…</rdf:RDF>` and LF for each message. A document declares the namespaces of
 //!   its predicates, and those that the log newly declares.
 //! - Cost: two passes over the quads of a message. A term is checked and escaped once per batch.
-//! - Law: quads keep their order. The text does not depend on how messages are cut into batches,
-//!   and no term can end its token or its line.
+//! - Law: quads keep their order. The text does not depend on how messages are divided into
+//!   batches, and no term can end its token or its line.
 //!
 //! If the log does not declare the namespace of a predicate, the namespace gets a prefix `ns0`,
 //! `ns1`, …, in order of first use in the message.
@@ -72,8 +72,8 @@ struct PredicateNames {
     batch: u32,
     message: u64,
     /// Number of the next generated prefix.
-    made: u64,
-    /// Lower bound of generated numbers, above those that the log itself declares.
+    generated: u64,
+    /// Lower bound for generated numbers, above those that the log itself declares.
     above: u64,
 }
 
@@ -93,7 +93,7 @@ impl PredicateNames {
         if !is_declarable(prefix, iri) {
             return false;
         }
-        if let Some(number) = made_number(prefix) {
+        if let Some(number) = generated_number(prefix) {
             self.above = self.above.max(number + 1);
         }
         let number = self.declared;
@@ -130,7 +130,7 @@ impl PredicateNames {
     /// Begins the start tag of the root.
     fn begin_message(&mut self, out: &mut Vec<u8>) {
         self.message += 1;
-        self.made = 0;
+        self.generated = 0;
         out.extend_from_slice(b"<rdf:RDF xmlns:rdf=\"");
         out.extend_from_slice(RDF);
         out.push(b'"');
@@ -191,12 +191,12 @@ impl PredicateNames {
             prefix.to_vec()
         } else {
             let prefix = loop {
-                let prefix = format!("ns{}", self.made).into_bytes();
-                self.made += 1;
+                let prefix = format!("ns{}", self.generated).into_bytes();
+                self.generated += 1;
                 if !self.by_prefix.contains_key(&*prefix) {
                     break prefix;
                 }
-                self.made = self.made.max(self.above);
+                self.generated = self.generated.max(self.above);
             };
             write_declaration(&prefix, iri, out);
             prefix
@@ -215,9 +215,9 @@ impl PredicateNames {
         lenient: bool,
         out: &mut Vec<u8>,
     ) -> Result<(), DocumentError> {
-        let known = self.elements[id.index()];
-        if known.batch == self.batch {
-            self.need(known.namespace, out);
+        let element = self.elements[id.index()];
+        if element.batch == self.batch {
+            self.need(element.namespace, out);
             return Ok(());
         }
         let iri = table.text(id);
@@ -254,7 +254,7 @@ impl PredicateNames {
 }
 
 /// Returns the number of a prefix that has the form of a generated one.
-fn made_number(prefix: &[u8]) -> Option<u64> {
+fn generated_number(prefix: &[u8]) -> Option<u64> {
     let number = prefix.strip_prefix(b"ns").filter(|rest| rest.len() < 16)?;
     std::str::from_utf8(number).ok()?.parse().ok()
 }
@@ -319,14 +319,14 @@ enum DocumentError {
     TooLong,
 }
 
-/// Creates an encoder of RDF/XML for a new log.
+/// Creates an RDF/XML encoder for a new log.
 pub(super) fn encoder(values: &Values) -> Box<dyn Encoder> {
     let writer = RdfXmlWriter {
         lenient: values.switch(&LENIENT),
         names: PredicateNames::default(),
         iris: TextMemo::default(),
         labels: TextMemo::default(),
-        most: 0,
+        max: 0,
     };
     Box::new(MessageLoop::new(&RDFXML, values, writer))
 }
@@ -340,7 +340,7 @@ struct RdfXmlWriter {
     /// Positions in the output of blank nodes written as labels.
     labels: TextMemo,
     /// Output size at which the batch must end.
-    most: usize,
+    max: usize,
 }
 
 impl RdfXmlWriter {
@@ -380,7 +380,7 @@ impl RdfXmlWriter {
                 open = Some(quad.subject);
             }
             self.property(table, [quad.predicate, quad.object], out)?;
-            if out.len() > self.most {
+            if out.len() > self.max {
                 return Err(DocumentError::TooLong);
             }
         }
@@ -398,7 +398,7 @@ impl RdfXmlWriter {
         let term = table.term(id);
         match term.kind {
             TermKind::TripleTerm => {
-                if out.len() > self.most {
+                if out.len() > self.max {
                     return Err(DocumentError::TooLong);
                 }
                 let [_, predicate, object] = table.triple(term);
@@ -461,7 +461,7 @@ impl RdfXmlWriter {
                 return Ok(());
             }
             TermKind::TripleTerm => {
-                if out.len() > self.most {
+                if out.len() > self.max {
                     return Err(DocumentError::TooLong);
                 }
                 out.extend_from_slice(b" rdf:parseType=\"Triple\">");
@@ -601,7 +601,7 @@ impl Writer for RdfXmlWriter {
     const PARTS: bool = false;
 
     fn begin_batch(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) {
-        self.most = out.len().saturating_add(MAX_TEXT);
+        self.max = out.len().saturating_add(MAX_TEXT);
         let terms = batch.table().terms().len();
         self.names.begin_batch(terms);
         self.iris.begin_batch(terms, out);
@@ -628,7 +628,7 @@ impl Writer for RdfXmlWriter {
             names: self.names.clone(),
             iris: TextMemo::default(),
             labels: TextMemo::default(),
-            most: self.most,
+            max: self.max,
         })
     }
 

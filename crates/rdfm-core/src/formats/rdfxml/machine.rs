@@ -2,7 +2,7 @@
 //!
 //! - In: text that is valid UTF-8 and grows at its end ([`RdfXmlMachine::run`]).
 //! - Out: quads, namespaces and message ends in the [`BatchBuilder`].
-//! - Cost: linear in the text. Memory contains a frame for each open element, the text of one
+//! - Cost: linear in the text. Memory is bounded by a frame for each open element, the text of one
 //!   property, and the `rdf:ID`s of the document, whose size is limited.
 //! - Law: nothing is rolled back and nothing recurses. A document is complete at the end tag of its
 //!   root.
@@ -44,7 +44,7 @@ use crate::syntax::xml::{
 };
 
 /// Maximum number of bytes that entities, namespaces, bases and languages may repeat per byte of
-/// the log, beyond `max_message_bytes`. Documents written by people stay below 10.
+/// the log, beyond `max_message_bytes`. Ordinary documents stay below 10.
 const MAX_REPEATS: u64 = 100;
 
 /// The kind of an element, which determines its allowed content.
@@ -56,7 +56,7 @@ enum ElementState {
     Node,
     /// A property: contains one node, or text.
     Property,
-    /// A property whose object is known: contains nothing more.
+    /// A property whose object is known: contains nothing else.
     Full,
     /// A property with `parseType="Collection"`: contains nodes.
     Collection,
@@ -220,7 +220,7 @@ impl RdfXmlMachine {
         self.terms.begin_message();
     }
 
-    fn most(&self) -> u64 {
+    fn max(&self) -> u64 {
         self.builder.limits().max_message_bytes
     }
 
@@ -229,8 +229,8 @@ impl RdfXmlMachine {
     fn repeat(&mut self, bytes: usize, at: usize) -> Read<()> {
         self.repeated += bytes as u64;
         let read = self.offset + at as u64;
-        let most = self.most().saturating_add(MAX_REPEATS * read);
-        if self.repeated <= most {
+        let max = self.max().saturating_add(MAX_REPEATS * read);
+        if self.repeated <= max {
             return Ok(());
         }
         fail(
@@ -238,7 +238,7 @@ impl RdfXmlMachine {
             ErrorClass::Limit,
             Reason::limit(
                 format!(
-                    "entities, namespaces, bases and languages repeat more than {most} bytes in {read} of the log"
+                    "entities, namespaces, bases and languages repeat more than {max} bytes in {read} of the log"
                 ),
                 "max_message_bytes",
             ),
@@ -261,12 +261,12 @@ impl RdfXmlMachine {
                 Ok(None) => text.len() - start,
                 Err(error) => error.at.saturating_sub(start),
             };
-            if length as u64 > self.most() {
+            if length as u64 > self.max() {
                 return fail(
                     start,
                     ErrorClass::Limit,
                     Reason::limit(
-                        format!("a text or tag is longer than {} bytes", self.most()),
+                        format!("a text or tag is longer than {} bytes", self.max()),
                         "max_message_bytes",
                     ),
                 );
@@ -458,12 +458,12 @@ impl RdfXmlMachine {
         let mut rdf = RdfAttributes::default();
         self.read_attributes(text, attributes, &mut frame, &mut rdf)?;
         if self.frames.is_empty() && namespace == RDF && local == b"RDF" {
-            let strange = [rdf.about, rdf.id, rdf.node_id, rdf.resource, rdf.datatype]
+            let disallowed = [rdf.about, rdf.id, rdf.node_id, rdf.resource, rdf.datatype]
                 .into_iter()
                 .chain([rdf.parse_type, rdf.properties.first().copied()])
                 .flatten()
                 .next();
-            if let Some(at) = strange {
+            if let Some(at) = disallowed {
                 return malformed(
                     attributes[at].name.start,
                     format!(

@@ -2,8 +2,8 @@
 //!
 //! - In: the IRI of a predicate.
 //! - Out: the start of its local part, if it has one.
-//! - Law: namespace and local part concatenated are the IRI, byte for byte. The name has no other
-//!   meaning in RDF/XML.
+//! - Law: the concatenation of namespace and local part is the IRI, byte for byte. The name has no
+//!   other meaning in RDF/XML.
 
 use super::vocabulary::{RDF, is_syntax};
 use crate::model::chars::{self, NAME, is};

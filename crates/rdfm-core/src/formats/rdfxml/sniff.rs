@@ -6,13 +6,14 @@ use super::vocabulary::{RDF, TRIX};
 use crate::codec::sniff::{self, Sniff};
 use crate::syntax::text::sniff::{is_xml, without_mark};
 
-/// Whether an XML document begins that has an `rdf:RDF` element or mentions the RDF namespace.
-/// `TriX` is detected too: the decoder says that it is not supported.
+/// Whether the bytes begin an XML document that has an `rdf:RDF` element or mentions the RDF
+/// namespace. `TriX` is detected too, so that the decoder can report that it is not supported.
 pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
     let head = sniff::head(bytes);
-    let speaks = |text: &[u8]| memmem::find(head, text).is_some();
-    let shows = is_xml(without_mark(head)) && (speaks(b"<rdf:RDF") || speaks(RDF) || speaks(TRIX));
-    Sniff::of(shows, complete)
+    let contains = |text: &[u8]| memmem::find(head, text).is_some();
+    let detected =
+        is_xml(without_mark(head)) && (contains(b"<rdf:RDF") || contains(RDF) || contains(TRIX));
+    Sniff::of(detected, complete)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! - In: texts; an IRI as a namespace and a local part.
 //! - Out: term ids of the current batch.
-//! - Cost: a look-up in a table of fixed size.
+//! - Cost: a lookup in a table of fixed size.
 //! - Law: every use is charged as a new term, so that the size of a message does not depend on its
 //!   batch.
 
@@ -60,9 +60,9 @@ impl XmlTerms {
             )
         };
         let slot = Cache::slot(TermKind::Iri, text);
-        let known = self.cache.get(slot);
-        if known.is(builder, TermKind::Iri, text) {
-            return Ok(known.id);
+        let cached = self.cache.get(slot);
+        if cached.is(builder, TermKind::Iri, text) {
+            return Ok(cached.id);
         }
         let id = push(
             builder,
@@ -90,9 +90,9 @@ impl XmlTerms {
         };
         let flags = scan::label(text).unwrap_or(0);
         let slot = Cache::slot(TermKind::Bnode, text);
-        let known = self.cache.get(slot);
-        if known.is(builder, TermKind::Bnode, text) {
-            return Ok(known.id);
+        let cached = self.cache.get(slot);
+        if cached.is(builder, TermKind::Bnode, text) {
+            return Ok(cached.id);
         }
         let id = push(builder, TermKind::Bnode, text, 0, NO_SPLIT, flags);
         self.cache.set(slot, RecentTerm::new(builder, id));
@@ -141,9 +141,9 @@ impl XmlTerms {
     ) -> Result<TermId, LimitExceeded> {
         builder.charge(text.len() + language.len() + 2 * RECORD)?;
         let slot = Cache::slot(TermKind::Language, language);
-        let known = self.cache.get(slot);
-        let tag = if known.is(builder, TermKind::Language, language) {
-            known.id
+        let cached = self.cache.get(slot);
+        let tag = if cached.is(builder, TermKind::Language, language) {
+            cached.id
         } else {
             // Invalid language tags have already been rejected.
             let id = push(

@@ -1,10 +1,10 @@
-//! Decoder for result sets in RDF Thrift and RDF Protobuf: a tuple of variables, then tuples of
-//! terms.
+//! Decoder for result sets in RDF Thrift and RDF Protobuf: a tuple of variables, followed by tuples
+//! of terms.
 //!
 //! - In: bytes in pieces of any size.
 //! - Out: one message per tuple of terms.
-//! - Cost: linear; memory contains one tuple, one piece and one batch. An incomplete tuple of RDF
-//!   Thrift is read again from its start when its buffered size has grown by half.
+//! - Cost: linear; memory is bounded by one tuple, one piece and one batch. An incomplete tuple of
+//!   RDF Thrift is read again from its start when its buffered size has grown by half.
 //! - Law: only complete tuples are decoded, so the result does not depend on how the bytes are cut.
 
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::syntax::wire::{Checked, Varint, Wire, WireError, long_varint, malform
 pub(super) struct ResultBinaryReader {
     /// Whether tuples have no length prefix, as in RDF Thrift. In RDF Protobuf each has one.
     bare: bool,
-    most: u64,
+    max: u64,
     terms: BinaryTerms<TermId>,
     /// Number of variables, after they were read.
     columns: Option<usize>,
@@ -42,11 +42,11 @@ pub(super) struct ResultBinaryReader {
 type Failure = (ErrorClass, Reason);
 
 impl ResultBinaryReader {
-    /// Creates a reader of RDF Thrift if `bare`, otherwise of RDF Protobuf.
+    /// Creates a reader for RDF Thrift if `bare` is true, otherwise for RDF Protobuf.
     pub fn new(bare: bool, limits: &Limits) -> Self {
         Self {
             bare,
-            most: limits.max_message_bytes,
+            max: limits.max_message_bytes,
             terms: BinaryTerms::new(limits),
             columns: None,
             wanted: 0,
@@ -77,7 +77,7 @@ impl ResultBinaryReader {
         if self.columns.is_none() {
             return Err((
                 ErrorClass::Truncated,
-                "the log ends before the tuple of its variables".into(),
+                "the log ends before the tuple of variables".into(),
             ));
         }
         self.taken = true;
@@ -96,7 +96,7 @@ impl ResultBinaryReader {
         let rest = input.rest();
         let (prefix, length) = if self.bare {
             // One byte above the limit suffices to detect a tuple that exceeds it.
-            let window = usize::try_from(self.most).map_or(usize::MAX, |most| most + 1);
+            let window = usize::try_from(self.max).map_or(usize::MAX, |max| max + 1);
             (0, rest.len().min(window))
         } else {
             match self.framed(rest, input.finished)? {
@@ -161,11 +161,11 @@ impl ResultBinaryReader {
                 ));
             }
         };
-        if length > self.most {
+        if length > self.max {
             return Err(self.too_large(&format!("a tuple of {length} bytes")));
         }
-        let there = rest.len() - prefix;
-        if there as u64 >= length {
+        let buffered = rest.len() - prefix;
+        if buffered as u64 >= length {
             return Ok(Some((prefix, length as usize)));
         }
         if !finished {
@@ -173,26 +173,27 @@ impl ResultBinaryReader {
         }
         Err((
             ErrorClass::Truncated,
-            format!("the log ends inside a tuple: only {there} of its {length} bytes").into(),
+            format!("the log ends inside a tuple: {buffered} of its {length} bytes are present")
+                .into(),
         ))
     }
 
-    /// Handles an incomplete tuple of RDF Thrift, of which `there` bytes are buffered.
+    /// Handles an incomplete tuple of RDF Thrift, of which this number of bytes is buffered.
     #[cold]
-    fn incomplete(&mut self, there: usize, finished: bool) -> Result<(), Failure> {
-        if there as u64 > self.most {
+    fn incomplete(&mut self, buffered: usize, finished: bool) -> Result<(), Failure> {
+        if buffered as u64 > self.max {
             return Err(self.too_large("a tuple"));
         }
         if finished {
             return Err((ErrorClass::Truncated, "the log ends inside a tuple".into()));
         }
-        self.wanted = there + there / 2 + 1;
+        self.wanted = buffered + buffered / 2 + 1;
         Ok(())
     }
 
     #[cold]
     fn too_large(&self, what: &str) -> Failure {
-        let text = format!("{what} is larger than {} bytes", self.most);
+        let text = format!("{what} is larger than {} bytes", self.max);
         (ErrorClass::Limit, Reason::limit(text, "max_message_bytes"))
     }
 
@@ -263,7 +264,7 @@ fn add_cell<R: TripleTermReader>(
 fn placeholder_error(open: Placeholder) -> WireError {
     let name = open.name();
     malformed(format!(
-        "expected a term or UNDEF in a row of results, found {name}"
+        "expected a term or UNDEF in a result row, found {name}"
     ))
 }
 

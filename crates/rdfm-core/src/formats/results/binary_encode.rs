@@ -1,11 +1,11 @@
 //! Encoder for result sets in RDF Thrift and RDF Protobuf.
 //!
-//! - In: batches, cut anywhere between rows.
+//! - In: batches, divided anywhere between rows.
 //! - Out: a tuple of variables, then one tuple of terms per row, with UNDEF for unbound cells.
 //! - Cost: a term is encoded once per batch and copied from there.
 //! - Law: the bytes depend only on the rows. After an error nothing more is written.
 
-use super::head::{other_length, refuse_boolean, refuse_twice};
+use super::head::{other_length, refuse_boolean, refuse_duplicate};
 use super::spec::{PROTOBUF, THRIFT};
 use crate::codec::Encoder;
 use crate::codec::messages::{Counts, Dropped, Head, MessageLoop, Writer};
@@ -24,9 +24,9 @@ use crate::syntax::rdf_binary::protobuf::{
 use crate::syntax::rdf_binary::thrift::{ThriftTerms, put_binary};
 use crate::syntax::wire::put_varint;
 
-/// The tuples of an encoding.
+/// How an encoding represents tuples.
 trait Tuples: Send + 'static {
-    /// Encoder of their terms.
+    /// Encoder for the terms.
     type Terms: BinaryTermWriter;
 
     fn variables(names: &[Box<str>], out: &mut Vec<u8>);
@@ -34,13 +34,13 @@ trait Tuples: Send + 'static {
     fn row(terms: &[u8], cells: &[TermPlace], out: &mut Vec<u8>);
 }
 
-/// Creates an encoder of RDF Thrift for a new log.
+/// Creates an RDF Thrift encoder for a new log.
 pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
     let writer = TupleWriter::<ThriftTuples>::new(values.switch(&VALUES));
     Box::new(MessageLoop::new(&THRIFT, values, writer))
 }
 
-/// Creates an encoder of RDF Protobuf for a new log.
+/// Creates an RDF Protobuf encoder for a new log.
 pub(super) fn protobuf(values: &Values) -> Box<dyn Encoder> {
     let writer = TupleWriter::<ProtobufTuples>::new(values.switch(&VALUES));
     Box::new(MessageLoop::new(&PROTOBUF, values, writer))
@@ -76,7 +76,7 @@ impl<W: Tuples> Writer for TupleWriter<W> {
 
     fn head(&mut self, head: &Head<TermId>, out: &mut Vec<u8>) -> Refused<()> {
         refuse_boolean(head)?;
-        refuse_twice(head)?;
+        refuse_duplicate(head)?;
         self.columns = head.variables.len();
         self.links = head.links.len() as u64;
         W::variables(&head.variables, out);

@@ -22,7 +22,7 @@ pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
 }
 
 struct CsvDialect {
-    /// The unescaped text of a field with quotes in it.
+    /// The unescaped text of a field that contains quotes.
     unescaped: Vec<u8>,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! - In: names in the order of their columns.
 //! - Out: the column of a name; whether a head can be written.
-//! - Cost: most rows name their columns in order, which takes one comparison per cell, otherwise a
-//!   look-up.
+//! - Cost: one comparison per cell if a row names its columns in order, as most rows do; otherwise
+//!   a lookup.
 //! - Law: each name identifies one column.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -29,7 +29,7 @@ impl Variables {
     /// Adds the variable of the next column. The error is the reason why it cannot be added.
     pub fn add(&mut self, name: &str) -> Result<(), Reason> {
         if self.columns.insert(name.into(), self.names.len()).is_some() {
-            return Err(twice(name));
+            return Err(duplicate(name));
         }
         self.names.push(name.into());
         Ok(())
@@ -66,7 +66,7 @@ impl Variables {
     }
 }
 
-fn twice(name: &str) -> Reason {
+fn duplicate(name: &str) -> Reason {
     format!("the variable {} occurs twice", quote(name.as_bytes())).into()
 }
 
@@ -78,26 +78,26 @@ pub(super) fn other_length(cells: usize, variables: usize) -> String {
 }
 
 /// Rejects a head with a duplicate variable, which no format supports.
-pub(super) fn refuse_twice(head: &ResultHead) -> Refused<()> {
+pub(super) fn refuse_duplicate(head: &ResultHead) -> Refused<()> {
     let mut seen = FxHashSet::default();
     for name in &head.variables {
         if !seen.insert(&**name) {
-            return Err((ErrorClass::Unsupported, twice(name)));
+            return Err((ErrorClass::Unsupported, duplicate(name)));
         }
     }
     Ok(())
 }
 
-/// Rejects the answer of an ASK query in a format that cannot represent it.
+/// Rejects the answer to an ASK query in a format that cannot represent it.
 pub(super) fn refuse_boolean(head: &ResultHead) -> Refused<()> {
     if head.boolean.is_none() {
         return Ok(());
     }
-    let text = "the format cannot represent the answer to an ASK query; use the JSON or XML format of results";
+    let text = "the format cannot represent the answer to an ASK query; use the JSON or XML results format";
     Err((ErrorClass::Unsupported, text.into()))
 }
 
-/// Rejects a row after the answer of an ASK query.
+/// Rejects a row after the answer to an ASK query.
 pub(super) fn refuse_row(ask: bool) -> Refused<()> {
     if ask {
         let text = "a row after the answer to an ASK query, which has no rows";

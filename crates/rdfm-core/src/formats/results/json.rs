@@ -2,7 +2,7 @@
 //!
 //! - In: validated text that grows at its end, token by token.
 //! - Out: one message per object in `bindings`; for ASK, the answer in the head.
-//! - Cost: linear. Memory contains one row. Rows before the head are kept as text, up to
+//! - Cost: linear. Memory is bounded by one row. Rows before the head are kept as text, up to
 //!   `max_message_bytes`, and decoded after the head.
 //! - Law: keys may be in any order. Keys that the format does not define are skipped.
 
@@ -137,7 +137,7 @@ struct JsonResultMachine {
     has_results: bool,
     boolean: Option<bool>,
     buffered: Option<BufferedRows>,
-    /// Whether the head will be read a second time, after the rows that were kept.
+    /// Whether the head will be read a second time, after the buffered rows.
     again: bool,
     /// Column of the open cell, the open terms, and their texts.
     column: usize,
@@ -149,7 +149,7 @@ struct JsonResultMachine {
 
 /// Returns the error for a token where another kind of value is expected.
 #[cold]
-fn other<T>(at: usize, of: &str, expected: &str, found: Token) -> Read<T> {
+fn unexpected_kind<T>(at: usize, what: &str, expected: &str, found: Token) -> Read<T> {
     let found = match found {
         Token::ObjectStart => "an object",
         Token::ArrayStart => "an array",
@@ -159,7 +159,7 @@ fn other<T>(at: usize, of: &str, expected: &str, found: Token) -> Read<T> {
         Token::Null => "null",
         Token::Key(_) | Token::ObjectEnd | Token::ArrayEnd => "something else",
     };
-    malformed(at, format!("{of} must be {expected}, not {found}"))
+    malformed(at, format!("{what} must be {expected}, not {found}"))
 }
 
 impl JsonResultMachine {
@@ -200,10 +200,11 @@ impl JsonResultMachine {
                 return Ok(if ended { Pause::Done } else { Pause::Need });
             }
             let found = match found {
-                // Only as many bytes as would have been examined if the input had come in pieces.
+                // Considers only as many bytes as would have been examined if the input had come in
+                // pieces.
                 Err(error) => {
                     let seen = (error.at - self.at).max(self.tokens.inspected(text, self.at));
-                    let large = seen as u64 > self.rows.most();
+                    let large = seen as u64 > self.rows.max();
                     return Err(if large {
                         self.too_large(self.at, "a string")
                     } else {
@@ -215,7 +216,7 @@ impl JsonResultMachine {
             let Some((token, start)) = found else {
                 return self.wait(text, ended);
             };
-            if (self.at - start) as u64 > self.rows.most() {
+            if (self.at - start) as u64 > self.rows.max() {
                 return Err(self.too_large(start, "a string"));
             }
             debug_assert!(from <= start);
@@ -231,7 +232,7 @@ impl JsonResultMachine {
 
     /// Handles the end of the buffered text.
     fn wait(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
-        if (text.len() - self.at) as u64 > self.rows.most() {
+        if (text.len() - self.at) as u64 > self.rows.max() {
             return Err(self.too_large(self.at, "a string"));
         }
         if ended {
@@ -251,7 +252,7 @@ impl JsonResultMachine {
         reason = "most results are good, and errors are large"
     )]
     fn too_large(&self, at: usize, what: &str) -> Box<GrammarError> {
-        let text = format!("{what} is longer than {} bytes", self.rows.most());
+        let text = format!("{what} is longer than {} bytes", self.rows.max());
         Box::new(GrammarError {
             at,
             class: ErrorClass::Limit,
@@ -262,12 +263,12 @@ impl JsonResultMachine {
     /// Checks the limit of the text kept before the head.
     fn check_held(&self, at: usize) -> Read<()> {
         let from = self.buffered.as_ref().map_or(at, |buffered| buffered.from);
-        if (at - from) as u64 <= self.rows.most() {
+        if (at - from) as u64 <= self.rows.max() {
             return Ok(());
         }
         let text = format!(
             "the rows before the head, which are buffered until the head is read, take more than {} bytes",
-            self.rows.most()
+            self.rows.max()
         );
         fail(
             from,
@@ -333,10 +334,10 @@ impl JsonResultMachine {
             }
             (JsonState::ToPart(part), Token::ObjectStart) => {
                 if self.frames.len() > self.max_depth {
-                    let most = self.max_depth;
+                    let max = self.max_depth;
                     let text = format!(
                         "triple terms are nested deeper than {}",
-                        counted(most, "level")
+                        counted(max, "level")
                     );
                     return fail(start, ErrorClass::Limit, Reason::limit(text, "max_depth"));
                 }
@@ -443,7 +444,7 @@ impl JsonResultMachine {
 
     #[cold]
     fn misplaced(&self, token: Token, start: usize) -> Read<()> {
-        let (of, expected) = match self.state {
+        let (what, expected) = match self.state {
             JsonState::Start => ("a result set", "an object"),
             JsonState::ToHead => ("head", "an object"),
             JsonState::ToVariables => ("vars", "an array"),
@@ -461,7 +462,7 @@ impl JsonResultMachine {
             ),
             _ => ("a term", "an object"),
         };
-        other(start, of, expected, token)
+        unexpected_kind(start, what, expected, token)
     }
 
     fn root_key(&mut self, text: &[u8], key: QuotedRange, start: usize) -> Read<()> {
@@ -502,7 +503,7 @@ impl JsonResultMachine {
             None if !self.has_head => {
                 return malformed(
                     start,
-                    "the result set has no head, which lists the variables",
+                    "the result set has no head, which would list the variables",
                 );
             }
             None => {}
@@ -566,8 +567,8 @@ impl JsonResultMachine {
             return Ok(());
         };
         let id = self.finish_term(&frame, start)?;
-        if let Some(around) = self.frames.last_mut() {
-            let part = around
+        if let Some(parent) = self.frames.last_mut() {
+            let part = parent
                 .triple
                 .as_mut()
                 .map(|parts| &mut parts[frame.position]);
@@ -606,17 +607,17 @@ impl JsonResultMachine {
                 _ => {
                     return malformed(
                         start,
-                        "a triple term has no subject, predicate and object as its value",
+                        "the value of a triple term must have a subject, a predicate and an object",
                     );
                 }
             };
             return self.rows.triple(parts).map_err(|error| limit(start, error));
         }
         let Some(value) = get(TermPart::Value) else {
-            return malformed(start, "a term has no string as its value");
+            return malformed(start, "the value of a term must be a string");
         };
         let literal = matches!(kind, b"literal" | b"typed-literal");
-        let made = match kind {
+        let term = match kind {
             b"uri" => self.rows.iri(value),
             b"bnode" => self.rows.bnode(value),
             _ if literal => {
@@ -640,7 +641,7 @@ impl JsonResultMachine {
                 );
             }
         };
-        made.map_err(|error| limit(start, error))
+        term.map_err(|error| limit(start, error))
     }
 }
 

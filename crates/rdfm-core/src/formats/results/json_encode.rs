@@ -92,7 +92,7 @@ impl TextForm for JsonForm {
         &self,
         table: &TermTable,
         id: TermId,
-        most: usize,
+        max: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), RowError> {
         let term = table.term(id);
@@ -109,11 +109,11 @@ impl TextForm for JsonForm {
                 out.extend_from_slice(b"{\"type\":\"triple\",\"value\":");
                 let names = [&b"{\"subject\":"[..], b",\"predicate\":", b",\"object\":"];
                 for (name, part) in names.into_iter().zip(table.triple(term)) {
-                    if out.len() > most {
+                    if out.len() > max {
                         return Err(RowError::TooLong);
                     }
                     out.extend_from_slice(name);
-                    self.term(table, part, most, out)?;
+                    self.term(table, part, max, out)?;
                 }
                 out.push(b'}');
             }

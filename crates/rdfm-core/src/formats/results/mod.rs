@@ -1,4 +1,4 @@
-//! Results of SPARQL queries: rows of terms, in six formats. A row is a message, a log one result
+//! SPARQL query results: rows of terms, in six formats. A row is a message, and a log is one result
 //! set.
 //!
 //! - `binary`, `binary_encode`: RDF Thrift and RDF Protobuf, as defined by Apache Jena.

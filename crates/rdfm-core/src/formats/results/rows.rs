@@ -1,10 +1,10 @@
 //! Builder of rows for the text decoders.
 //!
-//! - In: texts that are valid UTF-8, and their cells.
+//! - In: texts that are valid UTF-8, and the cells that contain them.
 //! - Out: terms and rows in the [`ResultBuilder`].
 //! - Cost: IRIs, labels and literals of up to 24 bytes are looked up in a hash table; longer
 //!   literals are always added.
-//! - Law: the charged size does not depend on the look-ups. A log has at least one batch, which may
+//! - Law: the charged size does not depend on the lookups. A log has at least one batch, which may
 //!   contain only its head.
 
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(super) struct RowBuilder {
     row: Vec<TermId>,
     /// The column expected for the next cell.
     pub next: usize,
-    /// Number of bytes of variables and links.
+    /// Total size in bytes of the variables and links.
     head_bytes: u64,
     /// Whether the head is known.
     ready: bool,
@@ -74,14 +74,14 @@ impl RowBuilder {
     }
 
     /// Maximum number of bytes in a row.
-    pub fn most(&self) -> u64 {
+    pub fn max(&self) -> u64 {
         self.builder.limits().max_message_bytes
     }
 
     /// Counts a variable or a link. Returns false if their total size exceeds the limit.
     pub fn charge_head(&mut self, text: &str) -> bool {
         self.head_bytes += text.len() as u64 + 16;
-        self.head_bytes <= self.most()
+        self.head_bytes <= self.max()
     }
 
     /// Sets the rest of the head, apart from the variables.
@@ -159,9 +159,9 @@ impl RowBuilder {
     fn simple(&mut self, kind: TermKind, text: &[u8], flags: fn(&[u8]) -> Option<u8>) -> Added {
         self.builder.charge(text.len() + 16)?;
         let slot = Cache::slot(kind, text);
-        let known = self.cache.get(slot);
-        if known.is(&self.builder, kind, text) {
-            return Ok(known.id);
+        let cached = self.cache.get(slot);
+        if cached.is(&self.builder, kind, text) {
+            return Ok(cached.id);
         }
         Ok(self.push(kind, text, 0, flags(text).unwrap_or(0), Some(slot)))
     }
@@ -208,13 +208,13 @@ impl RowBuilder {
             return Ok(self.push(kind, lexical, aux.0, plain | direction, None));
         }
         let slot = Cache::slot(kind, lexical);
-        let known = self.cache.get(slot);
-        if let Some((term, text)) = known.get(&self.builder, kind)
+        let cached = self.cache.get(slot);
+        if let Some((term, text)) = cached.get(&self.builder, kind)
             && term.aux == aux.0
             && text == lexical
             && term.flags | 1 == direction | 1
         {
-            return Ok(known.id);
+            return Ok(cached.id);
         }
         let plain = scan::lexical(lexical).unwrap_or(0);
         Ok(self.push(kind, lexical, aux.0, plain | direction, Some(slot)))

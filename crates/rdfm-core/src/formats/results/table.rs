@@ -2,7 +2,7 @@
 //!
 //! - In: validated text that grows at its end, and a [`TableDialect`].
 //! - Out: one message per line.
-//! - Cost: linear; memory contains one line. The scan of an incomplete line continues where it
+//! - Cost: linear; memory is bounded by one line. The scan of an incomplete line continues where it
 //!   stopped.
 //! - Law: LF or CRLF ends a line; the last line may lack it.
 
@@ -101,7 +101,7 @@ impl<D: TableDialect> TableDecoder<D> {
     /// Reads the last line if it does not end with a line feed.
     fn finish(&mut self, text: &[u8]) -> Read<Pause> {
         if D::is_cut(self.scan) {
-            let reason = "the log ends inside a field in quotes";
+            let reason = "the log ends inside a quoted field";
             return fail(text.len(), ErrorClass::Truncated, reason);
         }
         self.check_length(self.at, text.len())?;
@@ -111,7 +111,7 @@ impl<D: TableDialect> TableDecoder<D> {
             self.at = text.len();
         }
         if !self.has_head {
-            let reason = "the log ends before the line of its variables";
+            let reason = "the log ends before the line of variables";
             return fail(text.len(), ErrorClass::Truncated, reason);
         }
         self.done = true;
@@ -119,11 +119,11 @@ impl<D: TableDialect> TableDecoder<D> {
     }
 
     fn check_length(&self, start: usize, end: usize) -> Read<()> {
-        let most = self.rows.most();
-        if (end - start) as u64 <= most {
+        let max = self.rows.max();
+        if (end - start) as u64 <= max {
             return Ok(());
         }
-        let text = format!("a line is longer than {most} bytes");
+        let text = format!("a line is longer than {max} bytes");
         fail(
             start,
             ErrorClass::Limit,

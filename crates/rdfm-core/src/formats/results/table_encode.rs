@@ -46,11 +46,11 @@ impl TextForm for TsvForm {
         &self,
         table: &TermTable,
         id: TermId,
-        most: usize,
+        max: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), RowError> {
         let style = Style {
-            most,
+            most: max,
             ..Style::CANONICAL
         };
         style.write(table, id, out);
@@ -65,7 +65,7 @@ impl TextForm for TsvForm {
     fn end(&mut self, _out: &mut Vec<u8>) {}
 }
 
-/// Writes CSV: the texts of terms, if that is requested.
+/// Writes CSV, which contains only the texts of terms, if the option `lossy` is set.
 pub(super) struct CsvForm {
     pub lossy: bool,
 }
@@ -122,7 +122,7 @@ impl TextForm for CsvForm {
         &self,
         table: &TermTable,
         id: TermId,
-        most: usize,
+        max: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), RowError> {
         let term = table.term(id);
@@ -131,7 +131,7 @@ impl TextForm for CsvForm {
             TermKind::Bnode => field(&[b"_:", text].concat(), out),
             TermKind::TripleTerm => {
                 let start = out.len();
-                TsvForm.term(table, id, most, out)?;
+                TsvForm.term(table, id, max, out)?;
                 let written = out.split_off(start);
                 field(&written, out);
             }

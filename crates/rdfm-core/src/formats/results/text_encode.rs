@@ -1,5 +1,4 @@
-//! Code shared by the encoders of result sets as text: the head, the rows, and the limit of the
-//! text.
+//! Code shared by the text encoders of result sets: the head, the rows, and the text size limit.
 //!
 //! - In: batches, and a [`TextForm`].
 //! - Out: the log.
@@ -7,7 +6,7 @@
 //!   exceed [`MAX_TEXT`].
 //! - Law: a log that ends with an error is closed in the same way as a complete one.
 
-use super::head::{other_length, refuse_row, refuse_twice};
+use super::head::{other_length, refuse_duplicate, refuse_row};
 use crate::codec::Encoder;
 use crate::codec::messages::{Counts, Dropped, Head, MessageLoop, Writer};
 use crate::codec::refuse::Refused;
@@ -34,7 +33,7 @@ pub(super) trait TextForm: Send + 'static {
     /// Whether the head contains links; otherwise they are omitted.
     const LINKS: bool;
 
-    /// Writes the text before the rows. For the answer of an ASK query this is all.
+    /// Writes the text before the rows. For the answer to an ASK query, nothing else is written.
     fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Refused<()>;
 
     /// Writes the text before the cells of a row.
@@ -43,12 +42,12 @@ pub(super) trait TextForm: Send + 'static {
     /// Writes the text before a cell. For an unbound cell nothing else is written.
     fn begin_cell(&mut self, column: usize, bound: bool, out: &mut Vec<u8>);
 
-    /// Writes a term. Beyond `most` bytes no further term is begun.
+    /// Writes a term. Once the output exceeds `max` bytes, no further term is begun.
     fn term(
         &self,
         table: &TermTable,
         id: TermId,
-        most: usize,
+        max: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), RowError>;
 
@@ -58,7 +57,7 @@ pub(super) trait TextForm: Send + 'static {
     /// Writes the text after the cells of a row.
     fn end_row(&mut self, out: &mut Vec<u8>);
 
-    /// Writes the text after the rows. Not used for the answer of an ASK query.
+    /// Writes the text after the rows. Not used for the answer to an ASK query.
     fn end(&mut self, out: &mut Vec<u8>);
 }
 
@@ -75,7 +74,7 @@ pub(super) fn encoder<F: TextForm>(
         ask: false,
         links: 0,
         number: 0,
-        most: 0,
+        max: 0,
     };
     Box::new(MessageLoop::new(format, values, writer))
 }
@@ -90,7 +89,7 @@ struct FormWriter<F> {
     links: u64,
     /// Index of the open row.
     number: u64,
-    most: usize,
+    max: usize,
 }
 
 impl<F: TextForm> FormWriter<F> {
@@ -110,11 +109,11 @@ impl<F: TextForm> FormWriter<F> {
             }
             if !self.memo.copy(id, out) {
                 let start = out.len();
-                self.form.term(table, id, self.most, out)?;
+                self.form.term(table, id, self.max, out)?;
                 self.memo.keep(id, start, out);
             }
             self.form.end_cell(out);
-            if out.len() > self.most {
+            if out.len() > self.max {
                 return Err(RowError::TooLong);
             }
         }
@@ -133,7 +132,7 @@ impl<F: TextForm> Writer for FormWriter<F> {
     type Record = TermId;
 
     fn head(&mut self, head: &Head<TermId>, out: &mut Vec<u8>) -> Refused<()> {
-        refuse_twice(head)?;
+        refuse_duplicate(head)?;
         self.form.head(head, out)?;
         self.columns = head.variables.len();
         self.ask = head.boolean.is_some();
@@ -142,7 +141,7 @@ impl<F: TextForm> Writer for FormWriter<F> {
     }
 
     fn begin_batch(&mut self, batch: &ResultBatch, out: &mut Vec<u8>) {
-        self.most = out.len().saturating_add(MAX_TEXT);
+        self.max = out.len().saturating_add(MAX_TEXT);
         self.memo.begin_batch(batch.table().terms().len(), out);
     }
 

@@ -2,7 +2,7 @@
 //!
 //! - In: validated text that grows at its end, token by token.
 //! - Out: one message per `result` element; for ASK, the answer in the head.
-//! - Cost: linear; memory contains one row and the names of the open elements.
+//! - Cost: linear; memory is bounded by one row and the names of the open elements.
 //! - Law: elements of other namespaces are skipped with their content; a DOCTYPE is rejected.
 
 use super::json::literal_kind;
@@ -29,7 +29,7 @@ pub(super) const RESULTS: &[u8] = b"http://www.w3.org/2005/sparql-results#";
 /// The namespace of base directions.
 pub(super) const ITS: &[u8] = b"http://www.w3.org/2005/11/its";
 /// Number of elements around a term.
-const AROUND: usize = 8;
+const ENCLOSING_LEVELS: usize = 8;
 
 /// Creates a decoder.
 pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
@@ -80,18 +80,18 @@ impl ResultElement {
     }
 
     /// Whether the element may occur in the given parent.
-    const fn fits(self, around: Option<Self>) -> bool {
+    const fn fits(self, parent: Option<Self>) -> bool {
         match self {
-            Self::Sparql => around.is_none(),
-            Self::Head | Self::Boolean | Self::Results => matches!(around, Some(Self::Sparql)),
-            Self::Variable | Self::Link => matches!(around, Some(Self::Head)),
-            Self::Result => matches!(around, Some(Self::Results)),
-            Self::Binding => matches!(around, Some(Self::Result)),
+            Self::Sparql => parent.is_none(),
+            Self::Head | Self::Boolean | Self::Results => matches!(parent, Some(Self::Sparql)),
+            Self::Variable | Self::Link => matches!(parent, Some(Self::Head)),
+            Self::Result => matches!(parent, Some(Self::Results)),
+            Self::Binding => matches!(parent, Some(Self::Result)),
             Self::Uri | Self::Bnode | Self::Literal | Self::Triple => {
-                matches!(around, Some(Self::Binding | Self::Part(_)))
+                matches!(parent, Some(Self::Binding | Self::Part(_)))
             }
-            Self::Part(_) => matches!(around, Some(Self::Triple)),
-            Self::Foreign => around.is_some(),
+            Self::Part(_) => matches!(parent, Some(Self::Triple)),
+            Self::Foreign => parent.is_some(),
         }
     }
 
@@ -109,7 +109,7 @@ struct OpenElement {
     element: ResultElement,
     /// Start of its name among those of the open elements.
     name: usize,
-    /// Mark of the namespaces in scope around it.
+    /// Mark of the namespaces in scope outside it.
     scope: u32,
 }
 
@@ -193,10 +193,11 @@ impl XmlResultMachine {
             let length = match &next {
                 Ok(Some((_, end))) => end - start,
                 Ok(None) => text.len() - start,
-                // Only as many bytes as would have been examined if the input had come in pieces.
+                // Considers only as many bytes as would have been examined if the input had come in
+                // pieces.
                 Err(error) => error.at.saturating_sub(start),
             };
-            if length as u64 > self.rows.most() {
+            if length as u64 > self.rows.max() {
                 return Err(self.too_large(start));
             }
             let Some((token, end)) = next? else {
@@ -241,7 +242,7 @@ impl XmlResultMachine {
     fn too_large(&self, at: usize) -> Box<GrammarError> {
         let text = format!(
             "a tag, a text or a comment is longer than {} bytes",
-            self.rows.most()
+            self.rows.max()
         );
         Box::new(GrammarError {
             at,
@@ -286,7 +287,7 @@ impl XmlResultMachine {
             XmlToken::Instruction => {
                 let declaration = xml::is_declaration(&text[start..end]);
                 if declaration && self.begun {
-                    return malformed(start, "an XML declaration is allowed at the start only");
+                    return malformed(start, "an XML declaration is allowed only at the start");
                 }
                 self.begun = true;
                 if declaration {
@@ -333,7 +334,7 @@ impl XmlResultMachine {
     /// Appends text; CRLF and CR become LF. White space around IRIs and labels is skipped, except
     /// in CDATA.
     fn push(&mut self, text: &[u8], start: usize, end: usize, cdata: bool) -> Read<()> {
-        if (self.text.len() + end - start) as u64 > self.rows.most() {
+        if (self.text.len() + end - start) as u64 > self.rows.max() {
             return Err(self.too_large(start));
         }
         let mut from = start;
@@ -383,24 +384,24 @@ impl XmlResultMachine {
     }
 
     /// Reads a binding that is completely buffered and simple, as most are: an IRI, a label, or a
-    /// literal whose text needs no decoding. Returns false for any other, which is read token by
-    /// token.
+    /// literal whose text needs no decoding. Returns false for any other binding, which is then
+    /// read token by token.
     #[inline]
     fn quick_binding(&mut self, text: &[u8]) -> Read<bool> {
         let start = self.at;
-        let Some(found) = Quick::find(&text[start..]) else {
+        let Some(found) = SimpleBinding::find(&text[start..]) else {
             return Ok(false);
         };
         let column = self.rows.variables.column(found.name, self.rows.next);
-        let Some(column) = column.filter(|_| found.length as u64 <= self.rows.most()) else {
+        let Some(column) = column.filter(|_| found.length as u64 <= self.rows.max()) else {
             return Ok(false);
         };
-        let made = match found.element {
+        let term = match found.element {
             ResultElement::Uri => self.rows.iri(found.text),
             ResultElement::Bnode => self.rows.bnode(found.text),
             _ => self.rows.literal(found.text, found.kind),
         };
-        let id = made.map_err(|error| limit(start + found.end_tag, error))?;
+        let id = term.map_err(|error| limit(start + found.end_tag, error))?;
         if !self.rows.set(column, id) {
             let name = quote(self.rows.variables.name(column).as_bytes());
             let end = start + found.length - b"</binding>".len();
@@ -447,7 +448,7 @@ impl XmlResultMachine {
                 } else {
                     attribute.name.local(text)
                 };
-                if self.scope.bytes() + NamespaceScope::size(prefix, &value) > self.rows.most() {
+                if self.scope.bytes() + NamespaceScope::size(prefix, &value) > self.rows.max() {
                     return Err(self.too_large(attribute.name.start));
                 }
                 self.scope.bind(prefix, &value);
@@ -456,11 +457,11 @@ impl XmlResultMachine {
         if self.scope.mark() > scope {
             self.find_plain();
         }
-        let around = self.innermost();
+        let parent = self.innermost();
         let mut element = ResultElement::Foreign;
-        if around != Some(ResultElement::Foreign) && self.namespace(text, name, false)? == RESULTS {
+        if parent != Some(ResultElement::Foreign) && self.namespace(text, name, false)? == RESULTS {
             let local = name.local(text);
-            let found = ResultElement::of(local).filter(|element| element.fits(around));
+            let found = ResultElement::of(local).filter(|element| element.fits(parent));
             let Some(found) = found else {
                 let shown = quote(local);
                 return malformed(
@@ -476,7 +477,7 @@ impl XmlResultMachine {
             };
             element = found;
         }
-        if !element.fits(around) {
+        if !element.fits(parent) {
             let shown = quote(name.whole(text));
             let namespace = quote(RESULTS);
             return malformed(
@@ -484,9 +485,9 @@ impl XmlResultMachine {
                 format!("expected the element sparql of the namespace {namespace}, found {shown}"),
             );
         }
-        if self.open.len() >= AROUND + 2 * self.max_depth {
-            let most = AROUND + 2 * self.max_depth;
-            let reason = format!("elements are nested deeper than {}", counted(most, "level"));
+        if self.open.len() >= ENCLOSING_LEVELS + 2 * self.max_depth {
+            let max = ENCLOSING_LEVELS + 2 * self.max_depth;
+            let reason = format!("elements are nested deeper than {}", counted(max, "level"));
             return fail(start, ErrorClass::Limit, Reason::limit(reason, "max_depth"));
         }
         self.begin(text, element, attributes)?;
@@ -585,10 +586,10 @@ impl XmlResultMachine {
                 }
                 if element == ResultElement::Triple {
                     if self.triples.len() >= self.max_depth {
-                        let most = self.max_depth;
+                        let max = self.max_depth;
                         let reason = format!(
                             "triple terms are nested deeper than {}",
-                            counted(most, "level")
+                            counted(max, "level")
                         );
                         return fail(start, ErrorClass::Limit, Reason::limit(reason, "max_depth"));
                     }
@@ -726,7 +727,7 @@ impl XmlResultMachine {
 
     fn make_term(&mut self, element: ResultElement, start: usize) -> Read<TermId> {
         let text = &self.text[..self.kept];
-        let made = match element {
+        let term = match element {
             ResultElement::Uri => self.rows.iri(text),
             ResultElement::Bnode => self.rows.bnode(text),
             ResultElement::Triple => {
@@ -747,12 +748,12 @@ impl XmlResultMachine {
                 }
             }
         };
-        made.map_err(|error| limit(start, error))
+        term.map_err(|error| limit(start, error))
     }
 }
 
 /// A binding without white space, references and other special cases.
-struct Quick<'a> {
+struct SimpleBinding<'a> {
     name: &'a [u8],
     element: ResultElement,
     kind: ResultLiteralKind<'a>,
@@ -762,7 +763,7 @@ struct Quick<'a> {
     length: usize,
 }
 
-impl<'a> Quick<'a> {
+impl<'a> SimpleBinding<'a> {
     /// Returns the binding at the start of a text.
     #[inline]
     fn find(text: &'a [u8]) -> Option<Self> {

@@ -160,7 +160,7 @@ impl TextForm for Xml {
         &self,
         table: &TermTable,
         id: TermId,
-        most: usize,
+        max: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), RowError> {
         let term = table.term(id);
@@ -172,13 +172,13 @@ impl TextForm for Xml {
                 out.extend_from_slice(b"<triple>");
                 let names = ["subject", "predicate", "object"];
                 for (name, part) in names.into_iter().zip(table.triple(term)) {
-                    if out.len() > most {
+                    if out.len() > max {
                         return Err(RowError::TooLong);
                     }
                     out.push(b'<');
                     out.extend_from_slice(name.as_bytes());
                     out.push(b'>');
-                    self.term(table, part, most, out)?;
+                    self.term(table, part, max, out)?;
                     out.extend_from_slice(b"</");
                     out.extend_from_slice(name.as_bytes());
                     out.push(b'>');

@@ -16,7 +16,7 @@ use crate::model::term::Quad;
 use crate::syntax::text::dialect::{DialectOptions, Dialects};
 use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach};
 
-/// Returns a decoder of Turtle or TriG.
+/// Returns a Turtle or TriG decoder.
 ///
 /// # Errors
 /// If the base is not an absolute IRI.

@@ -1,12 +1,12 @@
-//! Writes Turtle and TriG for people: with prefixes, and with consecutive quads grouped.
+//! Writes readable Turtle and TriG: with prefixes, and with consecutive quads grouped.
 //!
 //! - In: batches.
 //! - Out: `PREFIX` lines where the log declares them, statements grouped by subject and predicate,
 //!   blocks of named graphs, and `# @message` or `MESSAGE` between messages.
 //! - Cost: one copy of the output; a term is checked, abbreviated and escaped once per batch, and
 //!   again after a prefix that may abbreviate it.
-//! - Law: quads keep their order and repetitions. The text does not depend on how messages are cut
-//!   into batches. Terms cannot end their token.
+//! - Law: quads keep their order and repetitions. The text does not depend on how messages are
+//!   divided into batches. The text of a term cannot end its token early.
 
 use super::memo::{PrefixChanges, PrefixGroup, PrefixedMemo};
 use crate::codec::options::LENIENT;
@@ -28,10 +28,10 @@ use crate::syntax::text::encode::{
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 
-/// Returns an encoder of TriG or Turtle.
+/// Returns a TriG or Turtle encoder.
 ///
 /// # Errors
-/// If an option does not fit.
+/// If an option is invalid.
 pub(super) fn encoder(
     format: &'static FormatSpec,
     values: &Values,
@@ -62,16 +62,16 @@ struct Blocks {
     terms: PrefixedMemo,
     /// Separate from `terms`, because a predicate may be written as `a`.
     predicates: PrefixedMemo,
-    /// The end of literals from the closing quote on, by datatype or language.
+    /// The text of literals from the closing quote on, by datatype or language.
     ends: PrefixedMemo,
     /// The last quad. Its statement and block are still open.
     open: Option<Quad>,
     /// The last quad as canonical text, kept between parts of a message because ids change.
-    carried: Option<Carried>,
+    carried: Option<CarriedStatement>,
 }
 
 /// The open statement, as text.
-struct Carried {
+struct CarriedStatement {
     subject: Vec<u8>,
     predicate: Vec<u8>,
     graph: Vec<u8>,
@@ -79,7 +79,7 @@ struct Carried {
 
 /// The terms that a quad has in common with the open statement.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Shares {
+enum SharedTerms {
     Nothing,
     Graph,
     Subject,
@@ -96,7 +96,7 @@ impl Blocks {
         }
     }
 
-    fn shares(&mut self, table: &TermTable, quad: &Quad) -> Shares {
+    fn shared_terms(&mut self, table: &TermTable, quad: &Quad) -> SharedTerms {
         let graph = self.graph(quad);
         if let Some(carried) = self.carried.take() {
             let same = |id: TermId, text: &[u8]| {
@@ -105,27 +105,27 @@ impl Blocks {
                 canonical == text
             };
             return if !same(graph, &carried.graph) {
-                Shares::Nothing
+                SharedTerms::Nothing
             } else if !same(quad.subject, &carried.subject) {
-                Shares::Graph
+                SharedTerms::Graph
             } else if !same(quad.predicate, &carried.predicate) {
-                Shares::Subject
+                SharedTerms::Subject
             } else {
-                Shares::Predicate
+                SharedTerms::Predicate
             };
         }
         let Some(last) = self.open else {
-            return Shares::Nothing;
+            return SharedTerms::Nothing;
         };
         let same = |a: TermId, b: TermId| a == b || table.same_term(a, table, b);
         if !same(graph, self.graph(&last)) {
-            Shares::Nothing
+            SharedTerms::Nothing
         } else if !same(quad.subject, last.subject) {
-            Shares::Graph
+            SharedTerms::Graph
         } else if !same(quad.predicate, last.predicate) {
-            Shares::Subject
+            SharedTerms::Subject
         } else {
-            Shares::Predicate
+            SharedTerms::Predicate
         }
     }
 
@@ -148,20 +148,20 @@ impl Blocks {
     ) -> Result<(), StatementError> {
         let graph = self.graph(quad);
         let named = graph != TermId::DEFAULT_GRAPH;
-        match self.shares(table, quad) {
-            Shares::Predicate => {
+        match self.shared_terms(table, quad) {
+            SharedTerms::Predicate => {
                 out.extend_from_slice(if named {
                     b" ,\n            "
                 } else {
                     b" ,\n        "
                 });
             }
-            Shares::Subject => {
+            SharedTerms::Subject => {
                 out.extend_from_slice(if named { b" ;\n        " } else { b" ;\n    " });
                 self.predicate(table, quad.predicate, style, out)?;
             }
-            shares => {
-                if shares == Shares::Graph {
+            shared => {
+                if shared == SharedTerms::Graph {
                     out.extend_from_slice(if named { b" .\n    " } else { b" .\n" });
                 } else {
                     self.close(out);
@@ -414,7 +414,7 @@ impl StatementWriter for Blocks {
             write_term(batch.table(), id, &mut canonical);
             canonical
         };
-        self.carried = Some(Carried {
+        self.carried = Some(CarriedStatement {
             subject: text(last.subject),
             predicate: text(last.predicate),
             graph: text(self.graph(&last)),

@@ -1,9 +1,9 @@
-//! The tokens of Turtle and TriG with more than one byte.
+//! Lexes the Turtle and TriG tokens that have more than one byte.
 //!
 //! - In: valid UTF-8 text, the start of a token, and how far it was already scanned.
-//! - Out: the end of the token and its parts; or [`TokenError`].
+//! - Out: the end of the token and its parts, or a [`TokenError`].
 //! - Cost: one pass over a token. Scanning of a partial token resumes where it stopped.
-//! - Law: a token depends on its own bytes and the few after it, not on how they were cut.
+//! - Law: a token depends on its own bytes and a few following bytes, not on how they were cut.
 
 use memchr::{memchr, memchr2};
 
@@ -15,7 +15,7 @@ use crate::model::remedy::Reason;
 use crate::model::term::flags;
 use crate::syntax::text::grammar::GrammarError;
 
-/// Why no token was read.
+/// The reason why no token was read.
 #[derive(Debug)]
 pub(super) enum TokenError {
     /// The token is incomplete. The bytes before `scanned` need not be scanned again.
@@ -29,7 +29,7 @@ pub(super) enum TokenError {
     Error(Box<GrammarError>),
 }
 
-/// A token, or why there is none.
+/// A token, or the reason why none was read.
 pub(super) type Lexed<T> = Result<T, TokenError>;
 
 impl TokenError {
@@ -262,7 +262,7 @@ pub(super) fn unescape_string(body: &[u8], offset: usize, out: &mut Vec<u8>) -> 
     })
 }
 
-/// Appends an IRI with decoded numeric escapes.
+/// Appends an IRI, with its numeric escapes decoded.
 pub(super) fn unescape_iri(body: &[u8], offset: usize, out: &mut Vec<u8>) -> Lexed<()> {
     unescape(body, offset, out, |_| None)
 }
@@ -437,8 +437,8 @@ fn prefix_end(run: &[u8]) -> Option<usize> {
     let colon = memchr(b':', run)?;
     let prefix = std::str::from_utf8(&run[..colon]).ok()?;
     let first = prefix.chars().next().is_none_or(is_letter);
-    let good = first && !prefix.ends_with('.') && prefix.chars().all(|c| is_name(c) || c == '.');
-    good.then_some(colon)
+    let valid = first && !prefix.ends_with('.') && prefix.chars().all(|c| is_name(c) || c == '.');
+    valid.then_some(colon)
 }
 
 /// Checks the local part of a name, whose bytes end at `run` or earlier.
@@ -491,14 +491,14 @@ fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<NameToken> {
             }
             _ => {
                 let c = char_at(text, at);
-                let good = c.is_some_and(|c| {
+                let valid = c.is_some_and(|c| {
                     if at == colon + 1 {
                         is_letter(c)
                     } else {
                         is_name(c)
                     }
                 });
-                if !good {
+                if !valid {
                     return Err(bad_name(text, at));
                 }
                 at + c.map_or(1, char::len_utf8)
@@ -574,12 +574,12 @@ pub(super) fn label_end(text: &[u8], start: usize, from: usize, eof: bool) -> Le
     let mut at = first;
     while at < end {
         let Some(c) = char_at(text, at) else { break };
-        let good = if at == first {
+        let valid = if at == first {
             is_letter(c) || c == '_' || c.is_ascii_digit()
         } else {
             is_name(c) || c == '.'
         };
-        if !good {
+        if !valid {
             return Err(TokenError::malformed(
                 at,
                 format!(
@@ -675,7 +675,7 @@ pub(super) enum NumberKind {
     Double,
 }
 
-/// Lexes the longest number at `start`. `phase` is that of an earlier [`TokenError::Need`].
+/// Lexes the longest number at `start`. `phase` comes from an earlier [`TokenError::Need`].
 pub(super) fn number(
     text: &[u8],
     start: usize,
@@ -736,7 +736,7 @@ pub(super) fn number(
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test may fail by panic")]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
     #[test]

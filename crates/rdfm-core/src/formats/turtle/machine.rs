@@ -7,7 +7,7 @@
 //!   scanned further, from where scanning stopped.
 //!
 //! A bracket that represents a node (`[…]`, `(…)`) passes its node to the frame below as soon as it
-//! is known not to be empty, so that quads come in reading order.
+//! is known not to be empty, so that quads are emitted in reading order.
 //!
 //! This file contains the states, the effect of each token, and terms of a single token. The space
 //! between tokens is in `space`, directives in `directives`, strings and numbers in `literals`,
@@ -129,7 +129,7 @@ enum NodeSyntax {
     Reified,
 }
 
-// Kinds of nodes that may be in a position.
+// Node kinds that a position may allow.
 const IRIS: u8 = 1;
 const LITERALS: u8 = 2;
 const COLLECTIONS: u8 = 4;
@@ -186,7 +186,7 @@ pub(super) struct TurtleMachine {
     scanned: (usize, u8),
     pending: Pending,
     prefix: Vec<u8>,
-    /// Whether the directive begins with `@` and so ends with a dot.
+    /// Whether the directive begins with `@` and therefore ends with a dot.
     dotted: bool,
     /// Effect and start of an `@message` whose dot is expected.
     delimiter: (DelimiterEffect, u64),
@@ -230,7 +230,7 @@ impl TurtleMachine {
         }
     }
 
-    /// Returns to the start of another log. The builder has already been reset.
+    /// Prepares for the next log. The builder has already been reset.
     pub fn reset(&mut self, dialects: Dialects) {
         self.pos = 0;
         self.offset = 0;
@@ -650,7 +650,7 @@ impl TurtleMachine {
         self.unexpected(text, what)
     }
 
-    /// Where to continue in the token at `start`, if it was incomplete.
+    /// Returns where to continue in the token at `start`, if it was incomplete.
     #[inline]
     fn resume(&mut self, start: usize) -> (usize, u8) {
         if start != self.pos {

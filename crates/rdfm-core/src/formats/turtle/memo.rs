@@ -21,7 +21,7 @@ impl PrefixGroup {
     /// Returns the group of an IRI with this beginning: a hash less than 128.
     #[inline]
     pub fn of(head: &[u8]) -> Self {
-        // The ends of beginnings differ more often than their starts.
+        // The beginnings of IRIs differ more often at their ends than at their starts.
         let end = head.last_chunk().map_or(0, |end| u64::from_le_bytes(*end));
         let hash = (end ^ head.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         Self((hash >> 57) as u8)
@@ -44,8 +44,8 @@ impl Default for PrefixChanges {
 }
 
 impl PrefixChanges {
-    /// Records that a prefix was declared for an IRI with this beginning, or no longer stands for
-    /// such an IRI.
+    /// Records that a prefix was declared for an IRI with this beginning, or no longer maps to such
+    /// an IRI.
     pub fn changed(&mut self, head: &[u8]) {
         self.now = self.now.saturating_add(1);
         self.last[PrefixGroup::of(head).0 as usize] = self.now;

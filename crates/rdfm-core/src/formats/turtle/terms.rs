@@ -53,11 +53,11 @@ const KNOWN: [&[u8]; 9] = [
 const SLOTS: usize = 4096;
 /// Number of entries of the prefix cache.
 const PREFIX_SLOTS: usize = 64;
-/// Numbers of interned namespaces and of their bytes above which unbound ones are dropped.
+/// Number and total bytes of interned namespaces above which unbound namespaces are dropped.
 const MAX_NAMESPACES: usize = 4096;
 const MAX_NAMESPACE_BYTES: usize = 1 << 20;
 
-// Kinds of cache entries. From `FIRST_NAMESPACE` on, names in a namespace.
+// Kinds of cache entries. Keys from `FIRST_NAMESPACE` on are for names in a namespace.
 const KEY_IRI: u32 = 0;
 const KEY_BNODE: u32 = 1;
 const KEY_LANGUAGE: u32 = 2;
@@ -156,7 +156,7 @@ fn same(a: &[u8], b: &[u8]) -> bool {
 }
 
 impl LogTerms {
-    /// Starts without prefixes, with an optional base.
+    /// Creates the state of a log without prefixes and with an optional base.
     ///
     /// # Errors
     /// If the base is not an absolute IRI.
@@ -191,7 +191,7 @@ impl LogTerms {
         }
     }
 
-    /// Returns to the start of another log. Cache entries of earlier batches are never found.
+    /// Prepares for the next log. Cache entries of earlier batches are never found.
     pub fn reset(&mut self) {
         let (base, slots) = (self.first_base.take(), std::mem::take(&mut self.slots));
         *self = Self::at_start(base, self.lenient, slots);
@@ -258,8 +258,8 @@ impl LogTerms {
         }
     }
 
-    /// Charges for a recurring term. The charge of a message must not depend on batches, so that
-    /// the first use in a message is charged like a new term.
+    /// Charges for a recurring term. The charge of a message must not depend on batches, so the
+    /// first use in a message is charged like a new term.
     #[inline]
     fn reuse(
         &mut self,
@@ -391,7 +391,8 @@ impl LogTerms {
             return Ok((iri, flags::PLAIN));
         }
         let base = self.base.as_ref().filter(|_| !self.base_lost);
-        // Even with `lenient`, a dropped base would have applied.
+        // If a base was dropped, the IRI is not kept relative even with `lenient`, because the base
+        // would have applied.
         let lenient = self.lenient && !self.base_lost;
         let lacks = base.is_none();
         match resolve(iri, base, lenient, &mut self.resolved) {

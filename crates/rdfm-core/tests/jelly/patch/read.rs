@@ -453,7 +453,7 @@ fn the_iri_of_a_deleted_prefix_is_dropped_with_a_note() {
     assert!(decoder.next_of::<Operation>().unwrap().is_some());
     assert_eq!(
         decoder.noticed().notes,
-        [Reason::new("IRIs of deleted prefixes are left out: 1")]
+        [Reason::new("IRIs of deleted prefixes are omitted: 1")]
     );
     decoder.reset();
     assert!(decoder.noticed().notes.is_empty());

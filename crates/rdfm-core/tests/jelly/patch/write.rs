@@ -462,12 +462,12 @@ fn undeclared_features_are_rejected() {
         (
             "a S",
             "rdf_star",
-            "a triple term, and the header says that there are none",
+            "a triple term, but the header does not declare triple terms",
         ),
         (
             "a T",
             "rdf_star",
-            "a triple term, and the header says that there are none",
+            "a triple term, but the header does not declare triple terms",
         ),
     ] {
         let (out, _, found) = write(&Options::default(), &[batch_of(words)]);

@@ -1,12 +1,12 @@
 //! Encoder for Jelly-Patch logs.
 //!
-//! - In: batches, cut anywhere between patches or (parts) inside one.
-//! - Out: frames, one per patch or of a fixed number of rows; the stream type decides how patches
-//!   end.
-//! - Cost: memory contains the lookups and one frame.
-//! - Law: the bytes depend only on the patches, not on how they are cut into batches, unless the
-//!   first patch arrives in parts and neither the options nor the source give the statement type.
-//!   After an error nothing more is written. Blank nodes keep the labels of the log.
+//! - In: batches, divided anywhere between patches or, in parts, inside a patch.
+//! - Out: frames, one per patch or with a fixed number of rows; the stream type determines how
+//!   patches end.
+//! - Cost: memory for the lookups and one frame.
+//! - Law: the bytes depend only on the patches, not on how they are divided into batches, unless
+//!   the first patch arrives in parts and neither the options nor the source specify the statement
+//!   type. After an error nothing more is written. Blank nodes keep the labels of the log.
 
 use super::super::frame_writer::FrameWriter;
 use super::super::term_writer::{EntryTags, GRAPH, MAX_FRAME_BYTES, TermWriter};
@@ -42,17 +42,17 @@ const ENTRIES: EntryTags = EntryTags {
 };
 const HEADER: u8 = 0x72;
 const PUNCTUATION: u8 = 0x7a;
-/// A frame of only a mark, with its length.
+/// A frame that contains only a mark, with its length prefix.
 const MARK_FRAME: [u8; 5] = [4, 0x0a, 2, PUNCTUATION, 0];
 
 /// Field number before the graph fields of a namespace, and of a quad.
 const NAMESPACE_GRAPH: u8 = 2;
 const QUAD_GRAPH: u8 = 12;
 
-/// Creates an encoder of Jelly-Patch for a new log.
+/// Creates a Jelly-Patch encoder for a new log.
 ///
 /// # Errors
-/// Returns a message that names the invalid option.
+/// An option is invalid; the error names it.
 pub(super) fn encoder(values: &Values, source: Option<&Source>) -> CodecResult<dyn Encoder> {
     let writer = PatchWriter::new(PatchStreamSettings::of(values, source)?);
     Ok(Box::new(MessageLoop::new(&JELLY_PATCH, values, writer)))
@@ -66,7 +66,7 @@ struct PatchWriter {
     frames: FrameWriter,
     /// Number of graph names that were omitted.
     merged: u64,
-    /// Whether the log that is continued lacks the mark after its last patch.
+    /// Whether the existing log lacks the mark after its last patch.
     unmarked: bool,
 }
 
@@ -233,7 +233,8 @@ impl Writer for PatchWriter {
         Ok(false)
     }
 
-    // Separate from the loop that all formats share, as in Jelly.
+    // Not inlined into the loop that all formats share, for the same reason as in the Jelly
+    // encoder.
     #[inline(never)]
     fn write(&mut self, batch: &PatchBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
         let table = batch.table();
@@ -286,7 +287,7 @@ impl Writer for PatchWriter {
 
     fn continue_log(&mut self, end: LogEnd) -> Result<(), Reason> {
         if !self.continues() {
-            return Err("patches can be appended only in frames with length prefixes".into());
+            return Err("patches can be appended only to length-prefixed frames".into());
         }
         self.unmarked = self.stream.kind == StreamType::Punctuated && end == LogEnd::Content;
         Ok(())
@@ -348,9 +349,9 @@ fn needs_graphs() -> (ErrorClass, Reason) {
 fn too_large(stream: &PatchStreamSettings) -> (ErrorClass, Reason) {
     let reason = Reason::new("the patch's frame is larger than 1 GiB");
     let remedy = if stream.delimited {
-        Remedy::write("stream_type", "punctuated", "writes it over many")
+        Remedy::write("stream_type", "punctuated", "splits it into several frames")
     } else {
-        Remedy::write("delimited", "true", "allows many")
+        Remedy::write("delimited", "true", "allows several frames")
     };
     (ErrorClass::Limit, reason.with(remedy))
 }

@@ -1,4 +1,4 @@
-//! Jelly-Patch, a draft: logs of RDF patches in frames of rows, with the terms and lookups of
+//! Jelly-Patch, a draft: logs of RDF patches in row frames, with the terms and lookups of
 //! Jelly-RDF.
 //!
 //! `rows` reads the rows of frames, and [`encode`] writes them. [`options`] and `stream` define the

@@ -1,10 +1,10 @@
-//! Decodes rows to operations, and stores the state of a log of patches between rows.
+//! Decodes rows to operations, and stores the state of a patch log between rows.
 //!
 //! - In: the payload of one row ([`RowHandler::row`]), and the ends of patches.
 //! - Out: operations in the builder. The first operation of a patch opens it, unless it is open.
 //! - Law: everything that the specification calls an error is an error. Deviations that it allows a
-//!   consumer to ignore are errors unless `lenient`: unbalanced transactions, and graphs in a log
-//!   of triples.
+//!   consumer to ignore are errors unless `lenient`: unbalanced transactions, and graphs in a
+//!   triples log.
 
 use super::super::decode::{MessageEnd, RowHandler};
 use super::super::frames::EMPTY_ROW;
@@ -165,12 +165,12 @@ impl RowHandler for PatchRows {
 
     fn unfinished(&self) -> Option<&'static str> {
         self.lacks_end()
-            .then_some("the log ends inside a transaction, expected a commit or an abort before")
+            .then_some("the log ends inside a transaction, expected a commit or an abort")
     }
 
     fn note(&self) -> Option<String> {
         let count = self.deleted_iris;
-        (count > 0).then(|| format!("IRIs of deleted prefixes are left out: {count}"))
+        (count > 0).then(|| format!("IRIs of deleted prefixes are omitted: {count}"))
     }
 }
 
@@ -184,7 +184,7 @@ impl PatchRows {
     fn end_patch(&mut self) -> Checked<()> {
         if self.lacks_end() {
             return Err(malformed(
-                "the patch ends inside a transaction, expected a commit or an abort before",
+                "the patch ends inside a transaction, expected a commit or an abort",
             ));
         }
         self.in_transaction = false;
@@ -260,7 +260,7 @@ impl PatchRows {
         self.terms.odd_statement(bytes, TRIPLE_FIELDS)
     }
 
-    /// Rejects a graph in a log of triples, unless `lenient`.
+    /// Rejects a graph in a triples log, unless `lenient`.
     fn refuse_graph(&self, what: &str) -> Checked<()> {
         if self.lenient {
             return Ok(());
@@ -370,8 +370,8 @@ struct MergedField {
 
 impl<'a> NamedFields<'a> {
     /// Reads the fields. Field 1 is the name, and `terms` is the set of fields of which one is set.
-    /// If field 2 is not in the set, it is an IRI message. The last of several fields counts;
-    /// consecutive messages in the same field are merged.
+    /// If field 2 is not in the set, it is an IRI message. If several fields occur, the last one is
+    /// used; consecutive messages in the same field are merged.
     fn of(bytes: &'a [u8], terms: u32, what: &'static str) -> Checked<Self> {
         let mut found = Self {
             name: &[],

@@ -1,7 +1,7 @@
-//! Settings for writing a log of patches.
+//! Settings for writing a patch log.
 //!
 //! - In: the given options, and the source of the patches.
-//! - Out: the patch stream options, and all other settings.
+//! - Out: the patch stream options, and all other writer settings.
 //! - Law: a given option always takes precedence. The options are fixed at the first patch, because
 //!   later patches are not known then.
 
@@ -37,7 +37,7 @@ impl PatchStreamSettings {
     /// Returns the settings for patches from `source`.
     ///
     /// # Errors
-    /// The options contradict each other.
+    /// The options cannot be combined.
     pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, Reason> {
         let mut stream = Self {
             options: OptionsRow::preset(),
@@ -57,7 +57,7 @@ impl PatchStreamSettings {
         if let Some(wanted) = values.text(&STREAM_TYPE).and_then(StreamType::named) {
             if stream.flat && wanted != StreamType::Flat {
                 let reason =
-                    "flat makes one patch of all, but the stream type is for several patches";
+                    "flat writes all patches as one, but the stream type is for several patches";
                 let flat = Remedy::write("stream_type", "flat", "writes one patch");
                 return Err(Reason::new(reason).with(flat));
             }
@@ -90,7 +90,7 @@ impl PatchStreamSettings {
         Ok(stream)
     }
 
-    /// Applies the options of the source log, or, without any, the capabilities of its format.
+    /// Applies the options of the source log, or, if it has none, the capabilities of its format.
     fn follow(&mut self, source: &Source) {
         if source.options.is_empty() {
             self.options.rdf_star = source.carries.triple_terms != TripleTerms::No;
@@ -102,7 +102,8 @@ impl PatchStreamSettings {
             match (name.as_str(), given) {
                 ("stream_type", GivenValue::Text(word)) => {
                     let found = StreamType::named(word).unwrap_or(self.kind);
-                    // A log of one patch that is read as several patches does not remain one patch.
+                    // A flat log that was read as several patches is not written as one patch
+                    // again.
                     if source.requested || source.flat || found != StreamType::Flat {
                         self.kind = found;
                     }

@@ -1,7 +1,7 @@
-//! A user-defined context, and writing IRIs and properties with it.
+//! Writes IRIs and properties with a user-defined context.
 //!
 //! - In: the JSON text of a context, compiled as for reading; IRIs.
-//! - Out: the [`PredicateKey`]s of a predicate, the names of types and nodes, aliases of keywords.
+//! - Out: the [`PredicateKey`]s of a predicate, the names of types and nodes, and keyword aliases.
 //! - Cost: a few lookups in the context per IRI; keys are cached.
 //! - Law: a name is used only if the reader's own rules expand it to the same IRI.
 
@@ -23,11 +23,11 @@ use crate::model::limits::Limits;
 use crate::syntax::json::{Bounds, JsonKind, Tape, View, parse, write};
 
 /// Maximum number of predicates whose keys are cached.
-const MAX_KNOWN: usize = 1 << 14;
+const MAX_CACHED: usize = 1 << 14;
 /// Maximum number of terms considered for one predicate.
 const MAX_TERMS: usize = 48;
 
-/// Position in the tape of the value of a context document's only key.
+/// Tape position of the context in a context document.
 const VALUE: u32 = 2;
 
 /// The type to which the strings of a property are coerced.
@@ -64,7 +64,7 @@ pub struct PredicateKey {
     pub holder: ValueHolder,
 }
 
-/// The possible keys of a predicate, the best first.
+/// The possible keys of a predicate, best first.
 pub type PredicateKeys = Arc<[PredicateKey]>;
 
 /// A context for compaction.
@@ -74,18 +74,18 @@ pub struct CompactContext {
     /// `{"@context": …}`.
     text: Box<[u8]>,
     tape: Tape,
-    /// Terms by their IRIs, the best first.
+    /// Terms by their IRIs, best first.
     terms: FxHashMap<Box<[u8]>, Vec<Vec<u8>>>,
     /// Sorted with the longest IRI first.
     prefixes: Vec<ContextNamespace>,
     /// Quoted keywords and their aliases.
     aliases: Vec<(&'static [u8], Box<[u8]>)>,
-    known: FxHashMap<Box<[u8]>, PredicateKeys>,
+    cached: FxHashMap<Box<[u8]>, PredicateKeys>,
     scratch: Vec<u8>,
 }
 
 impl CompactContext {
-    /// Compiles a context: an object or an array, or a document with one as its `@context`.
+    /// Compiles a context, given as an object, an array, or a document with an `@context`.
     ///
     /// # Errors
     /// If it is not a context, or contains an entry that this writer does not support; the text
@@ -106,10 +106,10 @@ impl CompactContext {
         let store = ContextStore::new(None, &limits);
         let mut contexts = Contexts::new(None, &limits, store);
         check(&view)?;
-        let number = contexts.local(INITIAL, &view, VALUE).map_err(|wrong| {
+        let number = contexts.local(INITIAL, &view, VALUE).map_err(|error| {
             format!(
                 "compact_with is not a JSON-LD 1.1 context: {}",
-                wrong.reason
+                error.reason
             )
         })?;
         let mut prefixes = contexts.prefixes(number, None);
@@ -121,7 +121,7 @@ impl CompactContext {
             match &definition.mapping {
                 Mapping::Keyword(keyword) => {
                     let Some(quoted) = quoted(*keyword) else {
-                        return Err(beyond(name));
+                        return Err(unsupported_entry(name));
                     };
                     aliases.push((quoted, (**name).into()));
                 }
@@ -142,7 +142,7 @@ impl CompactContext {
             terms,
             prefixes,
             aliases,
-            known: FxHashMap::default(),
+            cached: FxHashMap::default(),
             scratch: Vec::new(),
         })
     }
@@ -181,7 +181,7 @@ impl CompactContext {
 
     /// Returns the keys of a predicate; empty if no key expands to it.
     pub fn keys(&mut self, iri: &[u8]) -> PredicateKeys {
-        if let Some(keys) = self.known.get(iri) {
+        if let Some(keys) = self.cached.get(iri) {
             return keys.clone();
         }
         let names = self.candidates(iri, true);
@@ -189,10 +189,10 @@ impl CompactContext {
             .into_iter()
             .filter_map(|name| self.key(name, iri))
             .collect();
-        if self.known.len() >= MAX_KNOWN {
-            self.known.clear();
+        if self.cached.len() >= MAX_CACHED {
+            self.cached.clear();
         }
-        self.known.insert(iri.into(), keys.clone());
+        self.cached.insert(iri.into(), keys.clone());
         keys
     }
 
@@ -264,7 +264,7 @@ impl CompactContext {
         self.active.state.expand(name, vocab, false, out) == Expanded::Text && is_iri(out)
     }
 
-    /// Possible names of an IRI: terms, relative to `@vocab`, with a prefix, in full.
+    /// Possible names of an IRI: terms, names relative to `@vocab`, compact IRIs, and the full IRI.
     fn candidates(&self, iri: &[u8], vocab: bool) -> Vec<Vec<u8>> {
         let mut found = Vec::new();
         if vocab {
@@ -314,7 +314,7 @@ fn quoted(keyword: Keyword) -> Option<&'static [u8]> {
     })
 }
 
-/// Rejects what the writer does not support: remote contexts, and entries that affect nested nodes.
+/// Rejects unsupported features: remote contexts, and entries that affect nested nodes.
 fn check(view: &View<'_>) -> Result<(), String> {
     let contexts: Vec<u32> = match view.kind(VALUE) {
         JsonKind::Array => view.items(VALUE).collect(),
@@ -331,7 +331,7 @@ fn check(view: &View<'_>) -> Result<(), String> {
             let (name, value) = (view.text(key), key + 1);
             match name {
                 b"@import" => return Err(remote(view.text(value))),
-                b"@direction" | b"@propagate" | b"@type" => return Err(beyond(name)),
+                b"@direction" | b"@propagate" | b"@type" => return Err(unsupported_entry(name)),
                 _ => {}
             }
         }
@@ -339,7 +339,7 @@ fn check(view: &View<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn beyond(name: &[u8]) -> String {
+fn unsupported_entry(name: &[u8]) -> String {
     format!(
         "the entry {} of compact_with is not supported; remove it",
         quote(name)

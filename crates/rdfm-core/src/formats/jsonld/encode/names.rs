@@ -1,9 +1,9 @@
-//! Writes IRIs, compacted with the namespaces of the log, which are the context, or in full.
+//! Writes IRIs in full, or compacted with the namespaces of the log, which form the context.
 //!
 //! - In: declarations in log order; IRIs.
 //! - Out: the context object with the namespaces that a message declares or uses; tokens.
-//! - Cost: one search for the namespace per IRI and batch, and another if namespaces are declared
-//!   after the first message.
+//! - Cost: one namespace search per IRI and batch, and a second if namespaces are declared after
+//!   the first message.
 //! - Law: a reader with the context restores every IRI byte for byte. A full IRI whose scheme is
 //!   also a prefix would be read as a compact IRI. A message with such an IRI is written without
 //!   the context.
@@ -30,7 +30,7 @@ pub enum WrittenIri {
 #[derive(Clone, Default)]
 pub struct ContextNamespaces {
     needed: Needed,
-    /// Number of namespaces in force per scheme, of those without `//` after the scheme.
+    /// Number of namespaces in force per scheme, not counting those with `//` after the scheme.
     schemes: FxHashMap<Box<[u8]>, u32>,
     /// Indices of the namespaces in the context.
     context: Vec<u32>,
@@ -43,7 +43,7 @@ pub struct ContextNamespaces {
 impl ContextNamespaces {
     /// Declares a namespace for the next message.
     ///
-    /// Namespaces that a context cannot express are refused: an empty name, and a name that is the
+    /// Namespaces that a context cannot express are rejected: an empty name, and a name that is the
     /// scheme of a namespace.
     pub fn declare(&mut self, name: &[u8], iri: &[u8]) -> Declared {
         let scheme = bare_scheme(iri);
@@ -62,7 +62,7 @@ impl ContextNamespaces {
         declared
     }
 
-    /// Counts the scheme of a namespace, and no longer that of the previous one.
+    /// Adds the scheme of a namespace to the counts, and removes that of the previous one.
     fn count(&mut self, before: Option<Box<[u8]>>, scheme: Option<&[u8]>) {
         if let Some(scheme) = scheme {
             *self.schemes.entry(scheme.into()).or_default() += 1;
@@ -99,7 +99,7 @@ impl ContextNamespaces {
     }
 
     /// Whether namespaces are declared for the next message.
-    pub fn waits(&self) -> bool {
+    pub fn has_pending(&self) -> bool {
         self.needed.waiting() > 0
     }
 
@@ -108,16 +108,16 @@ impl ContextNamespaces {
         self.needed.begin_batch();
     }
 
-    /// Makes the context contain what a message needs, and returns whether it changed. With `each`,
-    /// the context is specific to the message and contains nothing else, unless there are only a
-    /// few namespaces that never change.
-    pub fn turn_to(&mut self, batch: &MessageBatch, message: usize, each: bool) -> bool {
+    /// Updates the context to contain the namespaces that a message needs, and returns whether it
+    /// changed. If `each` is true, it contains only these namespaces, unless there are only a few
+    /// namespaces that never change.
+    pub fn adapt_to(&mut self, batch: &MessageBatch, message: usize, each: bool) -> bool {
         let new = self.needed.waiting() > 0;
         let all = self.needed.len();
         if new && self.needed.waiting() == all {
             self.unchanged = true;
             if !each || all <= MAX_WHOLE {
-                self.take_all();
+                self.include_all();
                 return true;
             }
         } else if new {
@@ -139,8 +139,8 @@ impl ContextNamespaces {
         new || !stays
     }
 
-    /// Makes the context contain all namespaces.
-    pub fn take_all(&mut self) {
+    /// Adds all namespaces to the context.
+    pub fn include_all(&mut self) {
         self.set_context((0..self.needed.len() as u32).collect());
     }
 

@@ -9,7 +9,7 @@ use crate::formats::jsonld::number::{self, DoubleDigits};
 
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 
-/// Number of digits that any double preserves.
+/// Number of digits that every double preserves.
 const MAX_DIGITS: usize = 15;
 
 /// Datatypes with native representations.

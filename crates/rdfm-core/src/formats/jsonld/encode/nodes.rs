@@ -88,7 +88,7 @@ impl<S: Sink> NodeWriter<S> {
         }
     }
 
-    /// Returns the same with the contexts in force, for other batches of the log.
+    /// Returns a writer with the same contexts in force, for other batches of the log.
     pub fn twin(&self) -> Self {
         Self {
             names: self.names.clone(),
@@ -122,18 +122,18 @@ impl<S: Sink> NodeWriter<S> {
     }
 
     /// Adapts the context of the names to a message. Returns whether it changed.
-    pub fn turn_to(&mut self, batch: &MessageBatch, message: usize, each: bool) -> bool {
+    pub fn adapt_to(&mut self, batch: &MessageBatch, message: usize, each: bool) -> bool {
         if self.compact.is_some() {
             return false;
         }
-        let turned = self.names.turn_to(batch, message, each);
+        let turned = self.names.adapt_to(batch, message, each);
         if turned {
             self.forget();
         }
         turned
     }
 
-    /// Whether there is a context, in force or not.
+    /// Whether there is a context, even if it is not in force.
     pub fn has_context(&self) -> bool {
         self.compact.is_some() || !self.names.is_empty()
     }
@@ -161,7 +161,7 @@ impl<S: Sink> NodeWriter<S> {
     }
 
     /// Writes the nodes of a graph that are not nested in others.
-    pub fn tops(
+    pub fn top_nodes(
         &mut self,
         message: Message<'_>,
         graph: usize,
@@ -210,7 +210,7 @@ impl<S: Sink> NodeWriter<S> {
         }
         let mut typed = None;
         for at in properties.clone() {
-            if self.shape.properties[at as usize].known == RdfTerm::Type {
+            if self.shape.properties[at as usize].role == RdfTerm::Type {
                 typed = self.types(message, at, out)?;
                 break;
             }
@@ -277,11 +277,11 @@ impl<S: Sink> NodeWriter<S> {
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
         let ShapeProperty {
-            predicate, known, ..
+            predicate, role, ..
         } = self.shape.properties[at as usize];
         let range = self.shape.places(at);
         if self.compacting {
-            return self.compacted(message, predicate, known, range, out);
+            return self.compacted(message, predicate, role, range, out);
         }
         self.sink.begin_key(out);
         self.name(message, predicate, out)?;
@@ -292,7 +292,7 @@ impl<S: Sink> NodeWriter<S> {
         }
         for at in range {
             let object = self.shape.quad(message.quads, at).object;
-            self.value(message, object, known, &PLAIN, out)?;
+            self.value(message, object, role, &PLAIN, out)?;
         }
         if many {
             self.sink.end_array(out);
@@ -305,7 +305,7 @@ impl<S: Sink> NodeWriter<S> {
         &mut self,
         message: Message<'_>,
         predicate: TermId,
-        known: RdfTerm,
+        role: RdfTerm,
         range: Range<u32>,
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
@@ -318,11 +318,11 @@ impl<S: Sink> NodeWriter<S> {
             None => PredicateKeys::default(),
         };
         let from = self.chosen.len();
-        // A key with list container has at most one list.
+        // A key with a list container has at most one list.
         let mut taken = 0_u64;
         for place in range {
             let object = self.shape.quad(message.quads, place).object;
-            let Some(chosen) = self.choose(message, object, known, &keys, taken) else {
+            let Some(chosen) = self.choose(message, object, role, &keys, taken) else {
                 self.hazard = true;
                 continue;
             };
@@ -333,8 +333,11 @@ impl<S: Sink> NodeWriter<S> {
         }
         let to = self.chosen.len();
         for (number, key) in (0..).zip(keys.iter()) {
-            let of_key = |&(chosen, _): &(u32, u32)| chosen == number;
-            let count = self.chosen[from..to].iter().filter(|at| of_key(at)).count();
+            let has_key = |&(chosen, _): &(u32, u32)| chosen == number;
+            let count = self.chosen[from..to]
+                .iter()
+                .filter(|at| has_key(at))
+                .count();
             if count == 0 {
                 continue;
             }
@@ -359,7 +362,7 @@ impl<S: Sink> NodeWriter<S> {
                     let cell = self.shape.inner(message.table, object);
                     self.items(message, cell, key, out)?;
                 } else {
-                    self.value(message, object, known, key, out)?;
+                    self.value(message, object, role, key, out)?;
                 }
             }
             if many {
@@ -375,7 +378,7 @@ impl<S: Sink> NodeWriter<S> {
         &mut self,
         message: Message<'_>,
         object: TermId,
-        known: RdfTerm,
+        role: RdfTerm,
         keys: &PredicateKeys,
         taken: u64,
     ) -> Option<u32> {
@@ -388,7 +391,7 @@ impl<S: Sink> NodeWriter<S> {
         let is_list = literal.is_none()
             && match self.shape.inner(table, object) {
                 Some(inner) => self.shape.is_list(inner),
-                None => known != RdfTerm::Rest && self.shape.is_nil(table, object),
+                None => role != RdfTerm::Rest && self.shape.is_nil(table, object),
             };
         let tagged = term.kind == TermKind::LangLiteral && !is_directed(term);
         let mut best: Option<(u8, u32)> = None;
@@ -418,19 +421,19 @@ impl<S: Sink> NodeWriter<S> {
 
     /// Whether a literal under a key can be written as a scalar.
     fn fits(&mut self, message: Message<'_>, literal: Term, key: &PredicateKey) -> bool {
-        let of = TermId(literal.aux);
+        let aux = TermId(literal.aux);
         match (literal.kind, &key.coerced) {
             (TermKind::Literal, ValueCoercion::Text(language)) => language.is_none(),
             (TermKind::Literal, ValueCoercion::Datatype(datatype)) => **datatype == *XSD_STRING,
             (TermKind::LangLiteral, ValueCoercion::Text(Some(language))) => {
-                **language == *message.table.text(of) && !is_directed(literal)
+                **language == *message.table.text(aux) && !is_directed(literal)
             }
             (TermKind::TypedLiteral, ValueCoercion::Datatype(datatype)) => {
-                **datatype == *message.table.text(of)
+                **datatype == *message.table.text(aux)
             }
             (TermKind::TypedLiteral, _) => {
                 self.scratch.clear();
-                let native = self.native(message.table, of);
+                let native = self.native(message.table, aux);
                 native.write(message.table.text_of(literal), &mut self.scratch)
             }
             _ => false,
@@ -572,7 +575,7 @@ impl<S: Sink> NodeWriter<S> {
         let term = table.term(id);
         let text = table.text_of(term);
         let plain = term.flags & flags::PLAIN != 0;
-        let of = TermId(term.aux);
+        let aux = TermId(term.aux);
         let bare = if self.compacting {
             term.kind != TermKind::TypedLiteral && self.fits(message, term, key)
         } else {
@@ -580,7 +583,7 @@ impl<S: Sink> NodeWriter<S> {
         };
         if bare {
             if term.kind == TermKind::LangLiteral
-                && let Some(error) = term_error(table, of, false)
+                && let Some(error) = term_error(table, aux, false)
             {
                 return Err(StatementError::Term(error));
             }
@@ -588,16 +591,16 @@ impl<S: Sink> NodeWriter<S> {
             S::text(text, plain, out);
             return Ok(());
         }
-        if term.kind == TermKind::TypedLiteral && !self.lenient && is_language_type(table.text(of))
+        if term.kind == TermKind::TypedLiteral && !self.lenient && is_language_type(table.text(aux))
         {
-            return Err(StatementError::Term(TermError::Untagged(of)));
+            return Err(StatementError::Term(TermError::Untagged(aux)));
         }
         let native = match term.kind {
             TermKind::TypedLiteral => match &key.coerced {
-                ValueCoercion::Datatype(datatype) if **datatype != *table.text(of) => {
+                ValueCoercion::Datatype(datatype) if **datatype != *table.text(aux) => {
                     NativeDatatype::None
                 }
-                _ => self.native(table, of),
+                _ => self.native(table, aux),
             },
             _ => NativeDatatype::None,
         };
@@ -619,7 +622,7 @@ impl<S: Sink> NodeWriter<S> {
         }
         if let (TermKind::TypedLiteral, ValueCoercion::Datatype(datatype)) =
             (term.kind, &key.coerced)
-            && **datatype == *table.text(of)
+            && **datatype == *table.text(aux)
         {
             self.sink.scalar(out);
             S::text(text, plain, out);
@@ -633,12 +636,12 @@ impl<S: Sink> NodeWriter<S> {
             TermKind::TypedLiteral => {
                 self.keyword(b"\"@type\"", out);
                 self.sink.scalar(out);
-                self.type_name(message, of, out)?;
+                self.type_name(message, aux, out)?;
             }
             TermKind::LangLiteral => {
                 self.keyword(b"\"@language\"", out);
                 self.sink.scalar(out);
-                self.name(message, of, out)?;
+                self.name(message, aux, out)?;
                 if is_directed(term) {
                     self.keyword(b"\"@direction\"", out);
                     self.sink.scalar(out);

@@ -2,9 +2,9 @@
 //! and lists.
 //!
 //! - In: a message's quads.
-//! - Out: [`MessageShape`], an order of the quads with its groups, each in the order of the first
-//!   occurrence.
-//! - Cost: linear in the quads. Memory for a batch's terms and a message's quads, which is reused.
+//! - Out: [`MessageShape`], the quads grouped by graph, subject and predicate, each in the order of
+//!   first occurrence.
+//! - Cost: linear in the quads. The memory for a batch's terms and a message's quads is reused.
 //! - Law: the result depends only on the message. Every quad is in one property of one node.
 //!
 //! A blank node is nested in another node if exactly one quad has it as object, in the graph of its
@@ -23,7 +23,7 @@ use crate::model::term::{Quad, TermId, TermKind};
 /// Maximum nesting of nodes.
 const MAX_NESTED: u8 = 12;
 
-/// Up to this number, terms are compared in pairs.
+/// Up to this number of quads, terms are compared in pairs.
 const FEW: usize = 12;
 
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
@@ -83,7 +83,7 @@ pub struct ShapeProperty {
     /// The predicate.
     pub predicate: TermId,
     /// Role of the predicate.
-    pub known: RdfTerm,
+    pub role: RdfTerm,
     /// Range of its quads in the order of the shape.
     pub quads: Range<u32>,
 }
@@ -94,7 +94,7 @@ struct CachedTerm {
     generation: u32,
     /// First id in this batch with the same text.
     same: TermId,
-    known: RdfTerm,
+    role: RdfTerm,
 }
 
 /// State of a blank node of the message, by term id.
@@ -111,10 +111,10 @@ struct Blank {
     user: u32,
     /// The graph of that quad, and the graph of the blank node's quads.
     used_in: u32,
-    stands_in: u32,
+    subject_in: u32,
 }
 
-/// Numbers of terms that can all be removed at once.
+/// Numbers assigned to terms, which can all be reset at once.
 #[derive(Default)]
 struct TermMarks {
     entries: Vec<(u32, u32)>,
@@ -200,14 +200,14 @@ impl MessageShape {
         let mut entry = CachedTerm {
             generation: self.batch,
             same: id,
-            known: RdfTerm::Other,
+            role: RdfTerm::Other,
         };
         loop {
             let (generation, other) = self.slots[at];
             if generation != self.batch {
                 self.slots[at] = (self.batch, id);
                 if term.kind == TermKind::Iri {
-                    entry.known = match text.strip_prefix(RDF) {
+                    entry.role = match text.strip_prefix(RDF) {
                         Some(b"type") => RdfTerm::Type,
                         Some(b"first") => RdfTerm::First,
                         Some(b"rest") => RdfTerm::Rest,
@@ -261,7 +261,7 @@ impl MessageShape {
 
     /// Whether an object is rdf:nil.
     pub fn is_nil(&mut self, table: &TermTable, object: TermId) -> bool {
-        table.term(object).kind == TermKind::Iri && self.entry(table, object).known == RdfTerm::Nil
+        table.term(object).kind == TermKind::Iri && self.entry(table, object).role == RdfTerm::Nil
     }
 
     /// Returns the quads of a cell's rdf:first and rdf:rest.
@@ -270,7 +270,7 @@ impl MessageShape {
         let [a, b] = &self.properties[range.start as usize..range.end as usize] else {
             return None;
         };
-        let (first, rest) = match (a.known, b.known) {
+        let (first, rest) = match (a.role, b.role) {
             (RdfTerm::First, RdfTerm::Rest) => (a, b),
             (RdfTerm::Rest, RdfTerm::First) => (b, a),
             _ => return None,
@@ -338,13 +338,13 @@ impl MessageShape {
             for group in predicates.clone() {
                 let range = self.range(group);
                 let predicate = quads[order[range.start] as usize].predicate;
-                let known = self.entry(table, predicate).known;
+                let role = self.entry(table, predicate).role;
                 for &at in &order[range.clone()] {
                     blanks |= table.term(quads[at as usize].object).kind == TermKind::Bnode;
                 }
                 self.properties.push(ShapeProperty {
                     predicate,
-                    known,
+                    role,
                     quads: range.start as u32..range.end as u32,
                 });
             }
@@ -475,7 +475,7 @@ impl MessageShape {
                 TermKind::Bnode => {
                     let same = self.entry(table, subject).same;
                     let blank = &self.blanks[same.index()];
-                    (blank.uses == 1 && blank.nodes == 1 && blank.used_in == blank.stands_in)
+                    (blank.uses == 1 && blank.nodes == 1 && blank.used_in == blank.subject_in)
                         .then_some(blank.user)
                 }
                 _ => None,
@@ -508,11 +508,11 @@ impl MessageShape {
                 if let Some(blank) = self.blank(table, subject) {
                     blank.nodes += 1;
                     blank.node = node_at;
-                    blank.stands_in = graph_at as u32;
+                    blank.subject_in = graph_at as u32;
                 }
                 for property_at in properties {
                     let property = &self.properties[property_at as usize];
-                    let uses = 1 + u32::from(property.known == RdfTerm::Type);
+                    let uses = 1 + u32::from(property.role == RdfTerm::Type);
                     for at in property.quads.clone() {
                         let object = quads[self.order[at as usize] as usize].object;
                         if let Some(blank) = self.blank(table, object) {
@@ -548,7 +548,7 @@ impl MessageShape {
         (blank.nodes == 1 && self.nodes[blank.node as usize].inside.is_some()).then_some(blank.node)
     }
 
-    /// Determines whether a node is a list cell, along the list that begins with it.
+    /// Determines whether a node is a list cell, by following the list that begins with it.
     fn find_list(&mut self, table: &TermTable, quads: &[Quad], start: u32) {
         let mut walk = std::mem::take(&mut self.walk);
         let mut node = start;
@@ -577,7 +577,7 @@ impl MessageShape {
         self.walk = walk;
     }
 
-    /// Determines whether a node is nested and how deep, along the nodes that it is nested in.
+    /// Determines whether a node is nested and how deeply, by following the nodes that contain it.
     fn place(&mut self, table: &TermTable, quads: &[Quad], start: u32) {
         let mut walk = std::mem::take(&mut self.walk);
         let mut at = start;
@@ -607,8 +607,9 @@ impl MessageShape {
             let (NodePlace::Walked, Some(user)) = (node.place, node.inside) else {
                 continue;
             };
-            let goes_on = node.list == ListCell::Cell && self.goes_on(table, quads, user, at);
-            let depth = self.nodes[user as usize].depth + u8::from(!goes_on);
+            let continues_list =
+                node.list == ListCell::Cell && self.continues_list(table, quads, user, at);
+            let depth = self.nodes[user as usize].depth + u8::from(!continues_list);
             let node = &mut self.nodes[at as usize];
             if depth > MAX_NESTED {
                 node.place = NodePlace::Top;
@@ -620,8 +621,8 @@ impl MessageShape {
         self.walk = walk;
     }
 
-    /// Cells before a cell that no longer follows them are not a list: reading them as one would
-    /// end it early.
+    /// Records that the cells before a cell that no longer follows them are not a list, because
+    /// readers would end such a list early.
     fn end_lists(&mut self, table: &TermTable, quads: &[Quad], mut user: u32, mut cell: u32) {
         while self.is_list(user)
             && let Some((_, rest)) = self.cell(quads, user)
@@ -638,7 +639,7 @@ impl MessageShape {
     }
 
     /// Whether a cell is the rest of a nested cell, so that both are in one list.
-    fn goes_on(&mut self, table: &TermTable, quads: &[Quad], user: u32, cell: u32) -> bool {
+    fn continues_list(&mut self, table: &TermTable, quads: &[Quad], user: u32, cell: u32) -> bool {
         if !self.is_list(user) || !self.is_inside(user) {
             return false;
         }

@@ -1,4 +1,4 @@
-//! Composes a JSON tape from a YAML document in plain block style, which most programs write.
+//! Composes a JSON tape from a YAML document in plain block style, as most programs write it.
 //!
 //! - In: the text of one document.
 //! - Out: its tape, or `None` if the document needs the event parser of [`compose`](super::compose).
@@ -41,12 +41,12 @@ struct LineScalar {
     form: ScalarForm,
 }
 
-/// The text of a scalar, compared with the source.
+/// How the text of a scalar differs from the source.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ScalarForm {
-    /// The same text, and JSON needs no escapes for it.
+    /// It is the same, and JSON needs no escapes for it.
     Borrowed,
-    /// The same text.
+    /// It is the same.
     Literal,
     /// It is in [`BlockComposer::unescaped`].
     Unescaped,
@@ -66,7 +66,7 @@ const CLASS: [u8; 256] = {
     let mut byte = 0;
     while byte < table.len() {
         let c = byte as u8;
-        // Also the first bytes of characters that may not be printable.
+        // Includes the first bytes of characters that may not be printable.
         if c < b' ' || matches!(c, b'"' | b'\\' | 0x7F | 0xC2 | 0xEF) {
             table[byte] |= IN_PLAIN | IN_DOUBLE | IN_SINGLE;
         }
@@ -184,8 +184,8 @@ impl BlockComposer {
                 let content = skip_spaces(bytes, at + 1);
                 if value_is_next {
                     // The position that the event parser reports.
-                    let around = self.open.last();
-                    let same_column = around.is_some_and(|open| open.column == column);
+                    let parent = self.open.last();
+                    let same_column = parent.is_some_and(|open| open.column == column);
                     let position = if same_column { content } else { at };
                     tape.start(JsonKind::Array, position, bounds).ok()?;
                     let mapping = false;

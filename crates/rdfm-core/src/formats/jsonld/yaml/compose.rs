@@ -1,7 +1,7 @@
 //! Composes a JSON tape from a YAML document.
 //!
 //! - In: the text of one document.
-//! - Out: a tape whose texts are in the document if possible; whether there was a document.
+//! - Out: a tape whose texts refer to the document if possible, and whether there was a document.
 //! - Cost: linear in the document and in the content that aliases repeat, which the tape's limits
 //!   restrict.
 //! - Law: keys are unique strings. An alias repeats a complete value, so that a cycle is an error.
@@ -57,7 +57,7 @@ impl Composer {
     /// Like [`compose`](Self::compose), with the event parser for every document.
     ///
     /// # Errors
-    /// The same.
+    /// As for [`compose`](Self::compose).
     pub fn compose_events(
         &mut self,
         text: &str,
@@ -68,7 +68,7 @@ impl Composer {
         self.open.clear();
         self.anchors.clear();
         let mut options = Options::default();
-        // One more, so that the tape's limit applies first, whose error names the option.
+        // One more, so that the limit of the tape, whose error names the option, applies first.
         options.flow_nesting_limit = bounds.max_depth as usize + 1;
         options.block_nesting_limit = bounds.max_depth as usize + 1;
         let mut found = false;

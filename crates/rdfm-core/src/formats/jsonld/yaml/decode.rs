@@ -1,6 +1,6 @@
 //! YAML-LD logs. Each document is a context, an empty message or a message.
 //!
-//! - In: pieces, cut anywhere. A document is read when the line that ends it is available.
+//! - In: pieces of any size. A document is read when the line that ends it is available.
 //! - Out: batches of complete messages, as soon as there is no complete document left.
 //! - Cost: linear. Memory is bounded by a document, its tape, a piece and a batch.
 //! - Law: how the input is cut changes neither messages nor errors.
@@ -134,7 +134,7 @@ impl YamlReader {
     }
 
     /// Skips a byte order mark. Returns false if more bytes are needed to detect it.
-    fn mark_is_passed(&mut self, input: &mut Buffer) -> bool {
+    fn skip_mark(&mut self, input: &mut Buffer) -> bool {
         if input.offset() > 0 {
             return true;
         }
@@ -163,13 +163,13 @@ impl Reader for YamlReader {
 
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
         loop {
-            if !self.mark_is_passed(input) {
+            if !self.skip_mark(input) {
                 return Ok(self.builder.take());
             }
             let next = self.search.next(&input.bytes, input.finished);
             let end = match next {
                 NextDocument::Document { end, .. } => end,
-                NextDocument::Feed | NextDocument::Done => self.search.least_end(&input.bytes),
+                NextDocument::Feed | NextDocument::Done => self.search.earliest_end(&input.bytes),
             };
             if (end - input.at) as u64 > self.max {
                 // Upper bound, regardless of how many bytes are buffered.
@@ -202,7 +202,7 @@ impl Reader for YamlReader {
                     NextDocument::Done => input.bytes.len(),
                     NextDocument::Feed => {
                         whole = false;
-                        self.search.give_up_line(&input.bytes)
+                        self.search.drop_line_start(&input.bytes)
                     }
                 });
         skip.bytes.add(&input.bytes[input.at..end]);
@@ -214,10 +214,10 @@ impl Reader for YamlReader {
         Ok(Some(skip.bytes.take()))
     }
 
-    fn forget(&mut self, gone: &[u8]) {
-        self.search.drained(gone.len());
+    fn forget(&mut self, consumed: &[u8]) {
+        self.search.drained(consumed.len());
         if let Some(end) = self.skip.as_mut().and_then(|skip| skip.end.as_mut()) {
-            *end -= gone.len();
+            *end -= consumed.len();
         }
     }
 

@@ -1,6 +1,6 @@
 //! YAML-LD: JSON-LD in YAML 1.2 with the core schema. Each document is a message.
 //!
-//! - In: pieces of a stream of documents. Out: batches ([`decode`]); and back ([`write`]).
+//! - In: pieces of a document stream. Out: batches ([`decode`]). [`write`] does the reverse.
 //! - [`stream`] finds the documents. [`compose`] creates a JSON tape from each, with the scalar
 //!   types of [`schema`]. [`block`] does so for documents in plain block style. The tape is
 //!   interpreted as JSON-LD.

@@ -1,10 +1,11 @@
 //! Finds the documents of a YAML stream before they are parsed.
 //!
-//! - In: the buffered bytes, with more each time.
+//! - In: the buffered bytes, more of them in each call.
 //! - Out: the ends of documents, as soon as the line that ends each is available.
 //! - Cost: each byte is scanned once, with memchr.
 //! - Law: `---` and `...` at the start of a line delimit documents everywhere, even in quoted
-//!   strings and block scalars, so that no parser is needed. How the input is cut changes nothing.
+//!   strings and block scalars, so no parser is needed. The result does not depend on how the input
+//!   is cut.
 
 /// Marks the start of a document.
 const MARKER: &[u8] = b"---";
@@ -34,7 +35,7 @@ pub struct DocumentSearch {
     scanned: usize,
     /// Whether the document has begun, with more than directives and comments.
     begun: bool,
-    /// Whether there are directives, which require a document.
+    /// Whether there were directives, which must be followed by a document.
     directives: bool,
     /// What `line` refers to: the start of a line, or the rest of one whose beginning was dropped.
     rest: LineRest,
@@ -43,7 +44,7 @@ pub struct DocumentSearch {
 /// The rest of a line whose beginning was dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum LineRest {
-    /// None: a line begins here.
+    /// No rest: a line begins here.
     #[default]
     None,
     /// Only white space so far, before the document.
@@ -55,7 +56,7 @@ enum LineRest {
 }
 
 impl DocumentSearch {
-    /// Starts at an index.
+    /// Creates a search that starts at an index.
     pub fn from(start: usize) -> Self {
         Self {
             line: start,
@@ -73,7 +74,7 @@ impl DocumentSearch {
     /// Returns the next document, from the end of the previous one.
     pub fn next(&mut self, buffer: &[u8], finished: bool) -> NextDocument {
         if self.rest != LineRest::None
-            && let Some(next) = self.go_on(buffer, finished)
+            && let Some(next) = self.continue_line(buffer, finished)
         {
             return next;
         }
@@ -123,7 +124,7 @@ impl DocumentSearch {
     }
 
     /// An index before which the current document does not end.
-    pub fn least_end(&self, buffer: &[u8]) -> usize {
+    pub fn earliest_end(&self, buffer: &[u8]) -> usize {
         let line = buffer.get(self.line..).unwrap_or_default();
         if self.begun && MARKER.starts_with(line) {
             self.line
@@ -133,7 +134,7 @@ impl DocumentSearch {
     }
 
     /// Continues in a line whose beginning was dropped. Returns `None` when the next line begins.
-    fn go_on(&mut self, buffer: &[u8], finished: bool) -> Option<NextDocument> {
+    fn continue_line(&mut self, buffer: &[u8], finished: bool) -> Option<NextDocument> {
         let rest = buffer.get(self.line..).unwrap_or_default();
         let found = memchr::memchr(b'\n', rest);
         let line = &rest[..found.unwrap_or(rest.len())];
@@ -157,7 +158,7 @@ impl DocumentSearch {
     /// Drops the beginning of the current line, if its kind is known. Call after
     /// [`next`](Self::next) returned [`NextDocument::Feed`]. Returns the index from which bytes are still
     /// needed.
-    pub fn give_up_line(&mut self, buffer: &[u8]) -> usize {
+    pub fn drop_line_start(&mut self, buffer: &[u8]) -> usize {
         let line = buffer.get(self.line..).unwrap_or_default();
         if self.rest == LineRest::None {
             if line.len() <= MARKER.len() {
@@ -227,7 +228,7 @@ mod tests {
 
     /// The ends of documents if each line is dropped as soon as possible.
     fn ends_without_lines(text: &str, step: usize) -> Vec<usize> {
-        let (mut search, mut found, mut gone) = (DocumentSearch::default(), Vec::new(), 0);
+        let (mut search, mut found, mut consumed) = (DocumentSearch::default(), Vec::new(), 0);
         let mut buffer = Vec::new();
         let mut pieces = text.as_bytes().chunks(step);
         loop {
@@ -235,15 +236,15 @@ mod tests {
             buffer.extend_from_slice(piece.unwrap_or_default());
             loop {
                 match search.next(&buffer, piece.is_none()) {
-                    NextDocument::Document { end, .. } => found.push(gone + end),
+                    NextDocument::Document { end, .. } => found.push(consumed + end),
                     NextDocument::Feed => break,
                     NextDocument::Done => return found,
                 }
             }
-            let used = search.give_up_line(&buffer);
+            let used = search.drop_line_start(&buffer);
             buffer.drain(..used);
             search.drained(used);
-            gone += used;
+            consumed += used;
             assert!(buffer.len() <= MARKER.len());
         }
     }

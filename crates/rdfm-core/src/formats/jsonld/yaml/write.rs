@@ -1,4 +1,4 @@
-//! Writes YAML in block style, as people write it: a [`Sink`] of the JSON-LD encoder.
+//! Writes YAML in block style: a [`Sink`] for the JSON-LD encoder.
 //!
 //! - In: events. Out: documents with `---` between them and `...` at the end.
 //! - Cost: one byte per level and open collection; a scan of each string for characters that need
@@ -23,7 +23,7 @@ pub struct YamlSink {
 #[derive(Clone, Copy)]
 struct OpenBlock {
     array: bool,
-    /// Whether nothing of it has been written.
+    /// Whether it is still empty.
     empty: bool,
     /// Number of spaces before its lines.
     indent: usize,
@@ -63,16 +63,16 @@ impl YamlSink {
     /// Writes what precedes a value: the line of an item. Returns the indentation of its content,
     /// and whether its first line has begun.
     fn value(&mut self, out: &mut Vec<u8>) -> (usize, bool) {
-        let around = self.open.last().map_or(0, |open| open.indent + 2);
+        let parent = self.open.last().map_or(0, |open| open.indent + 2);
         if self.before == BeforeValue::Key {
             self.before = BeforeValue::Start;
-            return (around, false);
+            return (parent, false);
         }
         if self.open.is_empty() {
             return (0, false);
         }
         self.line(out);
-        (around, true)
+        (parent, true)
     }
 
     fn begin_collection(&mut self, array: bool, out: &mut Vec<u8>) {
@@ -148,8 +148,8 @@ impl Sink for YamlSink {
 
     fn end_key(&mut self, out: &mut Vec<u8>) {
         if out.len() - self.key > MAX_KEY {
-            // Readers allow at most 1024 characters before a colon. A longer key needs a mark
-            // before it, and its value a separate line.
+            // Readers allow at most 1024 characters before a colon. A longer key needs a `?` before
+            // it, and its value needs a separate line.
             let key = out.split_off(self.key);
             out.extend_from_slice(b"? ");
             out.extend_from_slice(&key);
@@ -211,11 +211,11 @@ fn is_plain(text: &[u8]) -> bool {
                     | b' '
             )
     };
-    text.iter().all(safe) && !text.ends_with(b":") && has_no_signs(text) && !is_word(text)
+    text.iter().all(safe) && !text.ends_with(b":") && has_plain_spaces(text) && !is_word(text)
 }
 
 /// Whether spaces occur only between words, not at the end or next to indicators.
-fn has_no_signs(text: &[u8]) -> bool {
+fn has_plain_spaces(text: &[u8]) -> bool {
     let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     text.iter().enumerate().all(|(at, &byte)| {
         byte != b' '
@@ -233,8 +233,8 @@ fn is_word(text: &[u8]) -> bool {
     text.len() <= 5 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Appends a string in double quotes, with escapes also for characters that YAML considers line
-/// breaks or not printable.
+/// Appends a string in double quotes. Characters that YAML considers line breaks or unprintable are
+/// also escaped.
 fn quoted(text: &[u8], out: &mut Vec<u8>) {
     let text = std::str::from_utf8(text).unwrap_or_default();
     let hidden = |c: char| {

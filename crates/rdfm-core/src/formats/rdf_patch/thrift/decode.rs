@@ -3,7 +3,8 @@
 //! - In: bytes in pieces of any size.
 //! - Out: batches of complete patches.
 //! - Cost: linear. Memory is bounded by one row, one piece and one batch.
-//! - Law: a row is read only when it is complete. How the bytes are cut changes nothing.
+//! - Law: a row is read only when it is complete. The result does not depend on how the bytes are
+//!   cut.
 
 use rustc_hash::FxHashMap;
 
@@ -27,7 +28,7 @@ use crate::syntax::wire::{Checked, WireError, invalid_utf8};
 /// Reads patches in Thrift.
 pub struct ThriftPatchReader {
     parts: bool,
-    most: u64,
+    max: u64,
     terms: BinaryTerms<Operation>,
     /// Whether the open patch has operations other than headers.
     changes: bool,
@@ -43,7 +44,7 @@ enum ThriftItem {
     Operation,
     /// The end of the patch.
     End,
-    /// None: more bytes are needed.
+    /// No item: more bytes are needed.
     Wait,
 }
 
@@ -51,14 +52,14 @@ impl ThriftPatchReader {
     pub(in crate::formats::rdf_patch) fn new(options: &PatchReading) -> Self {
         Self {
             parts: options.parts,
-            most: options.limits.max_message_bytes,
+            max: options.limits.max_message_bytes,
             terms: BinaryTerms::new(&options.limits),
             changes: false,
             wanted: 0,
         }
     }
 
-    /// Returns the next batch, or `None` if bytes are missing or all are read.
+    /// Returns the next batch, or `None` if more input is needed or the log is complete.
     fn read(&mut self, input: &mut Buffer) -> Result<Option<PatchBatch>, Failure> {
         loop {
             match self.take_row(input)? {
@@ -98,15 +99,15 @@ impl ThriftPatchReader {
             return Ok(ThriftItem::Wait);
         }
         self.wanted = 0;
-        // One byte more than the maximum shows that the row is too long.
-        let window = usize::try_from(self.most).map_or(usize::MAX, |most| most + 1);
+        // One byte above the limit suffices to detect a row that exceeds it.
+        let window = usize::try_from(self.max).map_or(usize::MAX, |max| max + 1);
         let bytes = rest.get(..window).unwrap_or(rest);
         let mut slots = Slots::EMPTY;
         let (row, length) = match row(bytes, &mut slots) {
             Ok((row, length)) => (row, length),
             Err(error) if error.class() == ErrorClass::Truncated => {
-                let there = bytes.len();
-                return self.incomplete(there, input.finished);
+                let buffered = bytes.len();
+                return self.incomplete(buffered, input.finished);
             }
             Err(error) => return Err(error.into_parts()),
         };
@@ -125,16 +126,16 @@ impl ThriftPatchReader {
 
     /// Handles an incomplete row with this number of buffered bytes.
     #[cold]
-    fn incomplete(&mut self, there: usize, finished: bool) -> Result<ThriftItem, Failure> {
-        if there as u64 > self.most {
-            let text = format!("a row is larger than {} bytes", self.most);
+    fn incomplete(&mut self, buffered: usize, finished: bool) -> Result<ThriftItem, Failure> {
+        if buffered as u64 > self.max {
+            let text = format!("a row is larger than {} bytes", self.max);
             return Err((ErrorClass::Limit, Reason::limit(text, "max_message_bytes")));
         }
         if finished {
             return Err((ErrorClass::Truncated, "the log ends inside a row".into()));
         }
-        // Half as much again, because the row must be read again from its start.
-        self.wanted = there + there / 2 + 1;
+        // Waits for half as much again, because the row must be read again from its start.
+        self.wanted = buffered + buffered / 2 + 1;
         Ok(ThriftItem::Wait)
     }
 

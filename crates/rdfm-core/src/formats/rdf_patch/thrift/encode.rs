@@ -21,7 +21,7 @@ use crate::syntax::default_graph;
 use crate::syntax::rdf_binary::encode::{Encoded, MAX_BYTES, TermPlace, too_long};
 use crate::syntax::rdf_binary::thrift::ThriftTerms;
 
-/// Returns an encoder at the start of a log.
+/// Returns an encoder for a new log.
 pub(in crate::formats::rdf_patch) fn encoder(values: &Values) -> Box<dyn Encoder> {
     let writer = ThriftPatchWriter {
         terms: Encoded::new(false, false, false),

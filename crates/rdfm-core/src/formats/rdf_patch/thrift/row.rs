@@ -1,8 +1,9 @@
 //! Decodes and encodes rows of patches.
 //!
-//! - In: bytes that begin with a row; if they end inside it, the error has the class Truncated. Or
-//!   a row.
-//! - Out: [`ThriftPatchRow`] and its length; or an encoded row, identical to those of Thrift's own writers.
+//! - In: bytes that begin with a row, or a row to encode. If the bytes end inside the row, the
+//!   error has the class Truncated.
+//! - Out: [`ThriftPatchRow`] and its length, or an encoded row that is identical to the output of
+//!   Thrift's own writers.
 //! - Law: unknown fields are skipped up to a fixed depth. A field with the wrong type is an error.
 //!   Strings are unchecked slices of the log.
 
@@ -29,7 +30,7 @@ pub(super) enum ThriftPatchRow<'a> {
     AddPrefix(Option<Raw<'a>>, &'a [u8], &'a [u8]),
     /// Graph and name.
     DeletePrefix(Option<Raw<'a>>, &'a [u8]),
-    /// The begin or end of a transaction.
+    /// The start or end of a transaction.
     Bare(OperationCode),
     /// The end of the patch.
     Segment,
@@ -206,7 +207,7 @@ pub(super) fn put_prefix(graph: Option<&[u8]>, name: &[u8], iri: Option<&[u8]>, 
     out.extend_from_slice(&[0, 0]);
 }
 
-/// Appends a row of a transaction.
+/// Appends a transaction row.
 pub(super) fn put_bare(code: OperationCode, out: &mut Vec<u8>) {
     let number = match code {
         OperationCode::Begin => 0,

@@ -56,20 +56,20 @@ impl AttributeValues {
 impl RdfXmlMachine {
     /// Decodes the attribute values of a tag, and rejects duplicate names.
     pub(super) fn read_values(&mut self, text: &[u8], attributes: &[Attribute]) -> Read<()> {
-        let most = self.most();
+        let max = self.max();
         self.values.bytes.clear();
         self.values.ends.clear();
         let mut names = FxHashSet::default();
         for (at, attribute) in attributes.iter().enumerate() {
             let name = attribute.name.whole(text);
-            let twice = if attributes.len() > MANY_ATTRIBUTES {
+            let is_duplicate = if attributes.len() > MANY_ATTRIBUTES {
                 !names.insert(name)
             } else {
                 attributes[..at]
                     .iter()
                     .any(|other| other.name.whole(text) == name)
             };
-            if twice {
+            if is_duplicate {
                 return malformed(
                     attribute.name.start,
                     format!("the attribute {} occurs twice in a tag", quote(name)),
@@ -80,7 +80,7 @@ impl RdfXmlMachine {
                 text,
                 range,
                 TextContext::Attribute,
-                most,
+                max,
                 &mut self.values.bytes,
             )?;
             self.repeat(repeated, attribute.name.start)?;
@@ -117,13 +117,13 @@ impl RdfXmlMachine {
             if prefix == b"xml" {
                 continue;
             }
-            if self.scope.bytes() + NamespaceScope::size(prefix, iri) > self.most() {
-                let most = self.most();
+            if self.scope.bytes() + NamespaceScope::size(prefix, iri) > self.max() {
+                let max = self.max();
                 return fail(
                     name.start,
                     ErrorClass::Limit,
                     Reason::limit(
-                        format!("the namespaces take more than {most} bytes"),
+                        format!("the namespaces take more than {max} bytes"),
                         "max_message_bytes",
                     ),
                 );
@@ -160,9 +160,9 @@ impl RdfXmlMachine {
                 continue;
             }
             if name.whole(text).starts_with(b"xml") {
-                continue; // xmlns, and what XML keeps for itself
+                continue; // xmlns, and names that XML reserves
             }
-            let meant = if prefix.is_empty() {
+            let rdf_local = if prefix.is_empty() {
                 match local {
                     b"about" | b"ID" | b"resource" | b"parseType" | b"type" => Some(local),
                     _ => {
@@ -189,7 +189,7 @@ impl RdfXmlMachine {
                 }
                 rdf_name(namespace, local)
             };
-            let slot = match meant {
+            let slot = match rdf_local {
                 Some(b"about") => &mut rdf.about,
                 Some(b"ID") => &mut rdf.id,
                 Some(b"nodeID") => &mut rdf.node_id,
@@ -264,13 +264,13 @@ impl RdfXmlMachine {
         }
         let tag: Box<[u8]> = tag.into();
         let bytes: usize = self.languages.iter().map(|tag| tag.len()).sum();
-        if (bytes + tag.len()) as u64 > self.most() {
-            let most = self.most();
+        if (bytes + tag.len()) as u64 > self.max() {
+            let max = self.max();
             return fail(
                 position,
                 ErrorClass::Limit,
                 Reason::limit(
-                    format!("the language tags in scope take more than {most} bytes"),
+                    format!("the language tags in scope take more than {max} bytes"),
                     "max_message_bytes",
                 ),
             );
@@ -293,13 +293,13 @@ impl RdfXmlMachine {
             Ok(base) => {
                 self.repeat(base.as_str().len(), position)?;
                 let bytes: usize = self.bases.iter().map(|base| base.as_str().len()).sum();
-                if (bytes + base.as_str().len()) as u64 > self.most() {
-                    let most = self.most();
+                if (bytes + base.as_str().len()) as u64 > self.max() {
+                    let max = self.max();
                     return fail(
                         position,
                         ErrorClass::Limit,
                         Reason::limit(
-                            format!("the bases in scope take more than {most} bytes"),
+                            format!("the bases in scope take more than {max} bytes"),
                             "max_message_bytes",
                         ),
                     );

@@ -3,8 +3,8 @@
 //!
 //! - In: the tokens outside the root element.
 //! - Out: an open message at the first element; the entities of its DOCTYPE.
-//! - Law: each document but the first begins on a new line, and is in UTF-8. A log that ends inside
-//!   a document is truncated.
+//! - Law: every document except the first begins on a new line. Documents are in UTF-8. A log that
+//!   ends inside a document is truncated.
 
 use super::RdfXmlMachine;
 use crate::model::chars::{SPACE, is};
@@ -59,7 +59,7 @@ impl RdfXmlMachine {
                 if self.prolog.begun {
                     return malformed(
                         start,
-                        "an XML declaration is allowed at the start of its document only",
+                        "an XML declaration is allowed only at the start of its document",
                     );
                 }
                 self.prolog.begun = true;
@@ -72,8 +72,8 @@ impl RdfXmlMachine {
                 self.prolog.begun = true;
                 self.prolog.doctype = true;
                 check_characters(text, start, end)?;
-                let most = self.most();
-                self.entities.declare(text, start, end, most)?;
+                let max = self.max();
+                self.entities.declare(text, start, end, max)?;
                 self.repeat(self.entities.bytes() as usize, start)
             }
             _ => {

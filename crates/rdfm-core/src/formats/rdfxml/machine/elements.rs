@@ -29,8 +29,8 @@ impl RdfXmlMachine {
         frame: &mut ElementFrame,
     ) -> Read<()> {
         let local = name.local(text);
-        let known = rdf_name(namespace, local);
-        if matches!(known, Some(core) if is_core(core) || core == b"li") {
+        let rdf_local = rdf_name(namespace, local);
+        if matches!(rdf_local, Some(core) if is_core(core) || core == b"li") {
             return malformed(
                 name.start,
                 format!(
@@ -76,8 +76,8 @@ impl RdfXmlMachine {
         };
         frame.state = ElementState::Node;
         frame.ids[SUBJECT] = subject;
-        self.belongs(subject, name.start)?;
-        if known != Some(b"Description") {
+        self.attach_node(subject, name.start)?;
+        if rdf_local != Some(b"Description") {
             let class = self.name_term(namespace, local, name.start)?;
             let predicate = self.rdf_term(b"type", name.start)?;
             self.emit([subject, predicate, class], name.start)?;
@@ -86,7 +86,7 @@ impl RdfXmlMachine {
     }
 
     /// Connects a new node to its parent element.
-    fn belongs(&mut self, node: TermId, at: usize) -> Read<()> {
+    fn attach_node(&mut self, node: TermId, at: usize) -> Read<()> {
         let Some(parent) = self.frames.last().copied() else {
             return Ok(());
         };
@@ -137,8 +137,8 @@ impl RdfXmlMachine {
         frame: &mut ElementFrame,
     ) -> Read<()> {
         let local = name.local(text);
-        let known = rdf_name(namespace, local);
-        if matches!(known, Some(core) if is_core(core) || core == b"Description") {
+        let rdf_local = rdf_name(namespace, local);
+        if matches!(rdf_local, Some(core) if is_core(core) || core == b"Description") {
             return malformed(
                 name.start,
                 format!(
@@ -149,7 +149,7 @@ impl RdfXmlMachine {
         }
         let subject = self.top()?.ids[SUBJECT];
         frame.ids[SUBJECT] = subject;
-        frame.ids[PREDICATE] = if known == Some(b"li") {
+        frame.ids[PREDICATE] = if rdf_local == Some(b"li") {
             let node = self.top()?;
             node.li += 1;
             let number = format!("_{}", node.li);
@@ -321,22 +321,22 @@ impl RdfXmlMachine {
         [subject, predicate, object]: [TermId; 3],
         at: usize,
     ) -> Read<()> {
-        let around = self
+        let enclosing = self
             .frames
             .iter_mut()
             .rev()
             .find(|frame| frame.state == ElementState::Triple);
-        if let Some(around) = around {
-            if around.version != Version::V12 {
+        if let Some(enclosing) = enclosing {
+            if enclosing.version != Version::V12 {
                 return Ok(()); // before RDF 1.2 such a property has no meaning
             }
-            if around.ids[INNER] != NONE {
+            if enclosing.ids[INNER] != NONE {
                 return malformed(
                     at,
                     "rdf:parseType=\"Triple\" can contain only one triple, found another",
                 );
             }
-            around.ids[INNER..].copy_from_slice(&[subject, predicate, object]);
+            enclosing.ids[INNER..].copy_from_slice(&[subject, predicate, object]);
             return Ok(());
         }
         self.builder

@@ -1,7 +1,8 @@
 //! XML literals: the markup inside a property with `parseType="Literal"`.
 //!
 //! - In: the tags, comments and processing instructions inside such a property.
-//! - Out: their canonical form in the text of the property; at its end the literal.
+//! - Out: their canonical form in the text of the property, and the literal at the end of the
+//!   property.
 //! - Cost: that of [`canonical`](crate::formats::rdfxml::canonical). The namespaces of attributes
 //!   count as repeated bytes, because sorting attributes compares them.
 //! - Law: the markup is not interpreted as RDF.
@@ -21,8 +22,8 @@ impl RdfXmlMachine {
 
     /// Adds a comment or a processing instruction to the literal.
     pub(super) fn copy_markup(&mut self, text: &[u8], start: usize, end: usize) -> Read<()> {
-        let most = self.most();
-        Canonical::copy(&text[start..end], most, &mut self.text)
+        let max = self.max();
+        Canonical::copy(&text[start..end], max, &mut self.text)
             .map_err(|exceeded| limit(start, exceeded))
     }
 
@@ -44,14 +45,14 @@ impl RdfXmlMachine {
         let values: Vec<&[u8]> = (0..attributes.len())
             .map(|at| self.values.get(at))
             .collect();
-        let most = self.most();
+        let max = self.max();
         self.canonical.start(
             text,
             name,
             attributes,
             &values,
             &self.scope,
-            most,
+            max,
             &mut self.text,
         )?;
         self.open_names.extend_from_slice(name.whole(text));
@@ -61,10 +62,10 @@ impl RdfXmlMachine {
 
     /// Closes an element of the literal.
     pub(super) fn close_markup(&mut self, frame: &ElementFrame, at: usize) -> Read<()> {
-        let most = self.most();
+        let max = self.max();
         let name = &self.open_names[frame.name as usize..];
         self.canonical
-            .end(name, frame.rendered, most, &mut self.text)
+            .end(name, frame.rendered, max, &mut self.text)
             .map_err(|exceeded| limit(at, exceeded))
     }
 

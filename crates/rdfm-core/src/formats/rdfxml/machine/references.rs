@@ -3,7 +3,7 @@
 //! - In: names of elements and attributes, values of attributes, texts; the base and the language
 //!   in force.
 //! - Out: term ids of the current batch.
-//! - Cost: a look-up in the cache of terms. Every `rdf:ID` of a document is kept, within a limit.
+//! - Cost: a lookup in the term cache. Every `rdf:ID` of a document is kept, within a limit.
 //! - Law: bytes repeated by a base or a language are counted. An IRI is absolute unless decoding is
 //!   lenient.
 
@@ -104,13 +104,13 @@ impl RdfXmlMachine {
         }
         let iri = self.builder.table().text(id);
         self.ids_bytes += (iri.len() + 64) as u64;
-        if self.ids_bytes > self.most() {
-            let most = self.most();
+        if self.ids_bytes > self.max() {
+            let max = self.max();
             return fail(
                 position,
                 ErrorClass::Limit,
                 Reason::limit(
-                    format!("the rdf:IDs of the document take more than {most} bytes"),
+                    format!("the rdf:IDs of the document take more than {max} bytes"),
                     "max_message_bytes",
                 )
                 .with(Remedy::lenient("accepts repeated IDs")),

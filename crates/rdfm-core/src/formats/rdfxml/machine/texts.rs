@@ -22,7 +22,7 @@ impl RdfXmlMachine {
         range: (usize, usize),
         cdata: bool,
     ) -> Read<()> {
-        let most = self.most();
+        let max = self.max();
         let (start, end) = range;
         let state = self.top()?.state;
         if !cdata && let Some(at) = memchr::memmem::find(&text[start..end], b"]]>") {
@@ -39,19 +39,15 @@ impl RdfXmlMachine {
             if cdata {
                 self.verbatim(text, range)?;
             } else {
-                let repeated = self.entities.expand(
-                    text,
-                    range,
-                    TextContext::Content,
-                    most,
-                    &mut self.text,
-                )?;
+                let repeated =
+                    self.entities
+                        .expand(text, range, TextContext::Content, max, &mut self.text)?;
                 self.repeat(repeated, start)?;
             }
             if state == ElementState::Property {
                 return Ok(());
             }
-            return Canonical::escape_from(length, most, &mut self.text)
+            return Canonical::escape_from(length, max, &mut self.text)
                 .map_err(|exceeded| limit(start, exceeded));
         }
         let mut from = start;
@@ -67,7 +63,7 @@ impl RdfXmlMachine {
             let range = (from, end);
             let repeated =
                 self.entities
-                    .expand(text, range, TextContext::Content, most, &mut self.text)?;
+                    .expand(text, range, TextContext::Content, max, &mut self.text)?;
             self.repeat(repeated, start)?;
             let blank = self.text.iter().all(|&byte| is(byte, SPACE));
             self.text.clear();
@@ -88,13 +84,13 @@ impl RdfXmlMachine {
     /// Appends the content of CDATA.
     fn verbatim(&mut self, text: &[u8], (start, end): (usize, usize)) -> Read<()> {
         check_characters(text, start, end)?;
-        if (self.text.len() + end - start) as u64 > self.most() {
-            let most = self.most();
+        if (self.text.len() + end - start) as u64 > self.max() {
+            let max = self.max();
             return fail(
                 start,
                 ErrorClass::Limit,
                 Reason::limit(
-                    format!("a text is longer than {most} bytes"),
+                    format!("a text is longer than {max} bytes"),
                     "max_message_bytes",
                 ),
             );

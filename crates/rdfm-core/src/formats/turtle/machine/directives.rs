@@ -88,7 +88,7 @@ impl TurtleMachine {
         match self.top.state {
             ParserState::PrefixName => {
                 if !starts_word(byte) {
-                    return self.unexpected(text, "a prefix with its colon");
+                    return self.unexpected(text, "a prefix and a colon");
                 }
                 let from = self.resume(start).0;
                 match lexer::word(text, start, from, self.eof())? {
@@ -100,7 +100,7 @@ impl TurtleMachine {
                         self.top.state = ParserState::PrefixIri;
                         Ok(())
                     }
-                    _ => self.unexpected(text, "a prefix that ends with its colon"),
+                    _ => self.unexpected(text, "a prefix that ends with a colon"),
                 }
             }
             ParserState::PrefixIri | ParserState::BaseIri => {

@@ -37,8 +37,8 @@ impl TurtleMachine {
         text: &[u8],
         error: Box<GrammarError>,
     ) -> Result<Pause, Box<GrammarError>> {
-        let most = usize::try_from(self.max_token()).unwrap_or(usize::MAX);
-        let mut end = self.pos.saturating_add(most).saturating_add(1);
+        let max = usize::try_from(self.max_token()).unwrap_or(usize::MAX);
+        let mut end = self.pos.saturating_add(max).saturating_add(1);
         while text.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
             end += 1;
         }
@@ -122,12 +122,12 @@ impl TurtleMachine {
     /// The current token up to white space, quoted.
     #[cold]
     fn quoted_token(&self, text: &[u8]) -> Lexed<String> {
-        let most = usize::try_from(self.max_token()).map_or(SHOWN, |max| max.min(SHOWN));
+        let max = usize::try_from(self.max_token()).map_or(SHOWN, |max| max.min(SHOWN));
         let rest = &text[self.pos..];
-        let window = &rest[..rest.len().min(most)];
+        let window = &rest[..rest.len().min(max)];
         match window.iter().position(|&byte| is(byte, SPACE)) {
             Some(length) => Ok(quote(&window[..length])),
-            None if window.len() == most || self.reach != Reach::Open => Ok(quote(window)),
+            None if window.len() == max || self.reach != Reach::Open => Ok(quote(window)),
             None => Err(TokenError::need(self.pos)),
         }
     }
@@ -179,7 +179,7 @@ impl TurtleMachine {
         Err(TokenError::error(
             self.pos,
             ErrorClass::Malformed,
-            Reason::new("a graph block, which Turtle does not have").lacking(Feature::Graphs),
+            Reason::new("a graph block, which Turtle does not support").lacking(Feature::Graphs),
         ))
     }
 }

@@ -1,16 +1,18 @@
 //! Skips to the next delimiter after an error, over any content.
 //!
-//! - In: bytes, possibly not UTF-8, from the token with the error on.
+//! - In: bytes, which may be invalid UTF-8, starting with the token that has the error.
 //! - Out: the position after a delimiter, and the skipped bytes.
-//! - Cost: linear. Memory is bounded by one token; of a long string by [`WINDOW`] bytes.
-//! - Law: how the input is cut changes nothing. Text that looks like a delimiter is not one inside
-//!   a well-formed string, IRI, name, language tag or comment. A string or IRI that is not closed
-//!   on its line ends with the line. A long string that is not closed within [`WINDOW`] is not
-//!   treated as a string, nor is one that closes right before a letter or digit, because such
-//!   quotes usually open a string. The first delimiter line in it is then found.
+//! - Cost: linear. Memory is bounded by one token, for a long string by [`WINDOW`] bytes.
+//! - Law: the result does not depend on how the input is cut. Text that looks like a delimiter is
+//!   not one inside a well-formed string, IRI, name, language tag or comment. A string or IRI that
+//!   is not closed on its line ends with the line. A long string that is not closed within
+//!   [`WINDOW`] is not treated as a string, nor is one that closes right before a letter or digit,
+//!   because such quotes usually open a string. The search then ends at the first delimiter line in
+//!   it.
 //!
 //! Prefixes and bases in skipped text are not applied, because they may be wrong. If they would
-//! change one in force, that one is dropped, so that nothing is read with an outdated declaration.
+//! change a declaration in force, that declaration is dropped, so that nothing is read with an
+//! outdated one.
 
 use memchr::{memchr2, memchr2_iter, memchr3};
 
@@ -41,7 +43,7 @@ pub(super) struct DelimiterSearch {
 /// The construct that contains the next byte.
 #[derive(Clone, Copy)]
 enum Inside {
-    /// None: the byte begins a token.
+    /// No construct: the byte begins a token.
     Nothing,
     Comment,
     /// A string on one line, with its quotation mark.
@@ -92,15 +94,15 @@ impl<'a> BufferedBytes<'a> {
         )
     }
 
-    /// Whether a token without an end needs more bytes and may get them.
-    fn lack(self, start: usize) -> bool {
+    /// Whether an unterminated token needs more bytes and more may arrive.
+    fn needs_more(self, start: usize) -> bool {
         !self.finished && self.all.len() - start <= WINDOW
     }
 }
 
 impl TurtleMachine {
-    /// Begins to search for the next delimiter after an error. An error that follows from an
-    /// earlier one keeps that one's message as the cause of later errors.
+    /// Begins to search for the next delimiter after an error. If the error follows from an earlier
+    /// one, the message of the earlier error remains the cause of later errors.
     pub fn begin_search(&mut self, text: &[u8], follows: bool) {
         if !follows {
             self.terms.skip_message(self.builder.message_index());
@@ -234,7 +236,7 @@ impl DelimiterSearch {
             b'@' => self.at_word(machine, bytes, (skipped.len(), blank)),
             b'.' => self.dot(machine, skipped),
             _ if in_name(byte) => self.word(machine, bytes, blank),
-            _ => self.over(machine, 1),
+            _ => self.skip_plain(machine, 1),
         };
         if matches!(step, SkipStep::Feed) {
             self.blank = blank;
@@ -245,15 +247,15 @@ impl DelimiterSearch {
     }
 
     /// Skips a token without special meaning.
-    fn over(&mut self, machine: &mut TurtleMachine, length: usize) -> SkipStep {
+    fn skip_plain(&mut self, machine: &mut TurtleMachine, length: usize) -> SkipStep {
         machine.pos += length;
         self.after_string = false;
         self.settle(machine, None);
         SkipStep::Over
     }
 
-    /// Ends a directive. If it declares a prefix or base, with this IRI if known, the old one may
-    /// be dropped.
+    /// Ends a directive. If it declares a prefix or base, `iri` is its IRI, if known, and the
+    /// previous declaration may be dropped.
     fn settle(&mut self, machine: &mut TurtleMachine, iri: Option<&[u8]>) {
         match std::mem::replace(&mut self.directive, Directive::None) {
             Directive::PrefixOf(name) => machine.terms.skip_prefix(&name, iri),
@@ -264,19 +266,19 @@ impl DelimiterSearch {
 
     fn comment(&mut self, machine: &mut TurtleMachine, bytes: BufferedBytes<'_>) -> SkipStep {
         let at = machine.pos;
-        let most = machine.comment_window();
+        let max = machine.comment_window();
         let body = &bytes.all[at + 1..];
-        let end = memchr2(b'\n', b'\r', &body[..body.len().min(most)]);
-        if end.is_none() && body.len() < most && !bytes.finished {
+        let end = memchr2(b'\n', b'\r', &body[..body.len().min(max)]);
+        if end.is_none() && body.len() < max && !bytes.finished {
             return SkipStep::Feed;
         }
-        let window = end.unwrap_or(body.len().min(most));
+        let window = end.unwrap_or(body.len().min(max));
         let comment = &body[..window];
         if is_comment_delimiter(comment) && machine.dialects.resumes_at_first(Delimiter::Comment) {
             self.inside = Inside::Found;
             return SkipStep::Over;
         }
-        if self.blank && machine.dialects.resembles(comment, window < most) {
+        if self.blank && machine.dialects.resembles(comment, window < max) {
             let offset = machine.offset + at as u64;
             machine.dialects.note(comment, offset, None);
         }
@@ -295,7 +297,7 @@ impl DelimiterSearch {
             skipped.truncate(before);
             return SkipStep::Done;
         }
-        self.over(machine, 1)
+        self.skip_plain(machine, 1)
     }
 
     fn at_word(
@@ -305,15 +307,15 @@ impl DelimiterSearch {
         (before, begins_line): (usize, bool),
     ) -> SkipStep {
         let rest = &bytes.all[machine.pos..];
-        let most = rest.len().min(AT_WORD);
-        let goes_on = |&byte: &u8| byte.is_ascii_alphanumeric() || byte == b'-';
-        let end = match rest[1..most].iter().position(|byte| !goes_on(byte)) {
+        let max = rest.len().min(AT_WORD);
+        let continues = |&byte: &u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        let end = match rest[1..max].iter().position(|byte| !continues(byte)) {
             Some(length) => 1 + length,
             None if rest.len() < AT_WORD && !bytes.finished => return SkipStep::Feed,
-            None => most,
+            None => max,
         };
         let is_language = self.after_string;
-        let step = self.over(machine, end);
+        let step = self.skip_plain(machine, end);
         self.directive = match &rest[..end] {
             _ if is_language => Directive::None,
             b"@prefix" => Directive::Prefix,
@@ -335,13 +337,13 @@ impl DelimiterSearch {
         let (region, last) = bytes.from(at);
         let end = match word_end(region, self.scanned, last) {
             Ok(end) => end,
-            Err(scanned) if bytes.lack(at) => {
+            Err(scanned) if bytes.needs_more(at) => {
                 self.scanned = scanned;
                 return SkipStep::Feed;
             }
             Err(scanned) => {
                 self.inside = Inside::Word;
-                return self.over(machine, scanned);
+                return self.skip_plain(machine, scanned);
             }
         };
         // Without a colon it is not a name, and a dot is a separate token.
@@ -363,7 +365,7 @@ impl DelimiterSearch {
             machine.pos += end;
             return SkipStep::Done;
         }
-        let step = self.over(machine, end);
+        let step = self.skip_plain(machine, end);
         self.directive = if is("PREFIX") {
             Directive::Prefix
         } else if is("BASE") {
@@ -380,12 +382,12 @@ impl DelimiterSearch {
         let at = machine.pos;
         match bytes.all.get(at + 1) {
             None if !bytes.finished => return SkipStep::Feed,
-            Some(b'<') => return self.over(machine, 2),
+            Some(b'<') => return self.skip_plain(machine, 2),
             _ => {}
         }
         if !matches!(self.directive, Directive::PrefixOf(_) | Directive::Base) {
             self.inside = Inside::Iri;
-            return self.over(machine, 1);
+            return self.skip_plain(machine, 1);
         }
         let (region, _) = bytes.from(at);
         let from = self.scanned.max(1);
@@ -393,15 +395,15 @@ impl DelimiterSearch {
             Some(length) if region[from + length] == b'>' => {
                 let end = from + length;
                 self.settle(machine, Some(&region[1..end]));
-                self.over(machine, end + 1)
+                self.skip_plain(machine, end + 1)
             }
-            None if bytes.lack(at) => {
+            None if bytes.needs_more(at) => {
                 self.scanned = region.len();
                 SkipStep::Feed
             }
             _ => {
                 self.inside = Inside::Iri;
-                self.over(machine, 1)
+                self.skip_plain(machine, 1)
             }
         }
     }
@@ -418,14 +420,14 @@ impl DelimiterSearch {
             (None, _) | (Some(true), None) if !bytes.finished => SkipStep::Feed,
             (Some(true), Some(true)) => self.long_string(machine, bytes, mark),
             (Some(true), _) => {
-                let step = self.over(machine, 2);
+                let step = self.skip_plain(machine, 2);
                 self.after_string = true;
                 step
             }
             _ if matches!(self.directive, Directive::Version) => self.version(machine, bytes, mark),
             _ => {
                 self.inside = Inside::Quoted(mark);
-                self.over(machine, 1)
+                self.skip_plain(machine, 1)
             }
         }
     }
@@ -442,13 +444,13 @@ impl DelimiterSearch {
         let (region, last) = bytes.from(at);
         let quoted = match quoted_end(region, self.scanned.max(1), mark, last) {
             Ok(quoted) => quoted,
-            Err(scanned) if bytes.lack(at) => {
+            Err(scanned) if bytes.needs_more(at) => {
                 self.scanned = scanned;
                 return SkipStep::Feed;
             }
             Err(scanned) => {
                 self.inside = Inside::Quoted(mark);
-                return self.over(machine, scanned);
+                return self.skip_plain(machine, scanned);
             }
         };
         let mut label = Vec::new();
@@ -458,7 +460,7 @@ impl DelimiterSearch {
         {
             machine.dialects.version(label);
         }
-        self.over(machine, quoted.end)
+        self.skip_plain(machine, quoted.end)
     }
 
     fn long_string(
@@ -477,14 +479,14 @@ impl DelimiterSearch {
                     return SkipStep::Feed;
                 }
                 if !next.is_some_and(|&byte| is(byte, LETTER | DIGIT) || byte >= 0x80) {
-                    let step = self.over(machine, end);
+                    let step = self.skip_plain(machine, end);
                     self.after_string = true;
                     return step;
                 }
                 // These quotes open a string; the earlier ones were not closed.
                 end - 3
             }
-            Err(scanned) if bytes.lack(at) => {
+            Err(scanned) if bytes.needs_more(at) => {
                 self.scanned = scanned;
                 return SkipStep::Feed;
             }
@@ -493,15 +495,15 @@ impl DelimiterSearch {
         match delimiter_within(&mut machine.dialects, &region[..end]) {
             Some(start) => {
                 self.inside = Inside::Found;
-                self.over(machine, start)
+                self.skip_plain(machine, start)
             }
-            None => self.over(machine, end),
+            None => self.skip_plain(machine, end),
         }
     }
 }
 
 /// Whether a directive is a delimiter. If the dialect is not known, it must begin its line, so that
-/// a word in broken text does not change the dialect of the rest.
+/// a word in damaged text does not change the dialect of the rest.
 fn resumes(dialects: &mut Dialects, begins_line: bool) -> bool {
     (begins_line || dialects.is_known()) && dialects.resumes_at_first(Delimiter::Directive)
 }

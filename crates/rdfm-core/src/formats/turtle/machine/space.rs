@@ -2,9 +2,9 @@
 //!
 //! - In: the text after a token.
 //! - Out: the first byte of the next token; the message that a delimiter ended.
-//! - Cost: a check of each byte. Of a comment only a delimiter's length is buffered.
+//! - Cost: one check per byte. At most [`COMMENT_WINDOW`] bytes of a comment are buffered.
 //! - Law: the kind of a comment depends only on its first bytes, not on how they were cut. Comments
-//!   that are not delimiters change no message.
+//!   that are not delimiters do not affect messages.
 
 use super::{ParserState, TurtleMachine};
 use crate::codec::Dialect;
@@ -57,15 +57,15 @@ impl TurtleMachine {
     }
 
     fn comment(&mut self, text: &[u8]) -> Lexed<()> {
-        let most = self.comment_window();
+        let max = self.comment_window();
         let body = &text[self.pos + 1..];
         let end = memchr::memchr2(b'\n', b'\r', body);
         let mut window = end.unwrap_or(body.len());
-        if end.is_none() && window < most && self.reach != Reach::End {
+        if end.is_none() && window < max && self.reach != Reach::End {
             return Err(TokenError::need(self.pos));
         }
-        if window > most {
-            window = most;
+        if window > max {
+            window = max;
             while body[window] & 0xc0 == 0x80 {
                 window -= 1;
             }
@@ -85,7 +85,7 @@ impl TurtleMachine {
             }
             self.delimit(Delimiter::Comment)?;
         } else if between
-            && self.dialects.resembles(comment, window < most)
+            && self.dialects.resembles(comment, window < max)
             && self.is_blank(&text[..self.pos])
         {
             let offset = self.offset + self.pos as u64;
