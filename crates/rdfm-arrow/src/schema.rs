@@ -80,10 +80,7 @@ impl RowLayout {
                 columns: QuadColumn::by_names(names)?,
                 terms,
             })),
-            "quads" => Err(format!(
-                "rows of quads require messages, not {}",
-                kind.name()
-            )),
+            "quads" => Err(format!("quad rows require messages, not {}", kind.name())),
             other => Err(format!(
                 "rows must be 'messages' or 'quads', not {}",
                 quote(other.as_bytes())

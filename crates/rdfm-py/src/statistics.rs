@@ -1,4 +1,4 @@
-//! Statistics of logs for Python: batches in, dicts of numbers out.
+//! Log statistics for Python: batches in, dicts of numbers out.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,7 +13,7 @@ use crate::batch::MessageBatch;
 use crate::errors;
 use crate::records::{PatchBatch, ResultBatch};
 
-/// Counts over the batches of a log: `add` each in order; call `report` at any time.
+/// Collects log statistics. Call `add` with each batch in order, and `report` at any time.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct StatisticsCounter {
     state: Mutex<statistics::Statistics>,
@@ -25,7 +25,7 @@ impl StatisticsCounter {
     }
 }
 
-/// Names of the term statistics, each with its bit.
+/// Names and bits of the term statistics.
 const TERMS: [(&str, u16); 12] = [
     ("iris", bits::IRI),
     ("blank_nodes", bits::BNODE),
@@ -43,8 +43,12 @@ const TERMS: [(&str, u16); 12] = [
 
 #[pymethods]
 impl StatisticsCounter {
-    /// Create statistics; with `plain`, the bytes of messages do not include delimiters. Statistics that are merged need
-    /// different ranges of numbers: `first` is the smallest number of a message or log.
+    /// Create empty statistics.
+    ///
+    /// Args:
+    ///     plain: Whether message sizes in bytes do not include delimiters.
+    ///     first: Smallest number of a message or log. Statistics that are to be merged need
+    ///         disjoint ranges of these numbers.
     #[new]
     #[pyo3(signature = (*, plain=false, first=0))]
     fn new(plain: bool, first: u64) -> Self {
@@ -63,7 +67,7 @@ impl StatisticsCounter {
         self.state().start_log();
     }
 
-    /// Take the next batch; all batches must be of one kind.
+    /// Add the next batch. All batches must be of the same kind.
     #[pyo3(signature = (batch, /))]
     fn add(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(batch) = batch.cast::<MessageBatch>() {
@@ -86,7 +90,7 @@ impl StatisticsCounter {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Add the statistics of other messages of the same kind, as bytes of `to_bytes`.
+    /// Add the statistics of other messages of the same kind, in the form returned by `to_bytes`.
     ///
     /// Raises:
     ///     ValueError: If the bytes are not statistics of this version of rdfm.
@@ -96,26 +100,29 @@ impl StatisticsCounter {
         })
     }
 
-    /// Return the statistics so far, with the `top` most frequent names of each list.
+    /// Return the statistics so far. Each list contains the `top` most frequent names.
     fn report<'py>(&self, py: Python<'py>, top: usize) -> PyResult<Bound<'py, PyDict>> {
         let report = errors::guarded(py, || self.state().report(top))?;
-        whole(py, &report)
+        report_dict(py, &report)
     }
 }
 
-fn whole<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("messages", report.messages)?;
     dict.set_item("empty_messages", report.empty_messages)?;
     dict.set_item("approximate_messages", report.approximate_messages)?;
     dict.set_item("sizes", sizes(py, &report.sizes)?)?;
-    for (name, some) in [
+    for (name, optional) in [
         ("bytes", &report.bytes),
         ("adds", &report.adds),
         ("deletes", &report.deletes),
     ] {
-        let some = some.as_ref().map(|some| sizes(py, some)).transpose()?;
-        dict.set_item(name, some)?;
+        let optional = optional
+            .as_ref()
+            .map(|optional| sizes(py, optional))
+            .transpose()?;
+        dict.set_item(name, optional)?;
     }
     let operations = PyDict::new(py);
     for (code, count) in &report.operations {
@@ -223,7 +230,7 @@ fn names<'py>(py: Python<'py>, of: &NamesReport) -> PyResult<Bound<'py, PyDict>>
     Ok(dict)
 }
 
-/// Counts predicates, datatypes and keys of a log: `add` the batches, then call `report`.
+/// Counts the predicates, datatypes and keys of a log. Call `add` with each batch, then `report`.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct NameListing {
     state: Mutex<statistics::Listing>,
@@ -244,7 +251,7 @@ impl NameListing {
         }
     }
 
-    /// Take a batch of messages or patches.
+    /// Add a batch of messages or patches.
     #[pyo3(signature = (batch, /))]
     fn add(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(batch) = batch.cast::<MessageBatch>() {
@@ -260,11 +267,11 @@ impl NameListing {
         }
     }
 
-    /// Return the statistics of each list of names.
+    /// Return the statistics of each name list.
     ///
     /// Returns:
-    ///     For each list: the `top` most frequent names, the number of stored names, and the number
-    ///     of occurrences of other names.
+    ///     For each list: the counts of the `top` most frequent names, the number of stored names,
+    ///     and the number of occurrences of other names.
     fn report<'py>(&self, py: Python<'py>, top: usize) -> PyResult<Bound<'py, PyDict>> {
         let report = errors::guarded(py, || self.state().report(top))?;
         let dict = PyDict::new(py);
