@@ -103,7 +103,7 @@ def test_a_change_makes_the_code_wrong(name):
     changed = [(*triple(*after), graph) if quad[3] == graph else quad for quad in quads]
     assert reason(changed) == (
         f"the artifact code of the quads is {nanopubs.code_of(changed, nanopubs.own_code(quads))}, "
-        f"but that of the IRI is {nanopubs.own_code(quads)}"
+        f"but the IRI contains {nanopubs.own_code(quads)}"
     )
 
 

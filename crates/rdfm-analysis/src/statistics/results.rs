@@ -1,4 +1,4 @@
-//! Variables of results: how often each is bound, and to how many distinct terms.
+//! Result variables: how often each one is bound, and to how many distinct terms.
 //!
 //! - In: cells. Out: one [`VariableReport`] per variable. Cost: one table lookup per cell; at most 16 MiB of sketches.
 
@@ -23,7 +23,7 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// The column of each variable, or `None` above the maximum.
+    /// The column of each variable, or `None` if the maximum is exceeded.
     pub fn columns(&mut self, names: &[Box<str>]) -> Vec<Option<usize>> {
         names.iter().map(|name| self.column(name)).collect()
     }

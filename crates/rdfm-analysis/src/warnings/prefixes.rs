@@ -1,4 +1,4 @@
-//! Prefixes that are redeclared with another IRI in the same log.
+//! Prefixes that are redeclared with a different IRI in the same log.
 //!
 //! - In: the declarations of a batch. Out: the first declaration of each prefix that changes its IRI.
 //! - Cost: one lookup per declaration. Memory: [`MAX_PREFIXES`] prefixes; further ones are not compared.
@@ -12,11 +12,11 @@ use super::{Finding, FindingSink, Rule};
 
 /// Maximum number of remembered prefixes.
 pub const MAX_PREFIXES: usize = 10_000;
-/// Maximum bytes of remembered prefixes and IRIs.
+/// Maximum total size of the remembered prefixes and IRIs in bytes.
 const MAX_BYTES: usize = 4 << 20;
-/// Bytes of a long IRI that are shown before the ellipsis, and of the common part after it.
+/// Number of bytes of a long IRI that are shown before the ellipsis.
 const START: usize = 12;
-const CONTEXT: usize = 12;
+const CONTEXT: usize = 12; // bytes of the common part that are shown after the ellipsis
 
 /// The prefixes of a log with their current IRIs.
 #[derive(Debug, Default)]
@@ -65,7 +65,8 @@ impl Prefixes {
     }
 }
 
-/// Two different IRIs, quoted; long ones without the middle of what they have in common, so that the difference shows.
+/// Two different IRIs, quoted. In long IRIs, the middle of the common part is replaced by an
+/// ellipsis, so that the difference is visible.
 fn quote_apart(one: &[u8], other: &[u8]) -> (String, String) {
     let common = one.iter().zip(other).take_while(|(a, b)| a == b).count();
     if common <= START + CONTEXT {
