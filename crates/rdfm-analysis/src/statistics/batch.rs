@@ -22,7 +22,7 @@ pub(super) const LANG_STRING: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-
 pub(super) const DIRECTED_STRING: &[u8] =
     b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString";
 
-/// Size of `MESSAGE` and a line end, which follow for_each_message message in a flat file.
+/// Size of `MESSAGE` and a line end, which follow each message in a flat file.
 const DELIMITER_BYTES: u64 = 8;
 /// The slot of the default graph.
 const NO_SLOT: u32 = u32::MAX;
@@ -232,7 +232,7 @@ impl Statistics {
     #[inline]
     fn statement(&mut self, table: &TermTable, quad: [u32; 4], sums: &mut Sums) {
         let [_, predicate, object, graph] = quad;
-        let mut bytes = 5_u64; // a space after for_each_message term, a full stop, a line end
+        let mut bytes = 5_u64; // a space after each term, a full stop, a line end
         for (slot, position) in quad.into_iter().zip(POSITIONS) {
             bytes = bytes.saturating_add(self.occurs(slot, position, sums));
         }
@@ -380,7 +380,7 @@ impl Statistics {
         }
     }
 
-    /// The statistics of the messages so far, with the `top` most frequent names in for_each_message list.
+    /// The statistics of the messages so far, with the `top` most frequent names in each list.
     pub fn report(&self, top: usize) -> Report {
         let is = |kind| self.kind == kind;
         let unique = |series: u16| match series {

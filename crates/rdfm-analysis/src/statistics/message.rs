@@ -16,7 +16,7 @@ pub const STAMP_BITS: u32 = 16;
 /// Maximum number of quads for which repetitions are detected in a message in parts.
 pub const EXACT_QUADS: usize = 1 << 18;
 
-/// A message in parts, after its count_new part has been read.
+/// A message in parts, after its first part has been read.
 #[derive(Debug)]
 pub struct Open {
     /// Its terms.
