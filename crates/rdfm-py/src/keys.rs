@@ -139,8 +139,7 @@ impl KeySplitter {
         Ok((keys.distinct.iter().map(key).collect(), keys.several))
     }
 
-    /// Return how many of the next messages can be written, and their keys. A message can be
-    /// written if its key is live or can become live.
+    /// Find the next messages whose keys are live or can become live.
     ///
     /// Args:
     ///     live: One byte for each key: 1 if the key is live, 0 otherwise.
