@@ -201,7 +201,7 @@ def test_results_are_not_read_back(tmp_path, name):
 def test_results_that_are_not_tables_are_refused(tmp_path, name):
     encode = formats.find(name).encode
     for batch, reason in [
-        (ResultBatch.from_rows([], [], boolean=True), "answer of an ASK query is not a table"),
+        (ResultBatch.from_rows([], [], boolean=True), "answer to an ASK query is not a table"),
         (ResultBatch.from_rows([], ["a", "a"]), "the variable 'a' occurs twice"),
         (ResultBatch.from_rows([], ["a\0b"]), r"the variable 'a\\u0000b' contains a NUL"),
     ]:

@@ -1,10 +1,10 @@
-//! Result rows as typed columns, with the message that each row belongs to.
+//! Typed columns of result rows, with the message to which each row belongs.
 //!
-//! - In: variables and the requested types; rows of terms, and the message of each row.
-//! - Out: `source` and `message` if requested, then a column for each variable: terms as canonical
-//!   N-Triples, or values of the requested type.
-//! - Law: the schema depends only on the variables and types. A value that does not fit its type is
-//!   an error, or null and counted; it is never replaced by another value.
+//! - In: variables and their requested types, rows of terms, and the message of each row.
+//! - Out: `source` and `message` columns if requested, then one column per variable, with terms as
+//!   canonical N-Triples or values of the requested type.
+//! - Law: the schema depends only on the variables and types. A value that does not fit its column
+//!   is an error, or it becomes null and is counted. It is never replaced by another value.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -36,11 +36,12 @@ use crate::to_arrow::texts::{Texts, nulls};
 
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 const TOO_LARGE: &str = "the strings of the rows exceed 2 GiB in one batch; use smaller batches";
-/// Names of the columns that precede those of the variables.
-const OF_MESSAGES: [&str; 2] = ["source", "message"];
-/// Precision and scale of a decimal: digits in total, and digits after the decimal point.
+/// Names of the columns that precede the variables.
+const MESSAGE_COLUMNS: [&str; 2] = ["source", "message"];
+/// Precision and scale of a decimal: the total number of digits, and the number of digits after the
+/// decimal point.
 const DECIMAL: (u8, i8) = (38, 18);
-/// xsd:integer and the types derived from it.
+/// xsd:integer and its derived types.
 const INTEGERS: [&[u8]; 13] = [
     b"integer",
     b"long",
@@ -62,13 +63,13 @@ const INTEGERS: [&[u8]; 13] = [
 pub enum Type {
     /// Any term, as canonical N-Triples.
     Term,
-    /// Text of an IRI, or lexical form of any literal.
+    /// Text of an IRI, or lexical form of a literal.
     String,
     /// Text of an IRI.
     Iri,
     /// Value of an xsd:boolean.
     Boolean,
-    /// 64-bit value of an xsd:integer or a type derived from it.
+    /// 64-bit value of an xsd:integer or a derived type.
     Integer,
     /// Value of an xsd:decimal or an integer: 38 digits, 18 of them after the decimal point.
     Decimal,
@@ -76,18 +77,18 @@ pub enum Type {
     Float,
     /// Value of any numeric literal.
     Double,
-    /// Value of an xsd:dateTime, in microseconds of UTC. UTC if it has no time zone.
+    /// Value of an xsd:dateTime, in microseconds. UTC is the default time zone.
     DateTime,
     /// Value of an xsd:date as written, without its time zone.
     Date,
-    /// Value of an xsd:time, in microseconds of the day in UTC. UTC if it has no time zone.
+    /// Value of an xsd:time, in microseconds since midnight UTC. UTC is the default time zone.
     Time,
     /// Value of an xsd:dayTimeDuration, or of an xsd:duration without months, in microseconds.
     Duration,
 }
 
 impl Type {
-    /// Types that can be requested, with their names.
+    /// The types that can be requested, with their names.
     pub const NAMES: [(&'static str, Self); 11] = [
         ("string", Self::String),
         ("iri", Self::Iri),
@@ -143,21 +144,21 @@ impl Type {
     }
 }
 
-/// A value that does not fit the type of its column.
+/// A value that does not fit its column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
     /// Index of the row in the input.
     pub row: usize,
     /// Index of the row's message, if rows belong to messages.
     pub message: Option<u64>,
-    /// The variable, the value, and what was expected.
+    /// Names the variable, the value, and the expected value.
     pub reason: String,
 }
 
 /// Error from [`ResultColumns`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// A value does not fit.
+    /// A value does not fit its column.
     Misfit(Misfit),
     /// Any other error.
     Error(Error),
@@ -172,8 +173,8 @@ pub struct ResultColumns {
 }
 
 impl ResultColumns {
-    /// Creates the columns of `variables` with the requested `types`; with `of_messages`, they
-    /// follow `source` and `message`.
+    /// Creates the columns of `variables` with the requested `types`. If `of_messages` is true,
+    /// they follow `source` and `message` columns.
     ///
     /// # Errors
     /// A type or variable is unknown, or two columns would have the same name.
@@ -185,7 +186,7 @@ impl ResultColumns {
         let variables: Vec<Box<str>> = variables.into_iter().map(Into::into).collect();
         check_variables(&variables)?;
         for name in &variables {
-            if of_messages && OF_MESSAGES.contains(&&**name) {
+            if of_messages && MESSAGE_COLUMNS.contains(&&**name) {
                 return Err(format!(
                     "?{name} would be a second column named {name}; rename the variable"
                 )
@@ -225,9 +226,9 @@ impl ResultColumns {
         })
     }
 
-    /// Returns the schema, which does not depend on the rows.
+    /// Returns the schema. It does not depend on the rows.
     pub fn schema(&self) -> SchemaRef {
-        let [source, message] = OF_MESSAGES;
+        let [source, message] = MESSAGE_COLUMNS;
         let mut fields = Vec::with_capacity(self.types.len() + 2);
         if self.of_messages {
             fields.push(Field::new(source, DataType::Utf8, true));
@@ -238,15 +239,16 @@ impl ResultColumns {
         Arc::new(Schema::new(fields))
     }
 
-    /// Returns the columns of the rows, and the number of values that are null because they did not
-    /// fit.
+    /// Returns the columns for some rows, and the number of values that are null because they do
+    /// not fit their column.
     ///
-    /// `messages` contains the message index of each row, and `source` names their log; both are
-    /// used only if these columns were requested.
+    /// `messages` contains the message index of each row, and `source` is the name of the log. They
+    /// are used only if their columns were requested.
     ///
     /// # Errors
-    /// A value does not fit and misfits are not replaced by null; the rows have other variables or
-    /// lack a message each; the strings exceed 2 GiB.
+    /// A value does not fit its column and `misfits_are_null` is false, the rows have different
+    /// variables, the number of messages differs from the number of rows, or the strings exceed 2
+    /// GiB.
     pub fn record_batch(
         &self,
         rows: &ResultBatch,
@@ -299,7 +301,7 @@ impl From<MakeError> for Failure {
     }
 }
 
-/// Builder of the columns of some rows.
+/// Builds the columns for some rows.
 struct Maker<'a> {
     columns: &'a ResultColumns,
     rows: &'a ResultBatch,
@@ -321,7 +323,7 @@ impl Maker<'_> {
         self.strings(texts, valid)
     }
 
-    #[allow(clippy::unused_self, reason = "consistent with the other arrays")]
+    #[allow(clippy::unused_self, reason = "consistent with the other methods")]
     fn strings(&self, texts: Texts, valid: Vec<bool>) -> Result<ArrayRef, Failure> {
         let array = texts.strings(nulls(valid)).map_err(MakeError::from)?;
         Ok(Arc::new(array))
@@ -374,7 +376,7 @@ impl Maker<'_> {
 
     fn terms(&mut self, at: usize, places: &mut TermPlaces) -> Result<ArrayRef, Failure> {
         let mut terms = TermColumns::new(1, TermLayout::NTriples);
-        places.forget();
+        places.invalidate();
         let (table, mut bytes) = (self.rows.table(), self.bytes);
         for id in self.cells(at) {
             terms.add_optional(table, 0, id, places, &mut bytes)?;
@@ -421,7 +423,8 @@ impl Maker<'_> {
         Ok(Arc::new(PrimitiveArray::<T>::new(values, nulls(valid))))
     }
 
-    /// Returns the values that a variable's literals represent, and which of them are present.
+    /// Returns the values that a variable's literals represent, and whether each of them is
+    /// present.
     fn values<T: Default>(
         &mut self,
         at: usize,
@@ -447,7 +450,7 @@ impl Maker<'_> {
         Ok((values, valid))
     }
 
-    /// Counts a value that does not fit, or rejects it.
+    /// Counts or rejects a value that does not fit its column.
     fn misfit(&mut self, row: usize, at: usize, id: TermId) -> Result<(), Failure> {
         self.misfits += 1;
         if self.misfits_are_null {
@@ -471,8 +474,8 @@ const fn is_literal(kind: TermKind) -> bool {
     )
 }
 
-/// A valid literal with an XSD datatype other than xsd:string, without the whitespace around its
-/// lexical form.
+/// A valid literal with an XSD datatype other than xsd:string. Whitespace around its lexical form
+/// is removed.
 #[derive(Clone, Copy)]
 struct Literal<'a> {
     datatype: &'a [u8],
@@ -531,7 +534,7 @@ fn float(literal: Literal<'_>) -> Option<f32> {
     is_number.then(|| floating(literal))?
 }
 
-/// Parses a number as its datatype writes it; Rust spells NaN and the infinities differently.
+/// Parses a number in the lexical form of its datatype. Rust spells infinities differently.
 fn floating<T: FromStr>(literal: Literal<'_>) -> Option<T> {
     let inexact = matches!(literal.datatype, b"double" | b"float");
     match literal.text {
@@ -540,13 +543,13 @@ fn floating<T: FromStr>(literal: Literal<'_>) -> Option<T> {
         "NaN" if inexact => return "nan".parse().ok(),
         _ => {}
     }
-    let fits = |byte: u8| match byte {
+    let is_part_of_number = |byte: u8| match byte {
         b'0'..=b'9' | b'+' | b'-' => true,
         b'.' => !literal.is_integer(),
         b'e' | b'E' => inexact,
         _ => false,
     };
-    let is_number = literal.text.bytes().all(fits);
+    let is_number = literal.text.bytes().all(is_part_of_number);
     is_number.then(|| literal.text.parse().ok())?
 }
 
@@ -602,7 +605,7 @@ fn duration(literal: Literal<'_>) -> Option<i64> {
     micros(found.as_seconds())
 }
 
-/// Returns the microseconds, if they are an integer and fit 64 bits.
+/// Converts seconds to microseconds, if the result is an integer of at most 64 bits.
 fn micros(seconds: Decimal) -> Option<i64> {
     const PARTS: i128 = 1_000_000_000_000;
     let parts = i128::from_be_bytes(seconds.to_be_bytes());

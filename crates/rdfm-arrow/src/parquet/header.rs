@@ -1,36 +1,37 @@
-//! Parquet page headers, and column locations from a footer: structs in Thrift's compact protocol.
+//! Parquet page headers, and column locations from a footer. Both are structs in Thrift's compact
+//! protocol.
 //!
-//! - In: bytes that start with a header, or a footer. Out: the header, or `None` if the bytes end
-//!   before it does; the columns of each row group.
+//! - In: bytes that start with a header, or a footer. Out: the header, or `None` if it is
+//!   truncated; the columns of each row group.
 
-/// Maximum nesting of a header's structs and lists.
+/// Maximum nesting depth of structs and lists.
 const DEPTH: u32 = 16;
 
 /// Thrift type codes of fields.
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
-/// Kind of a page.
+/// The kind of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageKind {
     /// Values, preceded by levels.
     Data,
     /// Values, preceded by uncompressed levels.
     DataV2,
-    /// Entries that values refer to.
+    /// Dictionary entries that values refer to.
     Dictionary,
     /// Any page without values.
     Other,
 }
 
-/// Header of a page.
+/// A page header.
 #[derive(Clone, Debug)]
 pub struct Page {
     /// Kind of the page.
     pub kind: PageKind,
     /// Size of the header in bytes.
     pub header: usize,
-    /// Size of the page in the file in bytes, without its header.
+    /// Size of the page in the file in bytes, without the header.
     pub compressed: usize,
     /// Size of the decompressed page in bytes.
     pub size: usize,
@@ -38,9 +39,9 @@ pub struct Page {
     pub values: u32,
     /// Encoding of the values.
     pub encoding: u32,
-    /// Encoding of the repetition levels; in a [`PageKind::DataV2`], their size in bytes.
+    /// Encoding of the repetition levels, or in a [`PageKind::DataV2`] their size in bytes.
     pub repetition: u32,
-    /// Encoding of the definition levels; in a [`PageKind::DataV2`], their size in bytes.
+    /// Encoding of the definition levels, or in a [`PageKind::DataV2`] their size in bytes.
     pub definition: u32,
     /// Whether the values of a [`PageKind::DataV2`] are compressed.
     pub is_compressed: bool,
@@ -56,7 +57,7 @@ impl Page {
     }
 }
 
-/// Reads the header at the start of `bytes`; `None` if they end before it does.
+/// Reads the header at the start of `bytes`. Returns `None` if the header is truncated.
 ///
 /// # Errors
 /// The bytes are not a header; the text says why.
@@ -69,7 +70,7 @@ pub fn page(bytes: &[u8]) -> Result<Option<Page>, String> {
     }
 }
 
-/// Location of a column of a row group.
+/// Location of a column in a row group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnLocation {
     /// Number of values including nulls.
@@ -104,7 +105,7 @@ enum Stop {
     Invalid(&'static str),
 }
 
-/// Integers of a struct, by field number; booleans are 0 and 1.
+/// Integers of a struct, by field number. Booleans are 0 and 1.
 type Fields = [Option<i64>; 10];
 
 struct Thrift<'a> {
@@ -114,25 +115,25 @@ struct Thrift<'a> {
 
 impl Thrift<'_> {
     fn page(&mut self) -> Result<Page, Stop> {
-        let mut of_page: Fields = [None; 10];
-        let mut of_kind: [Fields; 10] = [[None; 10]; 10];
-        self.fields(&mut of_page, Some(&mut of_kind), 0)?;
+        let mut page_fields: Fields = [None; 10];
+        let mut kind_fields: [Fields; 10] = [[None; 10]; 10];
+        self.fields(&mut page_fields, Some(&mut kind_fields), 0)?;
         let need = |value: Option<i64>| {
             let value = value.ok_or(Stop::Invalid("a field is missing"))?;
             u32::try_from(value).map_err(|_| Stop::Invalid("a number is negative"))
         };
-        let (kind, fields) = match of_page[1] {
-            Some(0) => (PageKind::Data, &of_kind[5]),
-            Some(2) => (PageKind::Dictionary, &of_kind[7]),
-            Some(3) => (PageKind::DataV2, &of_kind[8]),
-            Some(_) => (PageKind::Other, &of_kind[6]),
+        let (kind, fields) = match page_fields[1] {
+            Some(0) => (PageKind::Data, &kind_fields[5]),
+            Some(2) => (PageKind::Dictionary, &kind_fields[7]),
+            Some(3) => (PageKind::DataV2, &kind_fields[8]),
+            Some(_) => (PageKind::Other, &kind_fields[6]),
             None => return Err(Stop::Invalid("a field is missing")),
         };
         let mut page = Page {
             kind,
             header: self.at,
-            size: need(of_page[2])? as usize,
-            compressed: need(of_page[3])? as usize,
+            size: need(page_fields[2])? as usize,
+            compressed: need(page_fields[3])? as usize,
             values: 0,
             encoding: 0,
             repetition: 0,
@@ -265,7 +266,7 @@ impl Thrift<'_> {
         Ok(place)
     }
 
-    /// Reads a list of structs, with `each` for every struct.
+    /// Reads a list of structs by calling `each` for every struct.
     fn structs(&mut self, mut each: impl FnMut(&mut Self) -> Result<(), Stop>) -> Result<(), Stop> {
         let (of, count) = self.list()?;
         if of != STRUCT && count > 0 {
@@ -277,7 +278,8 @@ impl Thrift<'_> {
         Ok(())
     }
 
-    /// Calls `read` with the number and the type of each field of a struct, to read its value.
+    /// Reads a struct by calling `read` with the number and type of each field. `read` must read
+    /// the field's value.
     fn each(
         &mut self,
         depth: u32,
@@ -300,7 +302,7 @@ impl Thrift<'_> {
         }
     }
 
-    /// Reads the value of a numeric field; skips the value of any other field.
+    /// Reads the value of a numeric field, or skips the value of any other field.
     fn number(&mut self, of: u8, depth: u32) -> Result<Option<i64>, Stop> {
         Ok(Some(match of {
             1 => 1,
@@ -327,7 +329,7 @@ impl Thrift<'_> {
         Ok((head & 15, count))
     }
 
-    /// Skips a value of a type, encoded as in a list.
+    /// Skips a value of the given type, encoded as in a list.
     fn skip(&mut self, of: u8, depth: u32) -> Result<(), Stop> {
         if depth > DEPTH {
             return Err(Stop::Invalid("structs are nested too deeply"));
