@@ -277,8 +277,9 @@ impl Decoder {
     ///   `look_alike_offsets` are the offsets of the first ones.
     /// - `large_frames`: number of frames that are larger than their specification recommends;
     ///   `first_large_frames` are the offset, index and size of each of the first ones.
-    /// - `wrong_marks`: number of frames with a restart mark that depend on earlier frames, if marks
-    ///   are checked; `first_wrong_marks` are the offset, index and size of each of the first ones.
+    /// - `wrong_marks`: number of frames with a restart mark that depend on earlier frames, if
+    ///   marks are checked; `first_wrong_marks` are the offset, index and size of each of the first
+    ///   ones.
     /// - `notes`: notes for readers of the log.
     /// - `joined`: a note, if Jelly logs may have been joined into one message.
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {

@@ -156,7 +156,8 @@ impl Comparer {
     ///     max_steps: Limit of each comparison, in quads examined.
     ///     max_total_steps: Limit of all comparisons together. A fixed number of steps for each
     ///         quad is not counted.
-    ///     secret: 32 bytes that determine the signatures. By default they are unique to this process.
+    ///     secret: 32 bytes that determine the signatures. By default they are unique to this
+    ///         process.
     #[new]
     #[pyo3(signature = (mode, *, metadata=false, namespaces="ignored", max_steps, max_total_steps, secret=None))]
     fn new(

@@ -38,7 +38,8 @@ type DescriptionTuple = (
     Option<String>,
 );
 
-/// Check the nanopublications of a batch of complete messages. Signatures are returned, not verified.
+/// Check the nanopublications of a batch of complete messages. Signatures are returned, not
+/// verified.
 ///
 /// Returns:
 ///     For each nanopublication: number of the message in the batch, number of nanopublications in

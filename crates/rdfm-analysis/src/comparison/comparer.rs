@@ -285,8 +285,8 @@ impl Comparer {
         undecided
     }
 
-    /// Compares the multisets. To get the messages that only one side has, call [`Self::pick`] for each batch
-    /// afterwards, starting again with the first one.
+    /// Compares the multisets. To get the messages that only one side has, call [`Self::pick`] for
+    /// each batch afterwards, starting again with the first one.
     pub fn settle(&mut self) -> MultisetResult {
         self.budgets.iter_mut().for_each(Budget::renew);
         self.multiset.settle()

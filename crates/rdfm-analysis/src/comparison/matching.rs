@@ -1,11 +1,12 @@
 //! Exact comparison of two messages as datasets, up to blank node labels.
 //!
 //! - In: two messages. Out: the mapping of blank nodes, if there is one.
-//! - Cost: nearly linear for real data. The number of steps is limited, because no fast algorithm is known for data
-//!   that consists only of symmetric blank nodes.
+//! - Cost: nearly linear for real data. The number of steps is limited, because no fast algorithm
+//!   is known for data that consists only of symmetric blank nodes.
 //! - Method: colour refinement of both messages together. Then pairs of blank nodes are tried one
 //!   at a time in each component.
-//! - Law: every positive result is checked against the quads. The mapping depends only on the messages.
+//! - Law: every positive result is checked against the quads. The mapping depends only on the
+//!   messages.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -48,7 +49,8 @@ pub fn isomorphism<R: ComparableRecord>(
     )
 }
 
-/// Like [`isomorphism`], for messages whose terms have the same hashes. Returns numbers of blank nodes.
+/// Like [`isomorphism`], for messages whose terms have the same hashes. Returns numbers of blank
+/// nodes.
 ///
 /// # Errors
 /// The comparison needs more than the remaining steps, in visited quads.
@@ -196,7 +198,8 @@ impl<'a> Matcher<'a> {
         pairs
     }
 
-    /// Finds a mapping between the two sides of some nodes. The surrounding nodes are already mapped.
+    /// Finds a mapping between the two sides of some nodes. The surrounding nodes are already
+    /// mapped.
     ///
     /// If this succeeds, every class is a pair. Otherwise the caller must restore the classes.
     fn solve(

@@ -5,8 +5,8 @@
 //! - Cost: message pairs with the same quad order are compared term by term, with one comparison
 //!   per term and batch pair. Other pairs are sorted and, if they contain blank nodes, compared by
 //!   a search with a step limit.
-//! - Law: equality is exact, and every mapping of blank nodes is checked against the quads. Equal messages have equal
-//!   signatures.
+//! - Law: equality is exact, and every mapping of blank nodes is checked against the quads. Equal
+//!   messages have equal signatures.
 
 mod budget;
 mod comparer;

@@ -4,10 +4,10 @@
 //!   chance; the rough signatures usually differ.
 //! - Cost: a full signature needs a limited number of steps; a rough one visits every quad a few
 //!   times.
-//! - Method: colour refinement. If blank nodes with equal colours remain, they are divided into connected components.
-//!   In each component, each node of one of the smallest classes is individualized in turn, and the
-//!   least result is used. Nodes that are equivalent according to a partial search are tried only
-//!   once.
+//! - Method: colour refinement. If blank nodes with equal colours remain, they are divided into
+//!   connected components. In each component, each node of one of the smallest classes is
+//!   individualized in turn, and the least result is used. Nodes that are equivalent according to a
+//!   partial search are tried only once.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,7 @@
 //! Nanopublications: structure, trusty URIs, signature elements, and descriptions.
 //!
-//! - In: batches of messages. Out: a [`Verdict`] or a [`listing::Description`] for each nanopublication.
+//! - In: batches of messages. Out: a [`Verdict`] or a [`listing::Description`] for each
+//!   nanopublication.
 //! - Cost: a few visits to each quad, a sort of the distinct terms, and a hash of the text.
 //! - Law: the order and repetition of quads and the division of messages into batches do not affect
 //!   the results.
@@ -126,8 +127,8 @@ pub struct Verdict {
     pub signature: Option<Signature>,
 }
 
-/// Checks the nanopublications of a batch of complete messages: structure, IRIs, literals, artifact codes and signature
-/// elements. Signatures are returned, not verified.
+/// Checks the nanopublications of a batch of complete messages: structure, IRIs, literals, artifact
+/// codes and signature elements. Signatures are returned, not verified.
 #[must_use]
 pub fn check(batch: &MessageBatch) -> Vec<Verdict> {
     let mut checker = NanopubChecker::new(batch);

@@ -11,9 +11,11 @@
 //! 2. One quad declares the nanopublication. Its graph is the head.
 //! 3. The head names one assertion, one provenance and one publication info, as IRIs.
 //! 4. These four graphs are different. The IRI of each graph begins with the IRI of the
-//! nanopublication, but is not equal to it. 5. There is no other graph. 6. Assertion, provenance
-//! and publication info are not empty. 7. The provenance contains a quad about the assertion, and
-//! the publication info contains a quad about the nanopublication.
+//!    nanopublication, but is not equal to it.
+//! 5. There is no other graph.
+//! 6. Assertion, provenance and publication info are not empty.
+//! 7. The provenance contains a quad about the assertion, and the publication info contains a quad
+//!    about the nanopublication.
 
 use rdfm_core::model::term::{Quad, TermId, TermKind};
 
@@ -61,8 +63,8 @@ pub(super) fn is_declaration(terms: &mut Vocabulary, quad: &Quad) -> bool {
     terms.word(quad.object) == Word::Nanopublication && terms.word(quad.predicate) == Word::Type
 }
 
-/// Finds the nanopublication and its graphs, without checking them. Returns `None` and adds a problem if there is no
-/// unique declaration.
+/// Finds the nanopublication and its graphs, without checking them. Returns `None` and adds a
+/// problem if there is no unique declaration.
 pub(super) fn find(
     terms: &mut Vocabulary,
     quads: &[Quad],

@@ -109,7 +109,8 @@ impl Listing {
     }
 }
 
-/// Counts the names of terms. `slot_of` returns the slot for a term at its first occurrence in the batch.
+/// Counts the names of terms. `slot_of` returns the slot for a term at its first occurrence in the
+/// batch.
 fn count(
     names: &mut Names,
     slots: &mut Vec<u32>,

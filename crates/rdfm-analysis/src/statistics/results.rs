@@ -1,6 +1,7 @@
 //! Result variables: how often each one is bound, and to how many distinct terms.
 //!
-//! - In: cells. Out: one [`VariableReport`] per variable. Cost: one table lookup per cell; at most 16 MiB of sketches.
+//! - In: cells. Out: one [`VariableReport`] per variable. Cost: one table lookup per cell; at most
+//!   16 MiB of sketches.
 
 use rustc_hash::FxHashMap;
 

@@ -2,8 +2,8 @@
 //! tags, shared blank node labels, and redeclared prefixes.
 //!
 //! - In: batches of a log, in order. Out: [`Finding`]s, sorted by message within a batch.
-//! - Cost: one visit per entry of a batch's term table. Quads are visited only if a term is suspicious or labels are
-//!   compared. Memory: 1 MiB of labels, 4 MiB of prefixes.
+//! - Cost: one visit per entry of a batch's term table. Quads are visited only if a term is
+//!   suspicious or labels are compared. Memory: 1 MiB of labels, 4 MiB of prefixes.
 //! - Law: the division of messages into batches does not affect the findings.
 
 mod blanks;
@@ -58,7 +58,7 @@ impl Rule {
 /// A warning about a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule that applies.
+    /// The rule that the data violates.
     pub rule: Rule,
     /// Index of the message in its log.
     pub message: u64,
@@ -100,7 +100,8 @@ impl FindingSink<'_> {
 }
 
 impl Checker {
-    /// Creates a checker that returns at most `limit` findings per rule. The others are only counted.
+    /// Creates a checker that returns at most `limit` findings per rule. The others are only
+    /// counted.
     #[must_use]
     pub fn new(limit: u64) -> Self {
         Self {
