@@ -826,8 +826,8 @@ def sniff(format: str, head: bytes, complete: bool) -> bool | None: ...
 @final
 class Checker:
     def __new__(cls, limit: int) -> Checker: ...
-    # labels and prefixes have one log as their scope; own: prefix of the IRIs that were resolved
-    # against the log's URL
+    # labels and prefixes are scoped to one log; own: prefix of the IRIs that were resolved against
+    # the log's URL
     def begin_log(self, own: str) -> None: ...
     # rule, message, offset of the message, text, the term as written in text logs
     def check(

@@ -235,7 +235,9 @@ impl ResultColumns {
             fields.push(Field::new(message, DataType::Int64, true));
         }
         let variables = self.variables.iter().zip(&self.types);
-        fields.extend(variables.map(|(name, of)| Field::new(&**name, of.data_type(), true)));
+        fields.extend(
+            variables.map(|(name, column_type)| Field::new(&**name, column_type.data_type(), true)),
+        );
         Arc::new(Schema::new(fields))
     }
 
@@ -534,7 +536,8 @@ fn float(literal: Literal<'_>) -> Option<f32> {
     is_number.then(|| floating(literal))?
 }
 
-/// Parses a number in the lexical form of its datatype. Rust spells infinities differently.
+/// Parses a number in the lexical form of its datatype. Rust's parser accepts other spellings of
+/// NaN and the infinities.
 fn floating<T: FromStr>(literal: Literal<'_>) -> Option<T> {
     let inexact = matches!(literal.datatype, b"double" | b"float");
     match literal.text {

@@ -20,10 +20,10 @@ use crate::batch::MessageBatch;
 use crate::codecs::{core_batch, python_batch};
 use crate::{errors, options};
 
-/// Convert several batches to one Arrow batch, as `MessageBatch.to_arrow` does for one.
+/// Convert several batches to one Arrow batch, like `MessageBatch.to_arrow` for a single batch.
 ///
 /// Raises:
-///     LimitError: If the strings would exceed 2 GiB; see `ArrowCoalescer`.
+///     LimitError: If the strings would exceed 2 GiB; use `ArrowCoalescer` instead.
 #[pyfunction]
 #[pyo3(signature = (batches, columns=None, source=None, *, rows="messages", terms="ntriples"))]
 fn coalesce(
@@ -41,8 +41,8 @@ fn coalesce(
 
 /// Collects messages in Arrow batches of similar size.
 ///
-/// Each batch ends after `max_rows` rows or with the row that exceeds `max_bytes` bytes of strings;
-/// the last one is smaller.
+/// Each batch ends after `max_rows` rows or with the row that exceeds `max_bytes` bytes of strings.
+/// The last one may be smaller.
 ///
 /// Args:
 ///     columns: Same as for a batch's `to_arrow`. Results have one column per variable.
@@ -235,7 +235,7 @@ impl Batches for QuadBatches {
 ///     first_index: Index of the first message.
 ///     max_depth: Maximum nesting of triple terms.
 ///     max_message_bytes: Maximum size of a message in decoded bytes.
-///     parts: Whether large messages are returned in parts.
+///     parts: Whether to return large messages in parts.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct QuadRows {
     quads: Mutex<QuadReader>,
@@ -314,7 +314,7 @@ impl QuadRows {
     }
 }
 
-/// Iterator over the batches of Arrow rows.
+/// An iterator over the batches of Arrow rows.
 #[pyclass(frozen, module = "rdfm._core")]
 struct ArrowRows {
     /// Taken out during a read, so that no lock is held while another thread may run.

@@ -2,7 +2,7 @@
 //!
 //! - In: `Message` objects or iterables of `Quad`; operations; rows. Views are copied by term id,
 //!   without creating objects.
-//! - Out: a batch, with messages numbered from an index that the caller gives.
+//! - Out: a batch, with messages numbered from a given index.
 //! - Cost: one hash lookup per term. Equal terms are stored once. If views are in batch order, only
 //!   the namespaces that changed between them are declared.
 
@@ -24,7 +24,7 @@ use rustc_hash::FxHashMap;
 use crate::errors;
 use crate::terms::{self, AnyTerm, Parts};
 
-/// Function that returns the core batch of a Python batch.
+/// A function that returns the core batch of a Python batch.
 pub type BatchOf = for<'a> fn(&'a Bound<'_, PyAny>) -> PyResult<&'a MessageBatch>;
 
 /// Builds a batch from an iterable of messages or of quad iterables.
@@ -122,7 +122,7 @@ struct Terms<'py, R: Record> {
     texts: FxHashMap<(u8, u32, Box<str>), TermId>,
 }
 
-/// Builder of a batch of messages.
+/// Builds a message batch.
 struct Build<'py> {
     terms: Terms<'py, Quad>,
     batch_of: BatchOf,

@@ -36,7 +36,7 @@ fn with<T: Send, R: Send>(
     errors::guarded(py, || work(state))
 }
 
-/// A dataset in memory that patches change. Blank nodes are identified by their labels.
+/// An in-memory dataset to which patches are applied. Blank nodes are identified by their labels.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Dataset {
     state: Mutex<dataset::Dataset>,
@@ -326,7 +326,7 @@ pub struct MessageDifferences {
     state: Mutex<per_message::MessageDifferences>,
 }
 
-/// Returns the log with a number: 0 is the old one, 1 the new one.
+/// Converts the number of a log: 0 is the old log, 1 the new one.
 fn old_or_new(log: usize) -> OldOrNew {
     if log == 0 {
         OldOrNew::Old
@@ -355,7 +355,7 @@ impl MessageDifferences {
         }
     }
 
-    /// Return the log whose messages are needed next: 0 (old) or 1 (new); None if both have ended.
+    /// Return the log whose messages are needed next: 0 (old), 1 (new), or None if both have ended.
     fn wanted(&self) -> PyResult<Option<usize>> {
         let wanted = lock(&self.state)?.wanted();
         Ok(wanted.map(|old_or_new| usize::from(old_or_new == OldOrNew::New)))

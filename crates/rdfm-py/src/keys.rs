@@ -39,7 +39,7 @@ impl SplitterState {
         if self.taken >= stop {
             return None;
         }
-        let key = self.keys.of[self.taken] as usize;
+        let key = self.keys.key_numbers[self.taken] as usize;
         self.taken = self.keys.run(self.taken, stop);
         Some((key, self.slices.take(messages, self.taken, true)))
     }

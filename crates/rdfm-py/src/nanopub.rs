@@ -73,7 +73,7 @@ fn check_nanopubs<'py>(
     let verdict = |found: Verdict| {
         (
             found.message,
-            found.of,
+            found.count,
             found.uri,
             found.is_trusty,
             found.problems.into_iter().map(problem).collect(),

@@ -62,7 +62,7 @@ pub struct Evaluated {
 }
 
 impl Query {
-    /// Returns the exception that a signal handler raised while the query ran, as an error.
+    /// Returns an error if a signal handler raised an exception while the query ran.
     fn check(&self) -> PyResult<()> {
         match lock(&self.raised).take() {
             None => Ok(()),

@@ -155,7 +155,7 @@ impl PatchBatch {
         self.view.count_of(patch)
     }
 
-    /// Return the number of occurrences of each operation code that occurs.
+    /// Return each operation code that occurs, and how often it occurs.
     fn code_counts(&self) -> Vec<(&'static str, usize)> {
         let codes = OperationCode::ALL.into_iter();
         let records = self.inner().records();

@@ -31,7 +31,7 @@ impl Regrouper {
     ///
     /// Args:
     ///     by: Grouping criterion: "message", "subject", "graph", "count", "bytes" or "all".
-    ///     number: Number of messages for "count", or of bytes for "bytes".
+    ///     number: Number of quads per message for "count", or of bytes for "bytes".
     ///     skolemize: Base of the IRIs that replace blank nodes. By default they are not replaced.
     ///     parts: Whether to return messages in parts.
     ///     max_message_bytes: Maximum size of a message in decoded bytes.

@@ -131,85 +131,85 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
     dict.set_item("operations", operations)?;
     let variables = PyList::empty(py);
     for variable in &report.variables {
-        let one = PyDict::new(py);
-        one.set_item("name", &variable.name)?;
-        one.set_item("bound", variable.bound)?;
-        one.set_item("unique", variable.unique.map(unique))?;
-        variables.append(one)?;
+        let entry = PyDict::new(py);
+        entry.set_item("name", &variable.name)?;
+        entry.set_item("bound", variable.bound)?;
+        entry.set_item("unique", variable.unique.map(unique))?;
+        variables.append(entry)?;
     }
     dict.set_item("variables", variables)?;
     let terms = PyDict::new(py);
     for (name, bit) in TERMS {
-        let of = &report.terms[bit.trailing_zeros() as usize];
-        let one = series(py, &of.series)?;
-        one.set_item("unique", unique(of.unique))?;
-        terms.set_item(name, one)?;
+        let term = &report.terms[bit.trailing_zeros() as usize];
+        let entry = series(py, &term.series)?;
+        entry.set_item("unique", unique(term.unique))?;
+        terms.set_item(name, entry)?;
     }
-    for (name, of) in [
+    for (name, values) in [
         ("statements", &report.statements),
         ("ascii_control_characters", &report.controls),
         ("quoted_triples", &report.triples),
     ] {
-        terms.set_item(name, series(py, of)?)?;
+        terms.set_item(name, series(py, values)?)?;
     }
     let density = PyDict::new(py);
     spread(&density, report.density.as_ref())?;
     terms.set_item("byte_density", density)?;
     dict.set_item("series", terms)?;
     let occurrences = PyDict::new(py);
-    let of = &report.occurrences;
+    let numbers = &report.occurrences;
     for (name, count) in [
-        ("iris", of.iris),
-        ("blank_nodes", of.blank_nodes),
-        ("simple_literals", of.simple_literals),
-        ("datatype_literals", of.datatype_literals),
-        ("language_literals", of.language_literals),
-        ("quoted_triples", of.quoted_triples),
+        ("iris", numbers.iris),
+        ("blank_nodes", numbers.blank_nodes),
+        ("simple_literals", numbers.simple_literals),
+        ("datatype_literals", numbers.datatype_literals),
+        ("language_literals", numbers.language_literals),
+        ("quoted_triples", numbers.quoted_triples),
     ] {
         occurrences.set_item(name, count)?;
     }
     dict.set_item("occurrences", occurrences)?;
-    for (name, of) in [
+    for (name, values) in [
         ("datatypes", &report.datatypes),
         ("languages", &report.languages),
         ("predicates", &report.predicates),
         ("types", &report.types),
         ("namespaces", &report.namespaces),
     ] {
-        dict.set_item(name, names(py, of)?)?;
+        dict.set_item(name, names(py, values)?)?;
     }
     Ok(dict)
 }
 
-const fn unique(of: Estimate) -> (u64, u64, u64) {
-    (of.value, of.lower, of.upper)
+const fn unique(estimate: Estimate) -> (u64, u64, u64) {
+    (estimate.value, estimate.lower, estimate.upper)
 }
 
-fn spread<'py, T>(dict: &Bound<'py, PyDict>, of: Option<&Spread<T>>) -> PyResult<()>
+fn spread<'py, T>(dict: &Bound<'py, PyDict>, spread: Option<&Spread<T>>) -> PyResult<()>
 where
     T: Copy + IntoPyObject<'py>,
 {
-    dict.set_item("minimum", of.map(|of| of.minimum))?;
-    dict.set_item("maximum", of.map(|of| of.maximum))?;
-    dict.set_item("mean", of.map(|of| of.mean))?;
-    dict.set_item("standard_deviation", of.map(|of| of.deviation))
+    dict.set_item("minimum", spread.map(|spread| spread.minimum))?;
+    dict.set_item("maximum", spread.map(|spread| spread.maximum))?;
+    dict.set_item("mean", spread.map(|spread| spread.mean))?;
+    dict.set_item("standard_deviation", spread.map(|spread| spread.deviation))
 }
 
-fn series<'py>(py: Python<'py>, of: &SeriesReport) -> PyResult<Bound<'py, PyDict>> {
+fn series<'py>(py: Python<'py>, report: &SeriesReport) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    spread(&dict, of.spread.as_ref())?;
-    dict.set_item("sum", of.sum)?;
+    spread(&dict, report.spread.as_ref())?;
+    dict.set_item("sum", report.sum)?;
     Ok(dict)
 }
 
-fn sizes<'py>(py: Python<'py>, of: &SizesReport) -> PyResult<Bound<'py, PyDict>> {
-    let dict = series(py, &of.series)?;
+fn sizes<'py>(py: Python<'py>, report: &SizesReport) -> PyResult<Bound<'py, PyDict>> {
+    let dict = series(py, &report.series)?;
     let percentiles = PyDict::new(py);
-    for (percent, value) in PERCENTILES.iter().zip(of.percentiles.iter().flatten()) {
+    for (percent, value) in PERCENTILES.iter().zip(report.percentiles.iter().flatten()) {
         percentiles.set_item(format!("p{percent}"), value)?;
     }
     dict.set_item("percentiles", percentiles)?;
-    let bars: Vec<_> = of
+    let bars: Vec<_> = report
         .histogram
         .iter()
         .map(|bar| (bar.from, bar.to, bar.count))
@@ -218,15 +218,15 @@ fn sizes<'py>(py: Python<'py>, of: &SizesReport) -> PyResult<Bound<'py, PyDict>>
     Ok(dict)
 }
 
-fn names<'py>(py: Python<'py>, of: &NamesReport) -> PyResult<Bound<'py, PyDict>> {
+fn names<'py>(py: Python<'py>, report: &NamesReport) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let counts = PyDict::new(py);
-    for (name, count) in &of.names {
+    for (name, count) in &report.names {
         counts.set_item(name, count)?;
     }
     dict.set_item("counts", counts)?;
-    dict.set_item("number", of.kept)?;
-    dict.set_item("others", of.others)?;
+    dict.set_item("number", report.kept)?;
+    dict.set_item("others", report.others)?;
     Ok(dict)
 }
 
@@ -275,13 +275,13 @@ impl NameListing {
     fn report<'py>(&self, py: Python<'py>, top: usize) -> PyResult<Bound<'py, PyDict>> {
         let report = errors::guarded(py, || self.state().report(top))?;
         let dict = PyDict::new(py);
-        for (name, of) in [
+        for (name, report) in [
             ("predicates", &report.predicates),
             ("datatypes", &report.datatypes),
             ("metadata", &report.metadata),
             ("headers", &report.headers),
         ] {
-            dict.set_item(name, names(py, of)?)?;
+            dict.set_item(name, names(py, report)?)?;
         }
         Ok(dict)
     }

@@ -67,7 +67,7 @@ impl Checker {
             let mut checker = self.lock();
             match batch {
                 BatchRef::Messages(batch) => checker.check(batch, labels),
-                // In patches and results, labels have the entire log as their scope.
+                // In patches and results, labels are scoped to the entire log.
                 BatchRef::Patches(batch) => checker.check(batch, SuspiciousLabels::Ignored),
                 BatchRef::Results(batch) => checker.check(batch, SuspiciousLabels::Ignored),
             }

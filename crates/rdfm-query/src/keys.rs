@@ -25,7 +25,7 @@ const TIMES: [&str; 4] = [
     "https://www.w3.org/ns/activitystreams#published",
     "http://purl.org/dc/terms/created",
 ];
-/// Property that declares another time property.
+/// Property whose values are further time properties.
 const TIMESTAMP_PATH: &str = "https://w3id.org/ldes#timestampPath";
 /// Maximum number of time properties, so that a log cannot declare an unlimited number.
 const MAX_TIMES: usize = 64;
@@ -46,7 +46,7 @@ pub enum KeyKind {
 /// A key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Identifies the key in the log. Empty for messages without a key.
+    /// Bytes that identify the key in the log. Empty for messages without a key.
     pub id: Vec<u8>,
     /// Readable text of the key. Different keys may have the same text.
     pub text: String,
@@ -58,7 +58,7 @@ pub struct Keys {
     /// The distinct keys, in message order.
     pub distinct: Vec<Key>,
     /// The number of each message's key.
-    pub of: Vec<u32>,
+    pub key_numbers: Vec<u32>,
     /// Number of messages with several distinct keys.
     pub several: u64,
 }
@@ -282,7 +282,7 @@ impl<'a> KeyReading<'a> {
                 text: "other".to_owned(),
             })
         });
-        self.keys.of.push(number);
+        self.keys.key_numbers.push(number);
         self.keys.several += u64::from(several);
     }
 
@@ -387,7 +387,7 @@ impl Keys {
     pub fn stretch(&self, start: usize, live: &[bool], mut room: usize) -> (usize, Vec<u32>) {
         let mut last_use: Vec<Option<usize>> = vec![None; self.distinct.len()];
         let mut stop = start;
-        for number in self.of.get(start..).unwrap_or_default() {
+        for number in self.key_numbers.get(start..).unwrap_or_default() {
             let key = *number as usize;
             if last_use[key].is_none() && !live.get(key).copied().unwrap_or_default() {
                 if room == 0 {
@@ -409,8 +409,10 @@ impl Keys {
     /// `stop`.
     #[must_use]
     pub fn run(&self, start: usize, stop: usize) -> usize {
-        let key = self.of[start];
-        let same = self.of[start..stop].iter().take_while(|one| **one == key);
+        let key = self.key_numbers[start];
+        let same = self.key_numbers[start..stop]
+            .iter()
+            .take_while(|one| **one == key);
         start + same.count()
     }
 }

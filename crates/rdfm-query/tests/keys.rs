@@ -43,7 +43,7 @@ fn texts(make: impl Fn() -> KeyFinder) -> (Vec<String>, u64) {
         for batch in batches {
             let keys = finder.keys(&batch);
             let text = |number: &u32| keys.distinct[*number as usize].text.clone();
-            texts.extend(keys.of.iter().map(text));
+            texts.extend(keys.key_numbers.iter().map(text));
             several += keys.several;
         }
         (texts, several)
@@ -100,7 +100,7 @@ fn a_stretch_ends_when_there_is_no_room_for_a_key() {
     };
     let keys = Keys {
         distinct: ["a", "b", "c"].map(key).into(),
-        of: vec![0, 1, 0, 2, 1],
+        key_numbers: vec![0, 1, 0, 2, 1],
         several: 0,
     };
     let none = [false; 3];

@@ -24,8 +24,8 @@ pub enum Mode {
     Sets,
     /// As sequences of quads, up to blank node labels.
     Sequences,
-    /// As sequences of records, including labels. For records whose labels have the log as their
-    /// scope.
+    /// As sequences of records, including labels. This mode is for records whose labels are scoped
+    /// to the log.
     Exact,
 }
 

@@ -86,8 +86,8 @@ fn same_labels(left: &Graph, right: &Graph, tables: [&TermTable; 2]) -> Option<V
         .map(|id| tables[1].text(*id))
         .zip(0..)
         .collect();
-    let of = |id: &TermId| there.get(tables[0].text(*id)).copied();
-    let found: Vec<u32> = left.names.iter().map(of).collect::<Option<_>>()?;
+    let counterpart = |id: &TermId| there.get(tables[0].text(*id)).copied();
+    let found: Vec<u32> = left.names.iter().map(counterpart).collect::<Option<_>>()?;
     is_mapping(left, right, &found).then(|| (0..).zip(found).collect())
 }
 

@@ -24,7 +24,8 @@ pub fn blocks(a: &[u128], b: &[u128]) -> Vec<(usize, usize, usize)> {
     found.add(0, 0, head);
     let (middle_a, middle_b) = (&a[head..a.len() - tail], &b[head..b.len() - tail]);
     let (kept_a, kept_b) = (common(middle_a, middle_b), common(middle_b, middle_a));
-    let pick = |of: &[u128], kept: &[usize]| kept.iter().map(|&at| of[at]).collect::<Vec<_>>();
+    let pick =
+        |sequence: &[u128], kept: &[usize]| kept.iter().map(|&at| sequence[at]).collect::<Vec<_>>();
     let (left, right) = (pick(middle_a, &kept_a), pick(middle_b, &kept_b));
     let mut matches = Vec::new();
     search(&left, &right, 0, 0, &mut matches);
@@ -52,10 +53,10 @@ impl Blocks {
 }
 
 /// Positions of the elements that the other sequence also contains.
-fn common(of: &[u128], other: &[u128]) -> Vec<usize> {
+fn common(sequence: &[u128], other: &[u128]) -> Vec<usize> {
     let there: FxHashSet<u128> = other.iter().copied().collect();
-    (0..of.len())
-        .filter(|&at| there.contains(&of[at]))
+    (0..sequence.len())
+        .filter(|&at| there.contains(&sequence[at]))
         .collect()
 }
 

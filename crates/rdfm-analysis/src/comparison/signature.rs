@@ -27,24 +27,24 @@ pub fn rough(graph: &Graph, keys: &Keys) -> u128 {
     if graph.names.is_empty() {
         return keys.of(&[ground(graph), 0, 0]);
     }
-    let of = few_rounds(graph, keys);
-    let patterns = (0..graph.len() as u32).map(|at| shape(graph, keys, at, &of, None));
+    let node_colours = few_rounds(graph, keys);
+    let patterns = (0..graph.len() as u32).map(|at| shape(graph, keys, at, &node_colours, None));
     let sum = patterns.fold(0, u128::wrapping_add);
-    keys.of(&[ground(graph), sum, of.len() as u128])
+    keys.of(&[ground(graph), sum, node_colours.len() as u128])
 }
 
 /// The colours of blank nodes after a few refinement rounds. Equivalent nodes have equal colours.
 pub fn few_rounds(graph: &Graph, keys: &Keys) -> Vec<u128> {
     let all: Vec<u32> = (0..graph.names.len() as u32).collect();
-    let mut of = vec![0; all.len()];
+    let mut node_colours = vec![0; all.len()];
     let mut unbounded = Steps::new(u64::MAX);
     let mut colours = Colours::new(graph, keys, &mut unbounded);
     for _ in 0..ROUGH_ROUNDS {
-        if colours.round(&all, &mut of).unwrap_or(true) {
+        if colours.round(&all, &mut node_colours).unwrap_or(true) {
             break;
         }
     }
-    of
+    node_colours
 }
 
 /// The full signature of a message.
@@ -57,8 +57,8 @@ pub fn full(graph: &Graph, keys: &Keys, steps: &mut Steps) -> Result<u128, Exhau
     }
     let mut colours = Colours::new(graph, keys, steps);
     let all: Vec<u32> = (0..graph.names.len() as u32).collect();
-    let mut of = vec![0; all.len()];
-    let patterns = colours.canonical(&all, &mut of, Follow::Every, 0)?;
+    let mut node_colours = vec![0; all.len()];
+    let patterns = colours.canonical(&all, &mut node_colours, Follow::Every, 0)?;
     Ok(keys.of(&[ground(graph), patterns, all.len() as u128]))
 }
 
@@ -169,7 +169,7 @@ impl<'a> Colours<'a> {
         self.group.resize(self.graph.names.len(), 0);
         let base = self.last_group;
         let components = self.components(nodes, colours)?;
-        // Nodes with unique colours are resolved; the others are divided into components.
+        // Nodes with unique colours are resolved. The others are divided into components.
         let group = &self.group;
         let is_apart = |nodes: &[u32]| nodes.iter().all(|&node| group[node as usize] <= base);
         let resolved = self.patterns(nodes, &is_apart);
@@ -302,7 +302,7 @@ impl<'a> Colours<'a> {
     }
 }
 
-/// Nodes by colour.
+/// Groups nodes by colour.
 fn by_colour(nodes: &[u32], colours: &[u128]) -> BTreeMap<u128, Vec<u32>> {
     let mut classes: BTreeMap<u128, Vec<u32>> = BTreeMap::new();
     for &node in nodes {

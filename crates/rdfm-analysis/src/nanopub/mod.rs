@@ -116,7 +116,7 @@ pub struct Verdict {
     /// Number of the message in its batch.
     pub message: usize,
     /// Number of nanopublications in the message, or 1 if it contains none.
-    pub of: usize,
+    pub count: usize,
     /// The IRI of the nanopublication, if it has one.
     pub uri: Option<String>,
     /// Whether the IRI has an artifact code of module RA that matches the quads.
@@ -140,9 +140,9 @@ pub fn check(batch: &MessageBatch) -> Vec<Verdict> {
             verdict.message = message;
             verdicts.push(verdict);
         });
-        let of = verdicts.len() - first;
+        let count = verdicts.len() - first;
         for verdict in &mut verdicts[first..] {
-            verdict.of = of;
+            verdict.count = count;
         }
     }
     verdicts

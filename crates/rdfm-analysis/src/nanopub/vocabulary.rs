@@ -160,11 +160,11 @@ impl<'a> Vocabulary<'a> {
         if term.kind != TermKind::TypedLiteral {
             return None;
         }
-        let of = |aux| Datatype::of(self.table.text(TermId(aux)));
+        let datatype_of = |aux| Datatype::of(self.table.text(TermId(aux)));
         let datatype = *self
             .datatypes
             .entry(term.aux)
-            .or_insert_with_key(|aux| of(*aux));
+            .or_insert_with_key(|aux| datatype_of(*aux));
         datatype.filter(|datatype| !datatype.allows(self.table.text_of(term)))
     }
 

@@ -106,7 +106,7 @@ pub struct Report {
     pub controls: SeriesReport,
     /// Occurrences of triple terms per message.
     pub triples: SeriesReport,
-    /// Bytes per statement, by message.
+    /// Bytes per statement of each message.
     pub density: DensityReport,
     /// Numbers of term occurrences.
     pub occurrences: Occurrences,

@@ -19,13 +19,13 @@ const REPORTED: u64 = 1 << 63;
 /// Which shared labels are suspicious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SuspiciousLabels {
-    /// None. In this format, the scope of labels is the message.
+    /// None. In this format, labels are scoped to their message.
     Ignored,
     /// All except labels that end in a number up to the number of blank nodes in the message, such
     /// as `b0` and `b1` in a message with two blank nodes. Most writers restart the numbering in
     /// each message.
     Chosen,
-    /// All. The scope of labels is the log.
+    /// All. Labels are scoped to the log.
     All,
 }
 

@@ -425,10 +425,10 @@ fn reject_unexpected(
 struct ListRanges {
     len: usize,
     nulls: Option<NullBuffer>,
-    of: PlacesOf,
+    layout: ListLayout,
 }
 
-enum PlacesOf {
+enum ListLayout {
     Small(ScalarBuffer<i32>),
     Large(ScalarBuffer<i64>),
     /// Number of items in each row, and index of the first item.
@@ -440,39 +440,39 @@ enum PlacesOf {
 impl ListRanges {
     /// Returns the item ranges and the items of a column, or `None` if the column has another type.
     fn new(column: &ArrayRef) -> Option<(Self, ArrayRef)> {
-        let (of, items) = match column.data_type() {
+        let (layout, items) = match column.data_type() {
             DataType::List(_) => {
                 let lists = column.as_list::<i32>();
                 let offsets = lists.offsets().inner().clone();
-                (PlacesOf::Small(offsets), lists.values())
+                (ListLayout::Small(offsets), lists.values())
             }
             DataType::LargeList(_) => {
                 let lists = column.as_list::<i64>();
                 let offsets = lists.offsets().inner().clone();
-                (PlacesOf::Large(offsets), lists.values())
+                (ListLayout::Large(offsets), lists.values())
             }
             DataType::FixedSizeList(_, each) => {
                 let lists = column.as_fixed_size_list();
                 let each = usize::try_from(*each).ok()?;
                 let first = usize::try_from(lists.value_offset(0)).ok()?;
-                (PlacesOf::Fixed(first, each), lists.values())
+                (ListLayout::Fixed(first, each), lists.values())
             }
             DataType::ListView(_) => {
                 let lists = column.as_list_view::<i32>();
-                let of = PlacesOf::View(lists.offsets().clone(), lists.sizes().clone());
-                (of, lists.values())
+                let layout = ListLayout::View(lists.offsets().clone(), lists.sizes().clone());
+                (layout, lists.values())
             }
             DataType::LargeListView(_) => {
                 let lists = column.as_list_view::<i64>();
-                let of = PlacesOf::LargeView(lists.offsets().clone(), lists.sizes().clone());
-                (of, lists.values())
+                let layout = ListLayout::LargeView(lists.offsets().clone(), lists.sizes().clone());
+                (layout, lists.values())
             }
             _ => return None,
         };
         let places = Self {
             len: column.len(),
             nulls: column.nulls().cloned(),
-            of,
+            layout,
         };
         Some((places, ArrayRef::clone(items)))
     }
@@ -484,8 +484,8 @@ impl ListRanges {
     /// Returns the range of items from the first row to the last row, out of `count` items.
     fn within(&self, count: usize) -> Range<usize> {
         let last = self.len.saturating_sub(1);
-        let whole = match &self.of {
-            PlacesOf::View(..) | PlacesOf::LargeView(..) => None,
+        let whole = match &self.layout {
+            ListLayout::View(..) | ListLayout::LargeView(..) => None,
             _ => (self.len > 0).then(|| Some(self.place(0)?.start..self.place(last)?.end)),
         };
         // Invalid offsets are detected when the row is read.
@@ -503,18 +503,20 @@ impl ListRanges {
     }
 
     fn place(&self, row: usize) -> Option<Range<usize>> {
-        let start_and_end = match &self.of {
-            PlacesOf::Small(offsets) => [*offsets.get(row)?, *offsets.get(row + 1)?].map(i64::from),
-            PlacesOf::Large(offsets) => [*offsets.get(row)?, *offsets.get(row + 1)?],
-            PlacesOf::Fixed(first, each) => {
+        let start_and_end = match &self.layout {
+            ListLayout::Small(offsets) => {
+                [*offsets.get(row)?, *offsets.get(row + 1)?].map(i64::from)
+            }
+            ListLayout::Large(offsets) => [*offsets.get(row)?, *offsets.get(row + 1)?],
+            ListLayout::Fixed(first, each) => {
                 let start = row.checked_mul(*each)?.checked_add(*first)?;
                 return Some(start..start.checked_add(*each)?);
             }
-            PlacesOf::View(offsets, sizes) => {
+            ListLayout::View(offsets, sizes) => {
                 let [start, size] = [*offsets.get(row)?, *sizes.get(row)?].map(i64::from);
                 [start, start.checked_add(size)?]
             }
-            PlacesOf::LargeView(offsets, sizes) => {
+            ListLayout::LargeView(offsets, sizes) => {
                 let [start, size] = [*offsets.get(row)?, *sizes.get(row)?];
                 [start, start.checked_add(size)?]
             }

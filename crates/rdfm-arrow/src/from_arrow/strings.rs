@@ -225,19 +225,19 @@ enum Indices {
 
 impl Indices {
     fn new(keys: &dyn Array) -> Option<Self> {
-        fn of<T: ArrowPrimitiveType>(keys: &dyn Array) -> Option<ScalarBuffer<T::Native>> {
+        fn indices<T: ArrowPrimitiveType>(keys: &dyn Array) -> Option<ScalarBuffer<T::Native>> {
             let keys = keys.as_any().downcast_ref::<PrimitiveArray<T>>()?;
             Some(keys.values().clone())
         }
         Some(match keys.data_type() {
-            DataType::Int8 => Self::I8(of::<Int8Type>(keys)?),
-            DataType::Int16 => Self::I16(of::<Int16Type>(keys)?),
-            DataType::Int32 => Self::I32(of::<Int32Type>(keys)?),
-            DataType::Int64 => Self::I64(of::<Int64Type>(keys)?),
-            DataType::UInt8 => Self::U8(of::<UInt8Type>(keys)?),
-            DataType::UInt16 => Self::U16(of::<UInt16Type>(keys)?),
-            DataType::UInt32 => Self::U32(of::<UInt32Type>(keys)?),
-            DataType::UInt64 => Self::U64(of::<UInt64Type>(keys)?),
+            DataType::Int8 => Self::I8(indices::<Int8Type>(keys)?),
+            DataType::Int16 => Self::I16(indices::<Int16Type>(keys)?),
+            DataType::Int32 => Self::I32(indices::<Int32Type>(keys)?),
+            DataType::Int64 => Self::I64(indices::<Int64Type>(keys)?),
+            DataType::UInt8 => Self::U8(indices::<UInt8Type>(keys)?),
+            DataType::UInt16 => Self::U16(indices::<UInt16Type>(keys)?),
+            DataType::UInt32 => Self::U32(indices::<UInt32Type>(keys)?),
+            DataType::UInt64 => Self::U64(indices::<UInt64Type>(keys)?),
             _ => return None,
         })
     }

@@ -204,14 +204,14 @@ impl Thrift<'_> {
         mut inner: Option<&mut [Fields; 10]>,
         depth: u32,
     ) -> Result<(), Stop> {
-        self.each(depth, |thrift, number, of| {
+        self.each(depth, |thrift, number, type_code| {
             let at = usize::try_from(number).ok().filter(|at| *at < 10);
-            if of == STRUCT {
+            if type_code == STRUCT {
                 let mut spare: Fields = [None; 10];
                 let inner = inner.as_mut().zip(at).map(|(inner, at)| &mut inner[at]);
                 return thrift.fields(inner.unwrap_or(&mut spare), None, depth + 1);
             }
-            if let (Some(at), Some(value)) = (at, thrift.number(of, depth)?) {
+            if let (Some(at), Some(value)) = (at, thrift.number(type_code, depth)?) {
                 found[at] = Some(value);
             }
             Ok(())
@@ -220,15 +220,15 @@ impl Thrift<'_> {
 
     fn places(&mut self) -> Result<Vec<Vec<ColumnLocation>>, Stop> {
         let mut groups = Vec::new();
-        self.each(0, |thrift, number, of| {
-            if number != 4 || of != LIST {
-                return thrift.skip_field(of, 0);
+        self.each(0, |thrift, number, type_code| {
+            if number != 4 || type_code != LIST {
+                return thrift.skip_field(type_code, 0);
             }
             thrift.structs(|thrift| {
                 let mut columns = Vec::new();
-                thrift.each(1, |thrift, number, of| {
-                    if number != 1 || of != LIST {
-                        return thrift.skip_field(of, 1);
+                thrift.each(1, |thrift, number, type_code| {
+                    if number != 1 || type_code != LIST {
+                        return thrift.skip_field(type_code, 1);
                     }
                     thrift.structs(|thrift| {
                         columns.push(thrift.place()?);
@@ -244,12 +244,12 @@ impl Thrift<'_> {
 
     fn place(&mut self) -> Result<ColumnLocation, Stop> {
         let mut place = ColumnLocation::default();
-        self.each(2, |thrift, number, of| {
-            if number != 3 || of != STRUCT {
-                return thrift.skip_field(of, 2);
+        self.each(2, |thrift, number, type_code| {
+            if number != 3 || type_code != STRUCT {
+                return thrift.skip_field(type_code, 2);
             }
-            thrift.each(3, |thrift, number, of| {
-                let Some(value) = thrift.number(of, 3)? else {
+            thrift.each(3, |thrift, number, type_code| {
+                let Some(value) = thrift.number(type_code, 3)? else {
                     return Ok(());
                 };
                 match number {
@@ -268,8 +268,8 @@ impl Thrift<'_> {
 
     /// Reads a list of structs by calling `each` for every struct.
     fn structs(&mut self, mut each: impl FnMut(&mut Self) -> Result<(), Stop>) -> Result<(), Stop> {
-        let (of, count) = self.list()?;
-        if of != STRUCT && count > 0 {
+        let (type_code, count) = self.list()?;
+        if type_code != STRUCT && count > 0 {
             return Err(Stop::Invalid("a list is not of structs"));
         }
         for _ in 0..count {
@@ -303,21 +303,21 @@ impl Thrift<'_> {
     }
 
     /// Reads the value of a numeric field, or skips the value of any other field.
-    fn number(&mut self, of: u8, depth: u32) -> Result<Option<i64>, Stop> {
-        Ok(Some(match of {
+    fn number(&mut self, type_code: u8, depth: u32) -> Result<Option<i64>, Stop> {
+        Ok(Some(match type_code {
             1 => 1,
             2 => 0,
             3 => i64::from(self.byte()?),
             4..=6 => self.integer()?,
             _ => {
-                self.skip(of, depth)?;
+                self.skip(type_code, depth)?;
                 return Ok(None);
             }
         }))
     }
 
-    fn skip_field(&mut self, of: u8, depth: u32) -> Result<(), Stop> {
-        self.number(of, depth).map(drop)
+    fn skip_field(&mut self, type_code: u8, depth: u32) -> Result<(), Stop> {
+        self.number(type_code, depth).map(drop)
     }
 
     fn list(&mut self) -> Result<(u8, u64), Stop> {
@@ -330,11 +330,11 @@ impl Thrift<'_> {
     }
 
     /// Skips a value of the given type, encoded as in a list.
-    fn skip(&mut self, of: u8, depth: u32) -> Result<(), Stop> {
+    fn skip(&mut self, type_code: u8, depth: u32) -> Result<(), Stop> {
         if depth > DEPTH {
             return Err(Stop::Invalid("structs are nested too deeply"));
         }
-        match of {
+        match type_code {
             1..=3 => self.pass(1),
             4..=6 => self.varint().map(drop),
             7 => self.pass(8),
@@ -343,13 +343,15 @@ impl Thrift<'_> {
                 self.pass(length)
             }
             LIST | 10 => {
-                let (of, count) = self.list()?;
+                let (type_code, count) = self.list()?;
                 for _ in 0..count {
-                    self.skip(of, depth + 1)?;
+                    self.skip(type_code, depth + 1)?;
                 }
                 Ok(())
             }
-            STRUCT => self.each(depth + 1, |thrift, _, of| thrift.skip_field(of, depth + 1)),
+            STRUCT => self.each(depth + 1, |thrift, _, type_code| {
+                thrift.skip_field(type_code, depth + 1)
+            }),
             _ => Err(Stop::Invalid("a field has an unknown type")),
         }
     }

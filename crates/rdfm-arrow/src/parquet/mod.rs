@@ -136,7 +136,7 @@ impl Chunk {
             (None, Some((_, page))) => page.size as u64,
             (None, None) => 0,
         };
-        let of = |page: &Page| {
+        let text_bytes = |page: &Page| {
             let values = u64::from(page.values);
             match page.encoding {
                 _ if self.expanded.is_some() && expands(page) => 0,
@@ -145,7 +145,7 @@ impl Chunk {
                 _ => page.size as u64,
             }
         };
-        let texts = self.pages.iter().map(|(_, page)| of(page));
+        let texts = self.pages.iter().map(|(_, page)| text_bytes(page));
         texts
             .fold(overhead, u64::saturating_add)
             .saturating_add(self.expanded.unwrap_or(0))

@@ -25,20 +25,20 @@ impl Windows {
             return;
         };
         for (level, (window, sum, largest)) in self.levels.iter_mut().enumerate() {
-            let of = |rows: u64| each.saturating_mul(rows).saturating_add(any);
+            let bytes_of = |rows: u64| each.saturating_mul(rows).saturating_add(any);
             let (start, end) = (first >> level, last >> level);
             if start != *window {
                 *sum = 0;
             }
             *window = end;
             if start == end {
-                *sum = sum.saturating_add(of(count));
+                *sum = sum.saturating_add(bytes_of(count));
             } else {
                 let size = 1 << level;
-                let head = sum.saturating_add(of(size - (first & (size - 1))));
-                let middle = if end - start > 1 { of(size) } else { 0 };
+                let head = sum.saturating_add(bytes_of(size - (first & (size - 1))));
+                let middle = if end - start > 1 { bytes_of(size) } else { 0 };
                 *largest = (*largest).max(head).max(middle);
-                *sum = of((last & (size - 1)) + 1);
+                *sum = bytes_of((last & (size - 1)) + 1);
             }
             *largest = (*largest).max(*sum);
         }

@@ -5,8 +5,8 @@
 //!   ([`quad_record_batch`]).
 //! - Cost: only the requested columns are built.
 //! - Law: each quad appears once and in order, regardless of how the input was divided into
-//!   batches. The default graph is null. Rows cannot represent messages without quads or metadata,
-//!   so these are counted.
+//!   batches. The default graph is null. Messages without quads, and metadata, cannot be
+//!   represented in rows, so they are counted.
 
 use std::sync::Arc;
 
@@ -85,8 +85,8 @@ impl QuadRows {
         Ok(())
     }
 
-    /// Removes rows, down to an earlier number of rows and bytes. Places that were recorded in the
-    /// removed rows are invalid until the next cut.
+    /// Removes the rows after an earlier number of rows and bytes. Places that were recorded in the
+    /// removed rows must not be used until the next cut.
     fn truncate(&mut self, count: usize, bytes: usize) {
         self.count = count;
         self.bytes = bytes;
@@ -187,8 +187,8 @@ impl QuadCoalescer {
             }
             let index = batch.index(message).cast_signed();
             if !quads.is_empty() {
-                let same = |(of, before): &(Option<String>, i64)| {
-                    of.as_deref() == source && *before == index
+                let same = |(last_source, before): &(Option<String>, i64)| {
+                    last_source.as_deref() == source && *before == index
                 };
                 if !seen && !rest && self.last.as_ref().is_some_and(same) {
                     self.dropped.merged += 1;
@@ -212,7 +212,7 @@ impl QuadCoalescer {
         }
         if let Some(index) = last {
             match &mut self.last {
-                Some((of, before)) if of.as_deref() == source => *before = index,
+                Some((last_source, before)) if last_source.as_deref() == source => *before = index,
                 other => *other = Some((source.map(str::to_owned), index)),
             }
         }

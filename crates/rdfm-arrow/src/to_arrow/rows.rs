@@ -153,8 +153,8 @@ impl<R: Rowed> RowBuilder<R> {
         }
     }
 
-    /// Restores the state of a mark. Places that were recorded since then are invalid until the
-    /// next cut.
+    /// Restores the state of a mark. Places that were recorded since then must not be used until
+    /// the next cut.
     pub fn truncate(&mut self, mark: &Mark) {
         self.count = mark.count;
         self.bytes = mark.bytes;

@@ -19,7 +19,7 @@ use crate::schema::{RDF_DIR_LANG_STRING, RDF_LANG_STRING, TermLayout, term_field
 /// Positions of the rendered forms of a batch's terms in the rows under construction.
 #[derive(Default)]
 pub struct TermPlaces {
-    of: Vec<TermPlace>,
+    places: Vec<TermPlace>,
     /// Incremented when the rows are cut or another batch begins, to invalidate all older places at
     /// once.
     generation: u32,
@@ -44,8 +44,9 @@ impl TermPlaces {
     /// Starts another batch.
     pub fn begin_batch(&mut self, table: &TermTable) {
         self.invalidate();
-        if self.of.len() < table.terms().len() {
-            self.of.resize(table.terms().len(), TermPlace::default());
+        if self.places.len() < table.terms().len() {
+            self.places
+                .resize(table.terms().len(), TermPlace::default());
         }
     }
 
@@ -113,7 +114,7 @@ impl TermColumns {
             return details.add(&mut self.texts[column], table, id, bytes);
         }
         let columns = &mut self.texts[..];
-        let place = places.of[id.index()];
+        let place = places.places[id.index()];
         if place.generation == places.generation {
             let range = place.start as usize..(place.start + place.length) as usize;
             charge(bytes, range.len())?;
@@ -129,7 +130,7 @@ impl TermColumns {
             write_term(table, id, values);
             let length = values.len() - start;
             charge(bytes, length)?;
-            places.of[id.index()] = TermPlace {
+            places.places[id.index()] = TermPlace {
                 generation: places.generation,
                 column: column as u32,
                 start: start as u32,

@@ -3,7 +3,7 @@
 //! - In: Python strings, or a batch's term table ([`TermObjects`]).
 //! - Out: `Iri`, `Bnode`, `Literal`, `TripleTerm`, `Quad`; `str()` is canonical N-Triples.
 //! - Cost: one string and one object per term, shared by messages; a quad has four references.
-//! - Law: terms never change; their order is total: blank nodes, IRIs, literals, triple terms.
+//! - Law: terms never change. Their order is total: blank nodes, IRIs, literals, triple terms.
 //!
 //! This module defines the classes. [`any`] reads a term of any kind from its Python object,
 //! [`order`] compares and hashes terms, [`text`] writes them, [`pickle`] decomposes triple terms
@@ -39,7 +39,7 @@ pub struct Iri {
     value: Py<PyString>,
 }
 
-/// A blank node. Its label is only meaningful within its message.
+/// A blank node. Its label is meaningful only within its message.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Bnode {
     /// The label, without `_:`.

@@ -3,9 +3,8 @@
 //! - In: a batch's term table, or a text.
 //! - Out: the Python object for a term.
 //! - Cost: one object per term, created on first access. If another message uses the object soon,
-//!   it is kept for the rest of the batch. Otherwise it is released, because Python's garbage
-//!   collector examines all objects whenever 700 new ones exist, which would take a fifth of the
-//!   time.
+//!   it is kept as long as the batch. Otherwise it is released: Python's garbage collector examines
+//!   all objects whenever 700 new ones exist, which would take a fifth of the time.
 //! - Law: a term's language, datatype and parts are objects from the same table.
 
 use pyo3::prelude::*;

@@ -23,16 +23,17 @@ use super::rows::SolutionRows;
 use super::stack::with_stack;
 use super::view::View;
 
-/// Number of rows or triples after which the result is complete and no further message is
-/// evaluated.
+/// Number of rows or triples after which no further message is evaluated for the same result.
 const ENOUGH: usize = 1 << 16;
-/// Number of result terms after which no further message is evaluated; they take about 64 MiB.
+/// Number of result terms after which no further message is evaluated for the same result. They
+/// take about 64 MiB.
 const KEPT: u64 = 1 << 20;
 /// Number of row cells that count as one term.
 pub(super) const CELLS: u64 = 4;
 /// Messages with at most this number of quads reuse the query plan.
 const FEW_QUADS: usize = 16;
-/// Queries with more parts than this take too long to plan.
+/// Maximum number of parts of a query that is planned for each message. Planning more takes too
+/// long.
 const MANY_PARTS: usize = 100;
 /// Time limit for planning, which cannot be cancelled.
 const PLANNING_LIMIT: Duration = Duration::from_millis(100);

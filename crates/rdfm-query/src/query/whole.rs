@@ -130,8 +130,8 @@ impl Collector {
 
     fn find(&self, what: Content<'_>) -> Option<TermId> {
         let table = self.builder.table();
-        let of = |class: u32| what.is(content(table, TermId(class), |part| part.0));
-        self.index.find(what.hash(), of).map(TermId)
+        let is_same = |class: u32| what.is(content(table, TermId(class), |part| part.0));
+        self.index.find(what.hash(), is_same).map(TermId)
     }
 
     fn enter(&mut self, id: TermId) -> TermId {
