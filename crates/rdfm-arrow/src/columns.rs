@@ -104,7 +104,7 @@ impl Type {
     ];
 
     fn named(name: &str) -> Option<Self> {
-        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
+        let found = Self::NAMES.iter().find(|(type_name, _)| *type_name == name);
         found.map(|(_, found)| *found)
     }
 
@@ -193,35 +193,35 @@ impl ResultColumns {
                 .into());
             }
         }
-        let mut found = vec![Type::Term; variables.len()];
+        let mut column_types = vec![Type::Term; variables.len()];
         for (name, type_name) in types {
             let name = name.trim_start_matches(['?', '$']);
-            let Some(at) = variables.iter().position(|known| &**known == name) else {
-                let known: Vec<String> = variables.iter().map(|name| format!("?{name}")).collect();
-                let known = if known.is_empty() {
+            let Some(at) = variables.iter().position(|variable| &**variable == name) else {
+                let names: Vec<String> = variables.iter().map(|name| format!("?{name}")).collect();
+                let names = if names.is_empty() {
                     "none".to_owned()
                 } else {
-                    known.join(", ")
+                    names.join(", ")
                 };
                 return Err(format!(
-                    "cannot set the type of {}: there is no such variable; the variables are {known}",
+                    "cannot set the type of {}: there is no such variable; the variables are {names}",
                     quote(name.as_bytes())
                 )
                 .into());
             };
-            found[at] = Type::named(type_name.strip_prefix("xsd:").unwrap_or(type_name))
+            column_types[at] = Type::named(type_name.strip_prefix("xsd:").unwrap_or(type_name))
                 .ok_or_else(|| {
-                    let known: Vec<&str> = Type::NAMES.iter().map(|(name, _)| *name).collect();
+                    let type_names: Vec<&str> = Type::NAMES.iter().map(|(name, _)| *name).collect();
                     format!(
                         "unknown type {} for ?{name}; expected one of {}",
                         quote(type_name.as_bytes()),
-                        known.join(", ")
+                        type_names.join(", ")
                     )
                 })?;
         }
         Ok(Self {
             variables,
-            types: found,
+            types: column_types,
             of_messages,
         })
     }

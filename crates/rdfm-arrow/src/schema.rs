@@ -301,8 +301,8 @@ impl Column {
         };
         let column = |name: &String| {
             Self::by_name(kind, name).ok_or_else(|| {
-                let known: Vec<&str> = Self::of(kind).0.iter().map(|one| one.name()).collect();
-                unknown(name, &known)
+                let expected: Vec<&str> = Self::of(kind).0.iter().map(|one| one.name()).collect();
+                unknown(name, &expected)
             })
         };
         names.iter().map(column).collect()
@@ -337,11 +337,11 @@ impl Column {
 }
 
 /// Returns the error text for an unknown column name.
-fn unknown(name: &str, known: &[&str]) -> String {
+fn unknown(name: &str, expected: &[&str]) -> String {
     format!(
         "unknown column {}; expected one of {}",
         quote(name.as_bytes()),
-        known.join(", ")
+        expected.join(", ")
     )
 }
 

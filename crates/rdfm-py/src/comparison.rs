@@ -62,7 +62,7 @@ impl ComparisonState {
     /// Registers the terms of a side's next batch.
     fn register(&mut self, side: Side, batch: &Bound<'_, PyAny>) {
         let current = &mut self.current[side as usize];
-        if current.as_ref().is_none_or(|known| !known.is(batch)) {
+        if current.as_ref().is_none_or(|current| !current.is(batch)) {
             *current = Some(batch.clone().unbind());
             self.core.next_batch(side);
         }

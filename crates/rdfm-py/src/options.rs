@@ -102,8 +102,8 @@ pub fn option_value<'py>(
 }
 
 /// Returns the properties of the log that messages come from, from a dict of the known properties.
-pub fn source(known: &Bound<'_, PyDict>) -> PyResult<Source> {
-    let item = |name: &str| known.get_item(name);
+pub fn source(properties: &Bound<'_, PyDict>) -> PyResult<Source> {
+    let item = |name: &str| properties.get_item(name);
     let flag =
         |name: &str| Ok::<_, PyErr>(item(name)?.is_some_and(|on| on.is_truthy().unwrap_or(false)));
     let carries = match item("carries")? {

@@ -204,7 +204,7 @@ impl KeyFinder {
 
     /// Adds a property that a log declares. Returns its filter if it is new.
     fn declare(&mut self, property: &[u8]) -> Option<&mut MessageFilter> {
-        let is_new = !self.times.iter().any(|known| known == property);
+        let is_new = !self.times.iter().any(|time| time == property);
         if !is_new || self.times.len() >= MAX_TIMES {
             return None;
         }
@@ -232,7 +232,7 @@ fn with_predicate(mut filter: MessageFilter, text: &str) -> Result<MessageFilter
 
 /// Cached key of a value in the batch.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum KnownKey {
+enum CachedKey {
     Unread,
     /// The value is not a key.
     Not,
@@ -243,8 +243,8 @@ enum KnownKey {
 struct KeyReading<'a> {
     kind: KeyKind,
     table: &'a TermTable,
-    known: Vec<KnownKey>,
-    default_graph: KnownKey,
+    cache: Vec<CachedKey>,
+    default_graph: CachedKey,
     numbers: FxHashMap<Vec<u8>, u32>,
     keys: Keys,
 }
@@ -255,8 +255,8 @@ impl<'a> KeyReading<'a> {
         Self {
             kind,
             table,
-            known: vec![KnownKey::Unread; table.terms().len()],
-            default_graph: KnownKey::Unread,
+            cache: vec![CachedKey::Unread; table.terms().len()],
+            default_graph: CachedKey::Unread,
             numbers: FxHashMap::default(),
             keys: Keys::default(),
         }
@@ -272,7 +272,7 @@ impl<'a> KeyReading<'a> {
                 continue;
             }
             last = Some(value);
-            if let KnownKey::Key(number) = self.key(value) {
+            if let CachedKey::Key(number) = self.key(value) {
                 several |= *first.get_or_insert(number) != number;
             }
         }
@@ -286,26 +286,26 @@ impl<'a> KeyReading<'a> {
         self.keys.several += u64::from(several);
     }
 
-    fn key(&mut self, value: TermId) -> KnownKey {
+    fn key(&mut self, value: TermId) -> CachedKey {
         let is_default = value == TermId::DEFAULT_GRAPH;
-        let known = if is_default {
+        let cached = if is_default {
             self.default_graph
         } else {
-            self.known[value.index()]
+            self.cache[value.index()]
         };
-        if known != KnownKey::Unread {
-            return known;
+        if cached != CachedKey::Unread {
+            return cached;
         }
-        let known = match self.read(value) {
-            None => KnownKey::Not,
-            Some(key) => KnownKey::Key(self.number(key)),
+        let cached = match self.read(value) {
+            None => CachedKey::Not,
+            Some(key) => CachedKey::Key(self.number(key)),
         };
         if is_default {
-            self.default_graph = known;
+            self.default_graph = cached;
         } else {
-            self.known[value.index()] = known;
+            self.cache[value.index()] = cached;
         }
-        known
+        cached
     }
 
     fn number(&mut self, key: Key) -> u32 {

@@ -89,19 +89,19 @@ struct Copies<'a> {
 }
 
 impl Copies<'_> {
-    /// Begins a message. Returns the terms for its source (`known` if it has been added before) and
-    /// its index.
+    /// Begins a message. Returns the terms for its source (`source_term` if it has been added
+    /// before) and its index.
     fn begin(
         &mut self,
         source: &str,
         message: u64,
         first: i64,
-        known: Option<TermId>,
+        source_term: Option<TermId>,
     ) -> Result<(TermId, TermId), LimitExceeded> {
         self.own.clear();
         self.label = format!("m{}_", message.wrapping_add_signed(first));
-        let source = match known {
-            Some(known) => known,
+        let source = match source_term {
+            Some(term) => term,
             None => self
                 .builder
                 .add_simple(TermKind::Literal, source.as_bytes(), 0)?,
@@ -124,8 +124,8 @@ impl Copies<'_> {
         if !matches!(term.kind, TermKind::Bnode | TermKind::TripleTerm) {
             return Ok(self.builder.copy_term(self.table, id, &mut self.same));
         }
-        if let Some(&known) = self.own.get(&id) {
-            return Ok(known);
+        if let Some(&copy) = self.own.get(&id) {
+            return Ok(copy);
         }
         let copy = if term.kind == TermKind::Bnode {
             let label = [self.label.as_bytes(), self.table.text_of(term)].concat();

@@ -103,8 +103,8 @@ impl<'a> Nodes<'a> {
     fn number(&mut self, label: &'a [u8]) -> (u32, bool) {
         let next = self.labels.len() as u32;
         if self.labels.len() <= FEW_NODES {
-            if let Some(known) = self.labels.iter().position(|known| *known == label) {
-                return (known as u32, false);
+            if let Some(number) = self.labels.iter().position(|other| *other == label) {
+                return (number as u32, false);
             }
         } else {
             if self.numbers.is_empty() {

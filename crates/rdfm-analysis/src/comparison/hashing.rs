@@ -103,7 +103,7 @@ const fn join(low: u64, high: u64) -> u128 {
 /// The hashes of a batch's terms, computed on demand. A blank node's hash is the hash of its label.
 #[derive(Debug, Default)]
 pub struct TermHashes {
-    known: Vec<u128>,
+    hashes: Vec<u128>,
 }
 
 /// Marks a hash that has not been computed.
@@ -112,21 +112,21 @@ const UNKNOWN: u128 = 0;
 impl TermHashes {
     /// Discards all hashes, for another term table.
     pub fn clear(&mut self) {
-        self.known.clear();
+        self.hashes.clear();
     }
 
     /// The hash of a term, including the labels of blank nodes.
     pub fn get(&mut self, keys: &Keys, table: &TermTable, id: TermId) -> u128 {
-        if self.known.is_empty() {
-            self.known.resize(table.terms().len(), UNKNOWN);
+        if self.hashes.is_empty() {
+            self.hashes.resize(table.terms().len(), UNKNOWN);
         }
-        let known = self.known[id.index()];
-        if known != UNKNOWN {
-            return known;
+        let hash = self.hashes[id.index()];
+        if hash != UNKNOWN {
+            return hash;
         }
-        let made = self.make(keys, table, id);
-        self.known[id.index()] = made;
-        made
+        let hash = self.make(keys, table, id);
+        self.hashes[id.index()] = hash;
+        hash
     }
 
     fn make(&mut self, keys: &Keys, table: &TermTable, id: TermId) -> u128 {

@@ -80,13 +80,13 @@ pub fn mapping(
 
 /// The mapping of each label to itself, if the messages are equal under this mapping.
 fn same_labels(left: &Graph, right: &Graph, tables: [&TermTable; 2]) -> Option<Vec<(u32, u32)>> {
-    let there: HashMap<&[u8], u32> = right
+    let right_nodes: HashMap<&[u8], u32> = right
         .names
         .iter()
         .map(|id| tables[1].text(*id))
         .zip(0..)
         .collect();
-    let counterpart = |id: &TermId| there.get(tables[0].text(*id)).copied();
+    let counterpart = |id: &TermId| right_nodes.get(tables[0].text(*id)).copied();
     let found: Vec<u32> = left.names.iter().map(counterpart).collect::<Option<_>>()?;
     is_mapping(left, right, &found).then(|| (0..).zip(found).collect())
 }

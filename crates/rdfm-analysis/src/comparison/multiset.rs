@@ -65,8 +65,8 @@ impl Multiset {
     /// Whether only this side has a message. Returns true once for each such message.
     pub fn take(&mut self, side: usize, signature: u128) -> bool {
         let left = &self.sides[side];
-        let start = left.partition_point(|&known| known < signature);
-        let count = left[start..].partition_point(|&known| known == signature);
+        let start = left.partition_point(|&other| other < signature);
+        let count = left[start..].partition_point(|&other| other == signature);
         if count == 0 {
             return false;
         }

@@ -54,9 +54,9 @@ impl Blocks {
 
 /// Positions of the elements that the other sequence also contains.
 fn common(sequence: &[u128], other: &[u128]) -> Vec<usize> {
-    let there: FxHashSet<u128> = other.iter().copied().collect();
+    let other_numbers: FxHashSet<u128> = other.iter().copied().collect();
     (0..sequence.len())
-        .filter(|&at| there.contains(&sequence[at]))
+        .filter(|&at| other_numbers.contains(&sequence[at]))
         .collect()
 }
 

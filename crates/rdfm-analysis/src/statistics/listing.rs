@@ -121,12 +121,12 @@ fn count(
     slots.clear();
     slots.resize(table.terms().len(), NOT_SEEN);
     for id in terms {
-        let known = &mut slots[id.index()];
-        if *known == NOT_SEEN {
-            *known = slot_of(names, id);
+        let slot = &mut slots[id.index()];
+        if *slot == NOT_SEEN {
+            *slot = slot_of(names, id);
         }
-        if *known != UNNAMED {
-            names.count(*known, 1);
+        if *slot != UNNAMED {
+            names.count(*slot, 1);
         }
     }
 }

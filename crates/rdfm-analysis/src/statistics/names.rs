@@ -45,8 +45,8 @@ impl Names {
 
     /// The slot in which a name is counted.
     pub fn slot(&mut self, name: &[u8]) -> u32 {
-        if let Some(known) = self.kept.get(name) {
-            return *known;
+        if let Some(existing) = self.kept.get(name) {
+            return *existing;
         }
         if self.counts.len() >= MAX_NAMES || self.bytes + name.len() > MAX_BYTES {
             return NOT_KEPT;
@@ -62,7 +62,7 @@ impl Names {
     #[inline]
     pub fn count(&mut self, slot: u32, count: u64) {
         match self.counts.get_mut(slot as usize) {
-            Some(known) => *known += count,
+            Some(existing) => *existing += count,
             None => self.others += count,
         }
     }

@@ -30,8 +30,8 @@ impl Variables {
     }
 
     fn column(&mut self, name: &str) -> Option<usize> {
-        if let Some(known) = self.by_name.get(name) {
-            return Some(*known);
+        if let Some(column) = self.by_name.get(name) {
+            return Some(*column);
         }
         let column = self.names.len();
         if column >= MAX_VARIABLES {
@@ -94,8 +94,8 @@ impl Merged for Variables {
             }
             if input.number()? > 0 {
                 let mut uncounted = Distinct::with_limit(EXACT / 16);
-                let known = column.and_then(|column| self.distinct.get_mut(column));
-                known.unwrap_or(&mut uncounted).merge(input)?;
+                let counter = column.and_then(|column| self.distinct.get_mut(column));
+                counter.unwrap_or(&mut uncounted).merge(input)?;
             }
         }
         Ok(())

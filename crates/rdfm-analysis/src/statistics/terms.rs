@@ -97,11 +97,11 @@ impl BatchTerms {
     /// The slot of a term.
     #[inline]
     pub fn slot(&mut self, table: &TermTable, id: TermId) -> u32 {
-        let known = self.by_id[id.index()];
-        if known == NONE {
+        let slot = self.by_id[id.index()];
+        if slot == NONE {
             self.add(table, id)
         } else {
-            known
+            slot
         }
     }
 

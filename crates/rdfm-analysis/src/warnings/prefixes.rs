@@ -24,13 +24,13 @@ const CONTEXT: usize = 12; // bytes of the common part that are shown after the 
 #[derive(Debug, Default)]
 pub(super) struct Prefixes {
     /// The IRI is `None` once a change has been reported.
-    known: FxHashMap<Box<[u8]>, Option<Box<[u8]>>>,
+    current_iris: FxHashMap<Box<[u8]>, Option<Box<[u8]>>>,
     bytes: usize,
 }
 
 impl Prefixes {
     pub fn clear(&mut self) {
-        self.known.clear();
+        self.current_iris.clear();
         self.bytes = 0;
     }
 
@@ -38,15 +38,15 @@ impl Prefixes {
         let table = batch.table();
         for change in batch.namespace_changes() {
             let (name, iri) = (table.span(change.name), table.span(change.iri));
-            let Some(known) = self.known.get_mut(name) else {
+            let Some(current_iri) = self.current_iris.get_mut(name) else {
                 let bytes = self.bytes + name.len() + iri.len();
-                if self.known.len() < MAX_PREFIXES && bytes <= MAX_BYTES {
-                    self.known.insert(name.into(), Some(iri.into()));
+                if self.current_iris.len() < MAX_PREFIXES && bytes <= MAX_BYTES {
+                    self.current_iris.insert(name.into(), Some(iri.into()));
                     self.bytes = bytes;
                 }
                 continue;
             };
-            let Some(before) = known.take_if(|before| **before != *iri) else {
+            let Some(before) = current_iri.take_if(|before| **before != *iri) else {
                 continue;
             };
             let message = change.message as usize;

@@ -378,8 +378,8 @@ impl InputItems<Operation> for InputOperations {
 impl InputOperations {
     fn code(&self, at: usize) -> Result<OperationCode, ItemError> {
         let text = self.codes.get(at);
-        let known = text.and_then(|text| OperationCode::named(std::str::from_utf8(text).ok()?));
-        known.ok_or_else(|| {
+        let code = text.and_then(|text| OperationCode::named(std::str::from_utf8(text).ok()?));
+        code.ok_or_else(|| {
             if let Some(reason) = self.codes.invalid_reason(at) {
                 return ItemError::new("op", reason);
             }
@@ -484,13 +484,13 @@ impl ListRanges {
     /// Returns the range of items from the first row to the last row, out of `count` items.
     fn within(&self, count: usize) -> Range<usize> {
         let last = self.len.saturating_sub(1);
-        let whole = match &self.layout {
+        let range = match &self.layout {
             ListLayout::View(..) | ListLayout::LargeView(..) => None,
             _ => (self.len > 0).then(|| Some(self.place(0)?.start..self.place(last)?.end)),
         };
         // Invalid offsets are detected when the row is read.
-        let whole = whole.flatten().unwrap_or(0..count);
-        whole.start.min(count).min(whole.end)..whole.end.min(count)
+        let range = range.flatten().unwrap_or(0..count);
+        range.start.min(count).min(range.end)..range.end.min(count)
     }
 
     /// Returns the indexes of a row's items.

@@ -159,8 +159,8 @@ impl Structs {
             write_literal(value, datatype, language, direction, out)?;
             return Ok(true);
         }
-        let known = std::str::from_utf8(kind).unwrap_or_default();
-        match known {
+        let kind_name = std::str::from_utf8(kind).unwrap_or_default();
+        match kind_name {
             "iri" => write_iri(value, false, out),
             "bnode" => {
                 out.extend_from_slice(b"_:");
@@ -178,7 +178,7 @@ impl Structs {
         for (name, found) in DETAILS[2..].iter().zip([datatype, language, direction]) {
             if let Some(found) = found {
                 return Err(format!(
-                    "expected null for {name} (the kind is {known}, not literal), found {}",
+                    "expected null for {name} (the kind is {kind_name}, not literal), found {}",
                     quote(found)
                 ));
             }

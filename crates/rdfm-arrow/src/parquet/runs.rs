@@ -71,9 +71,9 @@ impl<'a> Runs<'a> {
             let bytes = self.width.div_ceil(8) as usize;
             let (value, rest) = self.bytes.split_at_checked(bytes)?;
             self.bytes = rest;
-            let mut whole = [0; 4];
-            whole[..bytes].copy_from_slice(value);
-            self.run = (head >> 1, u32::from_le_bytes(whole));
+            let mut padded = [0; 4];
+            padded[..bytes].copy_from_slice(value);
+            self.run = (head >> 1, u32::from_le_bytes(padded));
             return Some(());
         }
         if self.width == 0 {

@@ -37,8 +37,8 @@ impl<'py> Steps<'py> {
         for (place, part) in places.iter_mut().zip(triple.get().parts()) {
             let part = part.bind(py);
             let address = part.as_ptr() as usize;
-            if let Some(known) = self.places.get(&address) {
-                *place = *known;
+            if let Some(existing) = self.places.get(&address) {
+                *place = *existing;
                 continue;
             }
             match AnyTerm::expect(part, "a part")? {

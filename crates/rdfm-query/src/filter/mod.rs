@@ -487,8 +487,8 @@ fn number(text: &str) -> Option<&'static str> {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
         None => (unsigned, None),
     };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    if !is_digits(whole) || !is_digits(fraction) || whole.is_empty() && fraction.is_empty() {
+    let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if !is_digits(integer) || !is_digits(fraction) || integer.is_empty() && fraction.is_empty() {
         return None;
     }
     match exponent {

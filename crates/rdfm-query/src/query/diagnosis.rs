@@ -56,12 +56,12 @@ fn missing_term(text: &str, before: &[Range<usize>], word: &str) -> Option<Strin
         .count();
     let mark = before.iter().rev().find(is_mark)?;
     let last = shortened(&text[before.last()?.clone()]);
-    let known = match &text[mark.clone()] {
+    let term_count = match &text[mark.clone()] {
         "{" | "." => terms,
         ";" => terms + 1,
         _ => return None,
     };
-    match known {
+    match term_count {
         1 => Some(format!("expected a predicate after {last}")),
         2 if terms > 0 => Some(format!("expected an object after {last}")),
         _ => None,
@@ -95,16 +95,16 @@ pub fn diagnose(
         begins(&text[..end], parser)
     };
     // Find the first word that cannot follow the text before it.
-    let (mut known, mut wrong) = (0, words.len() + 1);
-    while wrong - known > 1 {
-        let middle = known.midpoint(wrong);
+    let (mut valid, mut invalid) = (0, words.len() + 1);
+    while invalid - valid > 1 {
+        let middle = valid.midpoint(invalid);
         if is_valid_start(middle) {
-            known = middle;
+            valid = middle;
         } else {
-            wrong = middle;
+            invalid = middle;
         }
     }
-    let word = words.get(known).cloned();
+    let word = words.get(valid).cloned();
     let start = word.as_ref().map_or(text.len(), |word| word.start);
     let shown = word.map(|word| shortened(&text[word]));
     let reason = match (sentence(error), shown) {
@@ -137,7 +137,7 @@ pub fn diagnose(
             Some(name) if word == "}" => {
                 format!("BIND gives {name} a value, but it already has one")
             }
-            _ => missing_term(text, &words[..known], &word)
+            _ => missing_term(text, &words[..valid], &word)
                 .unwrap_or_else(|| format!("'{word}' is not expected here")),
         },
         (None, None) => "the query ends before it is complete".to_owned(),

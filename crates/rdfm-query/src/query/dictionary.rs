@@ -146,9 +146,9 @@ impl<'b> Dictionary<'b> {
 
     /// Adds a term and returns its class. The recursion depth is the nesting depth of triple terms.
     fn add(&mut self, id: TermId) -> u32 {
-        let known = self.classes[id.index()];
-        if known != UNBOUND {
-            return known;
+        let class = self.classes[id.index()];
+        if class != UNBOUND {
+            return class;
         }
         let table = self.table;
         let what = content(table, id, |part| self.add(part));

@@ -314,8 +314,8 @@ impl JoinedTexts {
     fn push(&mut self, literal: &Literal, separator: &str) {
         let language = literal.language().map(|tag| (tag, literal.direction()));
         if self.has_text {
-            let known = self.language.as_ref();
-            if known.map(|(tag, direction)| (tag.as_str(), *direction)) != language {
+            let common = self.language.as_ref();
+            if common.map(|(tag, direction)| (tag.as_str(), *direction)) != language {
                 self.language = None;
             }
             self.text.push_str(separator);
@@ -487,9 +487,11 @@ fn replace(regex: &Regex, text: &str, replacement: &str) -> String {
     let (mut result, mut copied, mut counted, mut scanned) = (String::new(), 0, 0, 0);
     let references = replacement.matches('$').count();
     for found in regex.captures_iter(text) {
-        let Some(whole) = found.get(0) else { continue };
+        let Some(matched) = found.get(0) else {
+            continue;
+        };
         // Each reference inserts at most the entire match.
-        let most = replacement.len() + references * whole.len();
+        let most = replacement.len() + references * matched.len();
         let more = ((result.len() + most) as u64 / budget::BYTES).saturating_sub(counted);
         budget::acquire(more);
         counted += more;
@@ -499,9 +501,9 @@ fn replace(regex: &Regex, text: &str, replacement: &str) -> String {
             scanned = 0;
             budget::check_time();
         }
-        result.push_str(&text[copied..whole.start()]);
+        result.push_str(&text[copied..matched.start()]);
         found.expand(replacement, &mut result);
-        copied = whole.end();
+        copied = matched.end();
     }
     result.push_str(&text[copied..]);
     budget::release(counted);
@@ -525,11 +527,11 @@ fn with_regex<T>(pattern: &str, flags: &str, work: impl FnOnce(&Regex) -> T) -> 
     }
     let mut cache = CACHE.take();
     let is_same = |one: &Compiled| one.pattern == pattern && one.flags == flags;
-    let known = cache
+    let cached = cache
         .iter()
         .position(is_same)
         .and_then(|at| cache.remove(at));
-    let compiled = known.unwrap_or_else(|| Compiled {
+    let compiled = cached.unwrap_or_else(|| Compiled {
         pattern: pattern.to_owned(),
         flags: flags.to_owned(),
         regex: regex(pattern, flags).unwrap_or_else(|TooLarge| {

@@ -330,19 +330,19 @@ fn add_nearest(key: &mut String, value: f64) {
 fn add_decimal(key: &mut String, text: &str) -> Option<()> {
     let is_negative = text.starts_with('-');
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
-    let mut digits = whole.bytes().chain(fraction.bytes());
+    let (integer, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let mut digits = integer.bytes().chain(fraction.bytes());
     if unsigned.trim_start_matches('.').is_empty() || !digits.all(|byte| byte.is_ascii_digit()) {
         return None;
     }
     add_nearest(key, text.parse().ok()?);
     key.push('1');
-    let whole = whole.trim_start_matches('0');
-    let (digits, zeros) = if whole.is_empty() {
+    let integer = integer.trim_start_matches('0');
+    let (digits, zeros) = if integer.is_empty() {
         let digits = fraction.trim_start_matches('0');
         (digits.to_owned(), fraction.len() - digits.len())
     } else {
-        (format!("{whole}{fraction}"), 0)
+        (format!("{integer}{fraction}"), 0)
     };
     let digits = digits.trim_end_matches('0');
     if digits.is_empty() {
@@ -351,7 +351,7 @@ fn add_decimal(key: &mut String, text: &str) -> Option<()> {
     }
     // Numbers are ordered by sign, then by the position of the first digit, then by the digits. For
     // negative numbers everything except the sign is inverted.
-    let exponent = (1_u64 << 63) + whole.len() as u64 - zeros as u64;
+    let exponent = (1_u64 << 63) + integer.len() as u64 - zeros as u64;
     if is_negative {
         let _ = write!(key, "0{:016x}", !exponent);
         key.extend(digits.bytes().map(|digit| char::from(b'0' + b'9' - digit)));

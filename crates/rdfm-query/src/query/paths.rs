@@ -109,12 +109,12 @@ fn without_step(
     object: &TermPattern,
     reached: &HashMap<Variable, Term>,
 ) -> Option<GraphPattern> {
-    let known = |end: &TermPattern| match end {
+    let constant_end = |end: &TermPattern| match end {
         TermPattern::Variable(node) => reached.get(node).cloned(),
         end => constant(end),
     };
     let mut constants = Vec::new();
-    for constant in [subject, object].into_iter().filter_map(known) {
+    for constant in [subject, object].into_iter().filter_map(constant_end) {
         if !constants.contains(&constant) {
             constants.push(constant);
         }

@@ -181,9 +181,12 @@ impl Names {
     }
 }
 
-fn number<T: PartialEq>(known: &mut Vec<T>, new: T) -> usize {
-    known.iter().position(|one| *one == new).unwrap_or_else(|| {
-        known.push(new);
-        known.len() - 1
-    })
+fn number<T: PartialEq>(values: &mut Vec<T>, new: T) -> usize {
+    values
+        .iter()
+        .position(|one| *one == new)
+        .unwrap_or_else(|| {
+            values.push(new);
+            values.len() - 1
+        })
 }

@@ -54,7 +54,7 @@ pub struct Matcher<'p> {
     computed: Vec<Term>,
     by_term: FxHashMap<Term, u32>,
     tables: Vec<Chains>,
-    known: Vec<FilterResults>,
+    filter_results: Vec<FilterResults>,
     row: Vec<u32>,
     bound: Vec<u32>,
     matched: Vec<bool>,
@@ -73,8 +73,8 @@ enum Halt<E> {
 impl<'p> Matcher<'p> {
     /// Creates a matcher for a plan.
     pub fn new(plan: &'p Plan) -> Self {
-        let mut known = Vec::new();
-        known.resize_with(plan.filters.len(), FilterResults::default);
+        let mut filter_results = Vec::new();
+        filter_results.resize_with(plan.filters.len(), FilterResults::default);
         let mut tables = Vec::new();
         tables.resize_with(plan.tables.len(), Chains::default);
         Self {
@@ -84,7 +84,7 @@ impl<'p> Matcher<'p> {
             computed: Vec::new(),
             by_term: FxHashMap::default(),
             tables,
-            known,
+            filter_results,
             row: vec![UNBOUND; plan.variables],
             bound: Vec::new(),
             matched: vec![false; plan.optionals],
@@ -111,11 +111,11 @@ impl<'p> Matcher<'p> {
                 self.varying.push(number);
             }
         }
-        for (known, filter) in self.known.iter_mut().zip(&self.plan.filters) {
-            known.terms.clear();
-            known.combinations.clear();
+        for (results, filter) in self.filter_results.iter_mut().zip(&self.plan.filters) {
+            results.terms.clear();
+            results.combinations.clear();
             if filter.variables.len() == 1 {
-                known
+                results
                     .terms
                     .resize(terms as usize + self.constants.len() + 1, 0);
             }
@@ -502,25 +502,25 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         let filter = &self.plan.filters[number];
         if let [(_, variable)] = filter.variables.as_slice() {
             let term = self.written(*variable);
-            let known = self.dictionary.terms() as usize + self.state.constants.len();
-            if term != UNBOUND && term as usize >= known {
+            let cached = self.dictionary.terms() as usize + self.state.constants.len();
+            if term != UNBOUND && term as usize >= cached {
                 return filter.is_true([self.term(term)]);
             }
-            let terms = self.state.known[number].terms.len();
+            let terms = self.state.filter_results[number].terms.len();
             let at = (term as usize).min(terms - 1);
-            if self.state.known[number].terms[at] == 0 {
+            if self.state.filter_results[number].terms[at] == 0 {
                 let result = filter.is_true([self.term(term)]);
-                self.state.known[number].terms[at] = if result { 1 } else { 2 };
+                self.state.filter_results[number].terms[at] = if result { 1 } else { 2 };
             }
-            return self.state.known[number].terms[at] == 1;
+            return self.state.filter_results[number].terms[at] == 1;
         }
         let variables = filter.variables.iter();
         let terms: Vec<u32> = variables.map(|(_, own)| self.written(*own)).collect();
-        if let Some(&result) = self.state.known[number].combinations.get(&terms) {
+        if let Some(&result) = self.state.filter_results[number].combinations.get(&terms) {
             return result;
         }
         let result = filter.is_true(terms.iter().map(|term| self.term(*term)));
-        let combinations = &mut self.state.known[number].combinations;
+        let combinations = &mut self.state.filter_results[number].combinations;
         if combinations.len() >= COMBINATIONS {
             combinations.clear();
         }
