@@ -105,7 +105,7 @@ def test_a_log_contains_one_kind(tmp_path, name):
     log = rdfm.create_log(tmp_path / "other", name)
     log.write(LOG[0])
     log.write([])
-    with pytest.raises(EncodeError, match="messages among rows of patches"):
+    with pytest.raises(EncodeError, match="found messages among patches"):
         log.close()
     assert not (tmp_path / "other").exists()
 
@@ -368,7 +368,7 @@ def test_logs_with_other_columns_end_a_stream(tmp_path):
     assert "the variables differ from those of the rows before" in error()
     (folder / "2.srj").unlink()
     (folder / "3.nq").write_text("<a:s> <a:p> <a:o> .\n")
-    assert "messages among rows of results" in error()
+    assert "found messages among results" in error()
 
 
 def test_a_stream_needs_pyarrow(monkeypatch):

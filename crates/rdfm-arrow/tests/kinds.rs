@@ -280,7 +280,7 @@ fn record_batches_of_results_do_not_depend_on_batches() {
         assert_eq!(
             error.reason.text(),
             "the variables are in another order than in the rows before: 'b', 'a', not 'a', 'b'; \
-             a table of results has only one list of variables"
+             a result table has only one list of variables"
         );
     }
 }
@@ -293,7 +293,7 @@ fn batches_of_another_kind_are_rejected() {
     let error = rows.push_any((&batch).into(), None).unwrap_err();
     assert_eq!(
         error.reason.to_string(),
-        "patches among rows of messages; a table contains one kind of log"
+        "found patches among messages; a table contains only one kind of log"
     );
 }
 

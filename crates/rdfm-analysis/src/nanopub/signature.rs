@@ -115,7 +115,7 @@ pub(super) fn find(
     let quad = value(terms, Word::HasSignature, "npx:hasSignature")?;
     if !matches!(terms.table.text(algorithm), b"RSA" | b"DSA") {
         let text = format!(
-            "the algorithm of the signature is {}, expected \"RSA\" or \"DSA\"",
+            "the signature algorithm is {}, expected \"RSA\" or \"DSA\"",
             terms.shown(algorithm)
         );
         problems.push(problem(text, terms.written(element)));

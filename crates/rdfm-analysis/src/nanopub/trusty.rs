@@ -71,9 +71,10 @@ impl Unhashable {
         };
         match self {
             Self::Bnode(id) => format!("there is a blank node _:{}, expected only IRIs", text(id)),
-            Self::TripleTerm => "there is a triple term, which RDF 1.1 does not have".to_owned(),
+            Self::TripleTerm => "there is a triple term, which RDF 1.1 does not support".to_owned(),
             Self::Direction => {
-                "there is a literal with a base direction, which RDF 1.1 does not have".to_owned()
+                "there is a literal with a base direction, which RDF 1.1 does not support"
+                    .to_owned()
             }
             Self::Control(id) => format!("the IRI <{}> contains a tab or a line feed", text(id)),
         }

@@ -270,7 +270,7 @@ impl Thrift<'_> {
     fn structs(&mut self, mut each: impl FnMut(&mut Self) -> Result<(), Stop>) -> Result<(), Stop> {
         let (type_code, count) = self.list()?;
         if type_code != STRUCT && count > 0 {
-            return Err(Stop::Invalid("a list is not of structs"));
+            return Err(Stop::Invalid("a list does not contain structs"));
         }
         for _ in 0..count {
             each(self)?;

@@ -74,13 +74,13 @@ fn check_variables<R: Rowed>(batch: &LogBatch<R>, variables: &[Box<str>]) -> Res
         return Ok(());
     }
     let found = R::variables(batch.head());
-    let reason = ResultHead::other_variables(variables, found, "a table of results");
+    let reason = ResultHead::other_variables(variables, found, "a result table");
     Err(Error::refused(ErrorClass::Unsupported, reason))
 }
 
 /// Returns the error for a batch of another kind.
 fn other_kind(kind: Kind, found: Kind) -> Error {
     let (kind, found) = (kind.name(), found.name());
-    let reason = format!("{found} among rows of {kind}; a table contains one kind of log");
+    let reason = format!("found {found} among {kind}; a table contains only one kind of log");
     Error::refused(ErrorClass::Unsupported, reason)
 }

@@ -257,7 +257,7 @@ term_methods!(Literal, Literal {
             }
         };
         if language.is_none() && direction != Direction::None {
-            return Err(PyValueError::new_err("a direction needs a language"));
+            return Err(PyValueError::new_err("a direction requires a language"));
         }
         let kind = match (language, datatype) {
             (Some(_), Some(_)) => {
