@@ -68,7 +68,7 @@ __all__ = [
 _Object: TypeAlias = object  # for classes with a property `object`
 
 __version__: str
-debug_build: bool  # built without optimization, and slow
+debug_build: bool  # built without optimization, therefore slow
 
 # --- terms: immutable, hashable, ordered; str() returns canonical N-Triples ---
 
@@ -103,7 +103,8 @@ class Bnode:
 @final
 class Literal:
     __match_args__: ClassVar[tuple[str]]
-    # datatype: an Iri or its text; language excludes datatype; direction needs language
+    # datatype: an Iri or its text. language and datatype cannot be combined; direction requires
+    # language
     def __new__(
         cls,
         value: str,
@@ -139,7 +140,7 @@ class TripleTerm:
     @property
     def object(self) -> Term: ...
     @property
-    def value(self) -> str: ...  # canonical N-Triples, as str()
+    def value(self) -> str: ...  # canonical N-Triples, like str()
     def __eq__(self, other: _Object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __lt__(self, other: Term, /) -> bool: ...
@@ -153,7 +154,8 @@ Term: TypeAlias = Iri | Bnode | Literal | TripleTerm
 @final
 class Quad:
     __match_args__: ClassVar[tuple[str, str, str, str]]
-    # graph None is the default graph; iteration yields (s, p, o, g); str() returns the N-Quads line without newline
+    # If graph is None, the quad is in the default graph. Iteration yields (s, p, o, g). str()
+    # returns the N-Quads line without a line feed.
     def __new__(
         cls, subject: Term, predicate: Term, object: Term, graph: Term | None = None
     ) -> Quad: ...
@@ -176,7 +178,8 @@ class Quad:
 
 def parse_term(text: str, *, max_depth: int = 64) -> Term: ...
 
-# For pickles: terms, and for each triple term the indexes of its parts among the previous steps.
+# For unpickling. Each step is a term or, for a triple term, the indexes of its parts among the
+# previous steps.
 def build_triple_term(steps: tuple[Term | tuple[int, int, int], ...]) -> TripleTerm: ...
 
 # --- batches ---
@@ -192,7 +195,7 @@ class MessageBatch:
     def quad_count(self) -> int: ...
     @property
     def first_index(self) -> int: ...
-    def numbered(self, first_index: int, /) -> MessageBatch: ...  # messages numbered from there
+    def numbered(self, first_index: int, /) -> MessageBatch: ...  # numbered from first_index
     @property
     def continued(self) -> bool: ...
     @property
@@ -208,19 +211,19 @@ class MessageBatch:
     def metadata(self, message: int) -> dict[str, bytes]: ...
     def namespaces(self, message: int) -> dict[str, str]: ...  # all in scope
     def has_namespaces(self, message: int) -> bool: ...
-    # declarations in messages: number of the message, name, IRI
+    # namespaces that the messages declare: number of the message, name, IRI
     def declarations(self) -> list[tuple[int, str, str]]: ...
     def position(self, message: int) -> int: ...
     def index_of(
         self, message: int
     ) -> int: ...  # index in the log of the message with this number in the batch
     def slice(self, start: int, stop: int) -> MessageBatch: ...
-    # raises OptionError: the name is not an absolute IRI
+    # raises OptionError if the name is not an absolute IRI
     def with_default_graph(self, name: str) -> MessageBatch: ...
     def predicate_counts(self) -> dict[str, int]: ...
     def datatype_counts(self) -> dict[str, int]: ...
-    # Arrow, one row per message; columns: source offset quads metadata [position namespaces]
-    # or with rows="quads" one row per quad: source message subject predicate object graph
+    # Arrow: one row per message, with columns source offset quads metadata [position namespaces];
+    # with rows="quads" one row per quad, with columns source message subject predicate object graph
     def to_arrow(
         self,
         columns: list[str] | None = None,
@@ -267,7 +270,7 @@ class PatchBatch:
     def code_counts(self) -> list[tuple[str, int]]: ...
     def position(self, patch: int) -> int: ...
     def slice(self, start: int, stop: int) -> PatchBatch: ...
-    # Arrow, one row per patch; columns: source offset operations metadata [position namespaces]
+    # Arrow: one row per patch, with columns source offset operations metadata [position namespaces]
     def to_arrow(
         self,
         columns: list[str] | None = None,
@@ -310,10 +313,10 @@ class ResultBatch:
     def rows(self) -> list[tuple[Term | None, ...]]: ...
     def position(self, row: int) -> int: ...
     def slice(self, start: int, stop: int) -> ResultBatch: ...
-    # the rows, preceded by cells for the name of the log and the index of the row's message; `first` plus the index is
-    # the number over all logs, with which blank node labels begin
+    # the rows, with leading cells for the name of the log and the index of the row's message; blank
+    # node labels begin with `first` plus that index, which numbers messages across all logs
     def labelled(self, source: str, messages: Sequence[int], first: int) -> ResultBatch: ...
-    # Arrow, one column per variable; ValueError for the answer of an ASK query
+    # Arrow: one column per variable; raises ValueError for the answer to an ASK query
     def to_arrow(self, *, terms: str = "ntriples") -> ArrowBatch: ...
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
@@ -330,7 +333,7 @@ class ResultBatch:
 
 # --- changes ---
 
-# A dataset in memory, which patches change; blank nodes are identified by their labels.
+# An in-memory dataset to which patches are applied. Blank nodes are identified by their labels.
 @final
 class Dataset:
     def __new__(cls) -> Dataset: ...
@@ -342,7 +345,7 @@ class Dataset:
     # passes one message to `take`, batch by batch
     def batches(self, take: Callable[[MessageBatch], Any], /, *, parts: bool = False) -> None: ...
 
-# Takes over the dataset, which is empty afterwards.
+# Takes over the old dataset, which is empty afterwards.
 @final
 class DatasetDifference:
     def __new__(
@@ -367,17 +370,18 @@ class ToMessages:
     def take(self) -> MessageBatch | None: ...
     def dropped(self) -> dict[str, int]: ...
 
-# Rules for applying patches: the order of transactions, and the chain of ids.
+# Checks the rules for applying patches: the order of transactions, and the chain of ids.
 @final
 class PatchRules:
     def __new__(cls) -> PatchRules: ...
-    def begin_log(self) -> None: ...  # the following patches are from another log
+    def begin_log(self) -> None: ...  # the next patches are from another log
     def skip(self) -> None: ...  # patches are missing here
     def links(self) -> int: ...  # patches with prev
-    # "transaction", "unfinished", "chain" or "chain-of-logs"; patch, row, byte; text
+    # rule ("transaction", "unfinished", "chain" or "chain-of-logs"), patch, row, offset, text
     def check(self, batch: PatchBatch, /) -> list[tuple[str, int, int, int, str]]: ...
 
-# Differences between the messages of log 0 (old) and log 1 (new); with `snapshots`, between consecutive messages of log 1.
+# Differences between the messages of log 0 (old) and log 1 (new); with `snapshots`, between
+# consecutive messages of log 1.
 @final
 class MessageDifferences:
     def __new__(cls, *, snapshots: bool = False) -> MessageDifferences: ...
@@ -387,7 +391,8 @@ class MessageDifferences:
     def next_batch(self) -> PatchBatch | None: ...
     def counts(self) -> tuple[int, int]: ...  # deleted, added
 
-# Returns blocks of inverse operations, which the caller stores and then passes to BackwardPatches in reverse order.
+# Returns blocks of inverse operations. The caller stores them and passes them to BackwardPatches in
+# reverse order.
 @final
 class InversePatches:
     def __new__(
@@ -404,8 +409,8 @@ class BackwardPatches:
     def finish(self) -> PatchBatch | None: ...
     def counts(self) -> tuple[int, int]: ...  # deletes, adds
 
-# Cuts batches into slices, each for a separate log, which begins with the namespaces in scope. If there are more than
-# 256, it begins only with those that its messages declare or use.
+# Cuts batches into slices for separate logs. Each log begins with the namespaces in scope or, if
+# there are more than 256, only with those that its messages declare or use.
 @final
 class Slices:
     def __new__(cls) -> Slices: ...
@@ -413,28 +418,29 @@ class Slices:
         self, batch: MessageBatch, start: int, stop: int, begins: bool
     ) -> list[MessageBatch]: ...
 
-# Predicates, datatypes and keys of messages or patches. The report is a dict of lists; each list is a dict of `counts`
-# (the most frequent names), `number` (of stored names) and `others` (occurrences of other names).
+# Predicates, datatypes and keys of messages or patches. The report is a dict of lists; each list is
+# a dict of `counts` (the most frequent names), `number` (of stored names) and `others` (occurrences
+# of other names).
 @final
 class NameListing:
     def __new__(cls) -> NameListing: ...
     def add(self, batch: AnyBatch, /) -> None: ...
     def report(self, top: int) -> dict[str, Any]: ...
 
-# Statistics of logs; the report is a dict of numbers for rdfm.analysis.statistics.
+# Log statistics. The report is a dict of numbers for rdfm.analysis.statistics.
 @final
 class StatisticsCounter:
-    # plain: the bytes of messages do not include delimiters; first: the smallest number of a message or log, which must
-    # differ for statistics that are merged
+    # plain: message sizes do not include delimiters. first: the smallest number of a message or
+    # log; statistics that are to be merged need disjoint ranges of these numbers
     def __new__(cls, *, plain: bool = False, first: int = 0) -> StatisticsCounter: ...
     def start_log(self) -> None: ...
     def add(self, batch: AnyBatch, /) -> None: ...
     def to_bytes(self) -> bytes: ...
-    def merge(self, other: bytes) -> None: ...  # raises ValueError: another version
+    def merge(self, other: bytes) -> None: ...  # raises ValueError if from another version of rdfm
     def report(self, top: int) -> dict[str, Any]: ...
 
-# The rules of a stream type. `graphs` is "none", "one" or "any"; a subject shape is "class", "subjects-of", "objects-of" or
-# "quoted-subjects", and an IRI.
+# The rules of a stream type. `graphs` is "none", "one" or "any"; a subject shape is "class",
+# "subjects-of", "objects-of" or "quoted-subjects", and an IRI.
 @final
 class StreamRules:
     def __new__(
@@ -448,8 +454,8 @@ class StreamRules:
         generalized_graphs: bool = False,
         rdf12: bool = False,
     ) -> StreamRules: ...
-    # the messages as sets of quads in RiverBench's order; the first violation of each: index of the message in the log, rule
-    # ("graphs", "time", "subject", "rdf12" or "generalized"), text
+    # the messages as quad sets in RiverBench order, and the first violation in each: index of the
+    # message in the log, rule ("graphs", "time", "subject", "rdf12" or "generalized"), text
     def apply(self, batch: MessageBatch, /) -> tuple[MessageBatch, list[tuple[int, str, str]]]: ...
 
 # An Arrow record batch: pyarrow.record_batch(it), polars.DataFrame(it), …
@@ -464,13 +470,14 @@ class ArrowBatch:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
     def __arrow_c_schema__(self) -> Any: ...
 
-# Yields batches of the decoders' size from Arrow rows, on demand; an error is raised after the rows before it. Batches
-# contain messages, or patches if there is a column `operations`.
+# Converts Arrow rows to batches of the same size as a decoder's, on demand. An error is raised
+# after the rows before it. Batches contain patches if there is an `operations` column, otherwise
+# messages.
 def batches_from_arrow(
     rows: Any, *, first_index: int = 0, max_depth: int = 64, max_message_bytes: int | None = None
 ) -> Iterator[MessageBatch] | Iterator[PatchBatch]: ...
 
-# Several batches as one Arrow batch. LimitError if the strings exceed 2 GiB.
+# Converts several batches to one Arrow batch. Raises LimitError if the strings exceed 2 GiB.
 def coalesce(
     batches: list[MessageBatch],
     columns: list[str] | None = None,
@@ -480,7 +487,7 @@ def coalesce(
     terms: str = "ntriples",
 ) -> ArrowBatch: ...
 
-# Resizes batches: every ArrowBatch has max_rows rows or about max_bytes of strings, except a smaller last one.
+# Resizes batches: each ArrowBatch except the last has max_rows rows or about max_bytes of strings.
 @final
 class ArrowCoalescer:
     def __new__(
@@ -495,10 +502,12 @@ class ArrowCoalescer:
     ) -> ArrowCoalescer: ...
     def push(self, batch: AnyBatch, source: str | None = None) -> list[ArrowBatch]: ...
     def finish(self) -> ArrowBatch | None: ...
-    # for rows of quads: messages without quads, metadata entries, messages indistinguishable from the previous one
+    # for quad rows: messages without quads, metadata entries, messages indistinguishable from the
+    # previous one
     def dropped(self) -> tuple[int, int, int]: ...
 
-# Converts rows of quads to messages: consecutive rows with the same source and message are one message.
+# Converts quad rows to messages. Consecutive rows with the same source and message form one
+# message.
 @final
 class QuadRows:
     def __new__(
@@ -517,12 +526,13 @@ class QuadRows:
     @property
     def row(self) -> int | None: ...
 
-# For each column of each row group: number of values, number of the compression, bytes, offset of the first data page,
-# offset of the dictionary page.
+# For each column of each row group: number of values, number of the compression codec, total page
+# size in bytes, offset of the first data page, offset of the dictionary page.
 def parquet_columns(footer: bytes) -> list[list[tuple[int, int, int, int, int | None]]]: ...
 
-# The pages of one column of a row group of a Parquet file, and upper bounds of their decoded size. A page is its offset,
-# its size in the file, its decompressed size, the size of its uncompressed levels, and whether its values are compressed.
+# The pages of one column in a Parquet row group, and upper bounds on their decoded size. A page is
+# a tuple of its offset, size in the file, decompressed size, size of its uncompressed levels, and
+# whether its values are compressed.
 @final
 class ParquetColumn:
     def __new__(
@@ -560,7 +570,8 @@ class ArrowArray:
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
     def __arrow_c_schema__(self) -> Any: ...
 
-# Convert bytes to lists of quads or operations, and back; each value is a complete log of one message. See rdfm.values.
+# Convert bytes to quad or operation lists, and back. Each value is a complete log of one message.
+# See rdfm.values.
 def decode_values(
     decoder: Decoder | Callable[[bytes], Iterable[AnyBatch]],
     values: Any,
@@ -578,8 +589,8 @@ def encode_values(
 
 # --- comparison ---
 
-# Compares two logs, a batch of each at a time. Sides are 0 and 1; a difference is a sum of 1 (records), 2 (metadata),
-# 4 (namespaces) and 8 (undecided).
+# Compares two logs, with one batch of each at a time. The sides are 0 and 1. A difference is a sum
+# of 1 (records), 2 (metadata), 4 (namespaces) and 8 (undecided).
 @final
 class Comparer:
     def __new__(
@@ -593,7 +604,7 @@ class Comparer:
         secret: bytes | None = None,  # 32 bytes that determine the signatures
     ) -> Comparer: ...
     def set_columns(self, a: list[int | None], b: list[int | None]) -> None: ...
-    # number of equal pairs, records of a in them, difference of the next pair
+    # number of equal pairs, number of records of `a` in them, difference of the next pair
     def run(self, a: AnyBatch, i: int, b: AnyBatch, j: int, most: int) -> tuple[int, int, int]: ...
     def metadata_and_namespaces(self, a: AnyBatch, i: int, b: AnyBatch, j: int) -> int: ...
     def redeclared(self) -> list[tuple[str, str | None, str | None]]: ...
@@ -612,12 +623,12 @@ def isomorphism(
     a: MessageBatch, b: MessageBatch, *, max_steps: int
 ) -> list[tuple[str, str]] | None: ...
 
-# --- codecs; an unknown option or invalid value is an OptionError ---
+# --- codecs: an unknown option or invalid value raises OptionError ---
 
 @final
 class Decoder:
-    # split: start, stop (or None) and dialect (or None)
-    # context_loader: takes a URL, returns (document, final URL), or None if it is not available
+    # split: start, stop (or None) and dialect (or None) of the split to read
+    # context_loader: takes a URL and returns (document, final URL), or None if it has no document
     def __new__(
         cls,
         format: str,
@@ -637,25 +648,32 @@ class Decoder:
     def next_batch(self) -> AnyBatch | None: ...
     def skip_message(self) -> bytes | None: ...
     def reset(self) -> None: ...  # for another log
-    # reset, feed, finish, and return all batches; False: next_batch raises the error that follows, or continues after a stop
+    # combines reset, feed and finish, and returns all batches; if False, next_batch raises the
+    # error that follows, or continues after a stop
     def decode_log(
         self, log: bytes, /, stop_bytes: int | None = None
     ) -> tuple[Sequence[AnyBatch], bool]: ...
-    # how a log with delimiters ends ("start", "content", "delimiter", "inside"), and why no message can follow
+    # how a log with delimiters ends ("start", "content", "delimiter", "inside"), and why no message
+    # can be appended
     def ending(self) -> tuple[str | None, str | None]: ...
     @property
     def done(self) -> bool: ...  # all further input belongs to other splits
+    # The keys are (unknown properties are absent):
+    # dialect, version_label, options: options are the stream options, by the names of the encoder's
+    # options
     # restarts: True if the first frame has a restart mark, so that the log can be read in splits
-    # dialect, version_label, options (stream options, by the names of the encoder's options); absent keys are unknown
-    # look_alikes: number of comments that look like delimiters but are not; look_alike_offsets: offsets of the first ones
-    # large_frames: number of frames larger than their specification recommends; first_large_frames: offset, index and
-    # size of the first ones
-    # notes: notes for readers of the log, one sentence each; joined: the note on Jelly logs that were perhaps joined
-    # trailing_namespaces, at the end: number of declarations after the last message, which belong to no message
+    # look_alikes: number of comments that look like delimiters but are not; look_alike_offsets: the
+    # offsets of the first ones
+    # large_frames: number of frames that are larger than their specification recommends;
+    # first_large_frames: offset, index and size of each of the first ones
+    # notes: notes for readers of the log, one sentence each; joined: a note, if Jelly logs may have
+    # been joined
+    # trailing_namespaces: at the end of the log, the number of declarations after the last message,
+    # which belong to no message
     def header(self) -> Mapping[str, Any]: ...
 
-# Counts the delimiters of a split, or the messages in a log of frames. It takes the same input and options as a
-# decoder of the split.
+# Counts the delimiters in a split, or the messages if the log consists of frames. The input and
+# options are the same as for a decoder of the split.
 @final
 class DelimiterCounter:
     def __new__(
@@ -674,19 +692,19 @@ class DelimiterCounter:
     @property
     def delimiters(self) -> int: ...
     @property
-    def content_first(self) -> bool: ...  # a message begins before the first of them
+    def content_first(self) -> bool: ...  # a message begins before the first delimiter
     @property
     def indivisible(
         self,
     ) -> bool: ...  # cannot be split: the dialect changes after the head, or frames are damaged
 
-# Divides the batches of a log by the keys of their messages.
+# Divides the batches of a log by message key.
 @final
 class KeySplitter:
     def __new__(
         cls, kind: str, predicate: str | None, prefixes: Mapping[str, str]
     ) -> KeySplitter: ...
-    # the distinct keys (identity and text), and the number of messages with several
+    # the distinct keys (identifying bytes and text), and the number of messages with several keys
     def begin(self, batch: MessageBatch, /) -> tuple[list[tuple[bytes, str]], int]: ...
     def stretch(self, live: bytes | bytearray, room: int, /) -> tuple[int, list[int]]: ...
     def encode(
@@ -696,7 +714,7 @@ class KeySplitter:
     def prefixes(self) -> list[str]: ...
     def undeclared(self) -> list[str]: ...
 
-# Follows the lengths of messages; feed bytes from `next` on.
+# Follows the length prefixes of messages. Feed it the bytes from the offset `next` on.
 @final
 class LengthChain:
     def __new__(cls, offset: int = 0, /) -> LengthChain: ...
@@ -712,7 +730,8 @@ class LengthChain:
 
 @final
 class Encoder:
-    # source: carries, dialect, options, requested, namespaces, flat and continued of the log from which the messages come
+    # source: properties of the log that the messages come from: carries, dialect, options,
+    # requested, namespaces, flat and continued
     def __new__(
         cls,
         format: str,
@@ -731,7 +750,7 @@ class Encoder:
         *,
         place: tuple[int, bool, bool] | None = None,
     ) -> bytes: ...
-    # as `encode`, without a copy of the bytes
+    # like `encode`, but returns the bytes without a copy
     def encode_view(
         self,
         batch: AnyBatch,
@@ -740,11 +759,11 @@ class Encoder:
         *,
         place: tuple[int, bool, bool] | None = None,
     ) -> memoryview: ...
-    # move past a batch that a twin writes, and return its place; None if this encoder must write it
+    # skips a batch that a twin writes, and returns its place; None if this encoder must write it
     def skip(self, batch: AnyBatch, /) -> tuple[int, bool, bool] | None: ...
     def twin(self) -> Encoder | None: ...  # writes skipped batches
     def finish(self) -> bytes: ...
-    def continue_log(self, end: str, /) -> None: ...  # start after a log that ends like this
+    def continue_log(self, end: str, /) -> None: ...  # start after a log with this kind of end
     def pause(
         self,
     ) -> tuple[bytes, str | None]: ...  # complete the log so far; None inside a message
@@ -752,7 +771,8 @@ class Encoder:
     def dropped(self) -> dict[str, int]: ...
     def notes(self) -> list[str]: ...  # notes for readers of the log
 
-# Members of a tar archive: name (None: continuation), bytes, whether the member ends, reason for a refusal.
+# Tar archive members: name (None for a continuation), bytes, whether the member ends, reason for
+# rejecting it.
 @final
 class TarMembers:
     def __new__(cls) -> TarMembers: ...
@@ -760,7 +780,7 @@ class TarMembers:
     def finish(self) -> None: ...
     def parts(self) -> list[tuple[str | None, bytes, bool, str | None]]: ...
 
-# Moves message boundaries. Used like a decoder, but fed with batches.
+# Changes message boundaries. It is used like a decoder, but its input is batches.
 @final
 class Regrouper:
     def __new__(
@@ -793,19 +813,21 @@ def option_value(
     given: object,
 ) -> Any: ...
 
-# Index of the last frame in a part of a log that is marked as a restart.
+# Position of the last frame with a restart mark in a part of a log.
 def last_mark(format: str, part: bytes) -> int | None: ...
 
-# Whether a log's first bytes are those of a format; None if more bytes are needed.
+# Whether the first bytes of a log are those of a format; None if more bytes are needed.
 def sniff(format: str, head: bytes, complete: bool) -> bool | None: ...
 
 # --- warnings ---
 
-# Finds valid but suspicious data; returns `limit` findings per rule, and counts the others.
+# Finds valid but suspicious data. It returns at most `limit` findings per rule, and counts the
+# others.
 @final
 class Checker:
     def __new__(cls, limit: int) -> Checker: ...
-    # labels and prefixes are scoped to one log; own: prefix of the IRIs that were resolved against the log's URL
+    # labels and prefixes are scoped to one log; own: prefix of the IRIs that were resolved against
+    # the log's URL
     def begin_log(self, own: str) -> None: ...
     # rule, message, offset of the message, text, the term as written in text logs
     def check(
@@ -826,7 +848,8 @@ _NanopubProblem = tuple[str, bool, str, bytes]
 # algorithm, public key, signature, digest of the signed text
 _NanopubSignature = tuple[str, str, str, bytes]
 
-# number of the message in the batch, number of nanopublications in the message, IRI, trusty URI is right
+# number of the message in the batch, number of nanopublications in the message, IRI, whether the
+# trusty URI is correct, problems, signature
 def check_nanopubs(
     batch: MessageBatch,
 ) -> list[tuple[int, int, str | None, bool, list[_NanopubProblem], _NanopubSignature | None]]: ...
@@ -834,7 +857,7 @@ def verify_nanopubs(
     batch: MessageBatch,
 ) -> list[str | None]: ...  # the first problem of each message
 
-# message, IRI, creators, created, license, types, introduces, retracts, supersedes, hash of the public key
+# message, IRI, creators, created, license, types, introduces, retracts, supersedes, public key hash
 def describe_nanopubs(
     batch: MessageBatch,
 ) -> list[
@@ -858,27 +881,30 @@ def artifact_code_of_iri(iri: str) -> str | None: ...
 
 @final
 class Filter:
-    # prefixes: names and IRIs for prefixed names; they take precedence over declarations in logs
+    # prefixes: namespaces by prefix; they take precedence over declarations in logs
     def __new__(cls, prefixes: Mapping[str, str]) -> Filter: ...
     def begin_pattern(self) -> None: ...
-    # position: "subject", "predicate", "object", "graph" or "any"; raises OptionError: the text is not a term
+    # position: "subject", "predicate", "object", "graph" or "any"; raises OptionError if the text
+    # is not a valid term
     def term(self, position: str, text: str) -> None: ...
     def default_graph(self) -> None: ...
     def contains(self, text: str) -> None: ...
     def matches(self, expression: str) -> None: ...  # raises OptionError
-    # values of xsd:dateTime or xsd:date; raises OptionError: one is not such a value
+    # xsd:dateTime or xsd:date values; raises OptionError if one of them is invalid
     def within(self, first: str | None, end: str | None) -> None: ...
     # the messages that match, or those that do not
     def messages(self, batch: MessageBatch, inverted: bool) -> list[MessageBatch]: ...
-    # the messages with only the quads that match, or only those that do not; messages without any are left out
+    # the messages with only the quads that match, or only those that do not; messages without any
+    # are omitted
     def quads(self, batch: MessageBatch, inverted: bool) -> list[MessageBatch]: ...
-    def prefixes(self) -> list[str]: ...  # prefixes whose namespaces come from the logs
-    def undeclared(self) -> list[str]: ...  # those of them that no log has declared so far
+    def prefixes(self) -> list[str]: ...  # prefixes whose namespaces are taken from the logs
+    def undeclared(self) -> list[str]: ...  # prefixes that no log has declared so far
 
 @final
 class Query:
-    # prefixes: those that the query does not declare; timeout: in seconds, per message or for the whole dataset;
-    # max_rows: per message or for the whole dataset; raises QueryError: the query is invalid or not supported
+    # prefixes: namespaces by prefix, for prefixes that the query does not declare; timeout: in
+    # seconds, per message or for the entire dataset; max_rows: per message or for the entire
+    # dataset; raises QueryError if the query is invalid or not supported
     def __new__(
         cls,
         text: str,
@@ -893,16 +919,17 @@ class Query:
     @property
     def kind(self) -> str: ...  # "select", "construct" or "ask"
     @property
-    def asks_default(self) -> bool: ...  # whether a pattern queries the default graph, without FROM
+    def asks_default(self) -> bool: ...  # any pattern matches the default graph, without FROM
     @property
-    def variables(self) -> list[str]: ...  # of a SELECT, or of the template of a CONSTRUCT
+    def variables(self) -> list[str]: ...  # of SELECT, or of the template of CONSTRUCT
     @property
-    def prefixes(self) -> dict[str, str]: ...  # that the query declares
-    # Evaluate each message separately, from `start` until the result is large; continue at `done`.
+    def prefixes(self) -> dict[str, str]: ...  # namespaces that the query declares
+    # These evaluate each message separately, from `start` until the result is large. Continue at
+    # `done`.
     def solutions(self, batch: MessageBatch, start: int = 0) -> Evaluated: ...
     def construct(self, batch: MessageBatch, start: int = 0) -> Evaluated: ...
     def holds(self, batch: MessageBatch, start: int = 0) -> Evaluated: ...
-    # the messages that a CONSTRUCT creates from rows, one per row; None if there are no rows
+    # the messages that CONSTRUCT creates from rows, one per row; None if there are no rows
     def instantiate(self, results: ResultBatch) -> MessageBatch | None: ...
     # the first batch of rows may be empty
     def whole(self, dataset: QueryDataset) -> WholeResult: ...
@@ -911,7 +938,7 @@ class Query:
 @final
 class Evaluated:
     @property
-    def rows(self) -> ResultBatch | None: ...  # of a SELECT
+    def rows(self) -> ResultBatch | None: ...  # of SELECT
     @property
     def messages(self) -> list[int]: ...  # for each row, the number of its message in the batch
     @property
@@ -919,7 +946,7 @@ class Evaluated:
         self,
     ) -> MessageBatch | None: ...  # one message per evaluated message; None if there are none
     @property
-    def answers(self) -> list[bool]: ...  # of an ASK
+    def answers(self) -> list[bool]: ...  # of ASK, one per message
     @property
     def done(self) -> int: ...  # the first message that was not evaluated
     # why the evaluation ended at the message `done`, and the option that raises the limit
@@ -928,11 +955,13 @@ class Evaluated:
     @property
     def has_named(self) -> bool: ...  # whether a message has named graphs
 
-# The columns of the rows of a SELECT: source and message (unless all messages are one dataset), and the variables.
+# Typed columns of SELECT results: source and message (unless all messages form one dataset), and
+# the variables.
 @final
 class TypedColumns:
-    # types: by variable, one of string, iri, boolean, integer, decimal, float, double, dateTime, date, time or duration; other
-    # columns contain terms as N-Triples. Raises OptionError: unknown type or variable, or duplicate column name
+    # types: the type of each variable, one of string, iri, boolean, integer, decimal, float,
+    # double, dateTime, date, time or duration; other columns contain terms as N-Triples. Raises
+    # OptionError if a type or variable is unknown, or a column name would occur twice
     def __new__(
         cls,
         variables: Sequence[str],
@@ -941,8 +970,9 @@ class TypedColumns:
         messages: bool = True,
     ) -> TypedColumns: ...
     def __arrow_c_schema__(self) -> Any: ...
-    # the rows, and the number of values that are null because they do not match the type; raises UnsupportedError: a value
-    # does not match (message_index is its message), LimitError: the strings exceed 2 GiB
+    # the rows, and the number of values that are null because they do not fit their column. Raises
+    # UnsupportedError if a value does not fit (message_index is its message), LimitError if the
+    # strings exceed 2 GiB
     def of_messages(
         self,
         evaluated: Evaluated,
@@ -962,7 +992,8 @@ class TypedColumns:
 
 @final
 class WholeResult:
-    # yields rows, messages (one per row), or the answer of an ASK; raises LimitError: a limit ended the evaluation
+    # yields rows, messages (one per row), or the answer to an ASK query; raises LimitError if a
+    # limit ended the evaluation
     def __iter__(self) -> WholeResult: ...
     def __next__(self) -> ResultBatch | MessageBatch | bool: ...
     def close(self) -> None: ...
@@ -970,7 +1001,7 @@ class WholeResult:
 @final
 class QueryDataset:
     def __new__(cls) -> QueryDataset: ...
-    # raises LimitError: larger than 2 GiB
+    # raises LimitError if the dataset is larger than 2 GiB
     def add(self, batch: MessageBatch) -> None: ...
     @property
     def has_named(self) -> bool: ...

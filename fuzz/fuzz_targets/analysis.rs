@@ -1,5 +1,5 @@
-//! Reads arbitrary bytes as TriG and as RDF Patch, counts and compares the messages, and applies
-//! them as changes.
+//! Reads any bytes as TriG and as RDF Patch, computes statistics of the messages, compares them,
+//! and applies them as changes.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

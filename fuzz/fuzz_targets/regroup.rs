@@ -1,4 +1,4 @@
-//! Reads any bytes as TriG and groups the messages in every way.
+//! Reads any bytes as TriG, and regroups the messages by every criterion.
 #![no_main]
 
 use rdfm_laws::options::{Reading, format};

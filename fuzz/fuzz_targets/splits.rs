@@ -1,6 +1,6 @@
-//! Cuts any bytes as N-Quads into splits, which together contain the same messages as the log. Does
-//! the same with these messages as Jelly, with correct and wrong restart marks, and with any bytes as
-//! Jelly.
+//! Cuts any bytes as N-Quads into splits, and checks that these contain the same messages as the
+//! log. Does the same with these messages as Jelly, with correct and wrong restart marks, and with
+//! any bytes as Jelly.
 #![no_main]
 
 use rdfm_laws::options::{Reading, format};

@@ -102,5 +102,5 @@ def test_wrong_columns_are_refused(variables, types, text):
 
 def test_columns_require_a_select_query():
     ask = Query("ASK { ?s ?p ?o }")
-    with pytest.raises(OptionError, match="typed columns require the rows of a SELECT"):
+    with pytest.raises(OptionError, match="typed columns require the rows of a SELECT query"):
         TypedColumns([]).of_messages(ask.holds(batch()), batch())

@@ -105,7 +105,7 @@ def test_a_log_contains_one_kind(tmp_path, name):
     log = rdfm.create_log(tmp_path / "other", name)
     log.write(LOG[0])
     log.write([])
-    with pytest.raises(EncodeError, match="messages among rows of patches"):
+    with pytest.raises(EncodeError, match="found messages among patches"):
         log.close()
     assert not (tmp_path / "other").exists()
 
@@ -201,7 +201,7 @@ def test_results_are_not_read_back(tmp_path, name):
 def test_results_that_are_not_tables_are_refused(tmp_path, name):
     encode = formats.find(name).encode
     for batch, reason in [
-        (ResultBatch.from_rows([], [], boolean=True), "answer of an ASK query is not a table"),
+        (ResultBatch.from_rows([], [], boolean=True), "answer to an ASK query is not a table"),
         (ResultBatch.from_rows([], ["a", "a"]), "the variable 'a' occurs twice"),
         (ResultBatch.from_rows([], ["a\0b"]), r"the variable 'a\\u0000b' contains a NUL"),
     ]:
@@ -368,7 +368,7 @@ def test_logs_with_other_columns_end_a_stream(tmp_path):
     assert "the variables differ from those of earlier rows" in error()
     (folder / "2.srj").unlink()
     (folder / "3.nq").write_text("<a:s> <a:p> <a:o> .\n")
-    assert "messages among rows of results" in error()
+    assert "found messages among results" in error()
 
 
 def test_a_stream_needs_pyarrow(monkeypatch):

@@ -172,7 +172,7 @@ def test_options_and_kinds_without_rows_of_quads_are_refused(tmp_path, name):
     patches = PatchBatch.from_patches([Patch([Operation("TX")])])
     results = ResultBatch.from_rows([[S]], ["a"])
     for batch, kind in ((patches, "patches"), (results, "results")):
-        with pytest.raises(EncodeError, match=f"rows of quads require messages, not {kind}"):
+        with pytest.raises(EncodeError, match=f"quad rows require messages, not {kind}"):
             format.encode(batch, rows="quads")
     one = tmp_path / "one.nt"
     one.write_text("<a:s> <a:p> <a:o> .\n")

@@ -130,5 +130,5 @@ def test_a_missing_package_is_named_and_nothing_is_read(
 
 def test_a_boolean_answer_is_not_a_table():
     answer = b'{"head": {}, "boolean": true}'
-    with pytest.raises(ValueError, match="answer of an ASK query is not a table"):
+    with pytest.raises(ValueError, match="answer to an ASK query is not a table"):
         rdfm.open_results(answer, "results-json").to_pandas()

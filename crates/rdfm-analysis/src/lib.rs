@@ -1,8 +1,8 @@
 //! Analysis of batches: [`statistics`], [`comparison`], [`warnings`], [`streams`], [`nanopub`].
 //!
 //! - In: batches of logs from decoders. Out: numbers, differences, findings.
-//! - Cost: one pass over the term table and the quads of each batch. Memory is bounded.
-//! - Law: the division of messages into batches changes nothing.
+//! - Cost: one pass over each batch's term table and quads. Memory use is bounded.
+//! - Law: the division of messages into batches does not affect the results.
 
 pub mod comparison;
 pub mod nanopub;

@@ -1,9 +1,9 @@
-//! Comparison of messages: what is significant, independently of batches.
+//! Message comparison: significant differences, independently of batches.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::format_collect,
-    reason = "a test fails by panicking, and its texts are small"
+    reason = "tests fail by panicking, and their texts are small"
 )]
 
 use rdfm_analysis::comparison::{
@@ -25,7 +25,7 @@ fn limits(each: u64) -> Limits {
     }
 }
 
-/// The messages of a log of N-Quads in a short form: `;` ends a quad, `|` a message.
+/// Decodes a log of N-Quads in a short form: `;` ends a quad, `|` ends a message.
 fn log(text: &str) -> MessageBatch {
     let lines = text.replace(';', " .\n").replace('|', " .\n# @message\n");
     batches(&format!("{lines} .\n"), 8192).pop().unwrap()
@@ -71,7 +71,7 @@ fn differ(mode: Mode, a: &str, b: &str) -> bool {
 }
 
 /// Whether the full signatures differ.
-fn signed_apart(a: &str, b: &str) -> bool {
+fn full_signatures_differ(a: &str, b: &str) -> bool {
     let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, limits(STEPS));
     for (side, text) in [(Side::A, a), (Side::B, b)] {
         let undecided = comparer.collect(side, &log(text));
@@ -135,12 +135,12 @@ fn sets_ignore_order_labels_and_repetitions() {
         let [a, b] = [a, b].map(|text| text.replace('\'', "\""));
         assert_eq!(differ(Mode::Sets, &a, &b), different, "{a} {b}");
         assert_eq!(differ(Mode::Sets, &b, &a), different, "{b} {a}");
-        assert_eq!(signed_apart(&a, &b), different, "{a} {b}");
+        assert_eq!(full_signatures_differ(&a, &b), different, "{a} {b}");
     }
 }
 
 #[test]
-fn sequences_have_order_and_repetitions() {
+fn order_and_repetitions_matter_in_sequences() {
     for (a, b, different) in [
         (
             "<a:s> <a:p> <a:x>;<a:s> <a:p> <a:x>",
@@ -219,7 +219,7 @@ fn many_similar_blank_nodes_need_few_steps() {
         quads.join(";")
     };
     assert!(!differ(Mode::Sets, &leaves("a"), &leaves("b")));
-    assert!(!signed_apart(&leaves("a"), &leaves("b")));
+    assert!(!full_signatures_differ(&leaves("a"), &leaves("b")));
 }
 
 #[test]
@@ -268,7 +268,8 @@ fn surplus_messages_are_picked_in_order() {
     assert!(comparer.pick(Side::B, &b).is_empty());
 }
 
-/// A log of messages, each a complete graph of ten blank nodes. Each label has a different order of edges.
+/// A log of messages, each a complete graph of ten blank nodes. The order of edges depends on the
+/// label.
 fn cliques(label: &str, messages: usize) -> MessageBatch {
     let clique = (0..100)
         .map(|at| (at / 10, at % 10))
@@ -280,8 +281,8 @@ fn cliques(label: &str, messages: usize) -> MessageBatch {
     log(&vec![clique.collect::<Vec<_>>().join(";"); messages].join("|"))
 }
 
-/// A log of messages, each a strongly regular graph with 16 blank nodes of degree six: the rook's graph, or
-/// Shrikhande's.
+/// A log of messages, each a strongly regular graph with 16 blank nodes of degree six: the rook's
+/// graph or the Shrikhande graph.
 fn strongly_regular(is_rooks: bool, messages: usize) -> MessageBatch {
     let adjacent = |one: usize, other: usize| {
         let (across, down) = ((4 + one / 4 - other / 4) % 4, (4 + one % 4 - other % 4) % 4);
@@ -301,7 +302,7 @@ fn strongly_regular(is_rooks: bool, messages: usize) -> MessageBatch {
 }
 
 #[test]
-fn all_pairs_together_have_a_limit() {
+fn the_total_limit_applies_to_all_pairs() {
     let (a, b) = (strongly_regular(true, 5), strongly_regular(false, 5));
     let undecided = |total| {
         let limits = Limits { each: STEPS, total };
@@ -326,7 +327,7 @@ fn all_pairs_together_have_a_limit() {
 }
 
 #[test]
-fn picking_agrees_with_collecting() {
+fn pick_skips_messages_that_collect_omits() {
     let (a, b) = (cliques("a", 6), log("<a:s> <a:p> <a:o>"));
     let mut found = Vec::new();
     for total in (0..).map(|step| step * 20_000) {

@@ -1,8 +1,8 @@
-//! Stream types: the order of quads, and the rules for each message.
+//! Stream types: the quad order, and the rules for each message.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
-    reason = "a test fails by panicking"
+    reason = "tests fail by panicking"
 )]
 
 use rdfm_analysis::streams::{NamedGraphs, StreamRules, SubjectShape, ordered};
@@ -14,7 +14,7 @@ use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{TermId, TermKind};
 use rdfm_core::registry;
 
-/// The messages of a log of N-Quads in a short form: `;` ends a quad, `|` a message.
+/// Decodes a log of N-Quads in a short form: `;` ends a quad, `|` ends a message.
 fn log(text: &str) -> MessageBatch {
     let spec = registry::find("nq").unwrap();
     let values = Values::read(spec.reads(), [("generalized", GivenValue::from(true))]).unwrap();
@@ -80,7 +80,7 @@ fn quads_are_sorted_by_graph_subject_predicate_object() {
             terms.map(|id| shown(table, id)).join(" ")
         })
         .collect();
-    // The default graph is urn:x-arq:DefaultGraph, which comes after g:.
+    // The default graph is urn:x-arq:DefaultGraph, which sorts after g:.
     assert_eq!(
         lines,
         ["g: b: p: o:", "- a: p: z:", "- a: q: o:", "- b: p: o:"]
@@ -88,14 +88,14 @@ fn quads_are_sorted_by_graph_subject_predicate_object() {
 }
 
 #[test]
-fn literals_come_before_names() {
+fn literals_sort_before_iris_and_labels() {
     let text = "<s:> <p:> <a:>;<s:> <p:> _:a;<s:> <p:> \"z\"";
     assert_eq!(objects(text), [["\"z\"", "a", "a:"]]);
 }
 
 #[test]
 fn texts_are_compared_as_utf_16() {
-    // U+10000 is D800 DC00 in UTF-16, and so before U+FFFD.
+    // U+10000 is D800 DC00 in UTF-16 and therefore sorts before U+FFFD.
     let text = "<s:> <p:> <a:\u{fffd}>;<s:> <p:> <a:\u{10000}>;<s:> <p:> <a:\u{e9}>;<s:> <p:> <a:>";
     assert_eq!(
         objects(text),
@@ -105,7 +105,8 @@ fn texts_are_compared_as_utf_16() {
 
 #[test]
 fn literals_are_compared_with_their_quotes() {
-    // `"a"` comes before `"a!"`, since the quote is less than other characters except ! and space.
+    // `"a"` does not always sort before longer literals: the quote follows ! and space, but
+    // precedes all other characters.
     let text = r#"<s:> <p:> "ab";<s:> <p:> "a#";<s:> <p:> "a!";<s:> <p:> "a";<s:> <p:> "a\"""#;
     assert_eq!(
         objects(text),
@@ -133,7 +134,7 @@ fn literals_with_the_same_text_are_ordered_by_language_and_datatype() {
 }
 
 #[test]
-fn repeated_quads_are_left_out_of_their_message_only() {
+fn repeated_quads_are_removed_within_a_message() {
     let text = "<s:> <p:> <a:>;<s:> <p:> <b:>;<s:> <p:> <a:>|<s:> <p:> <a:>||<s:> <p:> <c:>";
     assert_eq!(
         objects(text),
@@ -142,7 +143,7 @@ fn repeated_quads_are_left_out_of_their_message_only() {
 }
 
 #[test]
-fn the_order_of_quads_changes_nothing() {
+fn quad_order_does_not_affect_the_result() {
     let one = "<s:> <p:> <a:> <g:>;_:b <p:> \"x\";<s:> <q:> \"x\"@en;<s:> <p:> <a:>";
     let other = "<s:> <q:> \"x\"@en;<s:> <p:> <a:>;_:b <p:> \"x\";<s:> <p:> <a:> <g:>";
     assert_eq!(objects(one), objects(other));
@@ -178,7 +179,7 @@ fn named_graph_streams_have_exactly_one() {
 }
 
 #[test]
-fn the_time_is_about_the_named_graph_in_the_default_graph() {
+fn the_default_graph_has_one_time_of_the_named_graph() {
     let timed = StreamRules {
         time: Some(b"t:".to_vec()),
         ..rules(NamedGraphs::One)
@@ -199,7 +200,7 @@ fn the_time_is_about_the_named_graph_in_the_default_graph() {
 }
 
 #[test]
-fn one_node_of_a_subject_graph_reaches_all_others() {
+fn subject_graphs_have_a_root() {
     let connected = StreamRules {
         has_root: true,
         rdf12: true,
@@ -229,7 +230,7 @@ fn one_node_of_a_subject_graph_reaches_all_others() {
 }
 
 #[test]
-fn shapes_select_exactly_one_node_together() {
+fn subject_shapes_select_exactly_one_node() {
     const TYPE: &str = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
     let shaped = StreamRules {
         subjects: vec![
@@ -259,7 +260,7 @@ fn shapes_select_exactly_one_node_together() {
 }
 
 #[test]
-fn other_terms_must_be_declared() {
+fn generalized_and_rdf12_terms_must_be_declared() {
     let all = StreamRules {
         rdf12: true,
         generalized_triples: true,

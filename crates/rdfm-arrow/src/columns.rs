@@ -1,10 +1,10 @@
-//! Result rows as typed columns, with the message that each row belongs to.
+//! Typed columns of result rows, with the message to which each row belongs.
 //!
-//! - In: variables and the requested types; rows of terms, and the message of each row.
-//! - Out: `source` and `message` if requested, then a column for each variable: terms as canonical
-//!   N-Triples, or values of the requested type.
-//! - Law: the schema depends only on the variables and types. A value that does not fit its type is
-//!   an error, or null and counted; it is never replaced by another value.
+//! - In: variables and their requested types, rows of terms, and the message of each row.
+//! - Out: `source` and `message` columns if requested, then one column per variable, with terms as
+//!   canonical N-Triples or values of the requested type.
+//! - Law: the schema depends only on the variables and types. A value that does not fit its column
+//!   is an error, or it becomes null and is counted. It is never replaced by another value.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -36,11 +36,12 @@ use crate::to_arrow::texts::{Texts, nulls};
 
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 const TOO_LARGE: &str = "the strings of the rows exceed 2 GiB in one batch; use smaller batches";
-/// Names of the columns that precede those of the variables.
-const OF_MESSAGES: [&str; 2] = ["source", "message"];
-/// Precision and scale of a decimal: digits in total, and digits after the decimal point.
+/// Names of the columns that precede the variables.
+const MESSAGE_COLUMNS: [&str; 2] = ["source", "message"];
+/// Precision and scale of a decimal: the total number of digits, and the number of digits after the
+/// decimal point.
 const DECIMAL: (u8, i8) = (38, 18);
-/// xsd:integer and the types derived from it.
+/// xsd:integer and its derived types.
 const INTEGERS: [&[u8]; 13] = [
     b"integer",
     b"long",
@@ -62,13 +63,13 @@ const INTEGERS: [&[u8]; 13] = [
 pub enum Type {
     /// Any term, as canonical N-Triples.
     Term,
-    /// Text of an IRI, or lexical form of any literal.
+    /// Text of an IRI, or lexical form of a literal.
     String,
     /// Text of an IRI.
     Iri,
     /// Value of an xsd:boolean.
     Boolean,
-    /// 64-bit value of an xsd:integer or a type derived from it.
+    /// 64-bit value of an xsd:integer or a derived type.
     Integer,
     /// Value of an xsd:decimal or an integer: 38 digits, 18 of them after the decimal point.
     Decimal,
@@ -76,18 +77,18 @@ pub enum Type {
     Float,
     /// Value of any numeric literal.
     Double,
-    /// Value of an xsd:dateTime, in microseconds of UTC. UTC if it has no time zone.
+    /// Value of an xsd:dateTime, in microseconds. UTC is the default time zone.
     DateTime,
     /// Value of an xsd:date as written, without its time zone.
     Date,
-    /// Value of an xsd:time, in microseconds of the day in UTC. UTC if it has no time zone.
+    /// Value of an xsd:time, in microseconds since midnight UTC. UTC is the default time zone.
     Time,
     /// Value of an xsd:dayTimeDuration, or of an xsd:duration without months, in microseconds.
     Duration,
 }
 
 impl Type {
-    /// Types that can be requested, with their names.
+    /// The types that can be requested, with their names.
     pub const NAMES: [(&'static str, Self); 11] = [
         ("string", Self::String),
         ("iri", Self::Iri),
@@ -103,7 +104,7 @@ impl Type {
     ];
 
     fn named(name: &str) -> Option<Self> {
-        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
+        let found = Self::NAMES.iter().find(|(type_name, _)| *type_name == name);
         found.map(|(_, found)| *found)
     }
 
@@ -143,21 +144,21 @@ impl Type {
     }
 }
 
-/// A value that does not fit the type of its column.
+/// A value that does not fit its column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
     /// Index of the row in the input.
     pub row: usize,
     /// Index of the row's message, if rows belong to messages.
     pub message: Option<u64>,
-    /// The variable, the value, and what was expected.
+    /// Names the variable, the value, and the expected value.
     pub reason: String,
 }
 
 /// Error from [`ResultColumns`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// A value does not fit.
+    /// A value does not fit its column.
     Misfit(Misfit),
     /// Any other error.
     Error(Error),
@@ -172,8 +173,8 @@ pub struct ResultColumns {
 }
 
 impl ResultColumns {
-    /// Creates the columns of `variables` with the requested `types`; with `of_messages`, they
-    /// follow `source` and `message`.
+    /// Creates the columns of `variables` with the requested `types`. If `of_messages` is true,
+    /// they follow `source` and `message` columns.
     ///
     /// # Errors
     /// A type or variable is unknown, or two columns would have the same name.
@@ -185,68 +186,71 @@ impl ResultColumns {
         let variables: Vec<Box<str>> = variables.into_iter().map(Into::into).collect();
         check_variables(&variables)?;
         for name in &variables {
-            if of_messages && OF_MESSAGES.contains(&&**name) {
+            if of_messages && MESSAGE_COLUMNS.contains(&&**name) {
                 return Err(format!(
                     "?{name} would be a second column named {name}; rename the variable"
                 )
                 .into());
             }
         }
-        let mut found = vec![Type::Term; variables.len()];
+        let mut column_types = vec![Type::Term; variables.len()];
         for (name, type_name) in types {
             let name = name.trim_start_matches(['?', '$']);
-            let Some(at) = variables.iter().position(|known| &**known == name) else {
-                let known: Vec<String> = variables.iter().map(|name| format!("?{name}")).collect();
-                let known = if known.is_empty() {
+            let Some(at) = variables.iter().position(|variable| &**variable == name) else {
+                let names: Vec<String> = variables.iter().map(|name| format!("?{name}")).collect();
+                let names = if names.is_empty() {
                     "none".to_owned()
                 } else {
-                    known.join(", ")
+                    names.join(", ")
                 };
                 return Err(format!(
-                    "cannot set the type of {}: there is no such variable; the variables are {known}",
+                    "cannot set the type of {}: there is no such variable; the variables are {names}",
                     quote(name.as_bytes())
                 )
                 .into());
             };
-            found[at] = Type::named(type_name.strip_prefix("xsd:").unwrap_or(type_name))
+            column_types[at] = Type::named(type_name.strip_prefix("xsd:").unwrap_or(type_name))
                 .ok_or_else(|| {
-                    let known: Vec<&str> = Type::NAMES.iter().map(|(name, _)| *name).collect();
+                    let type_names: Vec<&str> = Type::NAMES.iter().map(|(name, _)| *name).collect();
                     format!(
                         "unknown type {} for ?{name}; expected one of {}",
                         quote(type_name.as_bytes()),
-                        known.join(", ")
+                        type_names.join(", ")
                     )
                 })?;
         }
         Ok(Self {
             variables,
-            types: found,
+            types: column_types,
             of_messages,
         })
     }
 
-    /// Returns the schema, which does not depend on the rows.
+    /// Returns the schema. It does not depend on the rows.
     pub fn schema(&self) -> SchemaRef {
-        let [source, message] = OF_MESSAGES;
+        let [source, message] = MESSAGE_COLUMNS;
         let mut fields = Vec::with_capacity(self.types.len() + 2);
         if self.of_messages {
             fields.push(Field::new(source, DataType::Utf8, true));
             fields.push(Field::new(message, DataType::Int64, true));
         }
         let variables = self.variables.iter().zip(&self.types);
-        fields.extend(variables.map(|(name, of)| Field::new(&**name, of.data_type(), true)));
+        fields.extend(
+            variables.map(|(name, column_type)| Field::new(&**name, column_type.data_type(), true)),
+        );
         Arc::new(Schema::new(fields))
     }
 
-    /// Returns the columns of the rows, and the number of values that are null because they did not
-    /// fit.
+    /// Returns the columns for some rows, and the number of values that are null because they do
+    /// not fit their column.
     ///
-    /// `messages` contains the message index of each row, and `source` names their log; both are
-    /// used only if these columns were requested.
+    /// `messages` contains the message index of each row, and `source` is the name of the log. They
+    /// are used only if their columns were requested.
     ///
     /// # Errors
-    /// A value does not fit and misfits are not replaced by null; the rows have other variables or
-    /// lack a message each; the strings exceed 2 GiB.
+    /// A value does not fit its column and `misfits_are_null` is false, the rows have different
+    /// variables, the number of messages differs from the number of rows, or the strings exceed 2
+    /// GiB.
     pub fn record_batch(
         &self,
         rows: &ResultBatch,
@@ -299,7 +303,7 @@ impl From<MakeError> for Failure {
     }
 }
 
-/// Builder of the columns of some rows.
+/// Builds the columns for some rows.
 struct Maker<'a> {
     columns: &'a ResultColumns,
     rows: &'a ResultBatch,
@@ -321,7 +325,7 @@ impl Maker<'_> {
         self.strings(texts, valid)
     }
 
-    #[allow(clippy::unused_self, reason = "consistent with the other arrays")]
+    #[allow(clippy::unused_self, reason = "consistent with the other methods")]
     fn strings(&self, texts: Texts, valid: Vec<bool>) -> Result<ArrayRef, Failure> {
         let array = texts.strings(nulls(valid)).map_err(MakeError::from)?;
         Ok(Arc::new(array))
@@ -374,7 +378,7 @@ impl Maker<'_> {
 
     fn terms(&mut self, at: usize, places: &mut TermPlaces) -> Result<ArrayRef, Failure> {
         let mut terms = TermColumns::new(1, TermLayout::NTriples);
-        places.forget();
+        places.invalidate();
         let (table, mut bytes) = (self.rows.table(), self.bytes);
         for id in self.cells(at) {
             terms.add_optional(table, 0, id, places, &mut bytes)?;
@@ -421,7 +425,8 @@ impl Maker<'_> {
         Ok(Arc::new(PrimitiveArray::<T>::new(values, nulls(valid))))
     }
 
-    /// Returns the values that a variable's literals represent, and which of them are present.
+    /// Returns the values that a variable's literals represent, and whether each of them is
+    /// present.
     fn values<T: Default>(
         &mut self,
         at: usize,
@@ -447,7 +452,7 @@ impl Maker<'_> {
         Ok((values, valid))
     }
 
-    /// Counts a value that does not fit, or rejects it.
+    /// Counts or rejects a value that does not fit its column.
     fn misfit(&mut self, row: usize, at: usize, id: TermId) -> Result<(), Failure> {
         self.misfits += 1;
         if self.misfits_are_null {
@@ -471,8 +476,8 @@ const fn is_literal(kind: TermKind) -> bool {
     )
 }
 
-/// A valid literal with an XSD datatype other than xsd:string, without the whitespace around its
-/// lexical form.
+/// A valid literal with an XSD datatype other than xsd:string. Whitespace around its lexical form
+/// is removed.
 #[derive(Clone, Copy)]
 struct Literal<'a> {
     datatype: &'a [u8],
@@ -531,7 +536,8 @@ fn float(literal: Literal<'_>) -> Option<f32> {
     is_number.then(|| floating(literal))?
 }
 
-/// Parses a number as its datatype writes it; Rust spells NaN and the infinities differently.
+/// Parses a number in the lexical form of its datatype. Rust's parser accepts other spellings of
+/// NaN and the infinities.
 fn floating<T: FromStr>(literal: Literal<'_>) -> Option<T> {
     let inexact = matches!(literal.datatype, b"double" | b"float");
     match literal.text {
@@ -540,13 +546,13 @@ fn floating<T: FromStr>(literal: Literal<'_>) -> Option<T> {
         "NaN" if inexact => return "nan".parse().ok(),
         _ => {}
     }
-    let fits = |byte: u8| match byte {
+    let is_part_of_number = |byte: u8| match byte {
         b'0'..=b'9' | b'+' | b'-' => true,
         b'.' => !literal.is_integer(),
         b'e' | b'E' => inexact,
         _ => false,
     };
-    let is_number = literal.text.bytes().all(fits);
+    let is_number = literal.text.bytes().all(is_part_of_number);
     is_number.then(|| literal.text.parse().ok())?
 }
 
@@ -602,7 +608,7 @@ fn duration(literal: Literal<'_>) -> Option<i64> {
     micros(found.as_seconds())
 }
 
-/// Returns the microseconds, if they are an integer and fit 64 bits.
+/// Converts seconds to microseconds, if the result is an integer of at most 64 bits.
 fn micros(seconds: Decimal) -> Option<i64> {
     const PARTS: i128 = 1_000_000_000_000;
     let parts = i128::from_be_bytes(seconds.to_be_bytes());

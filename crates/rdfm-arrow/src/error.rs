@@ -1,9 +1,9 @@
-//! Error of a conversion between batches and Arrow.
+//! Errors of conversions between batches and Arrow.
 //!
-//! - In: an error of a lower layer. Out: its class, the row if a single row is at fault, and a
+//! - In: an error from a lower layer. Out: its class, the row if a single row caused it, and a
 //!   reason.
 //! - Law: an error of the class [`Malformed`](ErrorClass::Malformed) without a row means that the
-//!   columns do not have the types of rows.
+//!   columns have the wrong types.
 
 use std::fmt;
 
@@ -11,19 +11,20 @@ use arrow_schema::ArrowError;
 use rdfm_core::model::error::{ErrorClass, LimitExceeded};
 use rdfm_core::model::remedy::Reason;
 
-/// Error of a conversion to or from Arrow.
+/// An error of a conversion to or from Arrow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// Class of the error, which tells callers how to react.
+    /// Class of the error.
     pub class: ErrorClass,
-    /// Row, counted from the index of the first message; `None` if no single row is at fault.
+    /// Row number, counted from the index of the first message. `None` if no single row caused the
+    /// error.
     pub row: Option<u64>,
     /// The problem, the expected value and the remedy, without the row.
     pub reason: Reason,
 }
 
 impl Error {
-    /// An error for data that rows cannot represent.
+    /// Creates an error for data that rows cannot represent.
     pub(crate) fn refused(class: ErrorClass, reason: impl Into<Reason>) -> Self {
         Self {
             class,
@@ -32,12 +33,12 @@ impl Error {
         }
     }
 
-    /// An error for columns that are not those of rows.
+    /// Creates an error for missing columns or columns of the wrong type.
     pub(crate) fn shape(reason: String) -> Self {
         Self::refused(ErrorClass::Malformed, reason)
     }
 
-    /// An error in one row.
+    /// Creates an error in one row.
     pub(crate) fn in_row(row: u64, class: ErrorClass, reason: impl Into<Reason>) -> Self {
         Self {
             class,
@@ -48,7 +49,7 @@ impl Error {
 }
 
 impl fmt::Display for Error {
-    /// Formats the error as in `arrow: quad 0, object: expected a term, found null (row 3)`.
+    /// Formats the error like `arrow: quad 0, object: expected a term, found null (row 3)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "arrow: {}", self.reason)?;
         match self.row {
@@ -60,7 +61,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Arrow data that cannot be read.
+/// Arrow data cannot be read.
 impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Self {
         Self::shape(error.to_string())

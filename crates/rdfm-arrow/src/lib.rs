@@ -1,13 +1,14 @@
-//! Batches as Arrow and back: rows with one message each, and columns of values with one message
-//! each.
+//! Conversion between batches and Arrow: rows with one message each, and value columns with one
+//! message per value.
 //!
-//! - [`schema`]: the columns of rows.
-//! - [`to_arrow`]: batches to rows, and rows regrouped. [`from_arrow`]: rows to batches.
-//! - [`columns`]: result rows as typed columns, with the message of each row.
+//! - [`schema`]: row columns.
+//! - [`to_arrow`]: batches to rows, in record batches of similar size. [`from_arrow`]: rows to
+//!   batches.
+//! - [`columns`]: typed columns of result rows, with the message of each row.
 //! - [`parquet`]: sizes of Parquet pages before they are decoded.
-//! - [`values`]: columns of values, decoded and encoded.
-//! - [`widths`]: arrays in the types that a consumer requests.
-//! - [`error`]: errors, and the rows at fault.
+//! - [`values`]: decoding and encoding of value columns.
+//! - [`widths`]: conversion of arrays to the types that a consumer requests.
+//! - [`error`]: errors, and the rows that caused them.
 //!
 //! No Python and no I/O: the caller passes arrays in and out.
 

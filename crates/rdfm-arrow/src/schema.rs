@@ -1,8 +1,8 @@
 //! Columns of Arrow rows: names and types.
 //!
 //! - In: column names, or a requested schema. Out: the schema of the rows.
-//! - Law: all fields are nullable, and no field depends on the contents of a batch, except for the
-//!   variables of results. A row is a message ([`Layout`]) or a quad ([`QuadLayout`]).
+//! - Law: all fields are nullable. No field depends on the contents of a batch, except for result
+//!   variables. A row is a message ([`Layout`]) or a quad ([`QuadLayout`]).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub enum TermLayout {
 }
 
 impl TermLayout {
-    /// Returns the representation with a name: `ntriples` or `structs`.
+    /// Returns the representation with a name, `ntriples` or `structs`.
     ///
     /// # Errors
     /// The name is unknown; the text names it.
@@ -39,7 +39,7 @@ impl TermLayout {
         }
     }
 
-    /// Returns the type of a column of terms.
+    /// Returns the type of a term column.
     pub fn data_type(self) -> DataType {
         match self {
             Self::NTriples => DataType::Utf8,
@@ -48,19 +48,19 @@ impl TermLayout {
     }
 }
 
-/// Requested kind of rows.
+/// The requested kind of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowLayout {
-    /// One row per message, patch, or row of results.
+    /// One row per message, patch or result row.
     Whole(Layout),
     /// One row per quad.
     Quads(QuadLayout),
 }
 
 impl RowLayout {
-    /// Returns the requested rows of a kind of log: `messages` (also for patches and rows of
-    /// results) or `quads`, with `terms` as in [`TermLayout::by_name`]. Without names, the rows have the
-    /// default columns.
+    /// Returns the requested row layout for a kind of log. `rows` is `messages` (even for patches
+    /// and result rows) or `quads`; `terms` is a name of [`TermLayout::by_name`]. If `names` is
+    /// `None`, the rows have the default columns.
     ///
     /// # Errors
     /// The kind has no such rows, or a name is unknown; the text says which.
@@ -80,10 +80,7 @@ impl RowLayout {
                 columns: QuadColumn::by_names(names)?,
                 terms,
             })),
-            "quads" => Err(format!(
-                "rows of quads require messages, not {}",
-                kind.name()
-            )),
+            "quads" => Err(format!("quad rows require messages, not {}", kind.name())),
             other => Err(format!(
                 "rows must be 'messages' or 'quads', not {}",
                 quote(other.as_bytes())
@@ -92,7 +89,7 @@ impl RowLayout {
     }
 }
 
-/// Columns of rows with one message each, and the representation of their terms.
+/// The columns of rows with one message each, and the representation of terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Columns of the rows.
@@ -111,7 +108,7 @@ impl Layout {
     }
 }
 
-/// A layout with terms as N-Triples.
+/// Creates a layout with terms as N-Triples.
 impl From<Vec<Column>> for Layout {
     fn from(columns: Vec<Column>) -> Self {
         Self {
@@ -139,7 +136,7 @@ impl<const N: usize> From<&[Column; N]> for Layout {
     }
 }
 
-/// A column of rows with one quad each.
+/// A column of quad rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuadColumn {
     /// Source of the quad's message.
@@ -170,7 +167,7 @@ impl QuadColumn {
         }
     }
 
-    /// Returns the columns with these names; all columns without names.
+    /// Returns the columns with these names, or all columns if `names` is `None`.
     ///
     /// # Errors
     /// A name is unknown; the text says which.
@@ -195,7 +192,7 @@ impl QuadColumn {
     }
 }
 
-/// Columns of rows with one quad each, and the representation of their terms.
+/// The columns of quad rows, and the representation of terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuadLayout {
     /// Columns of the rows.
@@ -213,7 +210,7 @@ impl QuadLayout {
     }
 }
 
-/// A column of the row schema.
+/// A column of rows with one message each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
     /// Source of a message, as named by the caller.
@@ -230,7 +227,7 @@ pub enum Column {
     Position,
     /// Namespaces that a message declares or uses: a map of names to IRIs.
     Namespaces,
-    /// Cells of a row of results: a column for each variable, with the variable's name.
+    /// Cells of a result row: one column for each variable, with the variable's name.
     Variables,
 }
 
@@ -248,8 +245,8 @@ impl Column {
     /// Default columns of messages.
     pub const DEFAULT: [Self; 4] = [Self::Source, Self::Offset, Self::Quads, Self::Metadata];
 
-    /// Returns all columns of a kind of log, the default ones first, and the number of default
-    /// columns.
+    /// Returns all columns of a kind of log, beginning with the default columns, and the number of
+    /// default columns.
     const fn of(kind: Kind) -> (&'static [Self], usize) {
         match kind {
             Kind::Messages => (&Self::ALL, Self::DEFAULT.len()),
@@ -288,13 +285,13 @@ impl Column {
         }
     }
 
-    /// Returns the column with a name, in rows of a kind of log.
+    /// Returns the column with a name, for a kind of log.
     pub fn by_name(kind: Kind, name: &str) -> Option<Self> {
         let mut named = Self::of(kind).0.iter().copied();
         named.find(|column| *column != Self::Variables && column.name() == name)
     }
 
-    /// Returns the columns with these names; [`default_of`](Self::default_of) without names.
+    /// Returns the columns with these names, or the default columns if `names` is `None`.
     ///
     /// # Errors
     /// A name is unknown; the text says which.
@@ -304,14 +301,14 @@ impl Column {
         };
         let column = |name: &String| {
             Self::by_name(kind, name).ok_or_else(|| {
-                let known: Vec<&str> = Self::of(kind).0.iter().map(|one| one.name()).collect();
-                unknown(name, &known)
+                let expected: Vec<&str> = Self::of(kind).0.iter().map(|one| one.name()).collect();
+                unknown(name, &expected)
             })
         };
         names.iter().map(column).collect()
     }
 
-    /// Returns the columns of a requested schema, if rows of a kind of log can have it.
+    /// Returns the columns of a requested schema, if rows of this kind of log can have them.
     pub fn of_schema(kind: Kind, wanted: &Schema) -> Option<Vec<Self>> {
         let fields = wanted.fields().iter();
         let found: Option<Vec<Self>> = fields
@@ -340,29 +337,29 @@ impl Column {
 }
 
 /// Returns the error text for an unknown column name.
-fn unknown(name: &str, known: &[&str]) -> String {
+fn unknown(name: &str, expected: &[&str]) -> String {
     format!(
         "unknown column {}; expected one of {}",
         quote(name.as_bytes()),
-        known.join(", ")
+        expected.join(", ")
     )
 }
 
-/// Kind of rows from another producer.
+/// The kind of rows from another producer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowsOf {
-    /// Messages, with a column `quads`.
+    /// Messages, with a `quads` column.
     Messages,
-    /// Patches, with a column `operations`.
+    /// Patches, with an `operations` column.
     Patches,
-    /// Quads, with columns `message`, `subject`, `predicate` and `object`.
+    /// Quads, with `message`, `subject`, `predicate` and `object` columns.
     Quads,
 }
 
 /// Determines the kind of rows from their columns.
 ///
 /// # Errors
-/// The schema has both list columns, or none of the columns that identify the kind.
+/// The schema has both list columns, or lacks the columns that identify the kind.
 pub fn rows_of(schema: &Schema) -> Result<RowsOf, Error> {
     let named = |name: &str| schema.column_with_name(name).is_some();
     let has = |column: Column| named(column.name());
@@ -394,19 +391,19 @@ pub(crate) fn missing(column: &str, schema: &Schema) -> Error {
     ))
 }
 
-/// Returns the type of a column of quads, with terms as N-Triples.
+/// Returns the type of a `quads` column, with terms as N-Triples.
 pub fn quads_type() -> DataType {
     DataType::List(item_field(quad_fields(TermLayout::NTriples)))
 }
 
-/// Names of the fields of a quad.
+/// Field names of a quad.
 pub(crate) const PARTS: [&str; 4] = ["subject", "predicate", "object", "graph"];
 /// Datatype of literals with a language tag.
 pub(crate) const RDF_LANG_STRING: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
 /// Datatype of literals with a language tag and a base direction.
 pub(crate) const RDF_DIR_LANG_STRING: &[u8] =
     b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString";
-/// Names of the fields of a term.
+/// Field names of a term.
 pub(crate) const DETAILS: [&str; 5] = ["kind", "value", "datatype", "language", "direction"];
 
 fn fields_of<'a>(names: impl IntoIterator<Item = &'a str>, data_type: &DataType) -> Vec<Field> {
@@ -416,7 +413,7 @@ fn fields_of<'a>(names: impl IntoIterator<Item = &'a str>, data_type: &DataType)
         .collect()
 }
 
-/// Returns the fields of a term as a struct.
+/// Returns the fields of a term struct.
 pub(crate) fn term_fields() -> Fields {
     fields_of(DETAILS, &DataType::Utf8).into()
 }
@@ -461,10 +458,10 @@ pub fn schema<L: Into<Layout>>(layout: L, variables: &[Box<str>]) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// Rejects variables that cannot each name a column.
+/// Rejects variables that cannot be column names.
 ///
 /// # Errors
-/// A variable occurs twice, or contains a NUL, which ends names in Arrow's C data interface.
+/// A variable occurs twice, or contains a NUL, which terminates names in Arrow's C data interface.
 pub(crate) fn check_variables(variables: &[Box<str>]) -> Result<(), String> {
     let mut seen = HashSet::with_capacity(variables.len());
     for name in variables {

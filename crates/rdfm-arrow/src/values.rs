@@ -1,10 +1,10 @@
-//! Arrow columns of values that each contain one message as a complete log, as in the rows of a
-//! table or the records of a queue.
+//! Arrow columns whose values each contain one message as a complete log, such as table cells or
+//! queue records.
 //!
-//! - In: arrays of binary values, or of lists of quads or of operations, and a codec.
-//! - Out: an array of such lists, or of binary values; null for null.
-//! - Cost: a codec is reset for each value, not rebuilt.
-//! - Law: the result for a value does not depend on its neighbours.
+//! - In: arrays of binary values, or of quad or operation lists, and a codec.
+//! - Out: an array of lists or of binary values. Null remains null.
+//! - Cost: the codec is reset for each value, not created again.
+//! - Law: the result for a value does not depend on other values.
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,12 +30,12 @@ use crate::to_arrow::texts::{Texts, nulls};
 const TOO_LARGE: &str =
     "the result exceeds the 2 GiB limit of an Arrow array; convert fewer values at once";
 
-/// Error text for a value of several messages.
+/// Error text for a value that contains several messages.
 pub const SEVERAL: &str = "the value contains more than one message; read a log of several messages from a \
                             file (open_log, or Spark's format \"rdfm\"), or read the value as one message with \
                             dialect=\"plain\" (text) or frames=\"flat\" (Jelly)";
 
-/// Handling of a value that breaks its format.
+/// Handling of invalid values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnError {
     /// Return an error.
@@ -58,10 +58,10 @@ impl OnError {
     }
 }
 
-/// Returns the kind of log with a name, if values can be of that kind; results cannot.
+/// Returns the kind of log with a name, if values can have that kind. They cannot be results.
 ///
 /// # Errors
-/// The name is unknown or that of results; the text says which.
+/// The name is unknown, or values cannot have that kind; the text says which.
 pub fn kind(name: &str) -> Result<Kind, String> {
     match Kind::named(name)? {
         Kind::Results => Err("values must be messages or patches, not results".to_owned()),
@@ -74,17 +74,17 @@ pub fn kind(name: &str) -> Result<Kind, String> {
 pub enum Cause {
     /// The array has the wrong shape, a row contains an invalid term, or the result is too large.
     Arrow(Error),
-    /// The decoder's error: the value breaks its format, unless the error is internal.
+    /// The decoder's error. The value is invalid, unless the error is internal.
     Decode(DecodeError),
     /// The encoder's error.
     Encode(EncodeError),
-    /// The value contains more than one message: [`SEVERAL`].
+    /// The value contains more than one message; see [`SEVERAL`].
     Several,
 }
 
 impl Cause {
-    /// Whether the value breaks its format, so that it may become null.
-    fn is_of_value(&self) -> bool {
+    /// Whether the value is invalid, so that it may become null.
+    fn is_invalid_value(&self) -> bool {
         match self {
             Self::Decode(error) => error.class != ErrorClass::Internal,
             Self::Several => true,
@@ -93,13 +93,13 @@ impl Cause {
     }
 }
 
-/// An error, and the index of the value at fault.
+/// An error, and the index of the value that caused it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueError {
     /// The cause.
     pub cause: Box<Cause>,
-    /// Index of the value, from 0; `None` if no single value is at fault, or if the cause contains
-    /// the row.
+    /// Index of the value, from 0. `None` if no single value caused the error, or if the cause
+    /// contains the row.
     pub value: Option<usize>,
 }
 
@@ -145,10 +145,10 @@ fn made<T>(result: Result<T, impl Into<MakeError>>) -> Result<T, Error> {
     result.map_err(|error| error.into().into_error(TOO_LARGE))
 }
 
-/// Decodes binary values, each a complete log of one message, to lists of quads or of operations.
+/// Decodes binary values, each a complete log of one message, to quad or operation lists.
 ///
 /// # Errors
-/// A value breaks its format and does not become null, or the result is too large.
+/// A value is invalid and does not become null, or the result is too large.
 pub fn decode<R: lists::OutputListed>(
     arrays: impl Iterator<Item = Result<ArrayRef, ArrowError>>,
     on_error: OnError,
@@ -162,7 +162,7 @@ pub fn decode<R: lists::OutputListed>(
         let array = array?;
         let texts = binary(&array)?;
         for value in 0..array.len() {
-            if let Some(reason) = texts.wrong(value) {
+            if let Some(reason) = texts.invalid_reason(value) {
                 let error = Error::in_row(valid.len() as u64, ErrorClass::Malformed, reason);
                 return Err(error.into());
             }
@@ -170,7 +170,7 @@ pub fn decode<R: lists::OutputListed>(
             let (batch, is_valid) = match value.map(|value| only::<R>(decoder, value)) {
                 None => (None, false),
                 Some(Ok(batch)) => (batch, true),
-                Some(Err(cause)) if on_error == OnError::Null && cause.is_of_value() => {
+                Some(Err(cause)) if on_error == OnError::Null && cause.is_invalid_value() => {
                     (None, false)
                 }
                 Some(Err(cause)) => return Err(at(valid.len(), cause)),
@@ -188,7 +188,7 @@ pub fn decode<R: lists::OutputListed>(
     Ok(Arc::new(made(lists.finish(nulls(valid)))?))
 }
 
-/// Returns the single message of a value; `None` if the value has no message.
+/// Returns the only message of a value, or `None` if the value contains no message.
 fn only<R: KindOf>(decoder: &mut dyn Decoder, value: &[u8]) -> Result<Option<LogBatch<R>>, Cause> {
     decoder.reset();
     decoder.feed(value);
@@ -202,7 +202,7 @@ fn only<R: KindOf>(decoder: &mut dyn Decoder, value: &[u8]) -> Result<Option<Log
     Ok(Some(batch))
 }
 
-/// Reads an array of bytes.
+/// Reads an array of binary values.
 fn binary(array: &ArrayRef) -> Result<Strings, Error> {
     Strings::bytes(array, false).ok_or_else(|| {
         let found = array.data_type();
@@ -210,7 +210,7 @@ fn binary(array: &ArrayRef) -> Result<Strings, Error> {
     })
 }
 
-/// Encodes lists of quads or of operations to binary values, each a complete log of one message.
+/// Encodes quad or operation lists to binary values, each a complete log of one message.
 ///
 /// # Errors
 /// A term is not valid N-Triples, a message cannot be written, or the result is too large.
@@ -239,7 +239,7 @@ pub fn encode<R: InputListed>(
     Ok(Arc::new(made(array)?))
 }
 
-/// Builder of binary values.
+/// Builds binary values.
 struct Values<R: InputListed> {
     texts: Texts,
     valid: Vec<bool>,
@@ -247,7 +247,7 @@ struct Values<R: InputListed> {
 }
 
 impl<R: InputListed> Values<R> {
-    /// Encodes the messages of the batch so far.
+    /// Encodes the messages collected so far.
     fn flush(&mut self, encoder: &mut dyn Encoder) -> Result<(), ValueError> {
         let Some(batch) = self.messages.take() else {
             return Ok(());

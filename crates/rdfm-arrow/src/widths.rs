@@ -1,9 +1,10 @@
-//! Arrays with wider offsets, or with views.
+//! Conversion of arrays to wider offsets or views.
 //!
-//! - In: an array that this crate creates, and the type that a consumer requests.
-//! - Out: the array in this type, if only the widths of strings, binary values and lists differ.
-//! - Cost: new offsets or views; the bytes are shared. The casts of Arrow can do more, and would
-//!   add half to the size of the extension.
+//! - In: an array from this crate, and the type that a consumer requests.
+//! - Out: the array in the requested type, if only the widths of strings, binary values and lists
+//!   differ.
+//! - Cost: new offsets or views. The bytes are shared. Arrow's casts support more types, but would
+//!   increase the size of the extension by half.
 
 use std::sync::Arc;
 
@@ -15,7 +16,8 @@ use arrow_array::{
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
-/// Returns an array in another type, or `None` if more than widths and the order of fields differ.
+/// Converts an array to another type. Returns `None` if anything other than widths and field order
+/// differs.
 pub fn widened(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
     let from = array.data_type();
     if from == to {

@@ -1,5 +1,5 @@
-//! Rows of results as typed columns: values that fit or do not fit, and the schema.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+//! Typed columns of result rows: values that fit or do not fit, and the schema.
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use rdfm_core::model::term::TermId;
 
 const X: &str = "http://www.w3.org/2001/XMLSchema#";
 
-/// Rows of cells in N-Triples; an empty text is unbound.
+/// Result rows with cells in N-Triples. An empty text is an unbound cell.
 fn rows(variables: &[&str], rows: &[&[&str]]) -> ResultBatch {
     let mut builder = ResultBuilder::new(Limits::default());
     builder.set_head(Arc::new(ResultHead {
@@ -63,7 +63,7 @@ fn typed(name: &str, misfits_are_null: bool, cells: &[&str]) -> Result<Vec<Strin
 fn texts(batch: &RecordBatch, column: usize) -> Vec<String> {
     let mut array = Arc::clone(batch.column(column));
     if let Some(moments) = array.as_primitive_opt::<TimestampMicrosecondType>() {
-        // This build of Arrow has no time zone names.
+        // This build of Arrow does not support time zone names.
         array = Arc::new(moments.clone().with_timezone_opt::<Arc<str>>(None));
     }
     let text = |row| array_value_to_string(&array, row).unwrap();
@@ -149,7 +149,7 @@ fn values_are_converted_to_each_type() {
 }
 
 #[test]
-fn values_that_do_not_fit_are_errors_or_null() {
+fn misfits_are_errors_or_null() {
     for (name, cells) in [
         (
             "string",
@@ -384,7 +384,7 @@ fn rows_have_source_and_message_columns() {
 }
 
 #[test]
-fn the_schema_does_not_depend_on_rows() {
+fn schema_does_not_depend_on_rows() {
     let types = Type::NAMES.map(|(name, _)| (name, name));
     let names = Type::NAMES.map(|(name, _)| name);
     let columns = ResultColumns::new(names, types, false).unwrap();
@@ -413,30 +413,30 @@ fn the_schema_does_not_depend_on_rows() {
 
 #[test]
 fn invalid_columns_are_rejected() {
-    let refused = |variables: &[&'static str], types: &[(&'static str, &'static str)], of| {
+    let rejected = |variables: &[&'static str], types: &[(&'static str, &'static str)], of| {
         let columns = ResultColumns::new(variables.iter().copied(), types.iter().copied(), of);
         columns.unwrap_err().to_string()
     };
     assert_eq!(
-        refused(&["a", "b"], &[("c", "double")], true),
+        rejected(&["a", "b"], &[("c", "double")], true),
         "cannot set the type of 'c': there is no such variable; the variables are ?a, ?b"
     );
     assert_eq!(
-        refused(&["a"], &[("a", "number")], true),
+        rejected(&["a"], &[("a", "number")], true),
         "unknown type 'number' for ?a; expected one of string, iri, boolean, integer, decimal, float, double, \
          dateTime, date, time, duration"
     );
     assert_eq!(
-        refused(&["message"], &[], true),
+        rejected(&["message"], &[], true),
         "?message would be a second column named message; rename the variable"
     );
     assert!(ResultColumns::new(["message", "source"], [], false).is_ok());
     assert_eq!(
-        refused(&["a", "a"], &[], false),
+        rejected(&["a", "a"], &[], false),
         "the variable 'a' occurs twice, but column names must be unique"
     );
     assert_eq!(
-        refused(&["a\0b"], &[], false),
+        rejected(&["a\0b"], &[], false),
         r"the variable 'a\u0000b' contains a NUL character, which Arrow does not allow in column names; rename it"
     );
 }

@@ -1,5 +1,5 @@
-//! Batches from Arrow rows: all accepted types, slices and nulls, and rejected input.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+//! Batches from Arrow rows: accepted types, slices and nulls, and rejected input.
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod support;
 
@@ -35,7 +35,7 @@ fn read(rows: Vec<RecordBatch>) -> Result<MessageBatch, Error> {
     from_arrow::batch(reader(rows), DEPTH)
 }
 
-/// Structs of quads; an empty text is null.
+/// Quad structs. An empty text is null.
 fn structs(quads: &[QuadTexts]) -> StructArray {
     let column = |part: usize| -> ArrayRef {
         let texts = quads.iter().map(|quad| Some(&*quad[part]));
@@ -60,8 +60,8 @@ fn column(rows: &[&[QuadTexts]]) -> ArrayRef {
     Arc::new(ListArray::new(item, offsets, Arc::new(items), None))
 }
 
-/// Number of messages before the error of invalid rows, and the error.
-fn refused(quads: ArrayRef) -> (usize, Error) {
+/// Reads invalid rows. Returns the number of messages before the error, and the error.
+fn rejected(quads: ArrayRef) -> (usize, Error) {
     let rows = vec![record_batch(vec![("quads", quads)])];
     let whole = read(rows.clone()).unwrap_err();
     let mut rows = RowReader::<_, Quad>::new(reader(rows), 0, DEPTH);
@@ -81,7 +81,7 @@ fn refused(quads: ArrayRef) -> (usize, Error) {
 #[test]
 fn rows_round_trip() {
     let given = everything();
-    // The third row also uses a namespace of the first, which is not declared again.
+    // The third row also uses a namespace of the first row, which is not declared again.
     assert_eq!(messages(&read(vec![rows(&given)]).unwrap()), given);
     let twice = read(vec![rows(&given), rows(&given)]).unwrap();
     assert_eq!(twice.len(), 6);
@@ -107,7 +107,7 @@ fn a_slice_contains_only_its_own_rows() {
 }
 
 #[test]
-fn strings_of_every_type_and_fields_in_any_order_are_accepted() {
+fn all_string_types_and_field_orders_are_accepted() {
     let given = everything();
     let whole = rows(&given);
     let quads = whole.column_by_name("quads").unwrap().as_list::<i32>();
@@ -139,7 +139,7 @@ fn strings_of_every_type_and_fields_in_any_order_are_accepted() {
 }
 
 #[test]
-fn lists_of_every_type_are_accepted() {
+fn all_list_types_are_accepted() {
     let quads = [
         quad("<a:s>", "<a:p>", "\"1\"", ""),
         quad("<a:s>", "<a:p>", "\"2\"", "<a:g>"),
@@ -162,7 +162,7 @@ fn lists_of_every_type_are_accepted() {
 }
 
 #[test]
-fn runs_of_strings_and_a_missing_graph_are_accepted() {
+fn string_runs_and_a_missing_graph_are_accepted() {
     let run = |text: &str| -> ArrayRef {
         let ends = Int32Array::from(vec![2]);
         let values = StringArray::from(vec![text]);
@@ -191,12 +191,12 @@ fn runs_of_strings_and_a_missing_graph_are_accepted() {
 }
 
 #[test]
-fn a_null_row_is_a_message_without_quads() {
+fn null_rows_are_messages_without_quads() {
     let given = [numbers(0..2), numbers(2..3)];
     let made = rows(&given);
     let quads = made.column_by_name("quads").unwrap().as_list::<i32>();
     let (item, offsets, items, _) = quads.clone().into_parts();
-    // The null row still spans the first two quads.
+    // The null row still covers the first two quads.
     let nulls = NullBuffer::from(vec![false, true]);
     let lists = ListArray::new(item, offsets, items, Some(nulls));
     let metadata: ArrayRef = Arc::new(NullArray::new(2));
@@ -209,7 +209,7 @@ fn a_null_row_is_a_message_without_quads() {
 }
 
 #[test]
-fn an_invalid_term_is_reported_with_its_row_after_the_previous_rows() {
+fn invalid_terms_are_reported_after_the_previous_rows() {
     let good = quad("<a:s>", "<a:p>", "\"1\"", "");
     let nested = "<<( <a:s> <a:p> ".repeat(9) + "<a:o>" + &" )>>".repeat(9);
     for (bad, class, reason) in [
@@ -236,7 +236,7 @@ fn an_invalid_term_is_reported_with_its_row_after_the_previous_rows() {
     ] {
         let last = [good.clone(), bad];
         let rows = column(&[&[], &last[..1], &last]);
-        let (before, error) = refused(rows);
+        let (before, error) = rejected(rows);
         assert_eq!(before, 2);
         assert_eq!(error.row, Some(2), "{error}");
         assert_eq!(error.class, class, "{error}");
@@ -245,12 +245,12 @@ fn an_invalid_term_is_reported_with_its_row_after_the_previous_rows() {
 }
 
 #[test]
-fn a_null_quad_is_reported_with_its_row() {
+fn null_quads_are_reported_with_their_row() {
     let lists = column(&[&[], &[quad("<a:s>", "<a:p>", "\"1\"", "")]]);
     let (item, offsets, items, nulls) = lists.as_list::<i32>().clone().into_parts();
     let (fields, columns, _) = items.as_struct().clone().into_parts();
     let items = StructArray::new(fields, columns, Some(NullBuffer::new_null(1)));
-    let (before, error) = refused(Arc::new(ListArray::new(
+    let (before, error) = rejected(Arc::new(ListArray::new(
         item,
         offsets,
         Arc::new(items),
@@ -317,7 +317,7 @@ fn wrong_columns_are_rejected_without_a_row() {
 }
 
 #[test]
-fn batches_have_the_size_of_decoder_batches() {
+fn batches_are_as_large_as_decoder_batches() {
     let quads = numbers(0..1).quads;
     let rows = record_batch(vec![("quads", column(&vec![&*quads; 10_000]))]);
     let mut batches = RowReader::<_, Quad>::new(reader(vec![rows.clone(), rows]), 0, DEPTH);
@@ -325,12 +325,12 @@ fn batches_have_the_size_of_decoder_batches() {
     while let Some(batch) = batches.next_batch().unwrap() {
         counts.push(batch.len());
     }
-    // Batches span record batches.
+    // A batch may contain rows of several record batches.
     assert_eq!(counts, [8192, 8192, 20_000 - 2 * 8192]);
 }
 
 #[test]
-fn a_reader_error_follows_the_previous_rows() {
+fn reader_errors_are_returned_after_the_previous_rows() {
     let good = record_batch(vec![("quads", column(&[&[]]))]);
     let broken = arrow_schema::ArrowError::IoError("gone".to_owned(), std::io::Error::other("x"));
     let mut rows = RowReader::<_, Quad>::new([Ok(good), Err(broken)].into_iter(), 0, DEPTH);

@@ -1,5 +1,5 @@
-//! Rows of patches and of results.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+//! Patch rows and result rows.
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod support;
 
@@ -29,7 +29,7 @@ use support::{reader, record_batch, strings};
 const DEPTH: u32 = 8;
 const FIELDS: [&str; 6] = ["op", "name", "subject", "predicate", "object", "graph"];
 
-/// An operation as texts; empty texts are null.
+/// An operation as texts. Empty texts are null.
 type OperationTexts = [&'static str; 6];
 
 const S: &str = "<http://e/s>";
@@ -54,7 +54,7 @@ const ALL_OPERATIONS: [OperationTexts; 11] = [
     ["TA", "", "", "", "", ""],
 ];
 
-/// Structs of operations.
+/// Operation structs.
 fn structs(operations: &[OperationTexts]) -> StructArray {
     let column = |part: usize| -> ArrayRef {
         let texts = operations.iter().map(|texts| texts[part]);
@@ -166,7 +166,7 @@ fn columns_determine_the_kind_of_rows() {
     assert_eq!(rows(&["operations", "metadata"]), Ok(RowsOf::Patches));
     let parts = ["object", "message", "predicate", "subject"];
     assert_eq!(rows(&parts), Ok(RowsOf::Quads));
-    // Columns other than the quads of messages are ignored.
+    // If there is a `quads` column, other columns are ignored.
     assert_eq!(
         rows(&["quads", "message", "subject", "predicate", "object"]),
         Ok(RowsOf::Messages)
@@ -236,7 +236,7 @@ fn results_that_are_not_tables_are_rejected() {
         ..ResultHead::default()
     };
     for (head, reason) in [
-        (ask, "the answer of an ASK query is not a table"),
+        (ask, "the answer to an ASK query is not a table"),
         (head(&["a", "b", "a"]), "the variable 'a' occurs twice"),
         (
             head(&["a", "b\0c"]),
@@ -251,7 +251,7 @@ fn results_that_are_not_tables_are_rejected() {
 }
 
 #[test]
-fn result_rows_are_regrouped_independently_of_batches() {
+fn record_batches_of_results_do_not_depend_on_batches() {
     let cells: Vec<[String; 2]> = (0..20)
         .map(|row| [format!("\"{row}\""), format!("\"{}\"", row % 3)])
         .collect();
@@ -280,20 +280,20 @@ fn result_rows_are_regrouped_independently_of_batches() {
         assert_eq!(
             error.reason.text(),
             "the variables are not in the same order as in earlier rows: 'b', 'a', not 'a', 'b'; \
-             a table of results has only one list of variables"
+             a result table has only one list of variables"
         );
     }
 }
 
 #[test]
-fn a_batch_of_another_kind_is_rejected() {
+fn batches_of_another_kind_are_rejected() {
     let columns = Column::default_of(Kind::Messages);
     let mut rows = coalescer(Kind::Messages, columns, 10, 10).unwrap();
     let batch = patches(&[&ALL_OPERATIONS]);
     let error = rows.push_any((&batch).into(), None).unwrap_err();
     assert_eq!(
         error.reason.to_string(),
-        "patches among rows of messages; a table contains one kind of log"
+        "found patches among messages; a table contains only one kind of log"
     );
 }
 

@@ -1,5 +1,5 @@
-//! Rows with one quad each, and terms as structs.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+//! Quad rows, and terms as structs.
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod support;
 
@@ -31,7 +31,7 @@ fn layout(terms: TermLayout) -> QuadLayout {
     }
 }
 
-/// The messages that rows of quads can represent.
+/// Returns the parts of messages that quad rows can represent.
 fn quads_of(given: &[Message]) -> Vec<Message> {
     let quads = given.iter().map(|message| Message {
         quads: message.quads.clone(),
@@ -40,7 +40,7 @@ fn quads_of(given: &[Message]) -> Vec<Message> {
     quads.filter(|message| !message.quads.is_empty()).collect()
 }
 
-/// The messages of rows that are read in pieces of `piece` rows.
+/// Reads rows in pieces of `piece` rows.
 fn read(rows: &RecordBatch, piece: usize, parts: bool) -> Vec<MessageBatch> {
     let mut reader = QuadReader::new(0, 8, LIMIT, parts);
     let mut found = Vec::new();
@@ -83,7 +83,7 @@ fn a_row_contains_its_quad() {
 }
 
 #[test]
-fn requested_columns_are_built_in_any_order_and_repeatedly() {
+fn columns_can_be_requested_in_any_order_and_repeatedly() {
     let columns = [3, 2, 3].map(QuadColumn::Part);
     for terms in [TermLayout::NTriples, TermLayout::Structs] {
         let all = quad_record_batch(&[&batch(&everything())], &layout(terms), None).unwrap();
@@ -195,7 +195,7 @@ fn a_message_in_parts_is_not_empty() {
 }
 
 #[test]
-fn consecutive_rows_with_the_same_source_and_message_are_a_message() {
+fn consecutive_rows_with_the_same_source_and_message_form_a_message() {
     let given: Vec<Message> = [everything(), vec![numbers(0..40), numbers(0..1)]].concat();
     for terms in [TermLayout::NTriples, TermLayout::Structs] {
         let rows = quad_record_batch(&[&batch(&given)], &layout(terms), Some("a")).unwrap();
@@ -226,7 +226,7 @@ fn consecutive_rows_with_the_same_source_and_message_are_a_message() {
 }
 
 #[test]
-fn a_large_message_is_returned_in_parts_or_exceeds_the_limit() {
+fn large_messages_are_returned_in_parts_or_rejected() {
     let given = [numbers(0..3), numbers(0..20_000), numbers(0..2)];
     let made = batch(&given);
     let rows = quad_record_batch(&[&made], &layout(TermLayout::NTriples), None).unwrap();
@@ -254,7 +254,7 @@ fn a_large_message_is_returned_in_parts_or_exceeds_the_limit() {
 }
 
 #[test]
-fn invalid_rows_of_quads_are_rejected_after_the_previous_rows() {
+fn invalid_quad_rows_are_reported_after_the_previous_rows() {
     let column =
         |texts: &[Option<&str>]| -> ArrayRef { Arc::new(StringArray::from(texts.to_vec())) };
     let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(0), Some(1), Some(1), None]));
@@ -363,12 +363,12 @@ fn messages_with_structs_round_trip() {
             .collect()
     };
     assert_eq!(quads(messages(&back)), quads(given.clone()));
-    // Also for a slice, whose quads are surrounded by those of other rows.
+    // A slice, whose quads are between those of other rows, must also round-trip.
     let last: MessageBatch = from_arrow::batch(reader(vec![rows.slice(2, 1)]), 8).unwrap();
     assert_eq!(messages(&last)[0].quads, given[2].quads);
 }
 
-/// Terms that no text grammar can represent unchanged.
+/// Terms that no text format can represent unchanged.
 #[test]
 fn structs_of_unusual_terms_round_trip() {
     let mut builder = BatchBuilder::new(Limits::default());
@@ -408,7 +408,7 @@ fn structs_of_unusual_terms_round_trip() {
     assert_eq!(made.quads().len(), back.quads().len());
 }
 
-/// Terms as structs; empty texts are null.
+/// Terms as structs. Empty texts are null.
 fn structs(terms: &[[&str; 5]]) -> ArrayRef {
     let names = ["kind", "value", "datatype", "language", "direction"];
     let column = |at: usize| -> ArrayRef {

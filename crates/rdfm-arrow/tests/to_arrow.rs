@@ -1,5 +1,5 @@
-//! Rows from batches: the contents of each column, and regrouping.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+//! Rows from batches: the contents of each column, and the sizes of record batches.
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod support;
 
@@ -105,7 +105,7 @@ fn several_batches_become_one_record_batch() {
     assert_eq!(none.num_rows(), 0);
 }
 
-/// The record batches that a coalescer makes from batches.
+/// Returns the record batches that a coalescer creates from batches.
 fn coalesced(batches: &[MessageBatch], max_rows: usize, max_bytes: usize) -> Vec<RecordBatch> {
     let mut coalescer = Coalescer::<Quad>::new(ALL.to_vec(), max_rows, max_bytes).unwrap();
     let mut found = Vec::new();
@@ -118,7 +118,7 @@ fn coalesced(batches: &[MessageBatch], max_rows: usize, max_bytes: usize) -> Vec
 }
 
 #[test]
-fn rows_are_regrouped_independently_of_batches() {
+fn record_batches_do_not_depend_on_batches() {
     let all: Vec<_> = (0..20).map(|number| numbers(0..number % 4)).collect();
     let whole = batch(&all);
     for max_rows in [1, 3, 7, 20, 100] {
@@ -142,7 +142,7 @@ fn rows_are_regrouped_independently_of_batches() {
 
 #[test]
 fn a_record_batch_ends_with_the_row_that_exceeds_its_bytes() {
-    // Each message has a source string of 1 byte, and each quad has 5 + 5 + 3 bytes of terms.
+    // Each message has a source string of 1 byte, and the terms of each quad have 5 + 5 + 3 bytes.
     let all = [numbers(0..1), numbers(1..3), numbers(3..4), numbers(4..5)];
     let counts = |max_bytes| -> Vec<usize> {
         coalesced(&[batch(&all)], 100, max_bytes)
@@ -173,9 +173,9 @@ fn terms_after_a_cut_are_rendered_again() {
 #[test]
 fn bounds_of_zero_are_rejected() {
     for (max_rows, max_bytes) in [(0, 1), (1, 0)] {
-        let refused = Coalescer::<Quad>::new(ALL.to_vec(), max_rows, max_bytes).err();
+        let rejected = Coalescer::<Quad>::new(ALL.to_vec(), max_rows, max_bytes).err();
         assert_eq!(
-            refused.as_deref(),
+            rejected.as_deref(),
             Some("max_rows and max_bytes must be at least 1")
         );
     }

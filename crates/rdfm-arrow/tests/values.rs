@@ -1,5 +1,5 @@
-//! Columns of values with one message each, decoded and encoded separately.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+//! Value columns with one message per value, each decoded and encoded separately.
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod support;
 
@@ -45,7 +45,7 @@ fn encode(format: &str, quads: ArrayRef) -> Result<ArrayRef, ValueError> {
     values::encode::<Quad>(reader(vec![quads]), DEPTH, &mut *encoder(format))
 }
 
-/// A column of quads without null quads.
+/// A `quads` column without null quads.
 fn column(rows: &[Option<Vec<QuadTexts>>]) -> ArrayRef {
     let messages: Vec<_> = rows
         .iter()
@@ -88,7 +88,7 @@ fn values_round_trip() {
 }
 
 #[test]
-fn a_value_does_not_depend_on_its_neighbours() {
+fn values_do_not_affect_each_other() {
     for format in FORMATS {
         let all = encode(format, column(&rows())).unwrap();
         for (number, row) in rows().into_iter().enumerate() {
@@ -105,7 +105,7 @@ fn a_value_does_not_depend_on_its_neighbours() {
 }
 
 #[test]
-fn binary_arrays_of_every_type_are_accepted() {
+fn all_binary_array_types_are_accepted() {
     let value: &[u8] = b"<a:s> <a:p> <a:o> .\n";
     let small = binary(&[Some(value), None]);
     let dictionary = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Binary));
@@ -133,7 +133,7 @@ fn binary_arrays_of_every_type_are_accepted() {
 }
 
 #[test]
-fn an_invalid_value_is_an_error_or_null() {
+fn invalid_values_are_errors_or_null() {
     let good: &[u8] = b"<a:s> <a:p> <a:o> .\n";
     let many: &[u8] = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n";
     let values = [Some(good), None, Some(b"<a:s> oops"), Some(many), Some(b"")];
@@ -153,12 +153,12 @@ fn an_invalid_value_is_an_error_or_null() {
 fn on_error_is_found_by_name() {
     assert_eq!(OnError::by_name("raise"), Ok(OnError::Raise));
     assert_eq!(OnError::by_name("null"), Ok(OnError::Null));
-    let refused = OnError::by_name("skip").unwrap_err();
-    assert_eq!(refused, "on_error must be 'raise' or 'null', not 'skip'");
+    let rejected = OnError::by_name("skip").unwrap_err();
+    assert_eq!(rejected, "on_error must be 'raise' or 'null', not 'skip'");
 }
 
 #[test]
-fn an_encoding_error_contains_the_row() {
+fn encoding_errors_contain_the_row() {
     let named = vec![quad("<a:s>", "<a:p>", "<a:o>", "<a:g>")];
     let column = column(&[None, Some(vec![]), Some(named)]);
     let error = encode("ttl", column).unwrap_err();

@@ -1,5 +1,5 @@
-//! Arrays in requested types, compared with the casts of Arrow.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+//! Arrays in requested types, compared with the results of Arrow's casts.
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod support;
 
@@ -38,7 +38,7 @@ fn replaced(from: &DataType, text: &DataType, bytes: &DataType, large: bool) -> 
 }
 
 #[test]
-fn widths_are_those_that_a_cast_gives() {
+fn results_equal_those_of_casts() {
     let rows = rows();
     let texts = [DataType::Utf8, DataType::LargeUtf8, DataType::Utf8View];
     let binaries = [
@@ -79,7 +79,7 @@ fn other_casts_are_left_to_the_consumer() {
 }
 
 #[test]
-fn a_field_that_contains_nulls_cannot_become_non_nullable() {
+fn fields_with_nulls_cannot_become_non_nullable() {
     let rows = rows();
     let DataType::Struct(fields) = rows.data_type() else {
         unreachable!("rows are structs");

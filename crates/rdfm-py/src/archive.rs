@@ -1,4 +1,4 @@
-//! Members of a tar archive for Python: pieces in, tuples of members out.
+//! Tar archive members for Python: pieces in, member tuples out.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -27,7 +27,7 @@ impl TarMembers {
         }
     }
 
-    /// Take a piece of the archive, cut anywhere. Reads nothing.
+    /// Add a piece of the archive, cut anywhere. Nothing is read yet.
     #[pyo3(signature = (piece, /))]
     fn feed(&self, piece: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes = contiguous(piece)?;
@@ -40,14 +40,14 @@ impl TarMembers {
         self.with(archive::TarMembers::finish);
     }
 
-    /// Return the available members, or parts of them.
+    /// Return the members, or parts of members, that are available.
     ///
     /// Returns:
-    ///     Tuples of name, bytes, whether the member ends there, and the reason if it is rejected.
-    ///     Without a name, the bytes continue the previous member.
+    ///     Tuples of name, bytes, whether the member ends after them, and the reason if the member
+    ///     is rejected. If the name is None, the bytes continue the previous member.
     /// Raises:
-    ///     DecodeError: If the archive is invalid or truncated. Raised after all members before the
-    ///         error.
+    ///     DecodeError: If the archive is invalid or truncated. Raised after the members before the
+    ///         error have been returned.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.with(|members| {
             let parts = members

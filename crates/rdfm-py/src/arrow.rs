@@ -2,8 +2,8 @@
 //!
 //! - In: Python objects that export Arrow data; arrays and record batches of `rdfm-arrow`.
 //! - Out: readers of arrays and record batches; objects that export their data without a copy.
-//! - Law: a requested schema determines the columns, their order and the widths of their types. If
-//!   it requests more, the consumer converts the result, as the interface provides.
+//! - Law: a requested schema determines the columns, their order and the widths of their types. The
+//!   consumer must make any further conversion, as the interface allows.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use rdfm_core::model::error::ErrorClass;
 
 use crate::errors;
 
-/// Returns the exception for an error.
+/// Returns the exception for an `rdfm-arrow` error.
 pub fn exception(py: Python<'_>, error: rdfm_arrow::Error) -> PyErr {
     match (error.row, error.class) {
         (Some(row), class) => errors::row(py, row, class, error.reason),
@@ -42,21 +42,22 @@ pub fn exception(py: Python<'_>, error: rdfm_arrow::Error) -> PyErr {
     }
 }
 
-/// Returns the requested rows of a kind of log, with the default columns unless names are given.
+/// Returns the requested row layout for a kind of log, with the default columns if `names` is
+/// `None`.
 pub fn rows(kind: Kind, names: Option<&[String]>, rows: &str, terms: &str) -> PyResult<RowLayout> {
     RowLayout::by_name(kind, names, rows, terms).map_err(errors::option)
 }
 
-/// Returns the layout of messages, patches or results with these columns.
+/// Returns the layout with these columns for rows that are messages, patches or results.
 pub fn layout(kind: Kind, names: Option<&[String]>, terms: &str) -> PyResult<Layout> {
     match rows(kind, names, "messages", terms)? {
         RowLayout::Whole(layout) => Ok(layout),
-        RowLayout::Quads(_) => Err(errors::internal("rows of quads".to_owned())),
+        RowLayout::Quads(_) => Err(errors::internal("unexpected quad rows".to_owned())),
     }
 }
 
-/// Returns the columns that a consumer requests; otherwise the default columns (a consumer checks the
-/// schema of the result).
+/// Returns the columns that a consumer requests. If the request cannot be met, returns the default
+/// columns: the consumer checks the schema of the result.
 pub fn requested_columns<R: Rowed>(
     requested: Option<&Bound<'_, PyCapsule>>,
 ) -> PyResult<Vec<Column>> {
@@ -120,7 +121,8 @@ fn array_capsules<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Bound<'py
     PyTuple::new(py, [type_capsule(py, array)?, values])
 }
 
-/// Returns an array in the requested type if only widths differ, or unchanged.
+/// Converts an array to the requested type if only the widths differ; otherwise returns it
+/// unchanged.
 fn as_requested(array: ArrayRef, requested: Option<&Bound<'_, PyCapsule>>) -> PyResult<ArrayRef> {
     let Some(requested) = requested else {
         return Ok(array);
@@ -237,7 +239,7 @@ pub fn record_batch<R: Rowed>(
         .map_err(|error| exception(py, error))
 }
 
-/// Converts several batches of messages to one Arrow batch, with a row per message or per quad.
+/// Converts several message batches to one Arrow batch, with one row per message or quad.
 pub fn batch_of_rows(
     py: Python<'_>,
     batches: &[&MessageBatch],
@@ -253,10 +255,10 @@ pub fn batch_of_rows(
         .map_err(|error| exception(py, error))
 }
 
-/// Reader of an object's record batches.
+/// A reader of record batches.
 pub type Reader = Box<dyn RecordBatchReader + Send>;
 
-/// Reads the record batches of an object.
+/// Returns a reader of the record batches that an object exports.
 pub fn reader(object: &Bound<'_, PyAny>) -> PyResult<Reader> {
     expect_arrow(object, "an object")?;
     Ok(Box::new(Guarded(
@@ -267,7 +269,7 @@ pub fn reader(object: &Bound<'_, PyAny>) -> PyResult<Reader> {
 /// Imports the data that an object exports.
 fn imported<'a, 'py, T: FromPyObject<'a, 'py>>(object: &'a Bound<'py, PyAny>) -> PyResult<T> {
     let py = object.py();
-    // pyarrow knows the sizes of its buffers; the exported structs do not contain them.
+    // pyarrow must validate its data, because the exported structs do not contain buffer sizes.
     if object
         .get_type()
         .module()?
@@ -281,10 +283,10 @@ fn imported<'a, 'py, T: FromPyObject<'a, 'py>>(object: &'a Bound<'py, PyAny>) ->
     catch_unwind(AssertUnwindSafe(|| {
         object.extract::<T>().map_err(Into::into)
     }))
-    .unwrap_or_else(|_| Err(malformed(py, CONTRADICTION)))
+    .unwrap_or_else(|_| Err(malformed(py, INCONSISTENT)))
 }
 
-const CONTRADICTION: &str = "lengths, offsets or buffers contradict each other";
+const INCONSISTENT: &str = "lengths, offsets or buffers are inconsistent";
 
 fn malformed(py: Python<'_>, reason: &str) -> PyErr {
     let reason = reason.lines().next().unwrap_or_default();
@@ -296,7 +298,7 @@ fn malformed(py: Python<'_>, reason: &str) -> PyErr {
     )
 }
 
-/// A reader that returns an error instead of a panic for inconsistent arrays.
+/// A reader that returns an error instead of panicking if arrays are inconsistent.
 struct Guarded<T: ?Sized>(Box<T>);
 
 impl<T: ?Sized, R> Iterator for Guarded<T>
@@ -308,7 +310,7 @@ where
     fn next(&mut self) -> Option<Self::Item> {
         catch_unwind(AssertUnwindSafe(|| self.0.next())).unwrap_or_else(|_| {
             Some(Err(ArrowError::InvalidArgumentError(
-                CONTRADICTION.to_owned(),
+                INCONSISTENT.to_owned(),
             )))
         })
     }
@@ -320,10 +322,10 @@ impl RecordBatchReader for Guarded<dyn RecordBatchReader + Send> {
     }
 }
 
-/// Iterator over an object's arrays.
+/// An iterator over arrays.
 pub type Arrays = Box<dyn Iterator<Item = Result<ArrayRef, ArrowError>> + Send>;
 
-/// Reads the arrays of an object.
+/// Returns an iterator over the arrays that an object exports.
 pub fn arrays(values: &Bound<'_, PyAny>) -> PyResult<Arrays> {
     expect_arrow(values, "an array")?;
     Ok(Box::new(Guarded(

@@ -1,7 +1,8 @@
-//! Arrow rows for Python: several batches as one, rows regrouped, and batches from rows.
+//! Arrow rows for Python: batches to rows, merging and resizing of Arrow batches, and rows to
+//! batches.
 //!
 //! - In: batches, or Arrow rows. Out: Arrow batches, or batches.
-//! - Cost: all work is done without the GIL, and results are passed without a copy.
+//! - Cost: the GIL is released during all work, and results are passed without a copy.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -19,10 +20,10 @@ use crate::batch::MessageBatch;
 use crate::codecs::{core_batch, python_batch};
 use crate::{errors, options};
 
-/// Convert several batches to one Arrow batch, as `MessageBatch.to_arrow` does for one.
+/// Convert several batches to one Arrow batch, like `MessageBatch.to_arrow` for a single batch.
 ///
 /// Raises:
-///     LimitError: If the strings would exceed 2 GiB; see `ArrowCoalescer`.
+///     LimitError: If the strings would exceed 2 GiB; use `ArrowCoalescer` instead.
 #[pyfunction]
 #[pyo3(signature = (batches, columns=None, source=None, *, rows="messages", terms="ntriples"))]
 fn coalesce(
@@ -38,17 +39,17 @@ fn coalesce(
     arrow::batch_of_rows(py, &batches, &rows, source)
 }
 
-/// Regroups messages into Arrow batches of even size.
+/// Collects messages in Arrow batches of similar size.
 ///
-/// Each batch ends after `max_rows` rows or with the row that exceeds `max_bytes` bytes of strings;
-/// the last one is smaller.
+/// Each batch ends after `max_rows` rows or with the row that exceeds `max_bytes` bytes of strings.
+/// The last one may be smaller.
 ///
 /// Args:
-///     columns: As in `to_arrow` of a batch; results have one column per variable.
+///     columns: Same as for a batch's `to_arrow`. Results have one column per variable.
 ///     kind: "messages", "patches" or "results".
 ///     max_rows: Number of rows after which an Arrow batch ends.
 ///     max_bytes: Bytes of strings after which an Arrow batch ends.
-///     rows: Kind of rows: "messages", or "quads" of messages.
+///     rows: What each row contains: "messages" or, if `kind` is "messages", "quads".
 ///     terms: "ntriples", or "structs" of kind, value, datatype, language and direction.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct ArrowCoalescer {
@@ -82,14 +83,14 @@ impl ArrowCoalescer {
         })
     }
 
-    /// Take a batch's messages; return the completed Arrow batches.
+    /// Add the messages of a batch and return the completed Arrow batches.
     ///
     /// Args:
     ///     batch: The messages.
-    ///     source: Text of their source column; null by default.
+    ///     source: Value of the source column; null by default.
     /// Raises:
     ///     LimitError: If the strings of one message exceed 2 GiB.
-    ///     ValueError: If the batch is of another kind, is the answer of an ASK query, or has
+    ///     ValueError: If the batch is of another kind, is the answer to an ASK query, or contains
     ///         results whose variables differ from those of earlier rows.
     #[pyo3(signature = (batch, source=None))]
     fn push(
@@ -109,11 +110,11 @@ impl ArrowCoalescer {
         Ok(rest.map(ArrowBatch::new))
     }
 
-    /// Return counts of the data that the rows of quads so far do not contain.
+    /// Return counts of the data that the quad rows so far omit.
     ///
     /// Returns:
-    ///     The number of messages without quads, of metadata entries, and of messages that cannot
-    ///     be distinguished from the previous one because it has the same source and index.
+    ///     The numbers of messages without quads, of metadata entries, and of messages that cannot
+    ///     be distinguished from the previous message because it has the same source and index.
     fn dropped(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
         let dropped = self.with(py, |coalescer| Ok(coalescer.dropped()))?;
         Ok((dropped.empty_messages, dropped.metadata, dropped.merged))
@@ -121,7 +122,7 @@ impl ArrowCoalescer {
 }
 
 impl ArrowCoalescer {
-    /// Works with the rows with the GIL released; a panic drops them.
+    /// Runs `work` on the rows without the GIL. If it panics, the rows are dropped.
     fn with<R: Send>(
         &self,
         py: Python<'_>,
@@ -138,22 +139,23 @@ impl ArrowCoalescer {
     }
 }
 
-/// Iterate over batches of the messages in Arrow rows, of the size that a decoder returns.
+/// Iterate over batches of the messages in Arrow rows. The batches have the same size as a
+/// decoder's.
 ///
-/// Rows with a column `operations` are patches. Rows without a column `operations` or `quads` have
-/// one quad each.
+/// Rows with an `operations` column are patches. Rows with neither an `operations` nor a `quads`
+/// column contain one quad each.
 ///
 /// Args:
 ///     rows: Any object with the Arrow PyCapsule interface, as in `MessageBatch.from_arrow`.
-///     first_index: Index of the first row's message; errors count from it too.
+///     first_index: Index of the first row's message; error positions are relative to it, too.
 ///     max_depth: Maximum nesting of triple terms.
 ///     max_message_bytes: Maximum size of a message in decoded bytes; 2 GiB by default.
 /// Returns:
 ///     An iterator that reads on demand. At the first term that is not valid N-Triples, it yields
 ///     the messages of all rows before it, then raises DecodeError, and again on later calls.
 /// Raises:
-///     TypeError: If `rows` is not Arrow data, has both columns `quads` and `operations`, or has
-///         neither and also lacks the columns of rows with one quad each.
+///     TypeError: If `rows` is not Arrow data, has both a `quads` and an `operations` column, or
+///         has neither of them and lacks the columns of quad rows.
 #[pyfunction]
 #[pyo3(signature = (rows, *, first_index=0, max_depth=64, max_message_bytes=None))]
 fn batches_from_arrow(
@@ -192,7 +194,7 @@ fn batches_from_arrow(
     })
 }
 
-/// Converter of rows into batches of any kind.
+/// Converts rows to batches of any kind.
 trait Batches: Send {
     fn next_batch(&mut self) -> Result<Option<Batch>, rdfm_arrow::Error>;
 }
@@ -203,7 +205,7 @@ impl<R: rdfm_arrow::from_arrow::InputListed> Batches for RowReader<Reader, R> {
     }
 }
 
-/// Converter of rows of quads into batches.
+/// Converts quad rows to batches.
 struct QuadBatches {
     reader: Reader,
     quads: QuadReader,
@@ -227,13 +229,13 @@ impl Batches for QuadBatches {
     }
 }
 
-/// Reads messages from Arrow rows with one quad each, record batch by record batch.
+/// Reads messages from quad rows, one record batch at a time.
 ///
 /// Args:
 ///     first_index: Index of the first message.
 ///     max_depth: Maximum nesting of triple terms.
 ///     max_message_bytes: Maximum size of a message in decoded bytes.
-///     parts: Whether large messages are returned in parts.
+///     parts: Whether to return large messages in parts.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct QuadRows {
     quads: Mutex<QuadReader>,
@@ -256,10 +258,10 @@ impl QuadRows {
         })
     }
 
-    /// Take the next rows, after `next_batch` has returned None.
+    /// Add the next rows, after `next_batch` has returned None.
     ///
     /// Raises:
-    ///     TypeError: If the columns are not those of rows of quads.
+    ///     TypeError: If the columns are not those of quad rows.
     fn feed(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<()> {
         for rows in arrow::reader(rows)? {
             let rows = rows.map_err(|error| arrow::exception(py, error.into()))?;
@@ -276,11 +278,12 @@ impl QuadRows {
         })
     }
 
-    /// Return the next batch; None means "more input", and after `finish` "done".
+    /// Return the next batch. None means that more input is needed or, after `finish`, that there
+    /// are no more batches.
     ///
     /// Raises:
-    ///     DecodeError: If a row is invalid. Raised after the messages before that row, and again
-    ///         on later calls.
+    ///     DecodeError: If a row is invalid. Raised after the messages before that row have been
+    ///         returned, and again on later calls.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let batch = self.with(py, QuadReader::next_batch)?;
         batch
@@ -288,7 +291,7 @@ impl QuadRows {
             .transpose()
     }
 
-    /// Next row of the current input; None if all rows were read.
+    /// Index of the next row in the current input; None if all rows have been read.
     #[getter]
     fn row(&self, py: Python<'_>) -> PyResult<Option<usize>> {
         self.with(py, |quads| Ok(quads.row()))
@@ -311,7 +314,7 @@ impl QuadRows {
     }
 }
 
-/// Iterator over the batches of Arrow rows.
+/// An iterator over the batches of Arrow rows.
 #[pyclass(frozen, module = "rdfm._core")]
 struct ArrowRows {
     /// Taken out during a read, so that no lock is held while another thread may run.

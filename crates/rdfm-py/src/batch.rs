@@ -27,13 +27,13 @@ use crate::terms::Quad;
 use crate::views::{View, iterate};
 use crate::{arrow, build, errors, options};
 
-/// Number of a message in its batch, and name and IRI of a namespace.
+/// Number of a message in its batch, and the name and IRI of a namespace.
 type Declaration<'py> = (u32, Bound<'py, PyString>, Bound<'py, PyString>);
 
 /// Consecutive messages of a log, columnar and dictionary-encoded.
 ///
-/// Iteration yields `Message` views; the batch exports Arrow through the PyCapsule interface, with
-/// one row per message.
+/// Iteration yields `Message` views. The batch exports Arrow data through the PyCapsule interface,
+/// with one row per message.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct MessageBatch {
     view: View<term::Quad>,
@@ -182,7 +182,7 @@ impl MessageBatch {
         Ok(dict)
     }
 
-    /// Return the namespaces in force at a message: names (without colon) and IRIs.
+    /// Return the namespaces in scope at a message: names (without colon) and IRIs.
     fn namespaces<'py>(&self, py: Python<'py>, message: isize) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (name, iri) in self.view.batch.namespaces(self.view.at(message)?).iter() {
@@ -194,7 +194,7 @@ impl MessageBatch {
         Ok(dict)
     }
 
-    /// Whether any namespace is in force at a message.
+    /// Whether any namespace is in scope at a message.
     fn has_namespaces(&self, message: isize) -> PyResult<bool> {
         let message = self.view.at(message)?;
         let declared = self.view.batch.namespace_changes();
@@ -204,7 +204,7 @@ impl MessageBatch {
                 .is_some_and(|change| change.message as usize <= message))
     }
 
-    /// Return the namespaces that messages of the batch declare, in order.
+    /// Return the namespaces that the batch's messages declare, in order.
     ///
     /// Returns:
     ///     Tuples of the message's number in the batch, the name (without colon) and the IRI.
@@ -226,12 +226,13 @@ impl MessageBatch {
         self.view.position(message)
     }
 
-    /// Return the messages from `start` up to `stop`, sharing this batch's terms.
+    /// Return the messages from `start` up to `stop` (exclusive), sharing this batch's terms.
     fn slice(&self, start: usize, stop: usize) -> Self {
         Self::new(self.view.slice(start, stop))
     }
 
-    /// Return the same messages with the quads of the default graph moved to the named graph.
+    /// Return the same messages with the quads of the default graph moved to the graph with this
+    /// name.
     ///
     /// Raises:
     ///     OptionError: If the name is not an absolute IRI.
@@ -241,7 +242,8 @@ impl MessageBatch {
             .map_err(errors::option)
     }
 
-    /// Return the count of each predicate: IRIs without brackets, other terms as N-Triples.
+    /// Return the number of occurrences of each predicate. IRIs are written without angle brackets,
+    /// other terms as N-Triples.
     fn predicate_counts(&self, py: Python<'_>) -> PyResult<FxHashMap<String, u64>> {
         errors::guarded(py, || {
             let table = self.view.batch.table();
@@ -253,7 +255,7 @@ impl MessageBatch {
         })
     }
 
-    /// Return the count of each datatype among the literal objects.
+    /// Return the number of occurrences of each datatype among the literals that are objects.
     fn datatype_counts(&self, py: Python<'_>) -> PyResult<FxHashMap<String, u64>> {
         errors::guarded(py, || {
             let table = self.view.batch.table();
@@ -272,10 +274,10 @@ impl MessageBatch {
     ///
     /// Args:
     ///     columns: Any of "source", "offset", "quads", "metadata", "position", "namespaces", in
-    ///         the requested order; the first four by default. For rows of quads, any of "source",
+    ///         the requested order; the first four by default. For quad rows, any of "source",
     ///         "message", "subject", "predicate", "object", "graph"; all by default.
-    ///     source: Text of the source column; null by default.
-    ///     rows: Kind of rows: "messages" or "quads".
+    ///     source: Value of the source column; null by default.
+    ///     rows: What each row contains: "messages" or "quads".
     ///     terms: "ntriples", or "structs" of kind, value, datatype, language and direction.
     /// Returns:
     ///     An object with the Arrow PyCapsule interface: `pyarrow.record_batch(…)` accepts it.
@@ -317,17 +319,17 @@ impl MessageBatch {
         arrow::export_schema(py, &self.view.batch)
     }
 
-    /// Create a batch from Arrow rows with one message or quad each.
+    /// Create a batch from Arrow rows that each contain one message or one quad.
     ///
     /// Args:
-    ///     batch: Any object with the Arrow PyCapsule interface (array or stream) and a column
-    ///         `quads` as in `to_arrow`; the column `metadata` is read too, if present. Or rows of
-    ///         quads, with columns `message`, `subject`, `predicate` and `object`: consecutive rows
-    ///         with the same source and message form a message.
+    ///     batch: Any object with the Arrow PyCapsule interface (array or stream). It has either a
+    ///         `quads` column as in `to_arrow` and optionally a `metadata` column, or quad rows
+    ///         with the columns `message`, `subject`, `predicate` and `object`. Consecutive quad
+    ///         rows with the same source and message form a message.
     ///     max_depth: Maximum nesting of triple terms.
     /// Raises:
     ///     DecodeError: If a term is not valid N-Triples; the error names the row and the term.
-    ///     TypeError: If `batch` is not Arrow data, or its columns have other types.
+    ///     TypeError: If `batch` is not Arrow data, or a column is missing or has another type.
     #[staticmethod]
     #[pyo3(signature = (batch, *, max_depth=64))]
     fn from_arrow(py: Python<'_>, batch: &Bound<'_, PyAny>, max_depth: u32) -> PyResult<Self> {
@@ -350,9 +352,9 @@ impl MessageBatch {
     /// Args:
     ///     messages: `Message` objects or iterables of `Quad`.
     ///     first_index: Index of the first message in the log.
-    ///     after: The previous batch of the log, whose namespaces stay in force.
+    ///     after: The previous batch of the log, whose namespaces remain in scope.
     /// Raises:
-    ///     TypeError: If anything else is given.
+    ///     TypeError: If `messages` contains anything else.
     #[staticmethod]
     #[pyo3(signature = (messages, *, first_index=0, after=None))]
     fn from_messages(
@@ -365,10 +367,11 @@ impl MessageBatch {
     }
 }
 
-/// Cuts the batches of a log into slices for separate logs: files of a folder, archive members.
+/// Cuts the batches of a log into slices for separate logs, such as files in a folder or archive
+/// members.
 ///
-/// Each such log begins with the namespaces in force at that point. If more than 256 are in force,
-/// it begins with only those that its messages declare or use.
+/// Each of these logs begins with the namespaces in scope at that point, or, if there are more than
+/// 256, only with those that its messages declare or use.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Slices {
     slices: Mutex<slices::Slices>,
@@ -383,11 +386,12 @@ impl Slices {
         }
     }
 
-    /// Return the messages of a batch from `start`, where the previous slices ended, up to `stop`.
+    /// Return the messages of a batch from `start`, where the previous slices ended, up to `stop`
+    /// (exclusive).
     ///
     /// Args:
-    ///     batch: The batch. The first call for each batch of the log has `start` 0.
-    ///     start: Number of the first message.
+    ///     batch: The batch.
+    ///     start: Number of the first message; 0 in the first call for each batch of the log.
     ///     stop: Number of the message after the last one.
     ///     begins: Whether a log begins with these messages.
     /// Returns:
@@ -434,7 +438,8 @@ impl Counts {
         self.by_id[id.index()] += 1;
     }
 
-    /// Returns the counts summed by a text of each term; terms without a text are omitted.
+    /// Returns the counts, summed over the terms that `text` maps to the same text. Terms without a
+    /// text are omitted.
     fn by_text(&self, text: impl Fn(TermId) -> Option<String>) -> FxHashMap<String, u64> {
         let mut sums = FxHashMap::default();
         for (id, count) in self.by_id.iter().enumerate() {

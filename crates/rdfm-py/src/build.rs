@@ -1,10 +1,10 @@
 //! Batches from Python messages and quads.
 //!
-//! - In: `Message` objects (views are copied by id, without creating objects) or iterables of
-//!   `Quad`; operations; rows.
-//! - Out: a batch, with messages numbered from an index that the caller gives.
-//! - Cost: one hash look-up per term; terms that are the same object or equal are stored once.
-//!   For views in batch order, only the namespaces that changed between them are declared.
+//! - In: `Message` objects or iterables of `Quad`; operations; rows. Views are copied by term id,
+//!   without creating objects.
+//! - Out: a batch, with messages numbered from a given index.
+//! - Cost: one hash lookup per term. Equal terms are stored once. If views are in batch order, only
+//!   the namespaces that changed between them are declared.
 
 use std::sync::Arc;
 
@@ -24,10 +24,10 @@ use rustc_hash::FxHashMap;
 use crate::errors;
 use crate::terms::{self, AnyTerm, Parts};
 
-/// Function that returns the core batch of a Python batch.
+/// A function that returns the core batch of a Python batch.
 pub type BatchOf = for<'a> fn(&'a Bound<'_, PyAny>) -> PyResult<&'a MessageBatch>;
 
-/// Builds a batch from an iterable of messages, or of iterables of quads.
+/// Builds a batch from an iterable of messages or of quad iterables.
 pub fn from_messages(
     messages: &Bound<'_, PyAny>,
     first_index: u64,
@@ -86,7 +86,7 @@ pub fn from_rows(
     for row in rows.try_iter()? {
         if answers {
             return Err(PyValueError::new_err(
-                "the result of an ASK query has no rows",
+                "the answer to an ASK query has no rows",
             ));
         }
         terms.builder.begin_message(0);
@@ -113,7 +113,7 @@ fn message_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     MESSAGE.import(py, "rdfm.message", "Message")
 }
 
-/// Python terms that a batch under construction already contains.
+/// The terms of a batch under construction, by Python object and by content.
 struct Terms<'py, R: Record> {
     builder: LogBuilder<R>,
     /// Terms by object address; a reference to the object keeps the address in use.
@@ -122,13 +122,14 @@ struct Terms<'py, R: Record> {
     texts: FxHashMap<(u8, u32, Box<str>), TermId>,
 }
 
-/// Builder of a batch of messages.
+/// Builds a message batch.
 struct Build<'py> {
     terms: Terms<'py, Quad>,
     batch_of: BatchOf,
-    /// The batch that views were last copied from, and the new ids of its terms (0: none yet).
+    /// The batch from which views were last copied, and the new ids of its terms (0: not copied
+    /// yet).
     copied: Option<(Bound<'py, PyAny>, Vec<u32>)>,
-    /// View whose namespaces were declared last, unless another message has declared any since.
+    /// The view whose namespaces were last declared, unless another message has declared any since.
     declared: Option<(Bound<'py, PyAny>, usize)>,
 }
 
@@ -284,7 +285,7 @@ impl<'py> Build<'py> {
         Ok(())
     }
 
-    /// Returns the batch of a view, and the position of its message in the batch.
+    /// Returns the batch of a view, and the number of its message in the batch.
     fn view<'a>(
         &self,
         source: &'a Bound<'py, PyAny>,
@@ -303,7 +304,7 @@ impl<'py> Build<'py> {
         Ok((batch, index))
     }
 
-    /// Declares the namespaces in force at a view.
+    /// Declares the namespaces in scope at a view.
     fn view_namespaces(
         &mut self,
         source: &Bound<'py, PyAny>,
@@ -314,8 +315,8 @@ impl<'py> Build<'py> {
             return Ok(());
         }
         match self.declared.take() {
-            // Those up to `last` are already in force.
-            Some((known, last)) if known.is(source) && last <= index => {
+            // The namespaces up to `last` are already declared.
+            Some((declared, last)) if declared.is(source) && last <= index => {
                 let changes = batch.namespace_changes();
                 let up_to = |message: usize| {
                     changes.partition_point(|change| change.message as usize <= message)
@@ -339,7 +340,7 @@ impl<'py> Build<'py> {
         Ok(())
     }
 
-    /// Declares a namespace unless it is already in force; returns whether it was declared.
+    /// Declares a namespace unless it is already in scope. Returns whether it was declared.
     fn namespace(&mut self, name: &[u8], iri: &[u8]) -> PyResult<bool> {
         let new = self.terms.builder.in_force().get(name) != Some(iri);
         if new {
@@ -404,17 +405,17 @@ impl<'py> Build<'py> {
     }
 }
 
-/// Returns the id of the copy of a term, which is created on first use. The recursion depth is the
-/// nesting depth of triple terms.
+/// Copies a term, unless it has been copied already, and returns the id of the copy. The recursion
+/// depth is the nesting depth of triple terms.
 fn copy_term(
     builder: &mut BatchBuilder,
     table: &TermTable,
     ids: &mut [u32],
     id: TermId,
 ) -> Result<TermId, LimitExceeded> {
-    let known = ids[id.index()];
-    if known != 0 || id == TermId::DEFAULT_GRAPH {
-        return Ok(TermId(known));
+    let existing = ids[id.index()];
+    if existing != 0 || id == TermId::DEFAULT_GRAPH {
+        return Ok(TermId(existing));
     }
     let term = table.term(id);
     let copy = match term.kind {

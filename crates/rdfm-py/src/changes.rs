@@ -1,4 +1,4 @@
-//! Changes of datasets for Python: patches are checked, applied, reverted and created.
+//! Dataset changes for Python: checks, applies, reverts and creates patches.
 
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
@@ -15,7 +15,8 @@ use crate::batch::MessageBatch;
 use crate::errors;
 use crate::records::PatchBatch;
 
-/// Locks the state without waiting: the thread that holds the lock may be waiting for the GIL.
+/// Locks the state without waiting, because the thread that holds the lock may be waiting for the
+/// GIL.
 fn lock<T>(state: &Mutex<T>) -> PyResult<MutexGuard<'_, T>> {
     match state.try_lock() {
         Ok(guard) => Ok(guard),
@@ -24,7 +25,7 @@ fn lock<T>(state: &Mutex<T>) -> PyResult<MutexGuard<'_, T>> {
     }
 }
 
-/// Works on the state without the GIL.
+/// Runs `work` on the state without the GIL.
 fn with<T: Send, R: Send>(
     py: Python<'_>,
     state: &Mutex<T>,
@@ -35,7 +36,7 @@ fn with<T: Send, R: Send>(
     errors::guarded(py, || work(state))
 }
 
-/// A dataset in memory that patches change. Blank nodes are identified by their labels.
+/// An in-memory dataset to which patches are applied. Blank nodes are identified by their labels.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Dataset {
     state: Mutex<dataset::Dataset>,
@@ -56,7 +57,7 @@ impl Dataset {
         Ok(lock(&self.state)?.len())
     }
 
-    /// Add all quads of messages.
+    /// Add the quads of all messages of a batch.
     ///
     /// Raises:
     ///     LimitError: If there are too many terms or quads.
@@ -70,11 +71,11 @@ impl Dataset {
     ///
     /// Args:
     ///     batch: The patches.
-    ///     chain: Whether each patch with a `prev` must follow the patch with that `id`.
+    ///     chain: Whether each patch with a `prev` header must follow the patch with that `id`.
     ///
     /// Raises:
-    ///     DecodeError: If transactions are out of order, or the chain is broken; the patches
-    ///         before the error are applied.
+    ///     DecodeError: If transactions are out of order or the chain is broken. The patches before
+    ///         the error have been applied.
     #[pyo3(signature = (batch, /, *, chain=true))]
     fn apply(&self, py: Python<'_>, batch: &Bound<'_, PatchBatch>, chain: bool) -> PyResult<()> {
         let batch = batch.get().inner();
@@ -82,7 +83,7 @@ impl Dataset {
             .map_err(|error| errors::decode(py, &error))
     }
 
-    /// Return counts of the patches' effects so far, by name.
+    /// Return counts of the effects of all patches applied so far, by name.
     ///
     /// Returns:
     ///     `added`, `deleted`, `without_effect`, `committed` and `undone`.
@@ -102,11 +103,11 @@ impl Dataset {
         Ok(!lock(&self.state)?.namespaces().is_empty())
     }
 
-    /// Pass the dataset to a callable as one message, with quads in the order of their addition.
+    /// Pass the dataset to a callable as one message, with the quads in insertion order.
     ///
     /// Args:
-    ///     take: Called with each batch.
-    ///     parts: Whether a message larger than a batch is passed in parts.
+    ///     take: The callable. It is called with each batch.
+    ///     parts: Whether to pass a message larger than a batch in parts.
     /// Raises:
     ///     LimitError: If the dataset is larger than 2 GiB, and `parts` is False.
     #[pyo3(signature = (take, /, *, parts=false))]
@@ -123,7 +124,7 @@ impl Dataset {
     }
 }
 
-/// The difference between a dataset, which it takes over, and another one.
+/// The difference between an old and a new dataset.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct DatasetDifference {
     state: Mutex<difference::Difference>,
@@ -131,10 +132,10 @@ pub struct DatasetDifference {
 
 #[pymethods]
 impl DatasetDifference {
-    /// Take over a dataset, which is empty afterwards.
+    /// Create a difference. It takes over the old dataset, which is empty afterwards.
     ///
     /// Args:
-    ///     old: The dataset.
+    ///     old: The old dataset.
     ///     index: Index of the patch in its log.
     ///     parts: Whether a patch larger than a batch is returned in parts.
     #[new]
@@ -146,7 +147,7 @@ impl DatasetDifference {
         })
     }
 
-    /// Add the quads of these messages to the other dataset.
+    /// Add the quads of all messages of a batch to the new dataset.
     ///
     /// Raises:
     ///     LimitError: If there are too many terms.
@@ -161,14 +162,16 @@ impl DatasetDifference {
         Ok(lock(&self.state)?.counts())
     }
 
-    /// Return the next batch of the patch: one transaction, possibly in parts. None after the last.
+    /// Return the next batch of the patch, which is one transaction, possibly in parts. None after
+    /// the last batch.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PatchBatch>> {
         let batch = with(py, &self.state, difference::Difference::next_batch)?;
         Ok(batch.map_err(errors::exceeded)?.map(PatchBatch::new))
     }
 }
 
-/// Converts messages to patches: each becomes a transaction of adds, with labels unique to it.
+/// Converts messages to patches. Each message becomes a transaction of additions, with blank node
+/// labels unique to it.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct ToPatches {
     state: Mutex<logs::ToPatches>,
@@ -176,7 +179,7 @@ pub struct ToPatches {
 
 #[pymethods]
 impl ToPatches {
-    /// Create a converter at the start of a log.
+    /// Create a converter for a log.
     #[new]
     fn new() -> Self {
         Self {
@@ -184,10 +187,10 @@ impl ToPatches {
         }
     }
 
-    /// Return the patches of a batch's messages, or None if there are none.
+    /// Convert the messages of a batch to patches. Returns None if there are none.
     ///
     /// Raises:
-    ///     EncodeError: If the patches are too large for a batch.
+    ///     EncodeError: If the patches do not fit in a batch.
     #[pyo3(signature = (batch, /))]
     fn patches(
         &self,
@@ -200,13 +203,13 @@ impl ToPatches {
             .map_err(|error| errors::encode(py, &error, b""))
     }
 
-    /// Return the number of metadata entries omitted so far, since patches cannot contain them.
+    /// Return the number of metadata entries omitted so far because patches cannot contain them.
     fn dropped(&self) -> PyResult<u64> {
         Ok(lock(&self.state)?.dropped_metadata())
     }
 }
 
-/// Converts patches to messages: each committed transaction becomes a message.
+/// Converts patches to messages. Each committed transaction becomes a message.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct ToMessages {
     state: Mutex<logs::ToMessages>,
@@ -217,7 +220,8 @@ impl ToMessages {
     /// Create a converter.
     ///
     /// Args:
-    ///     separate: Whether a blank node in several transactions becomes several blank nodes.
+    ///     separate: Whether a blank node that occurs in several transactions becomes several blank
+    ///         nodes.
     ///     max_message_bytes: Maximum size of a message in decoded bytes.
     #[new]
     #[pyo3(signature = (*, separate=false, max_message_bytes=67_108_864))]
@@ -227,7 +231,7 @@ impl ToMessages {
         }
     }
 
-    /// Return the messages of a batch's patches, or None if there are none.
+    /// Convert the patches of a batch to messages. Returns None if there are none.
     ///
     /// Raises:
     ///     EncodeError: If a patch cannot become a message; `take` returns the messages before it.
@@ -243,12 +247,12 @@ impl ToMessages {
             .map_err(|refused| errors::encode_row(py, &refused.error, refused.offset))
     }
 
-    /// Return the messages before an error.
+    /// Return the messages before an error that `messages` raised.
     fn take(&self) -> PyResult<Option<MessageBatch>> {
         Ok(lock(&self.state)?.take().map(MessageBatch::new))
     }
 
-    /// Return counts of the data omitted so far, by name, since messages cannot contain it.
+    /// Return counts, by name, of the data omitted so far because messages cannot contain it.
     fn dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (name, count) in lock(&self.state)?.dropped() {
@@ -258,19 +262,19 @@ impl ToMessages {
     }
 }
 
-/// Checks patches by the rules for applying them: the order of transactions, and the chain.
+/// Checks the rules for applying patches: the order of transactions, and the chain.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct PatchRules {
     state: Mutex<rules::Rules>,
 }
 
-/// A broken rule: its name, the patch in its log, the row in the patch, the byte in the log, the
+/// Name of the broken rule, index of the patch in its log, row in the patch, offset in the log,
 /// text.
 type Violation = (&'static str, u64, u64, u64, String);
 
 #[pymethods]
 impl PatchRules {
-    /// Create a checker at the start of the first log.
+    /// Create a checker for one or more logs.
     #[new]
     fn new() -> Self {
         Self {
@@ -278,19 +282,19 @@ impl PatchRules {
         }
     }
 
-    /// Start another log, to which the next patches belong.
+    /// Start another log. The next patches belong to it.
     fn begin_log(&self) -> PyResult<()> {
         lock(&self.state)?.begin_log();
         Ok(())
     }
 
-    /// Note that patches are missing here, so that the next one may follow any patch.
+    /// Record that patches are missing here, so that the next patch may follow any patch.
     fn skip(&self) -> PyResult<()> {
         lock(&self.state)?.skip();
         Ok(())
     }
 
-    /// Return the number of patches with `prev` so far.
+    /// Return the number of patches with a `prev` header so far.
     fn links(&self) -> PyResult<u64> {
         Ok(lock(&self.state)?.links())
     }
@@ -298,9 +302,9 @@ impl PatchRules {
     /// Return all violations in a batch of patches, in order.
     ///
     /// Returns:
-    ///     Tuples of the rule ("transaction", "unfinished" (a transaction), "chain" or
-    ///     "chain-of-logs"), the index of the patch, the row in it, the byte in the log, and the
-    ///     text.
+    ///     Tuples of the rule ("transaction", "unfinished" for a transaction without an end,
+    ///     "chain" or "chain-of-logs"), the index of the patch, the row in the patch, the offset in
+    ///     the log, and the text.
     #[pyo3(signature = (batch, /))]
     fn check(&self, py: Python<'_>, batch: &Bound<'_, PatchBatch>) -> PyResult<Vec<Violation>> {
         let batch = batch.get().inner();
@@ -315,13 +319,14 @@ impl PatchRules {
     }
 }
 
-/// Creates patches between the messages of two logs, or from each message of one log to the next.
+/// Creates patches from the messages of one log to those of another, or from each message of a log
+/// to the next.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct MessageDifferences {
     state: Mutex<per_message::MessageDifferences>,
 }
 
-/// Returns the log with a number: 0 is the old one, 1 the new one.
+/// Converts the number of a log: 0 is the old log, 1 the new one.
 fn old_or_new(log: usize) -> OldOrNew {
     if log == 0 {
         OldOrNew::Old
@@ -332,10 +337,11 @@ fn old_or_new(log: usize) -> OldOrNew {
 
 #[pymethods]
 impl MessageDifferences {
-    /// Create the differences.
+    /// Create an object without messages.
     ///
     /// Args:
-    ///     snapshots: Whether there is only one log, the new one, and its messages are states.
+    ///     snapshots: Whether there is only one log (the new one), whose messages are consecutive
+    ///         states.
     #[new]
     #[pyo3(signature = (*, snapshots=false))]
     fn new(snapshots: bool) -> Self {
@@ -349,16 +355,16 @@ impl MessageDifferences {
         }
     }
 
-    /// Return the log whose messages are needed next: 0 (old) or 1 (new); None if both have ended.
+    /// Return the log whose messages are needed next: 0 (old), 1 (new), or None if both have ended.
     fn wanted(&self) -> PyResult<Option<usize>> {
         let wanted = lock(&self.state)?.wanted();
         Ok(wanted.map(|old_or_new| usize::from(old_or_new == OldOrNew::New)))
     }
 
-    /// Take complete messages of a log.
+    /// Add complete messages of a log.
     ///
     /// Raises:
-    ///     LimitError: If there are too many terms, or their size is too large.
+    ///     LimitError: If there are too many terms, or they are too large.
     #[pyo3(signature = (log, batch, /))]
     fn add(&self, py: Python<'_>, log: usize, batch: &Bound<'_, MessageBatch>) -> PyResult<()> {
         let batch = batch.get().inner();
@@ -372,7 +378,7 @@ impl MessageDifferences {
         Ok(())
     }
 
-    /// Return the patches between the available messages; None if no pair is complete.
+    /// Return the patches between the available messages. None if no pair of messages is complete.
     ///
     /// Raises:
     ///     LimitError: If the patches are larger than 2 GiB.
@@ -387,7 +393,8 @@ impl MessageDifferences {
     }
 }
 
-/// Reads a log of patches forward, and returns blocks of inverse operations to be read backward.
+/// Reads a patch log forward and returns blocks of inverse operations, which are to be read
+/// backward.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct InversePatches {
     state: Mutex<Option<revert::Inverse>>,
@@ -395,7 +402,7 @@ pub struct InversePatches {
 
 #[pymethods]
 impl InversePatches {
-    /// Create the inversion of a log.
+    /// Create an inversion of a log.
     ///
     /// Args:
     ///     chain: Whether a broken chain is an error.
@@ -408,10 +415,11 @@ impl InversePatches {
         }
     }
 
-    /// Take patches. Returns blocks to store, and how many of the last stored blocks to discard.
+    /// Add patches. Returns blocks to store and, as integers, how many of the last stored blocks to
+    /// discard.
     ///
     /// Raises:
-    ///     DecodeError: If transactions are out of order, or the chain is broken.
+    ///     DecodeError: If transactions are out of order or the chain is broken.
     ///     LimitError: If there are too many prefixes.
     #[pyo3(signature = (batch, /))]
     fn add<'py>(
@@ -439,7 +447,8 @@ impl InversePatches {
     /// Return counts of the input so far.
     ///
     /// Returns:
-    ///     `committed`, `undone`, `headers` and `prefixes` (deletions that cannot be undone).
+    ///     `committed`, `undone`, `headers` and `prefixes` (prefix deletions that cannot be
+    ///     undone).
     fn done<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let done = lock(&self.state)?
             .as_ref()
@@ -453,7 +462,8 @@ impl InversePatches {
         Ok(dict)
     }
 
-    /// End the log. Returns the last block, if any, and the reader for the blocks.
+    /// Mark the end of the log. Returns the last block, if any, and a `BackwardPatches` for the
+    /// blocks.
     ///
     /// Args:
     ///     parts: Whether a patch larger than a batch is returned in parts.
@@ -477,7 +487,7 @@ pub struct BackwardPatches {
 
 #[pymethods]
 impl BackwardPatches {
-    /// Return the completed patches of a block, or their parts.
+    /// Add a block and return the completed patches, or parts of patches.
     ///
     /// Raises:
     ///     LimitError: If a patch is larger than 2 GiB, and `parts` is False.
@@ -493,7 +503,7 @@ impl BackwardPatches {
         Ok(lock(&self.state)?.finish().map(PatchBatch::new))
     }
 
-    /// Return the numbers of quads that the patches delete and add so far.
+    /// Return the numbers of quads that the patches so far delete and add.
     fn counts(&self) -> PyResult<(u64, u64)> {
         Ok(lock(&self.state)?.counts())
     }

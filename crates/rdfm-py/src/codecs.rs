@@ -1,8 +1,8 @@
 //! Decoders and encoders as Python classes, over the core's trait objects.
 //!
 //! - In: pieces of bytes, or batches. Out: batches, or bytes.
-//! - Law: a codec is used by one thread at a time (another gets a `RuntimeError`); after a caught
-//!   panic it only raises `InternalError`.
+//! - Law: only one thread at a time can use a codec; others get a `RuntimeError`. After a caught
+//!   panic, a codec always raises `InternalError`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -32,7 +32,7 @@ enum CodecState<T: ?Sized> {
     Broken(String),
 }
 
-/// Takes the codec for one call.
+/// Locks the codec for one call.
 fn take<'a, T: ?Sized>(
     state: &'a Mutex<CodecState<T>>,
     what: &str,
@@ -46,7 +46,7 @@ fn take<'a, T: ?Sized>(
     }
 }
 
-/// Runs native work on a codec without the GIL; a panic poisons it.
+/// Runs native work on a codec without the GIL. A panic makes the codec unusable.
 fn run<T: ?Sized + Send, R: Send>(
     py: Python<'_>,
     state: &mut CodecState<T>,
@@ -80,7 +80,7 @@ struct ReportedHeader {
 }
 
 impl Decoder {
-    /// Works with the decoder at the start of a log, without the GIL, and resets it afterwards.
+    /// Runs `work` on the decoder without the GIL, and resets the decoder afterwards.
     pub fn with<R: Send>(
         &self,
         py: Python<'_>,
@@ -101,12 +101,13 @@ impl Decoder {
     /// Args:
     ///     format: Name of a native format.
     ///     options: Options by name; see `format_spec`.
-    ///     parts: Which messages may come in parts: "never", those of many "frames", or "always".
-    ///     split: Start, stop (or None) and dialect (or None) of the part of the log to read.
+    ///     parts: Which messages may be returned in parts: none ("never"), only those that consist
+    ///         of many frames ("frames"), or all ("always").
+    ///     split: Start, stop (or None) and dialect (or None) of the split to read.
     ///     first_index: Index of the first message, if known.
-    ///     checks_marks: Whether to look for wrong restart marks.
-    ///     context_loader: Takes a URL and returns `(document, final URL)`, or None if it has no
-    ///         document.
+    ///     checks_marks: Whether to check the restart marks.
+    ///     context_loader: Function that takes a URL and returns `(document, final URL)`, or None
+    ///         if it has no document for that URL.
     /// Raises:
     ///     OptionError: If an option is unknown, or its value is invalid.
     ///     UnknownFormatError: If no native format has that name.
@@ -138,7 +139,7 @@ impl Decoder {
         self.spec.name
     }
 
-    /// Take a piece of the log, cut anywhere. Decodes nothing.
+    /// Add a piece of the log, cut anywhere. Nothing is decoded yet.
     ///
     /// Args:
     ///     piece: Any contiguous buffer; it is copied.
@@ -161,11 +162,12 @@ impl Decoder {
         })
     }
 
-    /// Return the next batch of complete messages; None means "more input", after `finish` "done".
+    /// Return the next batch of complete messages. None means that more input is needed or, after
+    /// `finish`, that the log is complete.
     ///
     /// Raises:
-    ///     DecodeError: If the log breaks its format. Raised after all messages completed before
-    ///         the error, and again on later calls.
+    ///     DecodeError: If the log is invalid. Raised after the messages before the error have been
+    ///         returned, and again on later calls.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let mut state = take(&self.state, "decoder")?;
         let batch = run(py, &mut state, codec::Decoder::next_batch)?
@@ -176,9 +178,10 @@ impl Decoder {
     /// Skip to the next delimiter after an error.
     ///
     /// Returns:
-    ///     The skipped bytes, at most the first MiB of them; None means "feed more and call again".
+    ///     The skipped bytes, limited to the first MiB. None means that more input is needed before
+    ///     another call.
     /// Raises:
-    ///     DecodeError: The error itself, if the format has no way to resume.
+    ///     DecodeError: The same error again, if the format cannot resume after it.
     fn skip_message<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let mut state = take(&self.state, "decoder")?;
         run(py, &mut state, codec::Decoder::skip_message)?
@@ -197,11 +200,11 @@ impl Decoder {
     ///
     /// Args:
     ///     log: The log.
-    ///     stop_bytes: Stop when the batches take more memory than this, in bytes.
+    ///     stop_bytes: Stop when the batches use more memory than this, in bytes.
     ///
     /// Returns:
-    ///     The batches, and whether these are all. If not, `next_batch` continues: it raises the
-    ///     error that follows them, or returns the next batch after a stop.
+    ///     The batches, and whether they are complete. If not, `next_batch` continues: it raises
+    ///     the error that follows them, or returns the next batch after a stop.
     #[pyo3(signature = (log, /, stop_bytes = None))]
     fn decode_log(
         &self,
@@ -236,48 +239,49 @@ impl Decoder {
         Ok((batches.collect::<PyResult<_>>()?, whole))
     }
 
-    /// Return how the log ends, and why no message can follow those of the log; each may be None.
+    /// Return how the log ends, and why no message can be appended to it. Either may be None.
     ///
-    /// The first is known after the last batch of a log with delimiters: "start" (before the first
-    /// message), "content", "delimiter" or "inside" (a transaction). The second is known after the
-    /// first batch.
+    /// The end is available after the last batch of a log with delimiters. It is "start" (before
+    /// the first message), "content", "delimiter" or "inside" (a transaction). The reason is
+    /// available after the first batch.
     fn ending(&self, py: Python<'_>) -> PyResult<(Option<&'static str>, Option<&'static str>)> {
         let mut state = take(&self.state, "decoder")?;
         let noticed = run(py, &mut state, |decoder| decoder.noticed())?;
         Ok((noticed.end.map(LogEnd::name), noticed.closed))
     }
 
-    /// Go to the start of another log with the same options, and discard all earlier input.
+    /// Discard all input and start another log with the same options.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
         run(py, &mut *take(&self.state, "decoder")?, |decoder| {
             decoder.reset();
         })
     }
 
-    /// Return the properties of the log, which are complete when a batch has been returned.
+    /// Return the properties of the log. They are complete once a batch has been returned.
     ///
-    /// The mapping is read-only, and the same object until there is more to report. Unknown
+    /// The mapping is read-only. It remains the same object until there is more to report. Unknown
     /// properties are absent. The keys are:
     ///
     /// - `dialect`: the dialect of the first message; `changes_dialect` is True if a later message
-    ///   has another.
+    ///   has a different one.
     /// - `version_label`.
-    /// - `options`: the stream options, with the names of the encoder options of the same format.
+    /// - `options`: the stream options, by the names of the encoder options of the same format.
     /// - `frames`: the meaning of the frames, "message" or "flat".
     /// - `restarts`: True if the first frame has a restart mark, so that the log can be read in
     ///   splits.
-    /// - `dropped_metadata`: number of metadata entries so far that the message of flat frames
-    ///   omits.
+    /// - `dropped_metadata`: number of metadata entries so far that are omitted because flat frames
+    ///   form a single message.
     /// - `dropped_keys`: number of JSON-LD keys so far that no context maps to an IRI;
     ///   `dropped_key` is the first of them, quoted.
     /// - `look_alikes`: number of comments that look like delimiters but are not;
-    ///   `look_alike_offsets` are the offsets of the first of them.
+    ///   `look_alike_offsets` are the offsets of the first ones.
     /// - `large_frames`: number of frames that are larger than their specification recommends;
-    ///   `first_large_frames` are the offset, index and size of the first of them.
-    /// - `wrong_marks`: number of frames with a restart mark that depend on earlier frames, if marks
-    ///   are checked; `first_wrong_marks` are the offset, index and size of the first of them.
+    ///   `first_large_frames` are the offset, index and size of each of the first ones.
+    /// - `wrong_marks`: number of frames with a restart mark that depend on earlier frames, if
+    ///   marks are checked; `first_wrong_marks` are the offset, index and size of each of the first
+    ///   ones.
     /// - `notes`: notes for readers of the log.
-    /// - `joined`: the note if Jelly logs may have been joined into one message.
+    /// - `joined`: a note, if Jelly logs may have been joined into one message.
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
         let mut state = take(&self.state, "decoder")?;
         let (header, noticed) = run(py, &mut state, |decoder| {
@@ -301,7 +305,7 @@ impl Decoder {
     }
 }
 
-/// Returns a batch as the Python object of its kind.
+/// Returns a batch as a Python object of its kind.
 pub fn python_batch(py: Python<'_>, batch: Batch) -> PyResult<Py<PyAny>> {
     Ok(match batch {
         Batch::Messages(batch) => Py::new(py, MessageBatch::new(batch))?.into_any(),
@@ -449,9 +453,11 @@ fn header_dict<'py>(
     Ok(dict)
 }
 
-/// Counts the delimiters of a split without decoding it; in a log of frames, its messages.
+/// Counts the delimiters in a split without decoding it, or the messages if the log consists of
+/// frames.
 ///
-/// Call `feed` with pieces as for a decoder of the split, until it is `done`, or call `finish`.
+/// Call `feed` with the same pieces as for a decoder of the split until `done` is True, or call
+/// `finish` at the end of the log.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct DelimiterCounter {
     state: Mutex<CodecState<dyn codec::DelimiterCounter>>,
@@ -459,7 +465,7 @@ pub struct DelimiterCounter {
 
 #[pymethods]
 impl DelimiterCounter {
-    /// Create a counter with the arguments of a decoder.
+    /// Create a counter. The arguments are those of `Decoder`.
     #[new]
     #[pyo3(signature = (format, options=None, /, *, split=None, first_index=None))]
     fn new(
@@ -477,7 +483,7 @@ impl DelimiterCounter {
         })
     }
 
-    /// Take a piece of the log and count.
+    /// Count the delimiters in a piece of the log.
     #[pyo3(signature = (piece, /))]
     fn feed(&self, py: Python<'_>, piece: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes = contiguous(piece)?;
@@ -496,19 +502,21 @@ impl DelimiterCounter {
         self.with(py, |counter| counter.done())
     }
 
-    /// Number of delimiters whose lines begin in the split, or of messages in a log of frames.
+    /// Number of delimiters whose lines begin in the split, or of messages if the log consists of
+    /// frames.
     #[getter]
     fn delimiters(&self, py: Python<'_>) -> PyResult<u64> {
         self.with(py, |counter| counter.delimiters())
     }
 
-    /// Whether a message precedes the first delimiter, if that is the first one of the log.
+    /// Whether a message begins before the split's first delimiter, if that delimiter is also the
+    /// first one in the log.
     #[getter]
     fn content_first(&self, py: Python<'_>) -> PyResult<bool> {
         self.with(py, |counter| counter.content_first())
     }
 
-    /// Whether the log cannot be read in splits: it changes its dialect after its head, or its
+    /// Whether the log cannot be read in splits, because its dialect changes after its head or its
     /// frames are damaged.
     #[getter]
     fn indivisible(&self, py: Python<'_>) -> PyResult<bool> {
@@ -528,7 +536,8 @@ impl DelimiterCounter {
     }
 }
 
-/// Messages before a place in a log, and whether the last of them continues, and is empty.
+/// Number of messages before a place in a log, whether the last of them continues, and whether it
+/// is empty.
 type PlaceTuple = (u64, bool, bool);
 
 /// Converts batches to bytes: `encode` each batch, then call `finish`.
@@ -536,7 +545,8 @@ type PlaceTuple = (u64, bool, bool);
 pub struct Encoder {
     spec: &'static FormatSpec,
     state: Mutex<CodecState<dyn codec::Encoder>>,
-    /// Size of the last batch in bytes, as the capacity for the next one.
+    /// Encoded size of the last batch in bytes: an estimate of the capacity that the next one
+    /// needs.
     last_size: AtomicUsize,
 }
 
@@ -549,7 +559,7 @@ impl Encoder {
         }
     }
 
-    /// Works with the encoder without the GIL, and resets it afterwards.
+    /// Runs `work` on the encoder without the GIL, and resets the encoder afterwards.
     pub fn with<R: Send>(
         &self,
         py: Python<'_>,
@@ -562,7 +572,7 @@ impl Encoder {
         })
     }
 
-    /// Runs an encoder step and returns its bytes, or the error with the bytes before it.
+    /// Runs an encoder step and returns its bytes. An error contains the bytes before it.
     fn step(
         &self,
         py: Python<'_>,
@@ -613,11 +623,11 @@ impl Encoder {
     /// Args:
     ///     format: Name of a native format.
     ///     options: Options by name; see `format_spec`.
-    ///     source: Properties of the log that the messages come from, as known when the first one
-    ///         is written: `carries` (of its format), `dialect`, `options` (its stream options, if
-    ///         it has the same format), `requested` (whether these were requested), `namespaces`
-    ///         (whether its first message declares any), `flat` (whether it is one message of many
-    ///         frames that remains one).
+    ///     source: Properties of the log that the messages come from, as far as they are known when
+    ///         the first message is written: `carries` (the capabilities of its format), `dialect`,
+    ///         `options` (its stream options, if it has the same format), `requested` (whether
+    ///         these options were requested), `namespaces` (whether its first message declares
+    ///         any), `flat` (whether it is a single message of many frames that is not regrouped).
     /// Raises:
     ///     OptionError: If an option is unknown, or its value is invalid.
     ///     UnknownFormatError: If no native format has that name.
@@ -646,10 +656,10 @@ impl Encoder {
     /// Args:
     ///     batch: The batch.
     ///     source: Name of the log that the messages come from; no native format stores it.
-    ///     place: For a twin: where the batch begins, as returned by `skip`.
+    ///     place: For a twin: the place in the log where the batch begins, as returned by `skip`.
     /// Raises:
-    ///     EncodeError: If a message cannot be written; the exception's `completed` contains the
-    ///         bytes of the messages before it.
+    ///     EncodeError: If a message cannot be written. The exception's `completed` attribute
+    ///         contains the bytes of the messages before it.
     #[pyo3(signature = (batch, /, source=None, *, place=None))]
     fn encode<'py>(
         &self,
@@ -662,7 +672,7 @@ impl Encoder {
         Ok(PyBytes::new(py, &self.encoded(batch, place, 0)?))
     }
 
-    /// Encode the messages of a batch, like `encode`, and return the bytes without a copy.
+    /// Encode the messages of a batch like `encode`, but return the bytes without a copy.
     #[pyo3(signature = (batch, /, source=None, *, place=None))]
     fn encode_view<'py>(
         &self,
@@ -682,7 +692,8 @@ impl Encoder {
     /// Move past a batch that a twin writes.
     ///
     /// Returns:
-    ///     Where the batch begins, for `encode`; None if this encoder must write the batch itself.
+    ///     The place where the batch begins, for `encode`. None if this encoder must write the
+    ///     batch itself.
     #[pyo3(signature = (batch, /))]
     fn skip(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<Option<PlaceTuple>> {
         let batch = core_batch(batch)?;
@@ -691,10 +702,10 @@ impl Encoder {
         Ok(place.map(|place| (place.messages, place.open, place.empty)))
     }
 
-    /// Return an encoder that writes skipped batches, until this one writes a batch itself.
+    /// Return an encoder for skipped batches. It is valid until this encoder writes a batch itself.
     ///
     /// Returns:
-    ///     The encoder, with its own counts of omitted data; None if the batches of the format
+    ///     The encoder, which has its own counts of omitted data. None if batches of the format
     ///     depend on each other.
     fn twin(&self, py: Python<'_>) -> PyResult<Option<Self>> {
         let mut state = take(&self.state, "encoder")?;
@@ -713,7 +724,7 @@ impl Encoder {
     /// Args:
     ///     end: How the log ends: "start" (before the first message), "content" or "delimiter".
     /// Raises:
-    ///     OptionError: If the options do not allow another message after those of the log.
+    ///     OptionError: If the options do not allow messages to be added to the log.
     #[pyo3(signature = (end, /))]
     fn continue_log(&self, py: Python<'_>, end: &str) -> PyResult<()> {
         let end = LogEnd::named(end)
@@ -724,11 +735,11 @@ impl Encoder {
         .map_err(errors::option)
     }
 
-    /// Complete the log as written so far, so that it can end here and be continued.
+    /// Complete the log written so far, so that it can end here or be continued.
     ///
     /// Returns:
-    ///     The bytes that complete it, and how it ends then, for `continue_log`; None inside a
-    ///     message.
+    ///     The bytes that complete the log, and how it then ends, for `continue_log`. The latter is
+    ///     None inside a message.
     fn pause<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Option<&'static str>)> {
         let mut end = None;
         let out = self.step(py, 0, |encoder, out| {
@@ -738,14 +749,14 @@ impl Encoder {
         Ok((PyBytes::new(py, &out), end.map(LogEnd::name)))
     }
 
-    /// Go to the start of another log with the same options, and reset the counts of omitted data.
+    /// Start another log with the same options, and reset the counts of omitted data.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
         run(py, &mut *take(&self.state, "encoder")?, |encoder| {
             encoder.reset();
         })
     }
 
-    /// Return counts of the omitted data so far, by name: cosmetic details, and accepted losses.
+    /// Return counts of the data omitted so far, by name: cosmetic details and accepted losses.
     fn dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut state = take(&self.state, "encoder")?;
         let dropped = run(py, &mut state, |encoder| encoder.dropped())?;
@@ -793,7 +804,7 @@ pub fn with_all<R: Send>(
     result
 }
 
-/// Follows the length prefixes of a log that is a chain of messages.
+/// Follows the length prefixes of the messages in a log.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct LengthChain {
     chain: Mutex<chain::LengthChain>,
@@ -801,7 +812,7 @@ pub struct LengthChain {
 
 #[pymethods]
 impl LengthChain {
-    /// Start at the end of a message, at this offset in the log.
+    /// Create a chain that starts at this offset in the log, which must be the end of a message.
     #[new]
     #[pyo3(signature = (offset=0, /))]
     fn new(offset: u64) -> Self {
@@ -810,7 +821,7 @@ impl LengthChain {
         }
     }
 
-    /// Follow the lengths in the bytes from `next` on; earlier bytes that were not fed are skipped.
+    /// Follow the length prefixes in a piece that starts at the offset `next`.
     #[pyo3(signature = (piece, /))]
     fn feed(&self, py: Python<'_>, piece: &Bound<'_, PyBytes>) {
         let bytes = piece.as_bytes();
@@ -840,7 +851,7 @@ impl LengthChain {
         self.locked().next()
     }
 
-    /// Whether a length has more than ten bytes.
+    /// Whether a length prefix has more than ten bytes.
     #[getter]
     fn broken(&self) -> bool {
         self.locked().broken()
@@ -868,14 +879,14 @@ fn format_names() -> Vec<&'static str> {
     registry::FORMATS.map(|spec| spec.name).to_vec()
 }
 
-/// Check whether the first bytes of a log show its format.
+/// Check whether the first bytes of a log are those of a format.
 ///
 /// Args:
 ///     format: Name of the format.
 ///     head: The first bytes, decompressed, up to 4 KiB.
-///     complete: Whether no more bytes will be examined: `head` has 4 KiB, or is the entire log.
+///     complete: Whether no more bytes will follow, because `head` has 4 KiB or is the entire log.
 /// Returns:
-///     True or False, or None if more bytes are needed. Always False for a format that cannot be
+///     True, False, or None if more bytes are needed. Always False for a format that cannot be
 ///     detected by its first bytes.
 #[pyfunction]
 fn sniff(format: &str, head: &[u8], complete: bool) -> PyResult<Option<bool>> {
@@ -889,13 +900,14 @@ fn sniff(format: &str, head: &[u8], complete: bool) -> PyResult<Option<bool>> {
     })
 }
 
-/// Return the index of the last marked frame in a part of a log, from which decoding can begin.
+/// Find the last frame with a restart mark in a part of a log. Decoding can begin at that frame.
 ///
 /// Args:
 ///     format: Name of the format.
-///     part: The part of the log.
+///     part: The bytes of that part.
 /// Returns:
-///     The index of its first byte, or None if no frame is marked or the format has no marks.
+///     The position of its first byte in `part`, or None if no frame is marked or the format has no
+///     marks.
 #[pyfunction]
 fn last_mark(format: &str, part: &[u8]) -> PyResult<Option<usize>> {
     Ok(match find(format)?.append {

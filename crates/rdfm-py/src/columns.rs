@@ -1,4 +1,4 @@
-//! Result rows as typed columns, for Python.
+//! Typed columns of result rows for Python.
 
 use std::collections::BTreeMap;
 
@@ -20,12 +20,12 @@ pub struct TypedColumns {
 
 #[pymethods]
 impl TypedColumns {
-    /// Create columns with the requested types; other variables are terms as N-Triples.
+    /// Create columns with the requested types. Columns without a type contain terms as N-Triples.
     ///
     /// Args:
     ///     variables: The variables, in order.
-    ///     types: By variable: string, iri, boolean, integer, decimal, float, double, dateTime,
-    ///         date, time, duration.
+    ///     types: Type of each variable: string, iri, boolean, integer, decimal, float, double,
+    ///         dateTime, date, time or duration.
     ///     messages: Whether `source` and `message` columns precede the variables.
     /// Raises:
     ///     OptionError: If a type or variable is unknown, or two columns would have the same name.
@@ -37,27 +37,31 @@ impl TypedColumns {
         messages: bool,
     ) -> PyResult<Self> {
         let types = types.unwrap_or_default();
-        let types = types.iter().map(|(name, of)| (name.as_str(), of.as_str()));
+        let types = types
+            .iter()
+            .map(|(name, type_name)| (name.as_str(), type_name.as_str()));
         let names = variables.iter().map(String::as_str);
         let columns =
             columns::ResultColumns::new(names, types, messages).map_err(errors::option)?;
         Ok(Self { columns })
     }
 
-    /// Return the schema, which does not depend on the rows.
+    /// Return the schema. It does not depend on the rows.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         arrow::schema_capsule(py, self.columns.schema().as_ref())
     }
 
-    /// Return the rows of messages, and the number of values that are null because they do not fit.
+    /// Return the result rows of messages, and the number of values that are null because they do
+    /// not fit their column.
     ///
     /// Args:
-    ///     evaluated: The result of a SELECT for the messages of a batch.
-    ///     batch: These messages.
-    ///     source: Name of their log.
+    ///     evaluated: The result of a SELECT query for the messages of a batch.
+    ///     batch: The batch.
+    ///     source: Name of the messages' log.
     ///     misfits_are_null: Whether a value that does not fit becomes null.
     /// Raises:
-    ///     UnsupportedError: If a value does not fit; `message_index` identifies the message.
+    ///     UnsupportedError: If a value does not fit its column; `message_index` identifies the
+    ///         message.
     ///     LimitError: If the strings exceed 2 GiB.
     #[pyo3(signature = (evaluated, batch, source=None, *, misfits_are_null=false))]
     fn of_messages(
@@ -70,7 +74,9 @@ impl TypedColumns {
     ) -> PyResult<(ArrowBatch, usize)> {
         let evaluated = evaluated.get();
         let Some(rows) = &evaluated.rows else {
-            return Err(errors::option("typed columns require the rows of a SELECT"));
+            return Err(errors::option(
+                "typed columns require the rows of a SELECT query",
+            ));
         };
         let (rows, batch) = (rows.get().inner(), batch.get().inner());
         let index = |message: &u32| batch.index(*message as usize);
@@ -78,15 +84,16 @@ impl TypedColumns {
         self.make(py, rows, &messages, source, misfits_are_null)
     }
 
-    /// Return the rows, and the number of values that are null because they do not fit.
+    /// Return the rows, and the number of values that are null because they do not fit their
+    /// column.
     ///
     /// Args:
     ///     rows: The rows.
     ///     messages: Index of each row's message, if there is a column for it.
-    ///     source: Name of their log.
+    ///     source: Name of the messages' log.
     ///     misfits_are_null: Whether a value that does not fit becomes null.
     /// Raises:
-    ///     UnsupportedError: If a value does not fit.
+    ///     UnsupportedError: If a value does not fit its column.
     ///     LimitError: If the strings exceed 2 GiB.
     #[pyo3(signature = (rows, messages=None, source=None, *, misfits_are_null=false))]
     fn of_rows(

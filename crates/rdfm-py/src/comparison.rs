@@ -1,5 +1,5 @@
-//! Comparison of messages for Python: pairs of batches, signatures, and blank nodes of equal
-//! messages.
+//! Message comparison for Python: batch pairs, message signatures, and the mapping between the
+//! blank nodes of equal messages.
 
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
@@ -36,7 +36,7 @@ macro_rules! with_batches {
     };
 }
 
-/// A name whose IRIs differ.
+/// A namespace name with a different IRI in each log.
 type Redeclared<'py> = (
     Bound<'py, PyString>,
     Option<Bound<'py, PyString>>,
@@ -46,7 +46,7 @@ type Redeclared<'py> = (
 /// A label, and the corresponding label in the other message.
 type Labels<'py> = (Bound<'py, PyString>, Bound<'py, PyString>);
 
-/// Compares the messages of two logs, one batch of each at a time.
+/// Compares the messages of two logs, with one batch of each log at a time.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Comparer {
     state: Mutex<ComparisonState>,
@@ -54,22 +54,22 @@ pub struct Comparer {
 
 struct ComparisonState {
     core: Core,
-    /// Batches whose terms the core has registered.
+    /// The batches whose terms have been registered with the core.
     current: [Option<Py<PyAny>>; 2],
 }
 
 impl ComparisonState {
-    /// Registers the next batch of a side.
+    /// Registers the terms of a side's next batch.
     fn register(&mut self, side: Side, batch: &Bound<'_, PyAny>) {
         let current = &mut self.current[side as usize];
-        if current.as_ref().is_none_or(|known| !known.is(batch)) {
+        if current.as_ref().is_none_or(|current| !current.is(batch)) {
             *current = Some(batch.clone().unbind());
             self.core.next_batch(side);
         }
     }
 }
 
-/// Returns the bits that report the differences to Python.
+/// Returns the differences as bits.
 fn bits(found: PairDifferences) -> u8 {
     u8::from(found.records)
         | u8::from(found.metadata) << 1
@@ -90,7 +90,7 @@ impl Comparer {
         }
     }
 
-    /// Works on a batch of a side without the GIL.
+    /// Runs `work` on a side's batch without the GIL.
     fn with_one<T: Send>(
         &self,
         py: Python<'_>,
@@ -106,7 +106,7 @@ impl Comparer {
     }
 }
 
-/// Work on a batch of any kind.
+/// An operation on a batch of any kind.
 trait Work<T>: Send {
     fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> T;
 }
@@ -148,15 +148,16 @@ impl Comparer {
     /// Create a comparer.
     ///
     /// Args:
-    ///     mode: "sets" of quads, "sequences" of quads (both up to labels), or "exact" including
-    ///         labels.
-    ///     metadata: Whether metadata is compared.
-    ///     namespaces: "ignored"; "noticed": only whether the namespaces in force differ; or
-    ///         "compared".
+    ///     mode: "sets" or "sequences" of quads, both up to blank node labels, or "exact", which
+    ///         includes labels.
+    ///     metadata: Whether to compare metadata.
+    ///     namespaces: "ignored"; "noticed", which only records whether the namespaces in scope
+    ///         differ; or "compared".
     ///     max_steps: Limit of each comparison, in quads examined.
-    ///     max_total_steps: Limit of all comparisons together, not counting some steps for each
-    ///         quad.
-    ///     secret: 32 bytes that determine the signatures. By default they are unique to this process.
+    ///     max_total_steps: Limit of all comparisons together. A fixed number of steps for each
+    ///         quad is not counted.
+    ///     secret: 32 bytes that determine the signatures. By default they are unique to this
+    ///         process.
     #[new]
     #[pyo3(signature = (mode, *, metadata=false, namespaces="ignored", max_steps, max_total_steps, secret=None))]
     fn new(
@@ -201,14 +202,14 @@ impl Comparer {
         })
     }
 
-    /// Set the columns of each side whose cells are compared with each other; None for a missing
-    /// one.
+    /// Set the columns of each side whose cells are compared with each other. None represents a
+    /// missing column.
     fn set_columns(&self, a: Vec<Option<usize>>, b: Vec<Option<usize>>) -> PyResult<()> {
         self.lock()?.core.set_columns([a, b]);
         Ok(())
     }
 
-    /// Compare messages from `i` of `a` and `j` of `b` on, until a pair differs.
+    /// Compare pairs of messages until one differs, starting at message `i` of `a` and `j` of `b`.
     ///
     /// Returns:
     ///     The number of equal pairs, the number of records of `a` in them, and the differences of
@@ -239,7 +240,7 @@ impl Comparer {
         Ok((pairs, records, found.map_or(0, bits)))
     }
 
-    /// Compare the metadata and namespaces of a pair of messages; returns the differences as in
+    /// Compare the metadata and namespaces of a pair of messages. Returns the differences like
     /// `run`.
     fn metadata_and_namespaces(
         &self,
@@ -256,8 +257,8 @@ impl Comparer {
         .map(bits)
     }
 
-    /// Return the names whose IRIs differ from the last compared pair on: name, IRI in `a`, IRI in
-    /// `b`.
+    /// Return the namespaces that began to differ at the last compared pair, as name, IRI in `a`
+    /// and IRI in `b`.
     fn redeclared<'py>(&self, py: Python<'py>) -> PyResult<Vec<Redeclared<'py>>> {
         let guard = self.lock()?;
         let text = |text: &Vec<u8>| PyString::from_bytes(py, text);
@@ -270,18 +271,19 @@ impl Comparer {
             .collect()
     }
 
-    /// Whether the namespaces in force differ in any pair compared so far.
+    /// Return whether the namespaces in scope differ in any pair compared so far.
     fn namespaces_differ(&self) -> PyResult<bool> {
         Ok(self.lock()?.core.namespaces_differ())
     }
 
-    /// Return whether each limit was reached: of one comparison, and of all comparisons together.
+    /// Return whether each limit was reached: the limit of one comparison, and that of all
+    /// together.
     fn reached(&self) -> PyResult<(bool, bool)> {
         let reached = self.lock()?.core.reached();
         Ok((reached.each, reached.total))
     }
 
-    /// Return signatures of a batch's messages, 16 bytes each; equal messages have equal
+    /// Return signatures of a batch's messages, of 16 bytes each. Equal messages have equal
     /// signatures.
     fn signatures<'py>(
         &self,
@@ -297,8 +299,9 @@ impl Comparer {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Return signatures of a batch's messages, 16 bytes each, which are equal for equal messages and otherwise differ,
-    /// except by chance; None if a signature needs more steps than the limits allow.
+    /// Return a signature of 16 bytes for each message of a batch, or None if it needs more steps
+    /// than the limits allow. Signatures are equal if and only if the messages are, except for
+    /// chance collisions.
     fn full_signatures<'py>(
         &self,
         py: Python<'py>,
@@ -309,11 +312,11 @@ impl Comparer {
         Ok(found.into_iter().map(|each| each.map(bytes)).collect())
     }
 
-    /// Add the messages of a batch to the multiset of its side.
+    /// Add the messages of a batch to the multiset of a side.
     ///
     /// Returns:
-    ///     The numbers of the messages that need more steps than the limits allow; they are
-    ///     omitted.
+    ///     The numbers of the messages that were omitted because they need more steps than the
+    ///     limits allow.
     fn collect(
         &self,
         py: Python<'_>,
@@ -323,10 +326,10 @@ impl Comparer {
         self.with_one(py, side_number, batch, Collect(side(side_number)))
     }
 
-    /// Compare the multisets; afterwards `pick` finds the messages that only one side has.
+    /// Compare the multisets. Afterwards `pick` finds the messages that only one side has.
     ///
     /// Returns:
-    ///     The numbers of messages that both sides have, that only `a` has, and that only `b` has.
+    ///     The number of messages that both sides have, that only `a` has, and that only `b` has.
     fn settle(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
         let mut guard = self.lock()?;
         let core = &mut guard.core;
@@ -334,7 +337,8 @@ impl Comparer {
         Ok((settled.same, settled.only[0], settled.only[1]))
     }
 
-    /// Return the numbers of a batch's messages that only its side has, each reported once.
+    /// Return the numbers of a batch's messages that only this side has. Each message is reported
+    /// once.
     fn pick(
         &self,
         py: Python<'_>,
@@ -345,7 +349,8 @@ impl Comparer {
     }
 }
 
-/// Return the common blocks of two sequences of 16-byte items: start in each, and length.
+/// Return the common blocks of two sequences of 16-byte items, as the start in each sequence and
+/// the length.
 #[pyfunction]
 fn common_blocks(py: Python<'_>, a: &[u8], b: &[u8]) -> PyResult<Vec<(usize, usize, usize)>> {
     let numbers = |bytes: &[u8]| -> Vec<u128> {
@@ -364,7 +369,7 @@ fn common_blocks(py: Python<'_>, a: &[u8], b: &[u8]) -> PyResult<Vec<(usize, usi
 /// Returns:
 ///     Pairs of labels; None if the messages differ as sets of quads, up to labels.
 /// Raises:
-///     LimitError: If the comparison needs more than `max_steps` steps, in quads examined.
+///     LimitError: If the comparison would examine more than `max_steps` quads.
 #[pyfunction]
 #[pyo3(signature = (a, b, *, max_steps))]
 fn isomorphism<'py>(

@@ -1,8 +1,9 @@
 //! Remote JSON-LD contexts from a Python callable.
 //!
 //! - In: a callable that takes a URL and returns `(document, final URL)`, or None if it has no
-//!   document.
-//! - Out: the core's loader. It calls the callable with the GIL, on the decoding thread.
+//!   document for that URL.
+//! - Out: a context loader for the core, which calls the callable on the decoding thread, with the
+//!   GIL.
 
 use pyo3::prelude::*;
 use rdfm_core::codec::contexts::{ContextLoader, RemoteContext};
@@ -14,7 +15,7 @@ pub struct PyLoader {
 }
 
 impl PyLoader {
-    /// Creates a loader from the callable.
+    /// Creates a loader from a callable.
     pub fn new(load: Py<PyAny>) -> Self {
         Self { load }
     }

@@ -9,7 +9,7 @@ use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass, LimitExceede
 use rdfm_core::model::remedy::{Reason, Remedy};
 use rdfm_core::registry;
 
-/// Exception classes imported from Python, so that they are defined only once.
+/// The exception classes are imported from Python, so that they are defined only once.
 mod py {
     pyo3::import_exception!(rdfm.errors, DecodeError);
     pyo3::import_exception!(rdfm.errors, TruncatedError);
@@ -22,7 +22,7 @@ mod py {
     pyo3::import_exception!(rdfm.errors, InternalError);
 }
 
-/// Creates a `rdfm.errors.Remedy`.
+/// Creates an `rdfm.errors.Remedy`.
 fn remedy<'py>(py: Python<'py>, remedy: &Remedy) -> PyResult<Bound<'py, PyAny>> {
     let class = py.import("rdfm.errors")?.getattr("Remedy")?;
     class.call1((
@@ -33,7 +33,8 @@ fn remedy<'py>(py: Python<'py>, remedy: &Remedy) -> PyResult<Bound<'py, PyAny>> 
     ))
 }
 
-/// Returns the text of a note with its remedies, in the spelling of the surface in use.
+/// Returns the text of a note with its remedies, spelled for the interface in use (such as Python
+/// or the CLI).
 pub fn note(py: Python<'_>, note: &Reason) -> PyResult<String> {
     let mut text = note.text().to_owned();
     if !note.remedies().is_empty() {
@@ -45,7 +46,7 @@ pub fn note(py: Python<'_>, note: &Reason) -> PyResult<String> {
     Ok(text)
 }
 
-/// Creates an exception from a reason with its remedies, and an optional additional one.
+/// Creates an exception from a reason, its remedies and an optional additional remedy.
 fn make(
     class: &Bound<'_, PyType>,
     reason: &Reason,
@@ -65,7 +66,7 @@ fn make(
     Ok(PyErr::from_value(error))
 }
 
-/// Creates an exception without attributes other than its remedies.
+/// Creates an exception whose only attributes are its remedies.
 fn plain<E: pyo3::PyTypeInfo>(reason: &Reason) -> PyErr {
     Python::attach(|py| {
         make(&py.get_type::<E>(), reason, None, &PyDict::new(py)).unwrap_or_else(|error| error)
@@ -149,7 +150,7 @@ pub fn row(py: Python<'_>, row: u64, class: ErrorClass, reason: Reason) -> PyErr
     made().unwrap_or_else(|error| error)
 }
 
-/// Returns the exception for a value that does not fit its column.
+/// Returns the exception for a value that does not fit the type of its column.
 pub fn misfit(
     py: Python<'_>,
     reason: String,
@@ -175,12 +176,12 @@ pub fn term(reason: impl Into<Reason>) -> PyErr {
     plain::<py::DecodeError>(&reason.into())
 }
 
-/// Returns the exception for valid input of an unsupported kind, without a position in a log.
+/// Returns the exception for valid but unsupported input that has no position in a log.
 pub fn unsupported(reason: &str) -> PyErr {
     py::UnsupportedError::new_err(reason.to_owned())
 }
 
-/// Whether an exception reports that the input breaks its format.
+/// Whether an exception reports invalid input.
 pub fn is_decode(py: Python<'_>, error: &PyErr) -> bool {
     error.is_instance_of::<py::DecodeError>(py)
 }
@@ -194,12 +195,12 @@ pub fn set_source(py: Python<'_>, error: &PyErr, source: &str) {
     }
 }
 
-/// Returns the exception for an exceeded limit without a position in a log.
+/// Returns the exception for an exceeded limit that has no position in a log.
 pub fn limit(reason: impl Into<Reason>) -> PyErr {
     plain::<py::LimitError>(&reason.into())
 }
 
-/// Returns the exception for a limit exceeded while a batch was built.
+/// Returns the exception for a limit that was exceeded while a batch was built.
 pub fn exceeded(limit_exceeded: LimitExceeded) -> PyErr {
     limit(limit_exceeded.0)
 }

@@ -1,4 +1,4 @@
-//! Filtering of messages by pattern, for Python.
+//! Message filters for Python.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use rdfm_query::filter::{self, Period, Position};
 use crate::batch::MessageBatch;
 use crate::errors;
 
-/// A filter of messages: patterns that quads must match.
+/// A message filter: patterns that quads must match.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Filter {
     state: Mutex<filter::MessageFilter>,
@@ -23,7 +23,8 @@ impl Filter {
 
 #[pymethods]
 impl Filter {
-    /// Create a filter with namespaces for prefixes; other prefixes are those of the logs.
+    /// Create a filter. `prefixes` maps prefixes to namespaces; other prefixes are looked up in the
+    /// logs.
     #[new]
     fn new(prefixes: BTreeMap<String, String>) -> Self {
         let bytes = |(name, iri): (String, String)| (name.into_bytes(), iri.into_bytes());
@@ -37,7 +38,7 @@ impl Filter {
         self.state().begin_pattern();
     }
 
-    /// Match a term: N-Triples, a prefixed name, a number, `true`, `false` or `a`.
+    /// Match a term, written as N-Triples, a prefixed name, a number, `true`, `false` or `a`.
     ///
     /// Args:
     ///     position: Position of the term, such as "subject".
@@ -61,12 +62,12 @@ impl Filter {
         self.state().default_graph();
     }
 
-    /// Match a literal whose lexical form contains a text.
+    /// Match literals whose lexical form contains a text.
     fn contains(&self, text: &str) {
         self.state().contains(text);
     }
 
-    /// Match a literal whose lexical form matches a regular expression anywhere.
+    /// Match literals whose lexical form contains a match of a regular expression.
     ///
     /// Raises:
     ///     OptionError: If the regular expression is invalid.
@@ -74,7 +75,7 @@ impl Filter {
         self.state().matches(expression).map_err(errors::option)
     }
 
-    /// Match a point in time from `first` on (inclusive) and before `end`.
+    /// Match points in time from `first` (inclusive) to `end` (exclusive).
     ///
     /// Raises:
     ///     OptionError: If a text is neither an xsd:dateTime nor an xsd:date.
@@ -97,7 +98,7 @@ impl Filter {
         Ok(())
     }
 
-    /// Return the messages that match, or if `inverted` those that do not.
+    /// Return the messages that match or, if `inverted`, those that do not.
     fn messages(
         &self,
         py: Python<'_>,
@@ -116,7 +117,8 @@ impl Filter {
         }
     }
 
-    /// Return the messages with only their matching (if `inverted`, other) quads, if they have any.
+    /// Return the messages with only their matching quads or, if `inverted`, only their other
+    /// quads. Messages without such quads are omitted.
     fn quads(
         &self,
         py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Division of a log among files by keys, for Python.
+//! Division of a log into files by message key, for Python.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use crate::batch::MessageBatch;
 use crate::codecs::{self, Encoder};
 use crate::errors;
 
-/// The bytes that identify a key, and its text.
+/// The bytes that identify a key, and the text of the key.
 type NamedKey<'py> = (Bound<'py, PyBytes>, String);
 /// The number of a key, and encoded bytes.
 type KeyBytes<'py> = (usize, Bound<'py, PyBytes>);
@@ -24,13 +24,13 @@ struct SplitterState {
     slices: Slices,
     batch: Option<Py<MessageBatch>>,
     keys: Keys,
-    /// Number of messages of the batch that have been taken.
+    /// Number of messages of the batch that have been returned.
     taken: usize,
 }
 
 impl SplitterState {
-    /// Returns the next messages up to `stop`, in slices that may each begin a log, with the number
-    /// of their key.
+    /// Returns the number of the next messages' key, and these messages (up to `stop`) in slices
+    /// that may each begin a log.
     fn next_run(
         &mut self,
         messages: &batch::MessageBatch,
@@ -39,7 +39,7 @@ impl SplitterState {
         if self.taken >= stop {
             return None;
         }
-        let key = self.keys.of[self.taken] as usize;
+        let key = self.keys.key_numbers[self.taken] as usize;
         self.taken = self.keys.run(self.taken, stop);
         Some((key, self.slices.take(messages, self.taken, true)))
     }
@@ -47,7 +47,8 @@ impl SplitterState {
 
 /// Divides the batches of a log by the keys of their messages.
 ///
-/// Call `begin` with each batch, and then `encode` or `slices` until all messages have been taken.
+/// Call `begin` with each batch, and then `encode` or `slices` until they have returned all
+/// messages.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct KeySplitter {
     state: Mutex<SplitterState>,
@@ -58,7 +59,7 @@ impl KeySplitter {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the batch.
+    /// Returns the current batch.
     fn current(&self, py: Python<'_>) -> PyResult<Py<MessageBatch>> {
         let state = self.state();
         let batch = state.batch.as_ref().map(|batch| batch.clone_ref(py));
@@ -72,8 +73,9 @@ impl KeySplitter {
     ///
     /// Args:
     ///     kind: "graph", "value", "day" or "month".
-    ///     predicate: The predicate of the value; for "day" and "month" None means the known ones.
-    ///     prefixes: Namespaces for prefixes; other prefixes are those of the logs.
+    ///     predicate: The predicate of the value. For "day" and "month", None means the known time
+    ///         predicates.
+    ///     prefixes: Namespaces of prefixes. Other prefixes are looked up in the logs.
     /// Raises:
     ///     OptionError: If the predicate is not an IRI.
     #[new]
@@ -88,7 +90,7 @@ impl KeySplitter {
             "value" => KeyKind::Value,
             "day" => KeyKind::Day,
             "month" => KeyKind::Month,
-            _ => return Err(errors::option(format!("there is no key '{kind}'"))),
+            _ => return Err(errors::option(format!("unknown kind of key '{kind}'"))),
         };
         let bytes = |(name, iri): (String, String)| (name.into_bytes(), iri.into_bytes());
         let finder = match predicate {
@@ -107,10 +109,10 @@ impl KeySplitter {
         })
     }
 
-    /// Take a batch.
+    /// Start a batch.
     ///
     /// Returns:
-    ///     The distinct keys, each as bytes that identify it and a readable text, and the number of
+    ///     The distinct keys, each as identifying bytes and a readable text, and the number of
     ///     messages with several keys. The bytes are empty for messages without a key.
     #[pyo3(signature = (batch, /))]
     fn begin<'py>(
@@ -137,13 +139,13 @@ impl KeySplitter {
         Ok((keys.distinct.iter().map(key).collect(), keys.several))
     }
 
-    /// Return the end of the next messages whose keys are live or fit, and their keys.
+    /// Find the next messages whose keys are live or can become live.
     ///
     /// Args:
-    ///     live: For each key one byte: 1 if it is live, 0 otherwise.
-    ///     room: Number of further keys that may become live.
+    ///     live: One byte for each key: 1 if the key is live, 0 otherwise.
+    ///     room: Number of keys that may still become live.
     /// Returns:
-    ///     The number of the message after them, and their keys in the order of their last use.
+    ///     The number of the message after these messages, and their keys in order of last use.
     #[pyo3(signature = (live, room, /))]
     fn stretch(&self, live: Vec<u8>, room: usize) -> (usize, Vec<u32>) {
         let state = self.state();
@@ -151,14 +153,15 @@ impl KeySplitter {
         state.keys.stretch(state.taken, &live, room)
     }
 
-    /// Encode the next messages, each with the encoder of its key.
+    /// Encode the next messages, each with the encoder for its key.
     ///
     /// Args:
-    ///     stop: Number of the message after them.
+    ///     stop: Number of the message after the last one.
     ///     encoders: An encoder for each key that occurs.
     /// Returns:
-    ///     The number of each key that occurs with its bytes, and the error that ended the encoding
-    ///     early, or None. The bytes are then those of the messages before it.
+    ///     The number and the encoded bytes of each key that occurs, and the error that ended the
+    ///     encoding early, or None. If there is an error, the bytes are those of the messages
+    ///     before it.
     #[pyo3(signature = (stop, encoders, /))]
     fn encode<'py>(
         &self,
@@ -191,7 +194,7 @@ impl KeySplitter {
         Ok((pieces.collect(), error))
     }
 
-    /// Return the next messages up to `stop`, as the numbers of their keys with batches.
+    /// Return the next messages up to `stop`, as pairs of key number and batch.
     #[pyo3(signature = (stop, /))]
     fn slices<'py>(&self, py: Python<'py>, stop: usize) -> PyResult<Bound<'py, PyList>> {
         let batch = self.current(py)?;

@@ -2,16 +2,16 @@
 //! crates `rdfm-core` and `rdfm-arrow`.
 //!
 //! - [`codecs`]: decoders and encoders. [`options`]: their keyword arguments.
-//! - [`batch`], [`records`]: batches of each kind. [`views`]: their common part. [`build`]: batches
-//!   from Python messages.
-//! - [`terms`]: terms and quads. [`arrow`]: the PyCapsule interface. [`arrow_rows`]: batches to
-//!   rows and back.
+//! - [`batch`], [`records`]: batches of each kind. [`views`]: the code that they share. [`build`]:
+//!   batches from Python messages.
+//! - [`terms`]: terms and quads. [`arrow`]: the PyCapsule interface. [`arrow_rows`]: conversion
+//!   between batches and Arrow rows.
 //! - [`contexts`]: remote JSON-LD contexts.
-//! - [`regroup`]: changed message boundaries. [`comparison`]: comparison of messages.
-//! - [`statistics`]: statistics of logs. [`streams`]: rules of stream types.
-//! - [`filter`]: messages by pattern. [`query`]: SPARQL. [`columns`]: result rows as typed columns.
+//! - [`regroup`]: changes of message boundaries. [`comparison`]: message comparison.
+//! - [`statistics`]: log statistics. [`streams`]: stream type rules.
+//! - [`filter`]: message filters. [`query`]: SPARQL. [`columns`]: result rows as typed columns.
 //! - [`nanopub`]: checks and descriptions of nanopublications.
-//! - [`values`]: columns of values, each a separate log. [`archive`]: members of tar archives.
+//! - [`values`]: columns whose values are separate logs. [`archive`]: tar archive members.
 //! - [`warnings`]: warnings about valid but suspicious data.
 //! - [`errors`]: the only mapping of error classes to exceptions.
 //!
@@ -24,7 +24,7 @@
 #![allow(
     clippy::needless_pass_by_value,
     clippy::unused_self,
-    reason = "PyO3 hands arguments over by value, and every method has a self"
+    reason = "PyO3 passes arguments by value, and Python methods have a `self`"
 )]
 
 mod archive;

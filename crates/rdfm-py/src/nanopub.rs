@@ -10,11 +10,12 @@ use rdfm_analysis::nanopub::{
 use crate::batch::MessageBatch;
 use crate::errors;
 
-/// Rule, whether it is an error, text, and the written form of the term.
+/// Rule, whether breaking it is an error, text, and the term as it is usually written.
 type ProblemTuple<'py> = (&'static str, bool, String, Bound<'py, PyBytes>);
 /// Algorithm, public key, signature, and digest of the signed text.
 type SignatureTuple<'py> = (String, String, String, Bound<'py, PyBytes>);
-/// Message, number of nanopublications in it, IRI, whether it is trusty, problems, signature.
+/// Message, number of nanopublications in it, IRI, whether the trusty URI is correct, problems,
+/// signature.
 type VerdictTuple<'py> = (
     usize,
     usize,
@@ -37,14 +38,15 @@ type DescriptionTuple = (
     Option<String>,
 );
 
-/// Check the nanopublications of a batch of complete messages. Signatures are returned, not verified.
+/// Check the nanopublications of a batch of complete messages. Signatures are returned, not
+/// verified.
 ///
 /// Returns:
 ///     For each nanopublication: number of the message in the batch, number of nanopublications in
-///     the message, IRI or None, whether it has a trusty URI that is right, problems, and the
-///     signature or None. A problem is a rule, whether it is an error, a text, and the usual
-///     written form of the term. A signature is an algorithm, a public key and a signature in
-///     Base64, and the SHA-256 digest of the signed text.
+///     the message, IRI or None, whether it has a correct trusty URI, problems, and the signature
+///     or None. A problem is a rule, whether breaking it is an error, a text, and the term as it is
+///     usually written. A signature is an algorithm, a public key and a signature (both in Base64),
+///     and the SHA-256 digest of the signed text.
 #[pyfunction]
 fn check_nanopubs<'py>(
     py: Python<'py>,
@@ -71,7 +73,7 @@ fn check_nanopubs<'py>(
     let verdict = |found: Verdict| {
         (
             found.message,
-            found.of,
+            found.count,
             found.uri,
             found.is_trusty,
             found.problems.into_iter().map(problem).collect(),
@@ -81,10 +83,11 @@ fn check_nanopubs<'py>(
     Ok(verdicts.into_iter().map(verdict).collect())
 }
 
-/// Check structure and artifact codes of the messages of a batch.
+/// Check the structure and artifact code of each message of a batch.
 ///
 /// Returns:
-///     For each message: why it is not a nanopublication with a trusty URI that is right, or None.
+///     For each message: the reason why it is not a nanopublication with a correct trusty URI, or
+///     None.
 #[pyfunction]
 fn verify_nanopubs(
     py: Python<'_>,
@@ -94,12 +97,12 @@ fn verify_nanopubs(
     errors::guarded(py, || nanopub::verify(batch))
 }
 
-/// Describe the nanopublications of a batch of complete messages. Messages without one are left out.
+/// Describe the nanopublications of a batch of complete messages. Messages without one are skipped.
 ///
 /// Returns:
-///     For each nanopublication: number of the message in the batch, IRI, creators, time of
-///     creation, license, types, introduced things, retracted and superseded nanopublications, and
-///     the hash of the public key.
+///     For each nanopublication: number of the message in the batch, IRI, creators, creation time,
+///     license, types, introduced resources, retracted nanopublications, superseded
+///     nanopublications, and the public key hash.
 #[pyfunction]
 fn describe_nanopubs(
     py: Python<'_>,
@@ -129,11 +132,11 @@ fn describe_nanopubs(
 /// Args:
 ///     batch: A batch of complete messages.
 ///     message: Number of the message in the batch.
-///     code: Text that is replaced by a space in all IRIs; None to replace nothing.
+///     code: Text to replace by a space in all IRIs. None replaces nothing.
 ///
 /// Raises:
 ///     IndexError: If there is no such message.
-///     ValueError: If the quads have no artifact code, because of a blank node for example.
+///     ValueError: If the quads have no artifact code, for example because of a blank node.
 #[pyfunction]
 #[pyo3(signature = (batch, message, code=None))]
 fn artifact_code(
@@ -152,7 +155,7 @@ fn artifact_code(
     .map_err(PyValueError::new_err)
 }
 
-/// Return the artifact code at the end of an IRI, which a file suffix may follow; None if there is none.
+/// Return the artifact code at the end of an IRI, or None. A file suffix may follow the code.
 #[pyfunction]
 fn artifact_code_of_iri(iri: &str) -> Option<&str> {
     let code = nanopub::trusty::artifact_code(iri.as_bytes())?;

@@ -1,4 +1,5 @@
-//! Options between Python and the core: given values as core values, and specs as plain values.
+//! Options in Python and the core: converts given values to core values, and specs to Python
+//! values.
 //!
 //! - In: dicts of options. Out: [`Values`], checked by the core against the format's specs.
 //! - Law: this module defines no names, defaults, limits or errors.
@@ -15,7 +16,7 @@ use rdfm_core::codec::{Dialect, Source};
 
 use crate::errors;
 
-/// Returns the values of a decoder's or an encoder's options.
+/// Returns the option values of a decoder or encoder.
 pub fn values(
     specs: impl Iterator<Item = &'static OptionSpec> + Clone,
     given: Option<&Bound<'_, PyDict>>,
@@ -32,7 +33,7 @@ pub fn values(
     Values::read(specs, pairs).map_err(errors::option)
 }
 
-/// Returns the value given for an option; `None` if it is Python's None.
+/// Converts the value given for an option. Returns `None` for Python's None.
 fn given(value: &Bound<'_, PyAny>) -> Option<GivenValue> {
     if value.is_none() {
         return None;
@@ -65,8 +66,8 @@ fn given(value: &Bound<'_, PyAny>) -> Option<GivenValue> {
 ///     kind: Kind of value, such as "switch", "count" or "choice".
 ///     least: Smallest number.
 ///     most: Largest number.
-///     choices: The words, and the number that each represents.
-///     given: The given value, or its text form.
+///     choices: The allowed words, and the number that each one represents.
+///     given: The value, or its text form.
 /// Returns:
 ///     The value: a bool, int, str or dict.
 /// Raises:
@@ -100,9 +101,9 @@ pub fn option_value<'py>(
     object(given.py(), &value)
 }
 
-/// Returns the properties of the log that messages come from, from a dict of those known.
-pub fn source(known: &Bound<'_, PyDict>) -> PyResult<Source> {
-    let item = |name: &str| known.get_item(name);
+/// Returns the properties of the log that messages come from, from a dict of the known properties.
+pub fn source(properties: &Bound<'_, PyDict>) -> PyResult<Source> {
+    let item = |name: &str| properties.get_item(name);
     let flag =
         |name: &str| Ok::<_, PyErr>(item(name)?.is_some_and(|on| on.is_truthy().unwrap_or(false)));
     let carries = match item("carries")? {
@@ -133,7 +134,7 @@ pub fn source(known: &Bound<'_, PyDict>) -> PyResult<Source> {
 
 /// Returns the capabilities of a format, by name: `graphs`, `generalized`, `triple_terms` ("no",
 /// "object", "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`, `any_text`
-/// (any character in a text, and any IRI as a predicate).
+/// (any character in literals and any IRI as a predicate).
 fn carries_dict(py: Python<'_>, carries: Carries) -> PyResult<Bound<'_, PyDict>> {
     let triple_terms = match carries.triple_terms {
         TripleTerms::No => "no",

@@ -1,7 +1,7 @@
-//! Sizes of Parquet columns for Python, which reads and decompresses the pages.
+//! Parquet column sizes for Python. Python reads and decompresses the pages.
 //!
-//! - In: pages of a column of a row group. Out: bounds of their decoded size.
-//! - Cost: a page is scanned without the GIL.
+//! - In: the pages of one column in a row group. Out: bounds on their decoded size.
+//! - Cost: pages are scanned without the GIL.
 
 use std::sync::Mutex;
 
@@ -11,8 +11,8 @@ use rdfm_arrow::parquet::{self, Chunk, Leaf, Page, page};
 
 use crate::errors;
 
-/// Location and layout of a page: offset, bytes in the file, decompressed bytes, bytes of leading
-/// uncompressed levels, and whether the remaining bytes are compressed.
+/// Location and layout of a page: offset, size in the file, decompressed size, size of the leading
+/// uncompressed levels (all in bytes), and whether the remaining bytes are compressed.
 type Place = (u64, usize, usize, usize, bool);
 
 fn place((offset, page): &(u64, Page)) -> Place {
@@ -20,13 +20,13 @@ fn place((offset, page): &(u64, Page)) -> Place {
     (*offset, page.compressed, page.size, levels, is_compressed)
 }
 
-/// Pages of one column of a row group of a Parquet file.
+/// The pages of one column in a Parquet row group.
 ///
 /// Args:
-///     values: Number of values that the file declares.
+///     values: Number of values, as declared in the file.
 ///     max_definition: Highest definition level of the column.
 ///     max_repetition: Highest repetition level of the column.
-///     width: Size of each value in bytes; None for texts.
+///     width: Size of each value in bytes; None for strings.
 ///     max_row_bytes: Maximum size of a row in bytes.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct ParquetColumn {
@@ -57,7 +57,7 @@ impl ParquetColumn {
     /// Add the page whose header starts at an offset.
     ///
     /// Returns:
-    ///     The offset after the page, or None if the bytes end within the header.
+    ///     The offset after the page, or None if the header is truncated.
     fn add(&self, py: Python<'_>, offset: u64, header: &[u8]) -> PyResult<Option<u64>> {
         self.with(py, |chunk| {
             let Some(page) = page(header)? else {
@@ -69,31 +69,32 @@ impl ParquetColumn {
         })
     }
 
-    /// Whether all pages were added.
+    /// Whether all pages have been added.
     #[getter]
     fn complete(&self, py: Python<'_>) -> PyResult<bool> {
         self.with(py, |chunk| Ok(chunk.is_complete()))
     }
 
-    /// Bytes of the pages that are in memory at the same time.
+    /// Total size in bytes of the pages that are in memory at the same time.
     #[getter]
     fn page_bytes(&self, py: Python<'_>) -> PyResult<u64> {
         self.with(py, |chunk| Ok(chunk.page_bytes()))
     }
 
-    /// Upper bound of the decoded bytes of all rows.
+    /// Upper bound on the decoded size of all rows, in bytes.
     #[getter]
     fn bound(&self, py: Python<'_>) -> PyResult<u64> {
         self.with(py, |chunk| Ok(chunk.bound()))
     }
 
-    /// Dictionary page; None if it was scanned or its entries have a fixed size.
+    /// The dictionary page, or None if it has been scanned or its entries have a fixed size.
     #[getter]
     fn dictionary(&self, py: Python<'_>) -> PyResult<Option<Place>> {
         self.with(py, |chunk| Ok(chunk.dictionary().map(place)))
     }
 
-    /// Data pages, and for each whether it expands, and whether only a scan can count its rows.
+    /// The data pages, each with whether its values may be larger than the page, and whether it
+    /// must be scanned to count its rows.
     #[getter]
     fn pages(&self, py: Python<'_>) -> PyResult<Vec<(Place, bool, bool)>> {
         self.with(py, |chunk| {
@@ -104,7 +105,7 @@ impl ParquetColumn {
         })
     }
 
-    /// Read the lengths of the dictionary's entries.
+    /// Read the lengths of the dictionary entries.
     fn scan_dictionary(&self, py: Python<'_>, data: &[u8]) -> PyResult<()> {
         self.with(py, |chunk| chunk.scan_dictionary(data))
     }
@@ -117,12 +118,12 @@ impl ParquetColumn {
         })
     }
 
-    /// Scan a page; returns False if a row is too large.
+    /// Scan a page. Returns False if a row is too large.
     fn scan(&self, py: Python<'_>, page: usize, data: &[u8]) -> PyResult<bool> {
         self.with(py, |chunk| chunk.scan(page, data))
     }
 
-    /// Count the rows of a page that does not need a scan.
+    /// Count the rows of a page that does not need to be scanned.
     fn skip(&self, py: Python<'_>, page: usize) -> PyResult<()> {
         self.with(py, |chunk| {
             chunk.pass(page);
@@ -130,8 +131,8 @@ impl ParquetColumn {
         })
     }
 
-    /// Return the maximum bytes of each aligned 1, 2, 4 … scanned rows, and the row that is too
-    /// large.
+    /// Return the maximum size in bytes of aligned groups of 1, 2, 4 … scanned rows, and the index
+    /// of the row that is too large, or None.
     fn finish(&self, py: Python<'_>) -> PyResult<(Vec<u64>, Option<u64>)> {
         self.with(py, |chunk| {
             chunk.finish();
@@ -141,7 +142,7 @@ impl ParquetColumn {
 }
 
 impl ParquetColumn {
-    /// Works with the pages without the GIL.
+    /// Runs `work` on the pages without the GIL.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -156,15 +157,15 @@ impl ParquetColumn {
     }
 }
 
-/// Number of values, compression codec, bytes of all pages, offsets of the first data page and of
-/// the dictionary page.
+/// Number of values, compression codec, total page size in bytes, offset of the first data page,
+/// offset of the dictionary page.
 type Column = (i64, i64, i64, i64, Option<i64>);
 
 /// Read the columns of each row group of a Parquet file from its footer.
 ///
 /// Returns:
-///     For each column: number of values, number of the compression codec, bytes of all pages,
-///     offsets of the first data page and of the dictionary page.
+///     For each column: number of values, number of the compression codec, total page size in
+///     bytes, offset of the first data page, and offset of the dictionary page or None.
 /// Raises:
 ///     ValueError: If the bytes are not a footer.
 #[pyfunction]

@@ -20,12 +20,12 @@ use crate::batch::MessageBatch;
 use crate::errors;
 use crate::records::ResultBatch;
 
-/// Maximum number of buffered pieces of an entire dataset's result.
+/// Maximum number of buffered pieces in the result for an entire dataset.
 const MAX_BUFFERED_PIECES: usize = 2;
 /// Interval between checks for signals.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Exception that a signal handler raised while a query ran.
+/// An exception that a signal handler raised while a query ran.
 type Raised = Arc<Mutex<Option<PyErr>>>;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -41,28 +41,28 @@ pub struct Query {
     raised: Raised,
 }
 
-/// Results of a query for the messages of a batch, as far as they were evaluated.
+/// Query results for the messages of a batch that have been evaluated.
 #[pyclass(frozen, get_all, module = "rdfm._core")]
 pub struct Evaluated {
-    /// Rows of a SELECT.
+    /// Rows of a SELECT query.
     pub rows: Option<Py<ResultBatch>>,
     /// Number in the batch of each row's message.
     pub messages: Vec<u32>,
-    /// Messages of a CONSTRUCT, or None if there are none.
+    /// Messages of a CONSTRUCT query, or None if there are none.
     constructed: Option<Py<MessageBatch>>,
-    /// Result of an ASK for each message.
+    /// Answer to an ASK query for each message.
     answers: Vec<bool>,
-    /// First message that was not evaluated.
+    /// Number of the first message that was not evaluated.
     done: usize,
-    /// Reason why that message ended the evaluation, and the option that raises the limit; None if
-    /// the evaluation was completed.
+    /// Reason why the evaluation ended at that message, and the option that raises the limit. None
+    /// if the evaluation was completed.
     error: Option<(String, Option<&'static str>)>,
     /// Whether any message had named graphs.
     has_named: bool,
 }
 
 impl Query {
-    /// Raises the exception of a signal that arrived while the query ran.
+    /// Returns an error if a signal handler raised an exception while the query ran.
     fn check(&self) -> PyResult<()> {
         match lock(&self.raised).take() {
             None => Ok(()),
@@ -95,18 +95,18 @@ impl Query {
     /// Args:
     ///     text: The query.
     ///     base: Base for relative IRIs.
-    ///     prefixes: Namespaces of prefixes that the query does not declare.
+    ///     prefixes: Namespaces by prefix, for prefixes that the query does not declare.
     ///     union_graphs: Whether the default graph is the union of all graphs.
-    ///     timeout: Time limit in seconds for each message, or for an entire dataset.
-    ///     max_rows: Maximum number of rows for each message, or for an entire dataset.
-    ///     native: Whether supported patterns are matched without the evaluator.
+    ///     timeout: Time limit in seconds for each message or for an entire dataset.
+    ///     max_rows: Maximum number of rows for each message or for an entire dataset.
+    ///     native: Whether to match supported patterns without the SPARQL evaluator.
     /// Raises:
-    ///     QueryError: If the text is not a query, or a query of an unsupported form.
+    ///     QueryError: If the query is invalid or its form is not supported.
     #[new]
     #[allow(
         clippy::too_many_arguments,
         clippy::redundant_closure_for_method_calls,
-        reason = "keyword arguments; a method of some lifetime is not one of any"
+        reason = "they are keyword arguments in Python; a method path would have only one lifetime"
     )]
     #[pyo3(signature = (text, *, base=None, prefixes=None, union_graphs=false, timeout=None, max_rows=None, native=true))]
     fn new(
@@ -159,25 +159,25 @@ impl Query {
         }
     }
 
-    /// Whether the query has no FROM clause and matches some patterns in the default graph.
+    /// Whether the query has no FROM clause and matches any pattern in the default graph.
     #[getter]
     fn asks_default(&self) -> bool {
         self.evaluation.query.asks_default
     }
 
-    /// Variables of a SELECT, or of the template of a CONSTRUCT.
+    /// Variables of a SELECT query, or of the template of a CONSTRUCT query.
     #[getter]
     fn variables(&self) -> Vec<&str> {
         self.evaluation.query.names()
     }
 
-    /// Namespaces that the query declares.
+    /// Namespaces that the query declares, by prefix.
     #[getter]
     fn prefixes(&self) -> BTreeMap<String, String> {
         self.evaluation.query.prefixes.iter().cloned().collect()
     }
 
-    /// Evaluate a SELECT on each message of a batch separately, from message `start` on.
+    /// Evaluate a SELECT query on each message of a batch separately, starting at message `start`.
     ///
     /// Raises:
     ///     LimitError: If the rows are too large.
@@ -204,7 +204,8 @@ impl Query {
         })
     }
 
-    /// Evaluate a CONSTRUCT on each message of a batch, from message `start` on.
+    /// Evaluate a CONSTRUCT query on each message of a batch separately, starting at message
+    /// `start`.
     ///
     /// Raises:
     ///     LimitError: If the constructed messages are too large.
@@ -233,7 +234,7 @@ impl Query {
         })
     }
 
-    /// Evaluate an ASK on each message of a batch, from message `start` on.
+    /// Evaluate an ASK query on each message of a batch separately, starting at message `start`.
     #[pyo3(signature = (batch, start=0))]
     fn holds(
         &self,
@@ -254,7 +255,8 @@ impl Query {
         })
     }
 
-    /// Return the messages that a CONSTRUCT makes from result rows, one per row; None without rows.
+    /// Return the messages that a CONSTRUCT query creates from result rows, one per row. None if
+    /// there are no rows.
     ///
     /// Raises:
     ///     LimitError: If the messages are too large.
@@ -272,21 +274,21 @@ impl Query {
         Ok(made.map(MessageBatch::new))
     }
 
-    /// Evaluate the query on a dataset; returns an iterator of batches of rows or messages, or a
-    /// bool.
+    /// Evaluate the query on a dataset. Returns an iterator that yields batches of rows or
+    /// messages, or a single bool.
     fn whole(&self, dataset: &Bound<'_, QueryDataset>) -> PyResult<WholeResult> {
         let (sender, receiver) = sync_channel(MAX_BUFFERED_PIECES);
         let evaluation = Arc::clone(&self.evaluation);
         evaluation.cancel.reset();
-        let data = dataset.get().taken();
-        std::thread::Builder::new().spawn(move || give(&evaluation, &data, &sender))?;
+        let data = dataset.get().close();
+        std::thread::Builder::new().spawn(move || send_result(&evaluation, &data, &sender))?;
         Ok(WholeResult {
             evaluation: Arc::clone(&self.evaluation),
             pieces: Mutex::new(Some(receiver)),
         })
     }
 
-    /// Stop the running evaluation, from another thread.
+    /// Stop the running evaluation. This method can be called from another thread.
     fn cancel(&self) {
         self.evaluation.cancel.cancel();
     }
@@ -307,8 +309,12 @@ fn stopped(stop: &Stop) -> PyErr {
     errors::limit(reason)
 }
 
-/// Sends the result of an entire dataset to the receiver.
-fn give(evaluation: &Evaluation, data: &batch::MessageBatch, sender: &SyncSender<GivenValue>) {
+/// Sends the result for an entire dataset to the receiver.
+fn send_result(
+    evaluation: &Evaluation,
+    data: &batch::MessageBatch,
+    sender: &SyncSender<SentPiece>,
+) {
     let mut piece = |piece| sender.send(Ok(piece)).is_ok();
     if let Err(stop) = evaluation.whole(data, &mut piece) {
         // The receiver may have been dropped.
@@ -316,13 +322,13 @@ fn give(evaluation: &Evaluation, data: &batch::MessageBatch, sender: &SyncSender
     }
 }
 
-type GivenValue = Result<Piece, Stop>;
+type SentPiece = Result<Piece, Stop>;
 
-/// The result of a query on an entire dataset, piece by piece.
+/// The result of a query on an entire dataset, received piece by piece.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct WholeResult {
     evaluation: Arc<Evaluation>,
-    pieces: Mutex<Option<Receiver<GivenValue>>>,
+    pieces: Mutex<Option<Receiver<SentPiece>>>,
 }
 
 #[pymethods]
@@ -331,7 +337,7 @@ impl WholeResult {
         this
     }
 
-    /// Return the next batch of rows or messages, or the answer.
+    /// Return the next batch of rows or messages, or the answer to an ASK query.
     ///
     /// Raises:
     ///     LimitError: If a limit ended the evaluation.
@@ -381,7 +387,7 @@ impl Drop for WholeResult {
     }
 }
 
-/// Messages combined into one dataset, in memory.
+/// Messages combined into one in-memory dataset.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct QueryDataset {
     state: Mutex<Collected>,
@@ -393,8 +399,8 @@ enum Collected {
 }
 
 impl QueryDataset {
-    /// Returns the dataset and closes it to further messages.
-    fn taken(&self) -> Arc<batch::MessageBatch> {
+    /// Returns the dataset. Afterwards no messages can be added.
+    fn close(&self) -> Arc<batch::MessageBatch> {
         let mut state = lock(&self.state);
         if let Collected::Open(collector) = &mut *state {
             let data = Arc::new(std::mem::take(&mut **collector).finish());
@@ -418,7 +424,7 @@ impl QueryDataset {
         }
     }
 
-    /// Add messages. Blank nodes of different messages are distinct.
+    /// Add the messages of a batch. Blank nodes of different messages are distinct.
     ///
     /// Raises:
     ///     LimitError: If the dataset is larger than 2 GiB.
@@ -432,7 +438,7 @@ impl QueryDataset {
         match added {
             Some(Ok(())) => Ok(()),
             Some(Err(_)) => Err(errors::limit(
-                "the messages are larger than 2 GiB in total; query each message separately, or fewer messages",
+                "the messages are larger than 2 GiB in total; query each message separately, or query fewer messages",
             )),
             None => Err(pyo3::exceptions::PyValueError::new_err(
                 "messages cannot be added after a query has been evaluated",

@@ -1,6 +1,6 @@
 //! `PatchBatch` and `ResultBatch` for Python: views of core batches.
 //!
-//! - In: a batch from a decoder, or Python's operations and rows.
+//! - In: a batch from a decoder, or Python operations or rows.
 //! - Out: counts, operations and rows as tuples of objects, slices, Arrow.
 //! - Cost: each term becomes an object on first access, and the messages near it share the object.
 
@@ -129,7 +129,7 @@ impl PatchBatch {
         PyList::new(py, tuples)
     }
 
-    /// Return the header lines: number of the patch in the batch, key and value.
+    /// Return the header lines, as number of the patch in the batch, key and value.
     fn headers(&self, py: Python<'_>) -> PyResult<Vec<(usize, String, Py<PyAny>)>> {
         self.view.with_objects(|table, objects| {
             let mut headers = Vec::new();
@@ -155,7 +155,7 @@ impl PatchBatch {
         self.view.count_of(patch)
     }
 
-    /// Return the count of each operation code that occurs.
+    /// Return each operation code that occurs, and how often it occurs.
     fn code_counts(&self) -> Vec<(&'static str, usize)> {
         let codes = OperationCode::ALL.into_iter();
         let records = self.inner().records();
@@ -175,7 +175,7 @@ impl PatchBatch {
         self.view.position(patch)
     }
 
-    /// Return the patches from `start` up to `stop`, sharing this batch's terms.
+    /// Return the patches from `start` up to `stop` (exclusive), sharing this batch's terms.
     fn slice(&self, start: usize, stop: usize) -> Self {
         Self::new(self.view.slice(start, stop))
     }
@@ -186,7 +186,7 @@ impl PatchBatch {
     ///     columns: Any of "source", "offset", "operations", "metadata", "position", "namespaces",
     ///         in the requested order; the first four by default. Patches have neither metadata nor
     ///         namespaces.
-    ///     source: Text of the source column; null by default.
+    ///     source: Value of the source column; null by default.
     ///     terms: "ntriples", or "structs" of kind, value, datatype, language and direction.
     /// Returns:
     ///     An object with the Arrow PyCapsule interface: `pyarrow.record_batch(…)` accepts it.
@@ -227,16 +227,16 @@ impl PatchBatch {
         arrow::export_schema(py, self.inner())
     }
 
-    /// Create a batch from Arrow rows with one patch each.
+    /// Create a batch from Arrow rows that each contain one patch.
     ///
     /// Args:
-    ///     batch: Any object with the Arrow PyCapsule interface (array or stream) and a column
-    ///         `operations` as in `to_arrow`.
+    ///     batch: Any object with the Arrow PyCapsule interface (array or stream) and an
+    ///         `operations` column as in `to_arrow`.
     ///     max_depth: Maximum nesting of triple terms.
     /// Raises:
-    ///     DecodeError: If an operation lacks a required value, or has one that its code does not
-    ///         allow. The error names the row, operation and part.
-    ///     TypeError: If `batch` is not Arrow data, or its columns have other types.
+    ///     DecodeError: If an operation lacks a required value or has a value that its code does
+    ///         not allow. The error names the row, the operation and the part.
+    ///     TypeError: If `batch` is not Arrow data, or a column is missing or has another type.
     #[staticmethod]
     #[pyo3(signature = (batch, *, max_depth=64))]
     fn from_arrow(py: Python<'_>, batch: &Bound<'_, PyAny>, max_depth: u32) -> PyResult<Self> {
@@ -247,13 +247,13 @@ impl PatchBatch {
             .map_err(|error| arrow::exception(py, error))
     }
 
-    /// Create a batch from patches: iterables of operations, as returned by `operations`.
+    /// Create a batch from patches, each an iterable of operations as returned by `operations`.
     ///
     /// Args:
-    ///     patches: `Patch` objects or iterables of tuples.
+    ///     patches: `Patch` objects or iterables of operation tuples.
     ///     first_index: Index of the first patch in the log.
     /// Raises:
-    ///     TypeError: If anything else is given.
+    ///     TypeError: If `patches` contains anything else.
     ///     ValueError: If a code is unknown, or an operation has too few or too many values for its
     ///         code.
     #[staticmethod]
@@ -265,7 +265,7 @@ impl PatchBatch {
 
 /// Consecutive rows of SPARQL results, columnar and dictionary-encoded.
 ///
-/// Iteration yields tuples of terms, with None for unbound variables.
+/// Iteration yields tuples of terms. None represents an unbound variable.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct ResultBatch {
     view: View<TermId>,
@@ -315,7 +315,7 @@ impl ResultBatch {
         PyTuple::new(py, variables.map(AsRef::<str>::as_ref))
     }
 
-    /// Answer of an ASK query; None for rows.
+    /// Answer to an ASK query; None for rows.
     #[getter]
     fn boolean(&self) -> Option<bool> {
         self.inner().head().boolean
@@ -328,13 +328,13 @@ impl ResultBatch {
         PyTuple::new(py, links.map(AsRef::<str>::as_ref))
     }
 
-    /// Whether the first row continues the last row of the previous batch: always False.
+    /// Always False: the first row never continues the last row of the previous batch.
     #[getter]
     fn continued(&self) -> bool {
         self.inner().continued()
     }
 
-    /// Whether the last row continues in the next batch: always False.
+    /// Always False: the last row never continues in the next batch.
     #[getter]
     fn continues(&self) -> bool {
         self.inner().continues()
@@ -357,7 +357,7 @@ impl ResultBatch {
         format!("<ResultBatch: {rows} of {variables}>")
     }
 
-    /// Return the rows, each a tuple of terms or None.
+    /// Return the rows as tuples of terms or None.
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let rows = self.view.with_objects(|table, objects| {
             (0..self.inner().len())
@@ -377,13 +377,14 @@ impl ResultBatch {
         self.view.position(row)
     }
 
-    /// Return the rows with leading `source` and `message` cells, and blank nodes labelled by
-    /// message.
+    /// Return the rows with leading `source` and `message` cells, and with blank node labels that
+    /// are unique to each message.
     ///
     /// Args:
     ///     source: Name of the log.
-    ///     messages: Index in the log of each row's message.
-    ///     first: Number to add to each index, so that messages are numbered across all logs.
+    ///     messages: Index of each row's message in the log.
+    ///     first: Number that is added to each index, so that messages are numbered across all
+    ///         logs.
     /// Raises:
     ///     LimitError: If the rows are too large.
     ///     ValueError: If the number of indexes differs from the number of rows.
@@ -404,21 +405,21 @@ impl ResultBatch {
             .map_err(errors::exceeded)
     }
 
-    /// Return the rows from `start` up to `stop`, sharing this batch's terms.
+    /// Return the rows from `start` up to `stop` (exclusive), sharing this batch's terms.
     fn slice(&self, start: usize, stop: usize) -> Self {
         Self::new(self.view.slice(start, stop))
     }
 
     /// Convert the batch to Arrow, with one row per result row.
     ///
-    /// Each variable is a column of terms, with null for unbound.
+    /// Each variable becomes a column of terms. Null represents an unbound variable.
     ///
     /// Args:
     ///     terms: "ntriples", or "structs" of kind, value, datatype, language and direction.
     /// Returns:
     ///     An object with the Arrow PyCapsule interface: `pyarrow.record_batch(…)` accepts it.
     /// Raises:
-    ///     ValueError: If the batch is the answer of an ASK query, or a variable occurs twice.
+    ///     ValueError: If the batch is the answer to an ASK query, or a variable occurs twice.
     ///     LimitError: If the strings would exceed 2 GiB; use smaller batches.
     #[pyo3(signature = (*, terms="ntriples"))]
     fn to_arrow(&self, py: Python<'_>, terms: &str) -> PyResult<ArrowBatch> {
@@ -451,13 +452,13 @@ impl ResultBatch {
     /// Create a batch from rows.
     ///
     /// Args:
-    ///     rows: Iterables of terms or None, one for each variable.
+    ///     rows: Iterables that yield a term or None for each variable.
     ///     variables: Names of the variables, without `?`.
-    ///     boolean: Answer of an ASK query, which has no rows.
-    ///     links: Documents with more information.
+    ///     boolean: Answer to an ASK query, if there are no rows.
+    ///     links: IRI references of documents with more information.
     ///     first_index: Index of the first row.
     /// Raises:
-    ///     TypeError: If anything else is given.
+    ///     TypeError: If `rows` contains anything else.
     ///     ValueError: If a row has too many or too few terms, or both rows and an answer are
     ///         given.
     #[staticmethod]

@@ -30,9 +30,9 @@ impl Regrouper {
     /// Create a regrouper.
     ///
     /// Args:
-    ///     by: How to group: "message", "subject", "graph", "count", "bytes" or "all".
-    ///     number: Number for "count" and "bytes".
-    ///     skolemize: Base of the IRIs that replace blank nodes.
+    ///     by: Grouping criterion: "message", "subject", "graph", "count", "bytes" or "all".
+    ///     number: Number of quads per message for "count", or of bytes for "bytes".
+    ///     skolemize: Base of the IRIs that replace blank nodes. By default they are not replaced.
     ///     parts: Whether to return messages in parts.
     ///     max_message_bytes: Maximum size of a message in decoded bytes.
     #[new]
@@ -69,7 +69,7 @@ impl Regrouper {
         })
     }
 
-    /// Take a batch, after all batches from the previous one have been returned.
+    /// Add a batch. All batches made from the previous one must have been returned.
     #[pyo3(signature = (batch, /))]
     fn feed(&self, py: Python<'_>, batch: &Bound<'_, MessageBatch>) -> PyResult<()> {
         let batch = batch.get().inner();
@@ -81,18 +81,19 @@ impl Regrouper {
         self.state().finish();
     }
 
-    /// Return the next batch; None means "more input", and after `finish` "done".
+    /// Return the next batch. None means that more input is needed or, after `finish`, that there
+    /// are no more batches.
     ///
     /// Raises:
     ///     EncodeError: If messages cannot be regrouped this way. Raised after the messages before
-    ///         the error.
+    ///         the error have been returned.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<MessageBatch>> {
         errors::guarded(py, || self.state().next_batch())?
             .map(|batch| batch.map(MessageBatch::new))
             .map_err(|error| errors::encode(py, &error, b""))
     }
 
-    /// Return counts of the omitted data so far, by name.
+    /// Return counts of the data omitted so far, by name.
     fn dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (name, count) in self.state().dropped() {

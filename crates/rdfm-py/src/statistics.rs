@@ -1,4 +1,4 @@
-//! Statistics of logs for Python: batches in, dicts of numbers out.
+//! Log statistics for Python: batches in, dicts of numbers out.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,7 +13,7 @@ use crate::batch::MessageBatch;
 use crate::errors;
 use crate::records::{PatchBatch, ResultBatch};
 
-/// Counts over the batches of a log: `add` each in order; call `report` at any time.
+/// Collects log statistics. Call `add` with each batch in order, and `report` at any time.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct StatisticsCounter {
     state: Mutex<statistics::Statistics>,
@@ -25,7 +25,7 @@ impl StatisticsCounter {
     }
 }
 
-/// Names of the term statistics, each with its bit.
+/// Names and bits of the term statistics.
 const TERMS: [(&str, u16); 12] = [
     ("iris", bits::IRI),
     ("blank_nodes", bits::BNODE),
@@ -43,8 +43,12 @@ const TERMS: [(&str, u16); 12] = [
 
 #[pymethods]
 impl StatisticsCounter {
-    /// Create statistics; with `plain`, the bytes of messages do not include delimiters. Statistics that are merged need
-    /// different ranges of numbers: `first` is the smallest number of a message or log.
+    /// Create empty statistics.
+    ///
+    /// Args:
+    ///     plain: Whether message sizes in bytes do not include delimiters.
+    ///     first: Smallest number of a message or log. Statistics that are to be merged need
+    ///         disjoint ranges of these numbers.
     #[new]
     #[pyo3(signature = (*, plain=false, first=0))]
     fn new(plain: bool, first: u64) -> Self {
@@ -63,7 +67,7 @@ impl StatisticsCounter {
         self.state().start_log();
     }
 
-    /// Take the next batch; all batches must be of one kind.
+    /// Add the next batch. All batches must be of the same kind.
     #[pyo3(signature = (batch, /))]
     fn add(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(batch) = batch.cast::<MessageBatch>() {
@@ -86,7 +90,7 @@ impl StatisticsCounter {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Add the statistics of other messages of the same kind, as bytes of `to_bytes`.
+    /// Add the statistics of other messages of the same kind, in the form returned by `to_bytes`.
     ///
     /// Raises:
     ///     ValueError: If the bytes are not statistics of this version of rdfm.
@@ -96,26 +100,29 @@ impl StatisticsCounter {
         })
     }
 
-    /// Return the statistics so far, with the `top` most frequent names of each list.
+    /// Return the statistics so far. Each list contains the `top` most frequent names.
     fn report<'py>(&self, py: Python<'py>, top: usize) -> PyResult<Bound<'py, PyDict>> {
         let report = errors::guarded(py, || self.state().report(top))?;
-        whole(py, &report)
+        report_dict(py, &report)
     }
 }
 
-fn whole<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("messages", report.messages)?;
     dict.set_item("empty_messages", report.empty_messages)?;
     dict.set_item("approximate_messages", report.approximate_messages)?;
     dict.set_item("sizes", sizes(py, &report.sizes)?)?;
-    for (name, some) in [
+    for (name, optional) in [
         ("bytes", &report.bytes),
         ("adds", &report.adds),
         ("deletes", &report.deletes),
     ] {
-        let some = some.as_ref().map(|some| sizes(py, some)).transpose()?;
-        dict.set_item(name, some)?;
+        let optional = optional
+            .as_ref()
+            .map(|optional| sizes(py, optional))
+            .transpose()?;
+        dict.set_item(name, optional)?;
     }
     let operations = PyDict::new(py);
     for (code, count) in &report.operations {
@@ -124,85 +131,85 @@ fn whole<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> 
     dict.set_item("operations", operations)?;
     let variables = PyList::empty(py);
     for variable in &report.variables {
-        let one = PyDict::new(py);
-        one.set_item("name", &variable.name)?;
-        one.set_item("bound", variable.bound)?;
-        one.set_item("unique", variable.unique.map(unique))?;
-        variables.append(one)?;
+        let entry = PyDict::new(py);
+        entry.set_item("name", &variable.name)?;
+        entry.set_item("bound", variable.bound)?;
+        entry.set_item("unique", variable.unique.map(unique))?;
+        variables.append(entry)?;
     }
     dict.set_item("variables", variables)?;
     let terms = PyDict::new(py);
     for (name, bit) in TERMS {
-        let of = &report.terms[bit.trailing_zeros() as usize];
-        let one = series(py, &of.series)?;
-        one.set_item("unique", unique(of.unique))?;
-        terms.set_item(name, one)?;
+        let term = &report.terms[bit.trailing_zeros() as usize];
+        let entry = series(py, &term.series)?;
+        entry.set_item("unique", unique(term.unique))?;
+        terms.set_item(name, entry)?;
     }
-    for (name, of) in [
+    for (name, values) in [
         ("statements", &report.statements),
         ("ascii_control_characters", &report.controls),
         ("quoted_triples", &report.triples),
     ] {
-        terms.set_item(name, series(py, of)?)?;
+        terms.set_item(name, series(py, values)?)?;
     }
     let density = PyDict::new(py);
     spread(&density, report.density.as_ref())?;
     terms.set_item("byte_density", density)?;
     dict.set_item("series", terms)?;
     let occurrences = PyDict::new(py);
-    let of = &report.occurrences;
+    let numbers = &report.occurrences;
     for (name, count) in [
-        ("iris", of.iris),
-        ("blank_nodes", of.blank_nodes),
-        ("simple_literals", of.simple_literals),
-        ("datatype_literals", of.datatype_literals),
-        ("language_literals", of.language_literals),
-        ("quoted_triples", of.quoted_triples),
+        ("iris", numbers.iris),
+        ("blank_nodes", numbers.blank_nodes),
+        ("simple_literals", numbers.simple_literals),
+        ("datatype_literals", numbers.datatype_literals),
+        ("language_literals", numbers.language_literals),
+        ("quoted_triples", numbers.quoted_triples),
     ] {
         occurrences.set_item(name, count)?;
     }
     dict.set_item("occurrences", occurrences)?;
-    for (name, of) in [
+    for (name, values) in [
         ("datatypes", &report.datatypes),
         ("languages", &report.languages),
         ("predicates", &report.predicates),
         ("types", &report.types),
         ("namespaces", &report.namespaces),
     ] {
-        dict.set_item(name, names(py, of)?)?;
+        dict.set_item(name, names(py, values)?)?;
     }
     Ok(dict)
 }
 
-const fn unique(of: Estimate) -> (u64, u64, u64) {
-    (of.value, of.lower, of.upper)
+const fn unique(estimate: Estimate) -> (u64, u64, u64) {
+    (estimate.value, estimate.lower, estimate.upper)
 }
 
-fn spread<'py, T>(dict: &Bound<'py, PyDict>, of: Option<&Spread<T>>) -> PyResult<()>
+fn spread<'py, T>(dict: &Bound<'py, PyDict>, spread: Option<&Spread<T>>) -> PyResult<()>
 where
     T: Copy + IntoPyObject<'py>,
 {
-    dict.set_item("minimum", of.map(|of| of.minimum))?;
-    dict.set_item("maximum", of.map(|of| of.maximum))?;
-    dict.set_item("mean", of.map(|of| of.mean))?;
-    dict.set_item("standard_deviation", of.map(|of| of.deviation))
+    dict.set_item("minimum", spread.map(|spread| spread.minimum))?;
+    dict.set_item("maximum", spread.map(|spread| spread.maximum))?;
+    dict.set_item("mean", spread.map(|spread| spread.mean))?;
+    dict.set_item("standard_deviation", spread.map(|spread| spread.deviation))
 }
 
-fn series<'py>(py: Python<'py>, of: &SeriesReport) -> PyResult<Bound<'py, PyDict>> {
+fn series<'py>(py: Python<'py>, report: &SeriesReport) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    spread(&dict, of.spread.as_ref())?;
-    dict.set_item("sum", of.sum)?;
+    spread(&dict, report.spread.as_ref())?;
+    dict.set_item("sum", report.sum)?;
     Ok(dict)
 }
 
-fn sizes<'py>(py: Python<'py>, of: &SizesReport) -> PyResult<Bound<'py, PyDict>> {
-    let dict = series(py, &of.series)?;
+fn sizes<'py>(py: Python<'py>, report: &SizesReport) -> PyResult<Bound<'py, PyDict>> {
+    let dict = series(py, &report.series)?;
     let percentiles = PyDict::new(py);
-    for (percent, value) in PERCENTILES.iter().zip(of.percentiles.iter().flatten()) {
+    for (percent, value) in PERCENTILES.iter().zip(report.percentiles.iter().flatten()) {
         percentiles.set_item(format!("p{percent}"), value)?;
     }
     dict.set_item("percentiles", percentiles)?;
-    let bars: Vec<_> = of
+    let bars: Vec<_> = report
         .histogram
         .iter()
         .map(|bar| (bar.from, bar.to, bar.count))
@@ -211,19 +218,19 @@ fn sizes<'py>(py: Python<'py>, of: &SizesReport) -> PyResult<Bound<'py, PyDict>>
     Ok(dict)
 }
 
-fn names<'py>(py: Python<'py>, of: &NamesReport) -> PyResult<Bound<'py, PyDict>> {
+fn names<'py>(py: Python<'py>, report: &NamesReport) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let counts = PyDict::new(py);
-    for (name, count) in &of.names {
+    for (name, count) in &report.names {
         counts.set_item(name, count)?;
     }
     dict.set_item("counts", counts)?;
-    dict.set_item("number", of.kept)?;
-    dict.set_item("others", of.others)?;
+    dict.set_item("number", report.kept)?;
+    dict.set_item("others", report.others)?;
     Ok(dict)
 }
 
-/// Counts predicates, datatypes and keys of a log: `add` the batches, then call `report`.
+/// Counts the predicates, datatypes and keys of a log. Call `add` with each batch, then `report`.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct NameListing {
     state: Mutex<statistics::Listing>,
@@ -244,7 +251,7 @@ impl NameListing {
         }
     }
 
-    /// Take a batch of messages or patches.
+    /// Add a batch of messages or patches.
     #[pyo3(signature = (batch, /))]
     fn add(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(batch) = batch.cast::<MessageBatch>() {
@@ -260,21 +267,21 @@ impl NameListing {
         }
     }
 
-    /// Return the statistics of each list of names.
+    /// Return the statistics of each name list.
     ///
     /// Returns:
-    ///     For each list: the `top` most frequent names, the number of stored names, and the number
-    ///     of occurrences of other names.
+    ///     For each list: the counts of the `top` most frequent names, the number of stored names,
+    ///     and the number of occurrences of other names.
     fn report<'py>(&self, py: Python<'py>, top: usize) -> PyResult<Bound<'py, PyDict>> {
         let report = errors::guarded(py, || self.state().report(top))?;
         let dict = PyDict::new(py);
-        for (name, of) in [
+        for (name, report) in [
             ("predicates", &report.predicates),
             ("datatypes", &report.datatypes),
             ("metadata", &report.metadata),
             ("headers", &report.headers),
         ] {
-            dict.set_item(name, names(py, of)?)?;
+            dict.set_item(name, names(py, report)?)?;
         }
         Ok(dict)
     }

@@ -1,4 +1,4 @@
-//! Stream types of RDF-STaX for Python.
+//! RDF-STaX stream types for Python.
 
 use pyo3::prelude::*;
 use rdfm_analysis::streams::{self, NamedGraphs, SubjectShape};
@@ -6,7 +6,7 @@ use rdfm_analysis::streams::{self, NamedGraphs, SubjectShape};
 use crate::batch::MessageBatch;
 use crate::errors;
 
-/// Messages, and the violations of the rules: index of the message in the log, rule, text.
+/// The messages, and rule violations as index of the message in the log, rule and text.
 type CheckedMessages = (MessageBatch, Vec<(u64, &'static str, String)>);
 
 /// The rules of a stream type.
@@ -17,17 +17,18 @@ pub struct StreamRules {
 
 #[pymethods]
 impl StreamRules {
-    /// Create rules for messages.
+    /// Create the rules of a stream type.
     ///
     /// Args:
-    ///     graphs: Named graphs of a message: "none", "one" or "any".
-    ///     time: IRI of the property that the named graph has once in the default graph.
-    ///     subjects: Shapes of the subject node: pairs of "class", "subjects-of", "objects-of" or
-    ///         "quoted-subjects", and an IRI.
-    ///     has_root: Whether one node reaches all others.
-    ///     generalized_triples: Whether there may be generalized triples.
-    ///     generalized_graphs: Whether graph names may be literals.
-    ///     rdf12: Whether there may be triple terms and literals with a base direction.
+    ///     graphs: Number of named graphs in each message: "none", "one" or "any".
+    ///     time: IRI of the time property, of which the named graph has exactly one value in the
+    ///         default graph.
+    ///     subjects: Shapes of the subject node, each a pair of a kind ("class", "subjects-of",
+    ///         "objects-of" or "quoted-subjects") and an IRI.
+    ///     has_root: Whether all nodes must be reachable from one node.
+    ///     generalized_triples: Whether generalized triples are allowed.
+    ///     generalized_graphs: Whether literals are allowed as graph names.
+    ///     rdf12: Whether triple terms and literals with a base direction are allowed.
     ///
     /// Raises:
     ///     OptionError: If a word is unknown.
@@ -50,7 +51,11 @@ impl StreamRules {
             "none" => NamedGraphs::None,
             "one" => NamedGraphs::One,
             "any" => NamedGraphs::Any,
-            _ => return Err(errors::option(format!("unknown word '{graphs}'"))),
+            _ => {
+                return Err(errors::option(format!(
+                    "unknown number of named graphs '{graphs}'"
+                )));
+            }
         };
         let shape = |(kind, iri): (String, String)| match kind.as_str() {
             "class" => Ok(SubjectShape::Class(iri.into_bytes())),
@@ -72,7 +77,8 @@ impl StreamRules {
         })
     }
 
-    /// Return the messages as sets of quads in RiverBench's order, and the first violation of each.
+    /// Return the messages as quad sets in RiverBench order, and the first violation in each
+    /// message.
     #[pyo3(signature = (batch, /))]
     fn apply(&self, py: Python<'_>, batch: &Bound<'_, MessageBatch>) -> PyResult<CheckedMessages> {
         let messages = batch.get().inner();

@@ -1,9 +1,9 @@
-//! Columns of values for Python.
+//! Conversion of value columns for Python.
 //!
-//! - In: an array of binary values, or of lists of quads or operations; a native codec, or a Python
+//! - In: an array of binary values or of quad or operation lists, and a native codec or a Python
 //!   function for a single value.
-//! - Out: an array of such lists, or of binary values.
-//! - Cost: with a native codec the GIL is released.
+//! - Out: an array of lists or of binary values.
+//! - Cost: with a native codec, the GIL is released.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
@@ -19,8 +19,8 @@ use crate::arrow::{self, ArrowArray};
 use crate::codecs::{Decoder, Encoder, core_batch, python_batch};
 use crate::{errors, options};
 
-/// Returns the exception of an error; `raised` is the exception of a Python codec, if that is the
-/// cause.
+/// Returns the exception for an error. `raised` is the exception of a Python codec, if that caused
+/// the error.
 fn exception(py: Python<'_>, error: ValueError, raised: Option<PyErr>) -> PyErr {
     let exception = match (*error.cause, raised) {
         (Cause::Arrow(error), _) => return arrow::exception(py, error),
@@ -35,12 +35,13 @@ fn exception(py: Python<'_>, error: ValueError, raised: Option<PyErr>) -> PyErr 
     exception
 }
 
-/// A Python function that returns the batches of a value, as a decoder of logs in one piece.
+/// A decoder that calls a Python function, which returns the batches of a value. Each log must be
+/// fed in one piece.
 struct DecodeFunction {
     function: Py<PyAny>,
     value: Option<Py<PyBytes>>,
     batches: Option<Py<PyIterator>>,
-    /// Exception that the function raised for this value.
+    /// The exception that the function raised for this value.
     raised: Option<PyErr>,
 }
 
@@ -63,7 +64,7 @@ impl DecodeFunction {
         Ok(None)
     }
 
-    /// Stores an exception, and returns an error that represents it.
+    /// Stores an exception and returns an error that represents it.
     fn fail(&mut self, py: Python<'_>, raised: PyErr) -> DecodeError {
         let class = if errors::is_decode(py, &raised) {
             ErrorClass::Malformed
@@ -105,17 +106,18 @@ impl codec::Decoder for DecodeFunction {
 /// Decode binary values, each a complete log of one message.
 ///
 /// Args:
-///     decoder: A native decoder, whose options apply; or a function that returns the batches of
-///         one value (bytes).
+///     decoder: A native decoder, or a function that takes one value (bytes) and returns its
+///         batches.
 ///     values: An Arrow array of bytes, through the PyCapsule interface.
-///     on_error: "raise", or "null" for values that break their format.
+///     on_error: "raise", or "null" to convert invalid values to null.
 ///     kind: "messages" or "patches".
 /// Returns:
-///     An Arrow array like the column `quads` of `MessageBatch.to_arrow`, or `operations` of a
-///     `PatchBatch`: an empty list for a value without a message, null for null.
+///     An Arrow array like the `quads` column of `MessageBatch.to_arrow`, or the `operations`
+///     column of `PatchBatch.to_arrow`. A value without a message becomes an empty list, and null
+///     remains null.
 /// Raises:
-///     DecodeError: If a value breaks its format or contains several messages; `source` is its
-///         number.
+///     DecodeError: If a value is invalid or contains several messages. `source` identifies the
+///         value by number.
 ///     LimitError: If the result exceeds 2 GiB.
 #[pyfunction]
 #[pyo3(signature = (decoder, values, *, on_error="raise", kind="messages"))]
@@ -151,10 +153,10 @@ fn decode_values(
         .map_err(|error| exception(py, error, function.raised))
 }
 
-/// A Python function that returns the bytes of a batch of one message, as an encoder.
+/// An encoder that calls a Python function, which returns the bytes of a batch of one message.
 struct EncodeFunction {
     function: Py<PyAny>,
-    /// Exception that the function raised.
+    /// The exception that the function raised.
     raised: Option<PyErr>,
 }
 
@@ -186,20 +188,20 @@ impl codec::Encoder for EncodeFunction {
     }
 }
 
-/// Encode lists of quads or of operations, each as a complete log of one message.
+/// Encode quad lists or operation lists, each as a complete log of one message.
 ///
 /// Args:
-///     encoder: A native encoder, whose options apply; or a function that returns the bytes of a
-///         batch of one message.
-///     lists: An Arrow array like the column `quads` of `MessageBatch.from_arrow`, or `operations`
-///         of a `PatchBatch`, through the PyCapsule interface.
+///     encoder: A native encoder, or a function that takes a batch of one message and returns its
+///         bytes.
+///     lists: An Arrow array through the PyCapsule interface, like the `quads` column of
+///         `MessageBatch.from_arrow` or the `operations` column of `PatchBatch.from_arrow`.
 ///     max_depth: Maximum nesting of triple terms.
 ///     kind: "messages" or "patches".
 /// Returns:
-///     An Arrow array of bytes; null for null.
+///     An Arrow array of bytes. Null remains null.
 /// Raises:
 ///     DecodeError: If a term is not valid N-Triples; the error names the row and the term.
-///     EncodeError: If a message cannot be written; `source` is the number of its value.
+///     EncodeError: If a message cannot be written. `source` identifies its value by number.
 ///     LimitError: If the result exceeds 2 GiB.
 #[pyfunction]
 #[pyo3(signature = (encoder, lists, *, max_depth=64, kind="messages"))]

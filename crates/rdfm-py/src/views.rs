@@ -1,7 +1,7 @@
-//! The part of batches for Python that is common to all kinds.
+//! The code that Python batches of all kinds share.
 //!
 //! - In: a core batch.
-//! - Out: indexes, positions, counts and slices of its messages; objects of its terms.
+//! - Out: indexes, positions, counts and slices of its messages; Python objects for its terms.
 //! - Cost: each term becomes an object on first access, and the messages near it share the object.
 
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +16,7 @@ use rdfm_core::model::table::TermTable;
 
 use crate::terms::TermObjects;
 
-/// A batch and the objects of its terms.
+/// A batch and the Python objects for its terms.
 pub struct View<R: Record> {
     pub batch: LogBatch<R>,
     /// Taken out while objects are created, so that no lock is held while Python runs.
@@ -31,7 +31,7 @@ impl<R: Record> View<R> {
         }
     }
 
-    /// Creates Python objects with the objects of the batch's terms.
+    /// Calls `make` with the batch's term table and the Python objects for its terms.
     pub fn with_objects<T>(
         &self,
         make: impl FnOnce(&TermTable, &mut TermObjects) -> PyResult<T>,
@@ -67,13 +67,13 @@ impl<R: Record> View<R> {
         Ok(self.batch.range(self.at(message)?).len())
     }
 
-    /// Returns the messages from `start` up to `stop`.
+    /// Returns the messages from `start` up to `stop` (exclusive).
     pub fn slice(&self, start: usize, stop: usize) -> LogBatch<R> {
         self.batch.slice(start..stop.max(start))
     }
 }
 
-/// Iterates over a batch with a function of `rdfm.message`.
+/// Iterates over a batch with a function from `rdfm.message`.
 pub fn iterate<'py, T: PyClass>(
     batch: &Bound<'py, T>,
     found: &PyOnceLock<Py<PyAny>>,

@@ -1,4 +1,4 @@
-//! Warnings for Python: batches in, findings out; and line counts for their positions.
+//! Warnings for Python: batches in, findings out. Also counts lines, for the positions of findings.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,13 +11,13 @@ use rdfm_core::model::datatypes::Datatype;
 use crate::codecs::{contiguous, core_batch};
 use crate::errors;
 
-/// Rule, message, offset of the message's first byte, text, and the written form of the term.
+/// Rule, message, offset of the message's first byte, text, and the term as it is usually written.
 type FindingTuple<'py> = (&'static str, u64, u64, String, Bound<'py, PyBytes>);
 
 /// Finds valid but suspicious data in batches, log by log.
 ///
 /// Args:
-///     limit: Maximum number of findings returned for each rule; more are only counted.
+///     limit: Maximum number of findings to return for each rule. Further ones are only counted.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Checker {
     checker: Mutex<warnings::Checker>,
@@ -32,11 +32,11 @@ impl Checker {
         }
     }
 
-    /// Start another log, with separate labels and prefixes.
+    /// Start another log, which has separate blank node labels and prefixes.
     ///
     /// Args:
-    ///     own: Start of the IRIs that were resolved against the log's own address; empty if there
-    ///         are none.
+    ///     own: Prefix of the IRIs that were resolved against the log's own URL. Empty if there are
+    ///         none.
     fn begin_log(&self, own: &str) {
         self.lock().begin_log(own.as_bytes());
     }
@@ -45,11 +45,11 @@ impl Checker {
     ///
     /// Args:
     ///     batch: A batch of any kind.
-    ///     labels: Which labels of blank nodes are suspicious if several messages share them:
-    ///         "none", "chosen" (those that are not numbers within their message) or "all".
+    ///     labels: Which blank node labels are suspicious if several messages share them: "none",
+    ///         "chosen" (those that do not just number the blank nodes of a message) or "all".
     /// Returns:
-    ///     Findings by message: rule, message, offset of its first byte, text, and the usual
-    ///     written form of the term in text formats.
+    ///     Findings in message order, as tuples of rule, message, offset of the message's first
+    ///     byte, text, and the term as it is usually written in text formats.
     fn check<'py>(
         &self,
         py: Python<'py>,
@@ -84,7 +84,7 @@ impl Checker {
         Ok(found.into_iter().map(tuple).collect())
     }
 
-    /// Return the number of findings of each rule, with the rule's name.
+    /// Return the name of each rule and the number of its findings.
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let counts = self.lock().counts();
         PyList::new(py, Rule::ALL.iter().map(|rule| rule.name()).zip(counts))
@@ -103,7 +103,7 @@ fn count_lines(piece: &Bound<'_, PyAny>) -> PyResult<usize> {
     Ok(lines::count(contiguous(piece)?.as_bytes()))
 }
 
-/// Check whether a text is a lexical form of a datatype; None if the datatype is not checked.
+/// Check whether a text is a valid lexical form of a datatype. None if the datatype is not checked.
 #[pyfunction]
 fn is_lexical_form(datatype: &str, text: &str) -> Option<bool> {
     Datatype::of(datatype.as_bytes()).map(|datatype| datatype.allows(text.as_bytes()))

@@ -1,9 +1,9 @@
-//! Keys of messages, by which a log is divided among files.
+//! Message keys, by which a log is divided into files.
 //!
 //! - In: the definition of the key, and batches of messages.
-//! - Out: for each message its key: the first value in the order of its quads.
-//! - Cost: that of a filter for each predicate, and each distinct value is read once per batch.
-//! - Law: batch boundaries do not change the result.
+//! - Out: the key of each message, which is the first value in quad order.
+//! - Cost: one filter for each predicate. Each distinct value is read once per batch.
+//! - Law: batch boundaries do not affect the result.
 
 use std::str::FromStr;
 
@@ -17,20 +17,20 @@ use rustc_hash::FxHashMap;
 
 use crate::filter::{MessageFilter, Position, moment, time_type};
 
-/// Properties whose objects are the time of a message, unless a predicate is given:
-/// sosa:resultTime, prov:generatedAtTime, as:published and dct:created.
+/// Time properties, which are used if no predicate is given: sosa:resultTime, prov:generatedAtTime,
+/// as:published and dct:created.
 const TIMES: [&str; 4] = [
     "http://www.w3.org/ns/sosa/resultTime",
     "http://www.w3.org/ns/prov#generatedAtTime",
     "https://www.w3.org/ns/activitystreams#published",
     "http://purl.org/dc/terms/created",
 ];
-/// Declares another such property.
+/// Property whose values are further time properties.
 const TIMESTAMP_PATH: &str = "https://w3id.org/ldes#timestampPath";
-/// Maximum number of properties of times, so that a log cannot declare an unlimited number.
+/// Maximum number of time properties, so that a log cannot declare an unlimited number.
 const MAX_TIMES: usize = 64;
 
-/// The key of a message.
+/// The kind of key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyKind {
     /// A graph name.
@@ -46,19 +46,19 @@ pub enum KeyKind {
 /// A key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Identifies the key in the log. Empty for messages without a key.
+    /// Bytes that identify the key in the log. Empty for messages without a key.
     pub id: Vec<u8>,
-    /// Readable text. Different keys may have the same text.
+    /// Readable text of the key. Different keys may have the same text.
     pub text: String,
 }
 
 /// The keys of a batch.
 #[derive(Debug, Default)]
 pub struct Keys {
-    /// The distinct keys, in the order of the messages.
+    /// The distinct keys, in message order.
     pub distinct: Vec<Key>,
     /// The number of each message's key.
-    pub of: Vec<u32>,
+    pub key_numbers: Vec<u32>,
     /// Number of messages with several distinct keys.
     pub several: u64,
 }
@@ -66,16 +66,16 @@ pub struct Keys {
 /// Finds the keys of messages.
 pub struct KeyFinder {
     kind: KeyKind,
-    /// For each predicate a filter of its quads.
+    /// One filter per predicate, which finds its quads.
     predicates: Vec<MessageFilter>,
     /// IRIs of the predicates, if logs can declare further ones.
     times: Vec<Vec<u8>>,
-    /// Quads that declare predicates.
+    /// Filter for quads that declare further predicates.
     declarations: Option<MessageFilter>,
 }
 
 impl KeyFinder {
-    /// Returns a finder of graph names, which needs no predicate.
+    /// Returns a finder of graph names. It needs no predicate.
     #[must_use]
     pub fn graph() -> Self {
         Self {
@@ -86,11 +86,11 @@ impl KeyFinder {
         }
     }
 
-    /// Returns a finder of times with the properties that are known by default, and those that logs
-    /// declare with `ldes:timestampPath`.
+    /// Returns a finder of times. The properties are the default ones, and those that logs declare
+    /// with `ldes:timestampPath`.
     ///
     /// # Errors
-    /// Never; all properties are valid.
+    /// None in practice, because all default properties are valid.
     pub fn times(kind: KeyKind) -> Result<Self, Reason> {
         let mut made = Self {
             kind,
@@ -102,13 +102,14 @@ impl KeyFinder {
             )?),
         };
         for property in TIMES {
-            made.know(property.as_bytes())?;
+            made.add_property(property.as_bytes())?;
         }
         Ok(made)
     }
 
-    /// Returns a finder of objects of a predicate, which is written as in a filter. The brackets of
-    /// an IRI such as `http://…` may be missing. `prefixes` are as in [`MessageFilter::new`].
+    /// Returns a finder of a predicate's objects. The predicate has the same syntax as in a filter,
+    /// but an IRI such as `http://…` may have no angle brackets. `prefixes` are the same as in
+    /// [`MessageFilter::new`].
     ///
     /// # Errors
     /// The text is not an IRI.
@@ -137,7 +138,7 @@ impl KeyFinder {
         })
     }
 
-    /// Returns the prefixes whose namespaces come from the logs.
+    /// Returns the prefixes whose namespaces are taken from the logs.
     pub fn prefixes(&self) -> impl Iterator<Item = &[u8]> {
         self.predicates.iter().flat_map(MessageFilter::prefixes)
     }
@@ -147,7 +148,7 @@ impl KeyFinder {
         self.predicates.iter().flat_map(MessageFilter::undeclared)
     }
 
-    /// Returns the keys of the messages of a batch.
+    /// Returns the keys of a batch's messages.
     pub fn keys(&mut self, batch: &MessageBatch) -> Keys {
         let mut reading = KeyReading::new(self.kind, batch);
         if self.kind == KeyKind::Graph {
@@ -165,7 +166,7 @@ impl KeyFinder {
         if self.predicates.len() > 1 {
             quads.sort_unstable();
         }
-        // A property counts from the message that declares it on.
+        // A property applies from the message that declares it.
         for (message, property) in declared {
             let start = batch.range(message).start;
             if let Some(filter) = self.declare(&property) {
@@ -203,15 +204,15 @@ impl KeyFinder {
 
     /// Adds a property that a log declares. Returns its filter if it is new.
     fn declare(&mut self, property: &[u8]) -> Option<&mut MessageFilter> {
-        let is_new = !self.times.iter().any(|known| known == property);
+        let is_new = !self.times.iter().any(|time| time == property);
         if !is_new || self.times.len() >= MAX_TIMES {
             return None;
         }
-        self.know(property).ok()?;
+        self.add_property(property).ok()?;
         self.predicates.last_mut()
     }
 
-    fn know(&mut self, property: &[u8]) -> Result<(), Reason> {
+    fn add_property(&mut self, property: &[u8]) -> Result<(), Reason> {
         let text = iri(&String::from_utf8_lossy(property));
         self.predicates
             .push(with_predicate(MessageFilter::default(), &text)?);
@@ -229,9 +230,9 @@ fn with_predicate(mut filter: MessageFilter, text: &str) -> Result<MessageFilter
     Ok(filter)
 }
 
-/// State of a value of the batch.
+/// Cached key of a value in the batch.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum KnownKey {
+enum CachedKey {
     Unread,
     /// The value is not a key.
     Not,
@@ -242,8 +243,8 @@ enum KnownKey {
 struct KeyReading<'a> {
     kind: KeyKind,
     table: &'a TermTable,
-    known: Vec<KnownKey>,
-    default_graph: KnownKey,
+    cache: Vec<CachedKey>,
+    default_graph: CachedKey,
     numbers: FxHashMap<Vec<u8>, u32>,
     keys: Keys,
 }
@@ -254,14 +255,14 @@ impl<'a> KeyReading<'a> {
         Self {
             kind,
             table,
-            known: vec![KnownKey::Unread; table.terms().len()],
-            default_graph: KnownKey::Unread,
+            cache: vec![CachedKey::Unread; table.terms().len()],
+            default_graph: CachedKey::Unread,
             numbers: FxHashMap::default(),
             keys: Keys::default(),
         }
     }
 
-    /// Adds a message with these values, some of which may not be keys.
+    /// Adds a message with these values. Some of them may not be keys.
     fn message(&mut self, values: impl Iterator<Item = TermId>) {
         let mut first = None;
         let mut last = None;
@@ -271,7 +272,7 @@ impl<'a> KeyReading<'a> {
                 continue;
             }
             last = Some(value);
-            if let KnownKey::Key(number) = self.key(value) {
+            if let CachedKey::Key(number) = self.key(value) {
                 several |= *first.get_or_insert(number) != number;
             }
         }
@@ -281,30 +282,30 @@ impl<'a> KeyReading<'a> {
                 text: "other".to_owned(),
             })
         });
-        self.keys.of.push(number);
+        self.keys.key_numbers.push(number);
         self.keys.several += u64::from(several);
     }
 
-    fn key(&mut self, value: TermId) -> KnownKey {
+    fn key(&mut self, value: TermId) -> CachedKey {
         let is_default = value == TermId::DEFAULT_GRAPH;
-        let known = if is_default {
+        let cached = if is_default {
             self.default_graph
         } else {
-            self.known[value.index()]
+            self.cache[value.index()]
         };
-        if known != KnownKey::Unread {
-            return known;
+        if cached != CachedKey::Unread {
+            return cached;
         }
-        let known = match self.read(value) {
-            None => KnownKey::Not,
-            Some(key) => KnownKey::Key(self.number(key)),
+        let cached = match self.read(value) {
+            None => CachedKey::Not,
+            Some(key) => CachedKey::Key(self.number(key)),
         };
         if is_default {
-            self.default_graph = known;
+            self.default_graph = cached;
         } else {
-            self.known[value.index()] = known;
+            self.cache[value.index()] = cached;
         }
-        known
+        cached
     }
 
     fn number(&mut self, key: Key) -> u32 {
@@ -329,7 +330,7 @@ impl<'a> KeyReading<'a> {
             return Some(Key { id, text });
         }
         if self.has_bnode(value) {
-            return None; // its label means nothing in the next message
+            return None; // its label is meaningless in other messages
         }
         let mut id = Vec::new();
         write_term(self.table, value, &mut id);
@@ -353,7 +354,8 @@ impl<'a> KeyReading<'a> {
         }
     }
 
-    /// Returns the day or month of a literal: that of a time in UTC, and that of a date as written.
+    /// Returns the day or month of a literal. A time is converted to UTC; a date is used as
+    /// written.
     fn date(&self, value: TermId) -> Option<String> {
         let kind = time_type(self.table, value)?;
         let text = std::str::from_utf8(self.table.text(value)).ok()?;
@@ -375,17 +377,17 @@ impl<'a> KeyReading<'a> {
 }
 
 impl Keys {
-    /// Returns how many messages from `start` on have keys that are live or for which there is
-    /// room, as the number of the message after them; and their keys in the order of their last
+    /// Finds the longest run of messages from `start` whose keys are live or can become live.
+    /// Returns the number of the message after the run, and the keys of the run in order of last
     /// use.
     ///
-    /// `live` states for each key whether it is live. `room` is the number of further keys that may
+    /// `live` contains for each key whether it is live. `room` is the number of keys that can still
     /// become live.
     #[must_use]
     pub fn stretch(&self, start: usize, live: &[bool], mut room: usize) -> (usize, Vec<u32>) {
         let mut last_use: Vec<Option<usize>> = vec![None; self.distinct.len()];
         let mut stop = start;
-        for number in self.of.get(start..).unwrap_or_default() {
+        for number in self.key_numbers.get(start..).unwrap_or_default() {
             let key = *number as usize;
             if last_use[key].is_none() && !live.get(key).copied().unwrap_or_default() {
                 if room == 0 {
@@ -403,11 +405,14 @@ impl Keys {
         (stop, used.into_iter().map(|(_, key)| key).collect())
     }
 
-    /// Returns the end of the messages from `start` on with the same key, at most `stop`.
+    /// Returns the end of the run of messages with the same key that begins at `start`, but at most
+    /// `stop`.
     #[must_use]
     pub fn run(&self, start: usize, stop: usize) -> usize {
-        let key = self.of[start];
-        let same = self.of[start..stop].iter().take_while(|one| **one == key);
+        let key = self.key_numbers[start];
+        let same = self.key_numbers[start..stop]
+            .iter()
+            .take_while(|one| **one == key);
         start + same.count()
     }
 }

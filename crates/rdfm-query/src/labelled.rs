@@ -1,9 +1,9 @@
-//! Result rows labelled with the log and the index of the message that they come from.
+//! Result rows that are labelled with the log and index of the message that they come from.
 //!
-//! - In: rows, each from one message. Out: the same rows with two more cells at the start.
+//! - In: rows, each from one message. Out: the same rows with two additional leading cells.
 //! - Cost: each term is copied once per batch, each blank node once per message.
-//! - Law: blank nodes of different messages get different labels, one to one: `m`, the number of
-//!   the message over all logs, `_`, and the original label.
+//! - Law: different blank nodes get different labels. A label consists of `m`, the number of the
+//!   message across all logs, `_`, and the original label.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub const NAMES: [&str; 2] = ["source", "message"];
 const INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
 
 /// Returns the rows with two leading cells: the source, and the index of the row's message in that
-/// source. The number of a message over all logs is `first` plus this index.
+/// source. The number of a message across all logs is `first` plus this index.
 ///
 /// # Errors
 /// The rows are too large.
@@ -45,14 +45,19 @@ pub fn labelled(
         own: FxHashMap::default(),
         label: String::new(),
     };
-    let mut of = None;
+    let mut last_message = None;
     for (row, &message) in messages.iter().enumerate().take(rows.len()) {
-        // Ids of the builder are valid for all rows, because the batch is taken only at the end.
-        let (source, index) = match of {
+        // Term ids are valid for all rows, because the batch is completed only at the end.
+        let (source, index) = match last_message {
             Some((last, terms)) if last == message => terms,
             _ => {
-                let terms = copies.begin(source, message, first, of.map(|(_, (name, _))| name))?;
-                of = Some((message, terms));
+                let terms = copies.begin(
+                    source,
+                    message,
+                    first,
+                    last_message.map(|(_, (name, _))| name),
+                )?;
+                last_message = Some((message, terms));
                 terms
             }
         };
@@ -70,33 +75,33 @@ pub fn labelled(
     Ok(taken.unwrap_or_else(|| copies.builder.take_head()))
 }
 
-/// Copies of the terms of rows.
+/// Copies of the rows' terms.
 struct Copies<'a> {
     table: &'a TermTable,
     builder: ResultBuilder,
     /// Copies of terms that are the same in all messages.
     same: FxHashMap<TermId, TermId>,
-    /// Copies for the current message only: blank nodes, and triple terms, which may contain blank
-    /// nodes.
+    /// Copies for the current message only: blank nodes, and triple terms because they may contain
+    /// blank nodes.
     own: FxHashMap<TermId, TermId>,
     /// Prefix of the message's blank node labels.
     label: String,
 }
 
 impl Copies<'_> {
-    /// Begins a message. Returns the terms for its source, which may have been copied before, and
-    /// for its index.
+    /// Begins a message. Returns the terms for its source (`source_term` if it has been added
+    /// before) and its index.
     fn begin(
         &mut self,
         source: &str,
         message: u64,
         first: i64,
-        known: Option<TermId>,
+        source_term: Option<TermId>,
     ) -> Result<(TermId, TermId), LimitExceeded> {
         self.own.clear();
         self.label = format!("m{}_", message.wrapping_add_signed(first));
-        let source = match known {
-            Some(known) => known,
+        let source = match source_term {
+            Some(term) => term,
             None => self
                 .builder
                 .add_simple(TermKind::Literal, source.as_bytes(), 0)?,
@@ -110,7 +115,7 @@ impl Copies<'_> {
         Ok((source, index))
     }
 
-    /// Returns the copy of a cell. Recursion is as deep as triple terms nest.
+    /// Returns the copy of a cell. The recursion depth is the nesting depth of triple terms.
     fn cell(&mut self, id: TermId) -> Result<TermId, LimitExceeded> {
         if id == TermId::DEFAULT_GRAPH {
             return Ok(id);
@@ -119,8 +124,8 @@ impl Copies<'_> {
         if !matches!(term.kind, TermKind::Bnode | TermKind::TripleTerm) {
             return Ok(self.builder.copy_term(self.table, id, &mut self.same));
         }
-        if let Some(&known) = self.own.get(&id) {
-            return Ok(known);
+        if let Some(&copy) = self.own.get(&id) {
+            return Ok(copy);
         }
         let copy = if term.kind == TermKind::Bnode {
             let label = [self.label.as_bytes(), self.table.text_of(term)].concat();

@@ -1,7 +1,7 @@
-//! Selecting and querying messages: [`filter`], [`query`] and [`keys`].
+//! Selects and queries messages: [`filter`], [`query`] and [`keys`].
 //!
-//! - In: batches of messages. Out: the matching messages or quads, or the results of a query.
-//! - Cost: each distinct term of a batch is checked once, then each quad.
+//! - In: message batches. Out: the matching messages or quads, or query results.
+//! - Cost: one check of each distinct term of a batch, then of each quad.
 
 pub mod filter;
 pub mod keys;

@@ -1,6 +1,6 @@
-//! Patterns select messages and quads, regardless of batches.
+//! Patterns select messages and quads regardless of batch boundaries.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use rdfm_core::codec::Opening;
 use rdfm_core::codec::batch::NextOf as _;
@@ -42,7 +42,7 @@ fn batches(small: bool) -> Vec<MessageBatch> {
     found
 }
 
-/// Numbers of the messages that match.
+/// Returns the numbers of the messages that match.
 fn kept(make: impl Fn(&mut MessageFilter)) -> Vec<usize> {
     let [whole, cut] = [false, true].map(|small| {
         let mut filter = MessageFilter::new([(b"given".to_vec(), b"http://e/".to_vec())]);
@@ -105,7 +105,7 @@ fn conditions_of_a_pattern_apply_to_one_quad() {
 }
 
 #[test]
-fn texts_and_times_match() {
+fn texts_and_times_are_matched() {
     assert_eq!(kept(|filter| filter.contains("2026-01")), [1, 2]);
     assert_eq!(kept(|filter| filter.contains("example")), [] as [usize; 0]);
     assert_eq!(kept(|filter| filter.matches("^[Kk]ing").unwrap()), [0]);

@@ -1,6 +1,6 @@
-//! Keys of messages: the first value decides, however the log is cut into batches.
+//! Message keys: the first value is the key, regardless of batch boundaries.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use rdfm_core::codec::Opening;
 use rdfm_core::codec::batch::NextOf as _;
@@ -33,7 +33,8 @@ fn batch() -> MessageBatch {
     decoder.next_of().unwrap().unwrap()
 }
 
-/// The texts of the keys and the number of messages with several, which batches do not change.
+/// Returns the texts of the keys and the number of messages with several keys. Checks that batch
+/// boundaries do not affect them.
 fn texts(make: impl Fn() -> KeyFinder) -> (Vec<String>, u64) {
     let batch = batch();
     let read = |batches: Vec<MessageBatch>| {
@@ -42,7 +43,7 @@ fn texts(make: impl Fn() -> KeyFinder) -> (Vec<String>, u64) {
         for batch in batches {
             let keys = finder.keys(&batch);
             let text = |number: &u32| keys.distinct[*number as usize].text.clone();
-            texts.extend(keys.of.iter().map(text));
+            texts.extend(keys.key_numbers.iter().map(text));
             several += keys.several;
         }
         (texts, several)
@@ -54,7 +55,7 @@ fn texts(make: impl Fn() -> KeyFinder) -> (Vec<String>, u64) {
 }
 
 #[test]
-fn the_first_value_decides() {
+fn the_first_value_is_the_key() {
     let find = || KeyFinder::predicate(KeyKind::Value, "ex:p", []).unwrap();
     let (keys, several) = texts(find);
     assert_eq!(keys, ["x", "http://e/x", "other", "x"]);
@@ -74,7 +75,7 @@ fn graphs_are_keys() {
 }
 
 #[test]
-fn times_are_in_utc_and_logs_declare_properties() {
+fn times_are_in_utc_and_logs_can_declare_properties() {
     let days = texts(|| KeyFinder::times(KeyKind::Day).unwrap()).0;
     assert_eq!(days, ["other", "2026-02-01", "-0044-03-15", "other"]);
     let months = texts(|| KeyFinder::times(KeyKind::Month).unwrap()).0;
@@ -99,7 +100,7 @@ fn a_stretch_ends_when_there_is_no_room_for_a_key() {
     };
     let keys = Keys {
         distinct: ["a", "b", "c"].map(key).into(),
-        of: vec![0, 1, 0, 2, 1],
+        key_numbers: vec![0, 1, 0, 2, 1],
         several: 0,
     };
     let none = [false; 3];

@@ -1,10 +1,6 @@
-//! Queries that exceed the limits of memory or time.
+//! Queries that exceed the memory or time limits.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod common;
 
@@ -29,13 +25,14 @@ fn short() -> Limits {
     }
 }
 
-/// Integers as the objects of a message.
+/// A message with integers as objects.
 fn numbers(count: usize) -> String {
     let quad = |at| format!("<http://e/s{at}> <http://e/p> {at} .\n");
     (0..count).map(quad).collect()
 }
 
-/// The reason why a query is stopped, which is the same natively and with the evaluator.
+/// Returns the reason why a query is stopped. Checks that it is the same natively and with the
+/// evaluator.
 fn stop(query: &str, log: &str, limits: &Limits) -> Option<Stop> {
     let log = batch(log);
     let (_, each) = rows_until(query, &log, limits.clone());
@@ -81,7 +78,7 @@ fn texts_count_while_their_expression_is_evaluated() {
         format!(
             "FILTER(STRLEN(CONCAT(STR(?o), '{text}')) > 0 && CONTAINS(REPLACE('{text}', 'x', STR(?s)), 'e'))"
         ),
-        // An error ends an expression as well.
+        // An error also ends an expression.
         format!("BIND(CONCAT(CONCAT(STR(?o), '{text}'), 1) AS ?y)"),
         format!("FILTER(COALESCE(CONCAT('{text}', STR(?o)) + 1, true))"),
         format!(
@@ -103,7 +100,7 @@ fn texts_in_results_count_towards_the_limit() {
     let query = format!("SELECT (CONCAT(STR(?o), '{text}') AS ?y) {{ ?s ?p ?o }}");
     let (_, each) = rows_until(&query, &batch(&log), small());
     assert_eq!(each, Some(Stop::Memory));
-    // The rows of a complete dataset are passed on in pieces, so they do not add up.
+    // The rows of an entire dataset are returned in pieces, so their sizes do not add up.
     let (whole, stopped) = whole_rows_until(
         &query,
         &batch(&log),
@@ -163,7 +160,7 @@ fn cells_of_rows_count_towards_the_limit() {
         let (rows, stop) = rows_until(&query, &batch(&log), small());
         assert_eq!((rows.len(), stop), (0, Some(Stop::Memory)));
     }
-    // The template makes 10 triples of each of 16,384 rows.
+    // The template creates 10 triples from each of 16,384 rows.
     let patterns: String = (0..14).map(pattern).collect();
     let template: Vec<String> = (0..10).map(|at| format!("?a{at} ex:n{at} [] . ")).collect();
     let template = template.concat();
@@ -180,7 +177,7 @@ fn cells_of_rows_count_towards_the_limit() {
 
 #[test]
 fn the_time_limit_is_checked_before_compiling_a_regular_expression() {
-    // Each regular expression is different, and takes some milliseconds to compile.
+    // Each regular expression is different and takes several milliseconds to compile.
     let log = numbers(3000);
     for test in [
         r"REGEX('x', CONCAT('(\\pL{20}|', STR(?o), ')'))",
@@ -198,7 +195,7 @@ fn the_time_limit_is_checked_before_compiling_a_regular_expression() {
 }
 
 #[test]
-fn a_large_regular_expression_is_an_error() {
+fn large_regular_expressions_are_rejected() {
     let log = numbers(2);
     for test in [
         r"REGEX(STR(?o), '(\\pL{100}){100}')",

@@ -1,11 +1,7 @@
 //! Native matching returns the same rows as `spareval` on each message as a separate dataset,
-//! regardless of batches.
+//! regardless of batch boundaries.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::fmt::Write as _;
 
@@ -28,7 +24,7 @@ use spareval::{QueryEvaluator, QueryResults};
 use spargebra::algebra::GraphPattern;
 use spargebra::{Query, SparqlParser};
 
-/// Rows of a message: the terms as N-Triples.
+/// Rows of a message, with terms as N-Triples.
 type MessageRows = Vec<Vec<String>>;
 
 /// Reproducible random numbers.
@@ -68,7 +64,7 @@ const OBJECTS: &[&str] = &[
 const GRAPHS: &[&str] = &["", "", "", "<http://e/g>", "<http://e/h>", "_:x"];
 const VARIABLES: &[&str] = &["?a", "?b", "?c", "?d"];
 
-/// Messages as N-Quads; some have many quads.
+/// Messages as N-Quads. Some of them have many quads.
 fn messages(random: &mut Random) -> Vec<String> {
     let count = 2 + random.below(3);
     let message = |random: &mut Random| {
@@ -239,7 +235,7 @@ fn selected(pattern: &GraphPattern) -> &[Variable] {
     }
 }
 
-/// The rows of each message, with language tags spelled as in the message.
+/// Returns the rows of each message, with language tags spelled as in the message.
 fn rows_of(evaluation: &Evaluation, batches: &[MessageBatch]) -> Vec<MessageRows> {
     let width = evaluation.query.variables.len();
     let mut found = Vec::new();
@@ -353,7 +349,8 @@ fn native_rows_equal_those_of_spareval() {
         let found = sorted(rows);
         with_rows += usize::from(found.iter().any(|rows| !rows.is_empty()));
         assert_eq!(found, wanted, "{}", context());
-        // The reference has no union of graphs, and `@EN` and `@en` are different terms to it.
+        // The reference does not support the union of graphs, and treats `@EN` and `@en` as
+        // different terms.
         if !union_graphs && !log.iter().any(|message| message.contains("@EN")) {
             let query = SparqlParser::new().parse_query(&text).unwrap();
             assert_eq!(sorted(evaluated(&query, &whole)), wanted, "{}", context());
@@ -365,7 +362,8 @@ fn native_rows_equal_those_of_spareval() {
     );
 }
 
-/// The number of rows found and of calls of `stop`, which stops matching after `stops` calls.
+/// Returns the number of rows found and the number of calls to `stop`, which stops matching after
+/// `stops` calls.
 fn counted(query: &str, quads: &str, most: usize, stops: usize) -> (usize, usize) {
     let query = SparqlParser::new().parse_query(query).unwrap();
     let (Query::Select { pattern, .. } | Query::Ask { pattern, .. }) = &query else {
@@ -397,7 +395,7 @@ fn star(quads: usize) -> String {
 }
 
 #[test]
-fn matching_stops_on_request_or_with_enough_rows() {
+fn matching_stops_on_request_or_after_enough_rows() {
     const CROSS: &str = "?a ?b ?c . ?d ?e ?f . ?g ?h ?i";
     let (ask, select) = (
         format!("ASK {{ {CROSS} }}"),

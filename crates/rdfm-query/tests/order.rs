@@ -1,10 +1,6 @@
 //! ORDER BY, MIN and MAX over terms of all kinds.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod common;
 
@@ -80,7 +76,7 @@ fn log(objects: &[String]) -> String {
 }
 
 #[test]
-fn every_permutation_is_sorted_the_same_way() {
+fn all_permutations_have_the_same_order() {
     for seed in 0..40 {
         let log = batch(&log(&shuffled(seed)));
         let expected: Vec<_> = objects().iter().map(|term| format!("0: {term}")).collect();
@@ -121,7 +117,7 @@ fn keys_are_evaluated_once_for_each_row() {
 }
 
 #[test]
-fn unbound_values_and_errors_come_first() {
+fn unbound_values_and_errors_sort_first() {
     let log = batch("<http://e/a> <http://e/p> 2 , \"x\" . <http://e/b> <http://e/q> 1 .");
     assert_eq!(
         rows(

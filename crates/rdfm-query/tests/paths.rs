@@ -1,10 +1,6 @@
 //! Property paths of length zero.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod common;
 
@@ -16,8 +12,8 @@ GRAPH <http://e/g> { <http://e/b> <http://e/p> <http://e/c> }
 GRAPH <http://e/h> { <http://e/a> <http://e/p> 5 }
 ";
 
-/// The sorted rows of a query, without message numbers. They are the same natively and with the
-/// evaluator.
+/// Returns the sorted rows of a query, without message numbers. Checks that they are the same
+/// natively and with the evaluator.
 fn found(query: &str) -> Vec<String> {
     let log = batch(LOG);
     let each = rows(query, &log);
@@ -78,7 +74,7 @@ fn zero_length_paths_match_constants_that_are_not_in_the_graph() {
 }
 
 #[test]
-fn each_zero_length_alternative_counts() {
+fn zero_length_alternatives_are_counted() {
     let count = |path: &str| found(&format!("SELECT ?y {{ ex:zz {path} ?y }}")).len();
     assert_eq!(count("ex:p*|ex:q*"), 2);
     assert_eq!(count("ex:p*|ex:q?|ex:r"), 2);
@@ -87,7 +83,7 @@ fn each_zero_length_alternative_counts() {
 }
 
 #[test]
-fn a_constant_in_the_graph_matches_once() {
+fn constants_in_the_graph_match_once() {
     assert_eq!(
         found("SELECT ?y { ex:a ex:p* ?y }"),
         ["<http://e/a>", "<http://e/b>"]
@@ -101,7 +97,7 @@ fn a_constant_in_the_graph_matches_once() {
 }
 
 #[test]
-fn the_constant_matches_in_each_named_graph() {
+fn constants_match_in_each_named_graph() {
     assert_eq!(
         found("SELECT ?g ?y { GRAPH ?g { ex:b ex:p* ?y } }"),
         [

@@ -1,11 +1,7 @@
 //! SPARQL over messages: rows, triples and answers, for each message separately and for all
-//! together.
+//! messages together.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod common;
 
@@ -72,7 +68,7 @@ fn select_returns_rows_of_each_message() {
             format!("1: _:b {}", integer(7))
         ]
     );
-    // Computed terms that occur in a quad are terms of the data; others are new.
+    // Computed terms that occur in a quad are terms of the data. Others are new.
     assert_eq!(
         rows(
             "SELECT (?v + 1 AS ?n) ?x { ?s ex:value ?v FILTER(isNumeric(?v)) }",
@@ -141,7 +137,7 @@ fn tags_are_case_insensitive_and_keep_their_first_spelling() {
 }
 
 #[test]
-fn construct_returns_a_message_for_each_message() {
+fn construct_returns_one_message_per_message() {
     let log = batch(LOG);
     assert_eq!(
         constructed(
@@ -155,7 +151,7 @@ fn construct_returns_a_message_for_each_message() {
             "_:b1 <http://e/v> \"none\", _:b <http://e/is> _:b1",
         ]
     );
-    // New labels differ from those of the message, also for BNODE().
+    // New labels differ from those of the message, even for BNODE().
     let taken = batch("PREFIX ex: <http://e/> _:b1 ex:value 1 .");
     assert_eq!(
         constructed(
@@ -179,7 +175,7 @@ fn every_query_form_is_matched_natively() {
 }
 
 #[test]
-fn ask_answers_for_each_message() {
+fn ask_returns_one_answer_per_message() {
     let log = batch(LOG);
     let evaluation = evaluation("ASK { ?s ex:value 7 }", Limits::default());
     let mut answers = Vec::new();
@@ -189,7 +185,7 @@ fn ask_answers_for_each_message() {
 
 fn whole(text: &str, log: &MessageBatch) -> Vec<Piece> {
     let mut collector = Collector::default();
-    // Added one by one: batches do not change the result.
+    // Messages are added one by one, since batch boundaries do not affect the result.
     for at in 0..log.len() {
         collector.add(&log.slice(at..at + 1)).unwrap();
     }
@@ -347,11 +343,11 @@ const INVALID: &[(&str, u64, u64, &str)] = &[
 #[test]
 fn invalid_queries_are_rejected() {
     for (text, line, column, reason) in INVALID {
-        check_refused(text, (*line, *column), reason);
+        check_rejected(text, (*line, *column), reason);
     }
 }
 
-fn check_refused(text: &str, position: (u64, u64), reason: &str) {
+fn check_rejected(text: &str, position: (u64, u64), reason: &str) {
     let error = query(text).err().unwrap();
     let context = format!("{text}: {}", error.reason);
     assert_eq!(error.position.unwrap_or_default(), position, "{context}");
@@ -360,22 +356,22 @@ fn check_refused(text: &str, position: (u64, u64), reason: &str) {
 
 #[test]
 fn unsupported_queries_are_rejected() {
-    let refused = |text: &str| query(text).err().unwrap();
-    assert!(refused("DESCRIBE ex:a").reason.starts_with("DESCRIBE"));
+    let rejected = |text: &str| query(text).err().unwrap();
+    assert!(rejected("DESCRIBE ex:a").reason.starts_with("DESCRIBE"));
     assert!(
-        refused("INSERT DATA { ex:a ex:b ex:c }")
+        rejected("INSERT DATA { ex:a ex:b ex:c }")
             .reason
             .contains("update")
     );
     let service = "SELECT * { FILTER EXISTS { SERVICE <http://e/> { ?s ?p ?o } } }";
-    assert!(refused(service).reason.starts_with("SERVICE"));
+    assert!(rejected(service).reason.starts_with("SERVICE"));
     let deep = format!("SELECT * {} {}", "{".repeat(200), "}".repeat(200));
-    assert!(refused(&deep).reason.contains("brackets"));
+    assert!(rejected(&deep).reason.contains("brackets"));
     let chain = format!(
         "SELECT * {{ ?s ?p ?o FILTER(?o = 1{}) }}",
         " || ?o = 2".repeat(100_000)
     );
-    assert!(refused(&chain).reason.contains("levels deep"));
+    assert!(rejected(&chain).reason.contains("levels deep"));
 }
 
 #[test]
@@ -425,7 +421,7 @@ fn expensive_queries_are_stopped() {
         "-".repeat(1000)
     );
     assert_eq!(stop(&joined, small()), Stop::Memory);
-    // Texts of 10 kB would become texts of 100 MB in one call.
+    // One call would create a text of 100 MB from texts of 10 kB.
     let xs = "x".repeat(10_000);
     let wholes = "$0".repeat(5_000);
     for call in [

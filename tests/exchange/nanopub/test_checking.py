@@ -79,9 +79,7 @@ WRONG_SIGNATURES = {
     "the signature element has no npx:hasAlgorithm": {"Algorithm": None},
     "the signature element has no npx:hasPublicKey": {"PublicKey": None},
     "the signature element has no npx:hasSignature": {"Signature": None},
-    'the algorithm of the signature is "ECDSA", expected "RSA" or "DSA"': {
-        "Algorithm": literal("ECDSA")
-    },
+    'the signature algorithm is "ECDSA", expected "RSA" or "DSA"': {"Algorithm": literal("ECDSA")},
     "the value of npx:hasAlgorithm is <http://e/RSA>, expected a string": {
         "Algorithm": iri("http://e/RSA")
     },

@@ -103,7 +103,7 @@ def test_a_change_makes_the_code_wrong(name):
     changed = [(*triple(*after), graph) if quad[3] == graph else quad for quad in quads]
     assert reason(changed) == (
         f"the artifact code of the quads is {nanopubs.code_of(changed, nanopubs.own_code(quads))}, "
-        f"but that of the IRI is {nanopubs.own_code(quads)}"
+        f"but the IRI contains {nanopubs.own_code(quads)}"
     )
 
 
@@ -116,10 +116,10 @@ def test_the_case_of_language_tags_does_not_matter():
 
 UNHASHABLE = {
     "there is a blank node _:b, expected only IRIs": "<http://e/s> <http://e/p> _:b .\n",
-    "there is a triple term, which RDF 1.1 does not have": (
+    "there is a triple term, which RDF 1.1 does not support": (
         "<http://e/s> <http://e/p> <<( <http://e/s> <http://e/p> <http://e/o> )>> .\n"
     ),
-    "there is a literal with a base direction, which RDF 1.1 does not have": (
+    "there is a literal with a base direction, which RDF 1.1 does not support": (
         '<http://e/s> <http://e/p> "a"@en--ltr .\n'
     ),
 }

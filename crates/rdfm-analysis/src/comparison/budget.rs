@@ -1,8 +1,10 @@
-//! Limits of the search for blank nodes, for one comparison and for all comparisons of two logs.
+//! Limits of the search for matching blank nodes, for one comparison and for all comparisons of two
+//! logs.
 //!
-//! - In: comparisons that count their steps, in visited quads. Out: their results, or that a limit was reached.
-//! - Law: work that is nearly linear in the quads of a comparison does not count towards the total, so a long log of
-//!   simple messages never reaches it.
+//! - In: comparisons that count their steps, in visited quads. Out: their results, or an error if a
+//!   limit is reached.
+//! - Law: work that is nearly linear in the number of quads does not count towards the total. A
+//!   long log of simple messages therefore never reaches the total limit.
 
 /// Steps per quad of a comparison that do not count towards the total.
 const FREE_STEPS: u64 = 64;
@@ -11,7 +13,7 @@ const FREE_STEPS: u64 = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted;
 
-/// The steps left for a comparison.
+/// The remaining steps of a comparison.
 #[derive(Debug)]
 pub struct Steps(u64);
 
@@ -24,7 +26,7 @@ impl Steps {
     /// Uses some of the steps.
     ///
     /// # Errors
-    /// Fewer steps are left.
+    /// Fewer steps remain.
     pub fn spend(&mut self, steps: usize) -> Result<(), Exhausted> {
         let left = self.0.checked_sub(steps as u64);
         self.0 = left.unwrap_or(0);
@@ -32,7 +34,7 @@ impl Steps {
     }
 }
 
-/// Limits of the work on blank nodes, in visited quads.
+/// Limits of the search for matching blank nodes, in visited quads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Limit of one comparison.
@@ -71,7 +73,7 @@ impl Budget {
     /// Runs a comparison of messages with the given number of quads.
     ///
     /// # Errors
-    /// The comparison needs more steps than are left.
+    /// The comparison needs more steps than remain.
     pub fn run<T>(
         &mut self,
         quads: usize,
@@ -81,8 +83,8 @@ impl Budget {
         let granted = self.limits.each.min(self.left.saturating_add(free));
         let mut steps = Steps::new(granted);
         let result = compare(&mut steps);
-        let taken = granted - steps.0;
-        self.left = self.left.saturating_sub(taken.saturating_sub(free));
+        let used = granted - steps.0;
+        self.left = self.left.saturating_sub(used.saturating_sub(free));
         if result.is_err() {
             self.reached.each |= granted == self.limits.each;
             self.reached.total |= granted < self.limits.each;
@@ -90,7 +92,7 @@ impl Budget {
         result
     }
 
-    /// Restores the total, for another pass over a log.
+    /// Resets the total for another pass over a log.
     pub fn renew(&mut self) {
         self.left = self.limits.total;
     }
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn one_comparison_has_its_own_limit() {
+    fn each_comparison_has_a_limit() {
         let mut budget = Budget::new(Limits {
             each: 100,
             total: 1000,

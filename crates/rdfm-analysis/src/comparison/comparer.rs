@@ -1,8 +1,8 @@
-//! Comparison of two logs, one batch of each at a time.
+//! Comparison of two logs, with one batch of each at a time.
 //!
-//! - In: pairs of batches with start positions. Out: the number of equal pairs of messages and the difference in the
-//!   next one; signatures.
-//! - Law: the division of logs into batches changes nothing.
+//! - In: pairs of batches with start positions. Out: the number of equal message pairs and the
+//!   differences in the next pair; message signatures.
+//! - Law: the division of logs into batches does not affect the results.
 
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::term::{TermId, TermKind};
@@ -20,11 +20,12 @@ use super::signature;
 /// The definition of equal messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// As sets of quads, up to the labels of blank nodes.
+    /// As sets of quads, up to blank node labels.
     Sets,
-    /// As sequences of quads, up to labels.
+    /// As sequences of quads, up to blank node labels.
     Sequences,
-    /// As sequences of records, including labels. For records whose labels are scoped to the log.
+    /// As sequences of records, including labels. This mode is for records whose labels are scoped
+    /// to the log.
     Exact,
 }
 
@@ -57,7 +58,7 @@ pub struct PairDifferences {
     pub undecided: bool,
     /// The metadata differs.
     pub metadata: bool,
-    /// The namespaces differ from this pair on.
+    /// The namespaces begin to differ at this pair.
     pub namespaces: bool,
 }
 
@@ -77,7 +78,7 @@ pub struct Run {
     pub pairs: usize,
     /// Number of records in these pairs, counted on the first side.
     pub records: u64,
-    /// The differences in the next pair; `None` at the end of a batch.
+    /// The differences in the next pair, or `None` at the end of a batch.
     pub found: Option<PairDifferences>,
 }
 
@@ -86,14 +87,14 @@ pub struct Run {
 pub struct Comparer {
     mode: Mode,
     metadata: bool,
-    /// `None` if namespaces are ignored, or if they are known to differ and this suffices.
+    /// `None` if namespaces are ignored, or if it is sufficient that they are known to differ.
     namespaces: Option<namespaces::NamespaceComparison>,
     namespace_use: NamespaceUse,
     namespaces_differ: bool,
     redeclared_names: Vec<Redeclared>,
-    /// One for the signatures of each side. The first is also for pairs of messages.
+    /// One budget for the signatures of each side. The first is also used for message pairs.
     budgets: [Budget; 2],
-    /// For rows of results: the column of each cell on each side; `None` if the side lacks it.
+    /// For result rows: the column of each cell on each side, or `None` if the side lacks it.
     columns: Option<[Vec<Option<usize>>; 2]>,
     keys: Keys,
     equal_terms: EqualTerms,
@@ -121,7 +122,7 @@ impl Comparer {
         }
     }
 
-    /// Uses keys from a secret, so that hashes of several processes can be compared.
+    /// Derives the keys from a secret, so that hashes from several processes can be compared.
     #[must_use]
     pub fn with_secret(mut self, secret: [u64; 4]) -> Self {
         self.keys = Keys::shared(secret);
@@ -139,8 +140,8 @@ impl Comparer {
         self.hashes[side as usize].clear();
     }
 
-    /// Compares up to `max_pairs` pairs of messages, from `i` of `a` and `j` of `b` on, until one
-    /// differs.
+    /// Compares up to `max_pairs` message pairs until one differs, starting at message `i` of `a`
+    /// and `j` of `b`.
     pub fn run<R: ComparableRecord>(
         &mut self,
         (a, i): (&LogBatch<R>, usize),
@@ -165,7 +166,7 @@ impl Comparer {
         run
     }
 
-    /// Compares the metadata and the namespaces of a pair of messages.
+    /// Compares the metadata and namespaces of a message pair.
     pub fn metadata_and_namespaces<R: ComparableRecord>(
         &mut self,
         (a, i): (&LogBatch<R>, usize),
@@ -190,17 +191,17 @@ impl Comparer {
         }
     }
 
-    /// The names that have different IRIs starting with the last pair.
+    /// The namespaces that began to differ at the last compared pair.
     pub fn redeclared(&self) -> &[Redeclared] {
         &self.redeclared_names
     }
 
-    /// Whether namespaces differ in the pairs compared so far.
+    /// Whether the namespaces differ in any pair compared so far.
     pub fn namespaces_differ(&self) -> bool {
         self.namespaces_differ
     }
 
-    /// The limits of the work on blank nodes that were reached.
+    /// The limits of the search for matching blank nodes that were reached.
     pub fn reached(&self) -> Reached {
         let [one, other] = self.budgets.each_ref().map(Budget::reached);
         Reached {
@@ -209,7 +210,7 @@ impl Comparer {
         }
     }
 
-    /// Compares the records of a pair of messages.
+    /// Compares the records of a message pair.
     fn records<R: ComparableRecord>(
         &mut self,
         (a, i): (&LogBatch<R>, usize),
@@ -260,7 +261,7 @@ impl Comparer {
             .collect()
     }
 
-    /// The full signatures of messages; `None` if a signature exceeds the step limit.
+    /// The full signatures of messages, or `None` for a signature that exceeds the step limit.
     pub fn full_signatures<R: ComparableRecord>(
         &mut self,
         side: Side,
@@ -271,8 +272,8 @@ impl Comparer {
             .collect()
     }
 
-    /// Adds the messages of a batch to the multiset of its side, except those that exceed the step limit. Returns the
-    /// indexes of the latter in the batch.
+    /// Adds the messages of a batch to the multiset of its side, except those that exceed the step
+    /// limit. Returns the indexes of these messages in the batch.
     pub fn collect<R: ComparableRecord>(&mut self, side: Side, batch: &LogBatch<R>) -> Vec<usize> {
         let mut undecided = Vec::new();
         for message in 0..batch.len() {
@@ -284,14 +285,14 @@ impl Comparer {
         undecided
     }
 
-    /// Compares the multisets. To get the messages that only one side has, call [`Self::pick`] for each batch
-    /// afterwards, starting again with the first one.
+    /// Compares the multisets. To get the messages that only one side has, call [`Self::pick`] for
+    /// each batch afterwards, starting again with the first one.
     pub fn settle(&mut self) -> MultisetResult {
         self.budgets.iter_mut().for_each(Budget::renew);
         self.multiset.settle()
     }
 
-    /// The messages of a batch that only its side has, each reported once.
+    /// The messages of a batch that only this side has. Each message is reported once.
     pub fn pick<R: ComparableRecord>(&mut self, side: Side, batch: &LogBatch<R>) -> Vec<usize> {
         let mut picked = Vec::new();
         for message in 0..batch.len() {
@@ -304,7 +305,7 @@ impl Comparer {
         picked
     }
 
-    /// The signature of a message: a rough one, or the full one including metadata.
+    /// The rough signature of a message, or the full one including metadata.
     fn signature<R: ComparableRecord>(
         &mut self,
         side: Side,
@@ -372,7 +373,7 @@ impl Comparer {
     }
 }
 
-/// The records of a row, arranged by column.
+/// The cells of a row, in the order of `columns`.
 fn arranged<R: ComparableRecord>(records: &[R], columns: &[Option<usize>]) -> Vec<R> {
     let cell = |column: &Option<usize>| column.and_then(|at| records.get(at).copied());
     columns
@@ -389,7 +390,7 @@ fn metadata<R: ComparableRecord>(batch: &LogBatch<R>, message: usize) -> Vec<(&s
     found
 }
 
-/// Calls `take` with each part of a triple term, or with any other term, and whether it is a blank node.
+/// Calls `take` with the term, or with each part of a triple term, and whether it is a blank node.
 fn each(
     table: &rdfm_core::model::table::TermTable,
     id: TermId,

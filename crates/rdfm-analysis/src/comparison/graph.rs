@@ -1,8 +1,9 @@
 //! A message as a set of patterns of term hashes and blank nodes.
 //!
-//! - In: records of a batch. Out: the sorted hashes of records without blank nodes; the others as patterns.
-//! - Law: repeated records are removed. Blank nodes are identified by label only up to this point. The values of the
-//!   hashes affect no order.
+//! - In: records of a batch. Out: the sorted hashes of records without blank nodes, and patterns
+//!   for the other records.
+//! - Law: repeated records are removed. After this step, blank nodes are no longer identified by
+//!   label. No order depends on the values of the hashes.
 
 use std::collections::HashMap;
 
@@ -17,7 +18,7 @@ pub trait ComparableRecord: Record {
     /// A missing record: an unbound cell.
     const ABSENT: Self;
 
-    /// Number of the record's operation; its terms are separate.
+    /// Number of the record's operation.
     fn tag(self) -> u8 {
         0
     }
@@ -44,15 +45,15 @@ impl ComparableRecord for TermId {
     const ABSENT: Self = Self::DEFAULT_GRAPH;
 }
 
-/// A part of a pattern: the hash of a term, or a blank node.
+/// Part of a pattern: the hash of a term, or a blank node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Token(u128);
 
-/// Numbers of blank nodes are below this value. A hash in this range is as unlikely as a collision.
+/// Blank node numbers are below this value. A hash in this range is as unlikely as a collision.
 const NODES: u128 = 1 << 32;
 
 impl Token {
-    /// Start of a triple term; its three parts follow.
+    /// Start of a triple term. Its three parts follow.
     const TRIPLE: Self = Self(NODES);
 
     pub const fn node(number: u32) -> Self {
@@ -87,7 +88,7 @@ pub struct Graph {
     ends: Vec<u32>,
 }
 
-/// Up to this number, blank nodes are searched linearly; above it, labels are hashed.
+/// Maximum number of blank nodes for a linear search. If there are more, labels are hashed.
 const FEW_NODES: usize = 12;
 
 /// The blank nodes of a message, by label.
@@ -98,12 +99,12 @@ struct Nodes<'a> {
 }
 
 impl<'a> Nodes<'a> {
-    /// The number of a label, and whether it is new.
+    /// Returns the number of a label, and whether the label is new.
     fn number(&mut self, label: &'a [u8]) -> (u32, bool) {
         let next = self.labels.len() as u32;
         if self.labels.len() <= FEW_NODES {
-            if let Some(known) = self.labels.iter().position(|known| *known == label) {
-                return (known as u32, false);
+            if let Some(number) = self.labels.iter().position(|other| *other == label) {
+                return (number as u32, false);
             }
         } else {
             if self.numbers.is_empty() {
@@ -177,7 +178,7 @@ impl Graph {
         self.tokens.push(token);
     }
 
-    /// Removes repeated patterns. The others keep their order.
+    /// Removes repeated patterns. The order of the others does not change.
     fn drop_repeated(&mut self) {
         if self.len() < 2 {
             return;
@@ -223,7 +224,7 @@ impl Graph {
         &self.tokens[start as usize..self.ends[at] as usize]
     }
 
-    /// The patterns with renamed blank nodes, sorted.
+    /// The sorted patterns with renamed blank nodes.
     pub fn renamed(&self, name: impl Fn(u32) -> u32) -> Vec<Vec<Token>> {
         let token = |token: &Token| {
             token
@@ -246,10 +247,11 @@ pub struct Incident {
 }
 
 impl Incident {
-    /// Indexes messages whose blank nodes and patterns are numbered consecutively.
+    /// Indexes several messages. Blank nodes and patterns are numbered consecutively across them.
     pub fn of(graphs: &[&Graph]) -> Self {
         let nodes = graphs.iter().map(|graph| graph.names.len()).sum();
-        // The last pattern of each node, so that a node that occurs twice in it is counted once.
+        // The last pattern of each node, so that a node that occurs twice in a pattern is counted
+        // once.
         let mut last = vec![u32::MAX; nodes];
         let mut ends = vec![0u32; nodes];
         each(graphs, |node, pattern| {
@@ -298,7 +300,7 @@ fn each(graphs: &[&Graph], mut take: impl FnMut(usize, u32)) {
     }
 }
 
-/// Whether a term is a blank node or a triple term with one.
+/// Whether a term is or contains a blank node.
 pub fn contains_node(table: &TermTable, id: TermId) -> bool {
     let term = table.term(id);
     match term.kind {

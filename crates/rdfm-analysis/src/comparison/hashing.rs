@@ -1,8 +1,9 @@
-//! Keyed 128-bit hashes of terms and of records. The keys differ between processes, unless these share a secret.
+//! Keyed 128-bit hashes of terms and records. The keys differ between processes unless the
+//! processes share a secret.
 //!
-//! - In: terms of a table. Out: numbers that are equal for equal terms.
+//! - In: terms of a term table. Out: numbers that are equal for equal terms.
 //! - Cost: each term of a batch is hashed once.
-//! - Law: the keys are secret, so that terms with equal hashes cannot be constructed.
+//! - Law: the keys are secret, so that nobody can construct terms with equal hashes.
 
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -25,7 +26,7 @@ impl Keys {
         Self(secret)
     }
 
-    /// Hashes bytes of the given kind.
+    /// Hashes a text of two parts, together with its kind.
     pub fn text(&self, kind: u8, parts: [&[u8]; 2]) -> u128 {
         let mut mix = self.begin();
         for part in parts {
@@ -37,7 +38,7 @@ impl Keys {
             last[..rest.len()].copy_from_slice(rest);
             mix.add(u128::from_le_bytes(last));
         }
-        // The lengths distinguish a text from the same text with trailing zeros.
+        // The lengths distinguish a text from the same text with trailing zero bytes.
         let [first, second] = parts.map(|part| part.len() as u128);
         mix.add(first << 64 | second << 8 | u128::from(kind));
         mix.end()
@@ -61,7 +62,7 @@ impl Keys {
     }
 }
 
-/// The incomplete hash of a sequence.
+/// An incomplete hash of a sequence.
 #[derive(Clone, Copy, Debug)]
 pub struct Mix {
     keys: [u64; 2],
@@ -99,33 +100,33 @@ const fn join(low: u64, high: u64) -> u128 {
     (high as u128) << 64 | low as u128
 }
 
-/// The hashes of a batch's terms, computed on demand. The hash of a blank node is that of its label.
+/// The hashes of a batch's terms, computed on demand. A blank node's hash is the hash of its label.
 #[derive(Debug, Default)]
 pub struct TermHashes {
-    known: Vec<u128>,
+    hashes: Vec<u128>,
 }
 
 /// Marks a hash that has not been computed.
 const UNKNOWN: u128 = 0;
 
 impl TermHashes {
-    /// Discards everything, for another table.
+    /// Discards all hashes, for another term table.
     pub fn clear(&mut self) {
-        self.known.clear();
+        self.hashes.clear();
     }
 
     /// The hash of a term, including the labels of blank nodes.
     pub fn get(&mut self, keys: &Keys, table: &TermTable, id: TermId) -> u128 {
-        if self.known.is_empty() {
-            self.known.resize(table.terms().len(), UNKNOWN);
+        if self.hashes.is_empty() {
+            self.hashes.resize(table.terms().len(), UNKNOWN);
         }
-        let known = self.known[id.index()];
-        if known != UNKNOWN {
-            return known;
+        let hash = self.hashes[id.index()];
+        if hash != UNKNOWN {
+            return hash;
         }
-        let made = self.make(keys, table, id);
-        self.known[id.index()] = made;
-        made
+        let hash = self.make(keys, table, id);
+        self.hashes[id.index()] = hash;
+        hash
     }
 
     fn make(&mut self, keys: &Keys, table: &TermTable, id: TermId) -> u128 {

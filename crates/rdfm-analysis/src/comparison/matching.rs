@@ -1,11 +1,12 @@
-//! Exact comparison of two messages as datasets, up to the labels of blank nodes.
+//! Exact comparison of two messages as datasets, up to blank node labels.
 //!
-//! - In: two messages. Out: the mapping of blank nodes, or that there is none.
-//! - Cost: nearly linear for real data. The number of steps is limited, because no fast algorithm is known for data
-//!   that consists only of symmetric blank nodes.
-//! - Method: colour refinement of both messages together, then pairs of blank nodes are tried one at a time in each
-//!   component.
-//! - Law: every positive result is checked against the quads. The mapping depends only on the messages.
+//! - In: two messages. Out: the mapping of blank nodes, if there is one.
+//! - Cost: nearly linear for real data. The number of steps is limited, because no fast algorithm
+//!   is known for data that consists only of symmetric blank nodes.
+//! - Method: colour refinement of both messages together. Then pairs of blank nodes are tried one
+//!   at a time in each component.
+//! - Law: every positive result is checked against the quads. The mapping depends only on the
+//!   messages.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,16 +20,17 @@ use super::graph::{ComparableRecord, Graph, Incident, Token};
 use super::hashing::{Keys, TermHashes};
 use super::signature;
 
-/// Maximum depth of choices; deeper searches count as exhausted.
+/// Maximum depth of choices. Deeper searches count as exhausted.
 const MAX_DEPTH: usize = 1000;
 
 type Class = usize;
 type Node = u32;
 
-/// The terms of the blank nodes of `a`, each with its counterpart in `b`; `None` if the messages differ.
+/// The terms of the blank nodes of `a`, each with its counterpart in `b`, or `None` if the messages
+/// differ.
 ///
 /// # Errors
-/// The comparison needs more than `max_steps`, in visited quads.
+/// The comparison needs more than `max_steps` steps, in visited quads.
 pub fn isomorphism<R: ComparableRecord>(
     (a, ours): (&[R], &TermTable),
     (b, theirs): (&[R], &TermTable),
@@ -47,10 +49,11 @@ pub fn isomorphism<R: ComparableRecord>(
     )
 }
 
-/// Like [`isomorphism`], for messages whose terms have the same hashes. Returns numbers of blank nodes.
+/// Like [`isomorphism`], for messages whose terms have the same hashes. Returns numbers of blank
+/// nodes.
 ///
 /// # Errors
-/// The comparison needs more steps, in visited quads.
+/// The comparison needs more than the remaining steps, in visited quads.
 pub fn mapping(
     left: &Graph,
     right: &Graph,
@@ -75,16 +78,16 @@ pub fn mapping(
     Ok(matcher.solve(&nodes, None, 0)?.then(|| matcher.pairs()))
 }
 
-/// The mapping of labels to themselves, if the messages are equal under it.
+/// The mapping of each label to itself, if the messages are equal under this mapping.
 fn same_labels(left: &Graph, right: &Graph, tables: [&TermTable; 2]) -> Option<Vec<(u32, u32)>> {
-    let there: HashMap<&[u8], u32> = right
+    let right_nodes: HashMap<&[u8], u32> = right
         .names
         .iter()
         .map(|id| tables[1].text(*id))
         .zip(0..)
         .collect();
-    let of = |id: &TermId| there.get(tables[0].text(*id)).copied();
-    let found: Vec<u32> = left.names.iter().map(of).collect::<Option<_>>()?;
+    let counterpart = |id: &TermId| right_nodes.get(tables[0].text(*id)).copied();
+    let found: Vec<u32> = left.names.iter().map(counterpart).collect::<Option<_>>()?;
     is_mapping(left, right, &found).then(|| (0..).zip(found).collect())
 }
 
@@ -132,7 +135,7 @@ fn by_colours(left: &Graph, right: &Graph, keys: &Keys) -> Coloured {
 struct Matcher<'a> {
     steps: &'a mut Steps,
     graphs: [&'a Graph; 2],
-    /// Number of the first node and of the first pattern of the other message.
+    /// Number of the first node and the first pattern of the other message.
     nodes: u32,
     patterns: u32,
     side: Vec<u8>,
@@ -144,7 +147,7 @@ struct Matcher<'a> {
     /// The last mark of each node.
     marks: Vec<u64>,
     last_mark: u64,
-    /// The round of refinement in which each node was visited last.
+    /// The refinement round in which each node was last visited.
     rounds: Vec<u64>,
     last_round: u64,
 }
@@ -172,7 +175,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// A pattern, and the number of the first node of its message.
+    /// A pattern, and the number of its message's first node.
     fn pattern(&self, at: u32) -> (&'a [Token], u32) {
         if at < self.patterns {
             (self.graphs[0].pattern(at as usize), 0)
@@ -195,9 +198,10 @@ impl<'a> Matcher<'a> {
         pairs
     }
 
-    /// Finds a mapping between the two sides of some nodes. The surrounding nodes are already mapped.
+    /// Finds a mapping between the two sides of some nodes. The surrounding nodes are already
+    /// mapped.
     ///
-    /// On success, every class is a pair. Otherwise the caller restores the classes.
+    /// If this succeeds, every class is a pair. Otherwise the caller must restore the classes.
     fn solve(
         &mut self,
         nodes: &[Node],
@@ -255,7 +259,7 @@ impl<'a> Matcher<'a> {
         self.is_verified(nodes)
     }
 
-    /// Maps a component to a similar one, and removes that one from the candidates.
+    /// Maps a component to a similar component, which is removed from the candidates.
     fn pair(
         &mut self,
         component: &[Node],
@@ -301,7 +305,7 @@ impl<'a> Matcher<'a> {
         Ok(false)
     }
 
-    /// Puts some nodes into new classes, separate from similar nodes elsewhere.
+    /// Moves some nodes to new classes, to separate them from similar nodes elsewhere.
     fn own_classes(&mut self, nodes: &[Node]) {
         let mut fresh: FxHashMap<Class, Class> = FxHashMap::default();
         for &node in nodes {
@@ -314,7 +318,8 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Splits classes by the patterns of their nodes until nothing changes. Nodes outside of `scope` are not moved.
+    /// Splits classes by the patterns of their nodes until nothing changes. Nodes outside `scope`
+    /// are not moved.
     fn refine(&mut self, mut dirty: Vec<Node>, scope: u64) -> Result<(), Exhausted> {
         let mut looks: FxHashMap<u64, Vec<Node>> = FxHashMap::default();
         while !dirty.is_empty() {
@@ -375,8 +380,8 @@ impl<'a> Matcher<'a> {
         Ok(())
     }
 
-    /// Hash of a node's patterns in which the node is marked. Equal for similar nodes, and probably different
-    /// otherwise.
+    /// Hash of a node's patterns, with the node marked in them. It is equal for similar nodes and
+    /// very likely different for others.
     fn look(&mut self, node: Node) -> Result<u64, Exhausted> {
         self.spend(self.incident.get(node).len())?;
         let mut shapes: Vec<u64> = self
@@ -399,7 +404,7 @@ impl<'a> Matcher<'a> {
         Ok(shapes.into_iter().fold(1, mixed))
     }
 
-    /// Whether the patterns of some nodes are equal on both sides when each class is a pair.
+    /// Whether the patterns of some nodes are equal on both sides, given that each class is a pair.
     fn is_verified(&mut self, nodes: &[Node]) -> Result<bool, Exhausted> {
         let mut patterns: Vec<u32> = nodes
             .iter()
@@ -451,7 +456,7 @@ impl<'a> Matcher<'a> {
         Ok(found)
     }
 
-    /// Adds the nodes that share patterns with a node, including itself.
+    /// Adds the nodes that share patterns with a node, including the node itself.
     fn neighbours(&mut self, node: Node, found: &mut Vec<Node>) -> Result<(), Exhausted> {
         self.spend(self.incident.get(node).len())?;
         for &at in self.incident.get(node) {

@@ -1,11 +1,12 @@
-//! Comparison of messages, and alignment of two logs.
+//! Message comparison, and alignment of two logs.
 //!
-//! - In: pairs of messages from batches. Out: the number of equal pairs and the differences in the next one; signatures
-//!   that identify messages; the blocks that two sequences share.
-//! - Cost: pairs whose quads are in the same order are compared term by term, with one comparison per term and pair of
-//!   batches. Other pairs are compared by sorting and, if they contain blank nodes, by a search with a step limit.
-//! - Law: equality is exact, and every mapping of blank nodes is checked against the quads. Equal messages have equal
-//!   signatures.
+//! - In: message pairs from batches. Out: the number of equal pairs and the differences in the next
+//!   pair; signatures that identify messages; the common blocks of two sequences.
+//! - Cost: message pairs with the same quad order are compared term by term, with one comparison
+//!   per term and batch pair. Other pairs are sorted and, if they contain blank nodes, compared by
+//!   a search with a step limit.
+//! - Law: equality is exact, and every mapping of blank nodes is checked against the quads. Equal
+//!   messages have equal signatures.
 
 mod budget;
 mod comparer;

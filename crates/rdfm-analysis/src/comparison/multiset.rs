@@ -1,18 +1,19 @@
 //! Logs as multisets of messages, with 16 bytes per message.
 //!
-//! - In: signatures of the messages of two logs. Out: the messages that only one log has, and their number.
-//! - Cost: 16 bytes per message, sorted once.
+//! - In: message signatures of two logs. Out: the messages that only one log has, and their number.
+//! - Cost: 16 bytes of memory per message, and one sort.
 
 use std::cmp::Ordering;
 
 use rustc_hash::FxHashMap;
 
-/// The signatures of both logs. After the comparison, those of messages that only one log has, sorted.
+/// The signatures of both logs. After the comparison, the sorted signatures of the messages that
+/// only one log has.
 #[derive(Debug, Default)]
 pub struct Multiset {
     sides: [Vec<u128>; 2],
     /// Number of messages with this signature that have been reported.
-    taken: [FxHashMap<u128, usize>; 2],
+    reported: [FxHashMap<u128, usize>; 2],
 }
 
 /// The result of comparing the multisets.
@@ -25,7 +26,7 @@ pub struct MultisetResult {
 }
 
 impl Multiset {
-    /// Adds a message of a side.
+    /// Adds a message to a side.
     pub fn add(&mut self, side: usize, signature: u128) {
         self.sides[side].push(signature);
     }
@@ -36,7 +37,7 @@ impl Multiset {
         a.sort_unstable();
         b.sort_unstable();
         let mut same = 0;
-        // Current position in each side, and number of remaining messages.
+        // Read and write positions in each side.
         let (mut at, mut left) = ([0, 0], [0, 0]);
         while let (Some(&one), Some(&other)) = (a.get(at[0]), b.get(at[1])) {
             let order = one.cmp(&other);
@@ -64,13 +65,13 @@ impl Multiset {
     /// Whether only this side has a message. Returns true once for each such message.
     pub fn take(&mut self, side: usize, signature: u128) -> bool {
         let left = &self.sides[side];
-        let start = left.partition_point(|&known| known < signature);
-        let count = left[start..].partition_point(|&known| known == signature);
+        let start = left.partition_point(|&other| other < signature);
+        let count = left[start..].partition_point(|&other| other == signature);
         if count == 0 {
             return false;
         }
-        let taken = self.taken[side].entry(signature).or_default();
-        *taken += 1;
-        *taken <= count
+        let reported = self.reported[side].entry(signature).or_default();
+        *reported += 1;
+        *reported <= count
     }
 }

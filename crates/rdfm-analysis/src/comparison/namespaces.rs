@@ -1,7 +1,9 @@
 //! Comparison of the namespaces of two logs.
 //!
-//! - In: pairs of messages, in order. Out: the names whose IRIs differ from this pair on, each once.
-//! - Cost: proportional to the declarations since the previous pair, or to all namespaces when a log starts again.
+//! - In: message pairs, in order. Out: the names whose IRIs begin to differ at this pair, each
+//!   reported once.
+//! - Cost: proportional to the declarations since the previous pair, or to all namespaces when a
+//!   log restarts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,10 +12,10 @@ use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::namespaces::Namespaces;
 use rdfm_core::model::record::Record;
 
-/// A name whose IRIs differ; `None` if it is not declared.
+/// A name whose IRIs differ. An IRI is `None` if the name is not declared.
 pub type Redeclared = (Vec<u8>, [Option<Vec<u8>>; 2]);
 
-/// The names that differ, and the current namespaces of both sides.
+/// The names whose IRIs differ, and the current namespaces of both sides.
 #[derive(Debug, Default)]
 pub struct NamespaceComparison {
     sides: [CurrentNamespaces; 2],
@@ -22,9 +24,10 @@ pub struct NamespaceComparison {
 
 #[derive(Debug, Default)]
 struct CurrentNamespaces {
-    /// Namespaces before the current batch, and number of its declarations that were applied.
+    /// Namespaces before the current batch, and number of the batch's declarations that have been
+    /// applied.
     start: Arc<Namespaces>,
-    taken: usize,
+    applied: usize,
     now: Arc<Namespaces>,
 }
 
@@ -34,13 +37,13 @@ impl CurrentNamespaces {
         let start = batch.namespaces_at_start();
         let changes = batch.namespace_changes();
         let due = changes.partition_point(|change| change.message as usize <= message);
-        if Arc::ptr_eq(start, &self.start) && due == self.taken {
+        if Arc::ptr_eq(start, &self.start) && due == self.applied {
             return false;
         }
-        let quiet = due == 0 && Arc::ptr_eq(start, &self.now);
+        let is_unchanged = due == 0 && Arc::ptr_eq(start, &self.now);
         self.start = Arc::clone(start);
-        self.taken = due;
-        if quiet {
+        self.applied = due;
+        if is_unchanged {
             return false;
         }
         self.now = match due {
@@ -53,7 +56,7 @@ impl CurrentNamespaces {
 }
 
 impl NamespaceComparison {
-    /// Moves to a pair of messages. Returns the names that differ now but did not before.
+    /// Moves to a message pair. Returns the names whose IRIs differ now but did not before.
     pub fn advance<R: Record>(
         &mut self,
         (a, i): (&LogBatch<R>, usize),

@@ -1,8 +1,9 @@
-//! Comparison of messages term by term, without hashing, if their records are in the same order.
+//! Comparison of messages term by term, without hashing. It requires that their records are in the
+//! same order.
 //!
-//! - In: two messages. Out: whether they are equal record by record. A negative result does not exclude equality in
-//!   another order.
-//! - Cost: a table lookup for a term that was equal before, otherwise a comparison of texts.
+//! - In: two messages. Out: whether they are equal record by record. Unequal messages may still be
+//!   equal in another order.
+//! - Cost: a table lookup if two terms have been found equal before, otherwise a text comparison.
 
 use std::collections::HashMap;
 
@@ -11,17 +12,17 @@ use rdfm_core::model::term::{TermId, TermKind};
 
 use super::graph::ComparableRecord;
 
-/// Terms of one table that are known to equal terms of another.
+/// Terms of one term table that are known to be equal to terms of another.
 #[derive(Debug, Default)]
 pub struct EqualTerms {
-    /// The last equal term, by term.
+    /// The last equal term of each term.
     equal: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl EqualTerms {
-    /// Discards everything, for other tables.
+    /// Discards all pairs, for other term tables.
     pub fn clear(&mut self) {
         self.equal.clear();
     }
@@ -65,7 +66,8 @@ impl EqualTerms {
         })
     }
 
-    /// Whether they have the same records in the same order, up to a one-to-one mapping of labels.
+    /// Whether two messages have the same records in the same order, up to a one-to-one mapping of
+    /// labels.
     pub fn renamed<R: ComparableRecord>(
         &mut self,
         tables: [&TermTable; 2],
@@ -114,7 +116,7 @@ impl EqualTerms {
     }
 }
 
-/// Labels of one message, mapped to those of the other.
+/// A mapping from the labels of one message to those of the other.
 #[derive(Default)]
 struct LabelMapping<'a> {
     there: HashMap<&'a [u8], &'a [u8]>,
@@ -122,7 +124,7 @@ struct LabelMapping<'a> {
 }
 
 impl<'a> LabelMapping<'a> {
-    /// Returns whether two labels can be mapped to each other, and maps them.
+    /// Maps two labels to each other. Returns false if either is mapped to a different label.
     fn pair(&mut self, a: &'a [u8], b: &'a [u8]) -> bool {
         *self.there.entry(a).or_insert(b) == b && *self.back.entry(b).or_insert(a) == a
     }

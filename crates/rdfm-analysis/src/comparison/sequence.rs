@@ -1,14 +1,15 @@
-//! Common blocks of two sequences, in order: Myers's algorithm in linear space.
+//! Common blocks of two sequences, in order, by Myers's algorithm in linear space.
 //!
 //! - In: two sequences of numbers. Out: the blocks that both contain.
-//! - Cost: at most the length times the number of differences. Elements of only one sequence are removed first.
+//! - Cost: at most the length times the number of differences. Elements that only one sequence
+//!   contains are removed first.
 //! - Method: E. W. Myers, An O(ND) Difference Algorithm and Its Variations, Algorithmica 1, 1986.
 
 #![allow(
     clippy::many_single_char_names,
     clippy::cast_possible_wrap,
     clippy::cast_sign_loss,
-    reason = "two sequences, and coordinates in them, which may lie before their beginning"
+    reason = "two sequences and coordinates in them, which may be negative"
 )]
 
 use rustc_hash::FxHashSet;
@@ -23,7 +24,8 @@ pub fn blocks(a: &[u128], b: &[u128]) -> Vec<(usize, usize, usize)> {
     found.add(0, 0, head);
     let (middle_a, middle_b) = (&a[head..a.len() - tail], &b[head..b.len() - tail]);
     let (kept_a, kept_b) = (common(middle_a, middle_b), common(middle_b, middle_a));
-    let pick = |of: &[u128], kept: &[usize]| kept.iter().map(|&at| of[at]).collect::<Vec<_>>();
+    let pick =
+        |sequence: &[u128], kept: &[usize]| kept.iter().map(|&at| sequence[at]).collect::<Vec<_>>();
     let (left, right) = (pick(middle_a, &kept_a), pick(middle_b, &kept_b));
     let mut matches = Vec::new();
     search(&left, &right, 0, 0, &mut matches);
@@ -34,7 +36,7 @@ pub fn blocks(a: &[u128], b: &[u128]) -> Vec<(usize, usize, usize)> {
     found.0
 }
 
-/// Blocks; adjacent ones are merged.
+/// Blocks. Adjacent blocks are merged.
 #[derive(Default)]
 struct Blocks(Vec<(usize, usize, usize)>);
 
@@ -50,11 +52,11 @@ impl Blocks {
     }
 }
 
-/// Positions of the elements that the other sequence contains too.
-fn common(of: &[u128], other: &[u128]) -> Vec<usize> {
-    let there: FxHashSet<u128> = other.iter().copied().collect();
-    (0..of.len())
-        .filter(|&at| there.contains(&of[at]))
+/// Positions of the elements that the other sequence also contains.
+fn common(sequence: &[u128], other: &[u128]) -> Vec<usize> {
+    let other_numbers: FxHashSet<u128> = other.iter().copied().collect();
+    (0..sequence.len())
+        .filter(|&at| other_numbers.contains(&sequence[at]))
         .collect()
 }
 
@@ -78,7 +80,8 @@ fn search(a: &[u128], b: &[u128], x: usize, y: usize, found: &mut Vec<(usize, us
     found.extend((0..tail).map(|at| (x + a.len() + at, y + b.len() + at)));
 }
 
-/// A point near the middle of a shortest path through the differences. The sequences begin and end differently.
+/// A point near the middle of a shortest path through the differences. The first elements of the
+/// sequences must differ, and so must the last elements.
 fn middle(a: &[u128], b: &[u128]) -> (usize, usize) {
     let (n, m) = (a.len() as isize, b.len() as isize);
     let delta = n - m;
@@ -136,7 +139,7 @@ fn middle(a: &[u128], b: &[u128]) -> (usize, usize) {
             }
         }
     }
-    (a.len(), 0) // nothing in common
+    (a.len(), 0) // no common elements
 }
 
 /// Whether a point is within the box and divides it.
@@ -196,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_insertion_and_a_deletion_interrupt_blocks() {
+    fn insertions_and_deletions_separate_blocks() {
         let a: Vec<u128> = (0..1000).collect();
         let mut b = a.clone();
         b.insert(300, 5000);

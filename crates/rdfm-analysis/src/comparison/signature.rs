@@ -1,11 +1,13 @@
-//! Signatures of messages: equal for equal messages.
+//! Message signatures. Equal messages have equal signatures.
 //!
-//! - In: a message. Out: 128 bits. Full signatures differ for different messages, except by chance; rough ones usually
-//!   do.
-//! - Cost: full signatures need a limited number of steps; rough ones visit every quad a few times.
-//! - Method: colour refinement. If blank nodes with equal colours remain, they are divided into connected components.
-//!   In each component, each node of one of the smallest classes is individualized in turn, and the least result
-//!   counts. Nodes that are equivalent according to a partial search are tried only once.
+//! - In: a message. Out: 128 bits. The full signatures of different messages differ except by
+//!   chance; the rough signatures usually differ.
+//! - Cost: a full signature needs a limited number of steps; a rough one visits every quad a few
+//!   times.
+//! - Method: colour refinement. If blank nodes with equal colours remain, they are divided into
+//!   connected components. In each component, each node of one of the smallest classes is
+//!   individualized in turn, and the least result is used. Nodes that are equivalent according to a
+//!   partial search are tried only once.
 
 use std::collections::BTreeMap;
 
@@ -15,52 +17,52 @@ use super::budget::{Exhausted, Steps};
 use super::graph::{Graph, Incident};
 use super::hashing::Keys;
 
-/// Rounds of refinement for a rough signature.
+/// Number of refinement rounds for a rough signature.
 const ROUGH_ROUNDS: usize = 4;
 /// Maximum depth of choices.
 const MAX_DEPTH: usize = 1000;
 
-/// The signature of a message after a few rounds of refinement. Equal messages have equal signatures.
+/// The rough signature of a message, computed with a few refinement rounds.
 pub fn rough(graph: &Graph, keys: &Keys) -> u128 {
     if graph.names.is_empty() {
         return keys.of(&[ground(graph), 0, 0]);
     }
-    let of = few_rounds(graph, keys);
-    let patterns = (0..graph.len() as u32).map(|at| shape(graph, keys, at, &of, None));
+    let node_colours = few_rounds(graph, keys);
+    let patterns = (0..graph.len() as u32).map(|at| shape(graph, keys, at, &node_colours, None));
     let sum = patterns.fold(0, u128::wrapping_add);
-    keys.of(&[ground(graph), sum, of.len() as u128])
+    keys.of(&[ground(graph), sum, node_colours.len() as u128])
 }
 
-/// The colours of blank nodes after a few rounds of refinement. Equivalent nodes have equal colours.
+/// The colours of blank nodes after a few refinement rounds. Equivalent nodes have equal colours.
 pub fn few_rounds(graph: &Graph, keys: &Keys) -> Vec<u128> {
-    let every: Vec<u32> = (0..graph.names.len() as u32).collect();
-    let mut of = vec![0; every.len()];
+    let all: Vec<u32> = (0..graph.names.len() as u32).collect();
+    let mut node_colours = vec![0; all.len()];
     let mut unbounded = Steps::new(u64::MAX);
     let mut colours = Colours::new(graph, keys, &mut unbounded);
     for _ in 0..ROUGH_ROUNDS {
-        if colours.round(&every, &mut of).unwrap_or(true) {
+        if colours.round(&all, &mut node_colours).unwrap_or(true) {
             break;
         }
     }
-    of
+    node_colours
 }
 
 /// The full signature of a message.
 ///
 /// # Errors
-/// The computation needs more steps, in visited quads.
+/// The computation needs more than the remaining steps, in visited quads.
 pub fn full(graph: &Graph, keys: &Keys, steps: &mut Steps) -> Result<u128, Exhausted> {
     if graph.names.is_empty() {
         return Ok(keys.of(&[ground(graph), 0, 0]));
     }
     let mut colours = Colours::new(graph, keys, steps);
-    let every: Vec<u32> = (0..graph.names.len() as u32).collect();
-    let mut of = vec![0; every.len()];
-    let patterns = colours.canonical(&every, &mut of, Follow::Every, 0)?;
-    Ok(keys.of(&[ground(graph), patterns, every.len() as u128]))
+    let all: Vec<u32> = (0..graph.names.len() as u32).collect();
+    let mut node_colours = vec![0; all.len()];
+    let patterns = colours.canonical(&all, &mut node_colours, Follow::Every, 0)?;
+    Ok(keys.of(&[ground(graph), patterns, all.len() as u128]))
 }
 
-/// A number for the records without blank nodes.
+/// A hash of the records without blank nodes.
 fn ground(graph: &Graph) -> u128 {
     let sum = graph
         .ground
@@ -76,7 +78,7 @@ enum Follow {
     First,
 }
 
-/// Hash of a pattern with the colours of blank nodes. Node `own` is marked.
+/// Hash of a pattern, computed from the colours of its blank nodes. The node `own` is marked.
 fn shape(graph: &Graph, keys: &Keys, at: u32, colours: &[u128], own: Option<u32>) -> u128 {
     let mut mix = keys.begin();
     for token in graph.pattern(at as usize) {
@@ -96,7 +98,7 @@ struct Colours<'a> {
     graph: &'a Graph,
     keys: &'a Keys,
     incident: Incident,
-    /// The last group of each node.
+    /// The last group to which each node was assigned.
     group: Vec<u64>,
     last_group: u64,
     steps: &'a mut Steps,
@@ -114,7 +116,7 @@ impl<'a> Colours<'a> {
         }
     }
 
-    /// Recolours some nodes by their patterns. Returns true if further rounds change nothing.
+    /// Recolours some nodes by their patterns. Returns true if further rounds would change nothing.
     fn round(&mut self, nodes: &[u32], colours: &mut [u128]) -> Result<bool, Exhausted> {
         let before = distinct(nodes, colours);
         if before == nodes.len() {
@@ -141,7 +143,7 @@ impl<'a> Colours<'a> {
         Ok(())
     }
 
-    /// Sum of some patterns with their colours.
+    /// Sum of the hashes of some patterns with the given colours.
     fn sum(&mut self, patterns: &[u32], colours: &[u128]) -> Result<u128, Exhausted> {
         self.spend(patterns.len())?;
         let shapes = patterns
@@ -150,9 +152,9 @@ impl<'a> Colours<'a> {
         Ok(shapes.fold(0, u128::wrapping_add))
     }
 
-    /// The patterns of some nodes in canonical form, given the colours of the surrounding nodes. If all choices are
-    /// followed, the form does not depend on labels. Equal results mean equal patterns. Changes the colours of these
-    /// nodes.
+    /// A hash of the canonical form of some nodes' patterns, given the colours of the surrounding
+    /// nodes. If all choices are followed, the form does not depend on labels. Equal hashes mean
+    /// equal patterns. Changes the colours of these nodes.
     fn canonical(
         &mut self,
         nodes: &[u32],
@@ -167,7 +169,7 @@ impl<'a> Colours<'a> {
         self.group.resize(self.graph.names.len(), 0);
         let base = self.last_group;
         let components = self.components(nodes, colours)?;
-        // Nodes with unique colours are resolved; the others are divided into components.
+        // Nodes with unique colours are resolved. The others are divided into components.
         let group = &self.group;
         let is_apart = |nodes: &[u32]| nodes.iter().all(|&node| group[node as usize] <= base);
         let resolved = self.patterns(nodes, &is_apart);
@@ -220,7 +222,7 @@ impl<'a> Colours<'a> {
         Ok(components)
     }
 
-    /// The canonical form of a component. Restores the colours of its nodes.
+    /// A hash of the canonical form of a component. Restores the colours of its nodes.
     fn component(
         &mut self,
         nodes: &[u32],
@@ -277,7 +279,7 @@ impl<'a> Colours<'a> {
         Ok(result)
     }
 
-    /// The patterns that contain any of the nodes, if all nodes of the pattern satisfy a condition.
+    /// The patterns that contain any of the nodes, and whose nodes satisfy a condition.
     fn patterns(&self, nodes: &[u32], wanted: &dyn Fn(&[u32]) -> bool) -> Vec<u32> {
         let incident = nodes
             .iter()
@@ -300,7 +302,7 @@ impl<'a> Colours<'a> {
     }
 }
 
-/// Nodes by colour.
+/// Groups nodes by colour.
 fn by_colour(nodes: &[u32], colours: &[u128]) -> BTreeMap<u128, Vec<u32>> {
     let mut classes: BTreeMap<u128, Vec<u32>> = BTreeMap::new();
     for &node in nodes {

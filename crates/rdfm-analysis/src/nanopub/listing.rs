@@ -1,8 +1,8 @@
-//! Descriptions of nanopublications: who made them, when, and what they are about.
+//! Descriptions of nanopublications: their creators, creation times and topics.
 //!
 //! - In: a nanopublication. Out: one [`Description`].
 //! - Cost: one pass over its quads.
-//! - Law: nothing is checked; a missing value is empty.
+//! - Law: nothing is checked. Missing values are empty.
 
 use std::fmt::Write as _;
 
@@ -23,19 +23,19 @@ pub struct Description {
     pub uri: String,
     /// Creators, as IRIs or names.
     pub creators: Vec<String>,
-    /// Time of creation: an xsd:dateTime, or a date.
+    /// Creation time: an xsd:dateTime, or a date.
     pub created: Option<String>,
-    /// License; without one, rights.
+    /// License, or rights if there is no license.
     pub license: Option<String>,
     /// Types, by the rules of the Java library `nanopub`.
     pub types: Vec<String>,
-    /// Things that it introduces.
+    /// Resources that it introduces.
     pub introduces: Vec<String>,
     /// Nanopublications that it retracts.
     pub retracts: Vec<String>,
     /// Nanopublications that it supersedes.
     pub supersedes: Vec<String>,
-    /// SHA-256 of the text of the public key, in hexadecimal, as registries identify keys.
+    /// SHA-256 hash of the public key's text in hexadecimal, by which registries identify keys.
     pub pubkey_hash: Option<String>,
 }
 
@@ -98,7 +98,8 @@ pub(super) fn describe(
     }
 }
 
-/// Adds types that follow from the provenance and the assertion, as `NanopubUtils.getTypes` of nanopub-java does.
+/// Adds the types that follow from the provenance and the assertion, like `NanopubUtils.getTypes`
+/// of nanopub-java.
 fn add_types(
     terms: &mut Vocabulary,
     quads: &[Quad],
@@ -141,7 +142,8 @@ fn add_types(
     }
 }
 
-/// The texts of terms, each once. Blank nodes are left out: their labels mean nothing outside their message.
+/// The distinct texts of terms. Blank nodes are skipped, because their labels are meaningless
+/// outside the message.
 fn distinct(terms: &Vocabulary, ids: &[TermId]) -> Vec<String> {
     let mut seen = FxHashSet::default();
     ids.iter()

@@ -1,11 +1,13 @@
 //! Nanopublications: structure, trusty URIs, signature elements, and descriptions.
 //!
-//! - In: batches of messages. Out: a [`Verdict`] or a [`listing::Description`] for each nanopublication.
-//! - Cost: a few visits of each quad, a sort of the distinct terms, and a hash of the text.
-//! - Law: the order of quads, their repetition and the division of messages into batches change nothing.
+//! - In: batches of messages. Out: a [`Verdict`] or a [`listing::Description`] for each
+//!   nanopublication.
+//! - Cost: a few visits to each quad, a sort of the distinct terms, and a hash of the text.
+//! - Law: the order and repetition of quads and the division of messages into batches do not affect
+//!   the results.
 //!
-//! A message is a nanopublication. If a message contains several, which happens in files without message boundaries,
-//! each is handled separately.
+//! Each message is a nanopublication. If a message contains several nanopublications, as in files
+//! without message boundaries, each of them is handled separately.
 
 pub mod listing;
 pub mod signature;
@@ -24,7 +26,7 @@ use structure::Structure;
 use trusty::Hasher;
 use vocabulary::{TermKey, Vocabulary};
 
-/// Maximum number of malformed terms to report for a nanopublication.
+/// Maximum number of malformed terms that are reported for a nanopublication.
 const MAX_TERMS: usize = 20;
 
 /// A rule for nanopublications.
@@ -42,17 +44,17 @@ pub enum NanopubRule {
     ExtraGraph,
     /// A graph is empty.
     EmptyGraph,
-    /// A graph does not mention what it is about.
+    /// A graph does not mention its topic.
     Reference,
     /// An IRI is malformed.
     Iri,
     /// A lexical form is invalid for its datatype.
     IllTypedLiteral,
-    /// The artifact code in the IRI is not that of the quads.
+    /// The artifact code in the IRI differs from that of the quads.
     ArtifactCode,
     /// The signature element is incomplete or repeated.
     Signature,
-    /// The signature is of an old scheme.
+    /// The signature uses the old scheme.
     OldSignature,
 }
 
@@ -82,11 +84,11 @@ impl NanopubRule {
 pub struct Violation {
     /// The rule.
     pub rule: NanopubRule,
-    /// Whether it is an error; otherwise it is a warning.
+    /// Whether the violation is an error. Otherwise it is a warning.
     pub is_error: bool,
     /// The data found, and what was expected.
     pub text: String,
-    /// The usual form in text logs of the term concerned; empty if there is none.
+    /// The affected term as it is usually written in text logs. Empty if there is none.
     pub written: Vec<u8>,
 }
 
@@ -113,20 +115,20 @@ impl Violation {
 pub struct Verdict {
     /// Number of the message in its batch.
     pub message: usize,
-    /// Number of nanopublications in the message; 1 for a message that contains none.
-    pub of: usize,
+    /// Number of nanopublications in the message, or 1 if it contains none.
+    pub count: usize,
     /// The IRI of the nanopublication, if it has one.
     pub uri: Option<String>,
-    /// Whether its IRI has an artifact code of module RA, which is that of its quads.
+    /// Whether the IRI has an artifact code of module RA that matches the quads.
     pub is_trusty: bool,
-    /// Violated rules.
+    /// The violations.
     pub problems: Vec<Violation>,
-    /// The signature, which is not verified yet.
+    /// The unverified signature.
     pub signature: Option<Signature>,
 }
 
-/// Checks the nanopublications of a batch of complete messages: structure, IRIs, literals, artifact codes and signature
-/// elements. Signatures are returned, not verified.
+/// Checks the nanopublications of a batch of complete messages: structure, IRIs, literals, artifact
+/// codes and signature elements. Signatures are returned, not verified.
 #[must_use]
 pub fn check(batch: &MessageBatch) -> Vec<Verdict> {
     let mut checker = NanopubChecker::new(batch);
@@ -138,16 +140,16 @@ pub fn check(batch: &MessageBatch) -> Vec<Verdict> {
             verdict.message = message;
             verdicts.push(verdict);
         });
-        let of = verdicts.len() - first;
+        let count = verdicts.len() - first;
         for verdict in &mut verdicts[first..] {
-            verdict.of = of;
+            verdict.count = count;
         }
     }
     verdicts
 }
 
-/// Checks structure and artifact codes: for each message the first reason why it is not a nanopublication with a trusty
-/// URI that is right, or `None`.
+/// Checks structure and artifact codes. Returns for each message the first reason why it is not a
+/// nanopublication with a correct trusty URI, or `None`.
 #[must_use]
 pub fn verify(batch: &MessageBatch) -> Vec<Option<String>> {
     let mut checker = NanopubChecker::new(batch);
@@ -157,7 +159,8 @@ pub fn verify(batch: &MessageBatch) -> Vec<Option<String>> {
         .collect()
 }
 
-/// Describes the nanopublications of a batch of complete messages. Messages without one are left out.
+/// Describes the nanopublications of a batch of complete messages. Messages without one are
+/// skipped.
 #[must_use]
 pub fn describe(batch: &MessageBatch) -> Vec<Description> {
     let mut checker = NanopubChecker::new(batch);
@@ -227,7 +230,7 @@ impl<'a> NanopubChecker<'a> {
         for quad in quads {
             let graph = self.terms.key(quad.graph);
             last = heads.get(&graph).copied().unwrap_or(last);
-            // A graph that no head names belongs to the head before it.
+            // A graph that no head names belongs to the preceding head.
             parts[owners.get(&graph).copied().unwrap_or(last)].push(*quad);
         }
         for part in parts {
@@ -262,7 +265,8 @@ impl<'a> NanopubChecker<'a> {
         if code.is_none() && element.is_none() {
             return verdict;
         }
-        // Preliminary IRIs can have a code of another length. A signature covers the text without it.
+        // Preliminary IRIs can have a code of a different length. A signature covers the text
+        // without the code.
         if let Err(reason) = self.hasher.load(quads, trusty::artifact_code(uri)) {
             let text = reason.text(self.terms.table);
             let text = format!("the artifact code cannot be computed: {text}");
@@ -291,7 +295,8 @@ impl<'a> NanopubChecker<'a> {
         verdict
     }
 
-    /// Checks that IRIs and literals are well-formed. Each is reported once, up to [`MAX_TERMS`] of them.
+    /// Checks that IRIs and literals are well-formed. Each term is reported once, up to
+    /// [`MAX_TERMS`] in total.
     fn check_terms(&mut self, quads: &[Quad], is_plain: bool, problems: &mut Vec<Violation>) {
         let mut reported = FxHashSet::default();
         for quad in quads {
@@ -370,6 +375,6 @@ impl<'a> NanopubChecker<'a> {
 fn wrong_code(code: &[u8], computed: &str) -> Option<String> {
     (code != computed.as_bytes()).then(|| {
         let code = String::from_utf8_lossy(code);
-        format!("the artifact code of the quads is {computed}, but that of the IRI is {code}")
+        format!("the artifact code of the quads is {computed}, but the IRI contains {code}")
     })
 }

@@ -1,7 +1,8 @@
-//! Signatures of nanopublications: the element in the publication info, and the digest that it covers.
+//! Nanopublication signatures: the element in the publication info, and the digest that the
+//! signature covers.
 //!
 //! - In: a nanopublication. Out: the values of its signature element, or a problem.
-//! - Law: keys are not used here; the caller verifies the signature with a cryptographic library.
+//! - Law: keys are not used here. The caller verifies the signature with a cryptographic library.
 
 use rdfm_core::model::term::{Quad, TermId, TermKind};
 
@@ -18,7 +19,7 @@ pub struct Signature {
     pub public_key: String,
     /// The signature in Base64.
     pub signature: String,
-    /// SHA-256 digest of the signed text.
+    /// The SHA-256 digest of the signed text.
     pub digest: [u8; 32],
 }
 
@@ -31,7 +32,8 @@ pub(super) struct SignatureElement {
     pub quad: Quad,
 }
 
-/// Finds the signature element. Adds a problem if it is incomplete, repeated, or of the old scheme.
+/// Finds the signature element. Adds a problem if the element is incomplete or repeated, or uses
+/// the old scheme.
 pub(super) fn find(
     terms: &mut Vocabulary,
     quads: &[Quad],
@@ -61,7 +63,7 @@ pub(super) fn find(
     }
     let Some(element) = element else {
         if is_old {
-            let text = "the signature is of the old scheme with npx:hasSignatureElement, which is not checked";
+            let text = "the signature uses the old scheme with npx:hasSignatureElement, which is not checked";
             problems.push(Violation::warning(
                 NanopubRule::OldSignature,
                 text.to_owned(),
@@ -113,7 +115,7 @@ pub(super) fn find(
     let quad = value(terms, Word::HasSignature, "npx:hasSignature")?;
     if !matches!(terms.table.text(algorithm), b"RSA" | b"DSA") {
         let text = format!(
-            "the algorithm of the signature is {}, expected \"RSA\" or \"DSA\"",
+            "the signature algorithm is {}, expected \"RSA\" or \"DSA\"",
             terms.shown(algorithm)
         );
         problems.push(problem(text, terms.written(element)));

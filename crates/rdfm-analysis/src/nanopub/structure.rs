@@ -1,25 +1,28 @@
-//! The structure of a nanopublication: its head, and the three graphs that the head names.
+//! The structure of a nanopublication: its head and the three graphs that the head names.
 //!
-//! - In: the quads of one nanopublication. Out: its IRI and graphs, and a problem for each violated rule.
+//! - In: the quads of one nanopublication. Out: its IRI and graphs, and one problem for each
+//!   violated rule.
 //! - Cost: a few comparisons per quad.
 //! - Law: the result does not depend on the order or repetition of quads.
 //!
-//! The rules, from the nanopublication guidelines:
+//! The rules come from the nanopublication guidelines:
 //!
 //! 1. Every quad is in a named graph, and there are quads.
 //! 2. One quad declares the nanopublication. Its graph is the head.
 //! 3. The head names one assertion, one provenance and one publication info, as IRIs.
-//! 4. These four graphs are different, and each IRI begins with that of the nanopublication, but is not equal to it.
+//! 4. These four graphs are different. The IRI of each graph begins with the IRI of the
+//!    nanopublication, but is not equal to it.
 //! 5. There is no other graph.
 //! 6. Assertion, provenance and publication info are not empty.
-//! 7. A quad of the provenance is about the assertion, and one of the publication info about the nanopublication.
+//! 7. The provenance contains a quad about the assertion, and the publication info contains a quad
+//!    about the nanopublication.
 
 use rdfm_core::model::term::{Quad, TermId, TermKind};
 
 use super::vocabulary::{Vocabulary, Word};
 use super::{NanopubRule, Violation};
 
-/// Names of the graphs, in the order of [`Structure::graphs`].
+/// Graph names for messages, in the order of [`Structure::graphs`].
 const NAMES: [&str; 4] = ["head", "assertion", "provenance", "publication info"];
 /// The predicates that name graphs 1 to 3.
 const LINKS: [(Word, &str); 3] = [
@@ -31,7 +34,7 @@ pub(super) const HEAD: usize = 0;
 pub(super) const ASSERTION: usize = 1;
 pub(super) const PROVENANCE: usize = 2;
 pub(super) const INFO: usize = 3;
-/// Place of quads in any other graph.
+/// Value in [`Structure::places`] for quads in any other graph.
 const OUTSIDE: u8 = 4;
 
 /// The IRI of a nanopublication and its graphs.
@@ -39,9 +42,10 @@ const OUTSIDE: u8 = 4;
 pub(super) struct Structure {
     /// The IRI of the nanopublication.
     pub uri: TermId,
-    /// Head, assertion, provenance and publication info; `None` if the head does not name it.
+    /// Head, assertion, provenance and publication info. A graph is `None` if the head does not
+    /// name it.
     pub graphs: [Option<TermId>; 4],
-    /// By quad: index of its graph in `graphs`, or 4.
+    /// For each quad, the index of its graph in `graphs`, or 4.
     places: Vec<u8>,
 }
 
@@ -59,8 +63,8 @@ pub(super) fn is_declaration(terms: &mut Vocabulary, quad: &Quad) -> bool {
     terms.word(quad.object) == Word::Nanopublication && terms.word(quad.predicate) == Word::Type
 }
 
-/// Finds the nanopublication and its graphs, without checking them. Returns `None` and adds a problem if there is no
-/// unique declaration.
+/// Finds the nanopublication and its graphs, without checking them. Returns `None` and adds a
+/// problem if there is no unique declaration.
 pub(super) fn find(
     terms: &mut Vocabulary,
     quads: &[Quad],
@@ -206,8 +210,9 @@ fn check_links(
     problems.len() == before
 }
 
-/// Checks rule 4: four different graphs, whose IRIs begin with that of the nanopublication. Reports the first violation,
-/// since the others are usually of the same kind.
+/// Checks rule 4: there are four different graphs, whose IRIs begin with the IRI of the
+/// nanopublication. Reports only the first violation, since further ones are usually of the same
+/// kind.
 fn check_names(terms: &Vocabulary, found: &Structure, problems: &mut Vec<Violation>) -> bool {
     let graphs = found.graphs.map(|graph| graph.unwrap_or(found.uri));
     for (index, graph) in graphs.into_iter().enumerate() {
@@ -250,7 +255,7 @@ fn check_names(terms: &Vocabulary, found: &Structure, problems: &mut Vec<Violati
     true
 }
 
-/// Checks rules 5 to 7: there is no other graph, no graph is empty, and the provenance and the
+/// Checks rules 5 to 7: there is no other graph, no graph is empty, and the provenance and
 /// publication info mention their topics.
 fn check_contents(
     terms: &Vocabulary,

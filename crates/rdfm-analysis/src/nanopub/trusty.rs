@@ -1,10 +1,12 @@
-//! Artifact codes of trusty URIs, module RA: the hash of the quads of a dataset.
+//! Artifact codes of trusty URIs (module RA): hashes of the quads of a dataset.
 //!
-//! - In: quads, and the code to replace in their IRIs. Out: the code of the quads; the digest that a signature covers.
-//! - Cost: each distinct term is serialized once and sorted once. Quads are sorted by the ranks of their terms.
-//! - Law: the order of quads, their repetition and the case of language tags change nothing.
+//! - In: quads, and the code to replace in their IRIs. Out: the code of the quads, and the digest
+//!   that a signature covers.
+//! - Cost: each distinct term is serialized and sorted once. Quads are sorted by the ranks of their
+//!   terms.
+//! - Law: the order and repetition of quads and the case of language tags do not affect the code.
 //!
-//! The texts are sorted by code point, as UTF-8 sorts.
+//! Texts are sorted by code point, which is the byte order of UTF-8.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -18,16 +20,16 @@ use sha2::{Digest, Sha256};
 
 /// Length of an artifact code of module RA.
 pub(super) const CODE_LENGTH: usize = 45;
-/// Minimum length of the code of any module.
+/// Minimum length of an artifact code of any module.
 const MIN_CODE_LENGTH: usize = 25;
-/// Maximum length of a file suffix after a code, without its period.
+/// Maximum length of a file suffix after a code, without the period.
 const MAX_SUFFIX_LENGTH: usize = 20;
 
 const fn is_base64url(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
-/// Returns the artifact code at the end of an IRI, of any module. A file suffix may follow it.
+/// Returns the artifact code (of any module) at the end of an IRI. A file suffix may follow it.
 pub fn artifact_code(iri: &[u8]) -> Option<&[u8]> {
     let code_before = |end: usize| {
         let start = iri[..end].iter().rposition(|byte| !is_base64url(*byte))? + 1;
@@ -44,7 +46,7 @@ pub fn artifact_code(iri: &[u8]) -> Option<&[u8]> {
     })
 }
 
-/// Returns the artifact code of an IRI if it is one of module RA.
+/// Returns the artifact code of an IRI if the code belongs to module RA.
 pub fn dataset_code(iri: &[u8]) -> Option<&[u8]> {
     artifact_code(iri).filter(|code| code.len() == CODE_LENGTH && code.starts_with(b"RA"))
 }
@@ -55,12 +57,12 @@ pub(super) enum Unhashable {
     Bnode(TermId),
     TripleTerm,
     Direction,
-    /// An IRI with a tab or a line feed.
+    /// An IRI contains a tab or a line feed.
     Control(TermId),
 }
 
 impl Unhashable {
-    /// The reason as text, after "the artifact code cannot be computed".
+    /// The reason as text, to follow "the artifact code cannot be computed".
     pub fn text(self, table: &TermTable) -> String {
         let text = |id| {
             String::from_utf8_lossy(table.text(id))
@@ -69,9 +71,10 @@ impl Unhashable {
         };
         match self {
             Self::Bnode(id) => format!("there is a blank node _:{}, expected only IRIs", text(id)),
-            Self::TripleTerm => "there is a triple term, which RDF 1.1 does not have".to_owned(),
+            Self::TripleTerm => "there is a triple term, which RDF 1.1 does not support".to_owned(),
             Self::Direction => {
-                "there is a literal with a base direction, which RDF 1.1 does not have".to_owned()
+                "there is a literal with a base direction, which RDF 1.1 does not support"
+                    .to_owned()
             }
             Self::Control(id) => format!("the IRI <{}> contains a tab or a line feed", text(id)),
         }
@@ -104,12 +107,12 @@ struct Serialized {
 #[derive(Debug)]
 pub(super) struct Hasher<'a> {
     table: &'a TermTable,
-    /// By term: its index in `terms` plus 1, or 0.
+    /// For each term, its index in `terms` plus 1, or 0.
     slots: Vec<u32>,
     terms: Vec<Serialized>,
     buffer: Vec<u8>,
     order: Vec<u32>,
-    /// By rank: a term.
+    /// For each rank, a term.
     by_rank: Vec<u32>,
     /// Ranks of graph, subject, predicate and object.
     quads: Vec<[u32; 4]>,
@@ -155,7 +158,7 @@ impl<'a> Hasher<'a> {
         Ok(())
     }
 
-    /// The artifact code of the loaded quads.
+    /// Computes the artifact code of the loaded quads.
     pub fn code(&mut self) -> String {
         self.write_text(None);
         let mut code = String::with_capacity(CODE_LENGTH);
@@ -164,7 +167,8 @@ impl<'a> Hasher<'a> {
         code
     }
 
-    /// The SHA-256 digest of the loaded quads without one of them: the bytes that a signature covers.
+    /// Computes the SHA-256 digest of the loaded quads without one quad. A signature covers this
+    /// digest.
     pub fn digest_without(&mut self, quad: &Quad) -> [u8; 32] {
         let ids = [quad.graph, quad.subject, quad.predicate, quad.object];
         let rank = |id: TermId| {
@@ -261,7 +265,7 @@ impl<'a> Hasher<'a> {
         self.buffer.extend_from_slice(&text[done..]);
     }
 
-    /// Writes a space and a lexical form, in which `\` and line feeds are escaped.
+    /// Writes a space and a lexical form with `\` and line feeds escaped.
     fn push_lexical_form(&mut self, text: &[u8]) {
         self.buffer.push(b' ');
         let mut done = 0;
@@ -274,7 +278,7 @@ impl<'a> Hasher<'a> {
         self.buffer.extend_from_slice(&text[done..]);
     }
 
-    /// Gives each term its rank. Equal terms have equal ranks.
+    /// Assigns ranks to terms. Equal terms have equal ranks.
     fn rank(&mut self) {
         let mut order = std::mem::take(&mut self.order);
         order.clear();
@@ -298,7 +302,7 @@ impl<'a> Hasher<'a> {
         let (a, b) = (&self.terms[a as usize], &self.terms[b as usize]);
         a.kind.cmp(&b.kind).then_with(|| match a.kind {
             TermGroup::DefaultGraph => Ordering::Equal,
-            // Without the line feeds: a text sorts after its prefixes, whatever follows.
+            // The line feeds are not compared, so that a text sorts after its prefixes.
             TermGroup::Iri => self.buffer[a.line.start..a.line.end - 1]
                 .cmp(&self.buffer[b.line.start..b.line.end - 1]),
             TermGroup::Literal => self
@@ -318,7 +322,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_the_last_run_before_an_optional_suffix() {
+    fn codes_may_precede_a_file_suffix() {
         let code = "RAH-UOollyCX32XCS7iHNUded59E3pDpu4wrHPcB-yy-8";
         for (before, after) in [
             ("http://example.org/n/", ""),

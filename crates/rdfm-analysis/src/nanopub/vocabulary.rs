@@ -1,4 +1,4 @@
-//! The IRIs that nanopublications use, and the terms of a batch with cached facts about them.
+//! The IRIs that nanopublications use, and cached properties of a batch's terms.
 
 use oxiri::Iri;
 use rdfm_core::model::datatypes::Datatype;
@@ -16,7 +16,7 @@ const PROV: &[u8] = b"http://www.w3.org/ns/prov#";
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const CC: &[u8] = b"http://creativecommons.org/ns#";
 
-/// Maximum number of bytes of an IRI in a message.
+/// Maximum length of an IRI in an error message, in characters.
 const SHOWN: usize = 160;
 
 /// The meaning of an IRI.
@@ -112,7 +112,7 @@ impl Word {
 /// Kind and text of a term.
 pub(super) type TermKey<'a> = (u8, &'a [u8]);
 
-/// The terms of a batch, with facts that are determined once per term.
+/// The terms of a batch, with properties that are determined once per term.
 #[derive(Debug)]
 pub(super) struct Vocabulary<'a> {
     pub table: &'a TermTable,
@@ -131,7 +131,7 @@ impl<'a> Vocabulary<'a> {
         }
     }
 
-    /// Meaning of a term; `Other` if it is not an IRI.
+    /// Meaning of a term, or `Other` if it is not an IRI.
     pub fn word(&mut self, id: TermId) -> Word {
         if let Some(word) = self.words[id.index()] {
             return word;
@@ -160,11 +160,11 @@ impl<'a> Vocabulary<'a> {
         if term.kind != TermKind::TypedLiteral {
             return None;
         }
-        let of = |aux| Datatype::of(self.table.text(TermId(aux)));
+        let datatype_of = |aux| Datatype::of(self.table.text(TermId(aux)));
         let datatype = *self
             .datatypes
             .entry(term.aux)
-            .or_insert_with_key(|aux| of(*aux));
+            .or_insert_with_key(|aux| datatype_of(*aux));
         datatype.filter(|datatype| !datatype.allows(self.table.text_of(term)))
     }
 
@@ -188,7 +188,7 @@ impl<'a> Vocabulary<'a> {
         String::from_utf8_lossy(self.table.text(id)).into_owned()
     }
 
-    /// The IRI in angle brackets, for a message. Long IRIs are shortened in the middle.
+    /// The IRI in angle brackets, for an error message. Long IRIs are shortened in the middle.
     pub fn shown(&self, id: TermId) -> String {
         let mut out = Vec::new();
         if self.is_iri(id) {
@@ -207,14 +207,14 @@ impl<'a> Vocabulary<'a> {
         format!("{start}…{end}")
     }
 
-    /// The usual spelling of an IRI in text logs.
+    /// The IRI as it is usually written in text logs.
     pub fn written(&self, id: TermId) -> Vec<u8> {
         let mut out = Vec::new();
         write_term(self.table, id, &mut out);
         out
     }
 
-    /// The usual spelling of a literal in text logs, without its datatype.
+    /// The literal as it is usually written in text logs, without its datatype.
     pub fn written_string(&self, id: TermId) -> Vec<u8> {
         let mut out = Vec::new();
         write_string(self.table.text(id), false, &mut out);

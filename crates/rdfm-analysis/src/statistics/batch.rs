@@ -22,13 +22,13 @@ pub(super) const LANG_STRING: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-
 pub(super) const DIRECTED_STRING: &[u8] =
     b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString";
 
-/// `MESSAGE` and a line end, as after each message in a flat file.
+/// Size of `MESSAGE` and a line end, which follow each message in a flat file.
 const DELIMITER_BYTES: u64 = 8;
 /// The slot of the default graph.
 const NO_SLOT: u32 = u32::MAX;
 /// Hash of the default graph as a graph name.
 const DEFAULT_GRAPH: u64 = 0x6465_6661_756c_7400;
-/// Number of series of terms.
+/// Number of term series.
 const TERM_SERIES: usize = SERIES - 1;
 
 /// Statistics of a log.
@@ -37,14 +37,14 @@ pub struct Statistics {
     terms: BatchTerms,
     counting: Counting,
     statements: Statements,
-    /// Number of the first message and log, which differs between statistics to be merged.
+    /// Number of the first message and log. It differs between statistics that are to be merged.
     first: u64,
     logs: u64,
     messages: u64,
     empty: u64,
     approximate: u64,
     kind: Kind,
-    /// Whether the bytes of a message are counted without a delimiter.
+    /// Whether the size of a message does not include a delimiter.
     plain: bool,
     sizes: Sizes,
     bytes: Sizes,
@@ -82,7 +82,7 @@ enum Kind {
 }
 
 impl Statistics {
-    /// Creates statistics in which the bytes of messages do not include delimiters.
+    /// Creates statistics in which the sizes of messages do not include delimiters.
     pub fn plain() -> Self {
         Self {
             plain: true,
@@ -90,7 +90,8 @@ impl Statistics {
         }
     }
 
-    /// Numbers messages and logs from here on, so that the blank nodes of statistics to be merged differ.
+    /// Sets the number of the first message and log. Statistics that are to be merged need
+    /// different numbers, so that their blank nodes differ.
     #[must_use]
     pub const fn numbered_from(mut self, first: u64) -> Self {
         self.first = first;
@@ -106,7 +107,7 @@ impl Statistics {
     /// Adds the next messages.
     pub fn add_messages(&mut self, batch: &MessageBatch) {
         self.kind = Kind::Messages;
-        self.each(batch, |this, table, quads, sums| {
+        self.for_each_message(batch, |this, table, quads, sums| {
             this.quads(table, quads, sums);
         });
     }
@@ -114,7 +115,7 @@ impl Statistics {
     /// Adds the next patches. The scope of blank nodes is the log.
     pub fn add_patches(&mut self, batch: &PatchBatch) {
         self.kind = Kind::Patches;
-        self.each(batch, |this, table, operations, sums| {
+        self.for_each_message(batch, |this, table, operations, sums| {
             for operation in operations {
                 let code = operation.code;
                 this.operations[code as usize] += 1;
@@ -132,7 +133,7 @@ impl Statistics {
     pub fn add_results(&mut self, batch: &ResultBatch) {
         self.kind = Kind::Results;
         let columns = self.variables.columns(&batch.head().variables);
-        self.each(batch, |this, table, cells, sums| {
+        self.for_each_message(batch, |this, table, cells, sums| {
             for (column, cell) in columns.iter().zip(cells) {
                 if *cell == TermId::DEFAULT_GRAPH {
                     continue;
@@ -141,11 +142,11 @@ impl Statistics {
                 let slot = this.terms.slot(table, *cell);
                 this.counting.occurs(&mut this.terms, slot, 0);
                 if let Some(column) = column {
-                    let of = &this.terms.slots[slot as usize];
-                    let hash = if of.scoped {
-                        mix(of.hash, this.first + this.logs)
+                    let slot_entry = &this.terms.slots[slot as usize];
+                    let hash = if slot_entry.scoped {
+                        mix(slot_entry.hash, this.first + this.logs)
                     } else {
-                        of.hash
+                        slot_entry.hash
                     };
                     this.variables.bind(*column, hash);
                 }
@@ -154,7 +155,7 @@ impl Statistics {
     }
 
     /// Adds the messages of a batch one by one.
-    fn each<R: Record>(
+    fn for_each_message<R: Record>(
         &mut self,
         batch: &LogBatch<R>,
         mut take: impl FnMut(&mut Self, &TermTable, &[R], &mut Sums),
@@ -164,11 +165,11 @@ impl Statistics {
         self.rdf_type = NO_SLOT;
         for message in 0..batch.len() {
             let is_rest = batch.continued() && message == 0;
-            let goes_on = batch.continues() && message + 1 == batch.len();
+            let continues = batch.continues() && message + 1 == batch.len();
             if !is_rest {
-                self.counting.open = goes_on.then(Box::default);
+                self.counting.open = continues.then(Box::default);
             }
-            // Messages of all logs are numbered together, because blank nodes of different logs differ.
+            // Messages are numbered across all logs, because blank nodes of different logs differ.
             let scope = match self.kind {
                 Kind::Messages => Scope::Message(self.first + self.messages),
                 Kind::Patches | Kind::Results => Scope::Log(self.first + self.logs),
@@ -184,7 +185,7 @@ impl Statistics {
             }
             take(self, table, records, &mut sums);
             match &mut self.counting.open {
-                Some(open) if goes_on => open.sums = sums,
+                Some(open) if continues => open.sums = sums,
                 _ => self.end(sums),
             }
         }
@@ -204,7 +205,7 @@ impl Statistics {
         ]
     }
 
-    /// Adds the quads of a message or of a part of one.
+    /// Adds the quads of a message or part.
     fn quads(&mut self, table: &TermTable, quads: &[Quad], sums: &mut Sums) {
         self.statements.start(quads.len());
         for quad in quads {
@@ -227,7 +228,7 @@ impl Statistics {
         }
     }
 
-    /// Adds a quad that is new in the message.
+    /// Adds a quad that has not occurred in the message.
     #[inline]
     fn statement(&mut self, table: &TermTable, quad: [u32; 4], sums: &mut Sums) {
         let [_, predicate, object, graph] = quad;
@@ -240,18 +241,18 @@ impl Statistics {
         } else {
             bytes = bytes.saturating_add(1 + self.occurs(graph, bits::GRAPH, sums));
         }
-        let of = &mut self.terms.slots[predicate as usize];
-        of.as_predicate += 1;
-        if of.as_predicate == 1 {
+        let slot_entry = &mut self.terms.slots[predicate as usize];
+        slot_entry.as_predicate += 1;
+        if slot_entry.as_predicate == 1 {
             self.predicate_order.push(predicate);
-            if of.kind == bits::IRI && table.text(of.term) == RDF_TYPE {
+            if slot_entry.kind == bits::IRI && table.text(slot_entry.term) == RDF_TYPE {
                 self.rdf_type = predicate;
             }
         }
         if predicate == self.rdf_type {
-            let of = &mut self.terms.slots[object as usize];
-            of.as_type += 1;
-            if of.as_type == 1 {
+            let slot_entry = &mut self.terms.slots[object as usize];
+            slot_entry.as_type += 1;
+            if slot_entry.as_type == 1 {
                 self.type_order.push(object);
             }
         }
@@ -261,8 +262,8 @@ impl Statistics {
 
     #[inline]
     fn occurs(&mut self, slot: u32, position: u16, sums: &mut Sums) -> u64 {
-        let of = self.counting.occurs(&mut self.terms, slot, position);
-        let (extra, written) = (of.extra, of.written);
+        let slot_entry = self.counting.occurs(&mut self.terms, slot, position);
+        let (extra, written) = (slot_entry.extra, slot_entry.written);
         if extra != 0 {
             let extra = self.terms.extras[extra as usize];
             sums.controls = sums.controls.saturating_add(extra.controls);
@@ -318,22 +319,22 @@ impl Statistics {
                 let (kind, count, aux) = (slots[slot].kind, slots[slot].count, slots[slot].aux);
                 if kind == bits::TRIPLE && count > 0 {
                     for part in self.terms.triples[aux as usize] {
-                        let of = &mut slots[part as usize]; // it has a slot
-                        of.count = of.count.saturating_add(count);
+                        let slot_entry = &mut slots[part as usize]; // always has a slot
+                        slot_entry.count = slot_entry.count.saturating_add(count);
                     }
                 }
             }
         }
         self.numbers.clear();
         self.numbers.resize(slots.len(), 0);
-        let mut spaces = Spaces::default();
+        let mut cache = NamespaceCache::default();
         for slot in slots.iter().filter(|slot| slot.count > 0) {
             let all = &mut self.occurrences;
             let count = slot.count;
             match slot.kind {
                 bits::IRI => {
                     all.iris += count;
-                    spaces.add(&mut self.namespaces, table.text(slot.term), count);
+                    cache.add(&mut self.namespaces, table.text(slot.term), count);
                 }
                 bits::BNODE => all.blank_nodes += count,
                 bits::TRIPLE => all.quoted_triples += count,
@@ -356,12 +357,12 @@ impl Statistics {
             }
         }
         for slot in self.aux_order.drain(..) {
-            let of = &slots[slot as usize];
-            let names = match table.term(of.term).kind {
+            let slot_entry = &slots[slot as usize];
+            let names = match table.term(slot_entry.term).kind {
                 TermKind::Language => &mut self.languages,
                 _ => &mut self.datatypes,
             };
-            names.add(table.text(of.term), self.numbers[slot as usize]);
+            names.add(table.text(slot_entry.term), self.numbers[slot as usize]);
         }
         for slot in self.predicate_order.drain(..) {
             let slot = &slots[slot as usize];
@@ -387,7 +388,7 @@ impl Statistics {
             bits::BNODE if is(Kind::Messages) => {
                 Estimate::exact(self.series[series.trailing_zeros() as usize].report().sum)
             }
-            bits::DATATYPE if self.datatypes.is_whole() => {
+            bits::DATATYPE if self.datatypes.is_complete() => {
                 Estimate::exact(self.datatypes.len() as u64)
             }
             _ => self.counting.log.count(series),
@@ -400,12 +401,12 @@ impl Statistics {
                 series: series.report(),
                 unique: unique(1 << number),
             });
-        let of = &self.occurrences;
-        let plain = of.language_literals - of.directed_literals;
+        let occurrences = &self.occurrences;
+        let plain = occurrences.language_literals - occurrences.directed_literals;
         let built_in = [
-            (XSD_STRING, of.simple_literals),
+            (XSD_STRING, occurrences.simple_literals),
             (LANG_STRING, plain),
-            (DIRECTED_STRING, of.directed_literals),
+            (DIRECTED_STRING, occurrences.directed_literals),
         ];
         let codes = OperationCode::ALL.into_iter();
         Report {
@@ -509,7 +510,8 @@ impl Merged for Statistics {
     }
 }
 
-/// Number of statements in a message in parts: those counted, unless it repeats many that were not detected.
+/// Number of statements in a message in parts. This is the counted number, unless the estimate
+/// shows that many repetitions were not detected.
 fn estimated_statements(open: &Open, sums: &Sums) -> u64 {
     let estimate = open.quads.count(bits::STATEMENT);
     if open.quads.is_exact() || (estimate.lower..=estimate.upper).contains(&sums.statements) {
@@ -520,18 +522,18 @@ fn estimated_statements(open: &Open, sums: &Sums) -> u64 {
 }
 
 /// Number of cached namespaces per batch.
-const SPACES: usize = 64;
+const CACHED_NAMESPACES: usize = 64;
 
-/// Namespaces of a batch, and the slots in which they are counted.
-struct Spaces<'a>([(&'a [u8], u32); SPACES]);
+/// Cache of a batch's namespaces and the slots in which they are counted.
+struct NamespaceCache<'a>([(&'a [u8], u32); CACHED_NAMESPACES]);
 
-impl Default for Spaces<'_> {
+impl Default for NamespaceCache<'_> {
     fn default() -> Self {
-        Self([(&[], u32::MAX); SPACES])
+        Self([(&[], u32::MAX); CACHED_NAMESPACES])
     }
 }
 
-impl<'a> Spaces<'a> {
+impl<'a> NamespaceCache<'a> {
     #[inline]
     fn add(&mut self, names: &mut Names, iri: &'a [u8], count: u64) {
         let namespace = namespace(iri);
@@ -539,11 +541,11 @@ impl<'a> Spaces<'a> {
         if let Some([.., one, other, _]) = namespace.get(..) {
             key ^= (usize::from(*one) << 2) ^ (usize::from(*other) * 5);
         }
-        let known = &mut self.0[key % SPACES];
-        if known.0 != namespace || namespace.is_empty() {
-            *known = (namespace, names.slot(namespace));
+        let cached = &mut self.0[key % CACHED_NAMESPACES];
+        if cached.0 != namespace || namespace.is_empty() {
+            *cached = (namespace, names.slot(namespace));
         }
-        names.count(known.1, count);
+        names.count(cached.1, count);
     }
 }
 

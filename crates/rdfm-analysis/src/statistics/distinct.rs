@@ -1,8 +1,10 @@
-//! Distinct counts of several series: exact if small, otherwise estimated with sketches.
+//! Distinct counts of several series. Small counts are exact, larger ones are estimated with
+//! sketches.
 //!
-//! - In: 64-bit hashes with their series. Out: [`Estimate`]s.
-//! - Cost: one table lookup per hash while exact, then one register update or table lookup per series.
-//! - Law: adding a value again changes nothing.
+//! - In: 64-bit hashes, and the series to which they belong. Out: [`Estimate`]s.
+//! - Cost: one table lookup per hash while counts are exact, then one register update or table
+//!   lookup per series.
+//! - Law: adding a value again does not change the counts.
 
 use datasketches::common::NumStdDev;
 use datasketches::hll::{Coupon, HllSketch, HllType, HllUnion};
@@ -10,10 +12,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::merge::{Merged, Reader, Unreadable, Writer};
 
-/// Maximum number of distinct values that are counted exactly.
+/// Maximum number of distinct values in all series that are counted exactly.
 pub const EXACT: usize = 1 << 16;
 
-/// Maximum number of distinct values of one series that are counted exactly in any case.
+/// Maximum number of distinct values in one series that are always counted exactly.
 const EXACT_PER_SERIES: usize = 1 << 12;
 
 /// Number of distinct values at which the full table is allocated.
@@ -31,11 +33,11 @@ pub mod bits {
     pub const IRI: u16 = 1;
     /// Blank nodes.
     pub const BNODE: u16 = 1 << 1;
-    /// Literals: exactly those of the next three series.
+    /// Literals: the union of the next three series.
     pub const LITERAL: u16 = 1 << 2;
-    /// Literals of xsd:string.
+    /// Literals with the datatype xsd:string.
     pub const SIMPLE: u16 = 1 << 3;
-    /// Literals of other datatypes.
+    /// Literals with other datatypes.
     pub const TYPED: u16 = 1 << 4;
     /// Literals with a language tag.
     pub const LANGUAGE: u16 = 1 << 5;
@@ -58,7 +60,7 @@ pub mod bits {
 /// A number of distinct values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The number, or the most likely one.
+    /// The number, or its most likely value.
     pub value: u64,
     /// The number minus 2 standard deviations, or the exact number.
     pub lower: u64,
@@ -88,10 +90,10 @@ pub struct Distinct {
     limit: usize,
     seen: FxHashMap<u64, u16>,
     counts: [u64; SERIES],
-    apart: Option<Box<[Counter; SERIES]>>,
+    counters: Option<Box<[Counter; SERIES]>>,
 }
 
-/// The values of one series, after the total exceeded the limit.
+/// The values of one series, after the total number has exceeded the limit.
 #[derive(Debug)]
 enum Counter {
     Exact(FxHashSet<u64>),
@@ -111,67 +113,68 @@ impl Distinct {
             limit,
             seen: FxHashMap::default(),
             counts: [0; SERIES],
-            apart: None,
+            counters: None,
         }
     }
 
     /// Whether all counts are exact.
     pub fn is_exact(&self) -> bool {
         let is_exact = |counter: &Counter| matches!(counter, Counter::Exact(_));
-        self.apart
+        self.counters
             .as_ref()
-            .is_none_or(|apart| apart.iter().all(is_exact))
+            .is_none_or(|counters| counters.iter().all(is_exact))
     }
 
-    /// Adds a value to some series. Returns those in which it is new, or all of them if this is unknown.
+    /// Adds a value to some series. Returns the series in which it is new, or all of these series
+    /// if that is unknown.
     pub fn add(&mut self, hash: u64, series: u16) -> u16 {
-        if let Some(apart) = &mut self.apart {
+        if let Some(counters) = &mut self.counters {
             let coupon = Coupon::from_value(hash);
             for_each(series & !bits::LITERAL, |index| {
-                apart[index].add(hash, coupon);
+                counters[index].add(hash, coupon);
             });
             return series;
         }
-        let known = self.seen.entry(hash).or_default();
-        let fresh = series & !*known;
-        *known |= series;
-        for_each(fresh, |index| self.counts[index] += 1);
+        let recorded = self.seen.entry(hash).or_default();
+        let new = series & !*recorded;
+        *recorded |= series;
+        for_each(new, |index| self.counts[index] += 1);
         if self.seen.len() == FEW {
             // Allocates once instead of growing several times.
             self.seen.reserve(self.limit.saturating_sub(FEW) + 1);
         }
         if self.seen.len() > self.limit {
-            self.part();
+            self.separate();
         }
-        fresh
+        new
     }
 
-    /// Separates the series.
+    /// Starts a separate counter for each series.
     #[cold]
-    fn part(&mut self) {
+    fn separate(&mut self) {
         let few = self.limit.min(EXACT_PER_SERIES);
-        self.counts[bits::LITERAL.trailing_zeros() as usize] = 0; // counted by kind
-        let mut apart = Box::new(self.counts.map(|count| Counter::of(count as usize, few)));
+        self.counts[bits::LITERAL.trailing_zeros() as usize] = 0; // each kind of literal is counted instead
+        let mut counters = Box::new(self.counts.map(|count| Counter::of(count as usize, few)));
         for (hash, series) in std::mem::take(&mut self.seen) {
             let coupon = Coupon::from_value(hash);
             for_each(series & !bits::LITERAL, |index| {
-                apart[index].add(hash, coupon);
+                counters[index].add(hash, coupon);
             });
         }
-        self.apart = Some(apart);
+        self.counters = Some(counters);
     }
 
     /// Number of distinct values of a series.
     pub fn count(&self, series: u16) -> Estimate {
         let index = series.trailing_zeros() as usize;
-        let Some(apart) = &self.apart else {
+        let Some(counters) = &self.counters else {
             return Estimate::exact(self.counts[index]);
         };
         if series == bits::LITERAL {
             let kinds = [bits::SIMPLE, bits::TYPED, bits::LANGUAGE];
-            return union(&kinds.map(|kind| &apart[kind.trailing_zeros() as usize]));
+            return union(&kinds.map(|kind| &counters[kind.trailing_zeros() as usize]));
         }
-        match &apart[index] {
+        match &counters[index] {
             Counter::Exact(seen) => Estimate::exact(seen.len() as u64),
             Counter::Sketch(sketch) => {
                 let bound = |bound: fn(&HllSketch, NumStdDev) -> f64| bound(sketch, NumStdDev::Two);
@@ -185,7 +188,7 @@ impl Distinct {
     }
 }
 
-/// Number of values in several disjoint counters.
+/// Total number of values in several disjoint counters.
 fn union(counters: &[&Counter]) -> Estimate {
     let mut exact = 0;
     let mut all: Option<HllUnion> = None;
@@ -194,7 +197,7 @@ fn union(counters: &[&Counter]) -> Estimate {
             Counter::Exact(seen) => exact += seen.len() as u64,
             Counter::Sketch(sketch) => {
                 if all.is_none() {
-                    all = HllUnion::new(LG_K).ok(); // 16 is allowed
+                    all = HllUnion::new(LG_K).ok(); // LG_K is valid, so this never fails
                 }
                 if let Some(all) = &mut all {
                     all.update(sketch);
@@ -206,11 +209,11 @@ fn union(counters: &[&Counter]) -> Estimate {
         return Estimate::exact(exact);
     };
     let two = NumStdDev::Two;
-    let of = estimate(all.estimate(), all.lower_bound(two), all.upper_bound(two));
+    let union = estimate(all.estimate(), all.lower_bound(two), all.upper_bound(two));
     Estimate {
-        value: of.value + exact,
-        lower: of.lower + exact,
-        upper: of.upper + exact,
+        value: union.value + exact,
+        lower: union.lower + exact,
+        upper: union.upper + exact,
     }
 }
 
@@ -226,7 +229,8 @@ fn estimate(value: f64, lower: f64, upper: f64) -> Estimate {
 }
 
 impl Counter {
-    /// A counter for at least the given number of values.
+    /// Creates a counter for at least the given number of values. Above `few` values it is a
+    /// sketch.
     fn of(count: usize, few: usize) -> Self {
         match HllSketch::new(LG_K, HllType::Hll8) {
             Ok(sketch) if count > few => Self::Sketch(sketch),
@@ -263,7 +267,7 @@ impl Counter {
                 }
             }
             Self::Sketch(own) => {
-                // 16 is allowed.
+                // LG_K is valid, so this never fails.
                 if let Ok(mut all) = HllUnion::new(LG_K) {
                     all.update(own);
                     all.update(sketch);
@@ -276,7 +280,7 @@ impl Counter {
 
 impl Merged for Distinct {
     fn write(&self, out: &mut Writer) {
-        let Some(apart) = &self.apart else {
+        let Some(counters) = &self.counters else {
             out.number(0);
             out.number(self.seen.len() as u64);
             for (hash, series) in &self.seen {
@@ -286,7 +290,7 @@ impl Merged for Distinct {
             return;
         };
         out.number(1);
-        for counter in apart.iter() {
+        for counter in counters.iter() {
             match counter {
                 Counter::Exact(seen) => {
                     out.number(0);
@@ -315,10 +319,14 @@ impl Merged for Distinct {
             }
             return Ok(());
         }
-        if self.apart.is_none() {
-            self.part();
+        if self.counters.is_none() {
+            self.separate();
         }
-        for counter in self.apart.iter_mut().flat_map(|apart| apart.iter_mut()) {
+        for counter in self
+            .counters
+            .iter_mut()
+            .flat_map(|counters| counters.iter_mut())
+        {
             if input.number()? == 0 {
                 for _ in 0..input.number()? {
                     let hash = input.number()?;

@@ -1,8 +1,9 @@
-//! The names in a short description of a log: predicates, datatypes, keys of metadata and of headers.
+//! The names in a short description of a log: predicates, datatypes, metadata keys and header keys.
 //!
 //! - In: the batches of a log, in order. Out: the most frequent names of each list.
-//! - Cost: one visit per quad. Each name is hashed once per batch. Memory is bounded, see [`Names`].
-//! - Law: the division of messages into batches changes nothing.
+//! - Cost: one visit per quad. Each name is hashed once per batch. Memory use is bounded; see
+//!   [`Names`].
+//! - Law: the division of messages into batches does not affect the results.
 
 use rdfm_core::model::batch::{LogBatch, MessageBatch, PatchBatch};
 use rdfm_core::model::record::{OperationCode, Record};
@@ -14,9 +15,9 @@ use rustc_hash::FxHashSet;
 use super::batch::{DIRECTED_STRING, LANG_STRING};
 use super::names::{Names, NamesReport};
 
-/// A term that has not occurred in the batch.
+/// Slot of a term that has not occurred in the batch yet.
 const NOT_SEEN: u32 = u32::MAX - 1;
-/// A term that has no name in the list.
+/// Slot of a term that has no name in the list.
 const UNNAMED: u32 = u32::MAX - 2;
 
 /// Counts the names of a log.
@@ -30,21 +31,22 @@ pub struct Listing {
     slots: Vec<u32>,
 }
 
-/// The names of a log, most frequent first in each list.
+/// The names in a log. Each list begins with the most frequent name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListingReport {
-    /// Predicates, by quads. IRIs are given as they are, other terms as in N-Quads.
+    /// Predicates, with numbers of quads. IRIs are written without angle brackets, other terms as
+    /// in N-Quads.
     pub predicates: NamesReport,
     /// Datatypes of objects.
     pub datatypes: NamesReport,
-    /// Keys of metadata, by messages.
+    /// Metadata keys, with numbers of messages.
     pub metadata: NamesReport,
-    /// Keys of the headers of patches.
+    /// Patch header keys.
     pub headers: NamesReport,
 }
 
 impl Listing {
-    /// Adds the quads and the metadata of messages.
+    /// Adds the quads and metadata of messages.
     pub fn add_messages(&mut self, batch: &MessageBatch) {
         let table = batch.table();
         let quads = batch.quads();
@@ -107,7 +109,8 @@ impl Listing {
     }
 }
 
-/// Counts the names of terms. `slot_of` returns the slot for a term at its first occurrence in the batch.
+/// Counts the names of terms. `slot_of` returns the slot for a term at its first occurrence in the
+/// batch.
 fn count(
     names: &mut Names,
     slots: &mut Vec<u32>,
@@ -118,12 +121,12 @@ fn count(
     slots.clear();
     slots.resize(table.terms().len(), NOT_SEEN);
     for id in terms {
-        let known = &mut slots[id.index()];
-        if *known == NOT_SEEN {
-            *known = slot_of(names, id);
+        let slot = &mut slots[id.index()];
+        if *slot == NOT_SEEN {
+            *slot = slot_of(names, id);
         }
-        if *known != UNNAMED {
-            names.count(*known, 1);
+        if *slot != UNNAMED {
+            names.count(*slot, 1);
         }
     }
 }

@@ -1,15 +1,17 @@
-//! Statistics as bytes, and their sum, for logs that several processes count.
+//! Serialization and merging of statistics, for logs that several processes count.
 //!
-//! - In: statistics of other messages, as bytes of [`Statistics::to_bytes`]. Out: statistics of all of them.
-//! - Law: merged in the order of the messages, exact numbers are those of a single pass. Estimates may differ within
-//!   their bounds, and the mean and deviation of ratios in their last digits.
+//! - In: statistics of other messages, as returned by [`Statistics::to_bytes`]. Out: statistics of
+//!   all messages.
+//! - Law: if statistics are merged in message order, exact numbers are equal to those of a single
+//!   pass. Estimates may differ within their bounds. The mean and deviation of ratios may differ in
+//!   their last digits.
 
 use super::batch::Statistics;
 
-/// Format of the bytes. Other versions of this crate may use another one.
+/// Version of the serialization. Other versions of this crate may use a different one.
 const VERSION: u8 = 1;
 
-/// The bytes are not statistics, or are those of another version.
+/// The bytes are not statistics, or have a different version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreadable;
 
@@ -18,11 +20,11 @@ pub trait Merged {
     /// Appends the value.
     fn write(&self, out: &mut Writer);
 
-    /// Adds a value that was written.
+    /// Adds a value that was written by `write`.
     fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable>;
 }
 
-/// The bytes of values.
+/// Serializes values.
 #[derive(Debug, Default)]
 pub struct Writer(Vec<u8>);
 
@@ -37,14 +39,14 @@ impl Writer {
         self.0.extend_from_slice(&number.to_le_bytes());
     }
 
-    /// Appends bytes with their length.
+    /// Appends bytes, preceded by their length.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
     }
 }
 
-/// Reads the bytes of values.
+/// Deserializes values.
 #[derive(Debug)]
 pub struct Reader<'a>(&'a [u8]);
 
@@ -67,7 +69,7 @@ impl<'a> Reader<'a> {
         Ok(u128::from_le_bytes(bytes))
     }
 
-    /// The next bytes with their length.
+    /// The next bytes that are preceded by their length.
     pub fn bytes(&mut self) -> Result<&'a [u8], Unreadable> {
         let length = usize::try_from(self.number()?).map_err(|_| Unreadable)?;
         self.take(length)
@@ -75,17 +77,18 @@ impl<'a> Reader<'a> {
 }
 
 impl Statistics {
-    /// The statistics as bytes, after a complete message.
+    /// Serializes the statistics. Must be called after a complete message.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer(vec![VERSION]);
         self.write(&mut out);
         out.0
     }
 
-    /// Adds the statistics of other messages of the same kind, of logs that both read or of others.
+    /// Adds the statistics of other messages of the same kind, which may be from the same logs or
+    /// from others.
     ///
     /// # Errors
-    /// The bytes are not statistics of this version. Then these statistics are not valid any more.
+    /// The bytes are not statistics of this version. After this error, `self` must not be used.
     pub fn merge_bytes(&mut self, bytes: &[u8]) -> Result<(), Unreadable> {
         let (VERSION, rest) = bytes
             .split_first()

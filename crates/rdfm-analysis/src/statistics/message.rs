@@ -1,20 +1,22 @@
 //! Counts of distinct terms in a message, by kind and position.
 //!
-//! - In: occurrences of a message's terms, as slots of its batch. Out: one number per series at its end.
+//! - In: occurrences of a message's terms, as slots of its batch. Out: one number per series at the
+//!   end of the message.
 //! - Cost: one comparison per occurrence, and more if a term is new in the message.
-//! - Law: a message in parts is counted like a complete one, exactly up to [`EXACT`](super::EXACT) terms and
-//!   [`EXACT_QUADS`] quads. Above that, repeated quads are counted.
+//! - Law: a message in parts is counted like a complete one. The counts are exact up to
+//!   [`EXACT`](super::EXACT) terms and [`EXACT_QUADS`] quads. Above that, repeated quads are
+//!   counted.
 
 use super::distinct::{Distinct, SERIES, bits, for_each};
 use super::terms::{BatchTerms, TermSlot, mix};
 
-/// Number of bits for series in a slot's stamp. The number of the message is above them.
+/// Number of bits for series in a slot's stamp. The upper bits contain the number of the message.
 pub const STAMP_BITS: u32 = 16;
 
 /// Maximum number of quads for which repetitions are detected in a message in parts.
 pub const EXACT_QUADS: usize = 1 << 18;
 
-/// A message in parts whose first part was read.
+/// A message in parts, after its first part has been read.
 #[derive(Debug)]
 pub struct Open {
     /// Its terms.
@@ -48,7 +50,7 @@ pub struct Sums {
     pub controls: u64,
     /// Number of their triple terms, including nested ones.
     pub triples: u64,
-    /// Whether one of them is in the default graph.
+    /// Whether any of these quads is in the default graph.
     pub default_graph: bool,
     /// For patches: number of added quads.
     pub adds: u64,
@@ -76,9 +78,9 @@ impl Default for Scope {
 pub struct Counting {
     /// Distinct terms of the log.
     pub log: Distinct,
-    /// Numbers for the message, by series.
+    /// Number of distinct terms of the message in each series.
     pub counts: [u64; SERIES],
-    /// The open message in parts, if any.
+    /// The incomplete message in parts, if any.
     pub open: Option<Box<Open>>,
     /// Number of the message in its batch, from 1, shifted by [`STAMP_BITS`].
     stamp: u64,
@@ -101,71 +103,72 @@ impl Counting {
         slot: u32,
         position: u16,
     ) -> &'a TermSlot {
-        let of = &mut terms.slots[slot as usize];
-        of.count += 1;
-        let wanted = of.kind | position;
-        let mut known = of.stamp;
-        if known >> STAMP_BITS != self.stamp >> STAMP_BITS {
-            known = self.stamp;
+        let entry = &mut terms.slots[slot as usize];
+        entry.count += 1;
+        let series = entry.kind | position;
+        let mut stamp = entry.stamp;
+        if stamp >> STAMP_BITS != self.stamp >> STAMP_BITS {
+            stamp = self.stamp;
         }
-        let fresh = wanted & !(known as u16);
-        if fresh != 0 {
-            of.stamp = known | u64::from(fresh);
-            self.first(terms, slot, fresh);
+        let new = series & !(stamp as u16);
+        if new != 0 {
+            entry.stamp = stamp | u64::from(new);
+            self.count_new(terms, slot, new);
         }
         &terms.slots[slot as usize]
     }
 
-    /// Counts a term in the message that does not occur separately.
-    fn contains(&mut self, terms: &mut BatchTerms, slot: u32, wanted: u16) {
-        let of = &mut terms.slots[slot as usize];
-        if of.stamp >> STAMP_BITS != self.stamp >> STAMP_BITS {
-            of.stamp = self.stamp;
+    /// Counts a term that occurs only within another term.
+    fn count_nested(&mut self, terms: &mut BatchTerms, slot: u32, series: u16) {
+        let entry = &mut terms.slots[slot as usize];
+        if entry.stamp >> STAMP_BITS != self.stamp >> STAMP_BITS {
+            entry.stamp = self.stamp;
         }
-        let fresh = wanted & !(of.stamp as u16);
-        if fresh != 0 {
-            of.stamp |= u64::from(fresh);
-            self.first(terms, slot, fresh);
+        let new = series & !(entry.stamp as u16);
+        if new != 0 {
+            entry.stamp |= u64::from(new);
+            self.count_new(terms, slot, new);
         }
     }
 
-    /// Counts a term that is new in series of the message or part.
+    /// Counts a term in the series of the message or part in which it is new.
     #[inline]
-    fn first(&mut self, terms: &mut BatchTerms, slot: u32, fresh: u16) {
-        let of = &mut terms.slots[slot as usize];
-        if of.scoped {
-            let (own, fresh) = match self.scope {
-                // No other message has it, so the numbers of messages can be added.
-                Scope::Message(index) => (mix(of.hash, index), fresh & !bits::BNODE),
-                Scope::Log(number) => (mix(of.hash, number), fresh),
+    fn count_new(&mut self, terms: &mut BatchTerms, slot: u32, new: u16) {
+        let entry = &mut terms.slots[slot as usize];
+        if entry.scoped {
+            let (own, new) = match self.scope {
+                // Blank nodes do not occur in other messages, so the numbers of all messages can be
+                // added.
+                Scope::Message(index) => (mix(entry.hash, index), new & !bits::BNODE),
+                Scope::Log(number) => (mix(entry.hash, number), new),
             };
-            if fresh != 0 {
-                self.log.add(own, fresh);
+            if new != 0 {
+                self.log.add(own, new);
             }
-        } else if fresh & !of.done != 0 {
-            self.log.add(of.hash, fresh & !of.done);
-            of.done |= fresh;
+        } else if new & !entry.done != 0 {
+            self.log.add(entry.hash, new & !entry.done);
+            entry.done |= new;
         }
         if let Some(open) = &mut self.open {
-            open.terms.add(of.hash, fresh);
+            open.terms.add(entry.hash, new);
         } else {
-            for_each(fresh, |series| self.counts[series] += 1);
+            for_each(new, |series| self.counts[series] += 1);
         }
-        if fresh & (bits::TYPED | bits::TRIPLE) != 0 {
-            self.parts(terms, slot, fresh);
+        if new & (bits::TYPED | bits::TRIPLE) != 0 {
+            self.parts(terms, slot, new);
         }
     }
 
     /// Counts the parts of a term that is new in the message.
-    fn parts(&mut self, terms: &mut BatchTerms, slot: u32, fresh: u16) {
+    fn parts(&mut self, terms: &mut BatchTerms, slot: u32, new: u16) {
         let aux = terms.slots[slot as usize].aux;
-        if fresh & bits::TYPED != 0 {
-            self.contains(terms, aux, bits::DATATYPE);
+        if new & bits::TYPED != 0 {
+            self.count_nested(terms, aux, bits::DATATYPE);
         } else {
             let parts = terms.triples[aux as usize];
             for (part, position) in parts.into_iter().zip(POSITIONS) {
-                let wanted = terms.slots[part as usize].kind | position;
-                self.contains(terms, part, wanted);
+                let series = terms.slots[part as usize].kind | position;
+                self.count_nested(terms, part, series);
             }
         }
     }

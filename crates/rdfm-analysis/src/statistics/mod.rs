@@ -1,13 +1,16 @@
 //! Statistics of a log: counts, distinct counts, distributions.
 //!
-//! - In: the batches of a log, in order: messages, patches or results. Messages may arrive in parts.
+//! - In: the batches of a log (messages, patches or results) in order. Messages may arrive in
+//!   parts.
 //! - Out: a [`Report`] of plain numbers, at the end or after any message.
-//! - Cost: each term of a batch is hashed once, at its first occurrence, and each position of each quad is visited
-//!   once. Memory is bounded: up to [`EXACT`] distinct terms are counted exactly, more with sketches of 64 KiB. Each
-//!   list keeps up to [`names::MAX_NAMES`] names.
-//! - Law: neither the division into batches nor the order of a batch's term table changes a number.
+//! - Cost: each term of a batch is hashed once, at its first occurrence, and each position of each
+//!   quad is visited once. Memory use is bounded: up to [`EXACT`] distinct terms are counted
+//!   exactly, further ones with sketches of 64 KiB. Each list keeps up to [`names::MAX_NAMES`]
+//!   names.
+//! - Law: neither the division into batches nor the order of a batch's term table affects any
+//!   number.
 //!
-//! A message is a dataset: repeated quads count once, except in the numbers of quads.
+//! A message is a dataset, so repeated quads are counted once, except in the numbers of quads.
 
 mod batch;
 mod distinct;

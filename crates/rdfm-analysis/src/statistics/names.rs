@@ -1,15 +1,16 @@
-//! Counts of names, in bounded memory.
+//! Name counts in bounded memory.
 //!
 //! - In: names with counts. Out: the counts of the kept names, and the total of the others.
-//! - Law: the names that come first are kept, with exact counts. No other name occurs more often than `others`.
+//! - Law: the first names are kept, with exact counts. No other name occurs more often than
+//!   `others`.
 
 use rustc_hash::FxHashMap;
 
 use super::merge::{Merged, Reader, Unreadable, Writer};
 
-/// Maximum number of names.
+/// Maximum number of kept names.
 pub const MAX_NAMES: usize = 1 << 14;
-/// Maximum bytes of names.
+/// Maximum total size of the kept names in bytes.
 const MAX_BYTES: usize = 2 << 20;
 
 /// Counts names.
@@ -24,14 +25,14 @@ pub struct Names {
 /// Slot of a name that is not kept.
 const NOT_KEPT: u32 = u32::MAX;
 
-/// Names and their numbers of occurrences.
+/// Names with their numbers of occurrences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamesReport {
-    /// Most frequent first, then by name.
+    /// Sorted by frequency (highest first), then by name.
     pub names: Vec<(String, u64)>,
     /// Number of kept names, including those that are not in `names`.
     pub kept: u64,
-    /// Number of occurrences of names that are not kept.
+    /// Total number of occurrences of names that are not kept.
     pub others: u64,
 }
 
@@ -44,8 +45,8 @@ impl Names {
 
     /// The slot in which a name is counted.
     pub fn slot(&mut self, name: &[u8]) -> u32 {
-        if let Some(known) = self.kept.get(name) {
-            return *known;
+        if let Some(existing) = self.kept.get(name) {
+            return *existing;
         }
         if self.counts.len() >= MAX_NAMES || self.bytes + name.len() > MAX_BYTES {
             return NOT_KEPT;
@@ -61,7 +62,7 @@ impl Names {
     #[inline]
     pub fn count(&mut self, slot: u32, count: u64) {
         match self.counts.get_mut(slot as usize) {
-            Some(known) => *known += count,
+            Some(existing) => *existing += count,
             None => self.others += count,
         }
     }
@@ -71,7 +72,7 @@ impl Names {
         self.report_with(&[], top)
     }
 
-    /// The same with additional names.
+    /// Like [`Self::report`], with additional names.
     pub fn report_with(&self, more: &[(&[u8], u64)], top: usize) -> NamesReport {
         let more = more.iter().filter(|(_, count)| *count > 0);
         let mut names: Vec<(&[u8], u64)> = self
@@ -93,7 +94,7 @@ impl Names {
     }
 
     /// Whether all names are kept.
-    pub const fn is_whole(&self) -> bool {
+    pub const fn is_complete(&self) -> bool {
         self.others == 0
     }
 

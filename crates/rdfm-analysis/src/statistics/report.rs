@@ -1,4 +1,4 @@
-//! The results of statistics: plain numbers.
+//! The results of statistics as plain numbers.
 
 use super::merge::{Merged, Reader, Unreadable, Writer};
 use rdfm_core::model::record::OperationCode;
@@ -7,7 +7,7 @@ use super::distinct::Estimate;
 use super::names::NamesReport;
 use super::series::{DensityReport, SeriesReport, SizesReport};
 
-/// Distinct terms: a series per message, and the number in the entire log.
+/// Distinct terms: a series with one number per message, and the number in the entire log.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unique {
     /// Number per message.
@@ -16,16 +16,16 @@ pub struct Unique {
     pub unique: Estimate,
 }
 
-/// How often terms occur.
+/// Numbers of term occurrences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Occurrences {
     /// IRIs.
     pub iris: u64,
     /// Blank nodes.
     pub blank_nodes: u64,
-    /// Literals of xsd:string.
+    /// Literals with the datatype xsd:string.
     pub simple_literals: u64,
-    /// Literals of other datatypes.
+    /// Literals with other datatypes.
     pub datatype_literals: u64,
     /// Literals with a language tag.
     pub language_literals: u64,
@@ -65,14 +65,14 @@ impl Merged for Occurrences {
     }
 }
 
-/// A variable of results.
+/// A result variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariableReport {
     /// Its name, without `?`.
     pub name: String,
     /// Number of rows in which it is bound.
     pub bound: u64,
-    /// Number of distinct terms; `None` above the maximum number of counted variables.
+    /// Number of distinct terms, or `None` if the maximum number of counted variables is exceeded.
     pub unique: Option<Estimate>,
 }
 
@@ -81,13 +81,14 @@ pub struct VariableReport {
 pub struct Report {
     /// Number of complete messages, patches or rows.
     pub messages: u64,
-    /// Number of those without quads, operations or bound cells.
+    /// Number of messages, patches or rows without quads, operations or bound cells.
     pub empty_messages: u64,
     /// Number of messages that are so large that some of their numbers are estimates.
     pub approximate_messages: u64,
     /// Quads, operations or bound cells per message.
     pub sizes: SizesReport,
-    /// Bytes per message as N-Quads including a delimiter; `None` for patches and results.
+    /// Size in bytes of each message as N-Quads, including a delimiter. `None` for patches and
+    /// results.
     pub bytes: Option<SizesReport>,
     /// For patches: added quads per patch.
     pub adds: Option<SizesReport>,
@@ -97,7 +98,7 @@ pub struct Report {
     pub operations: Vec<(OperationCode, u64)>,
     /// For results: the variables.
     pub variables: Vec<VariableReport>,
-    /// Series of terms, indexed by the bits of [`super::distinct::bits`], without the statements.
+    /// Term series, indexed by the bits of [`super::distinct::bits`], without the statements.
     pub terms: Vec<Unique>,
     /// Statements per message.
     pub statements: SeriesReport,
@@ -105,9 +106,9 @@ pub struct Report {
     pub controls: SeriesReport,
     /// Occurrences of triple terms per message.
     pub triples: SeriesReport,
-    /// Bytes per statement, by message.
+    /// Bytes per statement of each message.
     pub density: DensityReport,
-    /// Number of occurrences of terms.
+    /// Numbers of term occurrences.
     pub occurrences: Occurrences,
     /// Datatypes of literals.
     pub datatypes: NamesReport,

@@ -1,6 +1,7 @@
-//! Variables of results: how often each is bound, and to how many distinct terms.
+//! Result variables: how often each one is bound, and to how many distinct terms.
 //!
-//! - In: cells. Out: one [`VariableReport`] per variable. Cost: one table lookup per cell; at most 16 MiB of sketches.
+//! - In: cells. Out: one [`VariableReport`] per variable. Cost: one table lookup per cell; at most
+//!   16 MiB of sketches.
 
 use rustc_hash::FxHashMap;
 
@@ -23,14 +24,14 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// The column of each variable, or `None` above the maximum.
+    /// The column of each variable, or `None` if the maximum is exceeded.
     pub fn columns(&mut self, names: &[Box<str>]) -> Vec<Option<usize>> {
         names.iter().map(|name| self.column(name)).collect()
     }
 
     fn column(&mut self, name: &str) -> Option<usize> {
-        if let Some(known) = self.by_name.get(name) {
-            return Some(*known);
+        if let Some(column) = self.by_name.get(name) {
+            return Some(*column);
         }
         let column = self.names.len();
         if column >= MAX_VARIABLES {
@@ -93,8 +94,8 @@ impl Merged for Variables {
             }
             if input.number()? > 0 {
                 let mut uncounted = Distinct::with_limit(EXACT / 16);
-                let known = column.and_then(|column| self.distinct.get_mut(column));
-                known.unwrap_or(&mut uncounted).merge(input)?;
+                let counter = column.and_then(|column| self.distinct.get_mut(column));
+                counter.unwrap_or(&mut uncounted).merge(input)?;
             }
         }
         Ok(())

@@ -1,18 +1,21 @@
-//! Series with one number per message: extremes, mean, deviation, and for some also percentiles and a histogram.
+//! Series with one number per message: extremes, mean and deviation, and for some series
+//! percentiles and a histogram.
 //!
 //! - In: numbers. Out: reports.
 //! - Cost: a few additions per number. The counts for percentiles need at most 900 kB.
-//! - Law: sums are integers, so the order of messages does not affect them.
+//! - Law: sums are integers, so they do not depend on the order of messages.
 
 use super::merge::{Merged, Reader, Unreadable, Writer};
 
-/// Values below 2 to this power are counted individually, larger ones by this number of leading bits.
+/// Values below 2 to this power are counted individually, larger values by this number of leading
+/// bits.
 const EXACT_BITS: u32 = 12;
 
 /// The percentiles in reports.
 pub const PERCENTILES: [u8; 6] = [5, 25, 50, 75, 95, 99];
 
-/// A series of integers. A number is added when a different one follows, because consecutive numbers are often equal.
+/// A series of integers. Consecutive equal numbers are common, so they are added together when a
+/// different number follows.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     last: u64,
@@ -28,7 +31,7 @@ pub struct Series {
 /// Results of a series.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SeriesReport {
-    /// Smallest and largest number, mean and deviation; `None` for an empty series.
+    /// Extremes, mean and deviation, or `None` for an empty series.
     pub spread: Option<Spread>,
     /// Sum of all numbers.
     pub sum: u64,
@@ -58,7 +61,7 @@ impl Series {
         self.run += 1;
     }
 
-    /// Adds the occurrences of the last number.
+    /// Adds the consecutive occurrences of the last number.
     fn end_run(&mut self) {
         if self.run == 0 {
             return;
@@ -80,11 +83,11 @@ impl Series {
 
     /// The results of the series.
     pub fn report(&self) -> SeriesReport {
-        let mut whole = self.clone();
-        whole.end_run();
+        let mut complete = self.clone();
+        complete.end_run();
         SeriesReport {
-            spread: (whole.count > 0).then(|| whole.spread()),
-            sum: u64::try_from(whole.sum).unwrap_or(u64::MAX),
+            spread: (complete.count > 0).then(|| complete.spread()),
+            sum: u64::try_from(complete.sum).unwrap_or(u64::MAX),
         }
     }
 
@@ -92,7 +95,7 @@ impl Series {
     fn spread(&self) -> Spread {
         let count = u128::from(self.count);
         let mean = self.sum as f64 / self.count as f64;
-        // (n Σx² - (Σx)²) / n², exact unless it overflows.
+        // (n Σx² - (Σx)²) / n² is exact unless it overflows.
         let exact = count
             .checked_mul(self.squares)
             .zip(self.sum.checked_mul(self.sum))
@@ -112,11 +115,11 @@ impl Series {
 
 impl Merged for Series {
     fn write(&self, out: &mut Writer) {
-        let mut whole = self.clone();
-        whole.end_run();
-        [whole.count, whole.minimum, whole.maximum].write(out);
-        out.large(whole.sum);
-        out.large(whole.squares);
+        let mut complete = self.clone();
+        complete.end_run();
+        [complete.count, complete.minimum, complete.maximum].write(out);
+        out.large(complete.sum);
+        out.large(complete.squares);
     }
 
     fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
@@ -148,11 +151,11 @@ pub struct Density {
     squares: f64,
 }
 
-/// Results of a series of ratios; `None` for an empty series.
+/// Results of a series of ratios, or `None` for an empty series.
 pub type DensityReport = Option<Spread<f64>>;
 
 impl Density {
-    /// Adds a ratio. Ratios with 0 statements are ignored.
+    /// Adds a ratio. A ratio with 0 statements is ignored.
     #[allow(clippy::cast_precision_loss, reason = "ratios are not integers")]
     pub fn add(&mut self, bytes: u64, statements: u64) {
         if statements == 0 {
@@ -215,8 +218,9 @@ impl Merged for Density {
     }
 }
 
-/// A series with percentiles and a histogram. Values below 4,096 are counted individually, larger ones by their leading
-/// 12 bits. Percentiles are exact below 4,096, and above at most 0.05 % too small.
+/// A series with percentiles and a histogram. Values below 4,096 are counted individually, larger
+/// values by their leading 12 bits. Percentiles below 4,096 are exact. Larger percentiles may be too
+/// small, by at most 0.05 %.
 #[derive(Clone, Debug, Default)]
 pub struct Sizes {
     series: Series,
@@ -237,11 +241,12 @@ pub struct Histogram {
 /// Results of a series with percentiles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SizesReport {
-    /// The results of any series.
+    /// The results that every series has.
     pub series: SeriesReport,
-    /// The [`PERCENTILES`]: the smallest number that this percentage of numbers does not exceed.
+    /// The [`PERCENTILES`]: for each percentage, the smallest number that this percentage of the
+    /// numbers does not exceed.
     pub percentiles: Option<[u64; PERCENTILES.len()]>,
-    /// Bars by powers of two, from the first to the last that is not empty.
+    /// Bars between powers of two, from the first to the last that is not empty.
     pub histogram: Vec<Histogram>,
 }
 
@@ -336,7 +341,8 @@ impl Merged for Sizes {
     }
 }
 
-/// The first and last value of the bar that contains a value: those with the same number of bits.
+/// The first and last value of the bar that contains a value. All values in a bar have the same
+/// number of bits.
 const fn bar(value: u64) -> (u64, u64) {
     match value.checked_ilog2() {
         None => (0, 0),
@@ -348,11 +354,11 @@ const fn bar(value: u64) -> (u64, u64) {
 fn index(value: u64) -> usize {
     let bits = u64::BITS - value.leading_zeros();
     let shift = bits.saturating_sub(EXACT_BITS);
-    // Each doubling above the exact values has half as many counters.
+    // Each range between powers of two above the exact values has half as many counters.
     ((value >> shift) as usize) + ((shift as usize) << (EXACT_BITS - 1))
 }
 
-/// The smallest value of a counter.
+/// The smallest value that a counter counts.
 fn value(index: usize) -> u64 {
     let half = 1_usize << (EXACT_BITS - 1);
     if index < 2 * half {
@@ -368,7 +374,7 @@ mod tests {
 
     #[test]
     #[allow(clippy::cast_precision_loss, reason = "it is compared with a ratio")]
-    fn counters_contain_values_of_similar_size() {
+    fn values_in_a_counter_have_similar_sizes() {
         for number in (0..20_000).chain([1 << 40, (1 << 40) + 1, u64::MAX, u64::MAX - 1]) {
             let least = value(index(number));
             assert!(least <= number, "{number}");
@@ -382,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_histogram_has_all_bars_between_the_first_and_the_last() {
+    fn histograms_include_empty_bars_between_others() {
         let mut sizes = Sizes::default();
         for number in [2, 3, 3, 17, 5000] {
             sizes.add(number);
@@ -402,7 +408,7 @@ mod tests {
 
     #[test]
     #[allow(clippy::float_cmp, reason = "the expected values are exact")]
-    fn the_deviation_is_that_of_the_population() {
+    fn deviation_is_the_population_deviation() {
         let mut series = Series::default();
         for number in [2, 4, 4, 4, 5, 5, 7, 9] {
             series.add(number);

@@ -1,16 +1,16 @@
 //! Detection of repeated quads in a message.
 //!
-//! - In: the quads of one message or part, as slots. Out: whether each is new.
+//! - In: the quads of one message or part, as slots. Out: whether each quad is new.
 //! - Cost: a few comparisons in a small message, otherwise a table lookup.
 
-/// Up to this number, quads are compared pairwise.
+/// Maximum number of quads that are compared pairwise.
 const FEW: usize = 8;
 
 /// The quads of a message so far.
 #[derive(Debug, Default)]
 pub struct Statements {
     quads: Vec<u128>,
-    /// Number of a message (upper half) and of a quad in it, from 1 (lower half).
+    /// Number of a message (upper half) and number of a quad in it, from 1 (lower half).
     table: Vec<u64>,
     message: u64,
     mask: usize,
@@ -31,7 +31,7 @@ impl Statements {
         }
     }
 
-    /// Returns true if a quad is new, and records it.
+    /// Records a quad. Returns true if it is new.
     #[inline]
     pub fn is_new(&mut self, [s, p, o, g]: [u32; 4]) -> bool {
         let quad = u128::from(s) << 96 | u128::from(p) << 64 | u128::from(o) << 32 | u128::from(g);

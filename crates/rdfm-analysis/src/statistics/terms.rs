@@ -1,9 +1,10 @@
 //! The distinct terms of a batch, in order of first occurrence.
 //!
-//! - In: ids of a batch's table, which may contain a term twice. Out: slots, one per distinct term, numbered by first
-//!   occurrence in the records.
-//! - Cost: the text of each id is hashed once per batch. Texts are compared if their hashes are equal.
-//! - Law: the order of the table changes nothing.
+//! - In: ids of a batch's term table, which may contain a term twice. Out: one slot per distinct
+//!   term, numbered by first occurrence in the records.
+//! - Cost: the text of each id is hashed once per batch. Texts are compared if their hashes are
+//!   equal.
+//! - Law: the order of the table does not affect the result.
 
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Term, TermId, TermKind, flags};
@@ -18,38 +19,39 @@ const NONE: u32 = u32::MAX;
 /// A distinct term of a batch.
 #[derive(Clone, Debug)]
 pub struct TermSlot {
-    /// Hash of kind and text; for a blank node, of its label.
+    /// Hash of kind and text. The text of a blank node is its label.
     pub hash: u64,
-    /// The last message that contained the term, and the series in which it was counted there.
+    /// The last message that contained the term, and the series in which the term was counted for
+    /// that message.
     pub stamp: u64,
     /// Number of occurrences in the batch.
     pub count: u64,
-    /// Bytes of the term as N-Triples.
+    /// Size of the term as N-Triples in bytes.
     pub written: u64,
     /// An id of the term.
     pub term: TermId,
     /// Slot of the datatype or language. For a triple term, its index in [`BatchTerms::triples`].
     pub aux: u32,
-    /// Number of statements in the batch with the term as predicate.
+    /// Number of statements in the batch that have the term as their predicate.
     pub as_predicate: u32,
-    /// Number of statements in the batch with the term as the object of rdf:type.
+    /// Number of statements in the batch that have the term as the object of rdf:type.
     pub as_type: u32,
     /// Index in [`BatchTerms::extras`], or 0.
     pub extra: u32,
-    /// The series in which the term is counted in every position.
+    /// The series in which the term is counted in any position.
     pub kind: u16,
-    /// The series of the log in which the batch has counted the term.
+    /// The series of the log in which the term has already been counted for this batch.
     pub done: u16,
-    /// Whether the term is a blank node or contains one, so that it differs between scopes.
+    /// Whether the term is or contains a blank node, and therefore differs between scopes.
     pub scoped: bool,
 }
 
 /// Properties that few terms have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extra {
-    /// Number of control characters in its literals.
+    /// Number of control characters in the term's literals.
     pub controls: u64,
-    /// Number of triple terms in it, including itself.
+    /// Number of triple terms in the term, including the term itself.
     pub triples: u64,
 }
 
@@ -58,7 +60,7 @@ pub struct Extra {
 pub struct BatchTerms {
     /// In order of first occurrence.
     pub slots: Vec<TermSlot>,
-    /// The parts of triple terms, as slots.
+    /// The slots of the parts of triple terms.
     pub triples: Vec<[u32; 3]>,
     pub extras: Vec<Extra>,
     by_id: Vec<u32>,
@@ -68,7 +70,7 @@ pub struct BatchTerms {
     text: Vec<u8>,
 }
 
-/// Combines two hashes; their order matters.
+/// Combines two hashes. Their order matters.
 #[inline]
 pub fn mix(one: u64, other: u64) -> u64 {
     let product =
@@ -95,15 +97,16 @@ impl BatchTerms {
     /// The slot of a term.
     #[inline]
     pub fn slot(&mut self, table: &TermTable, id: TermId) -> u32 {
-        let known = self.by_id[id.index()];
-        if known == NONE {
+        let slot = self.by_id[id.index()];
+        if slot == NONE {
             self.add(table, id)
         } else {
-            known
+            slot
         }
     }
 
-    /// Adds a term and returns its slot. Recurses into triple terms, whose nesting decoders limit.
+    /// Adds a term and returns its slot. Recurses into triple terms, whose nesting is limited by
+    /// decoders.
     #[inline(never)]
     fn add(&mut self, table: &TermTable, id: TermId) -> u32 {
         let term = table.term(id);
@@ -131,7 +134,7 @@ impl BatchTerms {
         number
     }
 
-    /// Whether two slots are the same term. The parts of triple terms are compared by slot.
+    /// Whether two slots contain the same term. The parts of triple terms are compared by slot.
     fn same(&self, one: &TermSlot, other: &TermSlot, table: &TermTable) -> bool {
         if one.hash != other.hash || one.kind != other.kind {
             return false;
@@ -245,7 +248,8 @@ impl BatchTerms {
     }
 }
 
-/// Number of control characters as defined by `RiverBench`: tab, LF, CR and characters from 20 on are excluded.
+/// Number of control characters as defined by `RiverBench`: tab, LF, CR and all characters from 20
+/// on are excluded.
 fn controls(text: &[u8]) -> u64 {
     let is_control = |byte: &&u8| matches!(byte, 0..=8 | 11 | 12 | 14..=19);
     text.iter().filter(is_control).count() as u64

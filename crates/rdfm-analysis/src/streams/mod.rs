@@ -1,10 +1,10 @@
-//! Stream types of RDF-STaX: whether each message is an element of such a stream, and the order of
-//! its quads in the files of RiverBench.
+//! RDF-STaX stream types: whether each message is a valid stream element, and the quad order in
+//! RiverBench files.
 //!
 //! - In: batches of complete messages.
 //! - Out: the same messages as sets of quads in a fixed order, and violations of the stream type.
 //! - Cost: a sort of each message.
-//! - Law: the order in which a message has its quads, and how often, makes no difference.
+//! - Law: the order and repetition of quads in a message do not affect the result.
 
 mod order;
 mod rules;

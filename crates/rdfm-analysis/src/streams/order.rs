@@ -1,10 +1,10 @@
-//! The order of quads in the files of RiverBench.
+//! The quad order in RiverBench files.
 //!
 //! - In: messages. Out: the same messages, sorted by graph, subject, predicate and object, without
 //!   repeated quads.
-//! - Cost: a sort of each message; most comparisons end at equal ids or within the first literal.
-//! - Law: terms are ordered by their text in Apache Jena, as UTF-16: IRIs and labels without
-//!   brackets, literals with their quotes.
+//! - Cost: a sort of each message. Most comparisons end at equal ids or within the first literal.
+//! - Law: terms are ordered by their text in Apache Jena, encoded as UTF-16. IRIs and labels have
+//!   no brackets; literals include their quotes.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,7 @@ use rdfm_core::model::term::{Quad, Term, TermId, TermKind, flags};
 /// The name of the default graph in Jena's quads.
 const DEFAULT_GRAPH: &[u8] = b"urn:x-arq:DefaultGraph";
 
-/// Returns the messages with their quads in order, each once.
+/// Returns the messages with sorted quads, without repetitions.
 #[must_use]
 pub fn ordered(batch: &MessageBatch) -> MessageBatch {
     let table = batch.table();
@@ -64,7 +64,7 @@ fn compare_terms(table: &TermTable, a: TermId, b: TermId) -> Ordering {
         .then_with(|| direction(x).cmp(&direction(y)))
 }
 
-/// Whether the text of a term is also its text in Jena.
+/// Whether Jena uses the text of a term unchanged.
 fn is_name(term: Term) -> bool {
     matches!(term.kind, TermKind::Iri | TermKind::Bnode)
 }
@@ -73,7 +73,8 @@ fn direction(term: Term) -> u8 {
     term.flags & (flags::LTR | flags::RTL)
 }
 
-/// Compares two literals whose lexical forms differ before an escape or an end, which is usual.
+/// Compares two literals if their lexical forms differ before an escape or an end, which is the
+/// usual case.
 fn compare_literals(table: &TermTable, a: Term, b: Term) -> Option<Ordering> {
     if a.kind == TermKind::TripleTerm || b.kind == TermKind::TripleTerm {
         return None;
@@ -90,7 +91,7 @@ fn in_full(table: &TermTable, x: Term, y: Term) -> Ordering {
     compare_text(&a, &b)
 }
 
-/// Writes a term as `Node.toString()` of Jena does.
+/// Writes a term like Jena's `Node.toString()`.
 fn write_text(table: &TermTable, term: Term, out: &mut Vec<u8>) {
     match term.kind {
         TermKind::DefaultGraph => out.extend_from_slice(DEFAULT_GRAPH),
@@ -125,7 +126,7 @@ fn write_text(table: &TermTable, term: Term, out: &mut Vec<u8>) {
     }
 }
 
-/// Compares UTF-8 texts in the order of their UTF-16 units.
+/// Compares UTF-8 texts in the order of their UTF-16 code units.
 fn compare_text(a: &[u8], b: &[u8]) -> Ordering {
     match a.iter().zip(b).find(|(x, y)| x != y) {
         Some((x, y)) => weight(*x).cmp(&weight(*y)),
@@ -133,7 +134,8 @@ fn compare_text(a: &[u8], b: &[u8]) -> Ordering {
     }
 }
 
-/// The rank of a byte. Characters of two UTF-16 units (from F0) come before U+E000 (from EE).
+/// The rank of a byte. Characters with two UTF-16 code units (first byte F0 and above) come before
+/// U+E000 (first byte EE).
 const fn weight(byte: u8) -> u16 {
     if byte >= 0xF0 {
         0xED00 | byte as u16

@@ -1,7 +1,7 @@
 //! The rules of a stream type, for each message.
 //!
 //! - In: messages without repeated quads. Out: the first violation of each message.
-//! - Cost: one visit of each quad; for subject shapes and reachability a few more.
+//! - Cost: one visit to each quad, and a few more for subject shapes and reachability.
 //! - Law: terms are compared by their text, not by their ids.
 
 use rdfm_core::model::batch::MessageBatch;
@@ -15,16 +15,16 @@ const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 /// The named graphs that a message may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NamedGraphs {
-    /// None: messages of graph streams.
+    /// None, as in graph streams.
     None,
-    /// Exactly one, and any default graph.
+    /// Exactly one; the default graph may contain quads.
     One,
     /// Any number.
     #[default]
     Any,
 }
 
-/// Which nodes are the subject of a message.
+/// The shape of the subject node of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubjectShape {
     /// Instances of a class.
@@ -33,27 +33,28 @@ pub enum SubjectShape {
     SubjectsOf(Vec<u8>),
     /// Objects of a property.
     ObjectsOf(Vec<u8>),
-    /// Subjects of triple terms that are subjects: `rb:yagoTarget`.
+    /// Subjects of triple terms in the subject position: `rb:yagoTarget`.
     QuotedSubjects,
 }
 
-/// The rules of a stream.
+/// The rules of a stream type.
 #[derive(Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is declared on its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is declared separately")]
 pub struct StreamRules {
     /// Named graphs of a message.
     pub graphs: NamedGraphs,
-    /// IRI of the property that the named graph has exactly once, in the default graph.
+    /// IRI of the time property, of which the named graph has exactly one value, in the default
+    /// graph.
     pub time: Option<Vec<u8>>,
-    /// Shapes that select exactly one node, all together.
+    /// Shapes that together select exactly one node.
     pub subjects: Vec<SubjectShape>,
-    /// Whether one node reaches all others.
+    /// Whether all nodes must be reachable from one node.
     pub has_root: bool,
-    /// Whether subjects may be literals, and predicates literals or blank nodes.
+    /// Whether literals are allowed as subjects, and literals and blank nodes as predicates.
     pub generalized_triples: bool,
-    /// Whether graph names may be literals.
+    /// Whether literals are allowed as graph names.
     pub generalized_graphs: bool,
-    /// Whether there may be triple terms and literals with a base direction.
+    /// Whether triple terms and literals with a base direction are allowed.
     pub rdf12: bool,
 }
 
@@ -64,7 +65,7 @@ pub struct StreamViolation {
     pub message: u64,
     /// The rule: "graphs", "time", "subject", "rdf12" or "generalized".
     pub rule: &'static str,
-    /// The violation, to follow the word "message 5".
+    /// The text of the violation, to follow words such as "message 5".
     pub text: String,
 }
 
@@ -119,7 +120,7 @@ impl StreamRules {
         }
     }
 
-    /// The rule of the time property, in a message with one named graph.
+    /// Checks the time property of a message with one named graph.
     fn time(&self, table: &TermTable, quads: &[Quad]) -> Option<String> {
         let time = self.time.as_ref()?;
         let named = quads
@@ -179,7 +180,7 @@ impl StreamRules {
                 let Some(node) = node else { continue };
                 match found {
                     None => found = Some(node),
-                    Some(known) if known == node || table.same_term(known, table, node) => {}
+                    Some(other) if other == node || table.same_term(other, table, node) => {}
                     Some(_) => {
                         let text =
                             "has several nodes that match the subject shape, expected exactly one";
@@ -256,8 +257,8 @@ fn is_iri(table: &TermTable, id: TermId, iri: &[u8]) -> bool {
     term.kind == TermKind::Iri && table.text_of(term) == iri
 }
 
-/// Numbers of the terms of a message. Equal terms have the same number. So do some literals that only
-/// differ in their datatype or language.
+/// Numbers the terms of a message. Equal terms have the same number. Literals that differ only in
+/// datatype or language may also have the same number.
 #[derive(Default)]
 struct NodeNumbers<'a> {
     terms: FxHashMap<(u8, &'a [u8]), usize>,
@@ -281,7 +282,7 @@ impl<'a> NodeNumbers<'a> {
     }
 }
 
-/// Whether all subjects can be reached from one of them. Then all objects can be reached too.
+/// Whether all subjects, and therefore all objects, can be reached from one subject.
 fn has_root(table: &TermTable, quads: &[Quad]) -> bool {
     let mut numbers = NodeNumbers::default();
     let mut edges = Vec::with_capacity(quads.len());
@@ -294,7 +295,7 @@ fn has_root(table: &TermTable, quads: &[Quad]) -> bool {
     for (from, to) in &edges {
         next[*from].push(*to);
     }
-    // If there is a root, the last node from which a search starts is one.
+    // If there is a root, the last node at which a search starts is a root.
     let mut seen = vec![false; nodes];
     let mut last = None;
     for (from, _) in &edges {

@@ -1,8 +1,8 @@
-//! Labels of blank nodes that several messages share.
+//! Blank node labels that several messages share.
 //!
-//! - In: batches of a log. Out: one finding per label, at its first occurrence in another message.
-//! - Cost: one visit per quad of batches with blank nodes, and one table lookup per label and message. Memory: the last
-//!   [`SLOTS`] labels of the log, so older ones may be missed.
+//! - In: batches of a log. Out: one finding per label, at its first occurrence in a second message.
+//! - Cost: one visit per quad of batches with blank nodes, and one table lookup per label and
+//!   message. Memory: the last [`SLOTS`] labels of the log. Older labels may be missed.
 
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::record::Record;
@@ -13,18 +13,19 @@ use super::{Finding, FindingSink, Rule};
 
 /// Maximum number of remembered labels.
 const SLOTS: usize = 1 << 16;
-/// Flag in [`LabelSlot::message`]: the label was reported.
+/// Flag in [`LabelSlot::message`]: the label has been reported.
 const REPORTED: u64 = 1 << 63;
 
 /// Which shared labels are suspicious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SuspiciousLabels {
-    /// None: in this format, labels are scoped to their message.
+    /// None. In this format, labels are scoped to their message.
     Ignored,
-    /// All except labels that end in a number up to the number of blank nodes in their message, such as `b0` and `b1`
-    /// in a message with two. Most writers restart the numbering for every message.
+    /// All except labels that end in a number up to the number of blank nodes in the message, such
+    /// as `b0` and `b1` in a message with two blank nodes. Most writers restart the numbering in
+    /// each message.
     Chosen,
-    /// All: labels are scoped to the log.
+    /// All. Labels are scoped to the log.
     All,
 }
 
@@ -38,7 +39,7 @@ struct LabelSlot {
 #[derive(Debug, Default)]
 pub(super) struct RecentLabels {
     slots: Vec<LabelSlot>,
-    /// The labels of the current message: hash and term.
+    /// The labels of the current message, as hash and term.
     current: Vec<(u64, TermId)>,
 }
 
@@ -99,7 +100,7 @@ impl RecentLabels {
                         message: index,
                         position: batch.position(message),
                         text: format!(
-                            "the blank node _:{} has the same label as one in message {before} but is a different node: \
+                            "the blank node _:{} has the same label as a blank node in message {before}, but is a different node: \
                              blank node labels are scoped to their message",
                             String::from_utf8_lossy(&label[..label.len().min(80)])
                         ),
@@ -124,7 +125,7 @@ fn nested(table: &TermTable, id: TermId, out: &mut Vec<(u64, TermId)>) {
     }
 }
 
-/// The number at the end of a label; `None` without one, or if it has more than 18 digits.
+/// The number at the end of a label, or `None` if there is no number or it has more than 18 digits.
 fn number(label: &[u8]) -> Option<u64> {
     let digits = label
         .iter()
@@ -140,7 +141,7 @@ fn number(label: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// Hash of a label, with all bits mixed. Never 0, which marks an empty slot.
+/// Hash of a label, with all bits mixed. It is never 0, which marks an empty slot.
 fn hash(label: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ label.len() as u64;
     for chunk in label.chunks(8) {

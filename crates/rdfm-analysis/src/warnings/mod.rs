@@ -1,10 +1,10 @@
-//! Warnings about legal but suspicious data: relative IRIs, ill-typed literals, invalid language tags, shared labels of
-//! blank nodes, and redeclared prefixes.
+//! Warnings about valid but suspicious data: relative IRIs, ill-typed literals, invalid language
+//! tags, shared blank node labels, and redeclared prefixes.
 //!
 //! - In: batches of a log, in order. Out: [`Finding`]s, sorted by message within a batch.
-//! - Cost: one visit per entry of a batch's term table. Quads are visited only if a term is suspicious or labels are
-//!   compared. Memory: 1 MiB of labels, 4 MiB of prefixes.
-//! - Law: the division of messages into batches changes nothing.
+//! - Cost: one visit per entry of a batch's term table. Quads are visited only if a term is
+//!   suspicious or labels are compared. Memory: 1 MiB of labels, 4 MiB of prefixes.
+//! - Law: the division of messages into batches does not affect the findings.
 
 mod blanks;
 pub mod lines;
@@ -28,7 +28,7 @@ pub enum Rule {
     LanguageTag,
     /// A blank node label that several messages share.
     SharedBlankNode,
-    /// A prefix that is redeclared with another IRI.
+    /// A prefix that is redeclared with a different IRI.
     RedeclaredNamespace,
 }
 
@@ -58,15 +58,15 @@ impl Rule {
 /// A warning about a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule that applies.
+    /// The rule that the data violates.
     pub rule: Rule,
     /// Index of the message in its log.
     pub message: u64,
-    /// First byte of the message.
+    /// Offset of the message's first byte.
     pub position: u64,
-    /// The text of the warning: the value found and the expected one.
+    /// The text of the warning: the data found, and what was expected.
     pub text: String,
-    /// The usual form of the term in text logs.
+    /// The term as it is usually written in text logs.
     pub written: Vec<u8>,
 }
 
@@ -100,7 +100,8 @@ impl FindingSink<'_> {
 }
 
 impl Checker {
-    /// Creates a checker that returns at most `limit` findings per rule. The others are only counted.
+    /// Creates a checker that returns at most `limit` findings per rule. The others are only
+    /// counted.
     #[must_use]
     pub fn new(limit: u64) -> Self {
         Self {
@@ -113,15 +114,16 @@ impl Checker {
         }
     }
 
-    /// Starts another log, whose labels and prefixes are separate. `own` is the prefix of IRIs that were resolved
-    /// against the log's own address, or empty if there are none.
+    /// Starts another log, whose labels and prefixes are separate. `own` is the prefix of IRIs that
+    /// were resolved against the log's own URL, or empty if there are none.
     pub fn begin_log(&mut self, own: &[u8]) {
         self.terms.begin_log(own);
         self.labels.clear();
         self.prefixes.clear();
     }
 
-    /// Checks the next batch of the log. `labels` determines which labels of blank nodes are suspicious.
+    /// Checks the next batch of the log. `labels` determines which blank node labels are
+    /// suspicious.
     pub fn check<R: Record>(
         &mut self,
         batch: &LogBatch<R>,
@@ -141,7 +143,7 @@ impl Checker {
         std::mem::take(&mut self.found)
     }
 
-    /// Number of findings by rule, in the order of [`Rule::ALL`].
+    /// Number of findings for each rule, in the order of [`Rule::ALL`].
     #[must_use]
     pub fn counts(&self) -> [u64; Rule::ALL.len()] {
         self.counts
@@ -158,7 +160,7 @@ mod tests {
 
     use super::*;
 
-    /// A log in which every other message has a finding of every rule.
+    /// A log in which every second message violates every rule.
     fn batch() -> MessageBatch {
         let mut builder = LogBuilder::<Quad>::new(Limits::default());
         for message in 0..12 {
@@ -211,8 +213,8 @@ mod tests {
     fn a_message_has_each_finding_once() {
         let mut checker = Checker::new(100);
         let found = findings(&mut checker, &[batch()]);
-        let of_terms = [Rule::RelativeIri, Rule::IllTypedLiteral, Rule::LanguageTag];
-        let first: Vec<_> = of_terms.map(|rule| (rule, 0, 0)).to_vec();
+        let term_rules = [Rule::RelativeIri, Rule::IllTypedLiteral, Rule::LanguageTag];
+        let first: Vec<_> = term_rules.map(|rule| (rule, 0, 0)).to_vec();
         let second = [
             (Rule::SharedBlankNode, 1, 10),
             (Rule::RedeclaredNamespace, 1, 10),

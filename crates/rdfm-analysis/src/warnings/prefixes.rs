@@ -1,7 +1,9 @@
-//! Prefixes that are redeclared with another IRI in the same log.
+//! Prefixes that are redeclared with a different IRI in the same log.
 //!
-//! - In: the declarations of a batch. Out: the first declaration of each prefix that changes its IRI.
-//! - Cost: one lookup per declaration. Memory: [`MAX_PREFIXES`] prefixes; further ones are not compared.
+//! - In: the declarations of a batch. Out: the first declaration of each prefix that changes its
+//!   IRI.
+//! - Cost: one lookup per declaration. Memory: [`MAX_PREFIXES`] prefixes; further ones are not
+//!   compared.
 
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::error::quote;
@@ -12,23 +14,23 @@ use super::{Finding, FindingSink, Rule};
 
 /// Maximum number of remembered prefixes.
 pub const MAX_PREFIXES: usize = 10_000;
-/// Maximum bytes of remembered prefixes and IRIs.
+/// Maximum total size of the remembered prefixes and IRIs in bytes.
 const MAX_BYTES: usize = 4 << 20;
-/// Bytes of a long IRI that are shown before the ellipsis, and of the common part after it.
+/// Number of bytes of a long IRI that are shown before the ellipsis.
 const START: usize = 12;
-const CONTEXT: usize = 12;
+const CONTEXT: usize = 12; // bytes of the common part that are shown after the ellipsis
 
 /// The prefixes of a log with their current IRIs.
 #[derive(Debug, Default)]
 pub(super) struct Prefixes {
     /// The IRI is `None` once a change has been reported.
-    known: FxHashMap<Box<[u8]>, Option<Box<[u8]>>>,
+    current_iris: FxHashMap<Box<[u8]>, Option<Box<[u8]>>>,
     bytes: usize,
 }
 
 impl Prefixes {
     pub fn clear(&mut self) {
-        self.known.clear();
+        self.current_iris.clear();
         self.bytes = 0;
     }
 
@@ -36,15 +38,15 @@ impl Prefixes {
         let table = batch.table();
         for change in batch.namespace_changes() {
             let (name, iri) = (table.span(change.name), table.span(change.iri));
-            let Some(known) = self.known.get_mut(name) else {
+            let Some(current_iri) = self.current_iris.get_mut(name) else {
                 let bytes = self.bytes + name.len() + iri.len();
-                if self.known.len() < MAX_PREFIXES && bytes <= MAX_BYTES {
-                    self.known.insert(name.into(), Some(iri.into()));
+                if self.current_iris.len() < MAX_PREFIXES && bytes <= MAX_BYTES {
+                    self.current_iris.insert(name.into(), Some(iri.into()));
                     self.bytes = bytes;
                 }
                 continue;
             };
-            let Some(before) = known.take_if(|before| **before != *iri) else {
+            let Some(before) = current_iri.take_if(|before| **before != *iri) else {
                 continue;
             };
             let message = change.message as usize;
@@ -65,7 +67,8 @@ impl Prefixes {
     }
 }
 
-/// Two different IRIs, quoted; long ones without the middle of what they have in common, so that the difference shows.
+/// Two different IRIs, quoted. In long IRIs, the middle of the common part is replaced by an
+/// ellipsis, so that the difference is visible.
 fn quote_apart(one: &[u8], other: &[u8]) -> (String, String) {
     let common = one.iter().zip(other).take_while(|(a, b)| a == b).count();
     if common <= START + CONTEXT {

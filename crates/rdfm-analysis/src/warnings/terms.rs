@@ -1,4 +1,4 @@
-//! Terms that are suspicious on their own. Each entry of a batch's table is checked once.
+//! Terms that are suspicious on their own. Each entry of a batch's term table is checked once.
 //!
 //! - In: a batch. Out: one finding for each message that contains such a term.
 //! - Cost: one check per entry. Quads are visited only if an entry is suspicious.
@@ -15,16 +15,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Finding, FindingSink, Rule};
 
-/// State kept between batches: buffers, and reported terms of a message in parts.
+/// State that is kept between batches: buffers, and the reported terms of a message in parts.
 #[derive(Debug, Default)]
 pub(super) struct TermChecker {
-    /// By term: the problem with the term or its parts.
+    /// The problem with each term or its parts, by term.
     problems: Vec<Problem>,
     /// Datatypes of the batch, by term.
     datatypes: FxHashMap<u32, Option<Datatype>>,
     /// Terms that were reported for the current message.
     reported: FxHashSet<(u8, Box<[u8]>)>,
-    /// Prefix of IRIs that were resolved against the log's own address; empty if there are none.
+    /// Prefix of IRIs that were resolved against the log's own URL. Empty if there are none.
     own_prefix: Vec<u8>,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct TermChecker {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Problem {
     Nothing,
-    /// It refers to a term with a problem.
+    /// The term refers to a term with a problem.
     Part,
     Itself(Rule),
 }
@@ -66,7 +66,7 @@ impl TermChecker {
         has_bnodes
     }
 
-    /// Marks terms with problems, from the first one on.
+    /// Marks terms with problems, starting at the first one.
     fn mark(&mut self, table: &TermTable, first: usize) {
         self.problems.clear();
         self.problems.resize(table.terms().len(), Problem::Nothing);
@@ -165,15 +165,15 @@ impl Parts {
 
 /// The datatypes of a batch. The last one is cached.
 struct Datatypes<'a> {
-    known: &'a mut FxHashMap<u32, Option<Datatype>>,
+    cached: &'a mut FxHashMap<u32, Option<Datatype>>,
     last: (u32, Option<Datatype>),
 }
 
 impl<'a> Datatypes<'a> {
-    fn new(known: &'a mut FxHashMap<u32, Option<Datatype>>) -> Self {
-        known.clear();
+    fn new(cached: &'a mut FxHashMap<u32, Option<Datatype>>) -> Self {
+        cached.clear();
         Self {
-            known,
+            cached,
             last: (0, None),
         }
     }
@@ -182,7 +182,7 @@ impl<'a> Datatypes<'a> {
     fn of(&mut self, table: &TermTable, id: u32) -> Option<Datatype> {
         if self.last.0 != id {
             let found = *self
-                .known
+                .cached
                 .entry(id)
                 .or_insert_with(|| Datatype::of(table.text(TermId(id))));
             self.last = (id, found);
@@ -231,7 +231,7 @@ pub(super) fn is_absolute(iri: &[u8]) -> bool {
     end.is_some_and(|end| iri[end] == b':' && iri[0].is_ascii_alphabetic())
 }
 
-/// Whether an IRI was resolved against the log's own address, judging by its prefix.
+/// Whether an IRI has the prefix of IRIs that were resolved against the log's own URL.
 #[inline]
 fn is_own(iri: &[u8], own_prefix: &[u8]) -> bool {
     !own_prefix.is_empty() && iri.starts_with(own_prefix)
@@ -280,7 +280,7 @@ fn finding(
             let relative = &text[own_prefix.len()..];
             (
                 format!(
-                    "the IRI {} is relative to the file: its meaning changes if the file is moved; set a fixed one with the option base",
+                    "the IRI {} is relative to the file: its meaning changes if the file is moved; set a fixed base with the option base",
                     quote(relative)
                 ),
                 written(|out| write_iri(relative, false, out), b""),

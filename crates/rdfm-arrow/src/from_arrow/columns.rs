@@ -1,8 +1,8 @@
-//! The columns of a record batch that messages are built from.
+//! The columns of a record batch from which messages are built.
 //!
-//! - In: a record batch with a column `quads` and optional columns `metadata` and `namespaces`, or
-//!   with a column `operations`; other columns are ignored.
-//! - Out: the parts of a message, other than its records, that a row adds.
+//! - In: a record batch with a `quads` column and optional `metadata` and `namespaces` columns, or
+//!   with an `operations` column. Other columns are ignored.
+//! - Out: the parts of a row's message other than its records.
 
 use std::ops::Range;
 
@@ -15,11 +15,11 @@ use super::maps::InputMaps;
 use crate::error::Error;
 use crate::schema;
 
-/// Columns of an Arrow batch that messages are built from.
+/// The columns of a record batch from which messages are built.
 pub struct MessageColumns<R: InputListed> {
     /// Number of rows.
     pub rows: usize,
-    /// Quads or operations.
+    /// The quads or operations.
     pub records: InputLists<R>,
     metadata: Option<InputMaps>,
     namespaces: Option<InputMaps>,

@@ -1,8 +1,9 @@
-//! A column of lists of records from another producer: of quads, or of operations.
+//! A column of quad or operation lists from another producer.
 //!
-//! - In: lists of structs; the lists may be large, fixed-size or views, the fields in any order.
-//! - Out: the records of a row, to be added to a batch. A null or missing field is the default
-//!   graph, or a position that an operation does not have.
+//! - In: lists of structs. The lists may be large, fixed-size or views, and the fields may be in
+//!   any order.
+//! - Out: the records of a row, for a batch. A null or missing field is the default graph, or a
+//!   position that an operation does not have.
 //! - Law: a null row has no records, and a slice contains no records of neighbouring rows.
 
 use std::ops::Range;
@@ -24,7 +25,7 @@ use super::strings::Strings;
 use crate::error::Error;
 use crate::schema::PARTS;
 
-/// Records of which a row contains a list.
+/// Records that a row contains as a list.
 pub trait InputListed: KindOf {
     /// Name of the column.
     const COLUMN: &'static str;
@@ -38,9 +39,9 @@ pub trait InputListed: KindOf {
     type Items: InputItems<Self> + Send;
 }
 
-/// Columns of the fields of records.
+/// The columns of the records' fields.
 pub trait InputItems<R: KindOf>: Sized {
-    /// Finds the columns in an array; `None` if a required one is missing.
+    /// Finds the columns in an array. Returns `None` if a required column is missing.
     fn new(items: &StructArray) -> Result<Option<Self>, Error>;
 
     /// Adds a record to the current message.
@@ -52,11 +53,11 @@ pub trait InputItems<R: KindOf>: Sized {
     ) -> Result<(), ItemError>;
 }
 
-/// Error in a record.
+/// An error in a record.
 pub struct ItemError {
-    /// The field at fault, if there is a single one.
+    /// The field that caused the error, if there is a single one.
     pub part: Option<&'static str>,
-    /// Class of the error, which tells callers how to react.
+    /// Class of the error.
     pub class: ErrorClass,
     /// The problem.
     pub reason: Reason,
@@ -82,14 +83,14 @@ impl ItemError {
     }
 }
 
-/// A column of lists of records.
+/// A column of record lists.
 pub struct InputLists<R: InputListed> {
     rows: ListRanges,
-    /// Index of the first row's first item; items before it precede the slice.
+    /// Index of the first row's first item. Items before it precede the slice.
     start: usize,
-    /// Number of items from `start` on.
+    /// Number of items, starting at `start`.
     count: usize,
-    /// Validity of the records, if some are null.
+    /// Validity of the records, if any of them is null.
     nulls: Option<NullBuffer>,
     items: R::Items,
 }
@@ -137,7 +138,7 @@ impl<R: InputListed> InputLists<R> {
         self.rows.is_null(row)
     }
 
-    /// Returns the indexes of a row's records; `None` if they are outside the array.
+    /// Returns the indexes of a row's records, or `None` if they are outside the array.
     pub fn range(&self, row: usize) -> Option<Range<usize>> {
         let range = self.rows.range(row)?;
         if range.is_empty() {
@@ -172,7 +173,7 @@ fn field(items: &StructArray, name: &str) -> Result<Option<Strings>, Error> {
     column.map(|array| Strings::new(array, name)).transpose()
 }
 
-/// Columns of the terms of quads.
+/// The columns of the quads' terms.
 pub struct InputQuads {
     subjects: Part,
     predicates: Part,
@@ -181,12 +182,12 @@ pub struct InputQuads {
 }
 
 impl InputQuads {
-    /// Finds the columns in an array; `None` if one other than the graph is missing.
+    /// Finds the columns in an array. Returns `None` if any column other than the graph is missing.
     fn of(items: &StructArray) -> Result<Option<Self>, Error> {
         Self::named(|name| items.column_by_name(name))
     }
 
-    /// Finds the columns by name; `None` if one other than the graph is missing.
+    /// Finds the columns by name. Returns `None` if any column other than the graph is missing.
     pub fn named<'a>(column: impl Fn(&str) -> Option<&'a ArrayRef>) -> Result<Option<Self>, Error> {
         let part = |name| {
             let found = column(name);
@@ -218,7 +219,7 @@ impl InputQuads {
 
     /// Returns the error of the first invalid term, if any.
     #[cold]
-    fn wrong(&self, at: usize) -> Option<ItemError> {
+    fn error(&self, at: usize) -> Option<ItemError> {
         let parts = [
             Some(&self.subjects),
             Some(&self.predicates),
@@ -227,7 +228,7 @@ impl InputQuads {
         ];
         let mut named = PARTS.into_iter().zip(parts);
         named.find_map(|(name, part)| {
-            let reason = part?.wrong(at)?;
+            let reason = part?.invalid_reason(at)?;
             Some(ItemError::new(name, reason))
         })
     }
@@ -244,7 +245,7 @@ impl InputQuads {
             [Some(subject), Some(predicate), Some(object), graph] => {
                 let quad = cells.quad(builder, [subject, predicate, object], graph);
                 // An invalid term has no text, and an empty text is not a term.
-                quad.map_err(|error| self.wrong(at).unwrap_or_else(|| error.into()))
+                quad.map_err(|error| self.error(at).unwrap_or_else(|| error.into()))
             }
             parts => {
                 let missing = parts.iter().position(Option::is_none).unwrap_or_default();
@@ -282,7 +283,7 @@ impl InputItems<Quad> for InputQuads {
     }
 }
 
-/// Columns of the codes, names and terms of operations.
+/// The columns of the operations' codes, names and terms.
 pub struct InputOperations {
     codes: Strings,
     names: Option<Strings>,
@@ -317,22 +318,26 @@ impl InputItems<Operation> for InputOperations {
         cells: &mut CellReader,
     ) -> Result<(), ItemError> {
         let code = self.code(at)?;
-        if let Some(reason) = self.names.as_ref().and_then(|names| names.wrong(at)) {
+        if let Some(reason) = self
+            .names
+            .as_ref()
+            .and_then(|names| names.invalid_reason(at))
+        {
             return Err(ItemError::new("name", reason));
         }
         let name = self.names.as_ref().and_then(|names| names.get(at));
         if matches!(code, OperationCode::Add | OperationCode::Delete) {
-            refuse(code, "name", name)?;
+            reject_unexpected(code, "name", name)?;
             let quad = self.terms.quad(at, builder, cells)?;
             builder.push(Operation::of(code, quad));
             return Ok(());
         }
-        if let Some(error) = self.terms.wrong(at) {
+        if let Some(error) = self.terms.error(at) {
             return Err(error);
         }
         let [subject, predicate, object, graph] = self.terms.get(at);
-        refuse(code, "subject", subject)?;
-        refuse(code, "predicate", predicate)?;
+        reject_unexpected(code, "subject", subject)?;
+        reject_unexpected(code, "predicate", predicate)?;
         let (named, valued, in_graph) = match code {
             OperationCode::Header => (true, true, false),
             OperationCode::AddPrefix => (true, true, true),
@@ -345,7 +350,7 @@ impl InputItems<Operation> for InputOperations {
                 name.ok_or_else(|| ItemError::new("name", "expected a string, found null"))?;
             operation.name = add_name(name, builder)?;
         } else {
-            refuse(code, "name", name)?;
+            reject_unexpected(code, "name", name)?;
         }
         if valued {
             let object = object.ok_or_else(|| ItemError::new("object", NO_TERM))?;
@@ -356,11 +361,11 @@ impl InputItems<Operation> for InputOperations {
                 return Err(ItemError::new("object", reason));
             }
         } else {
-            refuse(code, "object", object)?;
+            reject_unexpected(code, "object", object)?;
         }
         match graph {
             Some(graph) if in_graph => operation.graph = cells.term(builder, 3, graph)?,
-            graph => refuse(code, "graph", graph)?,
+            graph => reject_unexpected(code, "graph", graph)?,
         }
         builder.add(operation).map_err(|limit| ItemError {
             part: None,
@@ -373,9 +378,9 @@ impl InputItems<Operation> for InputOperations {
 impl InputOperations {
     fn code(&self, at: usize) -> Result<OperationCode, ItemError> {
         let text = self.codes.get(at);
-        let known = text.and_then(|text| OperationCode::named(std::str::from_utf8(text).ok()?));
-        known.ok_or_else(|| {
-            if let Some(reason) = self.codes.wrong(at) {
+        let code = text.and_then(|text| OperationCode::named(std::str::from_utf8(text).ok()?));
+        code.ok_or_else(|| {
+            if let Some(reason) = self.codes.invalid_reason(at) {
                 return ItemError::new("op", reason);
             }
             let codes = OperationCode::ALL.map(OperationCode::name).join(", ");
@@ -385,7 +390,7 @@ impl InputOperations {
     }
 }
 
-/// Adds the key of a header, or a prefix.
+/// Adds a header key or a prefix.
 fn add_name(name: &[u8], builder: &mut LogBuilder<Operation>) -> Result<TermId, ItemError> {
     if std::str::from_utf8(name).is_err() {
         let shown = quote(name);
@@ -399,8 +404,12 @@ fn add_name(name: &[u8], builder: &mut LogBuilder<Operation>) -> Result<TermId, 
     })
 }
 
-/// Rejects a value that operations with this code do not have.
-fn refuse(code: OperationCode, part: &'static str, found: Option<&[u8]>) -> Result<(), ItemError> {
+/// Rejects a value that operations with this code cannot have.
+fn reject_unexpected(
+    code: OperationCode,
+    part: &'static str,
+    found: Option<&[u8]>,
+) -> Result<(), ItemError> {
     let Some(found) = found else {
         return Ok(());
     };
@@ -412,58 +421,58 @@ fn refuse(code: OperationCode, part: &'static str, found: Option<&[u8]>) -> Resu
     Err(ItemError::new(part, reason))
 }
 
-/// Item ranges of the rows.
+/// The item ranges of the rows.
 struct ListRanges {
     len: usize,
     nulls: Option<NullBuffer>,
-    of: PlacesOf,
+    layout: ListLayout,
 }
 
-enum PlacesOf {
+enum ListLayout {
     Small(ScalarBuffer<i32>),
     Large(ScalarBuffer<i64>),
-    /// Number of items in each row, and index of the first.
+    /// Number of items in each row, and index of the first item.
     Fixed(usize, usize),
     View(ScalarBuffer<i32>, ScalarBuffer<i32>),
     LargeView(ScalarBuffer<i64>, ScalarBuffer<i64>),
 }
 
 impl ListRanges {
-    /// Returns the lists of a column, and their items; `None` if the column has another type.
+    /// Returns the item ranges and the items of a column, or `None` if the column has another type.
     fn new(column: &ArrayRef) -> Option<(Self, ArrayRef)> {
-        let (of, items) = match column.data_type() {
+        let (layout, items) = match column.data_type() {
             DataType::List(_) => {
                 let lists = column.as_list::<i32>();
                 let offsets = lists.offsets().inner().clone();
-                (PlacesOf::Small(offsets), lists.values())
+                (ListLayout::Small(offsets), lists.values())
             }
             DataType::LargeList(_) => {
                 let lists = column.as_list::<i64>();
                 let offsets = lists.offsets().inner().clone();
-                (PlacesOf::Large(offsets), lists.values())
+                (ListLayout::Large(offsets), lists.values())
             }
             DataType::FixedSizeList(_, each) => {
                 let lists = column.as_fixed_size_list();
                 let each = usize::try_from(*each).ok()?;
                 let first = usize::try_from(lists.value_offset(0)).ok()?;
-                (PlacesOf::Fixed(first, each), lists.values())
+                (ListLayout::Fixed(first, each), lists.values())
             }
             DataType::ListView(_) => {
                 let lists = column.as_list_view::<i32>();
-                let of = PlacesOf::View(lists.offsets().clone(), lists.sizes().clone());
-                (of, lists.values())
+                let layout = ListLayout::View(lists.offsets().clone(), lists.sizes().clone());
+                (layout, lists.values())
             }
             DataType::LargeListView(_) => {
                 let lists = column.as_list_view::<i64>();
-                let of = PlacesOf::LargeView(lists.offsets().clone(), lists.sizes().clone());
-                (of, lists.values())
+                let layout = ListLayout::LargeView(lists.offsets().clone(), lists.sizes().clone());
+                (layout, lists.values())
             }
             _ => return None,
         };
         let places = Self {
             len: column.len(),
             nulls: column.nulls().cloned(),
-            of,
+            layout,
         };
         Some((places, ArrayRef::clone(items)))
     }
@@ -472,16 +481,16 @@ impl ListRanges {
         self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
     }
 
-    /// Returns the range of items from the first row to the last, out of `count` items.
+    /// Returns the range of items from the first row to the last row, out of `count` items.
     fn within(&self, count: usize) -> Range<usize> {
         let last = self.len.saturating_sub(1);
-        let whole = match &self.of {
-            PlacesOf::View(..) | PlacesOf::LargeView(..) => None,
+        let range = match &self.layout {
+            ListLayout::View(..) | ListLayout::LargeView(..) => None,
             _ => (self.len > 0).then(|| Some(self.place(0)?.start..self.place(last)?.end)),
         };
-        // Invalid offsets are detected when their row is read.
-        let whole = whole.flatten().unwrap_or(0..count);
-        whole.start.min(count).min(whole.end)..whole.end.min(count)
+        // Invalid offsets are detected when the row is read.
+        let range = range.flatten().unwrap_or(0..count);
+        range.start.min(count).min(range.end)..range.end.min(count)
     }
 
     /// Returns the indexes of a row's items.
@@ -494,18 +503,20 @@ impl ListRanges {
     }
 
     fn place(&self, row: usize) -> Option<Range<usize>> {
-        let start_and_end = match &self.of {
-            PlacesOf::Small(offsets) => [*offsets.get(row)?, *offsets.get(row + 1)?].map(i64::from),
-            PlacesOf::Large(offsets) => [*offsets.get(row)?, *offsets.get(row + 1)?],
-            PlacesOf::Fixed(first, each) => {
+        let start_and_end = match &self.layout {
+            ListLayout::Small(offsets) => {
+                [*offsets.get(row)?, *offsets.get(row + 1)?].map(i64::from)
+            }
+            ListLayout::Large(offsets) => [*offsets.get(row)?, *offsets.get(row + 1)?],
+            ListLayout::Fixed(first, each) => {
                 let start = row.checked_mul(*each)?.checked_add(*first)?;
                 return Some(start..start.checked_add(*each)?);
             }
-            PlacesOf::View(offsets, sizes) => {
+            ListLayout::View(offsets, sizes) => {
                 let [start, size] = [*offsets.get(row)?, *sizes.get(row)?].map(i64::from);
                 [start, start.checked_add(size)?]
             }
-            PlacesOf::LargeView(offsets, sizes) => {
+            ListLayout::LargeView(offsets, sizes) => {
                 let [start, size] = [*offsets.get(row)?, *sizes.get(row)?];
                 [start, start.checked_add(size)?]
             }

@@ -1,6 +1,7 @@
 //! A column of maps from another producer.
 //!
-//! - In: maps of strings to strings or bytes. Out: the entries of each row; a null row has none.
+//! - In: maps from strings to strings or bytes. Out: the entries of each row. A null row has no
+//!   entries.
 
 use std::ops::Range;
 
@@ -11,7 +12,7 @@ use arrow_schema::DataType;
 use super::strings::Strings;
 use crate::error::Error;
 
-/// A column of maps of strings to strings or bytes.
+/// A column of maps from strings to strings or bytes.
 pub struct InputMaps {
     rows: MapArray,
     keys: Strings,
@@ -19,7 +20,7 @@ pub struct InputMaps {
 }
 
 impl InputMaps {
-    /// Finds the column by name; `None` if it is missing or has type null.
+    /// Finds the column by name. Returns `None` if it is missing or has the null type.
     pub fn new(batch: &RecordBatch, name: &str) -> Result<Option<Self>, Error> {
         let Some(column) = batch.column_by_name(name) else {
             return Ok(None);
@@ -43,7 +44,7 @@ impl InputMaps {
         }))
     }
 
-    /// Returns the indexes of a row's entries; `None` if they are outside the array.
+    /// Returns the indexes of a row's entries, or `None` if they are outside the array.
     pub fn range(&self, row: usize) -> Option<Range<usize>> {
         if self.rows.is_null(row) {
             return Some(0..0);
@@ -54,12 +55,12 @@ impl InputMaps {
         (range.start <= range.end && range.end <= self.rows.entries().len()).then_some(range)
     }
 
-    /// Returns the key and the value of an entry.
+    /// Returns the key and value of an entry.
     ///
     /// # Errors
-    /// The key or the value is outside its array; the text says which.
+    /// The key or value is outside its array; the text says which.
     pub fn entry(&self, at: usize) -> Result<(&[u8], &[u8]), String> {
-        match (self.keys.wrong(at), self.values.wrong(at)) {
+        match (self.keys.invalid_reason(at), self.values.invalid_reason(at)) {
             (None, None) => {}
             (Some(reason), _) | (None, Some(reason)) => return Err(reason),
         }

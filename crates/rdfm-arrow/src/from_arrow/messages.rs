@@ -1,8 +1,8 @@
-//! Messages from rows of records.
+//! Messages from rows with record lists.
 //!
-//! - In: columns of lists, row by row. Out: batches of messages.
-//! - Cost: usually one comparison for a recurring term; other terms are parsed.
-//! - Law: an invalid row adds nothing, and the messages before it are kept.
+//! - In: list columns, row by row. Out: batches of messages.
+//! - Cost: usually one comparison for a recurring term. Other terms are parsed.
+//! - Law: an invalid row adds nothing. The messages before it are kept.
 
 use arrow_schema::ArrowError;
 use rdfm_core::formats::nquads::CellReader;
@@ -14,14 +14,14 @@ use rdfm_core::model::limits::Limits;
 use super::lists::{InputListed, InputLists};
 use crate::error::Error;
 
-/// Builder of messages from rows of records.
+/// Builds messages from rows with record lists.
 pub struct Messages<R: InputListed> {
     builder: LogBuilder<R>,
     cells: CellReader,
 }
 
 impl<R: InputListed> Messages<R> {
-    /// Creates a builder that numbers messages from an index.
+    /// Creates a builder that numbers messages from `first_index`.
     pub fn new(first_index: u64, max_depth: u32) -> Self {
         Self::with(LogBuilder::within_2_gib(), first_index, max_depth)
     }
@@ -44,7 +44,7 @@ impl<R: InputListed> Messages<R> {
         }
     }
 
-    /// Adds a row as a message; `extras` adds the other columns.
+    /// Adds a row as a message. `extras` adds the other columns.
     pub fn add(
         &mut self,
         lists: &InputLists<R>,
@@ -90,13 +90,13 @@ impl<R: InputListed> Messages<R> {
         Ok(())
     }
 
-    /// Returns the error for rows that cannot be read from the next message on.
+    /// Returns the error for rows that cannot be read, starting with the next message.
     pub fn broken(&self, error: &ArrowError) -> Error {
         let reason = format!("malformed Arrow: {error}");
         Error::in_row(self.builder.message_index(), ErrorClass::Malformed, reason)
     }
 
-    /// Whether the batch has reached its size.
+    /// Whether the batch has reached its maximum size.
     pub fn full(&mut self) -> bool {
         self.builder.full()
     }

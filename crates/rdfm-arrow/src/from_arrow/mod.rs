@@ -1,14 +1,14 @@
-//! Batches from Arrow rows that [`to_arrow`](crate::to_arrow) or another tool has made.
+//! Batches from Arrow rows that [`to_arrow`](crate::to_arrow) or another tool has created.
 //!
 //! - In: record batches with one row per message or patch, or one row per quad ([`QuadReader`]).
-//!   Strings may be utf8, `large_utf8`, `string_view` or dictionaries; terms may be structs; lists
-//!   may be large; fields may be in any order. A null or missing graph is the default graph; null
-//!   quads or operations are an empty list. Other columns are ignored.
-//! - Out: a message per row, all in one batch ([`batch`]) or in batches of a decoder's size
+//!   Strings may be utf8, `large_utf8`, `string_view` or dictionaries, terms may be structs, lists
+//!   may be large, and fields may be in any order. A null or missing graph is the default graph.
+//!   Null quads or operations are an empty list. Other columns are ignored.
+//! - Out: the messages, in one batch ([`batch`]) or in batches of the same size as a decoder's
 //!   ([`RowReader`]).
-//! - Cost: usually one comparison for a recurring term; other terms are parsed. Memory is bounded
-//!   by one record batch plus one batch.
-//! - Law: rows before an error come first, and later calls return the same error.
+//! - Cost: usually one comparison for a recurring term; other terms are parsed. Memory use is
+//!   bounded by one record batch plus one batch.
+//! - Law: rows before an error are returned first, and later calls return the same error.
 
 mod columns;
 pub(crate) mod lists;
@@ -31,7 +31,8 @@ use crate::error::Error;
 /// Reads all rows into one batch.
 ///
 /// # Errors
-/// A row is invalid, the columns are not those of rows, or the rows exceed the size of a batch.
+/// A row is invalid, a column is missing or has the wrong type, or the rows exceed the maximum size
+/// of a batch.
 pub fn batch<R: InputListed>(
     rows: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
     max_depth: u32,
@@ -39,15 +40,15 @@ pub fn batch<R: InputListed>(
     let mut rows = RowReader::new(rows, 0, max_depth);
     rows.whole = true;
     let batch = rows.next_batch()?;
-    // An error follows the rows before it.
+    // An error is returned after the rows before it.
     rows.next_batch()?;
     Ok(batch.unwrap_or_else(LogBatch::empty))
 }
 
-/// Converter of Arrow rows into batches.
+/// Converts Arrow rows to batches.
 pub struct RowReader<I, R: InputListed> {
     reader: I,
-    /// The current record batch, and its next row.
+    /// The current record batch and its next row.
     open: Option<(MessageColumns<R>, usize)>,
     /// Whether all rows become one batch.
     whole: bool,
@@ -56,7 +57,8 @@ pub struct RowReader<I, R: InputListed> {
 }
 
 impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: InputListed> RowReader<I, R> {
-    /// Creates a reader that numbers messages from an index and limits the nesting of triple terms.
+    /// Creates a reader that numbers messages from `first_index` and limits the nesting of triple
+    /// terms.
     pub fn new(reader: I, first_index: u64, max_depth: u32) -> Self {
         Self {
             reader,
@@ -78,8 +80,8 @@ impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: InputListed> RowRea
     /// Returns the next batch, or `None` if there are no more rows.
     ///
     /// # Errors
-    /// A row is invalid. The error follows the messages of all rows before it, and later calls
-    /// return it again.
+    /// A row is invalid. The error is returned after the messages of all rows before it, and again
+    /// on later calls.
     pub fn next_batch(&mut self) -> Result<Option<LogBatch<R>>, Error> {
         if let Some(error) = &self.failed {
             return Err(error.clone());

@@ -1,10 +1,11 @@
-//! A column of terms from another producer: as N-Triples or as structs.
+//! A column of terms from another producer, as N-Triples or as structs.
 //!
-//! - In: strings, or structs of kind, value, datatype, language and direction, in any order; only
-//!   kind and value are required. Out: the N-Triples form of a term, or `None` for null.
-//! - Cost: structs are written as N-Triples once and then read like N-Triples, so that a single
-//!   grammar defines a valid term.
-//! - Law: the N-Triples form states everything that a struct states, or the struct is rejected.
+//! - In: strings, or structs of kind, value, datatype, language and direction in any order, of
+//!   which only kind and value are required. Out: the N-Triples form of a term, or `None` for null.
+//! - Cost: structs are converted to N-Triples once and then parsed, so that a single grammar
+//!   defines valid terms.
+//! - Law: the N-Triples form contains all information of a struct. Otherwise the struct is
+//!   rejected.
 
 use std::collections::BTreeMap;
 
@@ -19,16 +20,17 @@ use super::strings::Strings;
 use crate::error::Error;
 use crate::schema::{DETAILS, RDF_DIR_LANG_STRING, RDF_LANG_STRING};
 
-/// Limit of the N-Triples form of a record batch's terms, in bytes, or as a multiple of the size of
-/// its arrays. Only terms whose fields are dictionary-encoded can exceed it.
+/// Size limit of the N-Triples form of a record batch's terms, in bytes or as a multiple of the
+/// size of its arrays, whichever is larger. Only terms with dictionary-encoded fields can exceed
+/// it.
 const ROOM: usize = 256 << 20;
 const GROWTH: usize = 8;
 
 /// A column of terms.
 pub struct Part {
     texts: Strings,
-    /// Errors of invalid terms, by row.
-    wrong: BTreeMap<usize, String>,
+    /// Errors in invalid terms, by row.
+    errors: BTreeMap<usize, String>,
 }
 
 impl Part {
@@ -36,8 +38,8 @@ impl Part {
     pub fn new(array: &ArrayRef, name: &str) -> Result<Self, Error> {
         let Some(structs) = array.as_struct_opt() else {
             let texts = Strings::new(array, name)?;
-            let wrong = BTreeMap::new();
-            return Ok(Self { texts, wrong });
+            let errors = BTreeMap::new();
+            return Ok(Self { texts, errors });
         };
         let room = ROOM.max(structs.get_array_memory_size().saturating_mul(GROWTH));
         Structs::new(structs, name)?.written(room, name)
@@ -49,10 +51,10 @@ impl Part {
         self.texts.get(at)
     }
 
-    /// Returns the reason if the term in a row is invalid.
-    pub fn wrong(&self, at: usize) -> Option<String> {
-        let wrong = self.wrong.get(&at).cloned();
-        wrong.or_else(|| self.texts.wrong(at))
+    /// Returns the reason why the term in a row is invalid, or `None` if it is valid.
+    pub fn invalid_reason(&self, at: usize) -> Option<String> {
+        let error = self.errors.get(&at).cloned();
+        error.or_else(|| self.texts.invalid_reason(at))
     }
 }
 
@@ -62,7 +64,7 @@ struct Structs {
     count: usize,
     kinds: Strings,
     values: Strings,
-    /// Datatypes, languages and directions, if present.
+    /// Datatypes, languages and directions, if these fields are present.
     details: [Option<Strings>; 3],
 }
 
@@ -91,20 +93,20 @@ impl Structs {
         })
     }
 
-    /// Writes the terms as N-Triples, in at most `room` bytes.
+    /// Writes the terms as N-Triples, using at most `room` bytes.
     fn written(&self, room: usize, name: &str) -> Result<Part, Error> {
         let mut bytes = Vec::new();
         let mut offsets: Vec<i64> = Vec::with_capacity(self.count + 1);
         offsets.push(0);
         let mut valid = Vec::with_capacity(self.count);
-        let mut wrong = BTreeMap::new();
+        let mut errors = BTreeMap::new();
         for at in 0..self.count {
             let start = bytes.len();
-            let there = match self.write(at, &mut bytes) {
-                Ok(there) => there,
+            let is_present = match self.write(at, &mut bytes) {
+                Ok(is_present) => is_present,
                 Err(reason) => {
                     bytes.truncate(start);
-                    wrong.insert(at, reason);
+                    errors.insert(at, reason);
                     true
                 }
             };
@@ -114,16 +116,16 @@ impl Structs {
                 );
                 return Err(Error::refused(ErrorClass::Limit, reason));
             }
-            valid.push(there);
+            valid.push(is_present);
             offsets.push((bytes.len() as u64).cast_signed());
         }
         Ok(Part {
             texts: Strings::written(bytes, offsets, valid),
-            wrong,
+            errors,
         })
     }
 
-    /// Appends a term; returns whether there is one.
+    /// Appends a term. Returns false if it is null.
     fn write(&self, at: usize, out: &mut Vec<u8>) -> Result<bool, String> {
         if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(at)) {
             return Ok(false);
@@ -134,13 +136,16 @@ impl Structs {
             .map(|strings| strings.as_ref().and_then(|strings| strings.get(at)));
         let fields = [Some(&self.kinds), Some(&self.values)].into_iter();
         let fields = fields.chain(self.details.each_ref().map(Option::as_ref));
-        // An invalid text is empty, as some valid ones are.
-        if let Some(reason) = fields.flatten().find_map(|strings| strings.wrong(at)) {
+        // Invalid strings are returned as empty strings, which may also be valid.
+        if let Some(reason) = fields
+            .flatten()
+            .find_map(|strings| strings.invalid_reason(at))
+        {
             return Err(reason);
         }
         let value = self.values.get(at);
         let Some(kind) = self.kinds.get(at) else {
-            // Tools that support null fields but not null structs write a null struct like this.
+            // This is how tools without null structs write a null struct: with null fields.
             if [value, datatype, language, direction]
                 .iter()
                 .all(Option::is_none)
@@ -154,8 +159,8 @@ impl Structs {
             write_literal(value, datatype, language, direction, out)?;
             return Ok(true);
         }
-        let known = std::str::from_utf8(kind).unwrap_or_default();
-        match known {
+        let kind_name = std::str::from_utf8(kind).unwrap_or_default();
+        match kind_name {
             "iri" => write_iri(value, false, out),
             "bnode" => {
                 out.extend_from_slice(b"_:");
@@ -173,7 +178,7 @@ impl Structs {
         for (name, found) in DETAILS[2..].iter().zip([datatype, language, direction]) {
             if let Some(found) = found {
                 return Err(format!(
-                    "expected null for {name} (the kind is {known}, not literal), found {}",
+                    "expected null for {name} (the kind is {kind_name}, not literal), found {}",
                     quote(found)
                 ));
             }

@@ -1,12 +1,12 @@
-//! Messages from rows with one quad each.
+//! Messages from quad rows.
 //!
-//! - In: record batches with columns `message`, `subject`, `predicate` and `object`, and optional
-//!   columns `source` and `graph`.
-//! - Out: batches: consecutive rows with the same source and message form a message.
-//! - Cost: as for rows with one message each. Memory is bounded by one record batch, one batch and
-//!   the current message; with parts, without the current message.
-//! - Law: messages before an error come first, and later calls return the same error. How rows were
-//!   divided into record batches does not change the result.
+//! - In: record batches with `message`, `subject`, `predicate` and `object` columns, and optional
+//!   `source` and `graph` columns.
+//! - Out: batches. Consecutive rows with the same source and message form a message.
+//! - Cost: the same as for rows with one message each. Memory use is bounded by one record batch,
+//!   one batch and, unless messages are returned in parts, the current message.
+//! - Law: messages before an error are returned first, and later calls return the same error. The
+//!   division of rows into record batches does not affect the result.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -25,7 +25,7 @@ use super::strings::Strings;
 use crate::error::Error;
 use crate::schema::{self, QuadColumn};
 
-/// Columns of a record batch.
+/// The columns of a record batch.
 struct QuadRowColumns {
     rows: usize,
     sources: Option<Strings>,
@@ -63,7 +63,7 @@ impl QuadRowColumns {
     }
 }
 
-/// Returns the values of an array of integers; those that do not fit are null.
+/// Converts an integer array to 64-bit integers. Values that do not fit become null.
 fn integers(array: &dyn Array) -> Option<Int64Array> {
     fn widened<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &dyn Array) -> Int64Array {
         array.as_primitive::<T>().unary(Into::into)
@@ -84,16 +84,16 @@ fn integers(array: &dyn Array) -> Option<Int64Array> {
     })
 }
 
-/// Converter of rows of quads into batches.
+/// Converts quad rows to batches.
 pub struct QuadReader {
     builder: BatchBuilder,
     cells: CellReader,
     /// Whether large messages are returned in parts.
     parts: bool,
-    /// Whether all rows become one batch, returned at the end.
+    /// Whether all rows become one batch, which is returned at the end.
     whole: bool,
     ended: bool,
-    /// The current record batch, and its next row.
+    /// The current record batch and its next row.
     open: Option<(QuadRowColumns, usize)>,
     /// Source, number and quad count of the current message.
     source: Option<Vec<u8>>,
@@ -103,9 +103,9 @@ pub struct QuadReader {
 }
 
 impl QuadReader {
-    /// Creates a reader that numbers messages from an index and limits the nesting of triple terms
-    /// and the decoded bytes of a message. With `parts`, a message may be returned in parts, each
-    /// within the limit.
+    /// Creates a reader that numbers messages from `first_index` and limits the nesting of triple
+    /// terms and the decoded size of a message. If `parts` is true, a message may be returned in
+    /// parts, each of which is within the size limit.
     pub fn new(first_index: u64, max_depth: u32, max_message_bytes: u64, parts: bool) -> Self {
         let limits = Limits {
             max_message_bytes,
@@ -115,7 +115,7 @@ impl QuadReader {
         Self::with(BatchBuilder::new(limits), first_index, max_depth, parts)
     }
 
-    /// Creates a reader of messages that are already in memory.
+    /// Creates a reader for messages that are already in memory.
     pub fn within_2_gib(first_index: u64, max_depth: u32) -> Self {
         Self::with(LogBuilder::within_2_gib(), first_index, max_depth, false)
     }
@@ -139,7 +139,8 @@ impl QuadReader {
     /// Reads all rows into one batch.
     ///
     /// # Errors
-    /// A row is invalid, the columns are not those of rows, or the rows exceed the size of a batch.
+    /// A row is invalid, a column is missing or has the wrong type, or the rows exceed the maximum
+    /// size of a batch.
     pub fn batch(
         rows: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
         max_depth: u32,
@@ -158,10 +159,10 @@ impl QuadReader {
         Ok(reader.next_batch()?.unwrap_or_else(MessageBatch::empty))
     }
 
-    /// Takes the next rows, after [`next_batch`](Self::next_batch) has returned `None`.
+    /// Adds the next rows, after [`next_batch`](Self::next_batch) has returned `None`.
     ///
     /// # Errors
-    /// The columns are not those of rows, or earlier rows have not been read yet.
+    /// A column is missing or has the wrong type, or earlier rows have not been read yet.
     pub fn feed(&mut self, rows: &RecordBatch) -> Result<(), Error> {
         if self.open.is_some() {
             let reason = "rows were added before the previous rows were read";
@@ -182,21 +183,22 @@ impl QuadReader {
         self.ended = true;
     }
 
-    /// Whether the end of the rows was marked.
+    /// Whether the end of the rows has been marked.
     pub const fn ended(&self) -> bool {
         self.ended
     }
 
-    /// Returns the next row in the current record batch.
+    /// Returns the index of the next row in the current record batch.
     pub fn row(&self) -> Option<usize> {
         self.open.as_ref().map(|(_, row)| *row)
     }
 
-    /// Returns the next batch, or `None` for "more input" (after [`finish`](Self::finish): "done").
+    /// Returns the next batch. `None` means that more rows are needed or, after
+    /// [`finish`](Self::finish), that there are no more batches.
     ///
     /// # Errors
-    /// A row is invalid. The error follows the messages before that row, and later calls return it
-    /// again.
+    /// A row is invalid. The error is returned after the messages before that row, and again on
+    /// later calls.
     pub fn next_batch(&mut self) -> Result<Option<MessageBatch>, Error> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -217,7 +219,11 @@ impl QuadReader {
                     let reason = "column message: expected a message number, found null";
                     return Err(Error::in_row(index, ErrorClass::Malformed, reason));
                 }
-                if let Some(reason) = columns.sources.as_ref().and_then(|texts| texts.wrong(at)) {
+                if let Some(reason) = columns
+                    .sources
+                    .as_ref()
+                    .and_then(|texts| texts.invalid_reason(at))
+                {
                     let index = self.builder.message_index();
                     let reason = format!("source: {reason}");
                     return Err(Error::in_row(index, ErrorClass::Malformed, reason));

@@ -1,11 +1,11 @@
-//! A column of texts from another producer.
+//! A column of strings from another producer.
 //!
-//! - In: utf8, `large_utf8`, `string_view`, their binary counterparts, dictionaries or runs of
-//!   these, or only nulls.
+//! - In: utf8, `large_utf8` or `string_view`, their binary counterparts, dictionaries or runs of
+//!   any of these, or the null type.
 //! - Out: the bytes of a value, or `None` for null.
-//! - Cost: nothing is expanded: each value looks up its dictionary entry or run.
-//! - Law: the bytes may be invalid UTF-8. Offsets, indices and run ends are checked at every use:
-//!   Arrow promises that they are valid, but nothing has verified it.
+//! - Cost: nothing is expanded. Each value is looked up in its dictionary or run.
+//! - Law: the bytes may be invalid UTF-8. Offsets, indices and run ends are checked at every use,
+//!   because the producer may not have validated them.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -20,7 +20,7 @@ use arrow_schema::DataType;
 
 use crate::error::Error;
 
-/// A column of texts in any layout, as bytes.
+/// A column of strings in any layout, as bytes.
 pub struct Strings {
     nulls: Option<NullBuffer>,
     texts: StringLayout,
@@ -36,11 +36,11 @@ enum StringLayout {
     Nulls,
 }
 
-/// Longest text that a view stores inline, in bytes.
+/// Maximum length of a string that a view stores inline, in bytes.
 const INLINE: usize = 12;
 
 impl Strings {
-    /// Reads a column of texts with a name.
+    /// Reads a column of strings. `name` is used in errors.
     pub fn new(array: &ArrayRef, name: &str) -> Result<Self, Error> {
         let refused = || {
             let found = array.data_type();
@@ -49,12 +49,13 @@ impl Strings {
         Self::of(array, false, true).ok_or_else(refused)
     }
 
-    /// Reads a column of bytes, or of texts too if `texts` is true; `None` for another type.
+    /// Reads a column of bytes or, if `texts` is true, of bytes or strings. Returns `None` if it
+    /// has another type.
     pub fn bytes(array: &ArrayRef, texts: bool) -> Option<Self> {
         Self::of(array, true, texts)
     }
 
-    /// Creates a column from texts that this crate has written.
+    /// Creates a column from strings that this crate has written.
     pub fn written(bytes: Vec<u8>, offsets: Vec<i64>, valid: Vec<bool>) -> Self {
         Self {
             nulls: Some(NullBuffer::from(valid)),
@@ -95,7 +96,7 @@ impl Strings {
         })
     }
 
-    /// Returns a value, or `None` if it is null; an invalid value is empty.
+    /// Returns a value, or `None` if it is null. An invalid value is returned as an empty string.
     #[inline]
     pub fn get(&self, at: usize) -> Option<&[u8]> {
         if self.is_null(at) {
@@ -115,19 +116,19 @@ impl Strings {
         }
     }
 
-    /// Returns the reason if a value is invalid.
+    /// Returns the reason why a value is invalid, or `None` if it is valid.
     #[cold]
-    pub fn wrong(&self, at: usize) -> Option<String> {
+    pub fn invalid_reason(&self, at: usize) -> Option<String> {
         if self.is_null(at) {
             return None;
         }
         match &self.texts {
             StringLayout::Dictionary(indices, values) => match indices.get(at) {
-                Some(index) if index < values.len() => values.wrong(index),
+                Some(index) if index < values.len() => values.invalid_reason(index),
                 _ => Some("malformed Arrow: an index is outside its dictionary".to_owned()),
             },
             StringLayout::Runs(ends, values) => match ends.get(at) {
-                Some(index) if index < values.len() => values.wrong(index),
+                Some(index) if index < values.len() => values.invalid_reason(index),
                 _ => Some("malformed Arrow: a run has no value".to_owned()),
             },
             StringLayout::Nulls => None,
@@ -154,7 +155,7 @@ impl Strings {
         }
     }
 
-    /// Returns a text in a buffer, if its offsets are valid.
+    /// Returns a string in a buffer, if its offsets are valid.
     #[inline]
     fn text(&self, at: usize) -> Option<&[u8]> {
         match &self.texts {
@@ -170,7 +171,7 @@ impl Strings {
                 let view = views.get(at)?;
                 let length = *view as u32 as usize;
                 if length <= INLINE {
-                    // A view in memory is little-endian, like the machine.
+                    // Views in memory have the machine's byte order, which is little-endian.
                     let bytes = views.inner().get(at * 16 + 4..at * 16 + 16)?;
                     return bytes.get(..length);
                 }
@@ -210,7 +211,7 @@ fn view<T: ByteViewType>(array: &GenericByteViewArray<T>) -> StringLayout {
     StringLayout::View(array.views().clone(), array.data_buffers().to_vec())
 }
 
-/// Indices into a dictionary's values.
+/// Indices into the values of a dictionary.
 enum Indices {
     I8(ScalarBuffer<i8>),
     I16(ScalarBuffer<i16>),
@@ -224,19 +225,19 @@ enum Indices {
 
 impl Indices {
     fn new(keys: &dyn Array) -> Option<Self> {
-        fn of<T: ArrowPrimitiveType>(keys: &dyn Array) -> Option<ScalarBuffer<T::Native>> {
+        fn indices<T: ArrowPrimitiveType>(keys: &dyn Array) -> Option<ScalarBuffer<T::Native>> {
             let keys = keys.as_any().downcast_ref::<PrimitiveArray<T>>()?;
             Some(keys.values().clone())
         }
         Some(match keys.data_type() {
-            DataType::Int8 => Self::I8(of::<Int8Type>(keys)?),
-            DataType::Int16 => Self::I16(of::<Int16Type>(keys)?),
-            DataType::Int32 => Self::I32(of::<Int32Type>(keys)?),
-            DataType::Int64 => Self::I64(of::<Int64Type>(keys)?),
-            DataType::UInt8 => Self::U8(of::<UInt8Type>(keys)?),
-            DataType::UInt16 => Self::U16(of::<UInt16Type>(keys)?),
-            DataType::UInt32 => Self::U32(of::<UInt32Type>(keys)?),
-            DataType::UInt64 => Self::U64(of::<UInt64Type>(keys)?),
+            DataType::Int8 => Self::I8(indices::<Int8Type>(keys)?),
+            DataType::Int16 => Self::I16(indices::<Int16Type>(keys)?),
+            DataType::Int32 => Self::I32(indices::<Int32Type>(keys)?),
+            DataType::Int64 => Self::I64(indices::<Int64Type>(keys)?),
+            DataType::UInt8 => Self::U8(indices::<UInt8Type>(keys)?),
+            DataType::UInt16 => Self::U16(indices::<UInt16Type>(keys)?),
+            DataType::UInt32 => Self::U32(indices::<UInt32Type>(keys)?),
+            DataType::UInt64 => Self::U64(indices::<UInt64Type>(keys)?),
             _ => return None,
         })
     }
@@ -269,7 +270,7 @@ impl Indices {
     }
 }
 
-/// Run ends of a run-end encoded array.
+/// The run ends of a run-end encoded array.
 enum Ends {
     I16(RunEndBuffer<i16>),
     I32(RunEndBuffer<i32>),

@@ -1,6 +1,6 @@
-//! Parquet's `DELTA_BINARY_PACKED` encoding: the lengths of texts, as differences.
+//! Parquet's `DELTA_BINARY_PACKED` encoding, which stores the lengths of strings as differences.
 
-/// Iterator over the encoded integers.
+/// An iterator over the encoded integers.
 #[derive(Clone)]
 pub struct Delta<'a> {
     bytes: &'a [u8],
@@ -15,7 +15,8 @@ pub struct Delta<'a> {
     /// Position of the bit widths of the current block's miniblocks, and the next miniblock.
     widths: usize,
     miniblock: usize,
-    /// Current miniblock: its bit width, its first byte, and the number of values read.
+    /// Current miniblock: its bit width, the position of its first byte, and the number of values
+    /// read.
     width: usize,
     start: usize,
     read: u64,
@@ -50,7 +51,7 @@ impl<'a> Delta<'a> {
         Some(delta)
     }
 
-    /// Returns the number of bytes that all integers take.
+    /// Returns the total size of the encoded integers in bytes.
     pub fn end(mut self) -> Option<usize> {
         while self.left > 0 {
             self.next()?;

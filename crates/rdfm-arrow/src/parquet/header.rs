@@ -1,36 +1,37 @@
-//! Parquet page headers, and column locations from a footer: structs in Thrift's compact protocol.
+//! Parquet page headers, and column locations from a footer. Both are structs in Thrift's compact
+//! protocol.
 //!
-//! - In: bytes that start with a header, or a footer. Out: the header, or `None` if the bytes end
-//!   before it does; the columns of each row group.
+//! - In: bytes that start with a header, or a footer. Out: the header, or `None` if it is
+//!   truncated; the columns of each row group.
 
-/// Maximum nesting of a header's structs and lists.
+/// Maximum nesting depth of structs and lists.
 const DEPTH: u32 = 16;
 
 /// Thrift type codes of fields.
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
-/// Kind of a page.
+/// The kind of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageKind {
     /// Values, preceded by levels.
     Data,
     /// Values, preceded by uncompressed levels.
     DataV2,
-    /// Entries that values refer to.
+    /// Dictionary entries that values refer to.
     Dictionary,
     /// Any page without values.
     Other,
 }
 
-/// Header of a page.
+/// A page header.
 #[derive(Clone, Debug)]
 pub struct Page {
     /// Kind of the page.
     pub kind: PageKind,
     /// Size of the header in bytes.
     pub header: usize,
-    /// Size of the page in the file in bytes, without its header.
+    /// Size of the page in the file in bytes, without the header.
     pub compressed: usize,
     /// Size of the decompressed page in bytes.
     pub size: usize,
@@ -38,9 +39,9 @@ pub struct Page {
     pub values: u32,
     /// Encoding of the values.
     pub encoding: u32,
-    /// Encoding of the repetition levels; in a [`PageKind::DataV2`], their size in bytes.
+    /// Encoding of the repetition levels, or in a [`PageKind::DataV2`] their size in bytes.
     pub repetition: u32,
-    /// Encoding of the definition levels; in a [`PageKind::DataV2`], their size in bytes.
+    /// Encoding of the definition levels, or in a [`PageKind::DataV2`] their size in bytes.
     pub definition: u32,
     /// Whether the values of a [`PageKind::DataV2`] are compressed.
     pub is_compressed: bool,
@@ -56,7 +57,7 @@ impl Page {
     }
 }
 
-/// Reads the header at the start of `bytes`; `None` if they end before it does.
+/// Reads the header at the start of `bytes`. Returns `None` if the header is truncated.
 ///
 /// # Errors
 /// The bytes are not a header; the text says why.
@@ -69,7 +70,7 @@ pub fn page(bytes: &[u8]) -> Result<Option<Page>, String> {
     }
 }
 
-/// Location of a column of a row group.
+/// Location of a column in a row group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnLocation {
     /// Number of values including nulls.
@@ -104,7 +105,7 @@ enum Stop {
     Invalid(&'static str),
 }
 
-/// Integers of a struct, by field number; booleans are 0 and 1.
+/// Integers of a struct, by field number. Booleans are 0 and 1.
 type Fields = [Option<i64>; 10];
 
 struct Thrift<'a> {
@@ -114,25 +115,25 @@ struct Thrift<'a> {
 
 impl Thrift<'_> {
     fn page(&mut self) -> Result<Page, Stop> {
-        let mut of_page: Fields = [None; 10];
-        let mut of_kind: [Fields; 10] = [[None; 10]; 10];
-        self.fields(&mut of_page, Some(&mut of_kind), 0)?;
+        let mut page_fields: Fields = [None; 10];
+        let mut kind_fields: [Fields; 10] = [[None; 10]; 10];
+        self.fields(&mut page_fields, Some(&mut kind_fields), 0)?;
         let need = |value: Option<i64>| {
             let value = value.ok_or(Stop::Invalid("a field is missing"))?;
             u32::try_from(value).map_err(|_| Stop::Invalid("a number is negative"))
         };
-        let (kind, fields) = match of_page[1] {
-            Some(0) => (PageKind::Data, &of_kind[5]),
-            Some(2) => (PageKind::Dictionary, &of_kind[7]),
-            Some(3) => (PageKind::DataV2, &of_kind[8]),
-            Some(_) => (PageKind::Other, &of_kind[6]),
+        let (kind, fields) = match page_fields[1] {
+            Some(0) => (PageKind::Data, &kind_fields[5]),
+            Some(2) => (PageKind::Dictionary, &kind_fields[7]),
+            Some(3) => (PageKind::DataV2, &kind_fields[8]),
+            Some(_) => (PageKind::Other, &kind_fields[6]),
             None => return Err(Stop::Invalid("a field is missing")),
         };
         let mut page = Page {
             kind,
             header: self.at,
-            size: need(of_page[2])? as usize,
-            compressed: need(of_page[3])? as usize,
+            size: need(page_fields[2])? as usize,
+            compressed: need(page_fields[3])? as usize,
             values: 0,
             encoding: 0,
             repetition: 0,
@@ -203,14 +204,14 @@ impl Thrift<'_> {
         mut inner: Option<&mut [Fields; 10]>,
         depth: u32,
     ) -> Result<(), Stop> {
-        self.each(depth, |thrift, number, of| {
+        self.each(depth, |thrift, number, type_code| {
             let at = usize::try_from(number).ok().filter(|at| *at < 10);
-            if of == STRUCT {
+            if type_code == STRUCT {
                 let mut spare: Fields = [None; 10];
                 let inner = inner.as_mut().zip(at).map(|(inner, at)| &mut inner[at]);
                 return thrift.fields(inner.unwrap_or(&mut spare), None, depth + 1);
             }
-            if let (Some(at), Some(value)) = (at, thrift.number(of, depth)?) {
+            if let (Some(at), Some(value)) = (at, thrift.number(type_code, depth)?) {
                 found[at] = Some(value);
             }
             Ok(())
@@ -219,15 +220,15 @@ impl Thrift<'_> {
 
     fn places(&mut self) -> Result<Vec<Vec<ColumnLocation>>, Stop> {
         let mut groups = Vec::new();
-        self.each(0, |thrift, number, of| {
-            if number != 4 || of != LIST {
-                return thrift.skip_field(of, 0);
+        self.each(0, |thrift, number, type_code| {
+            if number != 4 || type_code != LIST {
+                return thrift.skip_field(type_code, 0);
             }
             thrift.structs(|thrift| {
                 let mut columns = Vec::new();
-                thrift.each(1, |thrift, number, of| {
-                    if number != 1 || of != LIST {
-                        return thrift.skip_field(of, 1);
+                thrift.each(1, |thrift, number, type_code| {
+                    if number != 1 || type_code != LIST {
+                        return thrift.skip_field(type_code, 1);
                     }
                     thrift.structs(|thrift| {
                         columns.push(thrift.place()?);
@@ -243,12 +244,12 @@ impl Thrift<'_> {
 
     fn place(&mut self) -> Result<ColumnLocation, Stop> {
         let mut place = ColumnLocation::default();
-        self.each(2, |thrift, number, of| {
-            if number != 3 || of != STRUCT {
-                return thrift.skip_field(of, 2);
+        self.each(2, |thrift, number, type_code| {
+            if number != 3 || type_code != STRUCT {
+                return thrift.skip_field(type_code, 2);
             }
-            thrift.each(3, |thrift, number, of| {
-                let Some(value) = thrift.number(of, 3)? else {
+            thrift.each(3, |thrift, number, type_code| {
+                let Some(value) = thrift.number(type_code, 3)? else {
                     return Ok(());
                 };
                 match number {
@@ -265,11 +266,11 @@ impl Thrift<'_> {
         Ok(place)
     }
 
-    /// Reads a list of structs, with `each` for every struct.
+    /// Reads a list of structs by calling `each` for every struct.
     fn structs(&mut self, mut each: impl FnMut(&mut Self) -> Result<(), Stop>) -> Result<(), Stop> {
-        let (of, count) = self.list()?;
-        if of != STRUCT && count > 0 {
-            return Err(Stop::Invalid("a list is not of structs"));
+        let (type_code, count) = self.list()?;
+        if type_code != STRUCT && count > 0 {
+            return Err(Stop::Invalid("a list does not contain structs"));
         }
         for _ in 0..count {
             each(self)?;
@@ -277,7 +278,8 @@ impl Thrift<'_> {
         Ok(())
     }
 
-    /// Calls `read` with the number and the type of each field of a struct, to read its value.
+    /// Reads a struct by calling `read` with the number and type of each field. `read` must read
+    /// the field's value.
     fn each(
         &mut self,
         depth: u32,
@@ -300,22 +302,22 @@ impl Thrift<'_> {
         }
     }
 
-    /// Reads the value of a numeric field; skips the value of any other field.
-    fn number(&mut self, of: u8, depth: u32) -> Result<Option<i64>, Stop> {
-        Ok(Some(match of {
+    /// Reads the value of a numeric field, or skips the value of any other field.
+    fn number(&mut self, type_code: u8, depth: u32) -> Result<Option<i64>, Stop> {
+        Ok(Some(match type_code {
             1 => 1,
             2 => 0,
             3 => i64::from(self.byte()?),
             4..=6 => self.integer()?,
             _ => {
-                self.skip(of, depth)?;
+                self.skip(type_code, depth)?;
                 return Ok(None);
             }
         }))
     }
 
-    fn skip_field(&mut self, of: u8, depth: u32) -> Result<(), Stop> {
-        self.number(of, depth).map(drop)
+    fn skip_field(&mut self, type_code: u8, depth: u32) -> Result<(), Stop> {
+        self.number(type_code, depth).map(drop)
     }
 
     fn list(&mut self) -> Result<(u8, u64), Stop> {
@@ -327,12 +329,12 @@ impl Thrift<'_> {
         Ok((head & 15, count))
     }
 
-    /// Skips a value of a type, encoded as in a list.
-    fn skip(&mut self, of: u8, depth: u32) -> Result<(), Stop> {
+    /// Skips a value of the given type, encoded as in a list.
+    fn skip(&mut self, type_code: u8, depth: u32) -> Result<(), Stop> {
         if depth > DEPTH {
             return Err(Stop::Invalid("structs are nested too deeply"));
         }
-        match of {
+        match type_code {
             1..=3 => self.pass(1),
             4..=6 => self.varint().map(drop),
             7 => self.pass(8),
@@ -341,13 +343,15 @@ impl Thrift<'_> {
                 self.pass(length)
             }
             LIST | 10 => {
-                let (of, count) = self.list()?;
+                let (type_code, count) = self.list()?;
                 for _ in 0..count {
-                    self.skip(of, depth + 1)?;
+                    self.skip(type_code, depth + 1)?;
                 }
                 Ok(())
             }
-            STRUCT => self.each(depth + 1, |thrift, _, of| thrift.skip_field(of, depth + 1)),
+            STRUCT => self.each(depth + 1, |thrift, _, type_code| {
+                thrift.skip_field(type_code, depth + 1)
+            }),
             _ => Err(Stop::Invalid("a field has an unknown type")),
         }
     }

@@ -1,10 +1,11 @@
-//! Sizes of the pages of a Parquet column, before they are decoded.
+//! Sizes of Parquet column pages before they are decoded.
 //!
-//! - In: page headers, and decompressed pages if the headers are not sufficient. Out: bounds of the
-//!   decoded size of the column, and of every 1, 2, 4 … rows of it.
-//! - Cost: a header is read in place; scanning a page costs a few nanoseconds per value. Nothing
-//!   grows with the declared number of values or rows.
-//! - Law: decoding in batches of rows never yields more than the bound, whatever the file declares.
+//! - In: page headers, and decompressed pages if the headers are not sufficient. Out: bounds on the
+//!   decoded size of the column, and of aligned groups of 1, 2, 4 … rows.
+//! - Cost: headers are read in place; scanning a page takes a few nanoseconds per value. Memory use
+//!   does not grow with the declared number of values or rows.
+//! - Law: the decoded size of a batch of rows never exceeds the bound, regardless of what the file
+//!   declares.
 
 mod delta;
 mod header;
@@ -16,7 +17,7 @@ pub use self::header::{Page, PageKind, page, places};
 use self::runs::Runs;
 use self::windows::{LEVELS, Windows};
 
-/// Bytes of memory that a value takes besides its text: levels, offset, validity.
+/// Memory overhead of a value in bytes, in addition to its text: levels, offset, validity.
 const OVERHEAD: u64 = 16;
 
 const PLAIN: u32 = 0;
@@ -25,26 +26,26 @@ const BIT_PACKED: u32 = 4;
 const DELTA_BYTE_ARRAY: u32 = 7;
 const RLE_DICTIONARY: u32 = 8;
 
-/// Shape of a column's values.
+/// The shape of a column's values.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaf {
-    /// Highest definition level: that of a value that is not null.
+    /// Highest definition level, which non-null values have.
     pub max_definition: u32,
-    /// Highest repetition level: 0 for columns without lists.
+    /// Highest repetition level; 0 for columns without lists.
     pub max_repetition: u32,
-    /// Size of each value in bytes, or `None` for texts.
+    /// Size of each value in bytes, or `None` for strings.
     pub width: Option<u64>,
 }
 
-/// Pages of one column of a row group.
+/// The pages of one column in a row group.
 #[derive(Debug)]
 pub struct Chunk {
     leaf: Leaf,
     pages: Vec<(u64, Page)>,
     dictionary: Option<(u64, Page)>,
-    /// Lengths of the dictionary's entries, after its scan.
+    /// Lengths of the dictionary entries, after a scan of the dictionary.
     lengths: Option<Vec<u32>>,
-    /// Decoded bytes of the pages that expand, after their scan.
+    /// Decoded size in bytes of the pages that expand, after a scan of these pages.
     expanded: Option<u64>,
     values: u64,
     seen: u64,
@@ -59,7 +60,7 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// Creates a chunk that declares `values` values, with rows of at most `limit` bytes.
+    /// Creates a chunk with `values` declared values and rows of at most `limit` bytes.
     pub fn new(leaf: Leaf, values: u64, limit: u64) -> Self {
         Self {
             leaf,
@@ -79,15 +80,15 @@ impl Chunk {
         }
     }
 
-    /// Whether all pages were added.
+    /// Whether all pages have been added.
     pub const fn is_complete(&self) -> bool {
         self.seen >= self.values
     }
 
-    /// Adds the page whose header starts at an offset of the file.
+    /// Adds the page whose header starts at this offset in the file.
     ///
     /// # Errors
-    /// The header contradicts itself; the text says how.
+    /// The header is inconsistent; the text says why.
     pub fn add(&mut self, offset: u64, page: Page) -> Result<(), String> {
         let at = offset + page.header as u64;
         match page.kind {
@@ -116,7 +117,7 @@ impl Chunk {
         Ok(())
     }
 
-    /// Returns the bytes of the pages that are in memory at the same time.
+    /// Returns the total size in bytes of the pages that are in memory at the same time.
     pub fn page_bytes(&self) -> u64 {
         let dictionary = self.dictionary.as_ref().map_or(0, |(_, page)| {
             2 * page.size as u64 + 16 * u64::from(page.values)
@@ -124,7 +125,7 @@ impl Chunk {
         self.largest + dictionary
     }
 
-    /// Returns an upper bound of the bytes of all rows together.
+    /// Returns an upper bound on the total size of all rows in bytes.
     pub fn bound(&self) -> u64 {
         let overhead = self.seen.saturating_mul(OVERHEAD);
         if let Some(width) = self.leaf.width {
@@ -135,7 +136,7 @@ impl Chunk {
             (None, Some((_, page))) => page.size as u64,
             (None, None) => 0,
         };
-        let of = |page: &Page| {
+        let text_bytes = |page: &Page| {
             let values = u64::from(page.values);
             match page.encoding {
                 _ if self.expanded.is_some() && expands(page) => 0,
@@ -144,14 +145,14 @@ impl Chunk {
                 _ => page.size as u64,
             }
         };
-        let texts = self.pages.iter().map(|(_, page)| of(page));
+        let texts = self.pages.iter().map(|(_, page)| text_bytes(page));
         texts
             .fold(overhead, u64::saturating_add)
             .saturating_add(self.expanded.unwrap_or(0))
     }
 
-    /// Returns the dictionary page and the offset of its bytes, or `None` if it was scanned or does
-    /// not have to be.
+    /// Returns the dictionary page and the offset of its bytes, or `None` if it has been scanned or
+    /// need not be.
     pub const fn dictionary(&self) -> Option<&(u64, Page)> {
         match (&self.lengths, self.leaf.width) {
             (None, None) => self.dictionary.as_ref(),
@@ -174,10 +175,10 @@ impl Chunk {
         self.leaf.max_repetition > 0 || self.expands(page)
     }
 
-    /// Reads the lengths of the dictionary's entries.
+    /// Reads the lengths of the dictionary entries.
     ///
     /// # Errors
-    /// It ends early.
+    /// The dictionary ends early.
     pub fn scan_dictionary(&mut self, bytes: &[u8]) -> Result<(), String> {
         let count = self.dictionary.as_ref().map_or(0, |(_, page)| page.values);
         let mut texts = Plain(bytes);
@@ -194,7 +195,8 @@ impl Chunk {
         self.too_large = None;
     }
 
-    /// Counts the rows of a page that does not have to be read: without lists, and not expanding.
+    /// Counts the rows of a page that need not be read, because it has no lists and does not
+    /// expand.
     pub fn pass(&mut self, page: usize) {
         let page = &self.pages[page].1;
         let (values, width) = (u64::from(page.values), self.leaf.width);
@@ -204,10 +206,10 @@ impl Chunk {
         self.row += values;
     }
 
-    /// Scans a page; returns false if a row is too large, which ends the scan.
+    /// Scans a page. Returns false if a row is too large, which ends the scan.
     ///
     /// # Errors
-    /// The page ends early, or refers to entries that the dictionary does not have.
+    /// The page ends early, or refers to entries that are not in the dictionary.
     pub fn scan(&mut self, page: usize, bytes: &[u8]) -> Result<bool, String> {
         let page = self.pages[page].1.clone();
         let early = || "a page ends early".to_owned();
@@ -264,12 +266,12 @@ impl Chunk {
         }
     }
 
-    /// Returns the maximum bytes of the scanned rows, for each aligned 1, 2, 4 … rows.
+    /// Returns the maximum size in bytes of aligned groups of 1, 2, 4 … scanned rows.
     pub fn windows(&self) -> [u64; LEVELS] {
         self.windows.largest()
     }
 
-    /// Returns the row that is too large.
+    /// Returns the index of the row that is too large, if any.
     pub const fn too_large(&self) -> Option<u64> {
         self.too_large
     }
@@ -329,12 +331,12 @@ const fn expands(page: &Page) -> bool {
     )
 }
 
-/// Returns the number of bits of a level.
+/// Returns the number of bits per level.
 const fn width(max: u32) -> u32 {
     u32::BITS - max.leading_zeros()
 }
 
-/// Iterator over the lengths of length-prefixed texts.
+/// An iterator over the lengths of length-prefixed strings.
 struct Plain<'a>(&'a [u8]);
 
 impl Iterator for Plain<'_> {
@@ -348,14 +350,14 @@ impl Iterator for Plain<'_> {
     }
 }
 
-/// Iterator over the lengths of a page's values.
+/// An iterator over the lengths of a page's values.
 enum PageTexts<'a> {
     Fixed(u64),
     Plain(Plain<'a>),
     Dictionary(Runs<'a>, &'a [u32]),
     Lengths(Delta<'a>),
     Prefixes(Delta<'a>, Delta<'a>),
-    /// A page without texts, or with an encoding that does not apply to texts.
+    /// A page without strings, or with an encoding that does not apply to strings.
     Nothing,
 }
 

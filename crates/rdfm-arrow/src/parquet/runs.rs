@@ -1,12 +1,13 @@
-//! Parquet's hybrid of run lengths and bit-packed values: levels, and dictionary indices.
+//! Parquet's hybrid of run-length encoding and bit packing, which is used for levels and dictionary
+//! indices.
 
-/// Iterator over the encoded integers, up to the end of the bytes.
+/// An iterator over the encoded integers, up to the end of the bytes.
 pub struct Runs<'a> {
     bytes: &'a [u8],
     width: u32,
-    /// Remaining values of the current run, and their value.
+    /// Number of remaining values in the current run, and their value.
     run: (u64, u32),
-    /// Bit-packed values that come next, and the number of their bits that have been read.
+    /// The next bit-packed values, and the number of their bits that have been read.
     packed: &'a [u8],
     bit: usize,
     big_endian: bool,
@@ -25,7 +26,8 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// Creates an iterator over levels of the deprecated encoding, packed from the highest bit on.
+    /// Creates an iterator over levels of the deprecated encoding, which packs bits starting with
+    /// the highest.
     pub const fn big_endian(packed: &'a [u8], width: u32) -> Self {
         Self {
             packed,
@@ -69,9 +71,9 @@ impl<'a> Runs<'a> {
             let bytes = self.width.div_ceil(8) as usize;
             let (value, rest) = self.bytes.split_at_checked(bytes)?;
             self.bytes = rest;
-            let mut whole = [0; 4];
-            whole[..bytes].copy_from_slice(value);
-            self.run = (head >> 1, u32::from_le_bytes(whole));
+            let mut padded = [0; 4];
+            padded[..bytes].copy_from_slice(value);
+            self.run = (head >> 1, u32::from_le_bytes(padded));
             return Some(());
         }
         if self.width == 0 {
@@ -101,7 +103,7 @@ impl Iterator for Runs<'_> {
             {
                 return Some(value);
             }
-            // Without bytes there are no values, unless the width is 0.
+            // If there are no bytes, there are no values, unless the width is 0.
             if self.bytes.is_empty() {
                 return (self.width == 0).then_some(0);
             }

@@ -1,12 +1,13 @@
-//! Maximum bytes of every aligned 1, 2, 4 … rows.
+//! Maximum sizes of aligned groups of 1, 2, 4 … rows.
 
 /// Number of window sizes: 1 to 2^13 rows.
 pub const LEVELS: usize = 14;
 
-/// Bytes of rows, added in order.
+/// Sizes of rows in bytes, added in order.
 #[derive(Debug, Default)]
 pub struct Windows {
-    /// For each size: the number and the bytes of the current window, and the maximum so far.
+    /// For each window size, the number and the bytes of the current window, and the maximum so
+    /// far.
     levels: [(u64, u64, u64); LEVELS],
 }
 
@@ -17,33 +18,33 @@ impl Windows {
         self.spread(row, 1, bytes, 0);
     }
 
-    /// Adds the next `count` rows of `each` bytes, and `any` bytes that any of them may have.
+    /// Adds the next `count` rows of `each` bytes, plus `any` bytes that may belong to any of them.
     #[inline]
     pub fn spread(&mut self, first: u64, count: u64, each: u64, any: u64) {
         let Some(last) = (first + count).checked_sub(1) else {
             return;
         };
         for (level, (window, sum, largest)) in self.levels.iter_mut().enumerate() {
-            let of = |rows: u64| each.saturating_mul(rows).saturating_add(any);
+            let bytes_of = |rows: u64| each.saturating_mul(rows).saturating_add(any);
             let (start, end) = (first >> level, last >> level);
             if start != *window {
                 *sum = 0;
             }
             *window = end;
             if start == end {
-                *sum = sum.saturating_add(of(count));
+                *sum = sum.saturating_add(bytes_of(count));
             } else {
                 let size = 1 << level;
-                let head = sum.saturating_add(of(size - (first & (size - 1))));
-                let middle = if end - start > 1 { of(size) } else { 0 };
+                let head = sum.saturating_add(bytes_of(size - (first & (size - 1))));
+                let middle = if end - start > 1 { bytes_of(size) } else { 0 };
                 *largest = (*largest).max(head).max(middle);
-                *sum = of((last & (size - 1)) + 1);
+                *sum = bytes_of((last & (size - 1)) + 1);
             }
             *largest = (*largest).max(*sum);
         }
     }
 
-    /// Returns the maximum for each size.
+    /// Returns the maximum for each window size.
     pub fn largest(&self) -> [u64; LEVELS] {
         self.levels.map(|(_, _, largest)| largest)
     }
@@ -54,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_are_aligned_and_bound_their_rows() {
+    fn windows_are_aligned_and_have_the_size_of_their_rows() {
         let mut windows = Windows::default();
         for (row, bytes) in [1, 2, 30, 4, 5].into_iter().enumerate() {
             windows.add(row as u64, bytes);
@@ -64,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_sum_for_each_number_of_rows_is_known() {
+    fn the_largest_sum_is_found_for_each_window_size() {
         let mut windows = Windows::default();
         windows.add(0, 7);
         windows.spread(1, 4, 10, 100);

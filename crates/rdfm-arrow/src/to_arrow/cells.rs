@@ -1,8 +1,8 @@
-//! The records of messages as columns of rows: a list of quads or of operations, or the cells of a
-//! row of results.
+//! The records of messages as row columns: a quad or operation list, or the cells of a result row.
 //!
-//! - In: messages of batches. Out: one array from [`OutputLists`], one per variable from [`Cells`].
-//! - Law: a log of results has one list of variables, without duplicates.
+//! - In: messages of batches. Out: one array from [`OutputLists`], or one array per variable from
+//!   [`Cells`].
+//! - Law: all results of a log have the same variables, without duplicates.
 
 use std::sync::Arc;
 
@@ -22,28 +22,29 @@ use crate::schema::{TermLayout, check_variables};
 
 /// Records that rows can contain.
 pub trait Rowed: KindOf {
-    /// Builder of the columns of records.
+    /// Builder of the record columns.
     type Columns: RecordColumns<Self> + Send;
 
-    /// Returns the variables of a log, if each is a column.
+    /// Returns the variables of a log, each of which is a column. Empty if records are in a single
+    /// column.
     fn variables(head: &Self::Head) -> &[Box<str>];
 
     /// Rejects a log that rows cannot represent.
     ///
     /// # Errors
-    /// The log is the answer of an ASK query, or a variable occurs twice or contains a NUL.
+    /// The log is the answer to an ASK query, or a variable occurs twice or contains a NUL.
     fn check(head: &Self::Head) -> Result<(), Error>;
 }
 
-/// Builder of the columns of messages' records, with one row per message.
+/// A builder of record columns, with one row per message.
 pub trait RecordColumns<R: Record>: Sized {
     /// Creates a builder without rows.
     fn new(head: &R::Head, terms: TermLayout) -> Self;
 
-    /// Creates an empty builder with capacity for about the same amount.
+    /// Creates an empty builder with capacity for about the same number of rows.
     fn like(&self) -> Self;
 
-    /// Adds a row. `bytes` counts the string bytes of the record batch.
+    /// Adds a row, and its string bytes to `bytes`, which counts them for the record batch.
     fn add(
         &mut self,
         table: &TermTable,
@@ -113,7 +114,7 @@ impl<R: OutputListed> RecordColumns<R> for OutputLists<R> {
     }
 }
 
-/// Cells of rows of results: a column of terms for each variable.
+/// The cells of result rows, as one column of terms for each variable.
 pub struct Cells {
     terms: TermColumns,
 }
@@ -127,7 +128,7 @@ impl Rowed for TermId {
 
     fn check(head: &Arc<ResultHead>) -> Result<(), Error> {
         if head.boolean.is_some() {
-            let reason = "the answer of an ASK query is not a table; the JSON and XML result formats can represent it";
+            let reason = "the answer to an ASK query is not a table; the JSON and XML result formats can represent it";
             return Err(Error::refused(ErrorClass::Unsupported, reason));
         }
         check_variables(&head.variables)
@@ -156,7 +157,7 @@ impl RecordColumns<TermId> for Cells {
         bytes: &mut usize,
     ) -> Result<(), MakeError> {
         for (column, id) in cells.iter().enumerate() {
-            // Cells without a term take memory too.
+            // Cells without a term also take memory.
             charge(bytes, TermId::BYTES)?;
             self.terms.add_optional(table, column, *id, places, bytes)?;
         }

@@ -1,9 +1,10 @@
-//! Rows regrouped into record batches of even size.
+//! Rows collected in record batches of similar size.
 //!
 //! - In: batches of any size. Out: record batches that end after `max_rows` rows or with the row
-//!   that exceeds `max_bytes` bytes of strings; the last one is smaller.
-//! - Cost: memory is bounded by one record batch under construction.
-//! - Law: each row appears once and in order, however the messages were divided into batches.
+//!   that exceeds `max_bytes` bytes of strings. The last one may be smaller.
+//! - Cost: memory use is bounded by one record batch under construction.
+//! - Law: each row appears once and in order, regardless of how the messages were divided into
+//!   batches.
 
 use arrow_array::RecordBatch;
 use rdfm_core::codec::batch::BatchRef;
@@ -21,12 +22,12 @@ use super::{TOO_LARGE, check_variables, other_kind};
 use crate::error::Error;
 use crate::schema::Layout;
 
-/// A [`Coalescer`] of any kind of log.
+/// A coalescer for any kind of log.
 pub trait Coalesce: Send {
-    /// Takes a batch's messages; returns the completed record batches.
+    /// Adds the messages of a batch and returns the completed record batches.
     ///
     /// # Errors
-    /// As for [`Coalescer::push`], or the batch is of another kind.
+    /// The same as for [`Coalescer::push`], or the batch is of another kind.
     fn push_any(
         &mut self,
         batch: BatchRef<'_>,
@@ -42,13 +43,13 @@ pub trait Coalesce: Send {
     /// Drops the rows so far.
     fn clear(&mut self);
 
-    /// Returns counts of the data that the rows so far do not contain.
+    /// Returns counts of the data that the rows so far omit.
     fn dropped(&self) -> Dropped {
         Dropped::default()
     }
 }
 
-/// Counts of data that rows of quads cannot represent.
+/// Counts of data that quad rows cannot represent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
     /// Messages without quads.
@@ -56,7 +57,7 @@ pub struct Dropped {
     /// Metadata entries.
     pub metadata: u64,
     /// Messages whose rows follow those of another message with the same source and index, so that
-    /// the two cannot be distinguished.
+    /// they cannot be distinguished.
     pub merged: u64,
 }
 
@@ -108,14 +109,14 @@ pub fn bounds(max_rows: usize, max_bytes: usize) -> Result<(usize, usize), Strin
     Ok((max_rows.min(i32::MAX as usize), max_bytes.min(MAX_BYTES)))
 }
 
-/// Regroups rows into record batches of even size.
+/// Collects rows in record batches of similar size.
 pub struct Coalescer<R: Rowed> {
     layout: Layout,
     max_rows: usize,
     max_bytes: usize,
-    /// `None` before the first batch, whose head determines the columns of results.
+    /// `None` before the first batch, whose head determines the result columns.
     rows: Option<RowBuilder<R>>,
-    /// Namespaces in force after the last row.
+    /// Namespaces in scope after the last row.
     needs: Needs,
 }
 
@@ -139,11 +140,11 @@ impl<R: Rowed> Coalescer<R> {
         })
     }
 
-    /// Takes a batch's messages; returns the completed record batches.
+    /// Adds the messages of a batch and returns the completed record batches.
     ///
     /// # Errors
-    /// The strings of one message exceed 2 GiB; rows cannot represent these results
-    /// ([`Rowed::check`]); or their variables differ from those of earlier rows.
+    /// The strings of one message exceed 2 GiB, rows cannot represent these results
+    /// ([`Rowed::check`]), or their variables differ from those of earlier rows.
     pub fn push(
         &mut self,
         batch: &LogBatch<R>,
@@ -163,7 +164,7 @@ impl<R: Rowed> Coalescer<R> {
         let Some(rows) = self.rows.take() else {
             return Ok(None);
         };
-        // Later rows still have the same columns.
+        // Later rows will have the same columns.
         self.rows = Some(rows.none());
         if rows.count() == 0 {
             return Ok(None);

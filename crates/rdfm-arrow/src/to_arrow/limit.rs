@@ -1,4 +1,4 @@
-//! Limit of the string bytes in a record batch, whose offsets are 32 bits wide.
+//! Limit on the string bytes in a record batch, whose offsets are 32 bits wide.
 //!
 //! - In: lengths, before the bytes are stored. Out: an error if they exceed the limit.
 //! - Law: offsets within the limit fit 32 bits.
@@ -11,11 +11,11 @@ use crate::error::Error;
 /// Maximum number of string bytes in one record batch.
 pub const MAX_BYTES: usize = i32::MAX as usize;
 
-/// Error of building columns.
+/// An error during the construction of columns.
 pub enum MakeError {
     /// The strings would exceed [`MAX_BYTES`].
     TooLarge,
-    /// Arrow rejects the result: a bug.
+    /// Arrow rejects the result, which is a bug.
     Arrow(ArrowError),
 }
 
@@ -40,7 +40,7 @@ impl MakeError {
     }
 }
 
-/// Adds to the string bytes of a record batch.
+/// Adds to the number of string bytes in a record batch.
 #[inline]
 pub fn charge(bytes: &mut usize, more: usize) -> Result<(), MakeError> {
     *bytes += more;

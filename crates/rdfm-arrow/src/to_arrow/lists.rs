@@ -1,9 +1,9 @@
-//! Builder of a column of lists of records: of quads, or of operations.
+//! Builder of a column of quad or operation lists.
 //!
-//! - In: records of batches. Out: an array of lists of structs; terms are canonical N-Triples or
-//!   structs themselves.
-//! - Law: a list may be null or empty, a record is never null; a missing position and the default
-//!   graph are null.
+//! - In: records of batches. Out: an array of lists of structs. Terms are canonical N-Triples or
+//!   structs.
+//! - Law: a list may be null or empty, but a record is never null. A missing position and the
+//!   default graph are null.
 
 #![allow(
     clippy::cast_possible_wrap,
@@ -25,16 +25,16 @@ use super::terms::{TermColumns, TermPlaces};
 use super::texts::{Texts, like, nulls};
 use crate::schema::{TermLayout, item_field, operation_fields, quad_fields};
 
-/// Records of which a row contains a list.
+/// Records that a row contains as a list.
 pub trait OutputListed: KindOf {
-    /// Builder of the structs.
+    /// The builder of the structs.
     type Items: OutputItems<Self> + Send;
 
     /// Returns the fields of a struct.
     fn fields(terms: TermLayout) -> Fields;
 }
 
-/// Builder of structs, one per record.
+/// A builder of structs, one per record.
 pub trait OutputItems<R>: Sized {
     /// Creates an empty builder.
     fn new(terms: TermLayout) -> Self;
@@ -61,7 +61,7 @@ pub trait OutputItems<R>: Sized {
     fn finish(self) -> Result<Vec<ArrayRef>, ArrowError>;
 }
 
-/// Builder of a column of lists.
+/// A builder of a list column.
 pub struct OutputLists<R: OutputListed> {
     items: R::Items,
     terms: TermLayout,
@@ -77,7 +77,7 @@ impl<R: OutputListed> OutputLists<R> {
         }
     }
 
-    /// Creates an empty column with capacity for about the same amount.
+    /// Creates an empty column with capacity for about the same number of lists.
     pub fn like(&self) -> Self {
         let mut ends = like(&self.ends);
         ends.push(0);
@@ -88,7 +88,7 @@ impl<R: OutputListed> OutputLists<R> {
         }
     }
 
-    /// Adds a list. `bytes` counts the string bytes of the record batch.
+    /// Adds a list, and its string bytes to `bytes`, which counts them for the record batch.
     pub fn add(
         &mut self,
         table: &TermTable,
@@ -103,7 +103,7 @@ impl<R: OutputListed> OutputLists<R> {
         Ok(())
     }
 
-    /// Ends a list, which is empty if nothing was added.
+    /// Ends a list. It is empty if nothing has been added.
     pub fn end(&mut self) {
         self.ends.push(self.items.len() as i32);
     }
@@ -119,7 +119,7 @@ impl<R: OutputListed> OutputLists<R> {
         self.ends.truncate(lists + 1);
     }
 
-    /// Returns the array; `lists` states which lists are null.
+    /// Returns the array. `lists` specifies which lists are null.
     pub fn finish(self, lists: Option<NullBuffer>) -> Result<ListArray, ArrowError> {
         let fields = R::fields(self.terms);
         let items = StructArray::try_new(fields.clone(), self.items.finish()?, None)?;
@@ -128,7 +128,7 @@ impl<R: OutputListed> OutputLists<R> {
     }
 }
 
-/// Builder of quads.
+/// A builder of quads.
 pub struct OutputQuads {
     terms: TermColumns,
 }
@@ -185,7 +185,7 @@ impl OutputItems<Quad> for OutputQuads {
     }
 }
 
-/// Builder of operations.
+/// A builder of operations.
 pub struct OutputOperations {
     codes: Texts,
     names: Texts,

@@ -1,7 +1,7 @@
-//! Builder of columns of maps.
+//! Builder of map columns.
 //!
 //! - In: entries, row by row. Out: an array of maps.
-//! - Law: a map may be null; its keys and values are not.
+//! - Law: a map may be null, but its keys and values are never null.
 
 #![allow(
     clippy::cast_possible_wrap,
@@ -16,7 +16,7 @@ use arrow_schema::{ArrowError, DataType};
 use super::texts::{Texts, nulls};
 use crate::schema::{entries_field, entry_fields};
 
-/// Builder of a column of maps.
+/// A builder of a map column.
 pub struct OutputMaps {
     keys: Texts,
     values: Texts,
@@ -40,7 +40,7 @@ impl OutputMaps {
         self.values.add(value);
     }
 
-    /// Ends a row's map, which is null unless `valid` is true.
+    /// Ends the map of a row. It is null if `valid` is false.
     pub fn end(&mut self, valid: bool) {
         self.offsets.push(self.keys.len() as i32);
         self.valid.push(valid);
@@ -55,7 +55,7 @@ impl OutputMaps {
         self.values.truncate(entries.unsigned_abs() as usize);
     }
 
-    /// Returns the array, with values of the given type: strings or bytes.
+    /// Returns the array. `value` is the type of the values: strings or bytes.
     pub fn finish(self, value: DataType) -> Result<ArrayRef, ArrowError> {
         let values: ArrayRef = if value == DataType::Binary {
             Arc::new(self.values.binary(None)?)

@@ -1,10 +1,10 @@
 //! Batches as Arrow rows.
 //!
-//! - In: batches, the requested columns, and the text of the source column.
+//! - In: batches, the requested columns, and the value of the source column.
 //! - Out: one record batch for all messages ([`record_batch`]), several of similar size
 //!   ([`Coalescer`]), or several with one row per quad ([`QuadCoalescer`]).
-//! - Cost: a term is rendered once per batch; repeated terms copy the rendered bytes.
-//! - Law: one row per message, quad or row of results, in order; the strings of a record batch
+//! - Cost: each term is rendered once per batch. Repetitions copy the rendered bytes.
+//! - Law: there is one row per message, quad or result row, in order. The strings of a record batch
 //!   stay below 2 GiB.
 
 mod cells;
@@ -67,20 +67,20 @@ pub fn record_batch<R: Rowed, L: Into<Layout>>(
         .map_err(|error| error.into_error(TOO_LARGE))
 }
 
-/// Rejects a batch that does not fit rows with these variables.
+/// Rejects a batch whose variables differ from these.
 fn check_variables<R: Rowed>(batch: &LogBatch<R>, variables: &[Box<str>]) -> Result<(), Error> {
     R::check(batch.head())?;
     if R::variables(batch.head()) == variables {
         return Ok(());
     }
     let found = R::variables(batch.head());
-    let reason = ResultHead::other_variables(variables, found, "a table of results");
+    let reason = ResultHead::other_variables(variables, found, "a result table");
     Err(Error::refused(ErrorClass::Unsupported, reason))
 }
 
 /// Returns the error for a batch of another kind.
 fn other_kind(kind: Kind, found: Kind) -> Error {
     let (kind, found) = (kind.name(), found.name());
-    let reason = format!("{found} among rows of {kind}; a table contains one kind of log");
+    let reason = format!("found {found} among {kind}; a table contains only one kind of log");
     Error::refused(ErrorClass::Unsupported, reason)
 }

@@ -1,11 +1,12 @@
-//! Builder of rows with one quad each.
+//! Builder of quad rows.
 //!
 //! - In: messages of batches, or parts of messages. Out: record batches of the requested columns,
-//!   of even size ([`QuadCoalescer`]) or one of all quads ([`quad_record_batch`]).
+//!   either of similar size ([`QuadCoalescer`]) or a single one with all quads
+//!   ([`quad_record_batch`]).
 //! - Cost: only the requested columns are built.
-//! - Law: each quad appears once and in order, however the input was divided into batches; the
-//!   graph is null for the default graph. Messages without quads, and metadata, which rows cannot
-//!   represent, are counted.
+//! - Law: each quad appears once and in order, regardless of how the input was divided into
+//!   batches. The default graph is null. Messages without quads, and metadata, cannot be
+//!   represented in rows, so they are counted.
 
 use std::sync::Arc;
 
@@ -23,14 +24,14 @@ use super::{TOO_LARGE, other_kind};
 use crate::error::Error;
 use crate::schema::{QuadColumn, QuadLayout};
 
-/// Builder of rows.
+/// A builder of quad rows.
 struct QuadRows {
     layout: QuadLayout,
     has_source: bool,
-    /// Requested parts of a quad, each with its column.
+    /// The requested parts of a quad, and the column of each.
     parts: Vec<usize>,
     count: usize,
-    /// Total string bytes.
+    /// Total number of string bytes.
     bytes: usize,
     sources: Texts,
     source_valid: Vec<bool>,
@@ -84,8 +85,8 @@ impl QuadRows {
         Ok(())
     }
 
-    /// Returns to an earlier number of rows and bytes. Places recorded since then are stale until
-    /// the rows are cut.
+    /// Removes the rows after an earlier number of rows and bytes. Places that were recorded in the
+    /// removed rows must not be used until the next cut.
     fn truncate(&mut self, count: usize, bytes: usize) {
         self.count = count;
         self.bytes = bytes;
@@ -97,7 +98,7 @@ impl QuadRows {
 
     /// Returns the rows and resets the builder.
     fn cut(&mut self, places: &mut TermPlaces) -> Result<RecordBatch, MakeError> {
-        places.forget();
+        places.invalidate();
         let mut next = Self::new(&self.layout);
         next.sources = self.sources.like();
         next.source_valid = like(&self.source_valid);
@@ -125,8 +126,8 @@ impl QuadRows {
     }
 }
 
-/// Regroups quads into record batches of even size. Each ends after `max_rows` rows or with the row
-/// that exceeds `max_bytes` bytes of strings; the last one is smaller.
+/// Collects quads in record batches of similar size. Each one ends after `max_rows` rows or with
+/// the row that exceeds `max_bytes` bytes of strings. The last one may be smaller.
 pub struct QuadCoalescer {
     rows: QuadRows,
     max_rows: usize,
@@ -152,7 +153,7 @@ impl QuadCoalescer {
         })
     }
 
-    /// Takes a batch's quads; returns the completed record batches.
+    /// Adds the quads of a batch and returns the completed record batches.
     ///
     /// # Errors
     /// The strings of one quad exceed 2 GiB.
@@ -180,14 +181,14 @@ impl QuadCoalescer {
             self.dropped.metadata += batch.metadata(message).len() as u64;
             let quads = batch.message(message);
             let rest = message == 0 && batch.continued();
-            let goes_on = message + 1 == batch.len() && batch.continues();
-            if quads.is_empty() && !rest && !goes_on {
+            let continues = message + 1 == batch.len() && batch.continues();
+            if quads.is_empty() && !rest && !continues {
                 self.dropped.empty_messages += 1;
             }
             let index = batch.index(message).cast_signed();
             if !quads.is_empty() {
-                let same = |(of, before): &(Option<String>, i64)| {
-                    of.as_deref() == source && *before == index
+                let same = |(last_source, before): &(Option<String>, i64)| {
+                    last_source.as_deref() == source && *before == index
                 };
                 if !seen && !rest && self.last.as_ref().is_some_and(same) {
                     self.dropped.merged += 1;
@@ -211,7 +212,7 @@ impl QuadCoalescer {
         }
         if let Some(index) = last {
             match &mut self.last {
-                Some((of, before)) if of.as_deref() == source => *before = index,
+                Some((last_source, before)) if last_source.as_deref() == source => *before = index,
                 other => *other = Some((source.map(str::to_owned), index)),
             }
         }

@@ -1,10 +1,10 @@
 //! Builder of rows with one message each.
 //!
 //! - In: messages of batches. Out: record batches of the requested columns.
-//! - Law: all fields are nullable; `quads` and `operations` may be empty but are never null;
-//!   `graph` is null for the default graph; `metadata` is null if the message has none;
-//!   `namespaces` contains those that the message declares or uses. The strings of a record batch
-//!   stay within [`MAX_BYTES`](super::limit::MAX_BYTES).
+//! - Law: all fields are nullable. `quads` and `operations` may be empty but are never null.
+//!   `graph` is null for the default graph. `metadata` is null if the message has none.
+//!   `namespaces` contains the namespaces that the message declares or uses. The strings of a
+//!   record batch stay within [`MAX_BYTES`](super::limit::MAX_BYTES).
 
 use std::sync::Arc;
 
@@ -20,12 +20,12 @@ use super::terms::TermPlaces;
 use super::texts::{Texts, nulls};
 use crate::schema::{Column, Layout, schema};
 
-/// Builder of rows.
+/// A builder of rows.
 pub struct RowBuilder<R: Rowed> {
     layout: Layout,
     head: R::Head,
     count: usize,
-    /// Total string bytes.
+    /// Total number of string bytes.
     bytes: usize,
     sources: Texts,
     source_valid: Vec<bool>,
@@ -36,7 +36,7 @@ pub struct RowBuilder<R: Rowed> {
     namespaces: OutputMaps,
 }
 
-/// A state of the rows that can be restored.
+/// A state of the builder that can be restored.
 pub struct Mark {
     count: usize,
     bytes: usize,
@@ -51,7 +51,7 @@ impl Mark {
 }
 
 impl<R: Rowed> RowBuilder<R> {
-    /// Creates a builder of these columns for a log with this head.
+    /// Creates a builder of the layout's columns for a log with this head.
     pub fn new(layout: &Layout, head: &R::Head) -> Self {
         Self {
             layout: layout.clone(),
@@ -68,7 +68,7 @@ impl<R: Rowed> RowBuilder<R> {
         }
     }
 
-    /// Creates an empty builder of the same columns.
+    /// Creates an empty builder with the same columns.
     pub fn none(&self) -> Self {
         Self::new(&self.layout, &self.head)
     }
@@ -78,12 +78,12 @@ impl<R: Rowed> RowBuilder<R> {
         self.count
     }
 
-    /// Returns the total string bytes.
+    /// Returns the total number of string bytes.
     pub const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Starts a batch whose messages will be added.
+    /// Starts a batch. Its messages can then be added.
     pub fn begin_batch(&self, batch: &LogBatch<R>, needs: &mut Needs) {
         if self.has(Column::Namespaces) {
             needs.begin_batch(batch);
@@ -95,7 +95,7 @@ impl<R: Rowed> RowBuilder<R> {
     }
 
     fn has_records(&self) -> bool {
-        self.layout.columns.iter().copied().any(is_of_records)
+        self.layout.columns.iter().copied().any(contains_records)
     }
 
     /// Returns the variables of the log.
@@ -103,7 +103,7 @@ impl<R: Rowed> RowBuilder<R> {
         R::variables(&self.head)
     }
 
-    /// Adds a message as a row. After an error the caller must truncate or drop the rows.
+    /// Adds a message as a row. After an error, the caller must truncate or drop the rows.
     pub fn add(
         &mut self,
         batch: &LogBatch<R>,
@@ -153,7 +153,8 @@ impl<R: Rowed> RowBuilder<R> {
         }
     }
 
-    /// Returns to a mark. Places recorded since then are stale until the rows are cut.
+    /// Restores the state of a mark. Places that were recorded since then must not be used until
+    /// the next cut.
     pub fn truncate(&mut self, mark: &Mark) {
         self.count = mark.count;
         self.bytes = mark.bytes;
@@ -168,7 +169,7 @@ impl<R: Rowed> RowBuilder<R> {
 
     /// Returns the rows and resets the builder.
     pub fn cut(&mut self, places: &mut TermPlaces) -> Result<RecordBatch, MakeError> {
-        places.forget();
+        places.invalidate();
         let mut next = self.none();
         next.records = self.records.like();
         std::mem::replace(self, next).finish()
@@ -183,7 +184,8 @@ impl<R: Rowed> RowBuilder<R> {
         let columns = &self.layout.columns;
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len());
         for (at, column) in columns.iter().enumerate() {
-            // A column requested twice is the same array. The columns of variables occur alone.
+            // A column that is requested twice uses the same array. Variable columns are always the
+            // only columns.
             if let Some(first) = columns[..at].iter().position(|other| other == column) {
                 arrays.push(Arc::clone(&arrays[first]));
                 continue;
@@ -221,7 +223,7 @@ impl<R: Rowed> RowBuilder<R> {
     }
 }
 
-const fn is_of_records(column: Column) -> bool {
+const fn contains_records(column: Column) -> bool {
     matches!(
         column,
         Column::Quads | Column::Operations | Column::Variables

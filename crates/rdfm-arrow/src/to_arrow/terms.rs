@@ -1,8 +1,8 @@
-//! Builder of columns of terms, as canonical N-Triples or as structs.
+//! Builder of term columns, with terms as canonical N-Triples or as structs.
 //!
-//! - In: term ids of batches. Out: a value for each, in one of several columns.
-//! - Cost: as N-Triples, a term is rendered once per batch, and repetitions copy the bytes rendered
-//!   before; as a struct, its text is copied from the batch, and only triple terms are rendered.
+//! - In: term ids of batches. Out: one value for each id, in one of several columns.
+//! - Cost: for N-Triples, a term is rendered once per batch, and repetitions copy the rendered
+//!   bytes. For structs, the text is copied from the batch, and only triple terms are rendered.
 
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ use crate::schema::{RDF_DIR_LANG_STRING, RDF_LANG_STRING, TermLayout, term_field
 /// Positions of the rendered forms of a batch's terms in the rows under construction.
 #[derive(Default)]
 pub struct TermPlaces {
-    of: Vec<TermPlace>,
-    /// Incremented when the rows are cut or another batch begins, which makes older places stale
-    /// without changing them.
+    places: Vec<TermPlace>,
+    /// Incremented when the rows are cut or another batch begins, to invalidate all older places at
+    /// once.
     generation: u32,
 }
 
@@ -43,23 +43,24 @@ impl TermPlaces {
 
     /// Starts another batch.
     pub fn begin_batch(&mut self, table: &TermTable) {
-        self.forget();
-        if self.of.len() < table.terms().len() {
-            self.of.resize(table.terms().len(), TermPlace::default());
+        self.invalidate();
+        if self.places.len() < table.terms().len() {
+            self.places
+                .resize(table.terms().len(), TermPlace::default());
         }
     }
 
-    /// Forgets all places because the rows were cut.
-    pub const fn forget(&mut self) {
+    /// Invalidates all places because the rows were cut.
+    pub const fn invalidate(&mut self) {
         self.generation += 1;
     }
 }
 
-/// Builder of columns of terms.
+/// A builder of term columns.
 pub struct TermColumns {
-    /// Terms as N-Triples, or values of structs.
+    /// Terms as N-Triples, or the values of structs.
     texts: Vec<Texts>,
-    /// Validity of the values, for columns that contain nulls.
+    /// Validity of the values, for columns with nulls.
     valid: Vec<Vec<bool>>,
     /// Other struct fields of each column; empty for N-Triples.
     details: Vec<Details>,
@@ -79,7 +80,7 @@ impl TermColumns {
         }
     }
 
-    /// Creates the same columns without terms, with capacity for about the same amount.
+    /// Creates the same columns without terms, with capacity for about the same number of terms.
     pub fn like(&self) -> Self {
         Self {
             texts: self.texts.iter().map(Texts::like).collect(),
@@ -98,7 +99,8 @@ impl TermColumns {
         self.texts.first().map_or(0, Texts::len)
     }
 
-    /// Adds a term to one of the columns. `bytes` counts the string bytes of the record batch.
+    /// Adds a term to one of the columns, and its string bytes to `bytes`, which counts them for
+    /// the record batch.
     #[inline]
     pub fn add(
         &mut self,
@@ -112,7 +114,7 @@ impl TermColumns {
             return details.add(&mut self.texts[column], table, id, bytes);
         }
         let columns = &mut self.texts[..];
-        let place = places.of[id.index()];
+        let place = places.places[id.index()];
         if place.generation == places.generation {
             let range = place.start as usize..(place.start + place.length) as usize;
             charge(bytes, range.len())?;
@@ -128,7 +130,7 @@ impl TermColumns {
             write_term(table, id, values);
             let length = values.len() - start;
             charge(bytes, length)?;
-            places.of[id.index()] = TermPlace {
+            places.places[id.index()] = TermPlace {
                 generation: places.generation,
                 column: column as u32,
                 start: start as u32,
@@ -139,7 +141,8 @@ impl TermColumns {
         Ok(())
     }
 
-    /// Adds a term, or null for the default graph, to a column not filled by [`add`](Self::add).
+    /// Adds a term, or null for the default graph, to a column that is not filled by
+    /// [`add`](Self::add).
     #[inline]
     pub fn add_optional(
         &mut self,
@@ -149,9 +152,9 @@ impl TermColumns {
         places: &mut TermPlaces,
         bytes: &mut usize,
     ) -> Result<(), MakeError> {
-        let there = id != TermId::DEFAULT_GRAPH;
-        self.valid[column].push(there);
-        if there {
+        let is_present = id != TermId::DEFAULT_GRAPH;
+        self.valid[column].push(is_present);
+        if is_present {
             return self.add(table, column, id, places, bytes);
         }
         self.texts[column].end();
@@ -188,7 +191,7 @@ impl TermColumns {
     }
 }
 
-/// Kind of a term, and direction of a literal.
+/// Kind of a term, including the direction of a literal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StructKind {
     None,
@@ -220,7 +223,7 @@ impl StructKind {
     }
 }
 
-/// Struct fields of one column other than the value.
+/// The struct fields of one column, without the value.
 #[derive(Default)]
 struct Details {
     kinds: Vec<StructKind>,
@@ -228,7 +231,7 @@ struct Details {
     languages: Sparse,
 }
 
-/// Maximum size in bytes of a term's kind and direction.
+/// Maximum size of a term's kind and direction, in bytes.
 const NAMED_BYTES: usize = 14;
 
 impl Details {
@@ -265,7 +268,7 @@ impl Details {
                 StructKind::TripleTerm
             }
             TermKind::Bnode => {
-                // Write the label as in N-Triples, then remove the leading `_:`.
+                // Write the label as N-Triples, then remove the leading `_:`.
                 let start = values.len();
                 write_label(text, term.flags & flags::PLAIN != 0, values);
                 values.drain(start..start + 2);
@@ -342,7 +345,7 @@ struct Sparse {
 }
 
 impl Sparse {
-    /// Sets the value of a row after all earlier ones.
+    /// Sets the value of a row that follows all rows with values.
     fn add(&mut self, at: usize, text: &[u8], bytes: &mut usize) -> Result<(), MakeError> {
         charge(bytes, text.len())?;
         self.push(at, text);

@@ -1,7 +1,7 @@
-//! Builder of columns of strings or bytes.
+//! Builder of string or binary columns.
 //!
 //! - In: bytes, value by value. Out: an array.
-//! - Law: offsets fit, since the caller counts the bytes that it appends
+//! - Law: offsets fit 32 bits, because the caller counts the bytes that it appends
 //!   ([`charge`](super::limit::charge)).
 
 #![allow(
@@ -13,16 +13,17 @@ use arrow_array::{BinaryArray, StringArray};
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 
-/// Maximum capacity in bytes that a column reserves from the size of the previous record batch.
+/// Maximum capacity in bytes that a column reserves based on the size of the previous record batch.
 const MAX_ROOM_BYTES: usize = 8 << 20;
 
-/// Returns an empty vector with capacity for about as much as `other`, so that it need not grow.
+/// Returns an empty vector with capacity for about as many elements as `other`, so that it need not
+/// grow.
 pub fn like<T>(other: &[T]) -> Vec<T> {
     let room = other.len() + other.len() / 16;
     Vec::with_capacity(room.min(MAX_ROOM_BYTES / size_of::<T>()))
 }
 
-/// Builder of a column of strings or bytes.
+/// A builder of a string or binary column.
 pub struct Texts {
     values: Vec<u8>,
     offsets: Vec<i32>,
@@ -42,7 +43,7 @@ impl Texts {
         self.offsets.len() - 1
     }
 
-    /// Creates an empty column with capacity for about the same amount.
+    /// Creates an empty column with capacity for about the same number of values.
     pub fn like(&self) -> Self {
         let mut offsets = like(&self.offsets);
         offsets.push(0);
@@ -52,13 +53,13 @@ impl Texts {
         }
     }
 
-    /// Returns the buffer that the current value's bytes are appended to.
+    /// Returns the buffer to which the current value's bytes are appended.
     #[inline]
     pub const fn values(&mut self) -> &mut Vec<u8> {
         &mut self.values
     }
 
-    /// Ends the current value. Its length fits, since its bytes were counted.
+    /// Ends the current value. Its length fits 32 bits, because its bytes have been counted.
     #[inline]
     pub fn end(&mut self) {
         self.offsets.push(self.values.len() as i32);
@@ -71,7 +72,7 @@ impl Texts {
         self.end();
     }
 
-    /// Adds empty values until there are `count`.
+    /// Adds empty values until there are `count` values.
     pub fn fill(&mut self, count: usize) {
         let end = self.values.len() as i32;
         self.offsets.resize(self.offsets.len().max(count + 1), end);

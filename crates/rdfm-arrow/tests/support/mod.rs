@@ -1,10 +1,6 @@
-//! Test helpers: batches from texts, and the contents of batches and arrays as texts.
-#![allow(dead_code, reason = "each test file uses some of these")]
-#![allow(
-    clippy::unwrap_used,
-    missing_docs,
-    reason = "a test fails by panicking"
-)]
+//! Test helpers: creation of batches from texts, and the contents of batches and arrays as texts.
+#![allow(dead_code, reason = "each test file uses only some of these functions")]
+#![allow(clippy::unwrap_used, missing_docs, reason = "tests fail by panicking")]
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
@@ -18,7 +14,7 @@ use rdfm_core::model::limits::Limits;
 use rdfm_core::model::term::{Quad, TermId};
 use rdfm_core::model::write::write_term;
 
-/// Terms as N-Triples; the fourth is empty in the default graph.
+/// Terms as N-Triples. The fourth is empty for the default graph.
 pub type QuadTexts = [String; 4];
 
 /// A message as texts.
@@ -33,7 +29,7 @@ pub fn quad(subject: &str, predicate: &str, object: &str, graph: &str) -> QuadTe
     [subject, predicate, object, graph].map(str::to_owned)
 }
 
-/// A message of triples with one predicate and the given numbers as literals.
+/// A message whose triples have the given numbers as literals and the same predicate.
 pub fn numbers(numbers: std::ops::Range<usize>) -> Message {
     let triple = |number| quad("<a:s>", "<a:p>", &format!("\"{number}\""), "");
     Message {
@@ -108,7 +104,7 @@ pub fn batch(messages: &[Message]) -> MessageBatch {
     builder.take().unwrap()
 }
 
-/// The messages of a batch, with the namespaces that each declares.
+/// Returns the messages of a batch, with the namespaces that each message declares.
 pub fn messages(batch: &MessageBatch) -> Vec<Message> {
     let table = batch.table();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
@@ -142,7 +138,7 @@ pub fn messages(batch: &MessageBatch) -> Vec<Message> {
 /// Entries of a map, with values as bytes.
 pub type Entries = Vec<(String, Vec<u8>)>;
 
-/// Strings of any type.
+/// Reads an array of strings of any type.
 pub fn strings(array: &ArrayRef) -> Vec<Option<String>> {
     let array = cast(array, &DataType::LargeUtf8).unwrap();
     let strings = array.as_string::<i64>().iter();
@@ -153,7 +149,7 @@ pub fn numbers_of(array: &ArrayRef) -> Vec<i64> {
     array.as_primitive::<Int64Type>().values().to_vec()
 }
 
-/// The rows of a column of quads; null rows are `None`.
+/// Returns the rows of a `quads` column. Null rows are `None`.
 pub fn lists(array: &ArrayRef) -> Vec<Option<Vec<QuadTexts>>> {
     let lists = array.as_list::<i32>();
     let list = |row| -> Vec<QuadTexts> {
@@ -170,7 +166,7 @@ pub fn lists(array: &ArrayRef) -> Vec<Option<Vec<QuadTexts>>> {
         .collect()
 }
 
-/// The rows of a column of maps; null rows are `None`.
+/// Returns the rows of a map column. Null rows are `None`.
 pub fn maps(array: &ArrayRef) -> Vec<Option<Entries>> {
     let maps = array.as_map();
     let map = |row| {
@@ -188,12 +184,12 @@ pub fn maps(array: &ArrayRef) -> Vec<Option<Entries>> {
         .collect()
 }
 
-/// A reader of the given items.
+/// Returns a reader of the given items.
 pub fn reader<T>(items: Vec<T>) -> impl Iterator<Item = Result<T, ArrowError>> {
     items.into_iter().map(Ok)
 }
 
-/// A record batch with these columns.
+/// Creates a record batch with these columns.
 pub fn record_batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(
         columns

@@ -2,7 +2,7 @@
 //!
 //! - In: a Python object.
 //! - Out: [`AnyTerm`], and its [`Parts`] for a batch under construction.
-//! - Law: only instances of the classes themselves are terms, not instances of subclasses.
+//! - Law: only instances of the classes themselves are terms; instances of subclasses are not.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -57,7 +57,7 @@ impl<'a, 'py> AnyTerm<'a, 'py> {
         })
     }
 
-    /// Returns the text: label, IRI or lexical form; empty for triple terms.
+    /// Returns the text: label, IRI or lexical form. It is empty for triple terms.
     pub(super) fn text(self) -> PyResult<&'a str> {
         match self {
             Self::Bnode(bnode) => bnode.get().value.bind(bnode.py()).to_str(),

@@ -1,13 +1,13 @@
-//! Terms and quads as Python objects: small, frozen, compared and hashed by content.
+//! Terms and quads as small, frozen Python objects that are compared and hashed by content.
 //!
 //! - In: Python strings, or a batch's term table ([`TermObjects`]).
 //! - Out: `Iri`, `Bnode`, `Literal`, `TripleTerm`, `Quad`; `str()` is canonical N-Triples.
 //! - Cost: one string and one object per term, shared by messages; a quad has four references.
-//! - Law: terms never change; their order is total: blank nodes, IRIs, literals, triple terms.
+//! - Law: terms never change. Their order is total: blank nodes, IRIs, literals, triple terms.
 //!
-//! This module defines the classes. [`any`] reads a term of any kind from its object, [`order`]
-//! compares and hashes terms, [`text`] writes them, [`pickle`] decomposes triple terms for pickles,
-//! and [`objects`] stores the objects of a batch.
+//! This module defines the classes. [`any`] reads a term of any kind from its Python object,
+//! [`order`] compares and hashes terms, [`text`] writes them, [`pickle`] decomposes triple terms
+//! for pickling, and [`objects`] stores the Python objects of a batch.
 
 mod any;
 mod objects;
@@ -39,7 +39,7 @@ pub struct Iri {
     value: Py<PyString>,
 }
 
-/// A blank node. Its label is only meaningful within its message.
+/// A blank node. Its label is meaningful only within its message.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Bnode {
     /// The label, without `_:`.
@@ -112,7 +112,8 @@ pub struct TripleTerm {
     depth: u32,
 }
 
-/// A quad: subject, predicate, object and graph; None as the graph is the default graph.
+/// A quad: subject, predicate, object and graph. If the graph is None, the quad is in the default
+/// graph.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Quad {
     /// The subject.
@@ -129,7 +130,7 @@ pub struct Quad {
     pub graph: Py<PyAny>,
 }
 
-/// Returns a string argument as an exact `str` that is valid UTF-8.
+/// Returns a string argument as an exact `str`, which must be valid UTF-8.
 fn text_argument(text: Bound<'_, PyString>) -> PyResult<Py<PyString>> {
     let valid = text.to_str()?;
     if text.is_exact_instance_of::<PyString>() {
@@ -256,7 +257,7 @@ term_methods!(Literal, Literal {
             }
         };
         if language.is_none() && direction != Direction::None {
-            return Err(PyValueError::new_err("a direction needs a language"));
+            return Err(PyValueError::new_err("a direction requires a language"));
         }
         let kind = match (language, datatype) {
             (Some(_), Some(_)) => {
@@ -310,7 +311,7 @@ term_methods!(Literal, Literal {
         }
     }
 
-    /// The datatype; xsd:string, rdf:langString or rdf:dirLangString if none is written.
+    /// The datatype. It is xsd:string, rdf:langString or rdf:dirLangString if none was given.
     #[getter]
     fn datatype(&self, py: Python<'_>) -> PyResult<Py<Iri>> {
         static KNOWN: [PyOnceLock<Py<Iri>>; 3] =
@@ -397,7 +398,7 @@ term_methods!(TripleTerm, Triple {
         }
         if u64::from(depth) >= rdfm_core::codec::options::MAX_DEPTH {
             return Err(errors::limit(format!(
-                "triple terms are nested more than {} deep",
+                "triple terms are nested more than {} levels deep",
                 rdfm_core::codec::options::MAX_DEPTH
             )));
         }
@@ -428,7 +429,7 @@ term_methods!(TripleTerm, Triple {
 });
 
 impl Quad {
-    /// Returns the parts in order; the graph may be None.
+    /// Returns the parts in order. The graph may be None.
     pub const fn parts(&self) -> [&Py<PyAny>; 4] {
         [&self.subject, &self.predicate, &self.object, &self.graph]
     }

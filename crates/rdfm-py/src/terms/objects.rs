@@ -1,11 +1,11 @@
-//! The Python objects of a batch's terms.
+//! The Python objects for a batch's terms.
 //!
 //! - In: a batch's term table, or a text.
-//! - Out: the object of a term.
-//! - Cost: one object per term, created on first access. It is kept for the rest of the batch if
-//!   another message uses it soon. Otherwise it is released, because Python's garbage collector
-//!   examines all objects whenever 700 new ones exist, which takes a fifth of the time.
-//! - Law: a term's language, datatype and parts are objects of the same table.
+//! - Out: the Python object for a term.
+//! - Cost: one object per term, created on first access. If another message uses the object soon,
+//!   it is kept as long as the batch. Otherwise it is released: Python's garbage collector examines
+//!   all objects whenever 700 new ones exist, which would take a fifth of the time.
+//! - Law: a term's language, datatype and parts are objects from the same table.
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -16,30 +16,30 @@ use rdfm_core::model::term::{TermId, TermKind};
 use super::{Bnode, Direction, Iri, Literal, LiteralKind, TripleTerm};
 use crate::{errors, options};
 
-/// Number of new objects after which those that only one call used are released.
+/// Number of new objects after which the objects that only one call has used are released.
 const MAX_NEW: usize = 256;
 
-/// The Python objects of a term table, each created on first access.
+/// The Python objects for a term table, each created on first access.
 #[derive(Default)]
 pub struct TermObjects {
     made: Vec<Option<TermObject>>,
-    /// Terms with objects that were created since objects were last released.
+    /// Terms whose objects were created since objects were last released.
     new: Vec<TermId>,
     /// Number of the current call.
     call: u32,
 }
 
-/// The object of a term.
+/// The Python object for a term.
 struct TermObject {
     object: Py<PyAny>,
     /// The call that created it.
     call: u32,
-    /// Whether a later call used it too.
+    /// Whether a later call has also used it.
     is_shared: bool,
 }
 
 impl TermObjects {
-    /// Starts a call that creates objects for a table's terms.
+    /// Starts a call that gets objects for a table's terms.
     pub fn begin_call(&mut self, table: &TermTable) {
         if self.made.len() < table.terms().len() {
             self.made.resize_with(table.terms().len(), || None);
@@ -53,7 +53,7 @@ impl TermObjects {
         self.call = self.call.wrapping_add(1);
     }
 
-    /// Returns the object of a term; None for the default graph.
+    /// Returns the object for a term, or None for the default graph.
     #[inline]
     pub fn get(&mut self, py: Python<'_>, table: &TermTable, id: TermId) -> PyResult<Py<PyAny>> {
         if let Some(made) = &mut self.made[id.index()] {

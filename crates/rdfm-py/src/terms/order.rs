@@ -2,9 +2,10 @@
 //!
 //! - In: terms, as [`AnyTerm`].
 //! - Out: an order, a comparison result for Python, a hash.
-//! - Cost: a comparison of both texts; parts that are the same object are not examined.
-//! - Law: the order of terms is total: by kind, then by code points of text, datatype, language,
-//!   direction; for triple terms, by their parts in turn. Equal terms have equal hashes.
+//! - Cost: a comparison of both texts. Parts that are the same object are not compared.
+//! - Law: the order of terms is total. Terms are ordered by kind, then by the code points of text,
+//!   datatype and language, then by direction; triple terms are ordered by each part in turn. Equal
+//!   terms have equal hashes.
 
 use std::cmp::Ordering;
 
@@ -98,7 +99,7 @@ impl<'py> AnyTerm<'_, 'py> {
 }
 
 impl Quad {
-    /// Returns the order of two quads; a graph that is None sorts first.
+    /// Returns the order of two quads. A graph that is None sorts first.
     pub(super) fn order(&self, other: &Self, py: Python<'_>) -> PyResult<Ordering> {
         for (x, y) in self.parts().into_iter().zip(other.parts()) {
             let order = match (x.is_none(py), y.is_none(py)) {

@@ -2,9 +2,9 @@
 //!
 //! - In: a triple term, or the steps from a pickle.
 //! - Out: its steps, or the triple term.
-//! - Cost: a part that occurs several times is a single step.
-//! - Law: a pickle is never nested deeper than a tuple of tuples, however deep the term is.
-//!   Untrusted steps yield a triple term or an error.
+//! - Cost: a part that occurs several times takes only one step.
+//! - Law: a pickle is never nested deeper than a tuple of tuples, regardless of the depth of the
+//!   term. Untrusted steps result in a triple term or an error.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -23,10 +23,9 @@ pub(super) fn steps<'py>(triple: &Bound<'py, TripleTerm>) -> PyResult<Bound<'py,
     PyTuple::new(triple.py(), steps.items)
 }
 
-/// Steps of a triple term, for pickling: each part once, before the terms that contain it. Never
-/// nested deeper than a tuple of tuples, however deep the term is.
+/// Pickling steps of a triple term. Each part occurs once, before the terms that contain it.
 struct Steps<'py> {
-    /// Terms, and for each triple term the indexes of its parts.
+    /// A term or, for a triple term, the indexes of its parts.
     items: Vec<Bound<'py, PyAny>>,
     places: FxHashMap<usize, usize>,
 }
@@ -38,8 +37,8 @@ impl<'py> Steps<'py> {
         for (place, part) in places.iter_mut().zip(triple.get().parts()) {
             let part = part.bind(py);
             let address = part.as_ptr() as usize;
-            if let Some(known) = self.places.get(&address) {
-                *place = *known;
+            if let Some(existing) = self.places.get(&address) {
+                *place = *existing;
                 continue;
             }
             match AnyTerm::expect(part, "a part")? {
@@ -57,13 +56,14 @@ impl<'py> Steps<'py> {
 /// Build a triple term from its steps in a pickle.
 ///
 /// Args:
-///     steps: Terms, and for each triple term the indexes of its parts among the earlier steps.
+///     steps: Each step is a term or, for a triple term, the indexes of its parts among the earlier
+///         steps.
 /// Raises:
 ///     ValueError: If the steps do not build a triple term.
 #[pyfunction]
 pub(super) fn build_triple_term<'py>(steps: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
     let py = steps.py();
-    let none = || PyValueError::new_err("the steps do not build a triple term");
+    let invalid = || PyValueError::new_err("the steps do not build a triple term");
     let mut made: Vec<Bound<'py, PyAny>> = Vec::with_capacity(steps.len());
     for step in steps.iter() {
         let Ok(places) = step.extract::<[usize; 3]>() else {
@@ -72,12 +72,12 @@ pub(super) fn build_triple_term<'py>(steps: &Bound<'py, PyTuple>) -> PyResult<Bo
         };
         let mut parts = Vec::with_capacity(3);
         for place in places {
-            parts.push(made.get(place).ok_or_else(none)?.clone());
+            parts.push(made.get(place).ok_or_else(invalid)?.clone());
         }
         let term = TripleTerm::new(&parts[0], &parts[1], &parts[2])?;
         made.push(Bound::new(py, term)?.into_any());
     }
     made.pop()
         .filter(|last| last.cast_exact::<TripleTerm>().is_ok())
-        .ok_or_else(none)
+        .ok_or_else(invalid)
 }

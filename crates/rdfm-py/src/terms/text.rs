@@ -1,9 +1,9 @@
 //! Terms as text: canonical N-Triples for `str()`, and Python syntax for `repr()`.
 //!
 //! - In: a term, as [`AnyTerm`].
-//! - Out: its text, appended.
-//! - Law: the recursion depth is the nesting depth of triple terms, which is limited when they are
-//!   created.
+//! - Out: its text, which is appended to a buffer.
+//! - Law: the recursion depth is the nesting depth of triple terms, which is limited at their
+//!   creation.
 
 use pyo3::prelude::*;
 use rdfm_core::model::write;
@@ -53,7 +53,8 @@ impl AnyTerm<'_, '_> {
             Self::Iri(iri) => iri.repr()?,
             Self::Literal(literal) => literal.repr()?,
             Self::Triple(triple) => {
-                // Written here because Python limits recursion to less than the depth of terms.
+                // Not done with Python's `repr`, because terms may be nested more deeply than
+                // Python's recursion limit allows.
                 out.push_str("TripleTerm(");
                 for (at, part) in triple.get().parts().into_iter().enumerate() {
                     out.push_str(if at == 0 { "" } else { ", " });

@@ -1,10 +1,10 @@
-//! Selection of messages or quads by pattern.
+//! Selects messages or quads by pattern.
 //!
-//! - In: conditions, and batches of messages.
-//! - Out: for each message whether it matches; for each quad whether it matches.
+//! - In: conditions, and message batches.
+//! - Out: whether each message matches, or whether each quad matches.
 //! - Cost: each distinct term is tested once per batch, and again if a namespace that a pattern
-//!   uses changes; plus a few integer comparisons per quad.
-//! - Law: batch boundaries do not change the result.
+//!   uses changes. In addition there are a few integer comparisons per quad.
+//! - Law: batch boundaries do not affect the result.
 
 mod term;
 
@@ -21,7 +21,7 @@ pub(crate) use term::time_type;
 use term::{FilterTerm, Test};
 pub use term::{Period, moment};
 
-/// Maximum memory of a compiled regular expression, in bytes.
+/// Maximum memory use of a compiled regular expression, in bytes.
 const REGEX_BYTES: usize = 10 << 20;
 
 /// Number of quads that are checked together.
@@ -46,14 +46,14 @@ pub enum Position {
 struct Name {
     prefix: Vec<u8>,
     local: Vec<u8>,
-    /// Whether a log declared the prefix.
+    /// Whether any log has declared the prefix.
     found: bool,
 }
 
 struct Condition {
     position: Position,
     test: Test,
-    /// Whether each term of the batch matches, or is not tested yet.
+    /// The test result of each term of the batch.
     tested: Vec<TermMatch>,
     /// The matching terms, if all terms have been tested.
     found: Vec<TermId>,
@@ -92,7 +92,7 @@ impl Condition {
         *tested == TermMatch::Yes
     }
 
-    /// Begins a batch. Tests all of its terms if this is cheap.
+    /// Begins a batch. Tests all of its terms if that is cheap.
     fn begin(&mut self, table: &TermTable, names: &[Option<Vec<u8>>]) {
         let terms = table.terms().len();
         self.found.clear();
@@ -109,8 +109,8 @@ impl Condition {
         }
     }
 
-    /// Whether no term of the batch matches.
-    fn is_hopeless(&self) -> bool {
+    /// Whether it is known that no term of the batch matches.
+    fn cannot_match(&self) -> bool {
         self.found.is_empty() && self.test.is_cheap()
     }
 
@@ -123,7 +123,7 @@ impl Condition {
         mut take: impl FnMut(usize),
     ) {
         let (quads, table, start) = (&batch.quads()[range.clone()], batch.table(), range.start);
-        if self.is_hopeless() {
+        if self.cannot_match() {
             return;
         }
         let [wanted] = self.found[..] else {
@@ -149,8 +149,8 @@ impl Condition {
     }
 }
 
-/// Passes on the numbers of matching quads, counted from `start`. Quads are checked in runs,
-/// because most runs have no match.
+/// Calls `take` with the numbers of matching quads, counted from `start`. Quads are checked in
+/// runs, because most runs have no match.
 fn scan(
     quads: &[Quad],
     start: usize,
@@ -166,11 +166,11 @@ fn scan(
     }
 }
 
-/// Conditions on one quad, the cheap ones first.
+/// Conditions on one quad. Cheap conditions come first.
 #[derive(Default)]
 struct Pattern(Vec<Condition>);
 
-/// Selects messages. Each pattern must match a quad of the message.
+/// A message filter. Each pattern must match a quad of the message.
 #[derive(Default)]
 pub struct MessageFilter {
     patterns: Vec<Pattern>,
@@ -181,8 +181,8 @@ pub struct MessageFilter {
 }
 
 impl MessageFilter {
-    /// Creates a filter that matches every message. `prefixes` are namespaces for prefixed names,
-    /// and take precedence over those declared in logs.
+    /// Creates a filter that matches every message. `prefixes` contains namespaces for prefixed
+    /// names. They take precedence over those declared in logs.
     pub fn new(prefixes: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Self {
         Self {
             prefixes: prefixes.into_iter().collect(),
@@ -196,12 +196,12 @@ impl MessageFilter {
     }
 
     /// Requires a term. It is written as in N-Triples, as a prefixed name, as a number, `true` or
-    /// `false` as in Turtle, or as `a` for rdf:type.
+    /// `false` like in Turtle, or as `a` for rdf:type.
     /// # Errors
     /// The text is not a valid term.
     pub fn term(&mut self, position: Position, text: &str) -> Result<(), Reason> {
-        let asked = self.read(text)?;
-        self.push(position, asked);
+        let test = self.read(text)?;
+        self.push(position, test);
         Ok(())
     }
 
@@ -219,7 +219,7 @@ impl MessageFilter {
     /// Requires a literal whose lexical form matches a regular expression.
     ///
     /// # Errors
-    /// The expression is not valid, or takes too much memory.
+    /// The expression is invalid or takes too much memory.
     pub fn matches(&mut self, expression: &str) -> Result<(), Reason> {
         let regex = RegexBuilder::new(expression)
             .size_limit(REGEX_BYTES)
@@ -233,7 +233,7 @@ impl MessageFilter {
         Ok(())
     }
 
-    /// Requires a literal with a moment in a range.
+    /// Requires a literal with a date or time in a range.
     pub fn within(&mut self, period: Period) {
         self.push(Position::Object, Test::Within(period));
     }
@@ -311,7 +311,7 @@ impl MessageFilter {
         Ok(Test::Named(self.names.len() - 1))
     }
 
-    /// Returns the prefixes whose namespaces come from the logs.
+    /// Returns the prefixes whose namespaces are taken from the logs.
     pub fn prefixes(&self) -> impl Iterator<Item = &[u8]> {
         self.names.iter().map(|name| name.prefix.as_slice())
     }
@@ -324,12 +324,12 @@ impl MessageFilter {
             .map(|name| name.prefix.as_slice())
     }
 
-    /// Returns, for each message, whether it matches.
+    /// Returns for each message whether it matches.
     pub fn messages(&mut self, batch: &MessageBatch) -> Vec<bool> {
         self.find(batch).0
     }
 
-    /// Returns, for each quad, whether it matches the first pattern and its message matches the
+    /// Returns for each quad whether it matches the first pattern and its message matches the
     /// filter.
     pub fn quads(&mut self, batch: &MessageBatch) -> Vec<bool> {
         let (messages, found) = self.find(batch);
@@ -370,7 +370,7 @@ impl MessageFilter {
         (wanted, quads)
     }
 
-    /// Does the same for a range of messages.
+    /// Like [`Self::find`], for a range of messages in which the names have the same meaning.
     fn find_in(
         &mut self,
         batch: &MessageBatch,
@@ -386,11 +386,11 @@ impl MessageFilter {
         for (number, pattern) in self.patterns.iter_mut().enumerate() {
             found.clear();
             pattern.find(batch, range.clone(), &self.bound, &mut found);
-            let mut behind = found.iter().copied().peekable();
+            let mut remaining = found.iter().copied().peekable();
             for message in messages.clone() {
                 let end = batch.range(message).end;
                 let mut any = false;
-                while behind.next_if(|at| *at < end).is_some() {
+                while remaining.next_if(|at| *at < end).is_some() {
                     any = true;
                 }
                 wanted[message] &= any;
@@ -463,7 +463,7 @@ impl Pattern {
             found.extend(range);
             return;
         };
-        if others.iter().any(Condition::is_hopeless) {
+        if others.iter().any(Condition::cannot_match) {
             return;
         }
         let table = batch.table();
@@ -487,8 +487,8 @@ fn number(text: &str) -> Option<&'static str> {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
         None => (unsigned, None),
     };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    if !is_digits(whole) || !is_digits(fraction) || whole.is_empty() && fraction.is_empty() {
+    let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if !is_digits(integer) || !is_digits(fraction) || integer.is_empty() && fraction.is_empty() {
         return None;
     }
     match exponent {

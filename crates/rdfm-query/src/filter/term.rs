@@ -16,7 +16,7 @@ use regex::bytes::Regex;
 const MAX_DEPTH: u32 = 64;
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 
-/// A term to compare with.
+/// A term that other terms are compared with.
 pub struct FilterTerm {
     builder: BatchBuilder,
     id: TermId,
@@ -65,7 +65,7 @@ impl Moment {
         }
     }
 
-    /// Returns the date and time, with any time zone.
+    /// Returns the exact date and time.
     pub fn exact(self) -> Option<DateTime> {
         match self {
             Self::Other(moment) => Some(moment),
@@ -97,7 +97,7 @@ impl Period {
     }
 }
 
-/// Parses an xsd:dateTime or xsd:date. Without a time zone it is in UTC.
+/// Parses an xsd:dateTime or xsd:date. UTC is the default time zone.
 pub fn moment(text: &str) -> Option<Moment> {
     let usual = moment::micros(text.as_bytes()).map(Moment::Micros);
     usual.or_else(|| other_moment(text).map(Moment::of))
@@ -145,13 +145,13 @@ pub enum Test {
     Contains(Box<Finder<'static>>),
     /// The term is a literal whose lexical form matches a regular expression.
     Matches(Regex),
-    /// The term is a literal with a moment in this range.
+    /// The term is a literal with a date or time in this range.
     Within(Period),
 }
 
 impl Test {
-    /// Whether a term passes the test. `names` are the IRIs of prefixed names by number, or `None`
-    /// if the namespace is not declared.
+    /// Whether a term passes the test. `names` contains the IRIs of prefixed names by number. An
+    /// IRI is `None` if the namespace is not declared.
     pub fn matches(&self, table: &TermTable, id: TermId, names: &[Option<Vec<u8>>]) -> bool {
         let term = table.term(id);
         match self {
@@ -178,13 +178,13 @@ impl Test {
         }
     }
 
-    /// Whether the test is cheap enough to check all terms of a batch in advance.
+    /// Whether the test is cheap enough to test all terms of a batch in advance.
     pub const fn is_cheap(&self) -> bool {
         matches!(self, Self::Is(_) | Self::Named(_) | Self::DefaultGraph)
     }
 
     /// Adds the terms that pass the test. If `deep` is true, also adds the triple terms that
-    /// contain such a term.
+    /// contain such terms.
     pub fn find(
         &self,
         table: &TermTable,

@@ -1,9 +1,9 @@
 //! Limits on the time, memory and rows of an evaluation.
 //!
-//! - In: the limits of a message, and every step of its evaluation. Out: the result, or the reason
+//! - In: the limits for a message, and every step of its evaluation. Out: the result, or the reason
 //!   why the evaluation stopped.
-//! - Law: a library without limits is interrupted when it calls our code. The call unwinds, as for
-//!   a cancelled computation, and drops everything that it owns.
+//! - Law: a library without limits is interrupted when it calls our code. The call unwinds, like a
+//!   cancelled computation, and drops everything that it owns.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -18,15 +18,15 @@ const STEPS: u32 = 1 << 12;
 /// Number of bytes of computed text that count as one term.
 pub const BYTES: u64 = 16;
 
-/// Limits for a message or for a complete dataset.
+/// Limits for a message or for an entire dataset.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Time limit.
     pub timeout: Option<Duration>,
     /// Maximum number of rows in the result.
     pub max_rows: u64,
-    /// Maximum number of terms that evaluation keeps at a time. Computed texts count in units of 16
-    /// bytes.
+    /// Maximum number of terms that the evaluation keeps at the same time. Computed texts count as
+    /// one term per 16 bytes.
     pub max_terms: u64,
 }
 
@@ -41,7 +41,7 @@ impl Default for Limits {
     }
 }
 
-/// Reason for stopping an evaluation early.
+/// Reason why an evaluation stopped early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// The evaluation was cancelled.
@@ -50,14 +50,14 @@ pub enum Stop {
     Timeout(Duration),
     /// The result exceeded this number of rows.
     Rows(u64),
-    /// The evaluation exceeded the limit of terms.
+    /// The evaluation exceeded the limit on terms.
     Memory,
     /// The evaluator failed with this message.
     Failed(String),
 }
 
 impl Stop {
-    /// Returns a sentence, and the option that raises the limit.
+    /// Returns a sentence, and the option that raises the limit, if any.
     pub fn text(&self) -> (String, Option<&'static str>) {
         match self {
             Self::Cancelled => ("the query was cancelled".to_owned(), None),
@@ -73,8 +73,8 @@ impl Stop {
                 Some(MAX_ROWS),
             ),
             Self::Memory => (
-                "the query needs more than 1 GiB of memory for what it finds, compares, sorts, groups or computes; make \
-                 its patterns more selective, its variables fewer, or its texts shorter"
+                "the query needs more than 1 GiB of memory for terms that it finds, compares, sorts, groups or computes; make \
+                 its patterns more selective, or use fewer variables or shorter texts"
                     .to_owned(),
                 None,
             ),
@@ -83,7 +83,7 @@ impl Stop {
     }
 }
 
-/// Handle for cancelling evaluations from outside.
+/// A handle for cancelling evaluations from outside.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
@@ -93,7 +93,7 @@ impl Cancel {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Allows the next evaluations to run.
+    /// Allows subsequent evaluations to run.
     pub fn reset(&self) {
         self.0.store(false, Ordering::Relaxed);
     }
@@ -104,17 +104,17 @@ impl Cancel {
     }
 }
 
-/// Resources used by the evaluation on this thread.
+/// Resources used by the current evaluation on this thread.
 struct ResourceUse {
     steps: Cell<u32>,
     terms: Cell<u64>,
     /// Bytes of text that do not yet add up to a term.
     bytes: Cell<u64>,
-    /// Terms for the texts of the current expression, if it makes texts.
+    /// Terms for the texts of the current expression, if it creates texts.
     made: Cell<u64>,
     /// Terms that are part of a result.
     kept: Cell<u64>,
-    /// Number of nested expressions that make texts and are being evaluated.
+    /// Number of nested expressions that are being evaluated and create texts.
     open: Cell<u32>,
     most: Cell<u64>,
     until: Cell<Option<Instant>>,
@@ -142,7 +142,7 @@ thread_local! {
 /// Runs `work` within limits.
 ///
 /// # Errors
-/// The reason why it was stopped.
+/// The reason why `work` was stopped.
 pub fn within<T>(
     limits: &Limits,
     cancel: &Cancel,
@@ -191,7 +191,7 @@ pub fn check_time() {
     RESOURCE_USE.with(ResourceUse::check_time);
 }
 
-/// Counts a step and terms that are in use from now on. Unwinds to [`within`] if there are too
+/// Counts a step, and terms that are in use from now on. Unwinds to [`within`] if there are too
 /// many.
 #[inline]
 pub fn acquire(terms: u64) {
@@ -216,9 +216,9 @@ pub fn acquire_bytes(bytes: u64) {
     acquire(terms);
 }
 
-/// Counts steps for bytes that are copied or scanned. While an expression that makes texts is being
-/// evaluated, the bytes also count as memory. Unwinds to [`within`] if the time is up or the memory
-/// limit is exceeded.
+/// Counts steps for bytes that are copied or scanned. While an expression that creates texts is
+/// being evaluated, the bytes also count as memory. Unwinds to [`within`] if the time is up or the
+/// memory limit is exceeded.
 #[inline]
 pub fn copied(bytes: usize) {
     let terms = bytes as u64 / BYTES;
@@ -249,7 +249,7 @@ pub fn kept() -> u64 {
     RESOURCE_USE.with(|taken| taken.kept.get())
 }
 
-/// Releases the terms of a result that was passed on.
+/// Releases the terms of a result that has been passed on.
 pub fn forget_kept() {
     release(RESOURCE_USE.with(|taken| taken.kept.take()));
 }
@@ -262,7 +262,7 @@ pub fn end_by(stop: Stop) {
     }
 }
 
-/// Begins an expression that makes texts, which count until [`end`]. Returns the argument for
+/// Begins an expression that creates texts. They count until [`end`]. Returns the argument for
 /// `end`.
 pub fn begin() -> u64 {
     RESOURCE_USE.with(|taken| {
@@ -271,7 +271,7 @@ pub fn begin() -> u64 {
     })
 }
 
-/// Ends an expression that makes texts.
+/// Ends an expression that creates texts.
 pub fn end(before: u64) {
     RESOURCE_USE.with(|taken| {
         taken.open.set(taken.open.get().saturating_sub(1));

@@ -1,10 +1,10 @@
-//! Position and cause of syntax errors in a query.
+//! Position and cause of a syntax error in a query.
 //!
 //! - In: a text that the parser rejects, and the error. Out: the position of the first unexpected
 //!   word, and a sentence that explains it.
-//! - Cost: a binary search that parses part of the text in each step. The library reports the
-//!   alternative that it tried last, which may come after the actual error, and uses the terms of
-//!   its grammar.
+//! - Cost: a binary search that parses part of the text in each step. This is needed because the
+//!   library reports the last alternative that it tried, which may be after the actual error, in
+//!   terms of its grammar.
 
 use std::ops::Range;
 
@@ -16,12 +16,12 @@ use super::parse::QueryError;
 /// after these spaces. Otherwise it fails at the invalid part, or after it by at most the length of
 /// the longest keyword.
 const ROOM: usize = 64;
-/// Size in bytes above which a text is too long to be parsed repeatedly.
+/// Maximum size in bytes of a text that is parsed repeatedly.
 const LONG: usize = 1 << 16;
-/// Longest word shown in an error, in characters.
+/// Maximum length of a word in an error, in characters.
 const SHOWN: usize = 40;
 
-/// Sentences of the library, and clearer replacements.
+/// The library's sentences, and clearer replacements.
 const PLAINER: [(&str, &str); 3] = [
     (
         "the SELECT contains a variable that is unbound",
@@ -37,8 +37,8 @@ const PLAINER: [(&str, &str); 3] = [
     ),
 ];
 
-/// Returns the term that is missing before the end of a triple, if `word` ends one. `before` are
-/// the preceding words.
+/// Returns a sentence about the term that is missing before the end of a triple, if `word` ends a
+/// triple. `before` contains the preceding words.
 fn missing_term(text: &str, before: &[Range<usize>], word: &str) -> Option<String> {
     if !matches!(word, "}" | "." | ";" | ",") {
         return None;
@@ -56,20 +56,20 @@ fn missing_term(text: &str, before: &[Range<usize>], word: &str) -> Option<Strin
         .count();
     let mark = before.iter().rev().find(is_mark)?;
     let last = shortened(&text[before.last()?.clone()]);
-    let known = match &text[mark.clone()] {
+    let term_count = match &text[mark.clone()] {
         "{" | "." => terms,
         ";" => terms + 1,
         _ => return None,
     };
-    match known {
+    match term_count {
         1 => Some(format!("expected a predicate after {last}")),
         2 if terms > 0 => Some(format!("expected an object after {last}")),
         _ => None,
     }
 }
 
-/// Finds the position and the cause of an error. `error` is the message of the library: "error at
-/// LINE:COLUMN: what it expected". `is_declared` returns whether a prefix is declared.
+/// Finds the position and cause of an error. `error` is the library's message, "error at
+/// LINE:COLUMN: EXPECTATION". `is_declared` returns whether a prefix is declared.
 pub fn diagnose(
     text: &str,
     error: &str,
@@ -90,21 +90,21 @@ pub fn diagnose(
             position: Some(position(text, word.start)),
         };
     }
-    let goes_on = |count: usize| {
+    let is_valid_start = |count: usize| {
         let end = count.checked_sub(1).map_or(0, |last| words[last].end);
         begins(&text[..end], parser)
     };
     // Find the first word that cannot follow the text before it.
-    let (mut known, mut wrong) = (0, words.len() + 1);
-    while wrong - known > 1 {
-        let middle = known.midpoint(wrong);
-        if goes_on(middle) {
-            known = middle;
+    let (mut valid, mut invalid) = (0, words.len() + 1);
+    while invalid - valid > 1 {
+        let middle = valid.midpoint(invalid);
+        if is_valid_start(middle) {
+            valid = middle;
         } else {
-            wrong = middle;
+            invalid = middle;
         }
     }
-    let word = words.get(known).cloned();
+    let word = words.get(valid).cloned();
     let start = word.as_ref().map_or(text.len(), |word| word.start);
     let shown = word.map(|word| shortened(&text[word]));
     let reason = match (sentence(error), shown) {
@@ -137,12 +137,12 @@ pub fn diagnose(
             Some(name) if word == "}" => {
                 format!("BIND gives {name} a value, but it already has one")
             }
-            _ => missing_term(text, &words[..known], &word)
+            _ => missing_term(text, &words[..valid], &word)
                 .unwrap_or_else(|| format!("'{word}' is not expected here")),
         },
         (None, None) => "the query ends before it is complete".to_owned(),
     };
-    // Errors that concern the complete query are reported at its end.
+    // The library reports errors about the entire query at its end.
     let is_whole = ["the SELECT", "SELECT *", "duplicated"]
         .iter()
         .any(|beginning| reason.starts_with(beginning));
@@ -157,8 +157,8 @@ pub fn diagnose(
     }
 }
 
-/// Returns the position of the only word for which `is_meant` is true, or `None` if there are
-/// several or none.
+/// Returns the position of the only word for which `is_meant` is true, or `None` if there is not
+/// exactly one.
 pub fn find(text: &str, is_meant: impl Fn(&str) -> bool) -> Option<(u64, u64)> {
     let words = words(text);
     let mut found = words.iter().filter(|word| is_meant(&text[(*word).clone()]));
@@ -166,7 +166,7 @@ pub fn find(text: &str, is_meant: impl Fn(&str) -> bool) -> Option<(u64, u64)> {
     found.next().is_none().then(|| position(text, first.start))
 }
 
-/// Returns the variable of a `BIND` at the end of a text, if it also occurs earlier.
+/// Returns the variable of a `BIND` at the end of a text, if the variable also occurs earlier.
 fn overridden(text: &str) -> Option<&str> {
     let at = text.rfind("BIND").or_else(|| text.rfind("bind"))?;
     let (before, bind) = text.split_at(at);
@@ -174,11 +174,11 @@ fn overridden(text: &str) -> Option<&str> {
     let name = &name[name.rfind(['?', '$'])?..];
     let is_name = |text: &str| text.chars().all(|one| one.is_alphanumeric() || one == '_');
     let mut found = before.match_indices(name);
-    let stands = found.any(|(at, _)| {
+    let occurs_earlier = found.any(|(at, _)| {
         let next = before[at + name.len()..].chars().next();
         next.is_none_or(|next| !is_name(next.encode_utf8(&mut [0; 4])))
     });
-    (is_name(&name[1..]) && stands).then_some(name)
+    (is_name(&name[1..]) && occurs_earlier).then_some(name)
 }
 
 /// Whether a text can be the beginning of a query.
@@ -192,14 +192,14 @@ fn begins(text: &str, parser: &SparqlParser) -> bool {
     located(&error).is_some_and(|(found, _)| found >= end)
 }
 
-/// Splits an error of the library into its position and its expectation.
+/// Splits an error of the library into position and expectation.
 fn located(error: &str) -> Option<((u64, u64), &str)> {
     let (position, expected) = error.strip_prefix("error at ")?.split_once(": ")?;
     let (line, column) = position.split_once(':')?;
     Some(((line.parse().ok()?, column.parse().ok()?), expected))
 }
 
-/// Returns the part of an error that is a sentence. The rest of the expectations are tokens of the
+/// Returns the part of an error that is a sentence. The other expectations are tokens of the
 /// grammar.
 fn sentence(error: &str) -> Option<&str> {
     let Some((_, expected)) = located(error) else {
@@ -229,8 +229,7 @@ fn shortened(word: &str) -> String {
     safe.chain(rest.chars()).collect()
 }
 
-/// Returns the line and the column of a byte offset, both from 1. The column is counted in
-/// characters.
+/// Returns the line and column of a byte offset, both from 1. Columns are counted in characters.
 fn position(text: &str, at: usize) -> (u64, u64) {
     let before = &text[..at];
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -238,7 +237,7 @@ fn position(text: &str, at: usize) -> (u64, u64) {
     (line, before[line_start..].chars().count() as u64 + 1)
 }
 
-/// Splits a text into words: IRIs, strings, brackets, punctuation, and everything between them.
+/// Splits a text into words: IRIs, strings, brackets, punctuation, and everything in between.
 fn words(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut words = Vec::new();
@@ -284,7 +283,7 @@ fn is_open(word: &str) -> bool {
 }
 
 /// Returns the length in bytes of the string at the start of a text. An unterminated string extends
-/// to the end of the line, or of the text if it has long quotes.
+/// to the end of the line or, if it has long quotes, to the end of the text.
 fn string(text: &str) -> usize {
     let bytes = text.as_bytes();
     let quote = bytes[0];

@@ -1,10 +1,10 @@
 //! Classes of equal terms in a batch.
 //!
-//! - In: the terms in the quads of a batch. Out: the class of equal terms for each of them, and the
+//! - In: the terms in the quads of a batch. Out: the class of equal terms for each term, and the
 //!   class of a query term.
 //! - Cost: each distinct term is hashed once per batch.
 //! - Law: terms are equal as defined by RDF 1.2, so language tags are compared case-insensitively.
-//!   Blank nodes are compared by label, so a class means the same blank node only within one
+//!   Blank nodes are compared by label, so a class represents the same blank node only within one
 //!   message.
 
 use std::hash::{Hash, Hasher};
@@ -23,7 +23,7 @@ pub const DEFAULT_GRAPH: u32 = TermId::DEFAULT_GRAPH.0;
 pub const UNBOUND: u32 = u32::MAX;
 const RDF_LANG_STRINGS: u8 = flags::LTR | flags::RTL;
 
-/// Content of a term, used to find equal terms.
+/// The content of a term, used to find equal terms.
 #[derive(Clone, Copy)]
 pub(super) enum Content<'a> {
     DefaultGraph,
@@ -68,8 +68,8 @@ impl Content<'_> {
     }
 }
 
-/// Returns the content of a term in a table. `class` returns the classes of the parts of a triple
-/// term.
+/// Returns the content of a term in a term table. `class` returns the class of each part of a
+/// triple term.
 pub(super) fn content(
     table: &TermTable,
     id: TermId,
@@ -92,14 +92,16 @@ pub(super) fn content(
     }
 }
 
-/// Index of classes by the content of their terms.
+/// An index of classes by the content of their terms.
 #[derive(Default)]
 pub(super) struct ClassIndex(HashTable<(u64, u32)>);
 
 impl ClassIndex {
-    /// Returns the class with this hash for which `of` is true.
-    pub fn find(&self, hash: u64, of: impl Fn(u32) -> bool) -> Option<u32> {
-        let found = self.0.find(hash, |entry| entry.0 == hash && of(entry.1));
+    /// Returns the class with this hash for which `is_same` is true.
+    pub fn find(&self, hash: u64, is_same: impl Fn(u32) -> bool) -> Option<u32> {
+        let found = self
+            .0
+            .find(hash, |entry| entry.0 == hash && is_same(entry.1));
         found.map(|entry| entry.1)
     }
 
@@ -111,12 +113,12 @@ impl ClassIndex {
 /// Classes of equal terms in a batch.
 pub struct Dictionary<'b> {
     table: &'b TermTable,
-    /// Class of each term in the table, or [`UNBOUND`] if the term is not in a quad.
+    /// Class of each term in the term table, or [`UNBOUND`] if the term is not in a quad.
     classes: Vec<u32>,
     /// Hash of each class, which is the same in every batch.
     hashes: Vec<u32>,
     index: ClassIndex,
-    /// Whether a class has terms with different spellings.
+    /// Whether any class has terms with different spellings.
     varies: bool,
 }
 
@@ -144,9 +146,9 @@ impl<'b> Dictionary<'b> {
 
     /// Adds a term and returns its class. The recursion depth is the nesting depth of triple terms.
     fn add(&mut self, id: TermId) -> u32 {
-        let known = self.classes[id.index()];
-        if known != UNBOUND {
-            return known;
+        let class = self.classes[id.index()];
+        if class != UNBOUND {
+            return class;
         }
         let table = self.table;
         let what = content(table, id, |part| self.add(part));
@@ -189,22 +191,22 @@ impl<'b> Dictionary<'b> {
         self.hashes[class as usize]
     }
 
-    /// Returns the number of terms in the table. Every class is less than this number.
+    /// Returns the number of terms in the term table. Every class is less than this number.
     pub fn terms(&self) -> u32 {
         self.classes.len() as u32
     }
 
-    /// Whether a class has terms with different spellings.
+    /// Whether any class has terms with different spellings.
     pub fn varies(&self) -> bool {
         self.varies
     }
 
-    /// Returns the table of terms.
+    /// Returns the term table.
     pub fn table(&self) -> &'b TermTable {
         self.table
     }
 
-    /// Returns the class of a term, if the batch contains an equal term.
+    /// Returns the class of a query term, if the batch contains an equal term.
     pub fn find(&self, term: &Term) -> Option<u32> {
         let what = match term {
             Term::Triple(triple) => Content::Triple([
@@ -218,7 +220,8 @@ impl<'b> Dictionary<'b> {
         self.index.find(what.hash(), is)
     }
 
-    /// Returns the class of a term, if the representative term of the class has the same spelling.
+    /// Returns the class of a query term, if the representative term of the class has the same
+    /// spelling.
     pub fn find_as_written(&self, term: &Term) -> Option<u32> {
         self.find(term).filter(|class| self.writes(*class, term))
     }
@@ -228,14 +231,14 @@ impl<'b> Dictionary<'b> {
         !may_vary(term) || self.term(class).as_ref() == Some(term)
     }
 
-    /// Returns a term of the table as written. Returns `None` for a triple term that is not valid
-    /// in RDF 1.2, such as one with a literal as its subject.
+    /// Returns a term of the term table as written. Returns `None` for a triple term that is
+    /// invalid in RDF 1.2, for example if its subject is a literal.
     pub fn term(&self, id: u32) -> Option<Term> {
         self.read(id, false)
     }
 
-    /// Returns a term of the table as expressions use it, with lower-case tags like those of
-    /// queries. Returns `None` in the same cases as `term`.
+    /// Returns a term of the term table as expressions use it, with lower-case language tags like
+    /// those of queries. Returns `None` in the same cases as `term`.
     pub fn value(&self, id: u32) -> Option<Term> {
         self.read(id, true)
     }
@@ -306,7 +309,7 @@ pub(super) fn simple(term: &Term) -> Content<'_> {
     }
 }
 
-/// Returns the hash of a query term, equal to [`Dictionary::hash`] of its class.
+/// Returns the hash of a query term. It is equal to [`Dictionary::hash`] of the term's class.
 pub fn hash_of(term: &Term) -> u32 {
     match term {
         Term::Triple(triple) => triple_hash([
@@ -324,7 +327,7 @@ fn triple_hash(parts: [u32; 3]) -> u32 {
     (state.finish() >> 32) as u32
 }
 
-/// Whether a term can be equal to a term with another spelling.
+/// Whether a term can be equal to a term with a different spelling.
 pub fn may_vary(term: &Term) -> bool {
     match term {
         Term::Literal(literal) => literal.language().is_some(),
@@ -342,7 +345,7 @@ pub(super) const fn direction(direction: Option<BaseDirection>) -> u8 {
     }
 }
 
-/// Converts a text of a table, which is valid UTF-8.
+/// Converts a text of the term table, which is valid UTF-8.
 fn owned(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }

@@ -1,9 +1,9 @@
 //! Evaluation of queries on each message of a batch separately.
 //!
-//! - In: a query, and batches. Out: rows, triples or answers of each message, in order.
-//! - Cost: a dictionary per batch, and the cost of the query on each message.
-//! - Law: the result of a message depends only on that message. If an evaluation stops early, the
-//!   results of the messages before it are complete.
+//! - In: a query, and batches. Out: the rows, triples or answer for each message, in order.
+//! - Cost: one dictionary per batch, plus the cost of the query on each message.
+//! - Law: the result for a message depends only on that message. If an evaluation stops early, the
+//!   results for the messages before it are complete.
 
 use std::time::Duration;
 
@@ -23,22 +23,24 @@ use super::rows::SolutionRows;
 use super::stack::with_stack;
 use super::view::View;
 
-/// Number of rows or triples after which no further message is added to the current result.
+/// Number of rows or triples after which no further message is evaluated for the same result.
 const ENOUGH: usize = 1 << 16;
-/// Number of result terms after which no further message is added: about 64 MiB.
+/// Number of result terms after which no further message is evaluated for the same result. They
+/// take about 64 MiB.
 const KEPT: u64 = 1 << 20;
-/// Number of cells in rows that count as one term.
+/// Number of row cells that count as one term.
 pub(super) const CELLS: u64 = 4;
 /// Messages with at most this number of quads reuse the query plan.
 const FEW_QUADS: usize = 16;
-/// Queries with more parts than this take too long to plan.
+/// Maximum number of parts of a query that is planned for each message. Planning more takes too
+/// long.
 const MANY_PARTS: usize = 100;
 /// Time limit for planning, which cannot be cancelled.
 const PLANNING_LIMIT: Duration = Duration::from_millis(100);
 /// Maximum number of triples for which duplicates are found by linear search.
 const FEW: usize = 16;
 
-/// Callback that is called periodically.
+/// A callback that is called periodically.
 type Check = Box<dyn Fn(&Cancel) + Send + Sync>;
 
 /// A query that is ready to be evaluated.
@@ -52,7 +54,7 @@ pub struct Evaluation {
     /// Called periodically while messages are evaluated, on the calling thread.
     check: Option<Check>,
     evaluator: QueryEvaluator,
-    /// Evaluator for messages on which the query costs less than a better plan.
+    /// Evaluator for small messages, for which a better plan would cost more than the query.
     plain: QueryEvaluator,
     /// Plan for matching the pattern without the evaluator, if it is supported.
     plan: Option<Plan>,
@@ -64,13 +66,13 @@ pub struct Progress {
     /// Index of the first message in the batch that was not evaluated. If `stop` is set, it refers
     /// to this message.
     pub done: usize,
-    /// Reason for stopping early.
+    /// Reason why the evaluation stopped early.
     pub stop: Option<Stop>,
-    /// Whether a message had named graphs.
+    /// Whether any message had named graphs.
     pub has_named: bool,
 }
 
-/// Triples of messages, as cells.
+/// Triples of messages as cells.
 #[derive(Default)]
 pub struct Triples {
     /// All triples, without duplicates within a message.
@@ -80,7 +82,7 @@ pub struct Triples {
 }
 
 impl Triples {
-    /// Adds the triples of a message and removes duplicates.
+    /// Adds the triples of a message without duplicates.
     pub(super) fn add(&mut self, give: impl FnOnce(&mut dyn FnMut([u32; 3]))) {
         let start = self.triples.len();
         let mut seen = FxHashSet::default();
@@ -96,7 +98,7 @@ impl Triples {
                 seen.insert(triple)
             };
             if is_new {
-                // If there are many, they are also stored in a set.
+                // If there are many triples, they are also stored in a set.
                 budget::keep(1);
                 triples.push(triple);
             }
@@ -148,8 +150,8 @@ impl Evaluation {
     /// Prepares a query. Supported patterns are matched natively if `native` is true.
     pub fn new(query: Query, limits: Limits, native: bool) -> Self {
         let cancel = Cancel::default();
-        // Constant expressions are evaluated here. If one exceeds a limit, it is evaluated again
-        // for each message and fails there.
+        // Constant expressions are evaluated here. An expression that exceeds a limit is evaluated
+        // again for each message and fails there.
         let short = Limits {
             timeout: Some(
                 limits
@@ -183,7 +185,7 @@ impl Evaluation {
         self
     }
 
-    /// Whether the pattern is matched without the evaluator.
+    /// Whether the pattern is matched without the SPARQL evaluator.
     pub fn is_native(&self) -> bool {
         self.plan.is_some()
     }
@@ -202,14 +204,14 @@ impl Evaluation {
             rows.messages.extend(messages);
             Ok(rows.messages.len() < ENOUGH && budget::kept() < KEPT)
         });
-        // Remove the cells of a message that was not finished.
+        // Remove the cells of an incomplete message.
         rows.cells
             .truncate(rows.messages.len() * self.query.variables.len());
         progress
     }
 
-    /// Appends the triples that the template makes of messages, starting at `from`, until there are
-    /// enough triples. Terms that no quad contains are added to `rows`.
+    /// Appends the triples that the template creates from messages, starting at `from`, until there
+    /// are enough triples. Terms that no quad contains are added to `rows`.
     pub fn triples(
         &self,
         batch: &MessageBatch,
@@ -242,13 +244,13 @@ impl Evaluation {
             rows.cells = cells;
             Ok(made.triples.len() < ENOUGH && budget::kept() < KEPT)
         });
-        // Remove the triples of a message that was not finished.
-        let whole = made.ends.last().copied().unwrap_or_default();
-        made.triples.truncate(whole);
+        // Remove the triples of an incomplete message.
+        let complete = made.ends.last().copied().unwrap_or_default();
+        made.triples.truncate(complete);
         progress
     }
 
-    /// Appends, for each message starting at `from`, whether the query is true for it.
+    /// Appends for each message, starting at `from`, whether the query is true for it.
     pub fn answers(&self, batch: &MessageBatch, from: usize, answers: &mut Vec<bool>) -> Progress {
         let mut rows = SolutionRows::default();
         self.each(batch, from, |scene, matcher, _| {
@@ -293,9 +295,9 @@ impl Evaluation {
                 progress.has_named |= scene.message.has_named;
                 let work = || work(&scene, &mut matcher, index);
                 match budget::within(&self.limits, &self.cancel, work) {
-                    Ok(goes_on) => {
+                    Ok(continues) => {
                         progress.done += 1;
-                        if !goes_on {
+                        if !continues {
                             break;
                         }
                     }
@@ -361,7 +363,7 @@ impl Evaluation {
         let mut cells = std::mem::take(&mut rows.cells);
         let (mut before, weight) = (0, self.weight());
         let found = matcher.run(dictionary, message, most, &mut cells, &mut |found| {
-            // If there is no new row, many quads were checked.
+            // If there is no new row, many quads have been checked.
             if found == before {
                 budget::check_time();
             } else {
@@ -386,7 +388,7 @@ impl Evaluation {
         found
     }
 
-    /// Memory used by the cells of a row, in terms.
+    /// Memory use of a row's cells, as a number of terms.
     pub(super) fn weight(&self) -> u64 {
         1 + self.query.variables.len() as u64 / CELLS
     }

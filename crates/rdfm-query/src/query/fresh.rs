@@ -1,7 +1,7 @@
-//! Labels for the blank nodes that a query makes.
+//! Labels for the blank nodes that a query creates.
 //!
-//! - In: the quads of a message. Out: labels that none of its blank nodes has.
-//! - Law: labels depend only on the message and on the number of labels requested before.
+//! - In: the quads of a message. Out: labels that differ from those of the message's blank nodes.
+//! - Law: labels depend only on the message and on the number of previous requests.
 
 use oxrdf::BlankNode;
 use rdfm_core::model::term::{TermId, TermKind};
@@ -10,19 +10,19 @@ use rustc_hash::FxHashMap;
 use super::budget;
 use super::dictionary::{Dictionary, UNBOUND};
 
-/// Source of labels for new blank nodes in a message.
+/// A source of labels for new blank nodes in a message.
 #[derive(Default)]
 pub struct FreshLabels {
     /// Prefix of the labels, set by the first request.
     prefix: Option<String>,
     made: u64,
-    /// Numbers of the nodes that `BNODE()` made. Their original labels are random.
+    /// Numbers of the nodes that `BNODE()` created. Their original labels are random.
     numbers: FxHashMap<BlankNode, u64>,
 }
 
 impl FreshLabels {
-    /// Returns a new node. Its label is `b`, any characters needed to differ from the labels in
-    /// `classes`, and a number.
+    /// Returns a new node. Its label consists of `b`, any characters needed to differ from the
+    /// labels in `classes`, and a number.
     pub fn node(
         &mut self,
         dictionary: &Dictionary<'_>,
@@ -32,7 +32,7 @@ impl FreshLabels {
         self.numbered(self.made, dictionary, classes)
     }
 
-    /// Returns the replacement for a node that `BNODE()` made.
+    /// Returns the replacement for a node that `BNODE()` created.
     pub fn of(
         &mut self,
         node: BlankNode,
@@ -67,8 +67,8 @@ impl FreshLabels {
     }
 }
 
-/// Whether a term is or contains a blank node whose label has this prefix. Recursion is as deep as
-/// triple terms nest.
+/// Whether a term is or contains a blank node whose label has this prefix. The recursion depth is
+/// the nesting depth of triple terms.
 fn has_label(dictionary: &Dictionary<'_>, id: TermId, prefix: &str) -> bool {
     let table = dictionary.table();
     if id.0 == UNBOUND {

@@ -1,11 +1,11 @@
-//! Functions and aggregates that replace those of `spareval`, which have no limits.
+//! Replacements for the functions and aggregates of `spareval` that have no limits.
 //!
 //! - In: a query; the arguments of `CONCAT`, `ENCODE_FOR_URI`, `REGEX` and `REPLACE`, and the
-//!   values of `GROUP_CONCAT` and `SAMPLE`. Out: a query that calls these functions; the same
-//!   results as from `spareval`.
+//!   values of `GROUP_CONCAT` and `SAMPLE`. Out: a query that calls the replacements, which return
+//!   the same results as `spareval`.
 //! - Cost: each thread caches the most recently used regular expressions.
 //! - Law: a text counts towards the limit while it grows and as long as it is part of an
-//!   expression, so no expression uses more memory than a message may take.
+//!   expression. No expression therefore uses more memory than a message may use.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -25,7 +25,7 @@ use super::parse::QueryError;
 use super::view::length;
 use super::walk::{QueryPart, walk};
 
-/// Size limit of a regular expression, the same as in `spareval`.
+/// Size limit of a compiled regular expression in bytes, the same as in `spareval`.
 const REGEX_BYTES: usize = 1_000_000;
 const REPLACE: &str = "urn:uuid:00000000-0000-0000-0001-000000000000";
 /// Name of the function that wraps the value of `SAMPLE`.
@@ -34,12 +34,12 @@ const CONCAT: &str = "urn:uuid:00000000-0000-0000-0006-000000000000";
 const ENCODE: &str = "urn:uuid:00000000-0000-0000-0007-000000000000";
 /// Name of the replacement for `REGEX`.
 pub(super) const REGEX: &str = "urn:uuid:00000000-0000-0000-0008-000000000000";
-/// Names of the functions that begin and end an expression that makes texts.
+/// Names of the functions that begin and end an expression that creates texts.
 const BEGIN: &str = "urn:uuid:00000000-0000-0000-0009-000000000000";
 const END: &str = "urn:uuid:00000000-0000-0000-000a-000000000000";
-/// Number of compiled expressions in the cache. Each takes a few MB at most.
+/// Maximum number of compiled expressions in the cache. Each takes at most a few MB.
 const MAX_CACHED: usize = 64;
-/// Bytes of text that are scanned between two checks of the clock.
+/// Number of bytes of text that are scanned between two checks of the clock.
 const SCANNED: usize = 1 << 16;
 /// Datatypes of texts.
 pub(super) const TEXTS: [NamedNodeRef<'_>; 3] =
@@ -55,7 +55,8 @@ pub(super) struct Join {
 /// A replacement for a function of `spareval`.
 type Call = fn(&[Term]) -> Option<Term>;
 
-/// Returns an evaluator with the functions that a query calls. They are copied for each message.
+/// Returns an evaluator with only the functions that a query calls, because they are copied for
+/// each message.
 pub(super) fn evaluator(joins: &[Join], calls: &Calls) -> QueryEvaluator {
     let mut evaluator = with_order(QueryEvaluator::new(), calls);
     let begin = |_: &[Term]| Some(Literal::from(budget::begin().cast_signed()).into());
@@ -90,7 +91,7 @@ impl Calls {
     /// Returns the names that a pattern calls.
     ///
     /// # Errors
-    /// The query nests too deeply.
+    /// The query is nested too deeply.
     pub(super) fn of(pattern: &mut GraphPattern) -> Result<Self, QueryError> {
         let mut calls = Self::default();
         walk(QueryPart::Pattern(pattern), 0, &mut |part| {
@@ -127,7 +128,7 @@ impl Calls {
     }
 }
 
-/// Replaces a call of an unlimited function by its limited version.
+/// Replaces a call to an unlimited function by a call to its limited version.
 pub(super) fn limit(expression: &mut Expression) {
     if let Expression::FunctionCall(function, _) = expression {
         let ours = match function {
@@ -141,11 +142,11 @@ pub(super) fn limit(expression: &mut Expression) {
     }
 }
 
-/// Rewrites aggregates and expressions that make texts so that the texts are counted. Returns each
-/// `GROUP_CONCAT`.
+/// Rewrites aggregates and expressions that create texts so that the texts are counted. Returns all
+/// uses of `GROUP_CONCAT`.
 ///
 /// # Errors
-/// The query nests too deeply.
+/// The query is nested too deeply.
 pub(super) fn limit_texts(pattern: &mut GraphPattern) -> Result<Vec<Join>, QueryError> {
     let mut joins = Vec::new();
     let mut counted = 0;
@@ -203,7 +204,7 @@ fn limit_aggregate(
             *name = AggregateFunction::Custom(join_name(joins.len() - 1));
         }
         AggregateFunction::Sample => *expr = call(COUNTED, vec![expr.clone()]),
-        // Distinct values of a variable are counted while they are remembered.
+        // Distinct values of a variable are counted as long as they are stored.
         AggregateFunction::Count if *distinct && !matches!(expr, Expression::Variable(_)) => {
             *counted += 1;
             let variable = Variable::new_unchecked(format!("counted {counted}"));
@@ -226,7 +227,7 @@ fn call(name: &str, arguments: Vec<Expression>) -> Expression {
     Expression::FunctionCall(Function::Custom(NamedNode::new_unchecked(name)), arguments)
 }
 
-/// Wraps an expression so that its texts count until it ends, including when it fails.
+/// Wraps an expression so that its texts count until it ends, even if it fails.
 fn limit_expression(expression: &mut Expression) {
     match expression {
         Expression::And(left, right) | Expression::Or(left, right) => {
@@ -234,7 +235,7 @@ fn limit_expression(expression: &mut Expression) {
             limit_expression(right);
         }
         Expression::Not(inner) => limit_expression(inner),
-        other if makes_texts(other) => {
+        other if creates_texts(other) => {
             let inner = std::mem::replace(other, Expression::from(failed()));
             let value = Expression::Coalesce(vec![inner, failed().into()]);
             *other = call(END, vec![call(BEGIN, Vec::new()), value]);
@@ -248,9 +249,9 @@ fn failed() -> NamedNode {
     NamedNode::new_unchecked(END)
 }
 
-/// Whether an expression makes texts that may be longer than those in the data. Patterns inside it
-/// are handled separately.
-fn makes_texts(expression: &Expression) -> bool {
+/// Whether an expression creates texts that may be longer than those in the data. Patterns inside
+/// it are handled separately.
+fn creates_texts(expression: &Expression) -> bool {
     match expression {
         Expression::NamedNode(_)
         | Expression::Literal(_)
@@ -268,20 +269,22 @@ fn makes_texts(expression: &Expression) -> bool {
         | Expression::Add(a, b)
         | Expression::Subtract(a, b)
         | Expression::Multiply(a, b)
-        | Expression::Divide(a, b) => makes_texts(a) || makes_texts(b),
-        Expression::UnaryPlus(a) | Expression::UnaryMinus(a) | Expression::Not(a) => makes_texts(a),
-        Expression::If(a, b, c) => makes_texts(a) || makes_texts(b) || makes_texts(c),
-        Expression::In(a, list) => makes_texts(a) || list.iter().any(makes_texts),
-        Expression::Coalesce(list) => list.iter().any(makes_texts),
+        | Expression::Divide(a, b) => creates_texts(a) || creates_texts(b),
+        Expression::UnaryPlus(a) | Expression::UnaryMinus(a) | Expression::Not(a) => {
+            creates_texts(a)
+        }
+        Expression::If(a, b, c) => creates_texts(a) || creates_texts(b) || creates_texts(c),
+        Expression::In(a, list) => creates_texts(a) || list.iter().any(creates_texts),
+        Expression::Coalesce(list) => list.iter().any(creates_texts),
         Expression::FunctionCall(function, list) => {
             let makes = |name: &NamedNode| [CONCAT, ENCODE, REPLACE].contains(&name.as_str());
             matches!(function, Function::Custom(name) if makes(name))
-                || list.iter().any(makes_texts)
+                || list.iter().any(creates_texts)
         }
     }
 }
 
-/// Returns the value of an expression that began with [`BEGIN`].
+/// Ends an expression that began with [`BEGIN`], and returns its value.
 fn ended(given: &[Term]) -> Option<Term> {
     let [Term::Literal(before), value] = given else {
         return None;
@@ -291,14 +294,14 @@ fn ended(given: &[Term]) -> Option<Term> {
     (!is_failed).then(|| value.clone())
 }
 
-/// Returns a value and counts it from now on.
+/// Counts a value from now on, and returns it.
 fn counted(given: &[Term]) -> Option<Term> {
     let [value] = given else { return None };
     budget::acquire_bytes(length(value) as u64);
     Some(value.clone())
 }
 
-/// Concatenated texts. The result has a language or direction only if all of them share it.
+/// Concatenation of texts. The result has a language or direction only if all texts share it.
 #[derive(Default)]
 struct JoinedTexts {
     text: String,
@@ -311,8 +314,8 @@ impl JoinedTexts {
     fn push(&mut self, literal: &Literal, separator: &str) {
         let language = literal.language().map(|tag| (tag, literal.direction()));
         if self.has_text {
-            let known = self.language.as_ref();
-            if known.map(|(tag, direction)| (tag.as_str(), *direction)) != language {
+            let common = self.language.as_ref();
+            if common.map(|(tag, direction)| (tag.as_str(), *direction)) != language {
                 self.language = None;
             }
             self.text.push_str(separator);
@@ -362,7 +365,7 @@ struct GroupConcat {
     join: Join,
     joined: Option<JoinedTexts>,
     seen: FxHashSet<Term>,
-    /// Bytes counted so far.
+    /// Number of bytes counted so far.
     counted: u64,
 }
 
@@ -484,21 +487,23 @@ fn replace(regex: &Regex, text: &str, replacement: &str) -> String {
     let (mut result, mut copied, mut counted, mut scanned) = (String::new(), 0, 0, 0);
     let references = replacement.matches('$').count();
     for found in regex.captures_iter(text) {
-        let Some(whole) = found.get(0) else { continue };
-        // Each reference inserts at most the complete match.
-        let most = replacement.len() + references * whole.len();
+        let Some(matched) = found.get(0) else {
+            continue;
+        };
+        // Each reference inserts at most the entire match.
+        let most = replacement.len() + references * matched.len();
         let more = ((result.len() + most) as u64 / budget::BYTES).saturating_sub(counted);
         budget::acquire(more);
         counted += more;
-        // The search for a match may have scanned all of the remaining text.
+        // The search for a match may have scanned the entire remaining text.
         scanned += text.len() - copied;
         if scanned > SCANNED {
             scanned = 0;
             budget::check_time();
         }
-        result.push_str(&text[copied..whole.start()]);
+        result.push_str(&text[copied..matched.start()]);
         found.expand(replacement, &mut result);
-        copied = whole.end();
+        copied = matched.end();
     }
     result.push_str(&text[copied..]);
     budget::release(counted);
@@ -506,33 +511,33 @@ fn replace(regex: &Regex, text: &str, replacement: &str) -> String {
     result
 }
 
-/// A compiled regular expression, or a record that it is not valid.
+/// A compiled regular expression. `regex` is `None` if the expression is invalid.
 struct Compiled {
     pattern: String,
     flags: String,
     regex: Option<Regex>,
 }
 
-/// Calls `work` with a compiled expression. Returns `None` if the expression is not valid. Unwinds
-/// to [`budget::within`] if it is too large.
+/// Calls `work` with a compiled expression. Returns `None` if the expression is invalid. Unwinds to
+/// [`budget::within`] if the expression is too large.
 fn with_regex<T>(pattern: &str, flags: &str, work: impl FnOnce(&Regex) -> T) -> Option<T> {
     thread_local! {
-        /// Recently used expressions, the most recent first.
+        /// Recently used expressions, most recent first.
         static CACHE: RefCell<VecDeque<Compiled>> = const { RefCell::new(VecDeque::new()) };
     }
     let mut cache = CACHE.take();
     let is_same = |one: &Compiled| one.pattern == pattern && one.flags == flags;
-    let known = cache
+    let cached = cache
         .iter()
         .position(is_same)
         .and_then(|at| cache.remove(at));
-    let compiled = known.unwrap_or_else(|| Compiled {
+    let compiled = cached.unwrap_or_else(|| Compiled {
         pattern: pattern.to_owned(),
         flags: flags.to_owned(),
         regex: regex(pattern, flags).unwrap_or_else(|TooLarge| {
             budget::end_by(Stop::Failed(format!(
-                "a regular expression takes more than {} MB when it is compiled; make it shorter, or its repetitions \
-                 fewer",
+                "a regular expression takes more than {} MB when it is compiled; make it shorter, or use smaller \
+                 repetition counts",
                 REGEX_BYTES / 1_000_000
             )));
             None
@@ -548,12 +553,12 @@ fn with_regex<T>(pattern: &str, flags: &str, work: impl FnOnce(&Regex) -> T) -> 
 /// A regular expression takes too much memory.
 pub(super) struct TooLarge;
 
-/// Compiles a regular expression as `spareval` does. Returns `None` if it is not valid.
+/// Compiles a regular expression like `spareval`. Returns `None` if it is invalid.
 ///
 /// # Errors
-/// It takes too much memory.
+/// The expression takes too much memory.
 pub(super) fn regex(pattern: &str, flags: &str) -> Result<Option<Regex>, TooLarge> {
-    // Compiling takes milliseconds.
+    // Compilation takes milliseconds.
     budget::check_time();
     let mut builder = if flags.contains('q') {
         RegexBuilder::new(&regex::escape(pattern))
@@ -580,7 +585,7 @@ pub(super) fn regex(pattern: &str, flags: &str) -> Result<Option<Regex>, TooLarg
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
     use oxrdf::{BaseDirection, Dataset, NamedNode};
     use spareval::QueryResults;

@@ -1,8 +1,8 @@
 //! The quads of a message as a SPARQL dataset.
 //!
-//! - In: a message of a batch, and the graphs to query. Out: its quads by class, without
-//!   duplicates, in order.
-//! - Law: batch boundaries change only the numbers of the classes.
+//! - In: a message of a batch, and the graphs to query. Out: its quads as classes, in order and
+//!   without duplicates.
+//! - Law: batch boundaries affect only the numbers of the classes.
 
 use std::cell::OnceCell;
 
@@ -53,12 +53,14 @@ pub enum GraphClasses {
     AsTheyAre,
     /// The union of all graphs as the default graph, and all named graphs.
     Union,
-    /// The union of the first graphs as the default graph, and the second as named graphs.
+    /// The union of the first list of graphs as the default graph, and the second list as named
+    /// graphs.
     Named(Vec<u32>, Vec<u32>),
 }
 
 impl GraphClasses {
-    /// Whether the triples of a graph belong to the default graph, and whether it is a named graph.
+    /// Whether the triples of a graph belong to the default graph, and whether the graph is a named
+    /// graph.
     #[inline]
     fn has(&self, graph: u32) -> (bool, bool) {
         let is_default = graph == DEFAULT_GRAPH;
@@ -75,9 +77,9 @@ impl GraphClasses {
 pub struct Message {
     /// Quads in the order of their first occurrence.
     pub quads: Vec<Quad>,
-    /// Set of the quads, used to find duplicates if there are many quads.
+    /// Set of all quads, to find duplicates if there are many quads.
     seen: FxHashSet<Quad>,
-    /// For classes with several spellings, the term that this message uses.
+    /// The term that this message uses for each class with several spellings.
     written: FxHashMap<u32, u32>,
     /// Classes of the terms, computed on first use if there are many quads.
     present: OnceCell<FxHashSet<u32>>,
@@ -153,13 +155,13 @@ impl Message {
         }
     }
 
-    /// Returns the classes of its terms, with duplicates.
+    /// Returns the classes of the message's terms, with duplicates.
     pub fn classes(&self) -> impl Iterator<Item = u32> + Clone {
         self.quads.iter().flatten().copied()
     }
 
     /// Returns the class of a query term. Also returns `None` if only other messages contain the
-    /// term, with another spelling. The term then keeps the spelling of the query.
+    /// term, and with a different spelling. The term then keeps the spelling of the query.
     pub fn find(&self, dictionary: &Dictionary<'_>, term: &Term) -> Option<u32> {
         let class = dictionary.find(term)?;
         (dictionary.writes(class, term) || self.has(class)).then_some(class)

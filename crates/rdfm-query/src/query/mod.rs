@@ -1,6 +1,6 @@
 //! SPARQL queries over messages.
 //!
-//! - In: a query ([`parse`]), and batches of messages. Out: rows, triples or answers, for each
+//! - In: a query ([`parse`]), and message batches. Out: rows, triples or answers, either for each
 //!   message separately ([`evaluate`]) or for all messages as one dataset ([`whole`]).
 //! - Cost: each distinct term of a batch is hashed once ([`dictionary`]), plus the cost of the
 //!   query on each message.

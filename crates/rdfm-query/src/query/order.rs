@@ -1,16 +1,16 @@
-//! Order of terms for ORDER BY, MIN and MAX.
+//! Term order for ORDER BY, MIN and MAX.
 //!
-//! - In: a query, and terms. Out: the query with its sort expressions replaced by keys; the key of
-//!   each term, a text whose byte order is the order of the terms.
-//! - Law: the order is total and extends the order of SPARQL 1.1, section 15.1. The comparison of
-//!   the evaluator is not a total order for numbers mixed with texts of other datatypes, or for
-//!   dates with and without a time zone.
+//! - In: a query, and terms. Out: the query with its sort expressions replaced by keys, and a key
+//!   for each term. Keys are texts whose byte order is the term order.
+//! - Law: the order is total and extends the order of SPARQL 1.1, section 15.1. The evaluator's own
+//!   comparison is not a total order: it fails for numbers mixed with texts of other datatypes, and
+//!   for dates with and without a time zone.
 //!
-//! Blank nodes come first, then IRIs, literals and triple terms. Literals are ordered by kind:
-//! numbers, dates and times by datatype, durations, booleans, texts, and all others. Within a kind
-//! they are ordered by value, then by datatype, then by lexical form. A moment without a time zone
-//! is compared as if it were in UTC. Durations are compared by their end if they begin in September
-//! 1696, the first reference date of XML Schema.
+//! Blank nodes sort first, then IRIs, literals and triple terms. Literals are ordered by kind:
+//! numbers, dates and times by datatype, durations, booleans, texts, and all others. Literals of
+//! the same kind are ordered by value, then by datatype, then by lexical form. Dates and times
+//! without a time zone are compared as if they were in UTC. Durations are compared by their end if
+//! they began in September 1696, the first reference date of XML Schema.
 
 use std::fmt::Write as _;
 
@@ -33,7 +33,7 @@ use super::parse::QueryError;
 use super::walk::{QueryPart, walk};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
-/// Name of the function that marks the value of a variable as a sort key.
+/// Name of the function that converts the value of a variable to a sort key.
 const SORTED: &str = "urn:uuid:00000000-0000-0000-0003-000000000000";
 const MIN: &str = "urn:uuid:00000000-0000-0000-0004-000000000000";
 const MAX: &str = "urn:uuid:00000000-0000-0000-0005-000000000000";
@@ -45,10 +45,10 @@ const DAY: i128 = 86_400;
 /// Units of the fractional part per second.
 const UNIT: i128 = 1_000_000_000_000_000_000;
 
-/// Rewrites a query to sort by keys, and its aggregates to compare by keys.
+/// Rewrites a query to sort by keys, and its aggregates to compare keys.
 ///
 /// # Errors
-/// The query nests too deeply.
+/// The query is nested too deeply.
 pub(super) fn sort_by_keys(pattern: &mut GraphPattern) -> Result<(), QueryError> {
     let mut count = 0;
     walk(QueryPart::Pattern(pattern), 0, &mut |part| {
@@ -71,10 +71,10 @@ pub(super) fn sort_by_keys(pattern: &mut GraphPattern) -> Result<(), QueryError>
     })
 }
 
-/// Replaces an expression by the variable of its key. The expression is evaluated once for each
-/// row, because some, such as `RAND()`, return a different value on each call.
+/// Replaces an expression by the variable of its key. The expression is evaluated only once for
+/// each row, because expressions such as `RAND()` return a different value on each call.
 fn add_key(inner: &mut GraphPattern, by: &mut Expression, number: usize) {
-    // A space cannot occur in the name of a variable of the query.
+    // Variable names in the query cannot contain spaces.
     let mut extend = |name: &str, expression: Expression| {
         let variable = Variable::new_unchecked(format!("{name} {number}"));
         *inner = GraphPattern::Extend {
@@ -93,7 +93,7 @@ fn add_key(inner: &mut GraphPattern, by: &mut Expression, number: usize) {
     *by = extend("key", Expression::FunctionCall(name, vec![value]));
 }
 
-/// Rewrites `MIN` and `MAX` to compare by keys. They do not need to remove duplicate values.
+/// Rewrites `MIN` and `MAX` to compare keys. They do not need to remove duplicate values.
 fn compare_by_keys(aggregate: &mut AggregateExpression) {
     if let AggregateExpression::FunctionCall { name, distinct, .. } = aggregate {
         let ours = match name {
@@ -124,15 +124,15 @@ pub(super) fn with_order(mut evaluator: QueryEvaluator, calls: &Calls) -> QueryE
     evaluator
 }
 
-/// Whether a value represents the key of the variable that was read last.
+/// Whether a value represents the key of the last variable that was read.
 pub(super) fn is_marker(value: &ExpressionTerm) -> bool {
     matches!(value, ExpressionTerm::OtherTypedLiteral { datatype, .. } if datatype.as_str() == SORTED)
 }
 
-/// The smallest or the largest value of a group.
+/// The smallest or largest value of a group.
 struct Extreme {
     is_max: bool,
-    /// Value with its key.
+    /// The value and its key.
     found: Option<(String, Term)>,
 }
 
@@ -185,14 +185,14 @@ pub(super) fn key(term: &Term) -> String {
     key
 }
 
-/// Returns the key of a term in a table.
+/// Returns the key of a term in a term table.
 pub(super) fn key_of(table: &TermTable, id: TermId) -> String {
     let mut key = String::new();
     add_id(&mut key, table, id);
     key
 }
 
-/// Adds the key of a term. Recursion is as deep as triple terms nest.
+/// Adds the key of a term. The recursion depth is the nesting depth of triple terms.
 fn add_term(key: &mut String, term: &Term) {
     if let Term::Triple(triple) = term {
         key.push('4');
@@ -204,7 +204,8 @@ fn add_term(key: &mut String, term: &Term) {
     }
 }
 
-/// Adds the key of a term in a table. Recursion is as deep as triple terms nest.
+/// Adds the key of a term in a term table. The recursion depth is the nesting depth of triple
+/// terms.
 fn add_id(key: &mut String, table: &TermTable, id: TermId) {
     match content(table, id, |part| part.0) {
         Content::Triple(parts) => {
@@ -268,8 +269,7 @@ fn add_text(key: &mut String, text: &str) {
     key.push_str(END);
 }
 
-/// Adds the kind and the value of a literal. Returns `None` if the text is not valid for the
-/// datatype.
+/// Adds the kind and value of a literal. Returns `None` if the text is invalid for the datatype.
 fn add_value(key: &mut String, datatype: &str, text: &str) -> Option<()> {
     match datatype {
         "boolean" => {
@@ -308,14 +308,14 @@ fn add_value(key: &mut String, datatype: &str, text: &str) -> Option<()> {
 }
 
 /// Adds a double. Numbers are first compared by the nearest double, as SPARQL does if one of them
-/// is a double. This never contradicts the order of their exact values.
+/// is a double. This is consistent with the order of their exact values.
 fn add_double(key: &mut String, value: f64) {
     add_nearest(key, value);
     key.push('0');
 }
 
 fn add_nearest(key: &mut String, value: f64) {
-    // Both zeros are equal, and all NaN values come last.
+    // Both zeros are equal, and all NaN values sort last.
     let value = if value == 0.0 { 0.0 } else { value };
     let bits = value.to_bits();
     let ordered = match (value.is_nan(), value.is_sign_negative()) {
@@ -330,28 +330,28 @@ fn add_nearest(key: &mut String, value: f64) {
 fn add_decimal(key: &mut String, text: &str) -> Option<()> {
     let is_negative = text.starts_with('-');
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
-    let mut digits = whole.bytes().chain(fraction.bytes());
+    let (integer, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let mut digits = integer.bytes().chain(fraction.bytes());
     if unsigned.trim_start_matches('.').is_empty() || !digits.all(|byte| byte.is_ascii_digit()) {
         return None;
     }
     add_nearest(key, text.parse().ok()?);
     key.push('1');
-    let whole = whole.trim_start_matches('0');
-    let (digits, zeros) = if whole.is_empty() {
+    let integer = integer.trim_start_matches('0');
+    let (digits, zeros) = if integer.is_empty() {
         let digits = fraction.trim_start_matches('0');
         (digits.to_owned(), fraction.len() - digits.len())
     } else {
-        (format!("{whole}{fraction}"), 0)
+        (format!("{integer}{fraction}"), 0)
     };
     let digits = digits.trim_end_matches('0');
     if digits.is_empty() {
         key.push('1');
         return Some(());
     }
-    // Ordered by sign, then by the position of the first digit, then by the digits. Below zero, all
-    // but the sign is inverted.
-    let exponent = (1_u64 << 63) + whole.len() as u64 - zeros as u64;
+    // Numbers are ordered by sign, then by the position of the first digit, then by the digits. For
+    // negative numbers everything except the sign is inverted.
+    let exponent = (1_u64 << 63) + integer.len() as u64 - zeros as u64;
     if is_negative {
         let _ = write!(key, "0{:016x}", !exponent);
         key.extend(digits.bytes().map(|digit| char::from(b'0' + b'9' - digit)));
@@ -362,7 +362,7 @@ fn add_decimal(key: &mut String, text: &str) -> Option<()> {
     Some(())
 }
 
-/// Adds a moment in the encoding of `oxsdatatypes`: seconds, and a time zone.
+/// Adds a date or time in the encoding of `oxsdatatypes`: seconds, and a time zone.
 fn add_moment(key: &mut String, kind: char, bytes: [u8; 18]) {
     let mut seconds = [0; 16];
     seconds.copy_from_slice(&bytes[..16]);
@@ -384,10 +384,10 @@ fn add_duration(key: &mut String, value: Duration) {
     add_integer(key, months.into());
 }
 
-/// Number of the first day of a month in the Gregorian calendar. Months are counted from January of
-/// the year 0.
+/// Day number of the first day of a month in the Gregorian calendar. Months are counted from
+/// January of the year 0.
 fn first_day(months: i128) -> i128 {
-    // Years that begin in March have their leap day at the end.
+    // If years begin in March, the leap day is the last day of the year.
     let months = months - 2;
     let (year, month) = (months.div_euclid(12), months.rem_euclid(12));
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
@@ -401,7 +401,7 @@ fn add_integer(key: &mut String, value: i128) {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
     use oxrdf::{BlankNode, Literal, NamedNode, Term, Triple};
 
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_of_terms_are_in_order() {
+    fn term_kinds_are_ordered() {
         let node = NamedNode::new_unchecked("http://e/a");
         let tagged = |tag| Literal::new_language_tagged_literal_unchecked("a", tag).into();
         let triple = |object| Triple::new(node.clone(), node.clone(), object).into();
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_in_order_of_their_exact_values() {
+    fn numbers_are_ordered_by_exact_value() {
         let numbers = [
             ("double", "-INF"),
             ("decimal", "-123456789012345678901234567890.5"),
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_and_durations_are_in_order_of_their_values() {
+    fn moments_and_durations_are_ordered_by_value() {
         let sorted = |datatype: &str, texts: &[&str]| {
             let keys: Vec<_> = texts
                 .iter()

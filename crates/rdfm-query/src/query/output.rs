@@ -1,7 +1,7 @@
-//! Batches of rows and of messages, built from the results of a query.
+//! Row batches and message batches, built from query results.
 //!
 //! - In: rows or triples, as cells. Out: batches with their own terms, numbered consecutively.
-//! - Law: messages created by a query use the namespaces of their source, and those that the query
+//! - Law: messages created by a query have the namespaces of their source and those that the query
 //!   declares.
 
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl RowOutput {
         }
     }
 
-    /// Returns the batch of rows for one source batch. If there are no rows, it contains only the
+    /// Returns the rows for one source batch. If there are none, the result contains only the
     /// variables.
     ///
     /// # Errors
@@ -84,8 +84,7 @@ impl Default for MessageOutput {
 }
 
 impl MessageOutput {
-    /// Returns a batch of the messages for one source batch, starting at `from`; `None` without
-    /// messages.
+    /// Returns the messages for one source batch, starting at `from`, or `None` if there are none.
     ///
     /// # Errors
     /// The messages are too large.
@@ -124,7 +123,7 @@ impl MessageOutput {
         Ok(self.copied.builder.take())
     }
 
-    /// Returns a batch with one message for each row of a complete log.
+    /// Returns a batch with one message for each row of an entire log.
     ///
     /// # Errors
     /// The messages are too large.
@@ -148,7 +147,7 @@ impl MessageOutput {
         Ok(self.copied.builder.take())
     }
 
-    /// Declares the namespaces of a query, once.
+    /// Declares the namespaces of a query, but only once.
     fn declare(&mut self, query: &Query) -> Result<(), LimitExceeded> {
         if !self.begun {
             self.begun = true;

@@ -1,8 +1,8 @@
-//! Parsing of queries to algebra, and checks for unsupported queries.
+//! Parses queries to algebra, and rejects unsupported queries.
 //!
-//! - In: the text of a query. Out: a [`Query`], or the position and the cause of the error.
-//! - Law: a query neither accesses the network nor changes anything. `NOW()` is the time at which
-//!   the query was parsed, for all messages.
+//! - In: the text of a query. Out: a [`Query`], or the position and cause of the error.
+//! - Law: a query neither accesses the network nor changes anything. `NOW()` is the time when the
+//!   query was parsed, and is the same for all messages.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -32,7 +32,7 @@ const MAX_BRACKETS: usize = 100;
 const NO_SERVICE: &str =
     "SERVICE is not supported, because queries have no network access; remove it";
 
-/// Reason why a text is not a query that can be evaluated.
+/// Reason why a text cannot be evaluated as a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryError {
     /// Description of the error.
@@ -50,13 +50,13 @@ impl QueryError {
     }
 }
 
-/// Kind of result of a query.
+/// The kind of result of a query.
 pub enum Form {
     /// Rows.
     Select,
-    /// Triples made of rows.
+    /// Triples created from rows.
     Construct(Template),
-    /// Whether there is a row.
+    /// Whether there is any row.
     Ask,
 }
 
@@ -64,10 +64,10 @@ pub enum Form {
 pub struct Query {
     /// Kind of result.
     pub form: Form,
-    /// Variables of the rows: for SELECT those that it selects, for CONSTRUCT those of the
-    /// template.
+    /// Variables of the rows: the selected variables of SELECT, or the template's variables of
+    /// CONSTRUCT.
     pub variables: Vec<Variable>,
-    /// Algebra to evaluate: a SELECT or an ASK.
+    /// Algebra to evaluate: SELECT or ASK.
     pub(super) algebra: Algebra,
     /// Graphs to query.
     pub(super) graphs: Graphs,
@@ -75,19 +75,19 @@ pub struct Query {
     pub(super) parts: usize,
     /// All uses of `GROUP_CONCAT`.
     pub(super) joins: Vec<Join>,
-    /// Replacement functions that it calls.
+    /// Replacement functions that the query calls.
     pub(super) calls: Calls,
-    /// Whether the query has no FROM clause, and some of its patterns match the default graph.
+    /// Whether the query has no FROM clause and any of its patterns matches the default graph.
     pub asks_default: bool,
     /// Namespaces declared in the query text.
     pub prefixes: Vec<(String, String)>,
 }
 
 impl Query {
-    /// Parses a query. `prefixes` are namespaces for prefixes that the query does not declare.
+    /// Parses a query. `prefixes` contains namespaces for prefixes that the query does not declare.
     ///
     /// # Errors
-    /// The text is not a query, or it is an unsupported query: DESCRIBE, an update, or SERVICE.
+    /// The text is not a query, or the query is not supported: DESCRIBE, an update, or SERVICE.
     pub fn parse(
         text: &str,
         base: Option<&str>,
@@ -118,7 +118,8 @@ impl Query {
         )
     }
 
-    /// Parses a query. It runs on a deep stack, because deeply nested values are also dropped here.
+    /// Parses a query. This function must run on a deep stack, because it also drops deeply nested
+    /// values.
     fn read(
         text: &str,
         parser: &SparqlParser,
@@ -243,7 +244,7 @@ impl Query {
     }
 }
 
-/// Replaces calls that would differ between messages or have no limit, and rejects unknown
+/// Replaces function calls that would differ between messages or have no limit, and rejects unknown
 /// functions.
 fn settle(expression: &mut Expression, text: &str, now: DateTime) -> Result<(), QueryError> {
     match expression {
@@ -286,14 +287,14 @@ fn graphs(dataset: Option<QueryDataset>, union_graphs: bool) -> Graphs {
     }
 }
 
-/// Replaces the blank nodes of a pattern by variables whose names are the same in each run. The
-/// order in which parts of a pattern are evaluated depends on these names.
+/// Replaces the blank nodes of a pattern by variables whose names are the same in each run, because
+/// the evaluation order of a pattern's parts depends on these names.
 fn name(term: &mut TermPattern, nodes: &mut HashMap<BlankNode, Variable>) {
     match term {
         TermPattern::BlankNode(node) => {
             let next = nodes.len();
             let named = nodes.entry(node.clone());
-            // A space cannot occur in the name of a variable of the query.
+            // Variable names in the query cannot contain spaces.
             let variable = named.or_insert_with(|| Variable::new_unchecked(format!("node {next}")));
             *term = TermPattern::Variable(variable.clone());
         }
@@ -310,14 +311,14 @@ pub(super) fn is_node(variable: &Variable) -> bool {
     variable.as_str().starts_with("node ")
 }
 
-/// Whether a word of a query is an IRI, or may be the prefixed name for it.
+/// Whether a word of a query is an IRI, or may be a prefixed name for this IRI.
 fn is_named(word: &str, name: &NamedNode) -> bool {
     let local = word.split_once(':').map(|(_, local)| local);
     word.strip_prefix('<').and_then(|iri| iri.strip_suffix('>')) == Some(name.as_str())
         || local.is_some_and(|local| !local.is_empty() && name.as_str().ends_with(local))
 }
 
-/// Rejects functions that are neither SPARQL functions nor casts to a datatype.
+/// Rejects functions that are neither SPARQL functions nor datatype casts.
 fn check_function(name: &NamedNode, arguments: usize) -> Result<(), String> {
     const CASTS: [NamedNodeRef<'_>; 17] = [
         xsd::STRING,
@@ -340,7 +341,7 @@ fn check_function(name: &NamedNode, arguments: usize) -> Result<(), String> {
     ];
     if !CASTS.contains(&name.as_ref()) {
         return Err(format!(
-            "unknown function {name}; supported are the functions of SPARQL, and casts such as xsd:double(?x)"
+            "unknown function {name}; supported functions are those of SPARQL, and casts such as xsd:double(?x)"
         ));
     }
     if arguments != 1 {
@@ -351,7 +352,7 @@ fn check_function(name: &NamedNode, arguments: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Rejects nesting that would take a recursive descent parser too long.
+/// Rejects nesting that is too deep for a recursive descent parser.
 fn check_brackets(text: &str) -> Result<(), QueryError> {
     let mut open: usize = 0;
     let (mut line, mut column) = (1, 0);
@@ -395,7 +396,7 @@ fn declared(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Returns the variables that a SELECT selects.
+/// Returns the variables that SELECT selects.
 fn selected(pattern: &GraphPattern) -> &[Variable] {
     match pattern {
         GraphPattern::Project { variables, .. } => variables,
@@ -407,7 +408,7 @@ fn selected(pattern: &GraphPattern) -> &[Variable] {
     }
 }
 
-/// Projects the pattern of a CONSTRUCT to the variables of its template.
+/// Projects the pattern of CONSTRUCT to the variables of its template.
 fn projected(pattern: GraphPattern, variables: Vec<Variable>) -> GraphPattern {
     match pattern {
         GraphPattern::Project { inner, .. } => GraphPattern::Project { inner, variables },
@@ -420,7 +421,7 @@ fn projected(pattern: GraphPattern, variables: Vec<Variable>) -> GraphPattern {
             start,
             length,
         },
-        // REDUCED permits duplicate solutions, so it can be dropped.
+        // REDUCED allows duplicate solutions, so it can be dropped.
         GraphPattern::Reduced { inner } => projected(*inner, variables),
         other => GraphPattern::Project {
             inner: Box::new(other),

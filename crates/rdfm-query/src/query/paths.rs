@@ -3,8 +3,8 @@
 //! - In: a pattern. Out: the same pattern, extended so that these paths also match their constant
 //!   end.
 //! - Law: SPARQL 1.1, section 18.4: a path of zero steps between a term and a variable matches that
-//!   term, even if no quad of the graph contains it. The evaluator starts only at terms of the
-//!   graph.
+//!   term, even if no quad of the graph contains it. The evaluator, however, starts only at terms
+//!   of the graph.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use super::walk::{QueryPart, walk};
 /// Makes zero-length paths match their constant end if the graph does not contain it.
 ///
 /// # Errors
-/// The query nests too deeply.
+/// The query is nested too deeply.
 pub(super) fn match_absent_ends(pattern: &mut GraphPattern) -> Result<(), QueryError> {
     let mut ends = Vec::new();
     walk(QueryPart::Pattern(pattern), 0, &mut |part| {
@@ -39,7 +39,7 @@ pub(super) fn match_absent_ends(pattern: &mut GraphPattern) -> Result<(), QueryE
         let QueryPart::Pattern(pattern) = part else {
             return Ok(());
         };
-        // The original pattern inside the union below, which is visited next.
+        // This is the original pattern inside the union that is created below.
         if matches!(pattern, GraphPattern::Path { .. }) && std::mem::take(&mut is_original) {
             return Ok(());
         }
@@ -74,8 +74,8 @@ fn matches_without_step(path: &Path) -> bool {
 }
 
 /// Returns the constants that zero-length paths assign to the nodes between the parts of a
-/// sequence. Two different constants for one node never give a solution together, so the first one
-/// is enough.
+/// sequence. Two different constants for one node never result in a solution, so the first one is
+/// sufficient.
 fn reached(ends: &[[TermPattern; 2]]) -> HashMap<Variable, Term> {
     let mut from: HashMap<&Variable, Vec<&TermPattern>> = HashMap::new();
     let mut reached = HashMap::new();
@@ -109,12 +109,12 @@ fn without_step(
     object: &TermPattern,
     reached: &HashMap<Variable, Term>,
 ) -> Option<GraphPattern> {
-    let known = |end: &TermPattern| match end {
+    let constant_end = |end: &TermPattern| match end {
         TermPattern::Variable(node) => reached.get(node).cloned(),
         end => constant(end),
     };
     let mut constants = Vec::new();
-    for constant in [subject, object].into_iter().filter_map(known) {
+    for constant in [subject, object].into_iter().filter_map(constant_end) {
         if !constants.contains(&constant) {
             constants.push(constant);
         }
@@ -149,7 +149,7 @@ fn without_step(
     })
 }
 
-/// Returns a row as many times as a path matches with zero steps.
+/// Repeats a row as many times as the path matches with zero steps.
 fn repeated(row: &GraphPattern, path: &Path) -> Option<GraphPattern> {
     match path {
         Path::NamedNode(_) | Path::NegatedPropertySet(_) => None,
@@ -170,7 +170,8 @@ fn repeated(row: &GraphPattern, path: &Path) -> Option<GraphPattern> {
     }
 }
 
-/// Returns the test that a term is neither the subject nor the object of a quad in the graph.
+/// Returns an expression that tests that a term is neither the subject nor the object of any quad
+/// in the graph.
 fn is_absent(term: &TermPattern) -> Expression {
     let variable = |name: &str| Variable::new_unchecked(name);
     let exists = |subject: TermPattern, object: TermPattern| {

@@ -1,8 +1,8 @@
-//! Rows of a result, and their conversion to batches.
+//! Result rows, and their conversion to batches.
 //!
-//! - In: cells by class, and terms that are not in a batch. Out: batches of results with their own
+//! - In: cells as classes, and terms that are not in a batch. Out: result batches with their own
 //!   terms.
-//! - Law: the same rows give the same terms. Blank nodes that a query makes get labels that do not
+//! - Law: equal rows result in equal terms. Blank nodes that a query creates get labels that do not
 //!   occur in their message.
 
 use oxrdf::Term;
@@ -17,16 +17,16 @@ use super::budget;
 use super::dictionary::{Dictionary, UNBOUND, direction};
 use super::view::length;
 
-/// Rows of messages.
+/// The result rows of messages.
 #[derive(Default)]
 pub struct SolutionRows {
-    /// One cell for each variable of each row: a term of the table, [`UNBOUND`], or an index into
-    /// `others`, counted from the length of the table.
+    /// One cell for each variable of each row: a term of the term table, [`UNBOUND`], or an index
+    /// into `others`, counted from the length of the term table.
     pub cells: Vec<u32>,
     /// Terms that are not in a quad, without duplicates.
     pub others: Vec<Term>,
     by_term: FxHashMap<Term, u32>,
-    /// Index in the batch of the message of each row.
+    /// Index of each row's message in the batch.
     pub messages: Vec<u32>,
 }
 
@@ -36,8 +36,8 @@ impl SolutionRows {
         if let Some(class) = dictionary.find_as_written(&term) {
             return class;
         }
-        if let Some(&known) = self.by_term.get(&term) {
-            return known;
+        if let Some(&existing) = self.by_term.get(&term) {
+            return existing;
         }
         // The term is stored twice.
         budget::keep(2 + 2 * length(&term) as u64 / budget::BYTES);
@@ -56,7 +56,7 @@ impl SolutionRows {
     }
 }
 
-/// Terms of rows, copied to a separate batch.
+/// Copies the terms of rows to a separate batch.
 pub struct CopiedTerms<R: Record> {
     /// Builder of the batch.
     pub builder: LogBuilder<R>,
@@ -65,7 +65,7 @@ pub struct CopiedTerms<R: Record> {
 }
 
 impl<R: Record> CopiedTerms<R> {
-    /// Creates a copier to this builder.
+    /// Creates a copier with this builder.
     pub fn new(builder: LogBuilder<R>) -> Self {
         Self {
             builder,
@@ -74,7 +74,7 @@ impl<R: Record> CopiedTerms<R> {
         }
     }
 
-    /// Begins another term table, or a new batch after the last one was taken.
+    /// Begins another term table, or a new batch after the last one has been taken.
     pub fn begin(&mut self) {
         self.ids.clear();
         self.others.clear();
@@ -96,8 +96,8 @@ impl<R: Record> CopiedTerms<R> {
             let id = TermId(cell);
             return Ok(Some(self.builder.copy_term(table, id, &mut self.ids)));
         };
-        if let Some(Some(known)) = self.others.get(other) {
-            return Ok(Some(*known));
+        if let Some(Some(existing)) = self.others.get(other) {
+            return Ok(Some(*existing));
         }
         let id = add_term(&mut self.builder, &others[other])?;
         if self.others.len() <= other {
@@ -108,7 +108,7 @@ impl<R: Record> CopiedTerms<R> {
     }
 }
 
-/// Adds a query term. Recursion is as deep as its triple terms nest.
+/// Adds a query term. The recursion depth is the nesting depth of triple terms.
 ///
 /// # Errors
 /// The batch is full.

@@ -1,17 +1,17 @@
-//! Execution of work that nests as deeply as a query.
+//! Execution of code that recurses as deeply as a query is nested.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{Builder, scope};
 use std::time::Duration;
 
-/// Size of the stack in bytes. Memory is allocated only when it is used.
+/// Size of the stack in bytes. Memory is allocated only as it is used.
 const STACK: usize = 256 << 20;
 /// Interval between calls of `check`.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Runs `work` on a thread with a stack for deeply nested queries. Meanwhile `check` is called
-/// periodically.
+/// Runs `work` on a thread with a stack for deeply nested queries, and calls `check` periodically
+/// in the meantime.
 ///
 /// # Errors
 /// The thread cannot be started.

@@ -1,9 +1,9 @@
-//! Template of a CONSTRUCT query.
+//! The template of a CONSTRUCT query.
 //!
 //! - In: triples with variables, and rows. Out: the triples of each row, as cells.
 //! - Law: triples with an unbound variable, a literal or triple term as subject, or a predicate
-//!   that is not an IRI are skipped (SPARQL 1.1, section 16.2). Each row gets new nodes for the
-//!   blank nodes of the template.
+//!   that is not an IRI are skipped (SPARQL 1.1, section 16.2). Each row gets new blank nodes for
+//!   those of the template.
 
 use oxrdf::{BlankNode, NamedOrBlankNode, Term, Triple, Variable};
 use rdfm_core::model::term::{TermId, TermKind};
@@ -12,7 +12,7 @@ use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 use super::dictionary::{Dictionary, UNBOUND};
 use super::rows::SolutionRows;
 
-/// Template for one position of a triple.
+/// One position of a triple in a template.
 enum Slot {
     Variable(usize),
     Constant(usize),
@@ -20,7 +20,7 @@ enum Slot {
     Triple(Box<[Slot; 3]>),
 }
 
-/// Triples of a CONSTRUCT query.
+/// The triples of a CONSTRUCT query.
 pub struct Template {
     triples: Vec<[Slot; 3]>,
     variables: Vec<Variable>,
@@ -28,7 +28,7 @@ pub struct Template {
     blanks: usize,
 }
 
-/// Values of the slots of a template in one row.
+/// The values of a template's slots in one row.
 struct Row<'r, 'd> {
     cells: &'r [u32],
     constants: &'r [u32],
@@ -54,15 +54,14 @@ impl Template {
         &self.variables
     }
 
-    /// Returns the cells of its constants, which are valid until `rows` is cleared.
+    /// Returns the cells of the template's constants. They are valid until `rows` is cleared.
     pub fn constants(&self, dictionary: &Dictionary<'_>, rows: &mut SolutionRows) -> Vec<u32> {
         let constants = self.constants.iter();
         let cell = |term: &Term| rows.cell(dictionary, term.clone());
         constants.map(cell).collect()
     }
 
-    /// Passes on the triples of a row as cells, including duplicates. `node` returns new blank
-    /// nodes.
+    /// Emits the triples of a row as cells, including duplicates. `node` returns new blank nodes.
     pub fn instantiate(
         &self,
         dictionary: &Dictionary<'_>,
@@ -182,9 +181,12 @@ impl Names {
     }
 }
 
-fn number<T: PartialEq>(known: &mut Vec<T>, new: T) -> usize {
-    known.iter().position(|one| *one == new).unwrap_or_else(|| {
-        known.push(new);
-        known.len() - 1
-    })
+fn number<T: PartialEq>(values: &mut Vec<T>, new: T) -> usize {
+    values
+        .iter()
+        .position(|one| *one == new)
+        .unwrap_or_else(|| {
+            values.push(new);
+            values.len() - 1
+        })
 }

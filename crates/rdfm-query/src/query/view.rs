@@ -1,6 +1,7 @@
-//! Access to the quads of a message for the evaluator.
+//! The evaluator's access to the quads of a message.
 //!
-//! - In: a message by class, and its dictionary. Out: the quads that match a pattern.
+//! - In: the quads of a message as classes, and the dictionary. Out: the quads that match a
+//!   pattern.
 //! - Cost: a message with few quads is scanned. Otherwise its quads are sorted once for each order
 //!   that a query needs.
 
@@ -21,14 +22,14 @@ use super::order::{is_marker, key, key_of};
 
 /// Maximum number of quads in a message that is scanned.
 const FEW: usize = 24;
-/// Maximum size of the cached ORDER BY keys, in bytes, and the overhead of each entry.
+/// Maximum size of the cached ORDER BY keys in bytes, including the overhead of each entry.
 const KEYS: usize = 64 << 20;
-const KEY: usize = 48;
+const KEY: usize = 48; // overhead of an entry
 /// Order of the quad positions in each index.
 const ORDERS: [[usize; 4]; 4] = [[0, 1, 2, 3], [1, 2, 0, 3], [2, 0, 1, 3], [3, 0, 1, 2]];
 
-/// A term during evaluation: a class, or a term that the query computed and that no quad of the
-/// batch contains.
+/// A term during evaluation. It is a class, or a term that the query computed and that no quad of
+/// the batch contains.
 #[derive(PartialEq, Eq)]
 pub struct EvaluationTerm(Inner);
 
@@ -53,7 +54,7 @@ impl Computed {
     }
 }
 
-/// Number of bytes of text in a term. Recursion is as deep as triple terms nest.
+/// Number of bytes of text in a term. The recursion depth is the nesting depth of triple terms.
 pub(super) fn length(term: &Term) -> usize {
     match term {
         Term::Literal(literal) => {
@@ -106,7 +107,7 @@ impl Drop for EvaluationTerm {
 impl Hash for EvaluationTerm {
     fn hash<H: Hasher>(&self, state: &mut H) {
         match &self.0 {
-            // The order of rows may depend on this hash.
+            // The order of rows may depend on this hash, so it must be the same in every batch.
             Inner::Class(_, hash) => hash.hash(state),
             Inner::Computed(term) | Inner::KeyOfComputed(term) => hash_of(&term.0).hash(state),
             Inner::KeyOf(class) => class.hash(state),
@@ -114,19 +115,19 @@ impl Hash for EvaluationTerm {
     }
 }
 
-/// The quads of a message, for the evaluator.
+/// The quads of a message as the evaluator sees them.
 pub struct View<'d> {
     dictionary: &'d Dictionary<'d>,
     message: &'d Message,
     /// Graphs named by `FROM NAMED`. They belong to the dataset even if they have no quads.
     named: Option<&'d [NamedNode]>,
     sorted: [OnceCell<Vec<u32>>; ORDERS.len()],
-    /// Term that an expression read last.
+    /// The last term that an expression read.
     last: RefCell<Option<Inner>>,
     keys: RefCell<OrderKeys>,
 }
 
-/// Cache of the keys of classes, of limited size.
+/// A cache of class keys with a limited size.
 #[derive(Default)]
 struct OrderKeys {
     by_class: FxHashMap<u32, Box<str>>,
@@ -134,7 +135,8 @@ struct OrderKeys {
 }
 
 impl<'d> View<'d> {
-    /// Creates a view of a message. `named` are the names of its graphs, if the query lists them.
+    /// Creates a view of a message. `named` contains the named graphs of the dataset, if the query
+    /// lists them.
     pub fn new(
         dictionary: &'d Dictionary<'d>,
         message: &'d Message,
@@ -174,12 +176,12 @@ impl<'d> View<'d> {
         EvaluationTerm(Inner::Computed(computed))
     }
 
-    /// Sort key of classes. It is the same in every batch.
+    /// Sort key of a class. It is the same in every batch.
     fn rank(&self, class: u32) -> (u32, u32) {
         (self.dictionary.hash(class), class)
     }
 
-    /// Returns the numbers of the quads, sorted in one of the orders.
+    /// Returns the quad numbers, sorted in one of the [`ORDERS`].
     fn sorted(&self, order: usize) -> &[u32] {
         self.sorted[order].get_or_init(|| {
             let quads = &self.message.quads;
@@ -192,40 +194,40 @@ impl<'d> View<'d> {
         })
     }
 
-    fn find(&self, wanted: QuadSelection) -> MatchingQuads<'_> {
+    fn find(&self, selection: QuadSelection) -> MatchingQuads<'_> {
         let quads = self.message.quads.as_slice();
         let all = || MatchingQuads {
             quads,
             numbers: None,
             range: 0..quads.len(),
-            wanted,
+            selection,
         };
         if quads.len() <= FEW {
             return all();
         }
-        let bound = wanted.bound();
+        let bound = selection.bound();
         let length = |order: &[usize; 4]| {
             let prefix = order.iter().take_while(|&&part| bound[part].is_some());
             prefix.count()
         };
-        // The order with the most bound positions at its start; of equal ones the first.
+        // The order with the most bound leading positions. If several tie, the first one is used.
         let best = (0..ORDERS.len())
             .rev()
             .max_by_key(|&at| length(&ORDERS[at]));
-        let Some((order, known)) = best.map(|at| (at, length(&ORDERS[at]))) else {
+        let Some((order, bound_count)) = best.map(|at| (at, length(&ORDERS[at]))) else {
             return all();
         };
-        if known == 0 {
+        if bound_count == 0 {
             return all();
         }
         let numbers = self.sorted(order);
         let key = |at: u32| {
             let quad = quads[at as usize];
-            let parts = ORDERS[order].iter().take(known);
+            let parts = ORDERS[order].iter().take(bound_count);
             parts.map(move |&part| self.rank(quad[part]))
         };
         let target = || {
-            let parts = ORDERS[order].iter().take(known);
+            let parts = ORDERS[order].iter().take(bound_count);
             parts.map(|&part| self.rank(bound[part].unwrap_or_default()))
         };
         let start = numbers.partition_point(|&at| key(at).lt(target()));
@@ -234,7 +236,7 @@ impl<'d> View<'d> {
             quads,
             numbers: Some(numbers),
             range: start..end,
-            wanted,
+            selection,
         }
     }
 }
@@ -258,23 +260,23 @@ impl QuadSelection {
     #[inline]
     fn is(self, quad: Quad) -> bool {
         let [subject, predicate, object, graph] = quad;
-        let same = |wanted: Option<u32>, found: u32| wanted.is_none_or(|wanted| wanted == found);
+        let same = |bound: Option<u32>, found: u32| bound.is_none_or(|bound| bound == found);
         !self.never
             && same(self.triple[0], subject)
             && same(self.triple[1], predicate)
             && same(self.triple[2], object)
             && self
                 .graph
-                .map_or(graph != DEFAULT_GRAPH, |wanted| wanted == graph)
+                .map_or(graph != DEFAULT_GRAPH, |bound| bound == graph)
     }
 }
 
-/// Iterator over the quads that match a pattern.
+/// An iterator over the quads that match a pattern.
 struct MatchingQuads<'d> {
     quads: &'d [Quad],
     numbers: Option<&'d [u32]>,
     range: Range<usize>,
-    wanted: QuadSelection,
+    selection: QuadSelection,
 }
 
 impl Iterator for MatchingQuads<'_> {
@@ -286,7 +288,7 @@ impl Iterator for MatchingQuads<'_> {
             budget::step();
             let at = self.numbers.map_or(at, |numbers| numbers[at] as usize);
             let quad = self.quads[at];
-            if self.wanted.is(quad) {
+            if self.selection.is(quad) {
                 return Some(quad);
             }
         }
@@ -305,7 +307,7 @@ impl std::fmt::Display for NoTerm {
 
 impl std::error::Error for NoTerm {}
 
-/// Returns a key in the form that the evaluator compares.
+/// Converts a key to the form that the evaluator compares.
 fn of_key(key: String) -> ExpressionTerm {
     budget::scanned(key.len());
     ExpressionTerm::StringLiteral(key)
@@ -331,13 +333,13 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
         let triple = [subject, predicate, object].map(&mut class);
         let graph =
             graph_name.map(|graph| graph.map_or(Some(DEFAULT_GRAPH), |key| class(Some(key))));
-        let wanted = QuadSelection {
+        let selection = QuadSelection {
             triple,
             graph: graph.flatten(),
             never,
         };
         let view: &'d View<'d> = self;
-        view.find(wanted)
+        view.find(selection)
             .map(|[subject, predicate, object, graph]| {
                 let key = |class| EvaluationTerm::of(view.dictionary, class);
                 Ok(InternalQuad {

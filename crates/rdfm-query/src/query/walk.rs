@@ -1,7 +1,7 @@
-//! Traversal of the parts of a query.
+//! Traversal of a query's parts.
 //!
-//! - In: a pattern. Out: a call for the pattern and for everything in it, outermost first.
-//! - Law: a query that nests too deeply is rejected before other code recurses into it.
+//! - In: a pattern. Out: a call for the pattern and for each part in it, outermost first.
+//! - Law: a query that is nested too deeply is rejected before other code recurses into it.
 
 use spargebra::algebra::{
     AggregateExpression, Expression, GraphPattern, OrderExpression, PropertyPathExpression,

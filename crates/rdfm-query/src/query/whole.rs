@@ -1,9 +1,9 @@
 //! Queries over all messages of logs as one dataset.
 //!
-//! - In: messages, added one by one; a query. Out: batches of rows, or messages that are each made
-//!   of one row.
-//! - Cost: the dataset in memory: each distinct term once, 16 bytes per quad, and 4 bytes per quad
-//!   for each order that a query needs.
+//! - In: messages, added one by one, and a query. Out: row batches, messages (one per row), or an
+//!   answer.
+//! - Cost: memory for the dataset, which consists of each distinct term once, 16 bytes per quad,
+//!   and 4 bytes per quad for each order that a query needs.
 //! - Law: blank nodes of different messages are different (RDF 1.1 Semantics, section 4.1:
 //!   merging). Blank nodes that would share a label are relabelled.
 
@@ -25,9 +25,9 @@ use super::parse::Form;
 use super::rows::SolutionRows;
 use super::stack::with_stack;
 
-/// Number of rows in a piece of the result.
+/// Maximum number of rows in a piece of the result.
 const ROWS: usize = 4096;
-/// Number of terms in the rows of a piece.
+/// Maximum number of terms in the rows of a piece.
 const KEPT: u64 = 1 << 18;
 
 /// Collects messages into one dataset.
@@ -36,7 +36,7 @@ pub struct Collector {
     index: ClassIndex,
     /// Copies of the blank nodes of the current message, by label.
     nodes: FxHashMap<Box<[u8]>, TermId>,
-    /// Number of nodes with each label so far, used to find another label.
+    /// Number of blank nodes with each label so far, used to create a different label.
     labels: FxHashMap<Box<[u8]>, u64>,
     has_named: bool,
 }
@@ -85,7 +85,7 @@ impl Collector {
         self.builder.check_2_gib()
     }
 
-    /// Whether a message had named graphs.
+    /// Whether any message had named graphs.
     pub fn has_named(&self) -> bool {
         self.has_named
     }
@@ -96,7 +96,7 @@ impl Collector {
         self.builder.take().unwrap_or_else(MessageBatch::empty)
     }
 
-    /// Copies a term. Recursion is as deep as triple terms nest.
+    /// Copies a term. The recursion depth is the nesting depth of triple terms.
     fn copy(
         &mut self,
         table: &TermTable,
@@ -106,13 +106,14 @@ impl Collector {
         if id == TermId::DEFAULT_GRAPH {
             return Ok(id);
         }
-        let known = ids[id.index()];
-        if known != UNBOUND {
-            return Ok(TermId(known));
+        let existing = ids[id.index()];
+        if existing != UNBOUND {
+            return Ok(TermId(existing));
         }
         let term = table.term(id);
         let copy = match term.kind {
-            // Specific to its message, like triple terms that may contain a blank node.
+            // Blank nodes are specific to their message, and so are triple terms that may contain
+            // them.
             TermKind::Bnode => return self.node(table.text_of(term)),
             TermKind::TripleTerm => {
                 let mut triple = table.triple(term);
@@ -129,8 +130,8 @@ impl Collector {
 
     fn find(&self, what: Content<'_>) -> Option<TermId> {
         let table = self.builder.table();
-        let of = |class: u32| what.is(content(table, TermId(class), |part| part.0));
-        self.index.find(what.hash(), of).map(TermId)
+        let is_same = |class: u32| what.is(content(table, TermId(class), |part| part.0));
+        self.index.find(what.hash(), is_same).map(TermId)
     }
 
     fn enter(&mut self, id: TermId) -> TermId {
@@ -140,9 +141,9 @@ impl Collector {
     }
 
     fn simple(&mut self, table: &TermTable, id: TermId) -> Result<TermId, LimitExceeded> {
-        // The first spelling of the term is kept.
-        if let Some(known) = self.find(content(table, id, |part| part.0)) {
-            return Ok(known);
+        // The term keeps its first spelling.
+        if let Some(existing) = self.find(content(table, id, |part| part.0)) {
+            return Ok(existing);
         }
         let mut term = table.term(id);
         if matches!(term.kind, TermKind::LangLiteral | TermKind::TypedLiteral) {
@@ -158,16 +159,16 @@ impl Collector {
 
     fn triple(&mut self, triple: [TermId; 3]) -> Result<TermId, LimitExceeded> {
         let what = Content::Triple(triple.map(|part| part.0));
-        if let Some(known) = self.find(what) {
-            return Ok(known);
+        if let Some(existing) = self.find(what) {
+            return Ok(existing);
         }
         let id = self.builder.add_triple_term(triple)?;
         Ok(self.enter(id))
     }
 
     fn node(&mut self, label: &[u8]) -> Result<TermId, LimitExceeded> {
-        if let Some(&known) = self.nodes.get(label) {
-            return Ok(known);
+        if let Some(&existing) = self.nodes.get(label) {
+            return Ok(existing);
         }
         let mut own = label.to_vec();
         while self.find(Content::Bnode(&own)).is_some() {
@@ -181,22 +182,22 @@ impl Collector {
     }
 }
 
-/// A part of the result of a query.
+/// A piece of a query result.
 pub enum Piece {
     /// Rows of a SELECT query. The first piece may have no rows.
     Rows(ResultBatch),
     /// Messages of a CONSTRUCT query, one for each row.
     Messages(MessageBatch),
-    /// Answer of an ASK query.
+    /// Answer to an ASK query.
     Answer(bool),
 }
 
 impl Evaluation {
-    /// Evaluates the query over a dataset, which is the only message of a batch. `give` returns
-    /// whether to continue. Returns whether the dataset has named graphs.
+    /// Evaluates the query on a dataset, which is the only message of a batch. `give` receives the
+    /// pieces and returns whether to continue. Returns whether the dataset has named graphs.
     ///
     /// # Errors
-    /// The reason why the evaluation stopped. All rows before it were passed to `give`.
+    /// The reason why the evaluation stopped. All rows before it have been passed to `give`.
     pub fn whole(
         &self,
         data: &MessageBatch,
@@ -240,9 +241,9 @@ impl Evaluation {
         let mut pieces = Pieces::new(self, data);
         let mut fresh = FreshLabels::default();
         let mut count = 0;
-        let mut hand = |piece: Option<Piece>| {
-            let goes_on = piece.is_none_or(&mut *give);
-            if goes_on {
+        let mut send = |piece: Option<Piece>| {
+            let continues = piece.is_none_or(&mut *give);
+            if continues {
                 Ok(())
             } else {
                 Err(Stop::Cancelled)
@@ -254,7 +255,7 @@ impl Evaluation {
                 answer = true;
                 Ok(())
             })?;
-            return hand(Some(Piece::Answer(answer)));
+            return send(Some(Piece::Answer(answer)));
         }
         self.evaluate(scene, |solution| {
             count += 1;
@@ -268,15 +269,15 @@ impl Evaluation {
                 fresh.node(&scene.dictionary, scene.message.classes())
             });
             if pieces.is_full() {
-                hand(pieces.take().map_err(|error| too_large(&error))?)?;
+                send(pieces.take().map_err(|error| too_large(&error))?)?;
             }
             Ok(())
         })?;
-        hand(pieces.take().map_err(|error| too_large(&error))?)
+        send(pieces.take().map_err(|error| too_large(&error))?)
     }
 
-    /// Makes messages of result rows with the template of a CONSTRUCT query, one for each row.
-    /// Variables that are not in the results are unbound.
+    /// Creates one message from each result row with the template of a CONSTRUCT query. Variables
+    /// that are not in the results are unbound.
     ///
     /// # Errors
     /// The messages are too large.
@@ -320,14 +321,14 @@ fn too_large(error: &LimitExceeded) -> Stop {
     Stop::Failed(error.0.text().to_owned())
 }
 
-/// Builder of pieces from the rows of a dataset.
+/// A builder of pieces from the rows of a dataset.
 struct Pieces<'e> {
     evaluation: &'e Evaluation,
     data: &'e MessageBatch,
     rows: SolutionRows,
     triples: Triples,
     output: Output,
-    /// Cells of the template's constants in `rows`.
+    /// Cells for the template's constants in `rows`.
     constants: Option<Vec<u32>>,
     is_first: bool,
 }
@@ -354,7 +355,7 @@ impl<'e> Pieces<'e> {
         }
     }
 
-    /// Adds the last row, whose cells have been appended already.
+    /// Adds the last row, whose cells have already been appended.
     fn add_row(&mut self, dictionary: &Dictionary<'_>, node: impl FnMut() -> BlankNode) {
         self.rows.messages.push(0);
         if let Form::Construct(template) = &self.evaluation.query.form {
@@ -378,7 +379,7 @@ impl<'e> Pieces<'e> {
             || budget::kept() >= KEPT
     }
 
-    /// Returns the piece made of the rows so far.
+    /// Returns a piece with the rows so far.
     fn take(&mut self) -> Result<Option<Piece>, LimitExceeded> {
         let is_first = std::mem::take(&mut self.is_first);
         let piece = match &mut self.output {

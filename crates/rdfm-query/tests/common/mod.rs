@@ -1,9 +1,9 @@
-//! Queries over a log in TriG, and their rows as text.
+//! Runs queries on a TriG log, and returns their rows as text.
 
 #![allow(
     clippy::unwrap_used,
     dead_code,
-    reason = "a test fails by panicking; each test uses some of these"
+    reason = "tests fail by panicking, and each one uses only some of these functions"
 )]
 
 use rdfm_core::codec::Opening;
@@ -21,7 +21,7 @@ use rdfm_query::query::parse::Query;
 use rdfm_query::query::rows::SolutionRows;
 use rdfm_query::query::whole::{Collector, Piece};
 
-/// The messages of a log in TriG.
+/// Decodes a TriG log.
 pub fn batch(text: &str) -> MessageBatch {
     let spec = registry::find("trig").unwrap();
     let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default()).unwrap();
@@ -30,14 +30,14 @@ pub fn batch(text: &str) -> MessageBatch {
     decoder.next_of().unwrap().unwrap()
 }
 
-/// A query with the prefix `ex:`.
+/// Creates an evaluation of a query with the prefix `ex:`.
 pub fn evaluation(text: &str, limits: Limits) -> Evaluation {
     let prefixes = [("ex".to_owned(), "http://e/".to_owned())];
     let query = Query::parse(text, None, &prefixes, text.contains("union")).unwrap();
     Evaluation::new(query, limits, true)
 }
 
-/// A term as N-Triples, or "-" if it is unbound.
+/// Returns a term as N-Triples, or "-" if it is unbound.
 pub fn term<R: Record>(batch: &LogBatch<R>, id: TermId) -> String {
     if id == TermId::DEFAULT_GRAPH {
         return "-".to_owned();
@@ -53,14 +53,14 @@ fn row(made: &ResultBatch, row: usize) -> String {
     cells.join(" ")
 }
 
-/// The rows of each message, such as `0: <a> "b"`.
+/// Returns the rows of each message, such as `0: <a> "b"`.
 pub fn rows(text: &str, log: &MessageBatch) -> Vec<String> {
     let (rows, stop) = rows_until(text, log, Limits::default());
     assert_eq!(stop, None);
     rows
 }
 
-/// The rows of each message, and the reason why evaluation stopped.
+/// Returns the rows of each message, and the reason why the evaluation stopped.
 pub fn rows_until(text: &str, log: &MessageBatch, limits: Limits) -> (Vec<String>, Option<Stop>) {
     let evaluation = evaluation(text, limits);
     let mut rows = SolutionRows::default();
@@ -71,21 +71,21 @@ pub fn rows_until(text: &str, log: &MessageBatch, limits: Limits) -> (Vec<String
     (found.collect(), progress.stop)
 }
 
-/// The reason why the evaluation of a CONSTRUCT stopped.
+/// Returns the reason why the evaluation of a CONSTRUCT query stopped.
 pub fn triples_until(text: &str, log: &MessageBatch, limits: Limits) -> Option<Stop> {
     let (mut rows, mut triples) = (SolutionRows::default(), Triples::default());
     let evaluation = evaluation(text, limits);
     evaluation.triples(log, 0, &mut rows, &mut triples).stop
 }
 
-/// The rows of all messages as one dataset.
+/// Returns the rows for all messages as one dataset.
 pub fn whole_rows(text: &str, log: &MessageBatch) -> Vec<String> {
     let (rows, stop) = whole_rows_until(text, log, Limits::default());
     assert_eq!(stop, None);
     rows
 }
 
-/// The rows of all messages as one dataset, and the reason why evaluation stopped.
+/// Returns the rows for all messages as one dataset, and the reason why the evaluation stopped.
 pub fn whole_rows_until(
     text: &str,
     log: &MessageBatch,

@@ -1,8 +1,8 @@
 //! Lookup of numbers by hash.
 //!
-//! - In: the hashes of 0, 1, 2 and so on. Out: the numbers with a hash in ascending order, possibly
-//!   with false positives.
-//! - Cost: 8 bytes per number; the memory is reused.
+//! - In: hashes for the numbers 0, 1, 2 and so on. Out: the numbers with a given hash in ascending
+//!   order, possibly with false positives.
+//! - Cost: 8 bytes per number. The memory is reused.
 
 /// Marks the end of a chain.
 const NONE: u32 = u32::MAX;
@@ -15,7 +15,7 @@ pub(super) struct Chains {
 }
 
 impl Chains {
-    /// Replaces the contents by the hashes of 0, 1, 2 and so on.
+    /// Replaces the contents by the hashes of the numbers 0, 1, 2 and so on.
     pub(super) fn fill(&mut self, count: usize, hash: impl Fn(usize) -> u64) {
         self.heads.clear();
         self.heads.resize((2 * count).next_power_of_two(), NONE);
@@ -47,7 +47,7 @@ impl Chains {
     }
 }
 
-/// Returns the hash of classes.
+/// Returns the hash of some classes.
 #[inline]
 pub(super) fn hash(classes: impl Iterator<Item = u32>) -> u64 {
     classes.fold(0, |state: u64, class| {
@@ -60,7 +60,7 @@ mod tests {
     use super::{Chains, hash};
 
     #[test]
-    fn numbers_of_a_hash_ascend() {
+    fn numbers_with_a_hash_are_in_ascending_order() {
         let mut chains = Chains::default();
         for count in [1, 5, 100] {
             chains.fill(count, |number| hash([number as u32 % 3].into_iter()));

@@ -1,11 +1,12 @@
 //! Evaluation of filter expressions.
 //!
-//! - In: an expression, and those of its variables that are in scope. Out: whether it is true for
-//!   given terms.
-//! - Cost: `spareval` evaluates it once per batch for each term or combination of terms. A constant
-//!   regular expression is compiled once, while `spareval` would compile it each time.
-//! - Law: the result depends only on these terms, not on a dataset, clock, random number or base
-//!   IRI.
+//! - In: an expression, and its variables that are in scope. Out: whether the expression is true
+//!   for given terms.
+//! - Cost: `spareval` evaluates the expression once per batch for each term or combination of
+//!   terms. A constant regular expression is compiled only once; `spareval` would compile it each
+//!   time.
+//! - Law: the result depends only on the given terms, not on a dataset, clock, random number or
+//!   base IRI.
 
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, Term, Variable};
@@ -20,25 +21,25 @@ use super::super::view::length;
 /// Maximum nesting depth of expressions.
 const DEPTH: usize = 100;
 
-/// Number of bytes of text that are copied without being counted.
+/// Number of bytes of text that may be copied without being counted.
 const FEW_BYTES: usize = 1 << 14;
 
 /// A filter expression.
 pub(super) struct FilterExpression {
     expression: sparopt::algebra::Expression,
     evaluator: QueryEvaluator,
-    /// False for a variable, a constant, or a choice between them: `spareval` returns these as
-    /// written.
+    /// False for a variable, a constant, or a choice between them, because `spareval` returns these
+    /// as written.
     pub(super) is_computed: bool,
-    /// Variables in scope, with their numbers. Others have no value.
+    /// Variables in scope, with their numbers. Other variables have no value.
     pub(super) variables: Vec<(Variable, u32)>,
     /// Number of uses of variables.
     uses: usize,
 }
 
 impl FilterExpression {
-    /// Creates a filter. `number` returns the numbers of the variables in scope. Returns `None` if
-    /// the value depends on more than terms.
+    /// Creates a filter. `number` returns the number of a variable in scope. Returns `None` if the
+    /// value of the expression depends on anything other than terms.
     pub(super) fn new(
         expression: &Expression,
         number: impl Fn(&Variable) -> Option<u32>,
@@ -139,7 +140,8 @@ pub(super) fn conjuncts(expression: &Expression) -> Vec<&Expression> {
     found
 }
 
-/// Translates an expression to `sparopt`, which only translates patterns.
+/// Translates an expression for `sparopt`. It is wrapped in a pattern, because `sparopt` translates
+/// only patterns.
 fn translated(expr: Expression) -> Option<sparopt::algebra::Expression> {
     let inner = Box::default();
     match sparopt::algebra::GraphPattern::from(&GraphPattern::Filter { expr, inner }) {
@@ -149,7 +151,7 @@ fn translated(expr: Expression) -> Option<sparopt::algebra::Expression> {
 }
 
 /// Whether the value of an expression depends only on the values of its parts. False for
-/// `sameTerm`, which is case-sensitive for tags, unlike the comparison by class.
+/// `sameTerm`, which compares language tags case-sensitively, unlike the comparison of classes.
 fn depends_on_terms(expression: &Expression) -> bool {
     !matches!(
         expression,
@@ -167,7 +169,7 @@ fn depends_on_terms(expression: &Expression) -> bool {
     )
 }
 
-/// Replaces a call of `REGEX` with constant arguments by a call of a precompiled function.
+/// Replaces a call to `REGEX` with constant arguments by a call to a precompiled function.
 fn compile(expression: &mut Expression, regexes: &mut Vec<(NamedNode, Regex)>) {
     let Expression::FunctionCall(function, arguments) = expression else {
         return;
@@ -204,8 +206,8 @@ fn found(regex: &Regex, given: &[Term]) -> Option<Term> {
     }
 }
 
-/// Whether a test is true for an expression and all its parts. Parents are tested before their
-/// parts. Returns false if the expression nests too deeply.
+/// Whether a test is true for an expression and all its parts. Expressions are tested before their
+/// parts. Returns false if the expression is nested too deeply.
 fn every(
     expression: &mut Expression,
     depth: usize,

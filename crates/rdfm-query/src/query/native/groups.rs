@@ -1,10 +1,10 @@
-//! Conversion of a pattern into groups, whose parts are matched one after the other.
+//! Conversion of a pattern into groups, whose parts are matched one after another.
 //!
 //! - In: a pattern. Out: a group, or `None` if matching part by part would not give the same rows
 //!   as the SPARQL algebra.
-//! - Law: each part sees the values of all parts before it. This gives the same rows as the algebra
-//!   unless an `OPTIONAL` or a filter of an inner group sees a value that its own group does not
-//!   bind. Such patterns are not supported.
+//! - Law: each part sees the values of all parts before it. This results in the same rows as the
+//!   algebra unless an `OPTIONAL` or a filter of an inner group sees a value that its own group
+//!   does not bind. Such patterns are not supported.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ const DEPTH: usize = 100;
 /// Maximum number of variables, including blank nodes.
 const VARIABLES: usize = 128;
 
-/// Set of variable numbers, as bits.
+/// Set of variable numbers, as a bit mask.
 pub(super) type Set = u128;
 
 /// Returns the set of one variable.
@@ -60,7 +60,7 @@ pub(super) enum GroupPart {
     Quads(QuadPattern),
     Values(Table),
     /// A filter whose result depends only on variables that have a value whenever the group
-    /// matches. It may be tested as soon as they are bound.
+    /// matches. It may be tested as soon as these variables are bound.
     Free(FilterExpression),
     /// A filter that must be tested at this point.
     Here(FilterExpression),
@@ -126,8 +126,8 @@ impl Groups {
         Some(parts)
     }
 
-    /// Adds the parts of a pattern to a group. `context` are the variables that may already have
-    /// values.
+    /// Adds the parts of a pattern to a group. `context` contains the variables that may already
+    /// have values.
     fn add(
         &mut self,
         pattern: &GraphPattern,
@@ -361,7 +361,7 @@ impl Groups {
         let filter = FilterExpression::new(expression, in_scope)?;
         let mut used = 0;
         for (name, number) in &filter.variables {
-            // Within `GRAPH ?g`, ?g has a value only if a pattern binds it.
+            // Within `GRAPH ?g`, the variable ?g has a value only if a pattern binds it.
             if is_name(graph, name) {
                 return None;
             }

@@ -48,13 +48,13 @@ pub struct Matcher<'p> {
     plan: &'p Plan,
     /// Class of each constant.
     constants: Vec<u32>,
-    /// Constants that the batch contains, possibly with another spelling.
+    /// Constants that the batch contains, possibly with a different spelling.
     varying: Vec<usize>,
     /// Values of expressions that are neither terms of the batch nor constants.
     computed: Vec<Term>,
     by_term: FxHashMap<Term, u32>,
     tables: Vec<Chains>,
-    known: Vec<FilterResults>,
+    filter_results: Vec<FilterResults>,
     row: Vec<u32>,
     bound: Vec<u32>,
     matched: Vec<bool>,
@@ -73,8 +73,8 @@ enum Halt<E> {
 impl<'p> Matcher<'p> {
     /// Creates a matcher for a plan.
     pub fn new(plan: &'p Plan) -> Self {
-        let mut known = Vec::new();
-        known.resize_with(plan.filters.len(), FilterResults::default);
+        let mut filter_results = Vec::new();
+        filter_results.resize_with(plan.filters.len(), FilterResults::default);
         let mut tables = Vec::new();
         tables.resize_with(plan.tables.len(), Chains::default);
         Self {
@@ -84,7 +84,7 @@ impl<'p> Matcher<'p> {
             computed: Vec::new(),
             by_term: FxHashMap::default(),
             tables,
-            known,
+            filter_results,
             row: vec![UNBOUND; plan.variables],
             bound: Vec::new(),
             matched: vec![false; plan.optionals],
@@ -111,11 +111,11 @@ impl<'p> Matcher<'p> {
                 self.varying.push(number);
             }
         }
-        for (known, filter) in self.known.iter_mut().zip(&self.plan.filters) {
-            known.terms.clear();
-            known.combinations.clear();
+        for (results, filter) in self.filter_results.iter_mut().zip(&self.plan.filters) {
+            results.terms.clear();
+            results.combinations.clear();
             if filter.variables.len() == 1 {
-                known
+                results
                     .terms
                     .resize(terms as usize + self.constants.len() + 1, 0);
             }
@@ -137,7 +137,7 @@ impl<'p> Matcher<'p> {
         }
     }
 
-    /// Makes constants that are not in the message keep the spelling of the query.
+    /// Ensures that constants that are not in the message keep the spelling of the query.
     fn resolve(&mut self, dictionary: &Dictionary<'_>, message: &Message) {
         if self.varying.is_empty() {
             return;
@@ -183,8 +183,8 @@ impl<'p> Matcher<'p> {
         cell
     }
 
-    /// Appends the rows of a message to `rows`, `most` at most, and returns their number. A row has
-    /// a cell for each selected variable: a class, [`UNBOUND`], or `dictionary.terms() + k` for
+    /// Appends at most `most` rows of a message to `rows`, and returns their number. A row has one
+    /// cell for each selected variable: a class, [`UNBOUND`], or `dictionary.terms() + k` for
     /// [`Self::other`] of `k`. `stop` is called periodically, and for each row, with the number of
     /// rows found so far.
     ///
@@ -237,7 +237,7 @@ struct Run<'r, 'p, S> {
     quads: &'r [Quad],
     state: &'r mut Matcher<'p>,
     rows: &'r mut Vec<u32>,
-    /// Number of cells that were in `rows` before those of this message.
+    /// Number of cells in `rows` before those of this message.
     first: usize,
     found: usize,
     most: usize,
@@ -246,7 +246,7 @@ struct Run<'r, 'p, S> {
 }
 
 impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
-    /// Finds the rows that follow from the current values, starting at the step `at`.
+    /// Finds the rows that extend the current values, starting at the step `at`.
     fn from(&mut self, mut at: usize) -> Result<(), Halt<E>> {
         let plan = self.plan;
         loop {
@@ -339,34 +339,34 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     }
 
     fn quads(&mut self, at: usize, pattern: &QuadPattern, number: usize) -> Result<(), Halt<E>> {
-        let mut wanted = KnownClasses::default();
+        let mut selection = KnownClasses::default();
         for (position, cell) in pattern.cells.into_iter().enumerate() {
             let class = self.class(cell);
             if class != UNBOUND {
                 if class >= self.dictionary.terms() {
                     return Ok(());
                 }
-                wanted.set(position, class);
+                selection.set(position, class);
             }
         }
         let quads = self.quads;
         let scans = self.state.scans[number];
-        if quads.len() <= FEW_QUADS || scans < FEW_SCANS || wanted.positions == 0 {
+        if quads.len() <= FEW_QUADS || scans < FEW_SCANS || selection.positions == 0 {
             self.state.scans[number] = scans.saturating_add(1);
             self.count(quads.len())?;
             for quad in quads {
-                if wanted.is(quad) {
-                    self.take(at, pattern, &wanted, quad)?;
+                if selection.is(quad) {
+                    self.take(at, pattern, &selection, quad)?;
                 }
             }
             return Ok(());
         }
-        let index = self.index(wanted.positions);
-        let mut next = self.state.indexes[index].chains.first(wanted.hash());
+        let index = self.index(selection.positions);
+        let mut next = self.state.indexes[index].chains.first(selection.hash());
         while let Some(found) = next {
             self.count(1)?;
-            if wanted.is(&quads[found]) {
-                self.take(at, pattern, &wanted, &quads[found])?;
+            if selection.is(&quads[found]) {
+                self.take(at, pattern, &selection, &quads[found])?;
             }
             next = self.state.indexes[index].chains.after(found);
         }
@@ -379,7 +379,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         &mut self,
         at: usize,
         pattern: &QuadPattern,
-        wanted: &KnownClasses,
+        selection: &KnownClasses,
         quad: &Quad,
     ) -> Result<(), Halt<E>> {
         let graph = pattern.cells[3];
@@ -393,7 +393,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         }
         for (position, cell) in pattern.cells.into_iter().enumerate() {
             if let Cell::Variable(number) = cell
-                && !wanted.has(position)
+                && !selection.has(position)
             {
                 self.state.row[number as usize] = quad[position];
             }
@@ -401,7 +401,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         let result = self.from(at + 1);
         for (position, cell) in pattern.cells.into_iter().enumerate() {
             if let Cell::Variable(number) = cell
-                && !wanted.has(position)
+                && !selection.has(position)
             {
                 self.state.row[number as usize] = UNBOUND;
             }
@@ -409,7 +409,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         result
     }
 
-    /// Returns the index for some positions.
+    /// Returns the number of the index for some positions.
     fn index(&mut self, positions: u8) -> usize {
         let state = &mut *self.state;
         let made = &state.indexes[..state.indexed];
@@ -451,7 +451,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     /// Continues with a row of a table, if it is compatible with the current values.
     fn join(&mut self, at: usize, lookup: &Lookup, row: usize) -> Result<(), Halt<E>> {
         let before = self.state.bound.len();
-        let mut fits = true;
+        let mut is_compatible = true;
         for (column, term) in lookup.table.columns.iter().zip(&lookup.table.rows[row]) {
             let Some(term) = term else { continue };
             let class = self.state.constants[*term as usize];
@@ -460,11 +460,15 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
                 *cell = class;
                 self.state.bound.push(*column);
             } else if *cell != class {
-                fits = false;
+                is_compatible = false;
                 break;
             }
         }
-        let result = if fits { self.from(at + 1) } else { Ok(()) };
+        let result = if is_compatible {
+            self.from(at + 1)
+        } else {
+            Ok(())
+        };
         for column in self.state.bound.drain(before..) {
             self.state.row[column as usize] = UNBOUND;
         }
@@ -498,25 +502,25 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         let filter = &self.plan.filters[number];
         if let [(_, variable)] = filter.variables.as_slice() {
             let term = self.written(*variable);
-            let known = self.dictionary.terms() as usize + self.state.constants.len();
-            if term != UNBOUND && term as usize >= known {
+            let cached = self.dictionary.terms() as usize + self.state.constants.len();
+            if term != UNBOUND && term as usize >= cached {
                 return filter.is_true([self.term(term)]);
             }
-            let terms = self.state.known[number].terms.len();
+            let terms = self.state.filter_results[number].terms.len();
             let at = (term as usize).min(terms - 1);
-            if self.state.known[number].terms[at] == 0 {
+            if self.state.filter_results[number].terms[at] == 0 {
                 let result = filter.is_true([self.term(term)]);
-                self.state.known[number].terms[at] = if result { 1 } else { 2 };
+                self.state.filter_results[number].terms[at] = if result { 1 } else { 2 };
             }
-            return self.state.known[number].terms[at] == 1;
+            return self.state.filter_results[number].terms[at] == 1;
         }
         let variables = filter.variables.iter();
         let terms: Vec<u32> = variables.map(|(_, own)| self.written(*own)).collect();
-        if let Some(&result) = self.state.known[number].combinations.get(&terms) {
+        if let Some(&result) = self.state.filter_results[number].combinations.get(&terms) {
             return result;
         }
         let result = filter.is_true(terms.iter().map(|term| self.term(*term)));
-        let combinations = &mut self.state.known[number].combinations;
+        let combinations = &mut self.state.filter_results[number].combinations;
         if combinations.len() >= COMBINATIONS {
             combinations.clear();
         }
@@ -544,7 +548,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     }
 }
 
-/// The known parts of a quad to find.
+/// The bound positions of a quad to find.
 #[derive(Default)]
 struct KnownClasses {
     classes: Quad,

@@ -1,11 +1,11 @@
-//! Matching of SPARQL patterns over the quads of a message, by class.
+//! Matches SPARQL patterns against the quads of a message, represented by classes.
 //!
-//! - In: the pattern of a query, once; the dictionary of each batch, and the quads of each message.
-//! - Out: rows of classes. A pattern with anything that is not supported here has no plan.
+//! - In: the pattern of a query, the dictionary of each batch, and the quads of each message.
+//! - Out: rows of classes. A pattern with an unsupported part has no plan.
 //! - Supported: triple patterns, `GRAPH`, joins, `OPTIONAL`, `UNION`, `VALUES`, filters and `BIND`
 //!   without `EXISTS`, and `DISTINCT`.
 //! - Cost: small messages are scanned. Messages with many quads are indexed after a pattern has
-//!   been tried a few times.
+//!   been matched a few times.
 //! - Law: the rows are those of the SPARQL algebra. Their order does not depend on batch
 //!   boundaries.
 

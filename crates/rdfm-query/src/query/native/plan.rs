@@ -2,8 +2,8 @@
 //!
 //! - In: a pattern, and the selected variables. Out: a [`Plan`], or `None` if the pattern is not
 //!   supported.
-//! - Cost: the plan is made once per query. The most selective patterns come first, and filters as
-//!   early as possible.
+//! - Cost: the plan is created once per query. The most selective patterns come first, and filters
+//!   are tested as early as possible.
 
 use std::collections::HashMap;
 
@@ -18,21 +18,21 @@ const STEPS: usize = 300;
 
 /// A step. Each row that it produces continues with the next step.
 pub(super) enum Step {
-    /// Continues with the quads that match. The number counts steps of this kind.
+    /// Continues with each matching quad. The number counts the steps of this kind.
     Quads(QuadPattern, usize),
-    /// Continues with the matching rows of the table with this number.
+    /// Continues with each matching row of the table with this number.
     Values(usize),
     /// Continues if the filter with this number is true.
     Filter(usize),
-    /// Evaluates the expression with the first number, and assigns the value to the variable with
-    /// the second.
+    /// Evaluates the expression with the first number and assigns the value to the variable with
+    /// the second number.
     Extend(usize, u32),
     /// Tries the steps up to the [`Step::Matched`] with the same number. If they produce no row,
     /// continues at the step with the second number.
     Optional(usize, usize),
     /// End of the optional part with this number.
     Matched(usize),
-    /// Runs the steps from each of these positions.
+    /// Runs the steps starting at each of these positions.
     Union(Vec<usize>),
     /// Continues at another step.
     Goto(usize),
@@ -66,8 +66,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns the plan of a pattern, for rows of these variables. Returns `None` if the pattern is
-    /// not supported.
+    /// Returns the plan for a pattern, which produces rows of these variables. Returns `None` if
+    /// the pattern is not supported.
     pub fn of(pattern: &GraphPattern, variables: &[Variable]) -> Option<Self> {
         let (mut pattern, mut distinct) = (pattern, false);
         if let GraphPattern::Distinct { inner } | GraphPattern::Reduced { inner } = pattern {
@@ -103,8 +103,8 @@ impl Plan {
         &self.constants
     }
 
-    /// Adds the steps of a group. `before` are the variables bound before it. Returns those bound
-    /// after it.
+    /// Adds the steps of a group. `before` contains the variables bound before it. Returns the
+    /// variables bound after it.
     fn add(&mut self, group: Vec<GroupPart>, before: Set) -> Set {
         let mut certain = before;
         let mut free = Vec::new();
@@ -231,7 +231,7 @@ struct Block {
 }
 
 impl Block {
-    /// Returns a table whose rows can be looked up: those of its variables that occur in the
+    /// Returns a table whose rows can be looked up, because its variables that occur in the
     /// remaining patterns are bound.
     fn next_table(&mut self, certain: Set) -> Option<Table> {
         let pattern_variables = self
@@ -249,7 +249,8 @@ impl Block {
         Some(self.tables.remove(at))
     }
 
-    /// Returns the pattern with the most known positions, by weight; the first one if several tie.
+    /// Returns the pattern with the most known positions, by weight. If several tie, returns the
+    /// first one.
     fn next_quads(&mut self, certain: Set) -> Option<QuadPattern> {
         let known = |quads: &QuadPattern| {
             let weights = quads.cells.iter().zip([6, 2, 4, 2]);
