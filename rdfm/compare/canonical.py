@@ -1,9 +1,9 @@
 """Canonical blank node labels: RDFC-1.0 with SHA-256.
 
 In: quads. Out: canonical N-Quads, equal for datasets that are the same up to blank node labels.
-Cost: near linear if the quads of each blank node identify it, exponential in the worst case. So the
-work is limited, and Ctrl-C stops it. Existing libraries support neither, so they are not used.
-Method: https://www.w3.org/TR/rdf-canon/, section 4; names in comments refer to its steps.
+Cost: near linear if the quads of each blank node identify it, exponential in the worst case. The
+work is therefore limited, and Ctrl-C stops it. Existing libraries support neither, so they are not
+used. Method: https://www.w3.org/TR/rdf-canon/, section 4; names in comments refer to its steps.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def canonical(
     Args:
         quads: The dataset; order and repetitions are ignored.
         max_steps: Maximum number of visited quads.
-        message_index: The message in its log, for errors.
+        message_index: Index of the message in its log, for errors.
 
     Raises:
-        EncodeError: For generalized quads and blank nodes in triple terms, which RDFC-1.0 does not
-            support.
+        EncodeError: If there are generalized quads or blank nodes in triple terms, which RDFC-1.0
+            does not support.
         LimitError: If the labels need more than `max_steps`.
     """
     dataset = set(quads)
@@ -56,7 +56,7 @@ def canonical_labels(
     Args:
         quads: The dataset; order and repetitions are ignored.
         max_steps: Maximum number of visited quads.
-        message_index: The message in its log, for errors.
+        message_index: Index of the message in its log, for errors.
 
     Raises:
         EncodeError, LimitError: As in `canonical`.
@@ -71,13 +71,13 @@ def canonical_labels(
 
 
 def _unsupported(quad: Quad) -> str | None:
-    """Return the reason why RDFC-1.0 does not support a quad, or None if it does."""
+    """Return why RDFC-1.0 does not support a quad, or None if it does."""
     standard = isinstance(quad.subject, (Iri, Bnode)) and isinstance(quad.predicate, Iri)
     if not standard or not isinstance(quad.graph, (Iri, Bnode, type(None))):
         return "does not support generalized quads"
-    waiting: list[Term] = [quad.object]
-    while waiting:
-        term = waiting.pop()
+    pending: list[Term] = [quad.object]
+    while pending:
+        term = pending.pop()
         if isinstance(term, TripleTerm):
             if not isinstance(term.predicate, Iri) or isinstance(
                 term.subject, (Literal, TripleTerm)
@@ -85,7 +85,7 @@ def _unsupported(quad: Quad) -> str | None:
                 return "does not support generalized triple terms"
             if isinstance(term.subject, Bnode) or isinstance(term.object, Bnode):
                 return "does not support blank nodes in triple terms"
-            waiting.append(term.object)
+            pending.append(term.object)
     return None
 
 
@@ -199,7 +199,7 @@ class _CanonicalizationState:
         self._steps -= steps
         if self._steps < 0:
             raise LimitError(
-                f"the canonical labels need more than {self._max_steps:,} steps; a larger max_steps allows it"
+                f"the canonical labels need more than {self._max_steps:,} steps; increase max_steps to allow this"
             )
 
 

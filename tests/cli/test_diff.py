@@ -187,7 +187,7 @@ def test_help_describes_the_exit_status(rdfm):
             "the logs contain patches, but --quads applies to messages",
         ),
         ("mixed rows.tsv", "contains messages, but earlier logs contain results"),
-        ("results rows.tsv", "has other variables or another answer than earlier logs"),
+        ("results rows.tsv", "and earlier logs have different variables or answers"),
         (
             "a.nq noname",
             "noname has an unknown format: neither its name nor its content identifies it; --from",
