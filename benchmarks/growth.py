@@ -1,8 +1,8 @@
 """Measures how decoding time grows with the size of hostile JSON-LD: each input in one size and in twice that size.
 
-`make bench-growth` runs it. Every measurement runs in a separate process, bound to one core, and is the best of
-several runs in CPU seconds. A limit that rejects the larger input counts as success.
-It prints a table; the exit status is always 0.
+`make bench-growth` runs it. Every measurement runs in a separate process, bound to one core, and is
+the best of several runs in CPU seconds. A limit that rejects the larger input counts as success. It
+prints a table; the exit status is always 0.
 
     .venv/bin/python benchmarks/growth.py [--quick] [--only REGEX] [--json FILE]
 """
@@ -28,7 +28,8 @@ SIZE, QUICK_SIZE = 1 << 20, 1 << 17
 # Ratio to the time for half the bytes.
 TARGET = 2.5
 SECONDS = 60
-# Shorter times are noise: such an input is measured again in larger sizes, up to a quarter of the limit.
+# Shorter times are noise: such an input is measured again in larger sizes, up to a quarter of the
+# limit.
 LEAST_SECONDS = 0.2
 # Seconds after which no more runs begin.
 ENOUGH_SECONDS = 1

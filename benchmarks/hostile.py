@@ -1,7 +1,8 @@
 """JSON-LD inputs that are expensive for their size, reproducible in any size.
 
 - In: a size in bytes.
-- Out: a message of at most that size in JSON, or in YAML if it needs YAML features; for some cases the lines of a log.
+- Out: a message of at most that size in JSON, or in YAML if it needs YAML features; for some cases
+the lines of a log.
 - Used by: `growth.py`, which measures the time for twice the bytes, and the tests of memory.
 - Law: each case repeats its element as often as the size allows.
 """
@@ -28,7 +29,8 @@ class Hostile:
         formats: The formats in which the input exists.
         options: Options of the decoder.
         remote: Returns the remote contexts, by URL, for an input of the given size.
-        plain: Whether it contains no repetition, so that it must be decoded without an error far below the limit.
+        plain: Whether it contains no repetition, so that it must be decoded without an error far
+            below the limit.
     """
 
     name: str

@@ -1,7 +1,8 @@
 """Benchmarks of patches and SPARQL results. Rates count records: operations that add, and rows.
 
-Both sides have the same quads. Patches are created from a log, with a transaction of adds for each message; the peer
-gets the messages that result from applying them. Rows are the quads of a log, with a variable for each term.
+Both sides have the same quads. Patches are created from a log, with a transaction of adds for each
+message; the peer gets the messages that result from applying them. Rows are the quads of a log,
+with a variable for each term.
 """
 
 from __future__ import annotations

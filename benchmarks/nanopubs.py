@@ -1,7 +1,7 @@
 """Benchmark of trusty URIs: rdfm on two cores, and the Java library org.nanopub:nanopub on one.
 
-Both sides verify the same nanopublications of 34 quads, which they have parsed before. Without java, javac and mvn the
-Java side is left out, with a note.
+Both sides verify the same nanopublications of 34 quads, which they have parsed before. Without
+java, javac and mvn the Java side is left out, with a note.
 """
 
 from __future__ import annotations

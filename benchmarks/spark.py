@@ -1,9 +1,9 @@
 """Compares rdfm in Spark with hand-written user code, and with the maximum throughput of Spark.
 
-`make bench-spark` runs it. It uses one local session with two cores, and the same data and answers on
-both sides. Figures are the best of several runs, in wall-clock time. Ratios of the rows in `BY_CPU` are
-those of the CPU seconds of the driver, the JVM and the Python workers. It prints a table; the exit status is
-always 0.
+`make bench-spark` runs it. It uses one local session with two cores, and the same data and answers
+on both sides. Figures are the best of several runs, in wall-clock time. Ratios of the rows in
+`BY_CPU` are those of the CPU seconds of the driver, the JVM and the Python workers. It prints a
+table; the exit status is always 0.
 
     .venv/bin/python benchmarks/spark.py [--quick] [--only REGEX] [--json FILE]
 """
@@ -585,8 +585,8 @@ def java_version(spark: SparkSession) -> str:
 def timed(sides: list[Side], spark: SparkSession, data: Path, worth: float) -> list[Figures]:
     """Seconds of the best run of each side.
 
-    The sides take turns, so that the state of the JVM's compiler and the load of the machine are similar for all. The
-    first turn only warms up.
+    The sides take turns, so that the state of the JVM's compiler and the load of the machine are
+    similar for all. The first turn only warms up.
 
     Args:
         sides: The sides to time.

@@ -1,8 +1,8 @@
 """The common parts of benchmark tasks: the work to time, its input logs, and the rows of the table.
 
-A task takes the folder of the data and a sample size in messages, and returns a `Work`. Preparation of its data
-is not timed. Reading tasks read the bytes of a log in memory. Writing tasks start from the library's own objects
-and write into a `NullFile`, on both sides.
+A task takes the folder of the data and a sample size in messages, and returns a `Work`. Preparation
+of its data is not timed. Reading tasks read the bytes of a log in memory. Writing tasks start from
+the library's own objects and write into a `NullFile`, on both sides.
 """
 
 from __future__ import annotations

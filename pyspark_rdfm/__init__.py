@@ -1,7 +1,7 @@
 """Entry point for `format("rdfm")`: Spark imports every module named `pyspark_*` and registers its `DefaultSource`.
 
-Every session that uses any Python data source imports this module, so it imports rdfm only when the source is used.
-The implementation is in `rdfm.spark`.
+Every session that uses any Python data source imports this module, so it imports rdfm only when the
+source is used. The implementation is in `rdfm.spark`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ class DefaultSource(DataSource):
         """Check the environment, and store Spark's options.
 
         Raises:
-            ImportError: If Spark's Python lacks a dependency of rdfm, or PySpark is too old. If this were raised during
-                the import of this module, Spark would report that the data source does not exist.
+            ImportError: If Spark's Python lacks a dependency of rdfm, or PySpark is too old. If
+                this were raised during the import of this module, Spark would report that the data
+                source does not exist.
         """
         try:
             import pyarrow  # noqa: F401 - the first import that fails in the wrong Python

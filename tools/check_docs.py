@@ -1,14 +1,15 @@
 r"""Checks the documentation: link targets exist, and code blocks run with the output shown.
 
-In: the Markdown files at the root and under docs. The blocks of a file run in order in a separate folder that
-contains `spec-fixtures`, so that a block can use the files of earlier blocks.
+In: the Markdown files at the root and under docs. The blocks of a file run in order in a separate
+folder that contains `spec-fixtures`, so that a block can use the files of earlier blocks.
 
 - ```python blocks of a file run in one interpreter; blocks with `>>>` are doctests.
 - ```console blocks: `$ ` lines run in bash (a line that ends with a backslash or opens a
-  here-document continues on the next line); the following lines are the output of both streams. `…` matches any
-  text; times and rates may differ. Commands that set up a machine (make, git, pip, apt,
+  here-document continues on the next line); the following lines are the output of both streams. `…`
+  matches any text; times and rates may differ. Commands that set up a machine (make, git, pip, apt,
   python -m venv) are not run.
-- A ```python block whose first line is `# needs NAME` is skipped if that package is not installed; one
+- A ```python block whose first line is `# needs NAME` is skipped if that package is not installed;
+one
   that needs pyspark gets a Java and Python workers with this interpreter.
 - `<!-- not run: REASON -->` before a block skips it.
 

@@ -1,11 +1,12 @@
 """Checks that imports refer only to lower layers: in the core, in the crates above it and in the Python package.
 
-In: the sources of the crates, and `rdfm`. This includes every `crate::` and `super::` path, in `use` trees and inline,
-and Python's imports at any depth and `import_module`. Items under `#[cfg(test)]` are ignored.
-Out: one line per violation: an import from a higher layer, an import between two families of formats, a file without
-a layer, a cycle through several folders or between the files of the binding, a crate other than the binding that uses
-Python or the system, an `import_module` whose target is not visible, an unused exception in `ALLOWED`.
-The exit status is 1 if there is a violation.
+In: the sources of the crates, and `rdfm`. This includes every `crate::` and `super::` path, in
+`use` trees and inline, and Python's imports at any depth and `import_module`. Items under
+`#[cfg(test)]` are ignored. Out: one line per violation: an import from a higher layer, an import
+between two families of formats, a file without a layer, a cycle through several folders or between
+the files of the binding, a crate other than the binding that uses Python or the system, an
+`import_module` whose target is not visible, an unused exception in `ALLOWED`. The exit status is 1
+if there is a violation.
 """
 
 import ast
@@ -58,7 +59,8 @@ PACKAGE = [
     {"split", "values", "regroup"},
     {"__init__", "__main__"},
 ]
-# Modules that may import the package itself (`import rdfm`, `from rdfm import convert`): clients and public modules.
+# Modules that may import the package itself (`import rdfm`, `from rdfm import convert`): clients
+# and public modules.
 SURFACES = PACKAGE[-3] | PACKAGE[-2] | PACKAGE[-1]
 # A message converts itself to other forms for convenience, inside functions.
 ALLOWED = {

@@ -1,12 +1,12 @@
 r"""Checks types as strict users of the package see them, with mypy and pyright on `tests/typing` and the examples in docs.
 
-In: `tests/typing`, and the Python blocks of the Markdown files at the root and under `docs`. The blocks of a page are one
-module with the same line numbers; in a block with prompts, only the lines after `>>>` and `...` count. Blocks that are
-not run (`<!-- not run: REASON -->`) are checked too.
+In: `tests/typing`, and the Python blocks of the Markdown files at the root and under `docs`. The
+blocks of a page are one module with the same line numbers; in a block with prompts, only the lines
+after `>>>` and `...` count. Blocks that are not run (`<!-- not run: REASON -->`) are checked too.
 
-Both checkers are strict, except for rules that do not concern types or that concern packages without types: see
-`PYRIGHT` and `MYPY`. pyright is basedpyright, whose wheel is self-contained. The exit status is 1 if a checker reports
-an error.
+Both checkers are strict, except for rules that do not concern types or that concern packages
+without types: see `PYRIGHT` and `MYPY`. pyright is basedpyright, whose wheel is self-contained. The
+exit status is 1 if a checker reports an error.
 """
 
 import doctest

@@ -1,9 +1,10 @@
 """Builds the wheel, checks its content, installs it in another environment and converts a log with it.
 
-Within the checkout, Python would import the source folder. Only a wheel in a separate environment, run from another
-folder, behaves as for a user. The check downloads nothing from a package index.
+Within the checkout, Python would import the source folder. Only a wheel in a separate environment,
+run from another folder, behaves as for a user. The check downloads nothing from a package index.
 
-An argument names a cargo profile to use instead of `wheel`, the profile of published wheels; `release` is already built.
+An argument names a cargo profile to use instead of `wheel`, the profile of published wheels;
+`release` is already built.
 """
 
 import os

@@ -2,9 +2,9 @@
 
     .venv/bin/python tools/fuzz_seeds.py
 
-Copies each file to the corpus (fuzz/corpus/TARGET) of every target that matches its suffix. The name of a seed is a
-hash of its content, so running the script again changes nothing. RDFM_SHARED names the folder with the suites, as for
-the tests.
+Copies each file to the corpus (fuzz/corpus/TARGET) of every target that matches its suffix. The
+name of a seed is a hash of its content, so running the script again changes nothing. RDFM_SHARED
+names the folder with the suites, as for the tests.
 """
 
 from __future__ import annotations

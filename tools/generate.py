@@ -1,8 +1,9 @@
 """Writes the files generated from the declarations of formats and options: types for editors, and tables in the docs.
 
-Out: `rdfm/formats/options_generated.py`, `rdfm/formats/formats_generated.py`, `docs/options-generated.md`, the
-tables in `docs/spark.md`, and `rdfm/exchange/serve/descriptors_generated.py` from `proto`. With `--check` nothing is written,
-and the exit status is 1 if one of them is out of date.
+Out: `rdfm/formats/options_generated.py`, `rdfm/formats/formats_generated.py`,
+`docs/options-generated.md`, the tables in `docs/spark.md`, and
+`rdfm/exchange/serve/descriptors_generated.py` from `proto`. With `--check` nothing is written, and
+the exit status is 1 if one of them is out of date.
 """
 
 import base64

@@ -4,9 +4,9 @@
     PYTHONPATH=../other/checkout python tools/record_outputs.py > before.txt
     diff before.txt after.txt
 
-Runs `convert`, `cat`, `filter` and `query` in this process over the logs of `spec-fixtures`: every log into every
-format of its kind, and a few logs with every option. Each line has the exit status, a hash of the files written, a hash
-of standard output and standard error, and the command.
+Runs `convert`, `cat`, `filter` and `query` in this process over the logs of `spec-fixtures`: every
+log into every format of its kind, and a few logs with every option. Each line has the exit status,
+a hash of the files written, a hash of standard output and standard error, and the command.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 In: two logs of one kind, in any formats. Out: a `Difference`.
 Cost: memory for one batch of each log and, after a difference, for up to `2 * window` messages of
-each. Law: messages that are the same up to blank node labels are never reported as different. The
+each.
+Law: messages that are the same up to blank node labels are never reported as different. The
 division of the logs into files and batches affects only the reported file names.
 """
 

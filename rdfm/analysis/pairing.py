@@ -3,9 +3,10 @@
 In: two logs. Out: counts, and the messages that differ, reported in order.
 Cost: memory for one batch of each log while the logs agree. After a difference, at most twice
 `window` messages of each log, and not much more than `MAX_BUFFERED_BYTES`. If order is ignored, 16
-bytes per message. Method: pairs of messages are compared in order. At the first pair that differs,
-the signatures of the following messages are compared as a text diff compares lines, and the
-messages between matching blocks are reported.
+bytes per message.
+Method: pairs of messages are compared in order. At the first pair that differs, the signatures of
+the following messages are compared as a text diff compares lines, and the messages between matching
+blocks are reported.
 """
 
 from __future__ import annotations

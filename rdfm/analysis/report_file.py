@@ -1,8 +1,9 @@
 """Writes a report to a file.
 
 In: the file name, the inputs of the report and its text. Out: the file, which appears only once it
-is complete. Law: an existing file is replaced only if rdfm wrote it as a report. The file name must
-not have the suffix of a format, so a report never replaces a log.
+is complete.
+Law: an existing file is replaced only if rdfm wrote it as a report. The file name must not have the
+suffix of a format, so a report never replaces a log.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Log statistics: `statistics` reads a log once, and a `Collector` accepts batches.
 
-In: a log that `open_log` accepts. Out: `Statistics`, also as JSON, RDF or HTML. Cost: memory for
-one batch and about 20 MB of counts, regardless of the size of the log. Law: the division of
-messages into batches does not change any number.
+In: a log that `open_log` accepts. Out: `Statistics`, also as JSON, RDF or HTML.
+Cost: memory for one batch and about 20 MB of counts, regardless of the size of the log.
+Law: the division of messages into batches does not change any number.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ class Statistics(LogStatistics):
         languages: Language tags of literals, by occurrences.
         predicates: Predicates that are IRIs, by quads.
         types: Objects of `rdf:type` that are IRIs, by quads.
-        namespaces: IRIs up to their last `#` or `/`, otherwise up to their last `:`, by occurrences.
+        namespaces: IRIs up to their last `#` or `/`, otherwise up to their last `:`, by
+            occurrences.
         prefixes: Prefixes that the log declares, each with its last IRI.
         sha256: SHA-256 of the file (compressed), in hexadecimal digits. `None` if it was not
             requested, or if the source is not a single file or bytes.
@@ -141,8 +142,8 @@ class Collector(LogCollector):
 
         Args:
             top: Number of names to return in each list, or `None` for all that are counted.
-            **about: Other fields: `source`, `format`, `kind`, `logs`, `bytes`, `sha256`, `error` and
-                `notes`.
+            **about: Other fields: `source`, `format`, `kind`, `logs`, `bytes`, `sha256`, `error`
+                and `notes`.
         """
         found: Statistics = super().statistics(top=top, **about)
         return found

@@ -3,7 +3,8 @@
 In: quads. Out: canonical N-Quads, equal for datasets that are the same up to blank node labels.
 Cost: near linear if the quads of each blank node identify it, exponential in the worst case. The
 work is therefore limited, and Ctrl-C stops it. Existing libraries support neither, so they are not
-used. Method: https://www.w3.org/TR/rdf-canon/, section 4; names in comments refer to its steps.
+used.
+Method: https://www.w3.org/TR/rdf-canon/, section 4; names in comments refer to its steps.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """The registry of formats: by name, alias, suffix, media type or content.
 
-In: a name, a path, or a log's first bytes. Out: a `Format`. Each format is also an attribute: `formats.nq`.
-Cost: the declaration of a format is loaded on first use; plug-ins are imported if no built-in format matches.
+In: a name, a path, or a log's first bytes. Out: a `Format`. Each format is also an attribute:
+`formats.nq`.
+Cost: the declaration of a format is loaded on first use; plug-ins are imported if no built-in
+format matches.
 Law: plug-ins (entry point group `rdfm.formats`, or `register`) never replace a built-in format.
 """
 
@@ -76,8 +78,8 @@ def _built_in(name: str) -> Format:
 def _entry_points() -> tuple[dict[str, Format], dict[str, str]]:
     """The plug-ins of installed packages, and the errors of those that do not load, by entry point.
 
-    The first plug-in with a name wins; none replaces a built-in format. One that cannot be loaded is ignored with a warning,
-    since another format may be meant.
+    The first plug-in with a name wins; none replaces a built-in format. One that cannot be loaded
+    is ignored with a warning, since another format may be meant.
     """
     from importlib.metadata import entry_points
 
@@ -158,7 +160,8 @@ def register(format: Format) -> None:
         format: The format.
 
     Raises:
-        OptionError: If the name or an alias belongs to a built-in format, or the name of an option is reserved.
+        OptionError: If the name or an alias belongs to a built-in format, or the name of an option
+            is reserved.
         TypeError: If it is not a `Format`.
     """
     format = _checked(format)
@@ -181,8 +184,8 @@ def find(name: str) -> Format:
         name: Such as `nq`, `N-Quads`, `.nq` or `application/n-quads`.
 
     Raises:
-        UnknownFormatError: If no format has that name, or its plug-in cannot be loaded; the text lists the names or gives
-            the reason.
+        UnknownFormatError: If no format has that name, or its plug-in cannot be loaded; the text
+            lists the names or gives the reason.
 
     Example:
         >>> find("turtle").name

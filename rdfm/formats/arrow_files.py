@@ -124,8 +124,9 @@ class ArrowDecoder(RowDecoder):
 def _file_for_pyarrow(file: BinaryIO, size: int) -> Any:
     """A file for pyarrow, which reads the footer in a separate thread.
 
-    That thread may keep the file open a little longer. If the process ends meanwhile and the file is a Python object,
-    the process aborts. So a small file is passed as memory; for a large one, the thread ends before reading is complete.
+    That thread may keep the file open a little longer. If the process ends meanwhile and the file
+    is a Python object, the process aborts. So a small file is passed as memory; for a large one,
+    the thread ends before reading is complete.
     """
     import pyarrow as pa
 

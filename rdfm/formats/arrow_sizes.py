@@ -1,6 +1,7 @@
 """Decoded sizes of Arrow's messages: dictionaries and record batches, whose buffers may be compressed.
 
-In: the file, and the offset of a message. Out: an error if its buffers would decode to too many bytes.
+In: the file, and the offset of a message. Out: an error if its buffers would decode to too many
+bytes.
 Cost: the metadata of a message, and eight bytes for each of its buffers if they are compressed.
 Law: nothing is decompressed before its declared size is checked.
 """
@@ -16,7 +17,8 @@ from rdfm.errors import DecodeError, LimitError, Remedy
 
 __all__ = ["ArrowSizeChecker"]
 
-# Limit for the decoded bytes of a record batch and the dictionaries, as a multiple of the message limit.
+# Limit for the decoded bytes of a record batch and the dictionaries, as a multiple of the message
+# limit.
 BATCHES = 4
 _CONTINUED = b"\xff\xff\xff\xff"
 _MAGIC = b"ARROW1"

@@ -1,8 +1,9 @@
 """The class of formats and the interfaces of codecs: `Format`, `Decoder`, `Encoder`.
 
-In: a spec, and functions that create codecs. Out: codecs with checked options, and decoding and encoding in memory.
-Law: native formats and those written in Python have the same interface; `DecoderLike` and `EncoderLike` contain
-everything that a driver calls.
+In: a spec, and functions that create codecs. Out: codecs with checked options, and decoding and
+encoding in memory.
+Law: native formats and those written in Python have the same interface; `DecoderLike` and
+`EncoderLike` contain everything that a driver calls.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class Opening(NamedTuple):
     """How a log is opened for reading, in addition to the options of its format.
 
     Attributes:
-        parts: Which messages may be returned in parts (batches that `continue`): "never", those with several "frames",
-            or "always".
+        parts: Which messages may be returned in parts (batches that `continue`): "never", those
+            with several "frames", or "always".
         split: Start, stop (or None) and dialect (or None) of the part of the log to read.
         first_index: The index of the first message, if known.
         checks_marks: Whether to look for wrong restart marks.
@@ -84,8 +85,8 @@ class DecoderLike(Protocol):
             stop_bytes: Stop when the batches take more memory than this, in bytes.
 
         Returns:
-            Its batches, and whether they are complete. If not, `next_batch` continues: it raises the error that follows
-            them, or returns the next batch after a stop.
+            Its batches, and whether they are complete. If not, `next_batch` continues: it raises
+            the error that follows them, or returns the next batch after a stop.
         """
 
     def header(self) -> Mapping[str, Any]:
@@ -330,8 +331,8 @@ class Format:
 
         Raises:
             DecodeError: If `data` is invalid; no messages are returned.
-            LimitError: If a message is larger than `max_message_bytes` (in decoded bytes), or all messages are too large
-                for one batch.
+            LimitError: If a message is larger than `max_message_bytes` (in decoded bytes), or all
+                messages are too large for one batch.
             MissingExtraError: If the format needs a package that is not installed.
             OptionError: If an option is unknown or its value is invalid.
         """

@@ -25,8 +25,8 @@ from rdfm.formats.spec import FormatSpec
 __all__ = ["FORMAT", "ParquetDecoder", "ParquetEncoder"]
 
 _BUFFER_BYTES = 1 << 20
-# Each column of each row group gets its own Zstandard context, which takes 40 µs. For results with many variables that
-# is two thirds of the time. Snappy needs no context.
+# Each column of each row group gets its own Zstandard context, which takes 40 µs. For results with
+# many variables that is two thirds of the time. Snappy needs no context.
 WIDE_COLUMNS = 1024
 
 

@@ -1,7 +1,8 @@
 """Computes how many rows of a Parquet file can be decoded at once.
 
-In: the file, its metadata, the columns to read. Out: for groups of row groups, the rows of a batch and the first row
-that is too large. Cost: the page headers. Pages are decompressed only if a row group may decode to more than
+In: the file, its metadata, the columns to read. Out: for groups of row groups, the rows of a batch
+and the first row that is too large.
+Cost: the page headers. Pages are decompressed only if a row group may decode to more than
 `GROUP_BYTES`, beginning with those that can be larger than they appear.
 Law: a batch never decodes to more than `GROUP_BYTES`, whatever the file declares.
 """
@@ -40,7 +41,8 @@ _CODECS = {
     7: "lz4_raw",
 }
 
-# Number of values, number of the compression, bytes, offset of the first data page, offset of the dictionary page.
+# Number of values, number of the compression, bytes, offset of the first data page, offset of the
+# dictionary page.
 _ColumnChunk = tuple[int, int, int, int, "int | None"]
 
 

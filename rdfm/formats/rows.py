@@ -1,10 +1,12 @@
 """The common part of the formats of rows: messages as Arrow rows, read and written by pyarrow.
 
-In: files with a row per message, with a column of quads or operations, or with a row per quad. Out: batches, or the
-reverse; for results, which cannot be read back, rows with a column for each variable.
-Cost: a row group at a time; bytes that arrive in pieces are spooled, from 16 MiB on disk, since these formats are read
-from their end. Law: rows before an error are returned first; the division of messages into batches does not change the
-bytes.
+In: files with a row per message, with a column of quads or operations, or with a row per quad. Out:
+batches, or the reverse; for results, which cannot be read back, rows with a column for each
+variable.
+Cost: a row group at a time; bytes that arrive in pieces are spooled, from 16 MiB on disk, since
+these formats are read from their end.
+Law: rows before an error are returned first; the division of messages into batches does not change
+the bytes.
 """
 
 from __future__ import annotations
@@ -55,7 +57,8 @@ __all__ = [
     "extra",
 ]
 
-# Like Jelly, rows can store everything that batches contain; limits and namespaces are the same options.
+# Like Jelly, rows can store everything that batches contain; limits and namespaces are the same
+# options.
 _LIKE = native("jelly").spec
 CARRIES = _LIKE.carries
 READS = tuple(_LIKE.options("read")[name] for name in ("max_message_bytes", "max_depth"))
@@ -102,7 +105,8 @@ SPOOLED_BYTES = 16 << 20
 READ_ROWS = {"messages": 1024, "patches": 1024, "quads": 8192}
 READ_BYTES = 32 << 20
 WRITE_ROWS = 1 << 16
-# A conversion has up to four row groups in memory. Row groups of 32 MiB make files about 8 % smaller.
+# A conversion has up to four row groups in memory. Row groups of 32 MiB make files about 8 %
+# smaller.
 WRITE_BYTES = 6 << 20
 
 
@@ -139,7 +143,8 @@ class RowDecoder(FileDecoder):
         """Set the limits.
 
         Args:
-            max_message_bytes: Maximum decoded size of a message; in Parquet also of a row of one column.
+            max_message_bytes: Maximum decoded size of a message; in Parquet also of a row of one
+                column.
             max_depth: Maximum nesting depth of triple terms.
             parts: Return a large message of several rows in parts.
         """
@@ -245,8 +250,8 @@ class RowDecoder(FileDecoder):
         """The columns to read.
 
         Raises:
-            DecodeError: If there is no column of quads or operations and not all columns of rows of quads, or there are
-                both, or a column has another type.
+            DecodeError: If there is no column of quads or operations and not all columns of rows of
+                quads, or there are both, or a column has another type.
         """
         kind = "patches" if "operations" in schema.names else "messages"
         if kind == "messages" and "quads" not in schema.names:
@@ -444,9 +449,11 @@ class RowEncoder(Encoder):
         """Take the options of the format.
 
         Args:
-            namespaces: Whether to write a column of namespaces. By default there is one if the first message has any.
+            namespaces: Whether to write a column of namespaces. By default there is one if the
+                first message has any.
             flat: Write all messages as one, with their blank nodes kept apart.
-            max_message_bytes: Maximum size of the message of `flat`, in decoded bytes, if rows are messages.
+            max_message_bytes: Maximum size of the message of `flat`, in decoded bytes, if rows are
+                messages.
             rows: The unit of a row: "messages" or "quads".
             terms: The form of terms: "ntriples" or "structs".
 

@@ -1,9 +1,9 @@
 """Declarations of formats and options: `FormatSpec`, `OptionSpec`.
 
-In: declarations, from the core for native formats and otherwise in Python. Out: checked values of options, and error
-texts for invalid ones.
-Cost: none until an option is given. Law: only the spec of a format determines its options; values of every kind may be
-given as text.
+In: declarations, from the core for native formats and otherwise in Python. Out: checked values of
+options, and error texts for invalid ones.
+Cost: none until an option is given.
+Law: only the spec of a format determines its options; values of every kind may be given as text.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class OptionSpec:
         help: Its description, in a sentence.
         choices: The words of a choice.
         numbers: The number for each word, with "choice or number".
-        levels: Words of a choice that may be followed by a colon and a level: the word, the lowest and the highest
-            level.
+        levels: Words of a choice that may be followed by a colon and a level: the word, the lowest
+            and the highest level.
         least: The smallest number.
         most: The largest number.
         default: The default value, if it is fixed.
@@ -83,8 +83,8 @@ class OptionSpec:
             "source" of the output.
         printed: The default for standard output of the command line, if it differs.
         shared: Whether a conversion passes it to both of its formats if both have it.
-        hint: Whether `from_NAME` in a conversion is ignored if the format of the input does not have it, because it
-            applies only to inputs of some formats.
+        hint: Whether `from_NAME` in a conversion is ignored if the format of the input does not
+            have it, because it applies only to inputs of some formats.
         metavar: The placeholder for the value in help.
         group: The heading in help.
         flag: The name on the command line, if it differs.
@@ -252,8 +252,8 @@ def _decoded(called: str, given: Any) -> Any:
 def decoded(called: str, text: str) -> str:
     r"""Return an encodable text from one that may contain the lone surrogates of PEP 383.
 
-    Python creates such surrogates from bytes of arguments that are not valid in the locale's encoding. Under `LC_ALL=C`
-    these are all bytes above 127. This function decodes them as UTF-8.
+    Python creates such surrogates from bytes of arguments that are not valid in the locale's
+    encoding. Under `LC_ALL=C` these are all bytes above 127. This function decodes them as UTF-8.
 
     Args:
         called: How errors refer to the text.
@@ -312,30 +312,33 @@ class FormatSpec:
     Attributes:
         name: The name used everywhere, such as `nq`.
         title: The name for display, such as `N-Quads`.
-        kinds: The possible kinds of its logs: "messages" (datasets), "patches" or "results" (rows). If there are several,
-            an empty log is of the first kind.
+        kinds: The possible kinds of its logs: "messages" (datasets), "patches" or "results" (rows).
+            If there are several, an empty log is of the first kind.
         written_only: The kinds that can be written but not read.
         suffixes: File name suffixes, the usual one first, such as `.nq`.
         media_types: Media types, the registered one first.
         aliases: Other common names.
-        carries: The features that it supports: `graphs`, `generalized`, `triple_terms` ("no", "object", "anywhere"),
-            `directions`, `boundaries`, `order`, `namespaces`, `metadata`, `any_text` (any character in text, and any
-            IRI as a predicate).
+        carries: The features that it supports: `graphs`, `generalized`, `triple_terms` ("no",
+            "object", "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`,
+            `any_text` (any character in text, and any IRI as a predicate).
         binary: Whether logs are binary and should not be written to a terminal.
         needs: The extra of rdfm that it needs, if any.
-        whole_file: Whether a log is read from its end, so that a file is opened directly if there is one.
-        sniff: Detects from a log's first bytes (decompressed, up to 4 KiB) whether it is of this format: True, False, or
-            None if more bytes are needed. The second argument is true if there are no more bytes.
+        whole_file: Whether a log is read from its end, so that a file is opened directly if there
+            is one.
+        sniff: Detects from a log's first bytes (decompressed, up to 4 KiB) whether it is of this
+            format: True, False, or None if more bytes are needed. The second argument is true if
+            there are no more bytes.
         resumable: Whether a decoder can continue after an error.
         splittable: Whether a log can be read from the middle.
-        append: Whether messages can be appended to a log, and how its end is found: "never", by its "last line", by the
-            "lengths" of its messages, or by "decode". Formats written in Python cannot be appended to.
+        append: Whether messages can be appended to a log, and how its end is found: "never", by its
+            "last line", by the "lengths" of its messages, or by "decode". Formats written in Python
+            cannot be appended to.
         not_appended: Why messages cannot be appended, if they cannot.
-        continuable: Whether an encoder takes a message in parts (batches that `continue`); or the options, as names and
-            values, each of which makes it do so.
+        continuable: Whether an encoder takes a message in parts (batches that `continue`); or the
+            options, as names and values, each of which makes it do so.
         suffix_options: Options of the encoder that suffixes imply.
-        value_options: Options of the encoder for a value that is a log of one message (`rdfm.values`), if the defaults
-            are meant for files.
+        value_options: Options of the encoder for a value that is a log of one message
+            (`rdfm.values`), if the defaults are meant for files.
         reads: The options of the decoder, by name; they may be passed as a sequence.
         writes: The options of the encoder, in the same form.
 

@@ -2,7 +2,8 @@
 
 In: paths, or rows with messages. Out: rows of findings or of differing messages, or statistics.
 Cost: one pass. Findings and hashes are small rows; statistics are at most a few MB for each task.
-Law: the results are those of the functions of the same name in `rdfm`, however the logs are divided.
+Law: the results are those of the functions of the same name in `rdfm`, however the logs are
+divided.
 """
 
 from __future__ import annotations

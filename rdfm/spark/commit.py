@@ -1,9 +1,12 @@
 """Atomic commits of part files: all of them appear or none, even if a process dies.
 
-In: a folder, and parts that tasks wrote under `_rdfm/staging`. Out: the parts in the folder, under their final names.
-Cost: a journal with one line per part, and one rename per part; a read lists a folder with this protocol twice.
-Law: a commit is decided when its journal appears, which is atomic. Before that, none of its parts is visible. After
-that, the next read or write of the folder completes the commit; completing it repeatedly is safe.
+In: a folder, and parts that tasks wrote under `_rdfm/staging`. Out: the parts in the folder, under
+their final names.
+Cost: a journal with one line per part, and one rename per part; a read lists a folder with this
+protocol twice.
+Law: a commit is decided when its journal appears, which is atomic. Before that, none of its parts
+is visible. After that, the next read or write of the folder completes the commit; completing it
+repeatedly is safe.
 
     _rdfm/ours                           the folder was written with this protocol
     _rdfm/staging/JOB/ATTEMPT/part…      parts that tasks write
@@ -64,13 +67,15 @@ class FolderCommit:
 
     Attributes:
         job: The staging folder of the parts, which is removed at the end.
-        parts: The parts in it, as `ATTEMPT/NAME`; NAME, which may contain folders, is also the final name.
+        parts: The parts in it, as `ATTEMPT/NAME`; NAME, which may contain folders, is also the
+            final name.
         removals: Files to remove, as paths in the folder.
         marks: Whether to write `_SUCCESS`.
         write_id: The user's id of a batch write that is done only once.
         query: The id of a streaming query.
         batch: The batch number of the query.
-        turn: The number of an overwrite; its removals are the files that existed after the previous overwrite.
+        turn: The number of an overwrite; its removals are the files that existed after the previous
+            overwrite.
     """
 
     job: str
@@ -184,15 +189,16 @@ class CommitTarget:
 
         Args:
             commit: The commit.
-            replaces: Also remove all files that are visible when the commit is decided. Its job must be open.
+            replaces: Also remove all files that are visible when the commit is decided. Its job
+                must be open.
 
         Returns:
-            True if this commit was completed; False if the same write or batch was done before, so that the parts
-            were dropped.
+            True if this commit was completed; False if the same write or batch was done before, so
+            that the parts were dropped.
 
         Raises:
-            OSError: On an error of the storage. If the commit was already decided, the text says so; otherwise none of
-                its parts is visible.
+            OSError: On an error of the storage. If the commit was already decided, the text says
+                so; otherwise none of its parts is visible.
         """
         while True:
             self.settle()
@@ -206,7 +212,8 @@ class CommitTarget:
                 turn = self._last(_OVERWRITES) + 1
                 commit = replace(commit, turn=turn, removals=tuple(self.visible()))
             ours = self._decide(commit)
-            # If the job is still open, another overwrite was decided meanwhile, so the list of removals is outdated.
+            # If the job is still open, another overwrite was decided meanwhile, so the list of
+            # removals is outdated.
             if not replaces or not self.is_open(commit.job):
                 break
         if not ours:
@@ -217,7 +224,8 @@ class CommitTarget:
         data = json.dumps({"version": _VERSION, **asdict(commit)}, indent=0).encode()
         ours = self.storage.create_whole(self._journal(commit.name), data)
         try:
-            # Another driver with the same commit may have been faster, before or after this one wrote the journal.
+            # Another driver with the same commit may have been faster, before or after this one
+            # wrote the journal.
             return self._carry_out(commit.name) and ours
         except Exception as error:
             if not ours and commit.turn is not None:  # the other driver's commit is decided
@@ -232,11 +240,12 @@ class CommitTarget:
     def settle(self, *, reads: bool = False) -> bool:
         """Complete decided commits. Several processes may do this at the same time.
 
-        If this process has no permission or no space, it waits a few seconds for another process to complete them.
+        If this process has no permission or no space, it waits a few seconds for another process to
+        complete them.
 
         Args:
-            reads: Whether the caller only reads. A reader only needs the visible files to be correct; a writer needs
-                all steps.
+            reads: Whether the caller only reads. A reader only needs the visible files to be
+                correct; a writer needs all steps.
 
         Returns:
             Whether files may have changed.
@@ -276,8 +285,8 @@ class CommitTarget:
         """Remove the staging files of drivers that died before their commit was decided.
 
         Args:
-            untouched: Minimum age of the youngest file of a job, in seconds. Files without a known time are kept
-                unless this is 0.
+            untouched: Minimum age of the youngest file of a job, in seconds. Files without a known
+                time are kept unless this is 0.
 
         Returns:
             The removed jobs.
@@ -506,7 +515,8 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
 
     Args:
         paths: As in `find_files`.
-        whole: List again until no commit is partial. Callers that list again later do not need this.
+        whole: List again until no commit is partial. Callers that list again later do not need
+            this.
         **options: As in `find_files`.
 
     Raises:
@@ -572,11 +582,13 @@ def _steady(
 ) -> list[str]:
     """List names until no commit can have changed them during the listing.
 
-    A listing is correct if the previous one was equal and no commit was in progress between the two.
+    A listing is correct if the previous one was equal and no commit was in progress between the
+    two.
 
     Args:
         names: Lists the names.
-        settle: Completes decided commits and returns whether there were any; None if there can be none.
+        settle: Completes decided commits and returns whether there were any; None if there can be
+            none.
         place: The listed folder, for the error.
         patience: Seconds after which a folder that keeps changing is an error.
     """

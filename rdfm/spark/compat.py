@@ -1,12 +1,13 @@
 """Differences between the versions of PySpark, and the interfaces of PySpark that are not public.
 
-In: PySpark 4.0 or newer. Out: the same functions and base classes in every version, and which features it lacks.
-Law: a feature is looked up, not derived from the number of the version. If a private interface that only
-makes errors clearer does not exist, the check that uses it is omitted.
+In: PySpark 4.0 or newer. Out: the same functions and base classes in every version, and which
+features it lacks.
+Law: a feature is looked up, not derived from the number of the version. If a private interface that
+only makes errors clearer does not exist, the check that uses it is omitted.
 
-Needed, and not public: `pyspark.sql.pandas.types.to_arrow_schema` and `from_arrow_schema`.
-Used if they exist: `SparkFiles._root_directory`, `SparkContext._python_includes`, and of sessions that are not remote
-`_jvm` and `_jsparkSession`.
+Needed, and not public: `pyspark.sql.pandas.types.to_arrow_schema` and `from_arrow_schema`. Used if
+they exist: `SparkFiles._root_directory`, `SparkContext._python_includes`, and of sessions that are
+not remote `_jvm` and `_jsparkSession`.
 """
 
 from __future__ import annotations
@@ -114,8 +115,9 @@ def arrow_function(
 ) -> Any:
     """Return a function on columns, from a function on Arrow arrays.
 
-    Spark computes a deterministic function again for each use of its result. Others cannot be used in aggregates.
-    Versions before 4.1 pass the values through pandas, which takes several times as long.
+    Spark computes a deterministic function again for each use of its result. Others cannot be used
+    in aggregates. Versions before 4.1 pass the values through pandas, which takes several times as
+    long.
     """
     from pyspark.sql import functions as F
 

@@ -1,7 +1,8 @@
 """Division of the rows of a task among folders `NAME=VALUE`, by columns and by keys of the messages.
 
 In: record batches of rows. Out: batches of messages, each with the folder that it belongs to.
-Cost: one copy of the rows for each folder in a record batch. Law: messages of one folder stay in the order of the rows.
+Cost: one copy of the rows for each folder in a record batch.
+Law: messages of one folder stay in the order of the rows.
 """
 
 from __future__ import annotations

@@ -90,8 +90,8 @@ class ErrorHandler:
         """Skip a message, and return its text and the error, or another error if skipping failed.
 
         Raises:
-            UnsupportedError: If the log cannot be read in splits. The log may be valid, and the number of messages that
-                would be lost is unknown, so no mode skips this error.
+            UnsupportedError: If the log cannot be read in splits. The log may be valid, and the
+                number of messages that would be lost is unknown, so no mode skips this error.
         """
         try:
             skipped = log.skip_message().decode("utf-8", "replace")

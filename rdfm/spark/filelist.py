@@ -1,8 +1,10 @@
 """The list of files that a stream has found, in the order of discovery. A position in it is the stream's progress.
 
 In: a separate folder, and files as they are found. Out: files by position, which never changes.
-Cost: one small file per addition, merged when there are many; the list is kept in memory, about 300 bytes per file.
-Law: additions are atomic: a process that is killed at any step leaves the list as before or after the addition.
+Cost: one small file per addition, merged when there are many; the list is kept in memory, about 300
+bytes per file.
+Law: additions are atomic: a process that is killed at any step leaves the list as before or after
+the addition.
 """
 
 from __future__ import annotations
@@ -32,8 +34,8 @@ class _Segment(NamedTuple):
     Attributes:
         first: The position of the first entry.
         files: The number of entries.
-        name: The name of the small file. For an addition it depends only on the position, so that only one addition
-            is possible at each position.
+        name: The name of the small file. For an addition it depends only on the position, so that
+            only one addition is possible at each position.
     """
 
     first: int
@@ -45,7 +47,8 @@ class FileList:
     """A list of files that only grows. The last process that opens it owns it; earlier owners can no longer add files.
 
     Attributes:
-        name: The unique name of the list. Checkpoints contain it, so that a query never uses the list of another one.
+        name: The unique name of the list. Checkpoints contain it, so that a query never uses the
+            list of another one.
         files: The files, by position.
 
     Example:
@@ -73,7 +76,8 @@ class FileList:
         here = _HEAD in self._storage.names(self._folder)
         head = self._head() if here else {"version": _VERSION, "name": self._owner}
         self.name = str(head["name"])
-        # From here on the previous owner fails when it adds files: two queries would each miss the other's files.
+        # From here on the previous owner fails when it adds files: two queries would each miss the
+        # other's files.
         content = json.dumps({**head, "owner": self._owner}).encode()
         self._storage.write_whole(self._path(_HEAD), content)
         for _ in range(_TRIES):
@@ -116,8 +120,8 @@ class FileList:
         """
         if len(self._segments) >= _MANY:
             self._check_owner()
-            # A segment is merged only with at least as many newer entries, so each rewrite of an entry at least
-            # doubles its segment.
+            # A segment is merged only with at least as many newer entries, so each rewrite of an
+            # entry at least doubles its segment.
             total, merged = 0, 0
             for segment in reversed(self._segments):
                 if total and segment.files > total:

@@ -1,8 +1,9 @@
 """Partition columns: the names and values of folders `NAME=VALUE` above the files.
 
 In: the paths of files. Out: columns with types, and the values of a file.
-Cost: a pass over the paths. Law: the types are those that Spark infers for its own formats, except that a time is a
-string, since its meaning depends on the session's time zone, which a source does not know.
+Cost: a pass over the paths.
+Law: the types are those that Spark infers for its own formats, except that a time is a string,
+since its meaning depends on the session's time zone, which a source does not know.
 """
 
 from __future__ import annotations

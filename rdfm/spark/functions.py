@@ -1,12 +1,13 @@
 """Functions on columns: messages in binary values, terms and their parts, quads as rows.
 
 In: columns, or their names. Out: columns, like those of Spark's own functions.
-Cost: `from_rdf`, `to_rdf` and `nanopub` pass Arrow data through Python workers; the others are plain expressions.
+Cost: `from_rdf`, `to_rdf` and `nanopub` pass Arrow data through Python workers; the others are
+plain expressions.
 Law: a value is one message, and its result does not depend on other values.
 
-These three are marked as nondeterministic, although they are deterministic: otherwise Spark would compute
-the result again for each filter on it. So they cannot be used inside an aggregate function: first make a column with
-`select` or `withColumn`. Place filters on other columns before them.
+These three are marked as nondeterministic, although they are deterministic: otherwise Spark would
+compute the result again for each filter on it. So they cannot be used inside an aggregate function:
+first make a column with `select` or `withColumn`. Place filters on other columns before them.
 """
 
 from __future__ import annotations
@@ -86,8 +87,8 @@ def from_rdf(
         **options: Options of the format's decoder; limits apply to each value.
 
     Returns:
-        Quads as in the column `quads` of a read: an empty array for a value without a message, null for null. In a
-        format for patches, operations as in the column `operations`.
+        Quads as in the column `quads` of a read: an empty array for a value without a message, null
+        for null. In a format for patches, operations as in the column `operations`.
 
     Raises:
         UnknownFormatError: If the format does not exist.
@@ -105,12 +106,12 @@ def to_rdf(col: Column | str, format: str, *, max_depth: int = 64, **options: An
     """Encode quads: each row becomes a binary value that is a complete log of one message.
 
     Args:
-        col: The column of quads, of the type of `quads` in a read, or its name; in a format for patches, the column of
-            operations.
+        col: The column of quads, of the type of `quads` in a read, or its name; in a format for
+            patches, the column of operations.
         format: The format's name.
         max_depth: Maximum nesting depth of triple terms.
-        **options: Options of the format's encoder. In formats whose files have frames with a length prefix, a value is
-            one frame without the prefix; `delimited=True` writes it.
+        **options: Options of the format's encoder. In formats whose files have frames with a length
+            prefix, a value is one frame without the prefix; `delimited=True` writes it.
 
     Returns:
         Binary values; null for null.
@@ -134,12 +135,14 @@ def nanopub(col: Column | str) -> Column:
         col: The column of quads, of the type of `quads` in a read, or its name.
 
     Returns:
-        Structs with the fields `nanopub`, `creators`, `created`, `license`, `types`, `introduces`, `retracts`,
-        `supersedes` and `pubkey_hash`, which `rdfm.exchange.nanopub.NanopubRow` describes. Null for null, and for a
-        message that is not exactly one nanopublication. Nothing is verified.
+        Structs with the fields `nanopub`, `creators`, `created`, `license`, `types`, `introduces`,
+        `retracts`, `supersedes` and `pubkey_hash`, which `rdfm.exchange.nanopub.NanopubRow`
+        describes. Null for null, and for a message that is not exactly one nanopublication. Nothing
+        is verified.
 
     Example:
-        >>> messages.select(nanopub("quads").alias("n")).select("n.nanopub", "n.creators")  # doctest: +SKIP
+        >>> messages.select(nanopub("quads").alias("n")).select("n.nanopub", "n.creators")  #
+        doctest: +SKIP
     """
 
     def nanopub(quads: pa.Array) -> pa.Array:
@@ -152,10 +155,11 @@ def nanopub(col: Column | str) -> Column:
 def register_functions(spark: SparkSession) -> list[str]:
     """Register SQL functions for the formats and for queries.
 
-    These are `from_NAME` and `to_NAME` for each format except those of results, and `rdf_query`, `rdf_ask`,
-    `rdf_construct` and `rdf_value`. In a name, `-` becomes `_`. The functions for formats take the column and,
-    optionally, a map of options that is the same for all rows: `from_NAME(value, map('mode', 'PERMISSIVE'))`. If Spark
-    has a function with the same name, such as `from_json`, the function is skipped with a warning.
+    These are `from_NAME` and `to_NAME` for each format except those of results, and `rdf_query`,
+    `rdf_ask`, `rdf_construct` and `rdf_value`. In a name, `-` becomes `_`. The functions for
+    formats take the column and, optionally, a map of options that is the same for all rows:
+    `from_NAME(value, map('mode', 'PERMISSIVE'))`. If Spark has a function with the same name, such
+    as `from_json`, the function is skipped with a warning.
 
     Args:
         spark: A session; Spark Connect is supported.

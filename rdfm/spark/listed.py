@@ -1,8 +1,9 @@
 """Logs that a DataFrame lists, such as files that Spark, Unity Catalog or Auto Loader found.
 
 In: a DataFrame of paths. Out: a DataFrame of the rows of these logs.
-Cost: a task reads the first bytes of each large file that may be split, or the complete file if the index of messages
-is requested; then one shuffle of the list. Law: each split is read once, by the same code as for other reads.
+Cost: a task reads the first bytes of each large file that may be split, or the complete file if the
+index of messages is requested; then one shuffle of the list.
+Law: each split is read once, by the same code as for other reads.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ def read_listed(
     """Read the logs of a DataFrame with columns `path`, `length` and, if it is known, `modificationTime`.
 
     Raises:
-        OptionError: If a column is missing, an option is unknown, or a value or the schema is invalid.
+        OptionError: If a column is missing, an option is unknown, or a value or the schema is
+            invalid.
         UnknownFormatError: If the given format does not exist.
     """
     from pyspark.sql import functions as F

@@ -1,8 +1,8 @@
 """Spark's options: their declarations, and their values from text under case-insensitive names.
 
 In: the map of `.option(…)`. Out: values; the remaining options belong to the format.
-Law: an unknown option or invalid value is an error that names the valid ones. An option that `convert` has too is
-declared there; its key here is Spark's name for it.
+Law: an unknown option or invalid value is an error that names the valid ones. An option that
+`convert` has too is declared there; its key here is Spark's name for it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Combines files into tasks.
 
 In: files in their order, and the intended cost of a task. Out: packs of files, one per task.
-Cost: a few passes over the sizes. Law: every file is in one pack, in order; there are as many packs as requested if
-there are enough files; packs of files of equal size differ by at most one file.
+Cost: a few passes over the sizes.
+Law: every file is in one pack, in order; there are as many packs as requested if there are enough
+files; packs of files of equal size differ by at most one file.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ def pack(
         files: The files.
         pack_bytes: Approximate size of a pack; a file that costs more has its own pack.
         open_cost: Bytes that could be read in the time that opening a file takes.
-        at_least: The number of packs is at least this number of cores, and a multiple of it, unless there are fewer
-            files.
+        at_least: The number of packs is at least this number of cores, and a multiple of it, unless
+            there are fewer files.
 
     Example:
         >>> files = [File(name, 10, None) for name in "abcdefgh"]

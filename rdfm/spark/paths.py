@@ -1,6 +1,7 @@
 """Converts paths of Spark and its platforms to the form that rdfm uses.
 
-In: paths and URLs of users, or of Spark's own sources. Out: paths and URLs for `open_log` and `create_log`.
+In: paths and URLs of users, or of Spark's own sources. Out: paths and URLs for `open_log` and
+`create_log`.
 Law: batches, streams and writes treat a path in the same way.
 """
 

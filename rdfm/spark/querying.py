@@ -1,8 +1,10 @@
 """SPARQL queries in Spark, on messages read from logs or on rows that contain messages.
 
-In: a query with its options, and logs or rows. Out: a row per solution, constructed message or answer.
-Cost: a batch of messages and its rows. Law: the columns depend only on the query and its types, so they are known
-before anything is read. No other data leaves the worker.
+In: a query with its options, and logs or rows. Out: a row per solution, constructed message or
+answer.
+Cost: a batch of messages and its rows.
+Law: the columns depend only on the query and its types, so they are known before anything is read.
+No other data leaves the worker.
 """
 
 from __future__ import annotations
@@ -356,8 +358,8 @@ def of_rows(
         batches: Rows with a column `quads` and optionally `source`, `position` and `offset`.
 
     Raises:
-        DecodeError: If a value does not match its column's type, a message exceeds a limit of the query, or quads are
-            not valid RDF.
+        DecodeError: If a value does not match its column's type, a message exceeds a limit of the
+            query, or quads are not valid RDF.
     """
     from rdfm._core import batches_from_arrow
 
@@ -409,8 +411,8 @@ def query_rows(rows: DataFrame, given: str) -> DataFrame:
 
     Raises:
         QueryError: As in `SparkQuery.of`.
-        OptionError: As in `SparkQuery.of`, or if there is no column of quads, or a variable has the name of a column
-            that identifies the message.
+        OptionError: As in `SparkQuery.of`, or if there is no column of quads, or a variable has the
+            name of a column that identifies the message.
     """
     spark_query = SparkQuery.of(given)
     assert spark_query is not None
@@ -433,7 +435,8 @@ def _schema_of_rows(spark_query: SparkQuery, columns: Container[str]) -> StructT
     """The columns of the result, for rows with these columns.
 
     Raises:
-        OptionError: If a variable has the name of the column `position`, which identifies the message.
+        OptionError: If a variable has the name of the column `position`, which identifies the
+            message.
     """
     if spark_query.schema is None:
         return default_schema(_CONSTRUCTED if "offset" in columns else None)

@@ -1,9 +1,10 @@
 """Spark's batch reader: finds the files of a query and divides them into tasks.
 
 In: the options and the schema of a query. Out: partitions, and their rows (`rdfm.spark.rows`).
-Cost: a listing of the paths per query, and another one if neither format nor schema determines the kind of log.
-Law: partitions are in the order of the files, and so are the rows of a query that does not shuffle; a path that does
-not exist is an error.
+Cost: a listing of the paths per query, and another one if neither format nor schema determines the
+kind of log.
+Law: partitions are in the order of the files, and so are the rows of a query that does not shuffle;
+a path that does not exist is an error.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ _log = logging.getLogger("rdfm.spark")
 class LogSourceReader(DataSourceReader):
     """Reads logs with one row per message.
 
-    Files are opened in tasks only, except for the first file if only its content determines the kind of log.
+    Files are opened in tasks only, except for the first file if only its content determines the
+    kind of log.
 
     Attributes:
         reading: How the logs are read.
@@ -61,8 +63,8 @@ class LogSourceReader(DataSourceReader):
         Args:
             given: The options.
             schema: The user's schema.
-            by_one_name: Whether to resolve `..`, links and variants of S3 URLs, so that a file has the same name
-                however its path is written.
+            by_one_name: Whether to resolve `..`, links and variants of S3 URLs, so that a file has
+                the same name however its path is written.
 
         Raises:
             OptionError: If an option is unknown, or a value or the schema is invalid.
@@ -162,7 +164,8 @@ class LogSourceReader(DataSourceReader):
         """Check that the files of another folder are not read as logs.
 
         Raises:
-            OptionError: If the folder is one that is read, or is in one that is read with its subfolders.
+            OptionError: If the folder is one that is read, or is in one that is read with its
+                subfolders.
         """
         for path in self._paths:
             inside = f"{folder}/".removeprefix(f"{path.rstrip('/')}/")

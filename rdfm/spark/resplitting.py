@@ -1,6 +1,7 @@
 """Rewrites big logs so that they can be split: `resplit`.
 
-In: logs that cannot be read in splits. Out: a log for each of them, in a format and with marks at which it can be split.
+In: logs that cannot be read in splits. Out: a log for each of them, in a format and with marks at
+which it can be split.
 Cost: one task for each log, which decodes and encodes it; memory does not depend on its size.
 Law: the messages of each log stay together, complete and in order; all logs appear, or none.
 """

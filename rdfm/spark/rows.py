@@ -1,8 +1,10 @@
 """Logs as Spark's rows: decodes files one after another and handles errors according to the mode.
 
-In: files, and how to read them (`SparkReading`, from a query's options and schema, and from the first file if these do
-not determine the kind of log). Out: Arrow record batches with exactly Spark's schema.
-Cost: a batch of `BATCH_ROWS` rows or `BATCH_BYTES` at a time; only the requested columns are rendered.
+In: files, and how to read them (`SparkReading`, from a query's options and schema, and from the
+first file if these do not determine the kind of log). Out: Arrow record batches with exactly
+Spark's schema.
+Cost: a batch of `BATCH_ROWS` rows or `BATCH_BYTES` at a time; only the requested columns are
+rendered.
 Law: data is omitted only if an option allows it, and then with a warning.
 """
 
@@ -65,7 +67,8 @@ class SparkReading(FromDriver):
     Attributes:
         schema: The columns that Spark expects.
         inner: The columns that come from the files.
-        columns: The core's name of each of these, or the variable for results; None for the column of corrupt records.
+        columns: The core's name of each of these, or the variable for results; None for the column
+            of corrupt records.
         partition_columns: The types of the columns that come from the names of folders.
         kind: "messages", "patches" or "results"; None if the columns fit both messages and patches.
         variables: The variables of results.
@@ -114,12 +117,13 @@ class SparkReading(FromDriver):
 
         Args:
             options: The options, without those that the reader takes itself.
-            schema: The user's schema. Defaults to the default columns and, in mode PERMISSIVE, the column of corrupt
-                records.
-            first: Returns the first file. It is called if neither the format nor the schema determines the kind of
-                log. None if results cannot be read.
-            folders: Returns the partition columns. It is called if the schema or the option `columns` contains
-                columns other than those of the files, or neither is given. None if there are no partition columns.
+            schema: The user's schema. Defaults to the default columns and, in mode PERMISSIVE, the
+                column of corrupt records.
+            first: Returns the first file. It is called if neither the format nor the schema
+                determines the kind of log. None if results cannot be read.
+            folders: Returns the partition columns. It is called if the schema or the option
+                `columns` contains columns other than those of the files, or neither is given. None
+                if there are no partition columns.
 
         Raises:
             OptionError: If an option is unknown, or a value or the schema is invalid.
@@ -177,7 +181,8 @@ class SparkReading(FromDriver):
         """Determine the kind of log; rows of quads and of queries are always from messages.
 
         Raises:
-            OptionError: If an option does not apply to the kind of log, and as in `KindFinder.find`.
+            OptionError: If an option does not apply to the kind of log, and as in
+                `KindFinder.find`.
             DecodeError: If the first file contains results and is invalid.
         """
         if self.query is not None or self.rows == "quads":
@@ -424,7 +429,8 @@ class MessageRows:
         """Add messages, and return the complete record batches.
 
         Raises:
-            OptionError: If they are of another kind than the columns, or are results with other variables.
+            OptionError: If they are of another kind than the columns, or are results with other
+                variables.
         """
         self._check(batch, source)
         opened = batch.variables if isinstance(batch, ResultBatch) else batch.kind

@@ -77,7 +77,8 @@ NANOPUB = StructType(
 )
 # The list column of each kind of log that has one; `operations` replaces `quads`.
 LISTS = {"messages": ("quads", QUADS), "patches": ("operations", OPERATIONS)}
-# Columns that are never null may be requested as NOT NULL. In rows of quads, rows for errors have no terms.
+# Columns that are never null may be requested as NOT NULL. In rows of quads, rows for errors have
+# no terms.
 _NEVER_NULL = {
     "messages": ("source", "subject", "predicate", "object", "kind", "value"),
     "patches": ("source", "op", "kind", "value"),
@@ -125,8 +126,9 @@ class RowShape:
     Attributes:
         known: The types of all columns by name.
         default: The schema of a read that names no columns.
-        core: Returns the core's name of each column of a schema, given the name of the column of corrupt records; None
-            for that column. It raises OptionError for an unknown column or another type.
+        core: Returns the core's name of each column of a schema, given the name of the column of
+            corrupt records; None for that column. It raises OptionError for an unknown column or
+            another type.
     """
 
     known: Mapping[str, DataType]
@@ -161,7 +163,8 @@ class RowShape:
             with_errors: Whether the default columns include the column of corrupt records.
 
         Raises:
-            OptionError: If a column does not exist, or a name is repeated, or the names differ from those of the schema.
+            OptionError: If a column does not exist, or a name is repeated, or the names differ from
+                those of the schema.
         """
         if names is not None:
             named = self._named(names, corrupt)

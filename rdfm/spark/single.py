@@ -1,9 +1,11 @@
 """One log from a distributed write: tasks write fragments, and the driver joins them in their order.
 
 In: the format and options of a write, and the messages of each task. Out: one log.
-Cost: the driver copies all fragments once, and needs space for both copies until the commit is complete.
-Law: a fragment can follow any other, since it begins after a delimiter and ends with one, or with a message that needs
-none. The log is joined before the commit is decided, so it appears complete or not at all.
+Cost: the driver copies all fragments once, and needs space for both copies until the commit is
+complete.
+Law: a fragment can follow any other, since it begins after a delimiter and ends with one, or with a
+message that needs none. The log is joined before the commit is decided, so it appears complete or
+not at all.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ class Fragment:
     Attributes:
         part: Its name in the staging folder, as `ATTEMPT/NAME`.
         begins_empty: Whether its first message is empty.
-        header: The stream options that its header contains, for formats whose header is part of each fragment.
+        header: The stream options that its header contains, for formats whose header is part of
+            each fragment.
     """
 
     part: str

@@ -1,7 +1,7 @@
 """Logs that arrive in a folder, as a stream: each file is read once, with one row per message.
 
-In: a folder in which complete files appear. Out: `read_stream`, for which Spark's file source finds the files; and the
-reader of `readStream.format("rdfm")`, which keeps its own list of files.
+In: a folder in which complete files appear. Out: `read_stream`, for which Spark's file source finds
+the files; and the reader of `readStream.format("rdfm")`, which keeps its own list of files.
 Cost: a listing of the folder for each batch, and the names of all files in the driver's memory.
 Law: a file that changed after it was found is an error, unless an option sets another behaviour.
 """
@@ -87,9 +87,9 @@ def read_stream(
 class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads logs as they arrive in a folder.
 
-    Python sources cannot store data in Spark's checkpoint, so the option `stateLocation` names a folder for the list of
-    files, and an offset is a position in that list. A file is added to the list before any offset includes it. Files in
-    the list after the last offset are read next.
+    Python sources cannot store data in Spark's checkpoint, so the option `stateLocation` names a
+    folder for the list of files, and an offset is a position in that list. A file is added to the
+    list before any offset includes it. Files in the list after the last offset are read next.
     """
 
     def __init__(self, given: Mapping[str, str], schema: StructType | None = None) -> None:

@@ -117,8 +117,8 @@ def iri(col: Term) -> Column:
 def value(col: Term) -> Column:
     """Return the value of a term, as the attribute `value` of rdfm's terms.
 
-    That is an IRI without angle brackets, the label of a blank node after `_:`, the lexical form of a literal, or the
-    text of a triple term.
+    That is an IRI without angle brackets, the label of a blank node after `_:`, the lexical form of
+    a literal, or the text of a triple term.
 
     Args:
         col: A column of terms, or its name.
@@ -187,14 +187,17 @@ def explode_quads(
 ) -> DataFrame:
     """Return one row per quad: `quad_index`, its four terms, and the other columns of the message.
 
-    Blank nodes, also in triple terms, get labels that are unique to their message, so that joins cannot match them by
-    accident: `_:b` becomes `_:m<md5 of the message's identity>_b`. The labels of a message are the same on every run.
+    Blank nodes, also in triple terms, get labels that are unique to their message, so that joins
+    cannot match them by
+    accident: `_:b` becomes `_:m<md5 of the message's identity>_b`. The labels of a message are the
+        same on every run.
 
     Args:
         df: Messages, with a column `quads` of rdfm's schema.
-        by: Columns that identify a message, such as `topic`, `partition` and `offset` of Kafka. Defaults to `source`
-            and `position`, or `source` and `offset`.
-        keep_empty: Keep a message without quads, or with null quads, as one row without terms. Otherwise it has no row.
+        by: Columns that identify a message, such as `topic`, `partition` and `offset` of Kafka.
+            Defaults to `source` and `position`, or `source` and `offset`.
+        keep_empty: Keep a message without quads, or with null quads, as one row without terms.
+            Otherwise it has no row.
 
     Raises:
         OptionError: If a column is missing, or has the name of a column that this function adds.
@@ -229,13 +232,14 @@ def explode_quads(
 def messages(df: DataFrame, by: str | Sequence[str] | None = None) -> DataFrame:
     """Group quads into one row per message: the columns of `by`, and `quads` of rdfm's schema.
 
-    This requires a shuffle. The quads are in the order of the column `quad_index`; without it, their order is
-    undefined. A row without a subject is not a quad but an empty message, as written by `explode_quads`. If there is no
-    column `graph`, quads are in the default graph.
+    This requires a shuffle. The quads are in the order of the column `quad_index`; without it,
+    their order is undefined. A row without a subject is not a quad but an empty message, as written
+    by `explode_quads`. If there is no column `graph`, quads are in the default graph.
 
     Args:
         df: Quads, with columns `subject`, `predicate`, `object` and optionally `graph`.
-        by: Columns that identify a message. Defaults to `source` and `position`, or `source` and `offset`.
+        by: Columns that identify a message. Defaults to `source` and `position`, or `source` and
+            `offset`.
 
     Raises:
         OptionError: If a column is missing.
@@ -318,9 +322,9 @@ def _with_character(piece: Column, index: Column) -> Column:
 def _relabelled(term: Column, label: Column) -> Column:
     """The term with `label` as a prefix of its blank node labels.
 
-    A triple term is matched token by token, so that strings and IRIs do not change. For this, escaped backslashes and
-    quotation marks are replaced by escapes that N-Triples does not have, and the label is appended so that the pattern
-    can copy it.
+    A triple term is matched token by token, so that strings and IRIs do not change. For this,
+    escaped backslashes and quotation marks are replaced by escapes that N-Triples does not have,
+    and the label is appended so that the pattern can copy it.
     """
     hidden = F.replace(F.replace(term, F.lit("\\\\"), F.lit("\\1")), F.lit('\\"'), F.lit("\\2"))
     replaced = F.regexp_replace(

@@ -31,15 +31,15 @@ _right: set[str] = set()
 def check_workers(spark: SparkSession) -> None:
     """Check that the workers' Python has this version of rdfm, if the workers run on this machine.
 
-    The Python of a cluster may exist only on its own machines, and Spark Connect does not report it; there is no check
-    for these.
+    The Python of a cluster may exist only on its own machines, and Spark Connect does not report
+    it; there is no check for these.
 
     Args:
         spark: A session, not of Spark Connect.
 
     Raises:
-        MissingExtraError: If that Python lacks rdfm or its dependencies, or has another version; the text names the
-            setting to change.
+        MissingExtraError: If that Python lacks rdfm or its dependencies, or has another version;
+            the text names the setting to change.
     """
     from pyspark import SparkFiles
 
@@ -83,7 +83,8 @@ def _is_mine(program: str) -> bool:
     if found is None or not sys.executable:
         return False
     one, other = Path(found), Path(sys.executable)
-    # The folder identifies an environment, in which every name of its Python may be a link to another folder.
+    # The folder identifies an environment, in which every name of its Python may be a link to
+    # another folder.
     return one.parent.resolve() == other.parent.resolve() and one.resolve() == other.resolve()
 
 

@@ -1,8 +1,9 @@
 """Writes messages from Spark to part files, each a complete log, in any format.
 
 In: rows with a column of quads or operations. Out: part files in a folder.
-Cost: one batch of messages and one encoder per task. Law: tasks write parts to the staging folder, and only the commit
-makes them visible; an encoder rejects data that its format does not support and names the option that allows it.
+Cost: one batch of messages and one encoder per task.
+Law: tasks write parts to the staging folder, and only the commit makes them visible; an encoder
+rejects data that its format does not support and names the option that allows it.
 """
 
 from __future__ import annotations
@@ -296,7 +297,8 @@ class LogSourceStreamWriter(StreamArrowWriter):
         Args:
             options: Spark's options.
             schema: The columns of the rows.
-            overwrite: Whether each batch would replace all earlier ones, as in the output mode "complete".
+            overwrite: Whether each batch would replace all earlier ones, as in the output mode
+                "complete".
 
         Raises:
             OptionError, UnknownFormatError, MissingExtraError: As in `WritePlan.of`.
@@ -311,7 +313,8 @@ class LogSourceStreamWriter(StreamArrowWriter):
             raise OptionError(
                 "writeId is for batch writes; the checkpoint identifies the batches of a stream"
             )
-        # Pickled and sent to the tasks: another driver with the same batch has its own staging folder.
+        # Pickled and sent to the tasks: another driver with the same batch has its own staging
+        # folder.
         self.attempt = uuid.uuid4().hex
         self.plan = WritePlan.of(given, schema)
         if self.plan.single:
@@ -439,9 +442,10 @@ class _Task:
         """Write rows, in their order.
 
         Raises:
-            DecodeError: If a row is null or contains an invalid term; the text names the row of the partition, quad
-                and term.
-            EncodeError: If the format does not support a message; the text names the option that allows it.
+            DecodeError: If a row is null or contains an invalid term; the text names the row of the
+                partition, quad and term.
+            EncodeError: If the format does not support a message; the text names the option that
+                allows it.
             RuntimeError: If another attempt was faster and is committed.
         """
         try:
@@ -556,8 +560,8 @@ def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
     """Return the columns that are written: quads or operations, and other columns that belong to a message.
 
     Raises:
-        OptionError: If there are neither quads nor operations, a column has the wrong type, or the format is for another
-            kind of log.
+        OptionError: If there are neither quads nor operations, a column has the wrong type, or the
+            format is for another kind of log.
     """
     if format.kinds[0] == "results":
         raise OptionError(

@@ -1,7 +1,8 @@
 """The rows of a SELECT query, as a stream of Arrow record batches.
 
 In: a query, and a driver or an open log. Out: record batches, computed on demand.
-Cost: a batch of messages and its rows. Law: rows before an error are returned before it is raised.
+Cost: a batch of messages and its rows.
+Law: rows before an error are returned before it is raised.
 """
 
 from __future__ import annotations

@@ -55,7 +55,9 @@ def test_too_many_steps_are_an_error_that_names_the_limit():
         message.canonical(max_steps=10_000)
     other = [Bnode(f"x{i}") for i in range(9)]
     same = Message([Quad(a, P, b) for a in other for b in other if a is not b])
-    with pytest.raises(LimitError, match="needs more than 50 steps; increase max_steps to allow this"):
+    with pytest.raises(
+        LimitError, match="needs more than 50 steps; increase max_steps to allow this"
+    ):
         message.isomorphic(same, max_steps=50)
     assert message.isomorphic(same)
 
