@@ -161,13 +161,13 @@ def compare(
     }
     if values["from_format"] and (values["from_format_a"] or values["from_format_b"]):
         raise OptionError(
-            "a format for both logs cannot be combined with a format for one log; remove one of the two"
+            "a format for both logs cannot be combined with a format for one log; remove one of them"
         )
     names = [values[name] or values["from_format"] for name in ("from_format_a", "from_format_b")]
     if values["unordered"] and values["namespaces"]:
         raise OptionError(
             f"{spelled('namespaces')} cannot be combined with {spelled('unordered')}, because "
-            "namespaces depend on the order of the messages; remove one of the two"
+            "namespaces depend on the order of the messages; remove one of them"
         )
     if values["unordered"] and values["limit"]:
         for log in (a, b):

@@ -47,7 +47,7 @@ class MessageDifference:
     namespaces: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary that can be serialized as JSON, with metadata in hexadecimal digits."""
+        """Return a dictionary that can be serialized as JSON. Metadata is in hexadecimal digits."""
 
         def hexadecimal(value: bytes | None) -> str | None:
             return None if value is None else value.hex()

@@ -133,7 +133,7 @@ class DifferenceFormatter:
         self._report(difference)
 
     def features(self, message: BatchMessage) -> set[str]:
-        """Return the lines of a message with one label for all blank nodes, to estimate similarity."""
+        """Return the lines of a message, with one label for all blank nodes, to compare them."""
         batch = message.batch
         if isinstance(batch, MessageBatch):
             return {str(renamed(quad, _SingleLabel())) for quad in batch.quads(message.number)}

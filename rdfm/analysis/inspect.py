@@ -219,7 +219,7 @@ def inspect(
 
 
 def _bytes_before(data: Input, error: RdfmError | None) -> tuple[int, int]:
-    """Return the numbers of compressed and decompressed bytes read from an input before the error."""
+    """Return the numbers of compressed and decompressed bytes read before the error."""
     offset = getattr(error, "offset", None)
     if offset is None or error is data.error:  # not an offset in the decompressed log
         return data.bytes_read, data.bytes_given

@@ -115,7 +115,7 @@ class Shapes:
             graph.add((term(quad.subject), term(quad.predicate), term(quad.object)))
 
     def _check(self, name: str) -> None:
-        """Reject a graph that contains no shapes, invalid shapes, or shapes that would fetch data."""
+        """Reject a graph without shapes, with invalid shapes, or with shapes that fetch data."""
         graph = self._graph
         if not any(str(predicate).startswith(SHACL) for _, predicate, _ in graph):
             raise OptionError(f"{name} contains no SHACL shapes")

@@ -30,7 +30,7 @@ Walk = Generator[tuple[str, Issued], tuple[str, Issued] | None, tuple[str, Issue
 def canonical(
     quads: Iterable[Quad], *, max_steps: int = MAX_STEPS, message_index: int | None = None
 ) -> str:
-    """Return a dataset as canonical N-Quads: sorted lines, with blank nodes labelled c14n0 and so on.
+    """Return a dataset as canonical N-Quads: sorted lines with the labels c14n0, c14n1 and so on.
 
     Language tags are kept as written: `@en` and `@EN` differ, as in `isomorphic`.
 
@@ -136,7 +136,7 @@ class _CanonicalizationState:
         return _hash("".join(lines))
 
     def _run(self, label: str, issuer: Issued) -> tuple[str, Issued]:
-        """Hash N-Degree Quads. Uses an explicit stack, as the depth can reach the number of nodes."""
+        """Hash N-Degree Quads, with an explicit stack: the depth can reach the number of nodes."""
         stack = [self._n_degree(label, issuer)]
         result: tuple[str, Issued] | None = None
         while True:
@@ -200,7 +200,7 @@ class _CanonicalizationState:
         self._steps -= steps
         if self._steps < 0:
             raise LimitError(
-                f"the canonical labels need more than {self._max_steps:,} steps; increase max_steps to allow this"
+                f"the canonical labels need more than {self._max_steps:,} steps; a larger max_steps allows it"
             )
 
 

@@ -100,7 +100,7 @@ class FolderCommit:
 
 
 def stream_job(query: str, batch: int, attempt: str) -> str:
-    """The job of one attempt at a batch. It is not begun explicitly: tasks create its staging folder."""
+    """Return the job of one attempt at a batch. Tasks create its staging folder on demand."""
     return f"{_STREAM}{query}-{batch}-{attempt}"
 
 
@@ -108,7 +108,7 @@ class CommitTarget:
     """A folder that logs are written to, with the records of its writes."""
 
     def __init__(self, storage: Storage, folder: str) -> None:
-        """Initialize with a storage and the name of the folder in it."""
+        """Create a target from a storage and the name of a folder in it."""
         self.storage = storage
         self.folder = folder.rstrip("/") or folder
         # Journals whose parts are all in the folder, even if later steps failed.
@@ -120,7 +120,7 @@ class CommitTarget:
         return cls(*storage_of(path, options))
 
     def prepare(self) -> None:
-        """Create the permanent files, so that readers recognize the protocol before the first commit."""
+        """Create the permanent files, so that readers know the protocol before the first commit."""
         self.storage.make_folder(self._at("journal"))
         if not self.is_ours():
             self._touch(self._at("ours"))
@@ -197,8 +197,8 @@ class CommitTarget:
             that the parts were dropped.
 
         Raises:
-            OSError: On an error of the storage. If the commit was already decided, the text says
-                so; otherwise none of its parts is visible.
+            OSError: On a storage error. If the commit was already decided, the text says so;
+                otherwise none of its parts is visible.
         """
         while True:
             self.settle()
@@ -208,7 +208,7 @@ class CommitTarget:
             self._check_parts(commit)
             self.prepare()
             if replaces:
-                # Get the turn first: an overwrite that starts meanwhile then gets the same turn.
+                # Get the turn first, so that an overwrite that starts meanwhile gets the same turn.
                 turn = self._last(_OVERWRITES) + 1
                 commit = replace(commit, turn=turn, removals=tuple(self.visible()))
             ours = self._decide(commit)
@@ -277,7 +277,7 @@ class CommitTarget:
             time.sleep(0.1)
 
     def clean(self) -> None:
-        """Complete decided commits and remove abandoned staging files, as the first step of every write."""
+        """Complete decided commits and remove abandoned staging files, before every write."""
         self.settle()
         self.remove_abandoned()
 
@@ -308,7 +308,7 @@ class CommitTarget:
                     removed.append(job)
         if self.storage.exists(self._at("journal")):
             for file in list(self.storage.files(self._at("journal"))):
-                # A journal that a process had not renamed when it died.
+                # Left by a process that died before it renamed the journal.
                 if file.path.endswith(".tmp") and time.time() - _time(file) >= untouched:
                     self.storage.remove(file.path)
         return removed
@@ -352,7 +352,7 @@ class CommitTarget:
         return sorted(found)
 
     def _carry_out(self, name: str) -> bool:
-        """Do all steps of a decided commit; return False if it was done before under another journal."""
+        """Complete a decided commit. Return False if it was already done under another journal."""
         commit = self._read(name)
         if commit is None:  # another process was faster
             return True
@@ -369,11 +369,12 @@ class CommitTarget:
         self._shown.add(name)
         if not done and commit.marks:
             self._touch(f"{self.folder}/{_SUCCESS}")
-        # Before the commit is recorded: an overwrite whose job still exists was late.
+        # The job is dropped before the commit is recorded: if it still exists then, the overwrite
+        # was late.
         self._drop(commit.job)
         if not done:
             self._remember(commit)
-        if commit.turn is not None:  # the last step, since it makes this commit late
+        if commit.turn is not None:  # the last step, because it makes this commit late
             self._remember_number(_OVERWRITES, commit.turn)
         self.storage.remove(self._journal(name))
         return not done
@@ -404,9 +405,7 @@ class CommitTarget:
         try:
             self.storage.remove(path)
         except OSError:
-            if self.storage.exists(
-                path
-            ):  # a read-only disk also refuses to remove a file that does not exist
+            if self.storage.exists(path):  # a read-only disk refuses even to remove a missing file
                 raise
 
     def _touch(self, path: str) -> None:
@@ -440,7 +439,7 @@ class CommitTarget:
     def _remember_number(self, name: str, number: int) -> None:
         folder = self._at("commits", name)
         self.storage.make_folder(folder)
-        # One file per number, of which the largest counts: a slow process cannot reset it.
+        # One file per number. The largest number counts, so a slow process cannot reset it.
         self._touch(f"{folder}/{number}")
         last = self._last(name)
         for old in self.storage.names(folder):
@@ -509,7 +508,7 @@ class CommitTarget:
 
 
 def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) -> list[File]:
-    """Find the files of paths, globs and folders as `find_files` does, without partial commits.
+    """Find the files of paths, globs and folders like `find_files`, without partial commits.
 
     Decided commits are completed first. Folders that were not written with rdfm are listed once.
 
@@ -561,14 +560,16 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
 
 
 def settle_around(path: str, options: Mapping[str, Any] | None = None) -> bool:
-    """Complete decided commits in the folders that contain, or would contain, a path or the matches of a glob.
+    """Complete decided commits in the folders that contain a path or the matches of a glob.
+
+    The matches need not exist.
 
     Args:
         path: A path, glob or URL.
         options: Options of fsspec, for URLs.
 
     Returns:
-        Whether there were any, so that a missing file may exist now.
+        Whether there were any commits, so that a missing file may exist now.
     """
     targets = [CommitTarget.of(folder, options) for folder in holders(path, options)]
     return any([target.settle(reads=True) for target in targets if target.is_ours()])

@@ -3,8 +3,8 @@
 In: the unit of a row, the format and the schema of a query, and the first file if these do not
 determine the kind. Out: the kind, and the variables of results.
 Cost: at most one batch of the first file.
-Law: a problem of the first file is reported when it is read, except for results, whose columns come
-from it.
+Law: a problem with the first file is reported when it is read, except for results, whose columns it
+determines.
 """
 
 from __future__ import annotations

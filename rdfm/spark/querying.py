@@ -2,7 +2,7 @@
 
 In: a query with its options, and logs or rows. Out: a row per solution, constructed message or
 answer.
-Cost: a batch of messages and its rows.
+Cost: memory for one batch of messages and its rows.
 Law: the columns depend only on the query and its types, so they are known before anything is read.
 No other data leaves the worker.
 """
@@ -44,7 +44,7 @@ _OPTIONS = ("prefixes", "union_graphs", "types", "skip_empty", "timeout", "max_r
 _METHODS = {"select": "solutions", "construct": "construct", "ask": "holds"}
 # Columns of constructed messages.
 _CONSTRUCTED = ("source", "offset", "position", "quads", "metadata")
-# Number of rows to collect before they are returned.
+# Number of rows that are collected before they are returned.
 ROWS = 8192
 
 _log = logging.getLogger("rdfm.spark")
@@ -86,7 +86,7 @@ class SparkQuery:
 
     @classmethod
     def of(cls, given: str | None, types: str | None = None) -> SparkQuery | None:
-        """Parse the value of the option `query`: the text, or a JSON object with the text and options.
+        """Parse the value of the option `query`: the text, or JSON with the text and its options.
 
         Args:
             given: The value.
@@ -163,7 +163,9 @@ class SparkQuery:
         return RowShape(known, self.schema, self.columns_of)
 
     def columns_of(self, schema: StructType, corrupt: str) -> list[str | None]:
-        """Return the query's column for each column of a user's schema; None for the column of corrupt records.
+        """Return the query's column for each column of a user's schema.
+
+        The result contains None for the column of corrupt records.
 
         Raises:
             OptionError: If a column does not exist or has another type.
@@ -214,7 +216,7 @@ class Evaluation:
     """Evaluates a query in a task."""
 
     def __init__(self, spark_query: SparkQuery, *, lenient: bool = False) -> None:
-        """Prepare the query. If `lenient`, a value that does not match its column's type becomes null."""
+        """Prepare the query. If `lenient`, values that do not match their column type become null."""
         self._query = spark_query.query()
         self._evaluate = getattr(self._query, _METHODS[spark_query.kind])
         self._columns = spark_query.columns(self._query)
@@ -223,7 +225,7 @@ class Evaluation:
         self.nulls = 0
 
     def tables(self, batch: AnyBatch, source: str | None) -> Iterator[pa.RecordBatch | LimitError]:
-        """Return the rows of messages. A message that exceeds a limit of the query yields the error instead.
+        """Yield the rows of messages, or the error for a message that exceeds a limit of the query.
 
         Raises:
             DecodeError: If a value does not match its column's type.
@@ -274,7 +276,14 @@ class QueryRows:
     def __init__(
         self, spark_query: SparkQuery, schema: pa.Schema, columns: tuple[str | None, ...], mode: str
     ) -> None:
-        """Prepare for a query, the schema that Spark expects, the query's column names, and the error mode."""
+        """Create a collector of rows.
+
+        Args:
+            spark_query: The query.
+            schema: The schema that Spark expects.
+            columns: The query's column for each column of the schema.
+            mode: The error mode.
+        """
         self._schema = schema
         self._columns = columns
         self._mode = mode
@@ -406,7 +415,7 @@ def query_rows(rows: DataFrame, given: str) -> DataFrame:
     """Run a query on rows that contain messages.
 
     Args:
-        rows: A data frame with a column `quads`.
+        rows: A DataFrame with a column `quads`.
         given: The value of the option `query`.
 
     Raises:

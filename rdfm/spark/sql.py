@@ -55,7 +55,7 @@ class _Analyzed(AnalyzeResult):
 
 
 class RdfQuery:
-    """The table function `rdf_query(quads, query, options)`: a row for each solution of a SELECT query."""
+    """The table function `rdf_query(quads, query, options)`, with one row per SELECT solution."""
 
     def __init__(self, analyzed: _Analyzed) -> None:
         """Prepare the query in a task."""
@@ -118,7 +118,7 @@ def _construct() -> Callable[..., Column]:
 
 
 def _evaluated(kind: str, name: str, type: pa.DataType, columns: tuple[pa.Array, ...]) -> pa.Array:
-    """A column of the results of a query, with null for null quads.
+    """Return a column of query results, with null for null quads.
 
     Raises:
         OptionError: If the arguments are invalid or differ between rows.
@@ -160,7 +160,7 @@ def _same(column: pa.Array, name: str) -> Any:
 
 
 def _as_given(query: object, options: object) -> str:
-    """A query and its options as the value of the option `query`."""
+    """Combine a query and its options to a value of the option `query`."""
     if not isinstance(query, str):
         raise OptionError("the query must be a string, not null")
     pairs = options.items() if isinstance(options, Mapping) else options or []
@@ -173,7 +173,7 @@ def _evaluation(given: str, kind: str) -> Evaluation:
 
 
 def _checked(given: str, kind: str) -> SparkQuery:
-    """The query, which must have one form.
+    """Return the query, which must have the given form.
 
     Raises:
         OptionError: If it has another form, or an option is invalid.
@@ -224,7 +224,7 @@ def _value(term: str) -> str:
 
 
 def _simple(text: str) -> str:
-    """The SQL expression for a text whose one-letter escapes are resolved."""
+    """The SQL expression for a text with its one-letter escapes resolved."""
     simple = rf"replace({text}, r'\\', r'\u005C')"
     for letter, character in ESCAPES.items():
         simple = rf"""replace({simple}, concat(r'\', {_literal(letter)}), char({ord(character)}))"""
@@ -232,7 +232,7 @@ def _simple(text: str) -> str:
 
 
 def _numbered(simple: str) -> str:
-    """The SQL expression for a text whose numeric escapes are resolved; null if one is invalid."""
+    """The SQL expression for a text with its numeric escapes resolved; null if one is invalid."""
     short = "concat(decode(unhex(concat('0000FEFF0000', substring(piece, 2, 4))), 'UTF-32'), substr(piece, 6))"
     long = "concat(decode(unhex(concat('0000FEFF', substring(piece, 2, 8))), 'UTF-32'), substr(piece, 10))"
     piece = f"CASE WHEN i = 0 THEN piece WHEN startswith(piece, 'u') THEN {short} ELSE {long} END"
@@ -241,7 +241,7 @@ def _numbered(simple: str) -> str:
 
 
 def _bound(value: str, name: str, expression: str) -> str:
-    """An SQL expression in which a name means the value, which Spark computes once."""
+    """An SQL expression in which a name refers to a value, which Spark computes once."""
     return f"get(transform(array({value}), {name} -> {expression}), 0)"
 
 

@@ -1,4 +1,4 @@
-"""Logs that arrive in a folder, as a stream: each file is read once, with one row per message.
+"""Reads logs that arrive in a folder as a stream: each file once, with one row per message.
 
 In: a folder in which complete files appear. Out: `read_stream`, for which Spark's file source finds
 the files; and the reader of `readStream.format("rdfm")`, which keeps its own list of files.
@@ -54,7 +54,7 @@ _log = logging.getLogger("rdfm.spark")
 def read_stream(
     spark: SparkSession, folder: str, schema: StructType | None, given: Mapping[str, str]
 ) -> DataFrame:
-    """Read a folder whose files Spark's file source finds; see `rdfm.spark.read_stream`.
+    """Read a folder whose files are found by Spark's file source; see `rdfm.spark.read_stream`.
 
     Raises:
         OptionError: If an option is unknown, or a value or the schema is invalid.
@@ -71,7 +71,8 @@ def read_stream(
     reading = SparkReading.of(options, schema)
     found = found.option("recursiveFileLookup", recursive)
     found = found.option("ignoreMissingFiles", reading.ignore_missing)
-    # Size and time at planning; the source's own columns of them are looked up again in the task.
+    # Size and time when the batch was planned. The source's own columns are looked up again in the
+    # task.
     files = found.load(folder).select(
         "path",
         F.col("_metadata.file_size").alias("size"),
@@ -201,7 +202,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         return self._opened
 
     def _find(self) -> None:
-        # Older files first; files with equal or unknown times by name.
+        # Older files come first. Files with equal or unknown times are sorted by name.
         found = sorted(self._logs.files(whole=False), key=lambda file: file.modified or 0)
         for file in found:
             known = self._noticed.get(file.path) or self._files.get(file.path)
@@ -276,7 +277,7 @@ def as_found(
 
 
 def _is_as_found(file: File, reading: SparkReading) -> bool:
-    """Whether the size and time of a file are unchanged, as far as known; true for a deleted file."""
+    """Whether a file has the same size and time, as far as known; true if it was deleted."""
     storage, path = storage_of(file.path, reading.storage)
     try:
         now = storage.status(path)

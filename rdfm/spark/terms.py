@@ -1,9 +1,10 @@
 """Parts of terms, and quads as rows, as Spark expressions without Python workers.
 
-In: columns of N-Triples terms, as in `quads`; data frames of messages or of quads.
-Out: columns, or data frames, also on Spark Connect.
-Cost: that of Spark's string functions; a text with a backslash is searched once more.
-Law: no term raises an error, whatever the session's settings. The result is null for null, and for
+In: columns of N-Triples terms, as in `quads`; DataFrames of messages or quads.
+Out: columns, or DataFrames, including on Spark Connect.
+Cost: Spark's string functions. Text with a backslash is searched once more.
+Law: no term raises an error, regardless of the session's settings. The result is null for null, and
+for
     a part that a term does not have. For text that is not an N-Triples term, it is null or a result
     computed from its first characters.
 """
@@ -115,7 +116,7 @@ def iri(col: Term) -> Column:
 
 @_named_like_spark
 def value(col: Term) -> Column:
-    """Return the value of a term, as the attribute `value` of rdfm's terms.
+    """Return the value of a term, like the attribute `value` of rdfm's terms.
 
     That is an IRI without angle brackets, the label of a blank node after `_:`, the lexical form of
     a literal, or the text of a triple term.
@@ -187,9 +188,9 @@ def explode_quads(
 ) -> DataFrame:
     """Return one row per quad: `quad_index`, its four terms, and the other columns of the message.
 
-    Blank nodes, also in triple terms, get labels that are unique to their message, so that joins
-    cannot match them by
-    accident: `_:b` becomes `_:m<md5 of the message's identity>_b`. The labels of a message are the
+    Blank nodes, including those in triple terms, get labels that are unique to their message, so
+    that joins cannot match them by accident: `_:b` becomes `_:m<md5 of the message's identity>_b`.
+    The labels of a message are the
         same on every run.
 
     Args:
@@ -291,7 +292,7 @@ def _suffix(term: Column) -> Column:
 
 
 def _unescaped(text: Column, term: Column) -> Column:
-    """The text of a term with its escapes resolved; null if a backslash does not begin an escape."""
+    """The text of a term with its escapes resolved; null if it contains an invalid escape."""
     # After `\\` is replaced, every remaining backslash begins an escape.
     simple = F.replace(text, F.lit("\\\\"), F.lit("\\u005C"))
     for letter, character in ESCAPES.items():
@@ -355,9 +356,9 @@ def _identity(df: DataFrame, by: str | Sequence[str] | None, caller: str) -> Seq
 
 
 def _settled(value: Column, type: DataType) -> Column:
-    """A value whose JSON is unique within its type, whatever the session's settings."""
+    """A value whose JSON is unique within its type, regardless of the session's settings."""
     if isinstance(type, StringType):
-        return value.cast("binary")  # also for invalid UTF-8
+        return value.cast("binary")  # also correct for invalid UTF-8
     if isinstance(type, TimestampType):
         return F.unix_micros(value)
     if isinstance(type, (TimestampNTZType, DateType)):
@@ -374,7 +375,7 @@ def _settled(value: Column, type: DataType) -> Column:
 
 
 def _free(df: DataFrame, name: str) -> str:
-    """A name that no column has."""
+    """A column name that is not in use."""
     used = {column.lower() for column in df.columns}
     while name in used:
         name += "_"

@@ -401,7 +401,7 @@ def test_stream_options_need_a_jelly_log():
     ):
         list(rdfm.validate(GOOD.encode(), "nq", options_from=jelly()))
     warned = f'{S} "x"^^<{XSD}int> .\n'.encode()
-    with pytest.raises(rdfm.OptionError, match="no input has that format"):
+    with pytest.raises(rdfm.OptionError, match="no input is in that format"):
         list(rdfm.validate(warned, "nq", options_from=jelly()))
     with pytest.raises(rdfm.OptionError, match="has no stream options"):
         rdfm.validate(GOOD.encode(), "nq", options_from=GOOD.encode())

@@ -176,11 +176,11 @@ def test_help_describes_the_exit_status(rdfm):
     [
         (
             "a.nq rows.tsv",
-            "rows.tsv contains results, and a.nq contains messages; compare logs of one",
+            "rows.tsv contains results, and a.nq contains messages; compare logs of the same",
         ),
         (
             "p.rdfp a.nq",
-            "a.nq contains messages, and p.rdfp contains patches; compare logs of one kind",
+            "a.nq contains messages, and p.rdfp contains patches; compare logs of the same kind",
         ),
         (
             "p.rdfp p.rdfp --quads ordered",

@@ -50,14 +50,12 @@ def test_too_many_steps_are_an_error_that_names_the_limit():
     nodes = [Bnode(f"b{i}") for i in range(9)]
     message = Message([Quad(a, P, b) for a in nodes for b in nodes if a is not b])
     with pytest.raises(
-        LimitError, match="labels need more than 10,000 steps; increase max_steps to allow this"
+        LimitError, match="labels need more than 10,000 steps; a larger max_steps allows it"
     ):
         message.canonical(max_steps=10_000)
     other = [Bnode(f"x{i}") for i in range(9)]
     same = Message([Quad(a, P, b) for a in other for b in other if a is not b])
-    with pytest.raises(
-        LimitError, match="needs more than 50 steps; increase max_steps to allow this"
-    ):
+    with pytest.raises(LimitError, match="needs more than 50 steps; a larger max_steps allows it"):
         message.isomorphic(same, max_steps=50)
     assert message.isomorphic(same)
 

@@ -381,7 +381,7 @@ fn isomorphism<'py>(
     })?
     .map_err(|_| {
         errors::limit(format!(
-            "the comparison needs more than {max_steps} steps; increase max_steps to allow this"
+            "the comparison needs more than {max_steps} steps; a larger max_steps allows it"
         ))
     })?;
     let label =
