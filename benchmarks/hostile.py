@@ -1,9 +1,9 @@
 """JSON-LD inputs that are expensive for their size, reproducible in any size.
 
 - In: a size in bytes.
-- Out: a message of at most that size in JSON, or in YAML if it needs YAML features; for some cases
+- Out: a message of at most that size in JSON, or in YAML if it needs YAML features. Some cases are
 the lines of a log.
-- Used by: `growth.py`, which measures the time for twice the bytes, and the tests of memory.
+- Used by: `growth.py`, which measures the time for twice the bytes, and the memory tests.
 - Law: each case repeats its element as often as the size allows.
 """
 
@@ -21,10 +21,10 @@ LOG_FORMATS = ("ndjsonld", "yamlld")
 
 @dataclass(frozen=True)
 class Hostile:
-    """An input in any size.
+    """A hostile input that can have any size.
 
     Attributes:
-        name: The element that it repeats.
+        name: The repeated element.
         make: Returns the input of at most the given size in bytes, or the messages of a log.
         formats: The formats in which the input exists.
         options: Options of the decoder.
@@ -41,7 +41,7 @@ class Hostile:
     plain: bool = False
 
     def text(self, size: int, format: str) -> bytes:
-        """The input as a log of a format."""
+        """Returns the input as a log in a format."""
         made = self.make(size)
         if isinstance(made, bytes):
             return made
@@ -52,7 +52,7 @@ CASES: list[Hostile] = []
 
 
 def hostile(name: str, **more: Any) -> Callable[[Any], Any]:
-    """Makes a case of a function of the size."""
+    """Registers a function of the size as a case."""
 
     def add(make: Callable[[int], bytes | list[bytes]]) -> Any:
         CASES.append(Hostile(name, make, **more))
@@ -64,7 +64,7 @@ def hostile(name: str, **more: Any) -> Callable[[Any], Any]:
 def filled(
     size: int, head: bytes, item: bytes | Callable[[int], bytes], tail: bytes, comma: bytes = b","
 ) -> bytes:
-    """As many items as fit between head and tail, but at least one."""
+    """Returns as many items as fit between head and tail, but at least one."""
     room = size - len(head) - len(tail)
     if isinstance(item, bytes):
         times = max(1, (room + len(comma)) // (len(item) + len(comma)))
@@ -80,7 +80,7 @@ def filled(
 
 
 def joined(count: int, item: Callable[[int], bytes]) -> bytes:
-    """A number of items separated by commas."""
+    """Returns `count` items separated by commas."""
     return b",".join(map(item, range(count)))
 
 
@@ -96,7 +96,7 @@ NAMES = list(LETTERS)
 def name(number: int) -> bytes:
     """A short name for a number."""
     while number >= len(NAMES):
-        # The previous names, each preceded by every letter; first the names of one letter.
+        # Names of one letter come first, then the previous names, each preceded by every letter.
         length = len(NAMES)
         NAMES.extend(NAMES[at // 26 - 1] + LETTERS[at % 26] for at in range(length, 2 * length))
     return NAMES[number]
@@ -205,7 +205,7 @@ def _(size: int) -> bytes:
 def nested(
     size: int, head: bytes, opening: bytes, inner: bytes, closing: bytes, tail: bytes
 ) -> bytes:
-    """As deep as the size allows."""
+    """Returns a structure that is as deep as the size allows."""
     depth = max(1, (size - len(head) - len(inner) - len(tail)) // (len(opening) + len(closing)))
     return head + opening * depth + inner + closing * depth + tail
 
@@ -435,7 +435,7 @@ def _(size: int) -> bytes:
 
 @hostile("terms that are compact IRIs of each other")
 def _(size: int) -> bytes:
-    # The name of a term contains its prefix: t:x:x:x is t and x:x:x.
+    # The name of a term contains its prefix: t:x:x:x consists of t and x:x:x.
     return filled(
         size,
         b'{"@context":{"t":"http://e/%s/",' % (b"x" * (size // 4)),
@@ -564,7 +564,7 @@ def typed(count: int, width: int) -> bytes:
     )
 
 
-def held(count: int, width: int) -> bytes:
+def scoped_properties(count: int, width: int) -> bytes:
     """Definitions of properties, each with a context of the given number of terms."""
     return joined(
         count,
@@ -602,7 +602,7 @@ def _(size: int) -> bytes:
 @hostile("properties with contexts of many terms, nested in turn")
 def _(size: int) -> bytes:
     width = side(size, 18, 2)
-    head = b'{"@context":{%s},"@graph":[' % held(width, width)
+    head = b'{"@context":{%s},"@graph":[' % scoped_properties(width, width)
     return filled(
         size,
         head,
@@ -687,7 +687,7 @@ def url(number: int) -> str:
 
 
 def doubled(size: int) -> dict[str, bytes]:
-    """Contexts that refer to the next one twice each."""
+    """Contexts that each refer to the next one twice."""
     depth = 7 if size < 1 << 12 else 40
     found = {
         url(at): b'{"@context":["%s","%s",{"t%d":"v:%d"}]}'
@@ -704,7 +704,7 @@ def _(size: int) -> bytes:
 
 
 def wide(size: int) -> dict[str, bytes]:
-    """Contexts that refer to the next one very often."""
+    """Contexts that each refer to the next one very often."""
     depth, times = 5, max(2, size // 64)
     found = {
         url(at): b'{"@context":[%s]}' % joined(times, lambda _, at=at: b'"%s"' % (URL % (at + 1)))
@@ -744,7 +744,7 @@ def _(size: int) -> bytes:
 
 
 def circle(size: int) -> dict[str, bytes]:
-    """A context whose terms have the same context as their scoped context."""
+    """A context whose terms have that same context as their scoped context."""
     count = max(1, size // 2 // 50)
     scoped = joined(count, lambda at: b'"p%d":{"@id":"v:p%d","@context":"http://e/c/0"}' % (at, at))
     return {url(0): b'{"@context":{%s}}' % scoped}
@@ -775,7 +775,7 @@ def _(size: int) -> bytes:
 
 
 def many_remote(size: int) -> dict[str, bytes]:
-    """Contexts that together have half of the size."""
+    """Contexts that together have half of the given size."""
     count = min(1000, max(1, size // 80))
     width = max(1, size // 2 // count // 16)
     return {url(at): b'{"@context":{%s}}' % terms(width, b"t%dx" % at) for at in range(count)}
@@ -1129,5 +1129,5 @@ def _(size: int) -> bytes:
 
 
 def remote_contexts(case: Hostile, size: int) -> Iterable[tuple[str, bytes]]:
-    """The remote contexts of a case by their URLs."""
+    """The remote contexts of a case, with their URLs."""
     return case.remote(size).items() if case.remote else ()

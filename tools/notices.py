@@ -26,7 +26,7 @@ RULE = "=" * 80
 
 
 def crates(platforms: Iterable[str]) -> list[dict]:
-    """The packages that are linked into the extension, without those of rdfm, build scripts and macros."""
+    """The packages linked into the extension, except those of rdfm, build scripts and macros."""
     command = ["cargo", "metadata", "--format-version=1", "--locked"]
     for platform in platforms:
         command += ["--filter-platform", platform]
@@ -54,7 +54,7 @@ def title(package: dict) -> str:
 
 
 def texts(package: dict) -> list[str]:
-    """The licence and notice files of a crate, MIT first because it names the authors."""
+    """The licence and notice files of a crate, sorted by name."""
     folder = Path(package["manifest_path"]).parent
     found = [
         path

@@ -1,5 +1,5 @@
-//! Runs any text as a query over a few messages: it ends, and both ways of evaluation give the same
-//! rows.
+//! Runs arbitrary text as a query over a few messages. The query must end, and both ways of
+//! evaluation must give the same rows.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

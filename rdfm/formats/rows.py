@@ -488,7 +488,7 @@ class RowEncoder(Encoder):
         self._source: str | None = None
 
     def encode(self, batch: AnyBatch, /, source: str | None = None) -> bytes:
-        """Encode a batch, and return bytes. Rows are buffered, so the bytes may lag behind.
+        """Encode a batch, and return the bytes that are complete. Rows are buffered first.
 
         Args:
             batch: Messages, patches or results; a log has only one kind.
@@ -579,7 +579,7 @@ class RowEncoder(Encoder):
         self._writer = self._open(self._sink, schema)
 
     def encode_table(self, rows: Any) -> bytes:
-        """Encode a record batch of a table, and return bytes. Rows are buffered as in `encode`."""
+        """Encode a record batch of a table, and return the bytes that are complete, as `encode` does."""
         assert self._table is not None
         self._table.append(rows)
         self._table_rows += rows.num_rows

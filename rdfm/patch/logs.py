@@ -47,7 +47,7 @@ def from_log(
             other options of `create_log`, as for `convert`.
 
     Raises:
-        RdfmError, OSError: As `convert`.
+        RdfmError, OSError: As in `convert`.
     """
     start = time.perf_counter()
     inputs = Inputs([log], "messages", options.get("from_format"))
@@ -96,7 +96,7 @@ def to_log(
     Raises:
         EncodeError: If a patch deletes something, or a blank node occurs in several transactions
             without `separate_blank_nodes`.
-        RdfmError, OSError: As `convert`.
+        RdfmError, OSError: As in `convert`.
     """
     start = time.perf_counter()
     inputs = Inputs([patches], "patches", options.get("from_format"))

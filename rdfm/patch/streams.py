@@ -183,7 +183,7 @@ class Streams:
 
         Raises:
             OptionError: If the logs are of another kind.
-            RdfmError, OSError: As `open_log`.
+            RdfmError, OSError: As in `open_log`.
         """
         number = next(at for at, each in enumerate(self._inputs) if each is inputs)
         inputs = inputs._replace(format=self.stages.get(inputs.format_option))

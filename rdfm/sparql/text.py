@@ -123,7 +123,7 @@ def parsed(
 
     Raises:
         QueryError: If the query is invalid or not supported.
-        OptionError, OSError: As `text_of`.
+        OptionError, OSError: As in `text_of`.
     """
     text, name, found = text_of(query)
     try:

@@ -353,9 +353,9 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
             ["CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "a.nq", "-o", "out.srj"],
             "but SPARQL results in JSON supports only results",
         ),
-        (["SELECT * { ?s ?p ?o }", "a.nq", "--skip-empty"], "--skip-empty is for CONSTRUCT"),
-        (["ASK { ?s ?p ?o }", "a.nq", "--types", "s=iri"], "types is for SELECT"),
-        (["SELECT * { ?s ?p ?o }", "--solutions", "a.srj"], "solutions is for CONSTRUCT"),
+        (["SELECT * { ?s ?p ?o }", "a.nq", "--skip-empty"], "--skip-empty applies to CONSTRUCT"),
+        (["ASK { ?s ?p ?o }", "a.nq", "--types", "s=iri"], "types applies to SELECT"),
+        (["SELECT * { ?s ?p ?o }", "--solutions", "a.srj"], "solutions applies to CONSTRUCT"),
         (
             ["CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "a.nq", "--solutions", "a.srj"],
             "--solutions replaces the logs; remove the logs or --solutions",
