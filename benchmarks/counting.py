@@ -40,7 +40,7 @@ def statistics(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_statistics(log: str, folder: Path, messages: int) -> Work:
-    """Computes similar statistics of N-Quads, one message at a time, with distinct terms in sets."""
+    """Computes similar statistics of N-Quads, message by message, with distinct terms in sets."""
     import pyoxigraph as ox
 
     data = sample(folder, log, messages)

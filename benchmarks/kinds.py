@@ -169,7 +169,10 @@ def oxigraph_rows(format: str, log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_write_rows(format: str, log: str, folder: Path, messages: int) -> Work:
-    """Writes pyoxigraph solutions, in memory: pyoxigraph buffers all rows of JSON with a final head."""
+    """Writes pyoxigraph solutions.
+
+    They are in memory, because pyoxigraph buffers all rows of JSON whose head comes last.
+    """
     import pyoxigraph
 
     data = encoded("results-json", rows_of(log, folder, messages))

@@ -60,7 +60,7 @@ UNDECODED = {
 
 
 def make_data(data: Path, messages: int) -> None:
-    """Writes the observations of `generate`, if missing: one log per core, a big log, and small logs."""
+    """Writes the missing logs of observations: one per core, a big log, and many small logs."""
     import rdfm
 
     made = iot_messages(messages)

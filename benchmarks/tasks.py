@@ -338,7 +338,7 @@ SMALL = 20_000
 
 
 def pyld_read_yaml(log: str, folder: Path, messages: int, *, writing: dict[str, Any]) -> Work:
-    """Converts a YAML-LD log to quads with PyLD. The leading context is merged into each document."""
+    """Converts YAML-LD to quads with PyLD. The leading context is merged into each document."""
     import yaml
     from pyld import jsonld
 

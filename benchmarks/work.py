@@ -93,7 +93,7 @@ def sample(folder: Path, log: str, messages: int) -> bytes:
 
 
 def batches(format: str, data: bytes, *, parts: bool = False, **options: Any) -> Iterator[Any]:
-    """Decodes a log in memory, fed in pieces like a file. With `parts`, large messages are divided."""
+    """Decodes a log in memory, in pieces like a file. With `parts`, large messages are divided."""
     from rdfm import formats
 
     opening = formats.Opening("always" if parts else "never")

@@ -579,7 +579,7 @@ class RowEncoder(Encoder):
         self._writer = self._open(self._sink, schema)
 
     def encode_table(self, rows: Any) -> bytes:
-        """Encode a record batch of a table, and return the bytes that are complete, as `encode` does."""
+        """Encode a record batch of a table, and return the bytes that are complete."""
         assert self._table is not None
         self._table.append(rows)
         self._table_rows += rows.num_rows
