@@ -151,7 +151,7 @@ class ArrowEncoder(RowEncoder):
     format = "arrow"
 
     def __init__(self, *, stream: bool = False, **options: Any) -> None:
-        """Create an encoder. `stream` selects an Arrow stream; for the others, see `RowEncoder`."""
+        """Create an encoder. `stream` selects an Arrow stream; for other options, see `RowEncoder`."""
         self._stream = stream
         super().__init__(**options)
 

@@ -103,7 +103,8 @@ def plans(
 def _footer(file: BinaryIO) -> list[list[_ColumnChunk]]:
     """Return the columns of each row group.
 
-    They are needed to check a broken file, because inconsistent columns make pyarrow abort.
+    They are parsed here, because pyarrow aborts the process if the columns of a broken file are
+    inconsistent.
     """
     size = file.seek(0, io.SEEK_END)
     file.seek(max(size - 8, 0))

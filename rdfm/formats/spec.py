@@ -414,7 +414,7 @@ class FormatSpec:
         """Return the error text for an option that the decoder or encoder does not have.
 
         Args:
-            side: Which of the two.
+            side: The side: "read" or "write".
             name: The option.
             several: Whether other formats are also read, which do not have the option either.
         """

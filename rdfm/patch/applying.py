@@ -64,9 +64,8 @@ def apply(
     Example:
         >>> import io
         >>> out = io.BytesIO()
-        >>> done = apply(b"<a:s> <a:p> <a:o> .", b"TX .\nA <a:s> <a:p> <a:t> .\nD <a:s> <a:p> <a:o>
-        .\nTC .\n", ...              out, from_format="nq", patch_format="rdf-patch",
-        to_format="nq")
+        >>> done = apply(b"<a:s> <a:p> <a:o> .", b"TX .\nA <a:s> <a:p> <a:t> .\nD <a:s> <a:p> <a:o> .\nTC .\n",
+        ...              out, from_format="nq", patch_format="rdf-patch", to_format="nq")
         >>> done.added, done.deleted, out.getvalue()
         (1, 1, b'<a:s> <a:p> <a:t> .\n')
     """

@@ -392,8 +392,8 @@ def statistics(
         **options: Options of `read` for finding and decoding files.
 
     Returns:
-        The statistics. A file with an error is counted up to that error. `error` contains the first
-        error.
+        The statistics. A file with an error is counted up to that error, and `error` contains the
+        first such error.
 
     Raises:
         OptionError: If an option is invalid, the logs are of several kinds, or a DataFrame has no
@@ -433,7 +433,7 @@ def diff(
         b: The other side.
         metadata: Also compare the metadata of messages. Requires that both sides are paths.
         spark: A session, including one of Spark Connect. Defaults to the active one.
-        **options: Options of `read` that find and decode files, for both sides.
+        **options: Options of `read` for finding and decoding files, on both sides.
 
     Returns:
         A row for each message that the other side does not have: side ("a" or "b"), source,

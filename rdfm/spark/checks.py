@@ -67,7 +67,7 @@ _FINDINGS = pa.schema(
 )
 HASHES = "source string, position bigint, hash binary"
 _HASHES = pa.schema([("source", pa.string()), ("position", pa.int64()), ("hash", pa.binary())])
-# Each task numbers its messages from a multiple of this.
+# Each task numbers its messages from a multiple of this number.
 _NUMBERS = 1 << 40
 _MAX_STEPS = 2_000_000
 _MAX_TOTAL_STEPS = 1 << 60

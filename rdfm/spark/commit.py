@@ -74,8 +74,8 @@ class FolderCommit:
         write_id: The user's id of a batch write that is done only once.
         query: The id of a streaming query.
         batch: The batch number of the query.
-        turn: The number of an overwrite; its removals are the files that existed after the previous
-            overwrite.
+        turn: The number of an overwrite. Its `removals` are the files that existed after the
+            previous overwrite.
     """
 
     job: str
@@ -132,7 +132,7 @@ class CommitTarget:
         self._touch(self._at("staging", job, "open"))
 
     def is_open(self, job: str) -> bool:
-        """Whether a job that was begun still accepts attempts."""
+        """Whether a job, after `begin`, still accepts attempts."""
         return self.storage.exists(self._at("staging", job, "open"))
 
     def attempt(self, job: str, attempt: str) -> str:
@@ -189,8 +189,8 @@ class CommitTarget:
 
         Args:
             commit: The commit.
-            replaces: Also remove all files that are visible when the commit is decided. Its job
-                must be open.
+            replaces: Also remove all files that are visible when the commit is decided. The job of
+                the commit must be open.
 
         Returns:
             True if this commit was completed; False if the same write or batch was done before, so
@@ -369,8 +369,8 @@ class CommitTarget:
         self._shown.add(name)
         if not done and commit.marks:
             self._touch(f"{self.folder}/{_SUCCESS}")
-        # The job is dropped before the commit is recorded: if it still exists then, the overwrite
-        # was late.
+        # The job is dropped before the commit is recorded. A job that still exists after that
+        # belongs to a late overwrite.
         self._drop(commit.job)
         if not done:
             self._remember(commit)
@@ -588,8 +588,8 @@ def _steady(
 
     Args:
         names: Lists the names.
-        settle: Completes decided commits and returns whether there were any; None if there can be
-            none.
+        settle: Completes decided commits, and returns whether there were any. Returns None if there
+            cannot be any.
         place: The listed folder, for the error.
         patience: Seconds after which a folder that keeps changing is an error.
     """

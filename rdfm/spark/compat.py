@@ -1,7 +1,7 @@
 """Differences between PySpark versions, and the private interfaces of PySpark that rdfm uses.
 
-In: PySpark 4.0 or newer. Out: the same functions and base classes in every version, and which
-features it lacks.
+In: PySpark 4.0 or newer. Out: the same functions and base classes in every version, and flags for
+missing features.
 Law: features are detected, not derived from the version number. If a private interface that
 only makes errors clearer does not exist, the check that uses it is omitted.
 

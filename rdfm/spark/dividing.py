@@ -187,7 +187,7 @@ def _text(value: Any) -> str:
 
 @contextmanager
 def _numbered(numbers: pa.Array, first: int) -> Iterator[None]:
-    """Convert row numbers in errors from numbers in the group to those of the rows."""
+    """Convert row numbers in errors from positions in the group to positions in the rows."""
     try:
         yield
     except DecodeError as error:

@@ -142,8 +142,7 @@ def nanopub(col: Column | str) -> Column:
         is verified.
 
     Example:
-        >>> messages.select(nanopub("quads").alias("n")).select("n.nanopub", "n.creators")  #
-        doctest: +SKIP
+        >>> messages.select(nanopub("quads").alias("n")).select("n.nanopub", "n.creators")  # doctest: +SKIP
     """
 
     def nanopub(quads: pa.Array) -> pa.Array:

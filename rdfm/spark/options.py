@@ -1,4 +1,4 @@
-"""Spark's options: their declarations, and their values from text under case-insensitive names.
+"""Declares Spark's options, and parses their values. Names are case-insensitive.
 
 In: the map of `.option(…)`. Out: values; the remaining options belong to the format.
 Law: an unknown option or invalid value is an error that names the valid ones. Options that
@@ -262,7 +262,7 @@ WRITING = {
 WRITE_ID = _by_name(
     OptionSpec(
         "write_id",
-        help="Id of this write. Repeated writes with the same id are done only once. Not for streams.",
+        help="Id of this write. Repeating a write with the same id has no effect. Not for streams.",
     ),
 )
 
@@ -295,7 +295,7 @@ class Options:
 
     Attributes:
         remaining: Options that have not been read yet: normalized name and value.
-        requested: Names of the options that code has asked for, whether given or not, in Spark's
+        requested: Names of the options that have been requested, whether given or not, in Spark's
             spelling.
 
     Example:
@@ -363,7 +363,7 @@ class Options:
     def _refusal(
         self, written: str, specs: list[FormatSpec], side: Literal["read", "write"]
     ) -> str:
-        """Return the error text for an unknown option, which lists the known ones."""
+        """Return the error text for an unknown option. It lists the known ones."""
         for spec in formats.specs():
             for name in spec.options(side):
                 if key(name) == written and len(specs) == 1:

@@ -66,7 +66,7 @@ def _cut(files: list[File], costs: list[int], number: int) -> Iterator[list[File
     ends = [0, *accumulate(costs)]
     start = 0
     for cut in range(1, number + 1):
-        # The nearer of the two ends around the place, in integer arithmetic.
+        # The nearer of the two ends around the ideal boundary, in integer arithmetic.
         place = 2 * ends[-1] * cut
         end = bisect_left(ends, place, key=lambda each: 2 * each * number)
         if end > 0 and (ends[end - 1] + ends[end]) * number >= place:

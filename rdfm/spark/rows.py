@@ -69,7 +69,7 @@ class SparkReading(FromDriver):
         inner: The columns that come from the files.
         columns: The core's name of each inner column, or the variable for results; None for the
             column of corrupt records.
-        partition_columns: The types of the columns that come from the names of folders.
+        partition_columns: The types of the columns that come from folder names.
         kind: "messages", "patches" or "results"; None if the columns fit both messages and patches.
         variables: The variables of results.
         rows: The unit of a row: "messages", which includes patches and rows of results, or "quads".

@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 PARTS = ("subject", "predicate", "object", "graph")
-# A term as a struct.
+# The type of a term that is a struct.
 TERM = StructType(
     [
         StructField(name, StringType())
@@ -125,8 +125,8 @@ class RowShape:
     Attributes:
         known: The types of all columns by name.
         default: The schema of a read that names no columns.
-        core: Returns the core's name of each column of a schema, given the name of the column of
-            corrupt records; None for that column. It raises OptionError for an unknown column or
+        core: Returns the core's name of each column of a schema, or None for the column of corrupt
+            records, whose name is the second argument. Raises OptionError for an unknown column or
             another type.
     """
 
@@ -193,7 +193,7 @@ class RowShape:
 
 
 def message_shape(kind: str | None, terms: str) -> RowShape:
-    """Return the columns of messages or patches. If the kind is None, of messages."""
+    """Return the columns of messages or patches. None means messages."""
     return _shape(kind or "messages", terms)
 
 

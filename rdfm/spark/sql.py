@@ -3,7 +3,7 @@
 In: messages, as a column of quads, and a query or a predicate that is the same in all rows. Out: a
 table for each message, answers, constructed quads, or the value of a term.
 Cost: `rdf_query` passes rows one at a time through a Python worker, `rdf_ask` and `rdf_construct`
-pass Arrow data, and `rdf_value` is an expression of Spark.
+pass Arrow data, and `rdf_value` is a Spark expression.
 Law: the columns of `rdf_query` depend only on its literal arguments, so Spark knows them before it
 runs the query.
 """
@@ -202,8 +202,9 @@ def _value_function() -> str:
     named = f"IF(startswith({wanted}, '<'), {wanted}, concat('<', {wanted}, '>'))"
     first = f"get(filter(quads, quad -> quad.predicate = {named}), 0).object"
     return f"""
-        CREATE OR REPLACE TEMPORARY FUNCTION rdf_value(quads {QUADS.simpleString()}, predicate
-        STRING) RETURNS STRING RETURN {_bound(first, "term", _value("term"))}
+        CREATE OR REPLACE TEMPORARY FUNCTION rdf_value(quads {QUADS.simpleString()}, predicate STRING)
+        RETURNS STRING
+        RETURN {_bound(first, "term", _value("term"))}
     """
 
 
@@ -213,13 +214,12 @@ def _value(term: str) -> str:
     inside = f"""CASE
         WHEN startswith({term}, '"') AND locate('"', {term}, 2) > 0
             THEN substring({term}, 2, length({term}) - length({rest}) - 2)
-        WHEN startswith({term}, '<') AND endswith({term}, '>') THEN substring({term}, 2,
-        length({term}) - 2)
+        WHEN startswith({term}, '<') AND endswith({term}, '>') THEN substring({term}, 2, length({term}) - 2)
     END"""
     return f"""CASE
         WHEN startswith({term}, '_:') THEN substr({term}, 3)
-        WHEN startswith({term}, '<<') OR NOT contains({term}, r'\') THEN IF(startswith({term},
-        '<<'), {term}, {inside}) ELSE {_bound(_simple(inside), "simple", _numbered("simple"))}
+        WHEN startswith({term}, '<<') OR NOT contains({term}, r'\') THEN IF(startswith({term}, '<<'), {term}, {inside})
+        ELSE {_bound(_simple(inside), "simple", _numbered("simple"))}
     END"""
 
 

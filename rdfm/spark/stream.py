@@ -3,7 +3,7 @@
 In: a folder in which complete files appear. Out: `read_stream`, for which Spark's file source finds
 the files; and the reader of `readStream.format("rdfm")`, which keeps its own list of files.
 Cost: a listing of the folder for each batch, and the names of all files in the driver's memory.
-Law: a file that changed after it was found is an error, unless an option sets another behaviour.
+Law: a file that changed after it was found is an error, unless an option says otherwise.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = ["LogSourceStreamReader", "as_found", "is_stream", "read_stream"]
 # The schema that Spark's binaryFile source requires; its column content is never read.
 _WHOLE_FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 _GLOB_SIGNS = re.compile(r"[*?\[\]{}\\]")
-_SAME_SECONDS = 0.002  # Spark has a resolution of milliseconds
+_SAME_SECONDS = 0.002  # Spark's times have a resolution of milliseconds
 
 _log = logging.getLogger("rdfm.spark")
 

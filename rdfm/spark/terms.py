@@ -4,9 +4,8 @@ In: columns of N-Triples terms, as in `quads`; DataFrames of messages or quads.
 Out: columns, or DataFrames, including on Spark Connect.
 Cost: Spark's string functions. Text with a backslash is searched once more.
 Law: no term raises an error, regardless of the session's settings. The result is null for null, and
-for
-    a part that a term does not have. For text that is not an N-Triples term, it is null or a result
-    computed from its first characters.
+for a part that a term does not have. For text that is not an N-Triples term, it is null or a result
+computed from its first characters.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ _LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 _DIR_LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString"
 
 ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'"}
-# A backslash that does not begin a valid escape: no surrogate, at most U+10FFFF.
+# A backslash that does not begin a valid escape. Surrogates and code points above U+10FFFF are invalid.
 NO_ESCAPE = (
     r"\\(?!u(?![Dd][89A-Fa-f])[0-9A-Fa-f]{4}"
     r"|U(?!0000[Dd][89A-Fa-f])(?:000[0-9A-Fa-f]|0010)[0-9A-Fa-f]{4})"
@@ -190,8 +189,7 @@ def explode_quads(
 
     Blank nodes, including those in triple terms, get labels that are unique to their message, so
     that joins cannot match them by accident: `_:b` becomes `_:m<md5 of the message's identity>_b`.
-    The labels of a message are the
-        same on every run.
+    The labels of a message are the same on every run.
 
     Args:
         df: Messages, with a column `quads` of rdfm's schema.
@@ -385,7 +383,5 @@ def _free(df: DataFrame, name: str) -> str:
 def _require(df: DataFrame, names: Sequence[str], caller: str) -> None:
     missing = [name for name in names if name not in df.columns]
     if missing or not names:
-        raise OptionError(
-            f"{caller} needs the column {missing[0] if missing else 'names of by'}; the columns are "
-            f"{', '.join(df.columns)}"
-        )
+        needed = f"the column {missing[0]}" if missing else "at least one column in by"
+        raise OptionError(f"{caller} needs {needed}; the columns are {', '.join(df.columns)}")

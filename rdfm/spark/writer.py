@@ -444,7 +444,7 @@ class _Task:
         )
 
     def write(self, rows: Iterator[RecordBatch], is_wanted: Callable[[], bool]) -> tuple[str, ...]:
-        """Write rows, in their order.
+        """Write rows in order.
 
         Raises:
             DecodeError: If a row is null or contains an invalid term; the text names the row of the
@@ -458,7 +458,7 @@ class _Task:
                 self._add(folder, batch)
             for folder in list(self._open):
                 self._end_part(folder)
-            # The job may have ended meanwhile; then nothing else removes this attempt.
+            # The job may have ended meanwhile, in which case nothing else removes this attempt.
             if self._names and not is_wanted():
                 raise RuntimeError("this attempt came too late: the write is over")
         except (DecodeError, EncodeError) as error:
@@ -478,7 +478,8 @@ class _Task:
             used = some.select([*self._plan.columns, *self._plan.partition_columns])
             lists = used.column(name)
             if lists.null_count:
-                # From mode PERMISSIVE: writing an empty message would hide the error.
+                # The null comes from mode PERMISSIVE. Writing an empty message would hide the
+                # error.
                 raise DecodeError(
                     f"expected {name}, found null; exclude such rows with `where {name} is not null`",
                     row=first + lists.is_null().index(True).as_py(),
@@ -543,7 +544,7 @@ class _Task:
 def _split_by(
     values: Mapping[str, Any], encoder: Mapping[str, Any], compression: str
 ) -> SplitBy | None:
-    """The key of messages that becomes a folder.
+    """The message key that becomes a folder.
 
     Raises:
         OptionError: If it is invalid.

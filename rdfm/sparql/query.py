@@ -183,9 +183,9 @@ def select(
 
     Example:
         >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
-        >>> with select("SELECT ?s ?o { ?s <x:p> ?o }", log, format="trig", types={"o": "integer"})
-        as found: ...     found.to_arrow().select(["message", "s", "o"]).to_pylist() [{'message': 0,
-        's': '<x:a>', 'o': 1}, {'message': 1, 's': '<x:b>', 'o': 2}]
+        >>> with select("SELECT ?s ?o { ?s <x:p> ?o }", log, format="trig", types={"o": "integer"}) as found:
+        ...     found.to_arrow().select(["message", "s", "o"]).to_pylist()
+        [{'message': 0, 's': '<x:a>', 'o': 1}, {'message': 1, 's': '<x:b>', 'o': 2}]
     """
     given = {
         "whole": whole,
@@ -249,9 +249,9 @@ def construct(
 
     Example:
         >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
-        >>> with construct("CONSTRUCT { <x:all> <x:has> ?s } { ?s <x:p> 2 }", log, format="trig") as
-        made: ...     [[str(quad) for quad in message] for message in made] [[], ['<x:all> <x:has>
-        <x:b> .']]
+        >>> with construct("CONSTRUCT { <x:all> <x:has> ?s } { ?s <x:p> 2 }", log, format="trig") as made:
+        ...     [[str(quad) for quad in message] for message in made]
+        [[], ['<x:all> <x:has> <x:b> .']]
     """
     given = {
         "whole": whole,
