@@ -1,8 +1,9 @@
 """Measures how decoding time grows with the size of hostile JSON-LD.
 
-Each input is decoded in one size and in twice that size. `make bench-growth` runs it. Every measurement runs in a separate process, bound to one core, and is
-the best of several runs in CPU seconds. A limit that rejects the larger input counts as success. It
-prints a table; the exit status is always 0.
+`make bench-growth` runs it. Each input is decoded in one size and in twice that size. Every
+measurement runs in a separate process, bound to one core, and is the best of several runs in CPU
+seconds. A limit that rejects the larger input counts as success. It prints a table; the exit status
+is always 0.
 
     .venv/bin/python benchmarks/growth.py [--quick] [--only REGEX] [--json FILE]
 """

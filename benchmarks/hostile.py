@@ -2,7 +2,7 @@
 
 - In: a size in bytes.
 - Out: a message of at most that size in JSON, or in YAML if it needs YAML features. Some cases are
-the lines of a log.
+  the lines of a log.
 - Used by: `growth.py`, which measures the time for twice the bytes, and the memory tests.
 - Law: each case repeats its element as often as the size allows.
 """
@@ -85,7 +85,7 @@ def joined(count: int, item: Callable[[int], bytes]) -> bytes:
 
 
 def side(size: int, bytes_each: int, parts: int = 1) -> int:
-    """The side of a square of items of `bytes_each`, if `parts` such squares share the size."""
+    """Returns the side of a square of items of `bytes_each`, if `parts` squares share the size."""
     return max(2, math.isqrt(size // (bytes_each * parts)))
 
 
@@ -132,7 +132,7 @@ def _(size: int) -> bytes:
     return filled(size, b'{"http://e/p":[', b"{}", b"]}")
 
 
-@hostile("short keys without IRI", plain=True)
+@hostile("short keys without an IRI", plain=True)
 def _(size: int) -> bytes:
     return filled(size, b"{", lambda at: b'"%s":1' % name(at), b"}")
 
@@ -280,7 +280,7 @@ def terms(count: int, prefix: bytes = b"t") -> bytes:
     return joined(count, lambda at: b'"%s%d":"http://e/%d"' % (prefix, at, at))
 
 
-@hostile("nodes each with its own context")
+@hostile("nodes, each with its own context")
 def _(size: int) -> bytes:
     return filled(
         size,
@@ -290,12 +290,12 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("nodes each with the same context")
+@hostile("nodes, all with the same context")
 def _(size: int) -> bytes:
     return filled(size, b'{"@graph":[', b'{"@context":{"t":"http://e/t"},"t":1}', b"]}")
 
 
-@hostile("nodes each with a context, below a context of many terms")
+@hostile("nodes, each with a context, below a context of many terms")
 def _(size: int) -> bytes:
     count = max(1, size // 50)
     return filled(
@@ -306,14 +306,14 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("messages each with its own context", formats=LOG_FORMATS)
+@hostile("messages, each with its own context", formats=LOG_FORMATS)
 def _(size: int) -> list[bytes]:
     return [
         b'{"@context":{"t%d":"http://e/%d"},"t%d":1}' % (at, at, at) for at in range(4 * size // 45)
     ]
 
 
-@hostile("messages each with its own large context", formats=LOG_FORMATS)
+@hostile("messages, each with its own large context", formats=LOG_FORMATS)
 def _(size: int) -> list[bytes]:
     count = size // 8 // 22
     return [b'{"@context":{"u%d":"v:%d",%s},"t0":1}' % (at, at, terms(count)) for at in range(32)]
@@ -327,7 +327,7 @@ def _(size: int) -> list[bytes]:
     return lines
 
 
-@hostile("messages each with a context, below a context of many terms", formats=LOG_FORMATS)
+@hostile("messages, each with a context, below a context of many terms", formats=LOG_FORMATS)
 def _(size: int) -> list[bytes]:
     count = max(1, size // 50)
     below = [
@@ -663,7 +663,7 @@ def _(size: int) -> bytes:
     return b'{"@context":%s,"@graph":[%s1%s]}' % (level(depth), b"".join(path), b"}" * depth)
 
 
-@hostile("a property's context that clears and imports all terms again")
+@hostile("a property's context that clears all terms and imports them again")
 def _(size: int) -> bytes:
     width = max(2, size // 2 // 22)
     head = b'{"@context":{"p":{"@id":"v:p","@context":[null,{%s}]}},"@graph":[' % terms(width)
@@ -757,7 +757,7 @@ def _(size: int) -> bytes:
 
 
 def star(size: int) -> dict[str, bytes]:
-    """Contexts in which each term has another of them as its scoped context."""
+    """Contexts in which each term has another one of these contexts as its scoped context."""
     count = side(size, 60)
     scoped = joined(count, lambda at: b'"p%d":{"@id":"v:p%d","@context":"%s"}' % (at, at, URL % at))
     return {url(at): b'{"@context":{"q%d":"v:q",%s}}' % (at, scoped) for at in range(count)}
@@ -818,7 +818,7 @@ def _(size: int) -> bytes:
     return filled(size, head, b"[]", b"]}")
 
 
-@hostile("many lists of one")
+@hostile("many lists with one item")
 def _(size: int) -> bytes:
     return filled(size, b'{"http://e/p":[', b'{"@list":[1]}', b"]}")
 
@@ -866,7 +866,7 @@ def _(size: int) -> bytes:
     return filled(size, b'{"http://e/p":[', b"1." + b"0" * 200, b"]}")
 
 
-@hostile("JSON literals, many")
+@hostile("many JSON literals")
 def _(size: int) -> bytes:
     head = b'{"@context":{"j":{"@id":"http://e/j","@type":"@json"}},"@graph":['
     return filled(size, head, lambda at: b'{"j":{"b":%d,"a":[]}}' % (at % 10), b"]}")
@@ -954,12 +954,12 @@ def _(size: int) -> bytes:
     return filled(size, b'{"@included":[', b'{"@type":"v:T"}', b"]}")
 
 
-@hostile("nest, an array of many", plain=True)
+@hostile("an array of many @nest objects", plain=True)
 def _(size: int) -> bytes:
     return filled(size, b'{"@nest":[', b'{"http://e/p":1}', b"]}")
 
 
-@hostile("nodes each with a key without an IRI")
+@hostile("nodes, each with a key without an IRI")
 def _(size: int) -> bytes:
     return filled(size, b'{"@graph":[', lambda at: b'{"k%d":{"a":1},"http://e/p":1}' % at, b"]}")
 
@@ -1063,22 +1063,22 @@ def _(size: int) -> bytes:
     return filled(size, b"http://e/p:\n- &a [1]\n", b"- &a [*a, *a]\n", b"", b"")
 
 
-@hostile("flow sequences, deep", **YAML)
+@hostile("deep flow sequences", **YAML)
 def _(size: int) -> bytes:
     return filled(size, b"http://e/p: ", b"[", b"", b"")
 
 
-@hostile("flow mappings, deep", **YAML)
+@hostile("deep flow mappings", **YAML)
 def _(size: int) -> bytes:
     return filled(size, b"http://e/p: ", b"{a: ", b"", b"")
 
 
-@hostile("block sequences, deep", **YAML)
+@hostile("deep block sequences", **YAML)
 def _(size: int) -> bytes:
     return filled(size, b"http://e/p:\n", b"- ", b"1\n", b"")
 
 
-@hostile("question marks, deep", **YAML)
+@hostile("deep explicit keys (question marks)", **YAML)
 def _(size: int) -> bytes:
     return filled(size, b"", b"? ", b"1\n", b"")
 

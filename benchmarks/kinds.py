@@ -1,8 +1,8 @@
 """Benchmarks of patches and SPARQL results. Rates count records: add operations, and rows.
 
-Both sides have the same quads. Patches are created from a log, with a transaction of adds for each
-message; the peer gets the messages that result from applying them. Rows are the quads of a log,
-with a variable for each term.
+Both sides process the same quads. Patches are created from a log, with a transaction of adds for
+each message; the peer gets the messages that result from applying them. Rows are the quads of a
+log, with a variable for each term.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def oxigraph_applying(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_quads(log: str, folder: Path, messages: int) -> Work:
-    """Parses N-Quads with the quads of the patches with pyoxigraph."""
+    """Parses N-Quads that contain the quads of the patches with pyoxigraph."""
     import pyoxigraph
 
     data = encoded("nq", same_messages(log, folder, messages))
@@ -196,7 +196,7 @@ def oxigraph_write_rows(format: str, log: str, folder: Path, messages: int) -> W
 
 
 def rows() -> list[Row[Task]]:
-    """Jelly-Patch compared with Jelly, RDF Patch with N-Quads, and results with pyoxigraph's."""
+    """Jelly-Patch compared with Jelly, RDF Patch with N-Quads, and results with pyoxigraph."""
     found: list[Row[Task]] = []
     for log in ("iot.nq", "nanopubs.trig"):
         name = log.partition(".")[0]

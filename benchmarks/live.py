@@ -1,4 +1,4 @@
-"""Speed of `rdfm serve` to one subscriber: stored frames, and frames encoded for the request.
+"""Measures the speed of `rdfm serve` for one subscriber, with stored and with encoded frames.
 
 The subscriber is a minimal client in another process, which counts frames. With java, javac and
 mvn, a server in Java sends the same frames to the same client.

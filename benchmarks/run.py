@@ -117,7 +117,7 @@ def rate(figures: dict[str, Any]) -> float:
 
 
 def start_up() -> dict[str, Any]:
-    """Seconds of `rdfm --version`."""
+    """Elapsed seconds of `rdfm --version`."""
     seconds = []
     for _ in range(15):
         start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The common parts of benchmark tasks: the work to time, its input logs, and the rows of the table.
+"""Shared parts of benchmark tasks: the work to time, its input logs, and the rows of the table.
 
 A task takes the data folder and a sample size in messages, and returns a `Work`. The preparation of
 its data is not timed. Reading tasks read the bytes of a log in memory. Writing tasks start from the

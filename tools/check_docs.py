@@ -9,7 +9,7 @@ folder that contains `spec-fixtures`, so that a block can use the files of earli
   streams. `…` matches any text; times and rates may differ. Commands that set up a machine (make,
   git, pip, apt, python -m venv) are not run.
 - A ```python block whose first line is `# needs NAME` is skipped if that package is not installed;
-a block that needs pyspark gets a Java runtime, and Python workers with this interpreter.
+  a block that needs pyspark gets a Java runtime, and Python workers with this interpreter.
 - `<!-- not run: REASON -->` before a block skips it.
 
 With arguments, only those files are checked. The exit status is 1 if there is a difference.

