@@ -89,7 +89,7 @@ def diff(
         **options: Options of the decoders. Each log uses the options that its format supports.
 
     Raises:
-        DecodeError: A log is invalid. The attribute `source` names the log.
+        DecodeError: A log is invalid. The `source` of the error names the log.
         OptionError: The logs are of different kinds, or an option is invalid.
         UnknownFormatError: A format cannot be detected.
         OSError: A log cannot be read.

@@ -225,7 +225,7 @@ def _labelled(quads: list[Quad]) -> list[Quad]:
 
 
 def _with_labels(ours: list[Quad], theirs: list[Quad]) -> list[Quad]:
-    """Return the quads of the second message, relabelled like the matching nodes of the first."""
+    """Return the quads of the second message, with the labels of matching nodes of the first."""
     our_nodes = {node for quad in ours for node in nodes_of(quad)}
     if not any(True for quad in theirs for _ in nodes_of(quad)):
         return theirs
@@ -273,7 +273,7 @@ def _pairs(
 def _node_features(
     quads: list[Quad], node: Bnode, unpaired: set[Bnode], names: dict[Bnode, Bnode]
 ) -> tuple[Counter[Quad], Counter[tuple[Any, ...]]]:
-    """Return counts of the quads of a blank node, to compare with those of other nodes.
+    """Count the quads of a blank node, for comparison with other nodes.
 
     The first counter treats all other unpaired nodes as equal. The second one counts the quads by
     predicate and by whether the node is the subject and the object.

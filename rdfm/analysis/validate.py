@@ -1,7 +1,6 @@
 """Validation of logs: `validate` reports every error, and data that is legal but suspicious.
 
-In: logs that `open_log` accepts. Out: `Finding`s, in the order of their discovery, and their
-counts.
+In: logs that `open_log` accepts. Out: `Finding`s, in order of discovery, and their counts.
 Cost: memory for one batch and the text that it was read from. With shapes, each message is complete
 in memory.
 Law: an error ends an input only if the rest of it cannot be read, and never affects other inputs.

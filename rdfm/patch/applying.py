@@ -1,6 +1,6 @@
-"""Patches applied to a dataset: `apply`.
+"""Applies patches to a dataset: `apply`.
 
-In: a dataset and logs of patches. Out: the changed dataset.
+In: a dataset and patch logs. Out: the changed dataset.
 Cost: memory for the dataset, with each term stored once, and for changes of an open transaction.
 """
 
@@ -46,7 +46,7 @@ def apply(
 
     Args:
         dataset: A log of one message.
-        patches: One or more logs of patches.
+        patches: One or more patch logs.
         output: Output that `create_log` accepts.
         patch_format: Format of the patches. By default it is detected from the suffix.
         chain: Reject a patch whose `prev` is not the `id` of the previous patch.

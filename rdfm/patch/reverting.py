@@ -1,6 +1,6 @@
 """Patches that undo patches: `revert`.
 
-In: logs of patches. Out: a log of patches that undo them, beginning with the last one.
+In: patch logs. Out: a patch log that undoes them, beginning with the last patch.
 Cost: the operations are stored until the logs have been read completely: up to 64 MiB in memory,
 the others in a temporary file.
 Law: a log followed by its reversal changes nothing, if each operation of the log has an effect.
@@ -62,7 +62,7 @@ def revert(
     delete has an effect, such as those of `diff`.
 
     Args:
-        patches: One or more logs of patches, in the order in which they are applied.
+        patches: One or more patch logs, in the order in which they are applied.
         output: Output that `create_log` accepts, in a patch format.
         chain: Reject a patch whose `prev` is not the `id` of the previous patch.
         progress: Function to call about ten times per second with the progress.
@@ -73,7 +73,7 @@ def revert(
         DecodeError: If an input is broken, transactions are not in order, or the chain is broken.
         LimitError: If the prefixes are larger than `max_message_bytes`, or a patch is larger than
             its format allows.
-        RdfmError, OSError: As in `convert`. Also if the temporary file cannot be written.
+        RdfmError, OSError: As in `convert`, or if the temporary file cannot be written.
 
     Example:
         >>> import io

@@ -39,14 +39,14 @@ __all__ = ["LogQuery", "QueryOutput", "ask", "construct", "query", "select"]
 # each index is paired with its source.
 Answer: TypeAlias = bool | list[int] | list[tuple[str, int]]
 
-_ONLY_TABLES = f"{spelled('types')} is only for tables; write one, such as out.parquet"
+_ONLY_TABLES = f"{spelled('types')} applies only to tables; write one, such as out.parquet"
 _LOGS_AND_SOLUTIONS = (
     f"{spelled('solutions')} replaces the logs; remove the logs or {spelled('solutions')}"
 )
 _FORMS = {"select": "a SELECT", "construct": "a CONSTRUCT", "ask": "an ASK"}
 # The output of each form, and suitable formats.
 _OUTPUTS = {
-    "select": ("rows", "a table such as out.parquet, or a format of results such as out.srj"),
+    "select": ("rows", "a table such as out.parquet, or results such as out.srj"),
     "construct": ("messages", "a log such as out.jelly"),
 }
 
