@@ -62,7 +62,8 @@ def check_report(path: str, inputs: Iterable[Any], options: Mapping[str, Any]) -
         raise IsADirectoryError(errno.EISDIR, "Is a folder", path)
     if file.is_file() and not _is_page(local):
         raise OptionError(
-            f"{path} exists and is not a report written by rdfm; use another name, or remove the file first"
+            f"{path} exists and is not a report written by rdfm; "
+            "use another name, or remove the file first"
         )
 
 
