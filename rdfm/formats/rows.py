@@ -88,7 +88,7 @@ CONTINUABLE = ((ROWS.name, "quads"),)
 KINDS = ("messages", "patches", "results")
 WRITTEN_ONLY = ("results",)
 COLUMNS = ("source", "offset", "quads", "metadata")
-# The columns of rows of quads. When reading, the first and the last are optional.
+# The columns of quad rows. When reading, the first and the last are optional.
 QUAD_COLUMNS = ("source", "message", "subject", "predicate", "object", "graph")
 NAMESPACES = "namespaces"
 # For each readable kind, the batch class and the columns. The first column is required.
@@ -250,7 +250,7 @@ class RowDecoder(FileDecoder):
 
         Raises:
             DecodeError: If the file has neither a column of quads or operations nor all columns of
-                rows of quads, if it has columns of both quads and operations, or if a column has
+                quad rows, if it has columns of both quads and operations, or if a column has
                 another type.
         """
         kind = "patches" if "operations" in schema.names else "messages"
@@ -261,7 +261,7 @@ class RowDecoder(FileDecoder):
             raise DecodeError(
                 "expected a column quads, a list of structs of subject, predicate, object and graph with terms as "
                 "N-Triples; or a column operations, whose structs also have op and name; or the columns message, "
-                f"subject, predicate and object of rows of quads; found {found}; {_RESULTS}",
+                f"subject, predicate and object of quad rows; found {found}; {_RESULTS}",
                 format=self.format,
             )
         if kind == "patches" and "quads" in schema.names:
@@ -293,7 +293,7 @@ class RowDecoder(FileDecoder):
         return names
 
     def _wanted_quad_columns(self, schema: Any) -> list[str]:
-        """The columns to read from rows of quads."""
+        """The columns to read from quad rows."""
         self._row_kind = "quads"
         names = self._checked(schema, QUAD_COLUMNS)
         pa = extra(self.format)
@@ -302,7 +302,7 @@ class RowDecoder(FileDecoder):
             MessageBatch.from_arrow(pa.RecordBatch.from_arrays(none, names))
         except TypeError as error:
             raise DecodeError(
-                f"expected rows of quads, with an integer column message and terms as N-Triples or structs: {error}; "
+                f"expected quad rows, with an integer column message and terms as N-Triples or structs: {error}; "
                 f"found {_listed(schema)}",
                 format=self.format,
             ) from error
@@ -346,7 +346,7 @@ class RowDecoder(FileDecoder):
             yield from self._read_quads(quads)
 
     def _read_quads(self, quads: QuadRows, rows: Any = None) -> Iterator[AnyBatch]:
-        """Yield the messages that the rows complete or, without rows, the remaining messages."""
+        """Yield the messages that quad rows complete or, without rows, the remaining messages."""
         start, count = self.position, 0 if rows is None else rows.num_rows
         with _named(self.format):
             if rows is not None:
@@ -458,13 +458,11 @@ class RowEncoder(Encoder):
             terms: The form of terms: "ntriples" or "structs".
 
         Raises:
-            OptionError: If namespaces are requested for rows of quads.
+            OptionError: If namespaces are requested for quad rows.
         """
         extra(self.format)
         if rows == "quads" and namespaces:
-            raise OptionError(
-                "namespaces applies to rows of messages; rows of quads have no namespaces"
-            )
+            raise OptionError("namespaces applies to message rows; quad rows have no namespaces")
         self._quads = rows == "quads"
         self._terms = terms
         self._namespaces_option = namespaces

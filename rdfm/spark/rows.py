@@ -178,7 +178,7 @@ class SparkReading(FromDriver):
         corrupt: str,
         first: Callable[[SparkReading], str | None] | None,
     ) -> SparkReading:
-        """Determine the kind of log. Rows of quads and of queries always come from messages.
+        """Determine the kind of log. Quad rows and query rows always come from messages.
 
         Raises:
             OptionError: If an option does not apply to the kind of log, and as in

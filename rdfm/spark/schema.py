@@ -77,8 +77,7 @@ NANOPUB = StructType(
 )
 # The list column of each kind of log that has one; `operations` replaces `quads`.
 LISTS = {"messages": ("quads", QUADS), "patches": ("operations", OPERATIONS)}
-# Columns that are never null may be requested as NOT NULL. In rows of quads, those for errors have
-# no terms.
+# Columns that are never null may be requested as NOT NULL. In quad rows, error rows have no terms.
 _NEVER_NULL = {
     "messages": ("source", "subject", "predicate", "object", "kind", "value"),
     "patches": ("source", "op", "kind", "value"),
@@ -108,7 +107,7 @@ def default_schema(
     """Return the schema of a read without a user's schema.
 
     Args:
-        columns: The columns, by their names in rows of messages. Defaults to the standard columns.
+        columns: The columns, by their names in message rows. Defaults to the standard columns.
         kind: The kind of rows: "messages", "patches" (with operations instead of quads) or "quads".
         terms: The form of terms: "ntriples" or "structs".
     """
@@ -199,7 +198,7 @@ def message_shape(kind: str | None, terms: str) -> RowShape:
 
 
 def quad_shape(terms: str) -> RowShape:
-    """Return the columns of rows of quads."""
+    """Return the columns of quad rows."""
     return _shape("quads", terms)
 
 

@@ -167,7 +167,7 @@ def test_data_dropped_from_rows_of_quads_is_counted(tmp_path, name):
 @EVERY
 def test_options_and_kinds_without_rows_of_quads_are_refused(tmp_path, name):
     format = formats.find(name)
-    with pytest.raises(OptionError, match="namespaces applies to rows of messages"):
+    with pytest.raises(OptionError, match="namespaces applies to message rows"):
         format.Encoder(rows="quads", namespaces=True)
     patches = PatchBatch.from_patches([Patch([Operation("TX")])])
     results = ResultBatch.from_rows([[S]], ["a"])
