@@ -1,4 +1,4 @@
-"""Benchmarks of checking logs: `rdfm.validate` with all warnings, compared with only reading the same log."""
+"""Benchmarks of `rdfm.validate` with all warnings, compared with only reading the same log."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Benchmarks of comparing logs: `rdfm.diff`, including decoding of both. Rates count the quads of one log.
+"""Benchmarks of `rdfm.diff`, including the decoding of both logs.
 
-The peer parses both logs message by message, canonicalizes each message and compares the two.
+Rates count the quads of one log. The peer parses both logs message by message, canonicalizes each
+message and compares the two.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def as_nquads(log: str, folder: Path, messages: int) -> bytes:
 
 
 def reordered(text: bytes) -> bytes:
-    """A log of N-Quads with the quads of each message in another order and with other labels."""
+    """An N-Quads log with the quads of each message in another order and with other labels."""
     messages = text.split(DELIMITER)
     other = [b"".join(reversed(message.splitlines(keepends=True))) for message in messages]
     return DELIMITER.join(other).replace(b"_:", b"_:other")
@@ -33,7 +34,7 @@ def reordered(text: bytes) -> bytes:
 def comparing(
     log: str, folder: Path, messages: int, *, reorder: bool = False, unordered: bool = False
 ) -> Work:
-    """Compares two logs in memory: N-Quads and Jelly, or the same quads in another order."""
+    """Compares two logs in memory: N-Quads with Jelly, or with the same quads in another order."""
     import rdfm
 
     text = as_nquads(log, folder, messages)
@@ -54,7 +55,7 @@ def comparing(
 
 
 def canonicalizing(log: str, folder: Path, messages: int) -> Work:
-    """The same with pyoxigraph; both logs are N-Quads."""
+    """Compares two N-Quads logs with pyoxigraph."""
     import pyoxigraph
 
     text = as_nquads(log, folder, min(messages or PEER_MESSAGES, PEER_MESSAGES))
@@ -77,7 +78,7 @@ def canonicalizing(log: str, folder: Path, messages: int) -> Work:
 
 
 def rows() -> list[Row[Task]]:
-    """Equal logs, in the same order and in another one."""
+    """Comparisons of equal logs, in the same order and in another one."""
     found: list[Row[Task]] = []
     for log in ("iot.nq", "nanopubs.trig"):
         name = log.partition(".")[0]

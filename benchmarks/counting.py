@@ -1,4 +1,4 @@
-"""Benchmarks of statistics, compared with decoding only and with a Python loop over the quads that pyoxigraph parses."""
+"""Benchmarks of statistics, compared with decoding and with a Python loop over pyoxigraph quads."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def data_of(log: str, folder: Path, messages: int) -> tuple[bytes, str]:
 
 
 def decoding(log: str, folder: Path, messages: int) -> Work:
-    """Bytes to batches, as statistics read them."""
+    """Decodes bytes to batches, in the way that statistics read them."""
     data, format = data_of(log, folder, messages)
     return Work(lambda: sum(len_of(each) for each in batches(format, data, parts=True)), len(data))
 
 
 def len_of(batch: Any) -> int:
-    """Quads of a batch."""
+    """Number of quads of a batch."""
     count: int = batch.quad_count
     return count
 
 
 def statistics(log: str, folder: Path, messages: int) -> Work:
-    """Bytes to statistics."""
+    """Computes statistics from bytes."""
     import rdfm
 
     data, format = data_of(log, folder, messages)
@@ -40,7 +40,7 @@ def statistics(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_statistics(log: str, folder: Path, messages: int) -> Work:
-    """The same for N-Quads: a message at a time, with the distinct terms in sets."""
+    """Computes similar statistics of N-Quads, message by message, with distinct terms in sets."""
     import pyoxigraph as ox
 
     data = sample(folder, log, messages)
@@ -93,11 +93,11 @@ def namespace(iri: str) -> str:
 
 
 def rows() -> list[Row[Task]]:
-    """Statistics compared with both."""
+    """Statistics, compared with both peers."""
     found = []
     for name, format in (("iot", "jelly"), ("osm", "jelly"), ("iot", "nq"), ("nanopubs", "trig")):
         log = f"{name}.{format}"
-        peer = ("rdfm, decoding alone", partial(decoding, log))
+        peer = ("rdfm, decoding only", partial(decoding, log))
         title = f"statistics of {format} and decoding ({name})"
         found.append(Row(title, partial(statistics, log), peer, 0.4))
     sets = ("pyoxigraph, sets", partial(oxigraph_statistics, "iot.nq"))

@@ -14,7 +14,7 @@ JELLY = {"restart_bytes": 0}
 
 
 def package(log: str, stream_type: str, folder: Path, messages: int) -> Work:
-    """All distributions, the statistics and the metadata of a dataset, in one pass."""
+    """Creates all distributions, statistics and metadata of a dataset in one pass."""
     from rdfm.exchange.riverbench import package
 
     data = sample(folder, log, messages)
@@ -28,7 +28,7 @@ def package(log: str, stream_type: str, folder: Path, messages: int) -> Work:
 
 
 def conversions(log: str, stream_type: str, folder: Path, messages: int) -> Work:
-    """Each distribution with `convert`, without sorted quads, statistics, checks and metadata."""
+    """Creates each distribution with `convert`, without sorting, statistics and metadata."""
     import rdfm
     from rdfm.exchange.riverbench.names import Media, file_name, sizes_of
 
@@ -53,7 +53,7 @@ def conversions(log: str, stream_type: str, folder: Path, messages: int) -> Work
 
 
 def rows() -> list[Row[Task]]:
-    """The rows of this module."""
+    """The benchmarks of this module."""
     found = []
     for log, stream_type in (("iot.nq", "graphs"), ("nanopubs.nq", "datasets")):
         peer = ("rdfm convert, for each file", partial(conversions, log, stream_type))

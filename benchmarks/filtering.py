@@ -1,4 +1,4 @@
-"""Benchmarks of filters, compared with decoding only and with a Python loop over the quads that pyoxigraph parses."""
+"""Benchmarks of filters, compared with decoding and with a Python loop over pyoxigraph quads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ JULY = {"time": f"<{SOSA}resultTime>", "after": "2026-06-03", "before": "2026-06
 
 
 def filtering(log: str, criteria: dict[str, Any], folder: Path, messages: int) -> Work:
-    """Bytes to the batches that match; rates count all quads read."""
+    """Filters a log in memory. Rates count all quads that are read."""
     import rdfm
 
     data, format = data_of(log, folder, messages)
@@ -31,7 +31,7 @@ def filtering(log: str, criteria: dict[str, Any], folder: Path, messages: int) -
 
 
 def reading(log: str, folder: Path, messages: int) -> Work:
-    """Bytes to batches, with the same reader."""
+    """Reads a log in memory with the same reader, without a filter."""
     import rdfm
 
     data, format = data_of(log, folder, messages)
@@ -44,7 +44,7 @@ def reading(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_filter(log: str, folder: Path, messages: int) -> Work:
-    """The same for N-Quads: a message at a time, up to the first quad with the term."""
+    """Filters N-Quads, one message at a time, up to the first quad with the term."""
     import pyoxigraph as ox
 
     data = sample(folder, log, messages)
@@ -62,7 +62,7 @@ def oxigraph_filter(log: str, folder: Path, messages: int) -> Work:
 
 
 def rows() -> list[Row[Task]]:
-    """Filters compared with both."""
+    """Filters, compared with both peers."""
     found = []
     for title, log, criteria in (
         ("a term", "iot.jelly", {"any": SENSOR}),
@@ -76,7 +76,7 @@ def rows() -> list[Row[Task]]:
         ("a term", "nanopubs.trig", {"any": "<https://orcid.org/0000-0002-1267-0234>"}),
     ):
         name, _, format = log.partition(".")
-        peer = ("rdfm, decoding alone", partial(reading, log))
+        peer = ("rdfm, decoding only", partial(reading, log))
         task = partial(filtering, log, criteria)
         found.append(Row(f"filter {format} by {title} and decoding ({name})", task, peer, 0.8))
     by_term = partial(filtering, "iot.nq", {"any": SENSOR})

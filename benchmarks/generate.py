@@ -1,8 +1,10 @@
-"""Generates the benchmark logs, identical on every machine: pseudorandom numbers come from a counter.
+"""Generates the benchmark logs, which are identical on every machine.
+
+Pseudorandom numbers are derived from a counter.
 
 - In: a folder and sizes in messages.
 - Out: `iot.{nq,jelly}`, `osm.{nq,jelly}`, `nanopubs.{nq,trig}` there; existing files are kept.
-- Cost: about a minute for the full sizes, most of it pyjelly writing the Jelly files.
+- Cost: about a minute for the full sizes, mostly for writing the Jelly files with pyjelly.
 - Law: the same sizes produce the same bytes.
 """
 
@@ -17,7 +19,7 @@ from typing import Any
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 
-# A message is a list of quads, a quad four terms as N-Triples text; "" is the default graph.
+# A message is a list of quads. A quad is four terms as N-Triples text; "" is the default graph.
 TextQuad = tuple[str, str, str, str]
 
 
@@ -30,7 +32,7 @@ def mix(number: int, salt: int) -> int:
 
 
 def moment(seconds: int) -> str:
-    """A date and time of June 2026, as a literal."""
+    """A date and time in June 2026, as a literal."""
     day, rest = divmod(seconds, 86400)
     hour, rest = divmod(rest, 3600)
     minute, second = divmod(rest, 60)
@@ -38,7 +40,7 @@ def moment(seconds: int) -> str:
 
 
 def iot_messages(count: int) -> Iterator[list[TextQuad]]:
-    """Observations of 500 sensors, with six triples each and the result in a blank node."""
+    """Observations of 500 sensors, with six triples each. The result is a blank node."""
     sosa, om = (
         "http://www.w3.org/ns/sosa/",
         "http://www.ontology-of-units-of-measure.org/resource/om-2/",
@@ -59,7 +61,7 @@ def iot_messages(count: int) -> Iterator[list[TextQuad]]:
 
 
 def osm_messages(count: int) -> Iterator[list[TextQuad]]:
-    """Map nodes with their geometries, tags and the areas they lie in, thirty triples each."""
+    """Map nodes with their geometries, tags and surrounding areas, with thirty triples each."""
     osm, geo = "https://www.openstreetmap.org/", "http://www.opengis.net/ont/geosparql#"
     geom, key = "https://osm2rdf.example/geom#", "https://www.openstreetmap.org/wiki/Key:"
     wkt = f"^^<{geo}wktLiteral>"
@@ -194,7 +196,7 @@ def nanopub_fields(i: int) -> dict[str, Any]:
 
 
 def nanopub_trig(count: int) -> Iterator[str]:
-    """A TriG log in the comment dialect: the common prefixes once, two rebound in each message."""
+    """A TriG log in the comment dialect. Each message redefines two of the prefixes."""
     for name, iri in NANOPUB_NAMESPACES.items():
         yield f"@prefix {name}: <{iri}> .\n"
     for i in range(count):
@@ -305,7 +307,7 @@ def varint(number: int) -> bytes:
 
 
 def pyjelly_sink(message: list[TextQuad]) -> Any:
-    """A message in pyjelly's form."""
+    """Converts a message to pyjelly's representation."""
     from pyjelly.integrations.generic.generic_sink import GenericStatementSink, Quad, Triple
 
     sink = GenericStatementSink()
@@ -320,7 +322,7 @@ LITERAL = re.compile(r'"(.*)"(?:@(.+)|\^\^<(.+)>)?', re.DOTALL)
 
 @lru_cache(100_000)
 def pyjelly_term(text: str) -> Any:
-    """A term in pyjelly's form."""
+    """Converts a term to pyjelly's representation."""
     from pyjelly.integrations.generic.generic_sink import IRI, BlankNode, Literal
 
     if text[0] == "<":
@@ -356,7 +358,7 @@ def generate(folder: Path, sizes: dict[str, int]) -> None:
 
     Args:
         folder: Folder for the logs.
-        sizes: Numbers of messages of `iot`, `osm` and `nanopubs`.
+        sizes: Number of messages, by name: `iot`, `osm` and `nanopubs`.
     """
     for name, count in sizes.items():
         write(folder / f"{name}.nq", nquads(MESSAGES[name](count)))

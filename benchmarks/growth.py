@@ -1,8 +1,9 @@
-"""Measures how decoding time grows with the size of hostile JSON-LD: each input in one size and in twice that size.
+"""Measures how decoding time grows with the size of hostile JSON-LD.
 
-`make bench-growth` runs it. Every measurement runs in a separate process, bound to one core, and is the best of
-several runs in CPU seconds. A limit that rejects the larger input counts as success.
-It prints a table; the exit status is always 0.
+`make bench-growth` runs it. Each input is decoded in one size and in twice that size. Every
+measurement runs in a separate process, bound to one core, and is the best of several runs in CPU
+seconds. A limit that rejects the larger input counts as success. It prints a table; the exit status
+is always 0.
 
     .venv/bin/python benchmarks/growth.py [--quick] [--only REGEX] [--json FILE]
 """
@@ -25,17 +26,18 @@ from run import best, command_line, environment
 
 LIMIT = 64 << 20
 SIZE, QUICK_SIZE = 1 << 20, 1 << 17
-# Ratio to the time for half the bytes.
+# Maximum ratio of the time to that for half the bytes.
 TARGET = 2.5
 SECONDS = 60
-# Shorter times are noise: such an input is measured again in larger sizes, up to a quarter of the limit.
+# Shorter times are noise. Such inputs are measured again in larger sizes, up to a quarter of the
+# limit.
 LEAST_SECONDS = 0.2
 # Seconds after which no more runs begin.
 ENOUGH_SECONDS = 1
 
 
 def child(case: Hostile, format: str, size: int) -> None:
-    """Decodes an input of the given size and prints the figures as JSON."""
+    """Decodes an input of the given size, and prints the figures as JSON."""
     from rdfm import DecodeError, LimitError, formats
 
     if hasattr(os, "sched_setaffinity"):
@@ -90,7 +92,7 @@ def measure(case: Hostile, format: str, size: int) -> dict[str, Any]:
 
 
 def grown(case: Hostile, format: str, size: int) -> dict[str, Any]:
-    """Measures an input of the given size and one of twice that size; larger ones if these take almost no time."""
+    """Measures an input of the given and of twice the given size, or larger if that is too fast."""
     result: dict[str, Any] = {"task": f"{case.name} ({format})", "target": TARGET, "met": False}
     while True:
         half, whole = measure(case, format, size), measure(case, format, 2 * size)
@@ -110,7 +112,7 @@ def grown(case: Hostile, format: str, size: int) -> dict[str, Any]:
 
 
 def print_grown(result: dict[str, Any]) -> None:
-    """One line of the table."""
+    """Prints a row of the table."""
     line = f"{result['task']:<78} "
     for figures in (result["half"], result["whole"]):
         if "error" in figures:
@@ -126,7 +128,7 @@ def print_grown(result: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Measures every case in every format, and prints."""
+    """Measures every case in every format, and prints the table."""
     parser = command_line(__doc__)
     parser.add_argument("--task")
     parser.add_argument("--side")

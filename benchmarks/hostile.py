@@ -1,8 +1,9 @@
 """JSON-LD inputs that are expensive for their size, reproducible in any size.
 
 - In: a size in bytes.
-- Out: a message of at most that size in JSON, or in YAML if it needs YAML features; for some cases the lines of a log.
-- Used by: `growth.py`, which measures the time for twice the bytes, and the tests of memory.
+- Out: a message of at most that size in JSON, or in YAML if it needs YAML features. Some cases are
+  the lines of a log.
+- Used by: `growth.py`, which measures the time for twice the bytes, and the memory tests.
 - Law: each case repeats its element as often as the size allows.
 """
 
@@ -20,15 +21,16 @@ LOG_FORMATS = ("ndjsonld", "yamlld")
 
 @dataclass(frozen=True)
 class Hostile:
-    """An input in any size.
+    """A hostile input that can have any size.
 
     Attributes:
-        name: The element that it repeats.
+        name: The repeated element.
         make: Returns the input of at most the given size in bytes, or the messages of a log.
         formats: The formats in which the input exists.
         options: Options of the decoder.
         remote: Returns the remote contexts, by URL, for an input of the given size.
-        plain: Whether it contains no repetition, so that it must be decoded without an error far below the limit.
+        plain: Whether it contains no repetition, so that it must be decoded without an error far
+            below the limit.
     """
 
     name: str
@@ -39,7 +41,7 @@ class Hostile:
     plain: bool = False
 
     def text(self, size: int, format: str) -> bytes:
-        """The input as a log of a format."""
+        """Returns the input as a log in a format."""
         made = self.make(size)
         if isinstance(made, bytes):
             return made
@@ -50,7 +52,7 @@ CASES: list[Hostile] = []
 
 
 def hostile(name: str, **more: Any) -> Callable[[Any], Any]:
-    """Makes a case of a function of the size."""
+    """Registers a function of the size as a case."""
 
     def add(make: Callable[[int], bytes | list[bytes]]) -> Any:
         CASES.append(Hostile(name, make, **more))
@@ -62,7 +64,7 @@ def hostile(name: str, **more: Any) -> Callable[[Any], Any]:
 def filled(
     size: int, head: bytes, item: bytes | Callable[[int], bytes], tail: bytes, comma: bytes = b","
 ) -> bytes:
-    """As many items as fit between head and tail, but at least one."""
+    """Returns as many items as fit between head and tail, but at least one."""
     room = size - len(head) - len(tail)
     if isinstance(item, bytes):
         times = max(1, (room + len(comma)) // (len(item) + len(comma)))
@@ -78,12 +80,12 @@ def filled(
 
 
 def joined(count: int, item: Callable[[int], bytes]) -> bytes:
-    """A number of items separated by commas."""
+    """Returns `count` items separated by commas."""
     return b",".join(map(item, range(count)))
 
 
 def side(size: int, bytes_each: int, parts: int = 1) -> int:
-    """The side of a square of items of `bytes_each`, if `parts` such squares share the size."""
+    """Returns the side of a square of items of `bytes_each`, if `parts` squares share the size."""
     return max(2, math.isqrt(size // (bytes_each * parts)))
 
 
@@ -94,7 +96,7 @@ NAMES = list(LETTERS)
 def name(number: int) -> bytes:
     """A short name for a number."""
     while number >= len(NAMES):
-        # The previous names, each preceded by every letter; first the names of one letter.
+        # Names of one letter come first, then the previous names, each preceded by every letter.
         length = len(NAMES)
         NAMES.extend(NAMES[at // 26 - 1] + LETTERS[at % 26] for at in range(length, 2 * length))
     return NAMES[number]
@@ -130,7 +132,7 @@ def _(size: int) -> bytes:
     return filled(size, b'{"http://e/p":[', b"{}", b"]}")
 
 
-@hostile("short keys without IRI", plain=True)
+@hostile("short keys without an IRI", plain=True)
 def _(size: int) -> bytes:
     return filled(size, b"{", lambda at: b'"%s":1' % name(at), b"}")
 
@@ -203,7 +205,7 @@ def _(size: int) -> bytes:
 def nested(
     size: int, head: bytes, opening: bytes, inner: bytes, closing: bytes, tail: bytes
 ) -> bytes:
-    """As deep as the size allows."""
+    """Returns a structure that is as deep as the size allows."""
     depth = max(1, (size - len(head) - len(inner) - len(tail)) // (len(opening) + len(closing)))
     return head + opening * depth + inner + closing * depth + tail
 
@@ -278,7 +280,7 @@ def terms(count: int, prefix: bytes = b"t") -> bytes:
     return joined(count, lambda at: b'"%s%d":"http://e/%d"' % (prefix, at, at))
 
 
-@hostile("nodes each with its own context")
+@hostile("nodes, each with its own context")
 def _(size: int) -> bytes:
     return filled(
         size,
@@ -288,12 +290,12 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("nodes each with the same context")
+@hostile("nodes, all with the same context")
 def _(size: int) -> bytes:
     return filled(size, b'{"@graph":[', b'{"@context":{"t":"http://e/t"},"t":1}', b"]}")
 
 
-@hostile("nodes each with a context, below a context of many terms")
+@hostile("nodes, each with a context, below a context of many terms")
 def _(size: int) -> bytes:
     count = max(1, size // 50)
     return filled(
@@ -304,14 +306,14 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("messages each with its own context", formats=LOG_FORMATS)
+@hostile("messages, each with its own context", formats=LOG_FORMATS)
 def _(size: int) -> list[bytes]:
     return [
         b'{"@context":{"t%d":"http://e/%d"},"t%d":1}' % (at, at, at) for at in range(4 * size // 45)
     ]
 
 
-@hostile("messages each with its own large context", formats=LOG_FORMATS)
+@hostile("messages, each with its own large context", formats=LOG_FORMATS)
 def _(size: int) -> list[bytes]:
     count = size // 8 // 22
     return [b'{"@context":{"u%d":"v:%d",%s},"t0":1}' % (at, at, terms(count)) for at in range(32)]
@@ -325,7 +327,7 @@ def _(size: int) -> list[bytes]:
     return lines
 
 
-@hostile("messages each with a context, below a context of many terms", formats=LOG_FORMATS)
+@hostile("messages, each with a context, below a context of many terms", formats=LOG_FORMATS)
 def _(size: int) -> list[bytes]:
     count = max(1, size // 50)
     below = [
@@ -433,7 +435,7 @@ def _(size: int) -> bytes:
 
 @hostile("terms that are compact IRIs of each other")
 def _(size: int) -> bytes:
-    # The name of a term contains its prefix: t:x:x:x is t and x:x:x.
+    # The name of a term contains its prefix: t:x:x:x consists of t and x:x:x.
     return filled(
         size,
         b'{"@context":{"t":"http://e/%s/",' % (b"x" * (size // 4)),
@@ -562,7 +564,7 @@ def typed(count: int, width: int) -> bytes:
     )
 
 
-def held(count: int, width: int) -> bytes:
+def scoped_properties(count: int, width: int) -> bytes:
     """Definitions of properties, each with a context of the given number of terms."""
     return joined(
         count,
@@ -600,7 +602,7 @@ def _(size: int) -> bytes:
 @hostile("properties with contexts of many terms, nested in turn")
 def _(size: int) -> bytes:
     width = side(size, 18, 2)
-    head = b'{"@context":{%s},"@graph":[' % held(width, width)
+    head = b'{"@context":{%s},"@graph":[' % scoped_properties(width, width)
     return filled(
         size,
         head,
@@ -661,7 +663,7 @@ def _(size: int) -> bytes:
     return b'{"@context":%s,"@graph":[%s1%s]}' % (level(depth), b"".join(path), b"}" * depth)
 
 
-@hostile("a property's context that clears and imports all terms again")
+@hostile("a property's context that clears all terms and imports them again")
 def _(size: int) -> bytes:
     width = max(2, size // 2 // 22)
     head = b'{"@context":{"p":{"@id":"v:p","@context":[null,{%s}]}},"@graph":[' % terms(width)
@@ -685,7 +687,7 @@ def url(number: int) -> str:
 
 
 def doubled(size: int) -> dict[str, bytes]:
-    """Contexts that refer to the next one twice each."""
+    """Contexts that each refer to the next one twice."""
     depth = 7 if size < 1 << 12 else 40
     found = {
         url(at): b'{"@context":["%s","%s",{"t%d":"v:%d"}]}'
@@ -702,7 +704,7 @@ def _(size: int) -> bytes:
 
 
 def wide(size: int) -> dict[str, bytes]:
-    """Contexts that refer to the next one very often."""
+    """Contexts that each refer to the next one very often."""
     depth, times = 5, max(2, size // 64)
     found = {
         url(at): b'{"@context":[%s]}' % joined(times, lambda _, at=at: b'"%s"' % (URL % (at + 1)))
@@ -742,7 +744,7 @@ def _(size: int) -> bytes:
 
 
 def circle(size: int) -> dict[str, bytes]:
-    """A context whose terms have the same context as their scoped context."""
+    """A context whose terms have that same context as their scoped context."""
     count = max(1, size // 2 // 50)
     scoped = joined(count, lambda at: b'"p%d":{"@id":"v:p%d","@context":"http://e/c/0"}' % (at, at))
     return {url(0): b'{"@context":{%s}}' % scoped}
@@ -755,7 +757,7 @@ def _(size: int) -> bytes:
 
 
 def star(size: int) -> dict[str, bytes]:
-    """Contexts in which each term has another of them as its scoped context."""
+    """Contexts in which each term has another one of these contexts as its scoped context."""
     count = side(size, 60)
     scoped = joined(count, lambda at: b'"p%d":{"@id":"v:p%d","@context":"%s"}' % (at, at, URL % at))
     return {url(at): b'{"@context":{"q%d":"v:q",%s}}' % (at, scoped) for at in range(count)}
@@ -773,7 +775,7 @@ def _(size: int) -> bytes:
 
 
 def many_remote(size: int) -> dict[str, bytes]:
-    """Contexts that together have half of the size."""
+    """Contexts that together have half of the given size."""
     count = min(1000, max(1, size // 80))
     width = max(1, size // 2 // count // 16)
     return {url(at): b'{"@context":{%s}}' % terms(width, b"t%dx" % at) for at in range(count)}
@@ -816,7 +818,7 @@ def _(size: int) -> bytes:
     return filled(size, head, b"[]", b"]}")
 
 
-@hostile("many lists of one")
+@hostile("many lists with one item")
 def _(size: int) -> bytes:
     return filled(size, b'{"http://e/p":[', b'{"@list":[1]}', b"]}")
 
@@ -864,7 +866,7 @@ def _(size: int) -> bytes:
     return filled(size, b'{"http://e/p":[', b"1." + b"0" * 200, b"]}")
 
 
-@hostile("JSON literals, many")
+@hostile("many JSON literals")
 def _(size: int) -> bytes:
     head = b'{"@context":{"j":{"@id":"http://e/j","@type":"@json"}},"@graph":['
     return filled(size, head, lambda at: b'{"j":{"b":%d,"a":[]}}' % (at % 10), b"]}")
@@ -952,12 +954,12 @@ def _(size: int) -> bytes:
     return filled(size, b'{"@included":[', b'{"@type":"v:T"}', b"]}")
 
 
-@hostile("nest, an array of many", plain=True)
+@hostile("an array of many @nest objects", plain=True)
 def _(size: int) -> bytes:
     return filled(size, b'{"@nest":[', b'{"http://e/p":1}', b"]}")
 
 
-@hostile("nodes each with a key without an IRI")
+@hostile("nodes, each with a key without an IRI")
 def _(size: int) -> bytes:
     return filled(size, b'{"@graph":[', lambda at: b'{"k%d":{"a":1},"http://e/p":1}' % at, b"]}")
 
@@ -1061,22 +1063,22 @@ def _(size: int) -> bytes:
     return filled(size, b"http://e/p:\n- &a [1]\n", b"- &a [*a, *a]\n", b"", b"")
 
 
-@hostile("flow sequences, deep", **YAML)
+@hostile("deep flow sequences", **YAML)
 def _(size: int) -> bytes:
     return filled(size, b"http://e/p: ", b"[", b"", b"")
 
 
-@hostile("flow mappings, deep", **YAML)
+@hostile("deep flow mappings", **YAML)
 def _(size: int) -> bytes:
     return filled(size, b"http://e/p: ", b"{a: ", b"", b"")
 
 
-@hostile("block sequences, deep", **YAML)
+@hostile("deep block sequences", **YAML)
 def _(size: int) -> bytes:
     return filled(size, b"http://e/p:\n", b"- ", b"1\n", b"")
 
 
-@hostile("question marks, deep", **YAML)
+@hostile("deep explicit keys (question marks)", **YAML)
 def _(size: int) -> bytes:
     return filled(size, b"", b"? ", b"1\n", b"")
 
@@ -1127,5 +1129,5 @@ def _(size: int) -> bytes:
 
 
 def remote_contexts(case: Hostile, size: int) -> Iterable[tuple[str, bytes]]:
-    """The remote contexts of a case by their URLs."""
+    """The remote contexts of a case, with their URLs."""
     return case.remote(size).items() if case.remote else ()

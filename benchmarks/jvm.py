@@ -1,4 +1,4 @@
-"""Jelly-JVM on the logs of the benchmark: reading with RIOT, and writing a frame for each message.
+"""Runs Jelly-JVM on the benchmark logs: reading with RIOT, and writing one frame per message.
 
 The program is tests/peers/jvm/Speed.java. Without java, javac and mvn there is no result.
 """
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def java_classpath(name: str) -> str | None:
-    """Builds the programs in tests/peers/NAME, and returns their classpath; None if they cannot be built."""
+    """Builds the programs in tests/peers/NAME. Returns their classpath, or None on failure."""
     if not all(map(shutil.which, ("java", "javac", "mvn"))):
         return None
     peer, built = ROOT / "tests" / "peers" / name, ROOT / "build" / "benchmarks" / name
@@ -39,7 +39,7 @@ def jelly_jvm_rates(log: Path, seconds: float) -> tuple[float, float] | None:
 
     Args:
         log: A Jelly log of triples.
-        seconds: The time for the warm-up, and for the measurement, of each.
+        seconds: Time for the warm-up, and again for the measurement, of reading and of writing.
     """
     if (classpath := java_classpath("jvm")) is None:
         return None

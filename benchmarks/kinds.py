@@ -1,7 +1,8 @@
-"""Benchmarks of patches and SPARQL results. Rates count records: operations that add, and rows.
+"""Benchmarks of patches and SPARQL results. Rates count records: add operations, and rows.
 
-Both sides have the same quads. Patches are created from a log, with a transaction of adds for each message; the peer
-gets the messages that result from applying them. Rows are the quads of a log, with a variable for each term.
+Both sides process the same quads. Patches are created from a log, with a transaction of adds for
+each message; the peer gets the messages that result from applying them. Rows are the quads of a
+log, with a variable for each term.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ VARIABLES = ["s", "p", "o", "g"]
 
 
 def patches(log: str, folder: Path, messages: int) -> list[Any]:
-    """Batches of patches of a log."""
+    """Batches of patches made from a log."""
     from rdfm import _core
 
     make = _core.ToPatches()
     made = (make.patches(batch) for batch in read_log(log, folder, messages))
     text = encoded("rdf-patch", [batch for batch in made if batch is not None])
-    return list(batches("rdf-patch", text))  # as a reader returns them
+    return list(batches("rdf-patch", text))  # in the form that a reader returns
 
 
-def again(log: str, folder: Path, messages: int) -> list[Any]:
-    """Batches of the messages of the same quads."""
+def same_messages(log: str, folder: Path, messages: int) -> list[Any]:
+    """Batches of messages with the same quads."""
     from rdfm import _core
 
     make = _core.ToMessages()
@@ -59,14 +60,14 @@ def encoded(format: str, inputs: list[Any], **options: Any) -> bytes:
 
 
 def records(batch: Any) -> int:
-    """Quads, operations that add, or rows."""
+    """Number of quads, add operations, or rows."""
     if batch.kind == "patches":
         return int(dict(batch.code_counts()).get("A", 0))
     return int(batch.record_count)
 
 
 def reading(make: Any, format: str, log: str, folder: Path, messages: int, **options: Any) -> Work:
-    """Bytes to batches of the data of `make`."""
+    """Decodes the data of `make`."""
     data = encoded(format, make(log, folder, messages), **options)
     count = sum(map(records, make(log, folder, messages)))
 
@@ -79,7 +80,7 @@ def reading(make: Any, format: str, log: str, folder: Path, messages: int, **opt
 
 
 def writing(make: Any, format: str, log: str, folder: Path, messages: int, **options: Any) -> Work:
-    """Batches of the data of `make` to bytes."""
+    """Encodes the data of `make`."""
     from rdfm import formats
 
     inputs = make(log, folder, messages)
@@ -96,7 +97,7 @@ def writing(make: Any, format: str, log: str, folder: Path, messages: int, **opt
 
 
 def applying(log: str, folder: Path, messages: int) -> Work:
-    """Bytes of patches, applied to a dataset in memory."""
+    """Decodes patches and applies them to a dataset in memory."""
     from rdfm import _core
 
     data = encoded("jelly-patch", patches(log, folder, messages))
@@ -112,10 +113,10 @@ def applying(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_applying(log: str, folder: Path, messages: int) -> Work:
-    """Bytes of N-Quads with the same quads to a pyoxigraph dataset."""
+    """Parses N-Quads with the same quads into a pyoxigraph dataset."""
     import pyoxigraph
 
-    data = encoded("nq", again(log, folder, messages), dialect="plain")
+    data = encoded("nq", same_messages(log, folder, messages), dialect="plain")
 
     def run() -> int:
         dataset = pyoxigraph.Dataset()
@@ -129,21 +130,21 @@ def oxigraph_applying(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_quads(log: str, folder: Path, messages: int) -> Work:
-    """N-Quads of the quads of patches to pyoxigraph quads."""
+    """Parses N-Quads that contain the quads of the patches with pyoxigraph."""
     import pyoxigraph
 
-    data = encoded("nq", again(log, folder, messages))
+    data = encoded("nq", same_messages(log, folder, messages))
     return Work(
         lambda: sum(1 for _ in pyoxigraph.parse(data, pyoxigraph.RdfFormat.N_QUADS)), len(data)
     )
 
 
 def oxigraph_write_quads(log: str, folder: Path, messages: int) -> Work:
-    """The same quads of pyoxigraph to N-Quads."""
+    """Writes the same quads as N-Quads with pyoxigraph."""
     import pyoxigraph
 
     format = getattr(pyoxigraph.RdfFormat, OXIGRAPH_FORMATS["nq"])
-    quads = list(pyoxigraph.parse(encoded("nq", again(log, folder, messages)), format))
+    quads = list(pyoxigraph.parse(encoded("nq", same_messages(log, folder, messages)), format))
 
     def write(out: IO[bytes]) -> int:
         pyoxigraph.serialize(quads, out, format)
@@ -153,7 +154,7 @@ def oxigraph_write_quads(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_rows(format: str, log: str, folder: Path, messages: int) -> Work:
-    """Bytes of results to pyoxigraph solutions."""
+    """Parses results with pyoxigraph."""
     import pyoxigraph
 
     data = encoded(f"results-{format}", rows_of(log, folder, messages))
@@ -168,7 +169,10 @@ def oxigraph_rows(format: str, log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_write_rows(format: str, log: str, folder: Path, messages: int) -> Work:
-    """Pyoxigraph solutions to bytes. They are in memory, since pyoxigraph keeps all rows of JSON whose head is last."""
+    """Writes pyoxigraph solutions.
+
+    They are in memory, because pyoxigraph buffers all rows of JSON whose head comes last.
+    """
     import pyoxigraph
 
     data = encoded("results-json", rows_of(log, folder, messages))
@@ -192,7 +196,7 @@ def oxigraph_write_rows(format: str, log: str, folder: Path, messages: int) -> W
 
 
 def rows() -> list[Row[Task]]:
-    """Jelly-Patch compared with Jelly, RDF Patch with N-Quads, and results with pyoxigraph's."""
+    """Jelly-Patch compared with Jelly, RDF Patch with N-Quads, and results with pyoxigraph."""
     found: list[Row[Task]] = []
     for log in ("iot.nq", "nanopubs.trig"):
         name = log.partition(".")[0]
@@ -204,13 +208,13 @@ def rows() -> list[Row[Task]]:
                 Row(
                     f"{format} read, batches ({name})",
                     partial(reading, patches, format, log),
-                    (f"rdfm, {peer}", partial(reading, again, peer, log)),
+                    (f"rdfm, {peer}", partial(reading, same_messages, peer, log)),
                     targets,
                 ),
                 Row(
                     f"{format} write, batches ({name})",
                     partial(writing, patches, format, log),
-                    (f"rdfm, {peer}", partial(writing, again, peer, log)),
+                    (f"rdfm, {peer}", partial(writing, same_messages, peer, log)),
                     targets,
                 ),
             ]

@@ -1,11 +1,11 @@
-"""Speed of `rdfm serve` to one subscriber: stored frames, and frames encoded for the request.
+"""Measures the speed of `rdfm serve` for one subscriber, with stored and with encoded frames.
 
-The subscriber is a bare client in another process, which counts frames. With java, javac and mvn, a
-server in Java sends the same frames to the same client.
+The subscriber is a minimal client in another process, which counts frames. With java, javac and
+mvn, a server in Java sends the same frames to the same client.
 
     .venv/bin/python benchmarks/live.py [--quick]
 
-It prints a table; targets are 8,000 frames/s, 1 M quads/s encoded and 2 M quads/s stored.
+It prints a table. The targets are 8,000 frames/s, 1 M quads/s encoded and 2 M quads/s stored.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def write(path: Path, messages: int) -> None:
 
 
 def count(port: int, request: str) -> None:
-    """Subscribes, and prints the number of frames, their bytes, and the seconds after the first one."""
+    """Subscribes, and prints the number of frames, their size, and the time after the first one."""
     import grpc
 
     limit = [("grpc.max_receive_message_length", -1)]

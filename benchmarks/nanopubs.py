@@ -1,7 +1,7 @@
 """Benchmark of trusty URIs: rdfm on two cores, and the Java library org.nanopub:nanopub on one.
 
-Both sides verify the same nanopublications of 34 quads, which they have parsed before. Without java, javac and mvn the
-Java side is left out, with a note.
+Both sides verify the same nanopublications of 34 quads, which were parsed beforehand. Without java,
+javac and mvn, the Java side is omitted with a note.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from jvm import java_classpath
 
 __all__ = ["trusty_uris"]
 
-# A code of the right length, until the code of the quads is known.
+# A placeholder of the right length, until the code of the quads is known.
 UNKNOWN = "RA" + "0" * 43
 NP = "http://www.nanopub.org/nschema#"
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
 
 def nanopub(number: int) -> str:
-    """A nanopublication of 34 quads and about 8 kB as N-Quads, with an unknown code."""
+    """A nanopublication of 34 quads as N-Quads, about 8 kB, with a placeholder for the code."""
     base = f"http://example.org/np/{UNKNOWN}"
     thing = f"http://example.org/observations/{number}"
     quads = [
@@ -47,7 +47,7 @@ def nanopub(number: int) -> str:
 
 
 def generate(path: Path, count: int) -> None:
-    """Write nanopublications with their trusty URIs."""
+    """Writes nanopublications with their trusty URIs."""
     import rdfm
     from rdfm.exchange.nanopub import trusty
 

@@ -1,4 +1,4 @@
-"""Benchmarks of queries on each message, compared with decoding only and with a pyoxigraph store for each message."""
+"""Benchmarks of queries per message, compared with decoding and with one pyoxigraph store each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUERIES = {
 
 
 def query(name: str, log: str, folder: Path, messages: int) -> Work:
-    """Bytes to an Arrow stream."""
+    """Queries a log in memory. The result is an Arrow stream."""
     import rdfm
 
     data, format = data_of(log, folder, messages)
@@ -38,7 +38,7 @@ def query(name: str, log: str, folder: Path, messages: int) -> Work:
 
 
 def consumed(stream: Any) -> int:
-    """Number of rows in an Arrow stream, read to its end."""
+    """Reads an Arrow stream to its end, and returns the number of rows."""
     import pyarrow as pa
 
     found: int = sum(batch.num_rows for batch in pa.RecordBatchReader.from_stream(stream))
@@ -46,7 +46,7 @@ def consumed(stream: Any) -> int:
 
 
 def oxigraph_query(name: str, log: str, folder: Path, messages: int) -> Work:
-    """The same for N-Quads: each message in a separate store, with rows as tuples of text."""
+    """Queries N-Quads, with each message in a separate store. Rows are tuples of text."""
     import pyoxigraph as ox
 
     data = sample(folder, log, messages)
@@ -70,7 +70,7 @@ def rows() -> list[Row[Task]]:
     """Queries compared with decoding only and with pyoxigraph stores."""
     found: list[Row[Task]] = []
     for name in ("a pattern", "a pattern with a filter"):
-        peer = ("rdfm, decoding alone", partial(decoding, "iot.jelly"))
+        peer = ("rdfm, decoding only", partial(decoding, "iot.jelly"))
         title = f"query of jelly, {name}, and decoding (iot)"
         found.append(Row(title, partial(query, name, "iot.jelly"), peer))
     for name in QUERIES:

@@ -1,7 +1,7 @@
 """Compares the speed of rdfm with pyjelly, pyoxigraph and rdflib, on the same data in the same run.
 
-`make bench` runs it. Every task runs in a separate process, bound to one core, and the figure is the
-best of several runs. It prints a table; the exit status is always 0.
+`make bench` runs it. Every task runs in a separate process, bound to one core, and the figure is
+the best of several runs. It prints a table; the exit status is always 0.
 
     .venv/bin/python benchmarks/run.py [--quick] [--only REGEX] [--json FILE]
 """
@@ -36,7 +36,7 @@ RDFM = Path(sys.executable).with_name("rdfm")
 
 
 def best(seconds: list[float]) -> float:
-    """The shortest of several times, since noise only adds time."""
+    """The shortest of several times, because noise only adds time."""
     return min(seconds)
 
 
@@ -74,7 +74,7 @@ def child(row: Row[Task], side: str, quick: bool) -> None:
     while len(seconds) < least or (sum(seconds) < worth and len(seconds) < 50):
         if work.prepare is not None:
             work.prepare()
-        # CPU seconds of all threads together, which depend less on other processes.
+        # CPU seconds of all threads, which depend less on other processes than elapsed time.
         start = time.process_time()
         quads = work.run()
         seconds.append(time.process_time() - start)
@@ -95,7 +95,7 @@ def folder(quick: bool) -> Path:
 
 
 def compared(row: Row[Task], quick: bool, peers: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Both sides of a row; a peer that several rows share is measured once."""
+    """Measures both sides of a row. A peer that several rows share is measured once."""
     result: dict[str, Any] = {
         "task": row.name,
         "rdfm": measure(row.name, "ours", quick),
@@ -117,7 +117,7 @@ def rate(figures: dict[str, Any]) -> float:
 
 
 def start_up() -> dict[str, Any]:
-    """Seconds of `rdfm --version`."""
+    """Elapsed seconds of `rdfm --version`."""
     seconds = []
     for _ in range(15):
         start = time.perf_counter()
@@ -146,7 +146,7 @@ def command(arguments: list[Any]) -> tuple[float, float, float]:
 
 
 def small_file(quick: bool) -> dict[str, Any]:
-    """CPU milliseconds of `rdfm convert` of one message."""
+    """CPU milliseconds of `rdfm convert` for one message."""
     source, target = folder(quick) / "small.nq", folder(quick) / "small.jelly"
     source.write_bytes(sample(folder(quick), "iot.nq", 1))
     convert = ["convert", "--quiet", source, target]
@@ -162,7 +162,7 @@ def small_file(quick: bool) -> dict[str, Any]:
 
 
 def big_log(quick: bool, suffix: str) -> tuple[Path, int]:
-    """A log of `CONVERTED_QUADS` quads in a format, and their number."""
+    """A log of about `CONVERTED_QUADS` quads in a format, and its number of quads."""
     source, repeat = folder(quick) / f"iot.{suffix}", 1
     if not quick:
         repeat = -(-CONVERTED_QUADS // (SIZES["iot"] * 6))
@@ -197,10 +197,10 @@ def converted(source_format: str, target_format: str, aim: float, quick: bool) -
     return result
 
 
-def beside_jelly_jvm(
+def relative_to_jelly_jvm(
     log: str, target: tuple[float, float], quick: bool
 ) -> tuple[dict[str, Any], ...]:
-    """The rates of reading and writing Jelly, relative to those of Jelly-JVM."""
+    """The rates of reading and writing Jelly, relative to Jelly-JVM."""
     rates = jelly_jvm_rates(folder(quick) / f"{log}.jelly", 1 if quick else 8)
     found = []
     for side, task in enumerate(("read", "write")):
@@ -208,13 +208,13 @@ def beside_jelly_jvm(
         ours = measure(name, "ours", quick)
         if rates is None or "error" in ours:
             reason = ours.get("error", "Jelly-JVM needs java, javac and mvn")
-            found.append({"task": f"{name} beside Jelly-JVM", "error": reason})
+            found.append({"task": f"{name} relative to Jelly-JVM", "error": reason})
             continue
         value = rate(ours) / rates[side]
         shown = f"{rate(ours) / 1e6:.1f} and {rates[side] / 1e6:.2f} M triples/s"
         found.append(
             {
-                "task": f"{name} beside Jelly-JVM, {shown}",
+                "task": f"{name} relative to Jelly-JVM, {shown}",
                 "value": value,
                 "unit": "x",
                 "target": target[side],
@@ -226,7 +226,7 @@ def beside_jelly_jvm(
 
 
 def output_size(quick: bool) -> dict[str, Any]:
-    """Bytes per triple of the Jelly that rdfm writes from text, and of pyjelly's on the same data."""
+    """Bytes per triple of Jelly that rdfm writes from text, compared with pyjelly."""
     target = folder(quick) / "osm-ours.jelly"
     subprocess.run(
         [
@@ -256,7 +256,7 @@ def output_size(quick: bool) -> dict[str, Any]:
 
 
 def single(measurement: Any, *arguments: Any) -> dict[str, Any]:
-    """A measurement of the command line, or its error."""
+    """Runs a measurement of the command line, and returns its result or error."""
     try:
         result: dict[str, Any] = measurement(*arguments)
     except (OSError, subprocess.CalledProcessError) as error:
@@ -267,7 +267,7 @@ def single(measurement: Any, *arguments: Any) -> dict[str, Any]:
 
 
 def environment(*more: str) -> dict[str, str]:
-    """The environment of the measurements; `more` are further packages whose versions it includes."""
+    """The environment of the measurements, including the versions of the packages in `more`."""
     names = ("rdfm", "pyjelly", "pyoxigraph", "rdflib", "pyarrow", *more)
     versions = {}
     for name in names:
@@ -334,7 +334,7 @@ def print_single(result: dict[str, Any]) -> None:
 
 
 def command_line(about: str | None) -> argparse.ArgumentParser:
-    """The arguments of every benchmark; `about` is the description in the help."""
+    """The arguments of every benchmark. `about` is the description in the help."""
     parser = argparse.ArgumentParser(
         description=about, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -390,7 +390,7 @@ def main() -> None:
             print_single(results[-1])
     for log, targets in (("osm", (2.5, 5)), ("iot", (3, 4.5))):
         if wanted.search("jelly-jvm"):
-            for result in beside_jelly_jvm(log, targets, options.quick):
+            for result in relative_to_jelly_jvm(log, targets, options.quick):
                 results.append(result)
                 print_single(result)
     if options.json:

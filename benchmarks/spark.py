@@ -1,9 +1,9 @@
 """Compares rdfm in Spark with hand-written user code, and with the maximum throughput of Spark.
 
-`make bench-spark` runs it. It uses one local session with two cores, and the same data and answers on
-both sides. Figures are the best of several runs, in wall-clock time. Ratios of the rows in `BY_CPU` are
-those of the CPU seconds of the driver, the JVM and the Python workers. It prints a table; the exit status is
-always 0.
+`make bench-spark` runs it. It uses one local session with two cores, and the same data and answers
+on both sides. Figures are the best of several runs, in wall-clock time. For the rows in `BY_CPU`,
+the ratio compares the CPU seconds of the driver, the JVM and the Python workers. It prints a table;
+the exit status is always 0.
 
     .venv/bin/python benchmarks/spark.py [--quick] [--only REGEX] [--json FILE]
 """
@@ -40,14 +40,14 @@ CORES = 2
 # The big log repeats the observations.
 REPETITIONS = 10
 SMALL_FILES = 20_000
-# Rows whose target is a ratio of CPU seconds.
+# Rows whose target is for the ratio of CPU seconds.
 BY_CPU = ("read jelly, sum", "read nq, sum")
-# With TCP, every task of both sides waits 40 ms for its input; see docs/spark.md.
+# With TCP, every task waits 40 ms for its input, on both sides; see docs/spark.md.
 UNIX_SOCKETS = "spark.python.unix.domain.socket.enabled"
 QUADS_A_MESSAGE = 6
 TERMS = ("subject", "predicate", "object", "graph")
 QUADS = "array<struct<subject: string, predicate: string, object: string, graph: string>>"
-# The columns of rows, and their types in Spark.
+# The columns of the rows, and their Spark types.
 UNDECODED = {
     "messages": {
         "source": "string",
@@ -60,7 +60,7 @@ UNDECODED = {
 
 
 def make_data(data: Path, messages: int) -> None:
-    """The observations of `generate` as logs with one file per core, and as one big log; existing files are kept."""
+    """Writes the missing logs of observations: one per core, a big log, and many small logs."""
     import rdfm
 
     made = iot_messages(messages)
@@ -83,7 +83,7 @@ def make_data(data: Path, messages: int) -> None:
 
 
 def make_tables(spark: SparkSession, data: Path) -> None:
-    """The same messages as Arrow files, as a table, and as a column of values."""
+    """Writes the same messages as Arrow files, as a table, and as a column of values."""
     from pyspark.sql import functions as F
 
     import rdfm
@@ -145,12 +145,12 @@ Of = Callable[["DataFrame"], Answer]
 
 
 def quad_count(quads: DataFrame) -> Answer:
-    """The number of quads, from rows of quads."""
+    """The number of quads, from quad rows."""
     return {"quads": quads.count()}
 
 
 def quad_count_of_messages(messages: DataFrame) -> Answer:
-    """The number of quads, from rows of messages."""
+    """The number of quads, from message rows."""
     from pyspark.sql import functions as F
 
     first = messages.agg(F.sum(F.size("quads")).alias("quads")).first()
@@ -158,25 +158,25 @@ def quad_count_of_messages(messages: DataFrame) -> Answer:
 
 
 def per_predicate(quads: DataFrame) -> Answer:
-    """The answer, from rows of quads."""
+    """The number of quads per predicate, from quad rows."""
     return {row.predicate: row["count"] for row in quads.groupBy("predicate").count().collect()}
 
 
 def per_predicate_of_messages(messages: DataFrame) -> Answer:
-    """The answer, from rows of messages."""
+    """The number of quads per predicate, from message rows."""
     from pyspark.sql import functions as F
 
     return per_predicate(messages.select(F.explode("quads").alias("quad")).select("quad.*"))
 
 
 def as_table(quads: DataFrame) -> Answer:
-    """Read every column of every quad, and write nothing."""
+    """Reads every column of every quad, and writes nothing."""
     quads.write.format("noop").mode("overwrite").save()
     return {}
 
 
 def as_table_of_messages(messages: DataFrame) -> Answer:
-    """The same, from rows of messages."""
+    """Does the same with message rows."""
     from pyspark.sql import functions as F
 
     quads = messages.select("source", "position", F.explode("quads").alias("quad"))
@@ -206,7 +206,7 @@ def rdfm_big(tasks: int, spark: SparkSession, data: Path) -> Answer:
 
 
 def oxigraph_small(spark: SparkSession, data: Path) -> Answer:
-    """Small files, each as a binary value of Spark's own source."""
+    """Reads small files as binary values from Spark's own source."""
 
     def parse(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyoxigraph
@@ -242,7 +242,7 @@ def rdfm_values(format: str, spark: SparkSession, data: Path) -> Answer:
 
 
 def as_text_batch(quads: Iterator[Any]) -> pa.RecordBatch:
-    """Quads of pyoxigraph as rows."""
+    """Converts pyoxigraph quads to rows."""
     import pyoxigraph
 
     default = pyoxigraph.DefaultGraph()
@@ -260,7 +260,7 @@ def as_text_batch(quads: Iterator[Any]) -> pa.RecordBatch:
 
 
 def parse_lines(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Lines of N-Quads as rows of quads."""
+    """Parses N-Quads lines to quad rows."""
     import pyoxigraph
 
     for batch in batches:
@@ -293,7 +293,7 @@ def oxigraph_values(spark: SparkSession, data: Path) -> Answer:
 
 
 def messages_of(batches: Iterator[pa.RecordBatch]) -> Iterator[list[tuple[str, ...]]]:
-    """Messages of text terms."""
+    """Yields messages whose terms are text."""
     for batch in batches:
         offsets = batch.column(0).offsets.to_pylist()
         values = batch.column(0).values
@@ -309,7 +309,7 @@ def write_parts(
     spark: SparkSession,
     data: Path,
 ) -> Answer:
-    """One file per task, through `mapInArrow`."""
+    """Writes one file per task, with `mapInArrow`."""
     target = data / "written"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir()
@@ -338,7 +338,7 @@ def pyjelly_part(messages: Iterator[list[tuple[str, ...]]], file: Any) -> None:
 
 
 def oxigraph_part(messages: Iterator[list[tuple[str, ...]]], file: Any) -> None:
-    """N-Quads, since pyoxigraph has no Jelly: terms are built from text, then written."""
+    """Writes N-Quads, since pyoxigraph does not support Jelly. Terms are built from text first."""
     import pyoxigraph
 
     for message in messages:
@@ -357,12 +357,12 @@ SELECT ?sensor ?time ?value {{
   ?o sosa:madeBySensor ?sensor ; sosa:resultTime ?time ; sosa:hasResult ?result . ?result <{VALUE}> ?value }}"""
 
 
-# The answers of the first sides, with which the answers of the others are compared.
+# The answers of the first sides, to compare with those of the others.
 ANSWERS: dict[str, tuple[Any, ...]] = {}
 
 
 def measured(rows: DataFrame) -> Answer:
-    """The numbers of rows and sensors, and the sums of values and times, from rows of sensor, time and value."""
+    """Counts rows and sensors, and adds up values and times."""
     from pyspark.sql import functions as F
 
     found = rows.agg(
@@ -393,7 +393,7 @@ def rdfm_query_rows(spark: SparkSession, data: Path) -> Answer:
 
 
 def rdfm_query_sql(spark: SparkSession, data: Path) -> Answer:
-    """The same from the table function of SQL."""
+    """Runs the query with the SQL table function."""
     from rdfm.spark.functions import register_functions
 
     register_functions(spark)
@@ -403,7 +403,7 @@ def rdfm_query_sql(spark: SparkSession, data: Path) -> Answer:
 
 
 def joined(spark: SparkSession, data: Path) -> Answer:
-    """The same from quads as rows, joined in Spark."""
+    """Joins quad rows in Spark."""
     from pyspark.sql import functions as F
 
     messages = spark.read.format("rdfm").load(str(data / "jelly"))
@@ -427,7 +427,7 @@ def joined(spark: SparkSession, data: Path) -> Answer:
 
 
 def oxigraph_query(spark: SparkSession, data: Path) -> Answer:
-    """The same, with each message in a separate store."""
+    """Runs the query with each message in a separate pyoxigraph store."""
 
     def ask(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from datetime import datetime
@@ -545,7 +545,8 @@ def rows() -> list[Row[Side]]:
         Row("jelly by predicate, share", jelly_grouped, (at_most, most_grouped), 0.75),
         Row("jelly, rows=quads", jelly_quads, (exploded, jelly_exploded), 1.5),
         Row("nq, rows=quads", nq_quads, (exploded, nq_exploded), 1.5),
-        # The upper bound for the two previous rows: Spark takes rows from Python one at a time.
+        # An upper bound for the two previous rows, because Spark takes rows from Python one at a
+        # time.
         Row("rows=quads, not decoded", most_quads, (exploded, jelly_exploded)),
         Row("jelly, rows=quads, share", jelly_quads, (at_most, most_quads), 0.75),
         Row("jelly by predicate, rows=quads", columns, (exploded, jelly_grouped), 1.5),
@@ -583,16 +584,16 @@ def java_version(spark: SparkSession) -> str:
 
 
 def timed(sides: list[Side], spark: SparkSession, data: Path, worth: float) -> list[Figures]:
-    """Seconds of the best run of each side.
+    """Measures the best run of each side.
 
-    The sides take turns, so that the state of the JVM's compiler and the load of the machine are similar for all. The
-    first turn only warms up.
+    The sides take turns, so that the state of the JVM's compiler and the load of the machine are
+    similar for all. The first turn only warms up.
 
     Args:
         sides: The sides to time.
         spark: The session.
         data: The folder of the data.
-        worth: Total seconds to measure; at least two turns.
+        worth: Total time to measure, in seconds. There are at least two turns.
     """
     figures: list[Figures] = [{"seconds": inf, "cpu": inf, "runs": 0} for _ in sides]
     begin = time.perf_counter()
@@ -608,7 +609,7 @@ def timed(sides: list[Side], spark: SparkSession, data: Path, worth: float) -> l
 def after_a_turn(
     side: Side, spark: SparkSession, data: Path, known: Figures, turn: int, worth: float
 ) -> Figures:
-    """The figures of a side after another turn; fast sides run several times in a turn."""
+    """The figures of a side after another turn. Fast sides run several times per turn."""
     spent, best, cpu, runs = 0.0, known["seconds"], known["cpu"], known["runs"]
     try:
         while spent == 0.0 or spent < worth / 100:
@@ -625,7 +626,7 @@ def after_a_turn(
 
 
 def cpu_seconds() -> float:
-    """CPU seconds of this process and all that it started, on Linux; on other systems, of this process."""
+    """CPU seconds of this process and, on Linux, of all processes that it started."""
     if not Path("/proc/self/stat").exists():
         return time.process_time()
     children: dict[int, list[int]] = {}
@@ -637,7 +638,7 @@ def cpu_seconds() -> float:
             continue
         process = int(path.parent.name)
         children.setdefault(int(fields[1]), []).append(process)
-        ticks[process] = sum(map(int, fields[11:15]))  # also of children that ended
+        ticks[process] = sum(map(int, fields[11:15]))  # including children that have ended
     found, total = [os.getpid()], 0
     while found:
         process = found.pop()
@@ -664,7 +665,7 @@ def compared(row: Row[Side], quads: int, known: dict[str, Figures]) -> dict[str,
 
 
 def print_row(result: dict[str, Any]) -> None:
-    """One line of the table."""
+    """Prints a row of the table."""
 
     def rate(figures: dict[str, Any]) -> str:
         if "error" in figures:

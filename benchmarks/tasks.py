@@ -1,4 +1,4 @@
-"""The tasks for messages, and the table of all rows."""
+"""Benchmark tasks for messages, and the list of all rows."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from work import OXIGRAPH_FORMATS, Row, Task, Work, batches, sample, translated,
 
 
 def rdfm_read(log: str, folder: Path, messages: int) -> Work:
-    """Bytes to batches."""
+    """Decodes bytes to batches."""
     data = sample(folder, log, 0 if log.endswith("jelly") else messages)
     format = log.rpartition(".")[2]
     return Work(lambda: sum(batch.quad_count for batch in batches(format, data)), len(data))
 
 
 def rdfm_read_objects(log: str, folder: Path, messages: int) -> Work:
-    """Bytes to Python quads, each term an object."""
+    """Decodes bytes to Python quads, with an object for each term."""
     data = sample(folder, log, 0 if log.endswith("jelly") else messages)
     format = log.rpartition(".")[2]
 
@@ -45,7 +45,7 @@ def rdfm_read_objects(log: str, folder: Path, messages: int) -> Work:
 
 
 def rdfm_read_arrow(log: str, folder: Path, messages: int) -> Work:
-    """Bytes to pyarrow record batches."""
+    """Decodes bytes to pyarrow record batches."""
     import pyarrow as pa
 
     del messages
@@ -65,7 +65,7 @@ def rdfm_read_arrow(log: str, folder: Path, messages: int) -> Work:
 def rdfm_read_as(
     log: str, to: str, folder: Path, messages: int, *, writing: dict[str, Any] | None = None
 ) -> Work:
-    """Bytes in another format to batches; a log of one message is read in parts."""
+    """Decodes bytes in another format to batches. A log of one message is read in parts."""
     data = translated(log, to, folder, messages, **(writing or {}))
     parts = (writing or {}).get("flat", False)
     return Work(
@@ -76,10 +76,10 @@ def rdfm_read_as(
 def rdfm_write(
     log: str, to: str, folder: Path, messages: int, *, writing: dict[str, Any] | None = None
 ) -> Work:
-    """Batches to bytes."""
+    """Encodes batches."""
     from rdfm import formats
 
-    held = list(
+    prepared = list(
         batches(
             log.rpartition(".")[2], sample(folder, log, 0 if log.endswith("jelly") else messages)
         )
@@ -87,29 +87,29 @@ def rdfm_write(
 
     def write(out: IO[bytes]) -> int:
         encoder = formats.find(to).Encoder(**(writing or {}))
-        for batch in held:
+        for batch in prepared:
             out.write(encoder.encode(batch))
         out.write(encoder.finish())
-        return sum(batch.quad_count for batch in held)
+        return sum(batch.quad_count for batch in prepared)
 
     return writing_work(write)
 
 
 def rdfm_write_objects(log: str, to: str, folder: Path, messages: int) -> Work:
-    """Python quads to bytes."""
+    """Encodes Python quads."""
     from rdfm import MessageBatch, formats
 
-    held = [
+    prepared = [
         message.quads
         for batch in batches(log.rpartition(".")[2], sample(folder, log, messages))
         for message in batch
     ]
-    quads = sum(map(len, held))
+    quads = sum(map(len, prepared))
 
     def write(out: IO[bytes]) -> int:
         encoder = formats.find(to).Encoder()
-        for start in range(0, len(held), 1000):
-            out.write(encoder.encode(MessageBatch.from_messages(held[start : start + 1000])))
+        for start in range(0, len(prepared), 1000):
+            out.write(encoder.encode(MessageBatch.from_messages(prepared[start : start + 1000])))
         out.write(encoder.finish())
         return quads
 
@@ -136,7 +136,7 @@ def archive(log: str, folder: Path, messages: int) -> bytes:
 
 
 def rdfm_read_archive(log: str, folder: Path, messages: int) -> Work:
-    """An archive to batches."""
+    """Decodes an archive to batches."""
     import rdfm
 
     data = archive(log, folder, messages)
@@ -149,7 +149,7 @@ def rdfm_read_archive(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_read_archive(log: str, folder: Path, messages: int) -> Work:
-    """An archive to pyoxigraph quads, each member parsed on its own."""
+    """Parses each member of an archive separately with pyoxigraph."""
     import tarfile
 
     import pyoxigraph
@@ -173,7 +173,7 @@ def oxigraph_read_archive(log: str, folder: Path, messages: int) -> Work:
 
 
 def pyjelly_read(log: str, folder: Path, messages: int) -> Work:
-    """Bytes to pyjelly statements."""
+    """Decodes bytes to pyjelly statements."""
     from pyjelly.integrations.generic.parse import parse_jelly_flat
 
     del messages
@@ -182,7 +182,7 @@ def pyjelly_read(log: str, folder: Path, messages: int) -> Work:
 
 
 def pyjelly_write(log: str, folder: Path, messages: int) -> Work:
-    """Pyjelly statements to bytes."""
+    """Encodes pyjelly statements."""
     import pyjelly.jelly as proto
     from generate import MESSAGES, pyjelly_sink
     from pyjelly.integrations.generic.serialize import grouped_stream_to_file
@@ -203,7 +203,7 @@ def pyjelly_write(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_read(log: str, folder: Path, messages: int) -> Work:
-    """Bytes to pyoxigraph quads."""
+    """Parses bytes to pyoxigraph quads."""
     import pyoxigraph
 
     data = sample(folder, log, messages)
@@ -212,7 +212,7 @@ def oxigraph_read(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_read_objects(log: str, folder: Path, messages: int) -> Work:
-    """Bytes to pyoxigraph quads, and each term to an object, which a quad creates on access."""
+    """Parses bytes to pyoxigraph quads, and accesses each term, which creates an object."""
     import pyoxigraph
 
     data = sample(folder, log, messages)
@@ -230,7 +230,7 @@ def oxigraph_read_objects(log: str, folder: Path, messages: int) -> Work:
 def oxigraph_write(
     log: str, to: str, folder: Path, messages: int, *, prefixes: dict[str, str] | None = None
 ) -> Work:
-    """Pyoxigraph quads to bytes."""
+    """Writes pyoxigraph quads."""
     import pyoxigraph
 
     format = getattr(pyoxigraph.RdfFormat, OXIGRAPH_FORMATS[log.rpartition(".")[2]])
@@ -247,13 +247,13 @@ def oxigraph_write(
 def oxigraph_read_lines(
     log: str, to: str, folder: Path, messages: int, *, writing: dict[str, Any] | None = None
 ) -> Work:
-    """Lines to pyoxigraph quads, each as a separate document; a context line is inserted into the following lines."""
+    """Parses each line as a document with pyoxigraph. Context lines are merged into later lines."""
     data = translated(log, to, folder, min(messages or SMALL, SMALL), **(writing or {}))
     return oxigraph_documents(data, "RDF_XML" if to == "rdfxml" else "JSON_LD")
 
 
 def oxigraph_documents(data: bytes, format: str) -> Work:
-    """The same from bytes; context lines are detected beforehand."""
+    """Parses each line of bytes as a document. Context lines are detected beforehand."""
     import pyoxigraph
 
     documents, context = [], b""
@@ -298,7 +298,7 @@ SCOPED_CONTEXT = {
 
 
 def scoped_log(messages: int) -> bytes:
-    """The messages of `iot`, with a label in two languages, and a context with scoped contexts and containers."""
+    """The messages of `iot` with labels in two languages, scoped contexts and containers."""
     from generate import MESSAGES
 
     lines = [json.dumps({"@context": SCOPED_CONTEXT})]
@@ -317,7 +317,7 @@ def scoped_log(messages: int) -> bytes:
 
 
 def rdfm_read_scoped(folder: Path, messages: int) -> Work:
-    """Such a log to batches."""
+    """Decodes the log of `scoped_log` to batches."""
     del folder
     data = scoped_log(messages or SMALL)
     return Work(
@@ -327,7 +327,7 @@ def rdfm_read_scoped(folder: Path, messages: int) -> Work:
 
 
 def oxigraph_read_scoped(folder: Path, messages: int) -> Work:
-    """Such a log to pyoxigraph quads, a line at a time."""
+    """Parses the log of `scoped_log` with pyoxigraph, one line at a time."""
     del folder
     return oxigraph_documents(scoped_log(min(messages or SMALL, SMALL)), "JSON_LD")
 
@@ -338,7 +338,7 @@ SMALL = 20_000
 
 
 def pyld_read_yaml(log: str, folder: Path, messages: int, *, writing: dict[str, Any]) -> Work:
-    """A YAML-LD log to PyLD's quads; the leading context is inserted into each document."""
+    """Converts YAML-LD to quads with PyLD. The leading context is merged into each document."""
     import yaml
     from pyld import jsonld
 
@@ -357,7 +357,7 @@ def pyld_read_yaml(log: str, folder: Path, messages: int, *, writing: dict[str, 
 
 
 def rdflib_read(log: str, folder: Path, messages: int) -> Work:
-    """Bytes to an rdflib dataset."""
+    """Parses bytes into an rdflib dataset."""
     import rdflib
 
     data = sample(folder, log, min(messages or 2000, 2000))
@@ -381,7 +381,7 @@ IOT_NAMESPACES = {
 
 
 def binary_rows() -> list[Row[Task]]:
-    """RDF Protobuf and RDF Thrift, compared with N-Quads of the same quads."""
+    """Rows for RDF Protobuf and RDF Thrift, compared with N-Quads of the same quads."""
     found = []
     for name, writing in (("rdf-protobuf", {}), ("rdf-thrift", {"flat": True})):
         read = partial(rdfm_read_as, "iot.nq", name, writing=writing)
@@ -395,7 +395,7 @@ def binary_rows() -> list[Row[Task]]:
 
 
 def document_rows() -> list[Row[Task]]:
-    """Formats whose messages are documents."""
+    """Rows for formats whose messages are documents."""
     named: dict[str, Any] = {"prefixes": IOT_NAMESPACES}
     embedded: dict[str, Any] = {**named, "context_lines": "every"}
     expanded: dict[str, Any] = {"context_lines": "none"}

@@ -1,8 +1,8 @@
-"""The common parts of benchmark tasks: the work to time, its input logs, and the rows of the table.
+"""Shared parts of benchmark tasks: the work to time, its input logs, and the rows of the table.
 
-A task takes the folder of the data and a sample size in messages, and returns a `Work`. Preparation of its data
-is not timed. Reading tasks read the bytes of a log in memory. Writing tasks start from the library's own objects
-and write into a `NullFile`, on both sides.
+A task takes the data folder and a sample size in messages, and returns a `Work`. The preparation of
+its data is not timed. Reading tasks read the bytes of a log in memory. Writing tasks start from the
+library's own objects and write into a `NullFile`, on both sides.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Work:
         run: Does the work and returns the number of quads.
         log_bytes: Size of the log that is read or written, if known beforehand.
         size: Returns the number of bytes that the last `run` wrote, if it writes.
-        prepare: Creates the data that each `run` consumes; it is not timed.
+        prepare: Creates the data that each `run` consumes. This is not timed.
     """
 
     run: Callable[[], int]
@@ -42,7 +42,7 @@ class Work:
 
 
 class NullFile(io.RawIOBase):
-    """A file that counts bytes and discards them, to which both sides write.
+    """A file to which both sides write. It counts bytes and discards them.
 
     Attributes:
         size: Bytes written.
@@ -62,7 +62,7 @@ class NullFile(io.RawIOBase):
 def writing_work(write: Callable[[IO[bytes]], int]) -> Work:
     """Work that writes a log into a file, and returns the number of quads.
 
-    The buffer helps libraries that write small pieces, as with any file that Python opens.
+    The buffer helps libraries that write small pieces, as for any file opened by Python.
     """
     file = NullFile()
 
@@ -93,7 +93,7 @@ def sample(folder: Path, log: str, messages: int) -> bytes:
 
 
 def batches(format: str, data: bytes, *, parts: bool = False, **options: Any) -> Iterator[Any]:
-    """The batches of a log in memory, fed in pieces like a file. With `parts`, large messages come in parts."""
+    """Decodes a log in memory, in pieces like a file. With `parts`, large messages are divided."""
     from rdfm import formats
 
     opening = formats.Opening("always" if parts else "never")
@@ -109,7 +109,7 @@ def batches(format: str, data: bytes, *, parts: bool = False, **options: Any) ->
 
 
 def translated(log: str, to: str, folder: Path, messages: int, **options: Any) -> bytes:
-    """A text log in another format, with options of the encoder."""
+    """Converts a text log to another format, with options of the encoder."""
     from rdfm import formats
 
     encoder = formats.find(to).Encoder(**options)
@@ -124,7 +124,7 @@ class Row(Generic[Side]):
 
     Attributes:
         name: The name of the measurement.
-        ours: The side of rdfm.
+        ours: The rdfm side.
         peer: The name and side of the peer.
         target: The intended minimum ratio of rdfm's rate to the peer's; 0 for none.
     """

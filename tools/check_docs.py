@@ -1,18 +1,18 @@
 r"""Checks the documentation: link targets exist, and code blocks run with the output shown.
 
-In: the Markdown files at the root and under docs. The blocks of a file run in order in a separate folder that
-contains `spec-fixtures`, so that a block can use the files of earlier blocks.
+In: the Markdown files at the root and under docs. The blocks of a file run in order in a separate
+folder that contains `spec-fixtures`, so that a block can use the files of earlier blocks.
 
 - ```python blocks of a file run in one interpreter; blocks with `>>>` are doctests.
 - ```console blocks: `$ ` lines run in bash (a line that ends with a backslash or opens a
-  here-document continues on the next line); the following lines are the output of both streams. `…` matches any
-  text; times and rates may differ. Commands that set up a machine (make, git, pip, apt,
-  python -m venv) are not run.
-- A ```python block whose first line is `# needs NAME` is skipped if that package is not installed; one
-  that needs pyspark gets a Java and Python workers with this interpreter.
+  here-document continues on the next line); the following lines are the expected output of both
+  streams. `…` matches any text; times and rates may differ. Commands that set up a machine (make,
+  git, pip, apt, python -m venv) are not run.
+- A ```python block whose first line is `# needs NAME` is skipped if that package is not installed;
+  a block that needs pyspark gets a Java runtime, and Python workers with this interpreter.
 - `<!-- not run: REASON -->` before a block skips it.
 
-With arguments, only those files are checked. The exit status is 1 if anything differs.
+With arguments, only those files are checked. The exit status is 1 if there is a difference.
 """
 
 import doctest
@@ -120,7 +120,7 @@ def console_errors(block: str, folder: Path) -> list[str]:
 
 
 def python_script(blocks: list[str]) -> str:
-    """One script with the Python blocks of a file; blocks with prompts are doctests."""
+    """A script with the Python blocks of a file. Blocks with prompts are doctests."""
     parts = ["import doctest as _doctest, sys as _sys\n_failed = 0\n"]
     for block in blocks:
         if ">>>" in block:

@@ -1,11 +1,13 @@
-"""Checks that imports refer only to lower layers: in the core, in the crates above it and in the Python package.
+"""Checks that imports refer only to lower layers, in the Rust crates and the Python package.
 
-In: the sources of the crates, and `rdfm`. This includes every `crate::` and `super::` path, in `use` trees and inline,
-and Python's imports at any depth and `import_module`. Items under `#[cfg(test)]` are ignored.
-Out: one line per violation: an import from a higher layer, an import between two families of formats, a file without
-a layer, a cycle through several folders or between the files of the binding, a crate other than the binding that uses
-Python or the system, an `import_module` whose target is not visible, an unused exception in `ALLOWED`.
-The exit status is 1 if there is a violation.
+In: the sources of the crates, and `rdfm`. This includes every `crate::` and `super::` path, in
+`use` trees and inline, Python's imports at any depth, and `import_module`. Items under
+`#[cfg(test)]` are ignored.
+Out: one line per violation: an import from a higher layer, an import between two families of
+formats, a file without a layer, a cycle through several folders or between the files of the
+binding, a crate other than the binding that uses Python or the system, a call of `import_module`
+with an unknown target, or an unused exception in `ALLOWED`. The exit status is 1 if there is a
+violation.
 """
 
 import ast
@@ -58,9 +60,10 @@ PACKAGE = [
     {"split", "values", "regroup"},
     {"__init__", "__main__"},
 ]
-# Modules that may import the package itself (`import rdfm`, `from rdfm import convert`): clients and public modules.
+# Modules that may import the package itself (`import rdfm`, `from rdfm import convert`): clients
+# and public modules.
 SURFACES = PACKAGE[-3] | PACKAGE[-2] | PACKAGE[-1]
-# A message converts itself to other forms for convenience, inside functions.
+# For convenience, messages have methods that convert them. These import inside the method.
 ALLOWED = {
     "message.py -> interop.py",
 }
@@ -95,7 +98,7 @@ def without_tests(text: str) -> str:
 
 
 def end_of_item(text: str, start: int) -> int:
-    """The end of the item that begins at `start`: its semicolon, or the brace that closes its first brace."""
+    """The end of the item at `start`: its semicolon, or the end of its first pair of braces."""
     depth = 0
     for at in range(start, len(text)):
         depth += (text[at] == "{") - (text[at] == "}")
@@ -105,7 +108,7 @@ def end_of_item(text: str, start: int) -> int:
 
 
 def rust_paths(text: str, here: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The paths within the crate that a file contains, from the crate's root."""
+    """The paths within the crate that occur in a file, from the crate's root."""
     uses = re.findall(r"\buse\s+([^;]+);", text)
     paths = [path for tree in uses for path in leaves("", re.sub(r"\s+", " ", tree))]
     paths += re.findall(r"\b(?:crate|super)(?:::\w+)+", re.sub(r"\buse\s+[^;]+;", "", text))
@@ -167,15 +170,15 @@ def python_edges(package: Path) -> Edges:
     return edges
 
 
-def unseen(package: Path) -> Iterator[str]:
-    """The calls of `import_module` below the surfaces whose target is not visible."""
+def opaque_imports(package: Path) -> Iterator[str]:
+    """The calls of `import_module` below the surfaces whose target is unknown."""
     for path in sorted(package.rglob("*.py")):
         own = ".".join(path.relative_to(package.parent).parent.parts)
         if path.relative_to(package).with_suffix("").parts[0] in SURFACES:
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             if is_import_module(node) and not names_its_module(node.args, own):
-                yield f"{path.relative_to(package)}: line {node.lineno} does not show what import_module imports"
+                yield f"{path.relative_to(package)}: line {node.lineno} calls import_module with an unknown target"
 
 
 def is_import_module(node: ast.AST) -> TypeGuard[ast.Call]:
@@ -184,13 +187,13 @@ def is_import_module(node: ast.AST) -> TypeGuard[ast.Call]:
 
 
 def called(node: ast.Call) -> str:
-    """The last part of the name of a function that is called."""
+    """The last part of the name of the called function."""
     name: str = getattr(node.func, "attr", getattr(node.func, "id", ""))
     return name
 
 
 def names_its_module(arguments: list[ast.expr], own: str) -> bool:
-    """Whether a module is named by a string, or by an f-string that begins with the caller's package."""
+    """Whether a module name is a string, or an f-string that begins with the caller's package."""
     match arguments:
         case [ast.Constant(value=str())]:
             return True
@@ -200,7 +203,7 @@ def names_its_module(arguments: list[ast.expr], own: str) -> bool:
 
 
 def python_imports(tree: ast.Module) -> Iterator[tuple[str, ...]]:
-    """The modules and names that a file imports. The linter rejects relative imports, so there are none."""
+    """The modules and names that a file imports. The linter rejects relative imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (tuple(alias.name.split(".")) for alias in node.names)
@@ -211,7 +214,7 @@ def python_imports(tree: ast.Module) -> Iterator[tuple[str, ...]]:
             yield tuple(str(node.args[0].value).split("."))
 
 
-def wrong(edges: Edges, base: Path, layers: list[set[str]]) -> Iterator[str]:
+def violations(edges: Edges, base: Path, layers: list[set[str]]) -> Iterator[str]:
     """The violations in a package or crate."""
     heights = {name: height for height, names in enumerate(layers) for name in names}
 
@@ -245,12 +248,12 @@ def cycles(edges: Edges) -> Iterator[set[Path]]:
     reached: dict[Path, set[Path]] = {}
     for path in edges:
         seen: set[Path] = set()
-        open_ = [path]
-        while open_:
-            for other in edges.get(open_.pop(), ()):
+        pending = [path]
+        while pending:
+            for other in edges.get(pending.pop(), ()):
                 if other not in seen:
                     seen.add(other)
-                    open_.append(other)
+                    pending.append(other)
         reached[path] = seen
     reported: set[Path] = set()
     for path in edges:
@@ -285,7 +288,7 @@ def main() -> None:
     ]
     for source in (core, arrow, analysis, query):
         found += outside(source)
-    gone = set(ALLOWED)
+    unused = set(ALLOWED)
     for edges, base, layers in (
         (rust_edges(core), core, CORE),
         (rust_edges(arrow), arrow, ARROW),
@@ -293,10 +296,10 @@ def main() -> None:
         (rust_edges(query), query, QUERY),
         (python_edges(package), package, PACKAGE),
     ):
-        gone -= set(wrong(edges, base, layers))
-        found += wrong(without_allowed(edges, base), base, layers)
-    found += unseen(package)
-    found += [f"{edge} is in ALLOWED but does not exist" for edge in gone]
+        unused -= set(violations(edges, base, layers))
+        found += violations(without_allowed(edges, base), base, layers)
+    found += opaque_imports(package)
+    found += [f"{edge} is in ALLOWED but does not exist" for edge in unused]
     print(*sorted(found), sep="\n", end="\n" if found else "")
     sys.exit(bool(found))
 

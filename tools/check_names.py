@@ -1,8 +1,8 @@
 """Checks that each type name has one meaning within a crate.
 
 In: the sources of the crates in `CRATES`. Comments and items under `#[cfg(test)]` are ignored.
-Out: one line per struct, enum or trait name that is declared more than once, with its files. Type aliases and
-associated types are not checked. The exit status is 1 if there is a violation.
+Out: one line per struct, enum or trait name that is declared more than once, with its files. Type
+aliases and associated types are not checked. The exit status is 1 if there is a violation.
 """
 
 import re
@@ -21,7 +21,7 @@ DECLARATION = re.compile(
 
 
 def declared(source: Path) -> dict[str, list[str]]:
-    """The files that declare each type name, relative to `source`; a file occurs once per declaration."""
+    """The files that declare each type name, relative to `source`, once per declaration."""
     files: dict[str, list[str]] = defaultdict(list)
     for path in sorted(source.rglob("*.rs")):
         if path.name == "tests.rs":
@@ -31,7 +31,7 @@ def declared(source: Path) -> dict[str, list[str]]:
     return files
 
 
-def wrong(source: Path) -> Iterator[str]:
+def violations(source: Path) -> Iterator[str]:
     """The names that are declared more than once."""
     for name, files in sorted(declared(source).items()):
         if len(files) > 1:
@@ -41,7 +41,9 @@ def wrong(source: Path) -> Iterator[str]:
 def main() -> None:
     """Prints the violations."""
     found = [
-        f"{crate}: {line}" for crate in CRATES for line in wrong(ROOT / "crates" / crate / "src")
+        f"{crate}: {line}"
+        for crate in CRATES
+        for line in violations(ROOT / "crates" / crate / "src")
     ]
     print(*found, sep="\n", end="\n" if found else "")
     sys.exit(bool(found))

@@ -1,12 +1,12 @@
-r"""Checks types as strict users of the package see them, with mypy and pyright on `tests/typing` and the examples in docs.
+"""Checks types as strict users of the package see them, with mypy and pyright.
 
-In: `tests/typing`, and the Python blocks of the Markdown files at the root and under `docs`. The blocks of a page are one
-module with the same line numbers; in a block with prompts, only the lines after `>>>` and `...` count. Blocks that are
-not run (`<!-- not run: REASON -->`) are checked too.
+In: `tests/typing`, and the Python blocks of the Markdown files at the root and under `docs`. The
+blocks of a page are one module with the same line numbers; in a block with prompts, only the lines
+after `>>>` and `...` count. Blocks that are not run (`<!-- not run: REASON -->`) are also checked.
 
-Both checkers are strict, except for rules that do not concern types or that concern packages without types: see
-`PYRIGHT` and `MYPY`. pyright is basedpyright, whose wheel is self-contained. The exit status is 1 if a checker reports
-an error.
+Both checkers are strict, except for rules that do not concern types or that concern packages
+without types; see `PYRIGHT` and `MYPY`. pyright is basedpyright, whose wheel is self-contained. The
+exit status is 1 if a checker reports an error.
 """
 
 import doctest
@@ -30,17 +30,17 @@ PYRIGHT = {
     # A comment suppresses an error of pyright only if it names pyright.
     "enableTypeIgnoreComments": False,
     "reportUnnecessaryTypeIgnoreComment": "error",
-    # An example shows a value by an expression.
+    # Examples use expressions to show values.
     "reportUnusedExpression": "none",
     # Each block of a page has its own imports.
     "reportDuplicateImport": "none",
 }
-# Packages without types, whose names are all `Any`, as for mypy.
+# Packages without types. All their names are `Any`, as in mypy.
 UNTYPED = ["pandas/__init__", "pyarrow/__init__", "pyarrow/parquet"]
 MYPY = [
     "--config-file",
     str(ROOT / "pyproject.toml"),
-    # A page may reuse a name with another type.
+    # A page may reuse a name for a value of another type.
     "--allow-redefinition-new",
     "--local-partial-types",
 ]

@@ -1,9 +1,11 @@
-"""Builds the wheel, checks its content, installs it in another environment and converts a log with it.
+"""Builds the wheel, checks its content, installs it in a separate environment and converts a log.
 
-Within the checkout, Python would import the source folder. Only a wheel in a separate environment, run from another
-folder, behaves as for a user. The check downloads nothing from a package index.
+Within the checkout, Python would import the source folder. Only a wheel in a separate environment,
+run from another folder, behaves as it does for users. The check downloads nothing from a package
+index.
 
-An argument names a cargo profile to use instead of `wheel`, the profile of published wheels; `release` is already built.
+An argument sets the cargo profile. The default is `wheel`, the profile of published wheels;
+`release` is already built.
 """
 
 import os
@@ -68,12 +70,12 @@ def errors_of(wheel: Path) -> list[str]:
 
 
 def try_out(wheel: Path, folder: Path) -> None:
-    """Run a conversion with the installed command, and an import from another folder."""
+    """Import the installed package from another folder, and run a conversion with its command."""
     environment = folder / "venv"
     venv.create(environment, with_pip=False)
     python = environment / "bin" / "python"
     site = next(environment.glob("lib/python*/site-packages"))
-    # The dependencies are those of the .venv; the package itself must not come from there.
+    # The dependencies come from the .venv, but the package itself must not.
     pip = [sys.executable, "-m", "pip", "--python", python]
     subprocess.run([*pip, "install", "--quiet", "--no-deps", wheel], check=True)
     (site / "dependencies.pth").write_text(

@@ -1,4 +1,4 @@
-"""The last part of `make demo`: reads and writes a log in a small Spark session, if a suitable Java is installed."""
+"""The last part of `make demo`: reads and writes a log in Spark, if a suitable Java exists."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Collects the seeds for fuzzing: spec-fixtures, the conformance suites if they exist, and archives.
+"""Collects seeds for fuzzing: spec-fixtures, conformance suites (if they exist) and archives.
 
     .venv/bin/python tools/fuzz_seeds.py
 
-Copies each file to the corpus (fuzz/corpus/TARGET) of every target that matches its suffix. The name of a seed is a
-hash of its content, so running the script again changes nothing. RDFM_SHARED names the folder with the suites, as for
-the tests.
+Copies each file to the corpus (fuzz/corpus/TARGET) of every target that matches its suffix. The
+name of a seed is a hash of its content, so running the script again changes nothing. RDFM_SHARED
+names the folder with the suites, as in the tests.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rdfm import _core
 ROOT = Path(__file__).parent.parent
 CORPUS = ROOT / "fuzz" / "corpus"
 SHARED = Path(os.environ.get("RDFM_SHARED", ROOT.parent / "shared"))
-# Additional targets by suffix: those that are not formats, and formats that read logs of another.
+# Additional targets by suffix: targets that are not formats, and formats that can read such a log.
 MORE = {
     "nt": ("nq", "ttl", "trig", "regroup"),
     "nq": ("nt", "splits", "analysis"),
@@ -36,12 +36,12 @@ MORE = {
     "rdfp": ("analysis",),
     "rq": ("query",),
 }
-# Longer inputs would be truncated to the maximum input of the targets (-max_len).
+# Longer inputs would be truncated to the maximum input size of the targets (-max_len).
 MAX_BYTES = 4096
 
 
-def found() -> Iterator[tuple[str, bytes]]:
-    """The name and content of every file, including those in the archives of the suites."""
+def seed_files() -> Iterator[tuple[str, bytes]]:
+    """The name and content of every seed file, including those in the archives of the suites."""
     for folder in (ROOT / "spec-fixtures", SHARED / "conformance"):
         for path in sorted(folder.rglob("*")):
             if path.name.endswith(".tar.gz"):
@@ -68,7 +68,7 @@ def archives() -> Iterator[tuple[str, bytes]]:
                 member = tarfile.TarInfo(name)
                 member.type, member.size = kind, len(data)
                 out.addfile(member, io.BytesIO(data))
-            # Without the zeros that pad a record.
+            # This omits the zeros that pad a record.
             yield "archive.tar", file.getvalue()[:MAX_BYTES]
 
 
@@ -76,7 +76,7 @@ def main() -> None:
     """Writes the seeds and prints the number for each target."""
     seeds: Counter[str] = Counter()
     specs = [_core.format_spec(name) for name in _core.format_names()]
-    for name, content in chain(found(), archives()):
+    for name, content in chain(seed_files(), archives()):
         suffix = name.rpartition(".")[2]
         targets = {spec["name"] for spec in specs if f".{suffix}" in spec["suffixes"]}
         targets.update(MORE.get(suffix, ()))

@@ -1,9 +1,9 @@
 """Writes THIRD_PARTY_NOTICES.txt: the licences of the Rust crates linked into the wheel.
 
 In: `cargo metadata` of the binding on every platform that wheels are built for, and the licence
-files in the sources of the crates. Out: the file, which is the same on every machine. `--check` writes
-and fetches nothing, and exits with status 1 if a crate of this platform is missing from the file, or
-a crate in the file is not in Cargo.lock.
+files in the sources of the crates. Out: the file, which is the same on every machine. `--check`
+writes and fetches nothing, and exits with status 1 if a crate of this platform is missing from the
+file, or a crate in the file is not in Cargo.lock.
 """
 
 import json
@@ -26,7 +26,7 @@ RULE = "=" * 80
 
 
 def crates(platforms: Iterable[str]) -> list[dict]:
-    """The packages that are linked into the extension, without those of rdfm, build scripts and macros."""
+    """The packages linked into the extension, except those of rdfm, build scripts and macros."""
     command = ["cargo", "metadata", "--format-version=1", "--locked"]
     for platform in platforms:
         command += ["--filter-platform", platform]
@@ -54,7 +54,7 @@ def title(package: dict) -> str:
 
 
 def texts(package: dict) -> list[str]:
-    """The licence and notice files of a crate, MIT first because it names the authors."""
+    """The licence and notice files of a crate, sorted by name."""
     folder = Path(package["manifest_path"]).parent
     found = [
         path

@@ -9,7 +9,7 @@ need cc "a C compiler, such as gcc or clang (Debian: build-essential, macOS: xco
 need cargo "a Rust toolchain, https://rustup.rs (rust-toolchain.toml names the version)"
 
 # A command on the PATH may be a shim without a Python, so run each candidate. Versions with which all tests pass come
-# first. The variable PYTHON names another one.
+# first. The variable PYTHON overrides the list.
 python=""
 for candidate in ${PYTHON:-python3.13 python3.12 python3.11 python3.14 python3}; do
     if "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
@@ -19,7 +19,7 @@ for candidate in ${PYTHON:-python3.13 python3.12 python3.11 python3.14 python3};
 done
 if [ -z "$python" ] && [ -n "${PYTHON:-}" ]; then
     missing="$missing
-  - $PYTHON: the value of PYTHON, but not a Python 3.11 or newer with venv"
+  - $PYTHON, the value of PYTHON, is not Python 3.11 or newer with venv"
 elif [ -z "$python" ]; then
     missing="$missing
   - python3: Python 3.11 or newer with venv (Debian: python3 and python3-venv)"

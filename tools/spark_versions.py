@@ -1,7 +1,8 @@
-"""Runs selected tests with each supported version of PySpark, and writes their results to the table in docs/spark.md.
+"""Runs selected tests with each supported version of PySpark.
 
-The tests are those with the marker `feature`. The environments are in `build/spark`; each contains one version of
-PySpark and finds all other packages in `.venv`.
+The tests are those with the marker `feature`. Their results are written to the table in
+docs/spark.md. The environments are in `build/spark`. Each contains one version of PySpark, and
+finds all other packages in `.venv`.
 
     .venv/bin/python tools/spark_versions.py [4.0 4.1 …]
 """
@@ -25,7 +26,7 @@ RESULTS = ("yes", "no", "failed")
 
 
 def python_of(version: str) -> Path:
-    """Create an environment with a version of PySpark, if it does not exist yet, and return its Python."""
+    """Return the Python of an environment with a version of PySpark. Create it if necessary."""
     folder = FOLDER / version
     python = folder / "bin/python"
     marker = folder / f"pyspark-{VERSIONS[version]}"
@@ -35,7 +36,7 @@ def python_of(version: str) -> Path:
         pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet")
         run(*pip, "--no-compile", f"pyspark=={VERSIONS[version]}")
         (site,) = folder.glob("lib/python3.*/site-packages")
-        # Listed after the environment's own packages, which therefore take precedence.
+        # The name sorts after the environment's own packages, which therefore take precedence.
         (site / "zz_rdfm.pth").write_text(sysconfig.get_path("purelib") + "\n")
         marker.touch()
     return python
@@ -51,7 +52,7 @@ def run(*command: object) -> None:
 
 
 def results_of(version: str) -> dict[str, str]:
-    """Run the tests, and return the result of each feature: "yes", "no" if it is not supported, or "failed"."""
+    """Run the tests, and return "yes", "no" (not supported) or "failed" for each feature."""
     report = FOLDER / f"{version}.xml"
     report.unlink(missing_ok=True)
     command = [python_of(version), "-m", "pytest", "--quiet", "-m", "feature", "--junitxml", report]
@@ -80,7 +81,7 @@ def table(results: dict[str, dict[str, str]]) -> str:
 
 
 def main(versions: list[str]) -> int:
-    """Run the tests with these versions; with all versions, also update the page."""
+    """Run the tests with these versions. With all versions, also update the page."""
     results = {version: results_of(version) for version in versions or VERSIONS}
     shown = table(results)
     print(shown)

@@ -1,4 +1,4 @@
-//! Checks every law of `rdfm_laws::any_bytes` with any bytes as a log in the format named by
+//! Checks every law of `rdfm_laws::any_bytes` on arbitrary bytes as a log in the format named by
 //! `RDFM_FUZZ_FORMAT`.
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Runs any text as a query over a few messages, and checks that it terminates and that both
-//! evaluation methods return the same rows.
+//! Runs arbitrary text as a query over a few messages. The query must end, and both
+//! evaluation methods must return the same rows.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

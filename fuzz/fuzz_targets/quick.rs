@@ -1,4 +1,4 @@
-//! Checks the laws of `rdfm_laws::quick` with any bytes as a log in the format named by
+//! Checks the laws of `rdfm_laws::quick` on arbitrary bytes as a log in the format named by
 //! `RDFM_FUZZ_FORMAT`.
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Reads any bytes as TriG, and regroups the messages by every criterion.
+//! Reads arbitrary bytes as TriG and regroups the messages in every way.
 #![no_main]
 
 use rdfm_laws::options::{Reading, format};

@@ -1,6 +1,6 @@
-//! Cuts any bytes as N-Quads into splits, and checks that these contain the same messages as the
-//! log. Does the same with these messages as Jelly, with correct and wrong restart marks, and with
-//! any bytes as Jelly.
+//! Reads arbitrary bytes as N-Quads in splits, which together must contain the same messages as the
+//! log. Does the same with these messages as Jelly with correct and wrong restart marks, and with
+//! arbitrary bytes as Jelly.
 #![no_main]
 
 use rdfm_laws::options::{Reading, format};

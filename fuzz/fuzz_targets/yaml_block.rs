@@ -1,4 +1,4 @@
-//! Checks both YAML document readers with any bytes as a YAML-LD log.
+//! Compares the two readers of YAML documents on arbitrary bytes as a YAML-LD log.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

@@ -1,4 +1,7 @@
-"""Reports on logs: `Collector`, and the field types of `Statistics`. The functions are in `rdfm`."""
+"""Public types for log statistics: `Collector` and the field types of `Statistics`.
+
+The functions, such as `statistics` and `diff`, are in `rdfm`.
+"""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +15,7 @@ def __dir__() -> list[str]:
 
 
 def _load(name: str) -> object:
-    """Return a public name. Its module is imported on first use, so that importing the package is fast."""
+    """Return a public name. Its module is imported on first use, to keep `import` fast."""
     if name not in __all__:
         raise AttributeError(f"module 'rdfm.analysis' has no attribute {name!r}")
     from rdfm.analysis import statistics
@@ -22,5 +25,5 @@ def _load(name: str) -> object:
     return value
 
 
-if not TYPE_CHECKING:  # type checkers would accept every name
+if not TYPE_CHECKING:  # with `__getattr__`, type checkers would accept any name
     __getattr__ = _load

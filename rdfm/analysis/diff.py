@@ -1,7 +1,8 @@
 """Comparison of two logs: `diff` reads both once, message by message.
 
 In: two logs of one kind, in any formats. Out: a `Difference`.
-Cost: a batch of each log, and the messages of two windows after a difference.
+Cost: memory for one batch of each log and, after a difference, for up to `2 * window` messages of
+each.
 Law: messages that are the same up to blank node labels are never reported as different. The
 division of the logs into files and batches affects only the reported file names.
 """
@@ -54,29 +55,30 @@ def diff(
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ReadOptions],
 ) -> Difference:
-    r"""Compare two logs message by message, in any two formats of one kind.
+    r"""Compare two logs of the same kind message by message. Their formats may differ.
 
-    Messages are the same if they are the same set of quads up to the labels of blank nodes. Patches
-    are the same if they have the same operations in the same order. Rows of results are the same if
-    they have the same terms. Patches and rows must also have the same blank node labels, because
-    their labels apply to the entire log.
+    Messages are the same if they contain the same set of quads up to blank node labels. Patches are
+    the same if they have the same operations in the same order. Result rows are the same if they
+    have the same terms. Patches and rows must also have the same blank node labels, because their
+    labels apply to the entire log.
 
     Args:
-        a: The first log, as `open_log` takes it.
+        a: The first log: any input that `open_log` accepts.
         b: The second log.
-        quads: "set", or "ordered" to compare the order and the repetitions of quads too.
+        quads: "set", or "ordered" to also compare the order and repetition of quads.
         unordered: Ignore the order of messages, but not how often each occurs.
-        ignore_metadata: Do not compare metadata. By default it is compared if both formats have it.
-        namespaces: Also compare the namespaces in force, if both formats have them. By default a
-            note reports that they differ. Cannot be combined with `unordered`.
+        ignore_metadata: Do not compare metadata. By default it is compared if both formats support
+            it.
+        namespaces: Also compare the namespaces in force, if both formats support them. By default,
+            a note reports any difference. Cannot be combined with `unordered`.
         ignore_namespaces: Deprecated. It has no effect, because namespaces are compared only with
             `namespaces`.
         limit: Number of differences to return. Further differences are only counted.
-        window: Minimum number of messages of each log to search for the next equal ones after a
-            difference.
+        window: After a difference, the minimum number of messages of each log to search for the
+            next match.
         max_steps: Maximum work to compare two messages, in quads visited. A pair that needs more is
             undecided.
-        max_total_steps: Maximum work for all messages together, not counting 64 steps for each
+        max_total_steps: Maximum work for the entire comparison, not counting 64 steps for each
             quad. With `unordered`, the maximum applies to each log.
         format: Format of both logs. By default it is detected for each log.
         format_a: Format of the first log.
@@ -84,10 +86,10 @@ def diff(
         compression: Compression of both logs, as in `open_log`.
         storage_options: Storage options of both logs, as in `open_log`.
         progress: Called about ten times a second.
-        **options: Options of the decoders. Each log takes the options that its format supports.
+        **options: Options of the decoders. Each log uses the options that its format supports.
 
     Raises:
-        DecodeError: A log is broken. `source` identifies the log.
+        DecodeError: A log is invalid. The `source` of the error names the log.
         OptionError: The logs are of different kinds, or an option is invalid.
         UnknownFormatError: A format cannot be detected.
         OSError: A log cannot be read.
@@ -140,7 +142,7 @@ def compare(
     begin: Callable[[Difference], object] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Difference:
-    """Compare two logs as `diff` does, and report differences as they are found.
+    """Compare two logs like `diff`, and report differences as they are found.
 
     Args:
         a: The first log.
@@ -149,7 +151,7 @@ def compare(
         options: Options of the formats.
         report: Called with each difference, up to the limit.
         storage: Compression of both logs, and storage options, as in `open_log`.
-        begin: Called after the logs have been opened and are of one kind.
+        begin: Called after both logs have been opened and found to be of the same kind.
         progress: Called about ten times a second.
     """
     start = time.perf_counter()
@@ -159,7 +161,7 @@ def compare(
     }
     if values["from_format"] and (values["from_format_a"] or values["from_format_b"]):
         raise OptionError(
-            "a format for both logs cannot be combined with a format for one of them; remove one of them"
+            "a format for both logs cannot be combined with a format for one log; remove one of them"
         )
     names = [values[name] or values["from_format"] for name in ("from_format_a", "from_format_b")]
     if values["unordered"] and values["namespaces"]:
@@ -173,12 +175,12 @@ def compare(
                 name = getattr(log, "name", "an input")
                 raise OptionError(
                     f"{name} can be read only once, but {spelled('unordered')} reads logs twice to show "
-                    f"differences; use a file, or {spelled('limit', '0')} for the counts only"
+                    f"differences; use a file, or {spelled('limit', '0')} to show only counts"
                 )
-    known = [readers([log], name) for log, name in zip((a, b), names, strict=True)]
+    candidates = [readers([log], name) for log, name in zip((a, b), names, strict=True)]
     readings = [
         replace(reading, compression=storage[0], storage_options=storage[1])
-        for reading in _readings(known, names, options)
+        for reading in _readings(candidates, names, options)
     ]
     reporter = Reporter(progress)
     total = None if progress is None else total_bytes([a, b])
@@ -230,20 +232,20 @@ def compare(
 
 
 def _readings(
-    known: list[list[FormatSpec] | None], names: list[str | None], options: Mapping[str, Any]
+    candidates: list[list[FormatSpec] | None], names: list[str | None], options: Mapping[str, Any]
 ) -> list[Reading]:
-    """Return how to read each log, with the options that its possible formats support.
+    """Return the reading settings for each log, with the options that its possible formats support.
 
     Raises:
         OptionError: Neither log supports one of the options, or its value is invalid.
     """
-    possible = [formats.specs() if specs is None else specs for specs in known]
+    possible = [formats.specs() if specs is None else specs for specs in candidates]
     for name, value in options.items():
-        takers = [spec for specs in possible for spec in specs if name in spec.options("read")]
-        if not takers:
+        supporting = [spec for specs in possible for spec in specs if name in spec.options("read")]
+        if not supporting:
             raise OptionError(possible[0][0].refusal("read", name, several=True))
         if value is not None:
-            takers[0].options("read")[name].value(value)
+            supporting[0].options("read")[name].value(value)
     return [
         Reading(
             name,
@@ -280,12 +282,12 @@ def _refuse_other_kind(sides: list[ComparedLog]) -> None:
     if a.kind != b.kind:
         raise OptionError(
             f"{b.driver.name} contains {b.kind}, and {a.driver.name} contains {a.kind}; "
-            "compare logs of one kind"
+            "compare logs of the same kind"
         )
 
 
 def _add_remedies(found: Difference, comparison: Comparison, values: Mapping[str, Any]) -> None:
-    """Add a note if namespaces differ but were not compared, and remedies for them and for limits."""
+    """Add a note and a remedy for namespaces that were not compared, and remedies for limits."""
     if comparison.comparer.namespaces_differ() and not values["namespaces"]:
         found.notes += ("namespaces differ but were not compared",)
         found.remedies += (Remedy("stage", "namespaces", "true", "compares them"),)
@@ -298,7 +300,7 @@ def _add_remedies(found: Difference, comparison: Comparison, values: Mapping[str
 def _carried(
     sides: list[ComparedLog], values: Mapping[str, Any]
 ) -> tuple[dict[str, bool], tuple[str, ...]]:
-    """Return whether both formats have metadata and namespaces, and notes on what is not compared."""
+    """Return whether both formats support metadata and namespaces, and notes if they do not."""
     carried = {"metadata": False, "namespaces": False}
     notes = []
     if not all(side.formats for side in sides):  # an input contains no logs

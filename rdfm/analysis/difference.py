@@ -18,12 +18,12 @@ class MessageDifference:
     """A message that only one log contains, or a pair of messages that differ.
 
     Attributes:
-        kind: "changed" for a pair at the same point of both logs, "only_a" or "only_b" for a message
-            of one log, or "undecided" for a pair (with `unordered`, a message) whose blank nodes
-            need more work than `max_steps` and `max_total_steps` allow.
+        kind: "changed" for a pair at the same point of both logs, "only_a" or "only_b" for a
+            message of one log, or "undecided" for a pair (with `unordered`, a message) whose blank
+            nodes need more work than `max_steps` and `max_total_steps` allow.
         a: Index of the message in the first log, from 0, counted across all logs of the input.
             `None` if only the second log has the message.
-        b: Index of the message in the second log, in the same way.
+        b: Index of the message in the second log, counted in the same way.
         source_a: File of the first message.
         source_b: File of the second message.
         removed: Content that only the first message has: quads as lines of canonical N-Quads,
@@ -32,7 +32,8 @@ class MessageDifference:
             label in both.
         metadata: Keys whose values differ, with the first and the second value. A missing value is
             `None`.
-        namespaces: Names whose IRIs differ from this message on, with both IRIs in the same way.
+        namespaces: Prefixes whose IRIs differ from this message on, with the first and the second
+            IRI. A missing IRI is `None`.
     """
 
     kind: Kind
@@ -46,7 +47,7 @@ class MessageDifference:
     namespaces: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary that can be serialized as JSON, with metadata in hexadecimal digits."""
+        """Return a dictionary that can be serialized as JSON. Metadata is in hexadecimal digits."""
 
         def hexadecimal(value: bytes | None) -> str | None:
             return None if value is None else value.hex()
@@ -81,17 +82,17 @@ class Difference:
         messages_a: Number of messages of the first log.
         messages_b: Number of messages of the second log.
         equal: Number of pairs of equal messages.
-        changed: Number of pairs at the same point of both logs that differ.
+        changed: Number of differing pairs at the same point of both logs.
         only_a: Number of messages that only the first log has.
         only_b: Number of messages that only the second log has.
         undecided: Number of pairs whose blank nodes need more work than `max_steps` and
-            `max_total_steps` allow. With `unordered`, number of such messages.
-        records: Number of quads in equal messages; operations for patches, rows for results. With
+            `max_total_steps` allow. With `unordered`, the number of messages.
+        records: Number of quads in equal messages; for patches, operations; for results, rows. With
             `unordered`, they are counted only if all messages are equal.
         head: For results, the difference in the variables or the answer: a line that begins with
             `-`, and one that begins with `+`.
         differences: The first differences, up to `limit`.
-        notes: Sentences about data that was not compared, and other information.
+        notes: Data that was not compared and other information, in one sentence each.
         remedies: Options that would compare more: namespaces, or larger limits for undecided pairs.
         seconds: Elapsed time, in seconds.
     """
@@ -120,7 +121,7 @@ class Difference:
 
     @property
     def count(self) -> int:
-        """Number of differences, including those beyond `limit` but not undecided pairs."""
+        """Number of differences, including those beyond `limit` but excluding undecided pairs."""
         return self.changed + self.only_a + self.only_b
 
     def __iter__(self) -> Iterator[MessageDifference]:
@@ -128,7 +129,7 @@ class Difference:
         return iter(self.differences)
 
     def __len__(self) -> int:
-        """Return the number of differences in `differences`."""
+        """Return the length of `differences`."""
         return len(self.differences)
 
     def __bool__(self) -> bool:
@@ -137,6 +138,6 @@ class Difference:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as a dictionary that can be serialized as JSON."""
-        left_out = ("differences", "head", "notes", "remedies", "seconds")
-        found = {name: value for name, value in vars(self).items() if name not in left_out}
+        excluded = ("differences", "head", "notes", "remedies", "seconds")
+        found = {name: value for name, value in vars(self).items() if name not in excluded}
         return {"same": self.same, **found, "head": list(self.head), "notes": list(self.notes)}

@@ -1,7 +1,7 @@
 """The rules of `validate`.
 
-Law: rule names are stable. Only `RULES` determines whether a finding is an error or a warning, except
-that a shape can make a violation of `shacl` a warning, and that a broken `chain` between two logs is
+Law: rule names are stable. `RULES` determines whether a finding is an error or a warning, with two
+exceptions: a shape can make a `shacl` violation a warning, and a broken `chain` between two logs is
 a warning by default.
 """
 
@@ -46,11 +46,11 @@ RULES: dict[str, Rule] = {
     "ill-typed-literal": Rule(
         "warning", "The text of a literal is not in the lexical space of its datatype."
     ),
-    "language-tag": Rule("warning", "A language tag is not well-formed by BCP 47."),
+    "language-tag": Rule("warning", "A language tag is not well-formed according to BCP 47."),
     "shared-blank-node": Rule(
         "warning", "Messages use the same blank node label for different nodes."
     ),
     "redeclared-namespace": Rule(
-        "warning", "The log declared the prefix earlier with another IRI."
+        "warning", "A prefix was declared earlier in the log with a different IRI."
     ),
 }

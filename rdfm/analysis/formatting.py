@@ -1,7 +1,8 @@
 """Formats differences between messages: the lines that only one of two messages has.
 
 In: messages in batches. Out: `MessageDifference`.
-Cost: that of labelling blank nodes. The work is limited; beyond the limit, labels are not changed.
+Cost: mostly the labelling of blank nodes. The work is limited; if the limit is exceeded, labels are
+not changed.
 """
 
 from __future__ import annotations
@@ -79,15 +80,15 @@ class DifferenceFormatter:
         metadata: bool,
         namespaces: Iterable[tuple[str, str | None, str | None]],
     ) -> None:
-        """Report a pair of messages.
+        """Report two messages that differ.
 
         Args:
             one: The message of the first log.
             other: The message of the second log.
             records: Whether quads, operations or rows differ.
             undecided: Whether the comparison exceeded its limit.
-            metadata: Whether metadata differ.
-            namespaces: Names whose IRIs differ, with both IRIs.
+            metadata: Whether the metadata differs.
+            namespaces: Prefixes whose IRIs differ, with both IRIs.
         """
         removed, added = self._differing(one, other) if records else ((), ())
         values = {}
@@ -132,7 +133,7 @@ class DifferenceFormatter:
         self._report(difference)
 
     def features(self, message: BatchMessage) -> set[str]:
-        """Return the lines of a message, in which all blank nodes are the same, to estimate similarity."""
+        """Return the lines of a message, with one label for all blank nodes, to compare them."""
         batch = message.batch
         if isinstance(batch, MessageBatch):
             return {str(renamed(quad, _SingleLabel())) for quad in batch.quads(message.number)}
@@ -182,7 +183,7 @@ def _operation(op: str, name: str | None, *terms: Any) -> str:
 
 
 def _line_diff(ours: list[str], theirs: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the lines that only the first list has, and those that only the second has, in order."""
+    """Return the lines that occur only in the first list, and only in the second, in order."""
     hashed = [
         b"".join(
             blake2b(line.encode("utf-8", "surrogatepass"), digest_size=16).digest()
@@ -211,7 +212,7 @@ class _SingleLabel(dict[Bnode, Bnode]):
 def _labelled(quads: list[Quad]) -> list[Quad]:
     """Return quads with canonical labels.
 
-    They are returned unchanged if RDFC-1.0 does not support them, or needs too much work.
+    They are returned unchanged if RDFC-1.0 does not support them or needs too much work.
     """
     if not any(True for quad in quads for _ in nodes_of(quad)):
         return quads
@@ -224,7 +225,7 @@ def _labelled(quads: list[Quad]) -> list[Quad]:
 
 
 def _with_labels(ours: list[Quad], theirs: list[Quad]) -> list[Quad]:
-    """Return the quads of the second message, relabelled like the matching nodes of the first."""
+    """Return the quads of the second message, with the labels of matching nodes of the first."""
     our_nodes = {node for quad in ours for node in nodes_of(quad)}
     if not any(True for quad in theirs for _ in nodes_of(quad)):
         return theirs
@@ -245,7 +246,7 @@ def _with_labels(ours: list[Quad], theirs: list[Quad]) -> list[Quad]:
 def _pairs(
     ours: list[Quad], theirs: list[Quad], only_ours: set[Bnode], only_theirs: set[Bnode]
 ) -> dict[Bnode, Bnode]:
-    """Pair blank nodes of both messages, those with the most quads in common first."""
+    """Pair the blank nodes of both messages, starting with those that share the most quads."""
     names: dict[Bnode, Bnode] = {}
     while True:
         left = {node for node in only_ours if node not in names.values()}
@@ -272,10 +273,10 @@ def _pairs(
 def _node_features(
     quads: list[Quad], node: Bnode, unpaired: set[Bnode], names: dict[Bnode, Bnode]
 ) -> tuple[Counter[Quad], Counter[tuple[Any, ...]]]:
-    """Return counts of the quads of a blank node, to compare with those of other nodes.
+    """Count the quads of a blank node, for comparison with other nodes.
 
-    The first result treats all other unpaired nodes as equal. The second one contains only the
-    predicates, and whether the node is the subject and the object.
+    The first counter treats all other unpaired nodes as equal. The second one counts the quads by
+    predicate and by whether the node is the subject and the object.
     """
     found: Counter[Quad] = Counter()
     for quad in quads:

@@ -1,7 +1,7 @@
-"""Quick summary of a log: `inspect` reads it once and counts.
+"""Log summaries: `inspect` reads a log once and counts its contents.
 
-In: a log, as `open_log` takes it. Out: a `Report`.
-Cost: memory for a batch, and for the counts of at most 16,384 names (2 MiB) per list.
+In: a log that `open_log` accepts. Out: a `Report`.
+Cost: memory for one batch, and for the counts of at most 16,384 names (2 MiB) per list.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ class Report:
         source: Name or URL of the file.
         format: Name of the format. For several logs, the names of their formats, as in `ttl, trig`.
         compression: "gzip", "zstd", "bzip2", "xz" or `None`.
-        bytes: Bytes read of the file (compressed): all, or those before the first error. For a
+        bytes: Number of (compressed) bytes read from the file, up to the first error. For a
             compressed file or an archive, the bytes that had to be read to reach the error.
-        decompressed_bytes: Decompressed bytes read of the log, up to the first error.
+        decompressed_bytes: Number of decompressed bytes read from the log, up to the first error.
         dialect: How messages are delimited in a text log: "comment", "directive", "plain", or
-            `None` if the log does not show it.
-        version_label: The label with which a text log announces its dialect.
-        options: The stream options of a log that has them, such as Jelly.
+            `None` if the log does not reveal it.
+        version_label: The version label that announces the dialect of a text log.
+        options: The stream options, if the format has them, as Jelly does.
         kind: The kind of the messages: "messages", "patches" or "results".
         messages: Number of messages, patches or rows.
         empty_messages: Number of messages without quads or operations.
@@ -54,12 +54,12 @@ class Report:
         quads_per_message: Smallest, mean and largest number of quads in a message (operations in a
             patch), or `None` if there are no messages.
         has_graphs: Whether any quad is in a named graph.
-        predicates: The most frequent predicates, with their numbers of quads.
+        predicates: The most frequent predicates, each with its number of quads.
         datatypes: The most frequent datatypes of objects, with their counts.
-        namespaces: The namespaces in force, each with its last IRI.
-        metadata: The most frequent metadata keys, with the numbers of messages that have them.
+        namespaces: The declared prefixes, each with its last IRI.
+        metadata: The most frequent metadata keys, each with the number of messages that have it.
         counters: The first and the last counter of nanopublications from a registry: the metadata
-            `c` of the first and the last message of all logs. `None` if one of them has none.
+            `c` of the first and the last message of all logs. `None` if either has no counter.
         operations: For patches, the number of operations by code.
         headers: For patches, the most frequent header keys, with their counts.
         more: Number of other names that were counted, by list: `predicates`, `datatypes`,
@@ -69,19 +69,19 @@ class Report:
             occurs more often than this number.
         links: Number of patches with `prev`.
         broken_links: Number of patches whose `prev` is not the `id` of the previous patch.
-        broken_link: The first of them, with the reason, or `None`.
+        broken_link: The first broken link, with the reason, or `None`.
         misplaced_rows: Number of rows that begin a transaction within another one, or end one that
             has not begun.
-        misplaced_row: The first of them, with the reason, or `None`.
-        unfinished: Number of transactions that their patch does not end.
+        misplaced_row: The first misplaced row, with the reason, or `None`.
+        unfinished: Number of transactions that do not end in their patch.
         variables: For results, the names of the variables; otherwise `None`.
         boolean: For the results of an ASK query, the answer; otherwise `None`.
         dropped_keys: Number of JSON-LD keys that no context maps to an IRI. They are dropped with
             their values.
-        dropped_key: The first of them, quoted, or `None`.
+        dropped_key: The first dropped key, quoted, or `None`.
         error: Text of the first error, after which reading stopped, or `None`.
         logs: Number of logs: files of a folder or members of an archive, otherwise 1.
-        bytes_total: Size of the file or files (compressed), whether read or not, or `None` if it is
+        bytes_total: Total (compressed) size of the files, including unread ones, or `None` if it is
             unknown.
         notes: Information for readers of the log, one sentence each. For several logs, at most ten
             notes and the number of further ones.
@@ -141,7 +141,7 @@ def inspect(
     """Read a log to its end, or to its first error, and summarize it.
 
     Args:
-        source: A log, as `open_log` takes it.
+        source: A log that `open_log` accepts.
         format: Format such as "nq". By default it is detected from the suffix, then from the
             content.
         top: Number of names to return in each list: predicates, datatypes, metadata keys and header
@@ -219,7 +219,7 @@ def inspect(
 
 
 def _bytes_before(data: Input, error: RdfmError | None) -> tuple[int, int]:
-    """Return the number of bytes read of an input, up to the error: compressed and decompressed."""
+    """Return the numbers of compressed and decompressed bytes read before the error."""
     offset = getattr(error, "offset", None)
     if offset is None or error is data.error:  # not an offset in the decompressed log
         return data.bytes_read, data.bytes_given
@@ -246,7 +246,8 @@ class _Counts:
         self._rules = PatchRules()
         self._kind: str | None = None
         self._counters = CounterRange()
-        self._unlike: dict[str, None] = {}  # logs whose variables or answer differ from the first
+        # Logs whose variables or answer differ from those of the first log.
+        self._differing_logs: dict[str, None] = {}
 
     def add(self, source: str, batch: AnyBatch) -> None:
         if self._kind not in (None, batch.kind):
@@ -268,15 +269,15 @@ class _Counts:
         if self._kind is None:
             report.variables, report.boolean = head
         elif head != (report.variables, report.boolean):
-            self._unlike[source] = None
+            self._differing_logs[source] = None
         report.messages += len(batch)
         self._all_records += len(batch)
 
     def notes(self) -> tuple[str, ...]:
-        """Return a note if logs of results have different variables or answers."""
-        if not self._unlike:
+        """Return a note if result logs have different variables or answers."""
+        if not self._differing_logs:
             return ()
-        first, more = next(iter(self._unlike)), len(self._unlike) - 1
+        first, more = next(iter(self._differing_logs)), len(self._differing_logs) - 1
         names = first if not more else f"{first} and {more:,} more"
         return (f"the variables or the answer differ from those of the first log: {names}",)
 

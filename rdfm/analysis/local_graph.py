@@ -2,7 +2,7 @@
 
 In: a graph, and SPARQL text. Out: rdflib's results, or `ExternalAccessError`.
 Law: the check uses the output of rdflib's parser, so escapes, comments and the spelling of keywords
-cannot circumvent it. rdflib itself is not modified, so other graphs of the process are unaffected
+cannot circumvent it. rdflib itself is not modified, so other graphs in the process are unaffected,
 in all threads.
 """
 
@@ -29,7 +29,7 @@ _EXTERNAL = {
     "UsingClause": "USING",
     "Load": "LOAD",
 }
-# Shapes repeat their queries for each message and focus node.
+# Size of the query cache. Shapes repeat their queries for each message and focus node.
 _PREPARED_QUERIES = 512
 # rdflib's parser is not thread-safe.
 _PARSING = threading.Lock()
@@ -53,7 +53,7 @@ def check_query(text: str) -> None:
 
     Raises:
         ExternalAccessError: The query names another graph or a service.
-        Exception: The query cannot be parsed; any exception of rdflib.
+        Exception: The query cannot be parsed. rdflib can raise any exception.
     """
     with _PARSING:
         _check(parseQuery(text))
@@ -64,7 +64,7 @@ def check_update(text: str) -> None:
 
     Raises:
         ExternalAccessError: The update names another graph or a service, or loads data.
-        Exception: The update cannot be parsed; any exception of rdflib.
+        Exception: The update cannot be parsed. rdflib can raise any exception.
     """
     with _PARSING:
         _check(parseUpdate(text))
@@ -78,7 +78,7 @@ class LocalGraph(Graph):
         super().__init__(bind_namespaces="none")
 
     def query(self, query_object: Any, *args: Any, **options: Any) -> Result:
-        """Evaluate a query as `rdflib.Graph.query` does.
+        """Evaluate a query like `rdflib.Graph.query`.
 
         Raises:
             ExternalAccessError: The query names another graph or a service.
@@ -86,7 +86,7 @@ class LocalGraph(Graph):
         if isinstance(query_object, str):
             query_object = _prepared(query_object, tuple(self.namespaces()))
         elif not isinstance(query_object, Query):
-            raise TypeError(f"expected the text of a query, not {type(query_object).__name__}")
+            raise TypeError(f"expected a query as text, not {type(query_object).__name__}")
         _check(query_object.algebra)
         return super().query(query_object, *args, **options)
 
@@ -99,7 +99,7 @@ class LocalGraph(Graph):
         raise ExternalAccessError("UPDATE")
 
     def parse(self, *_: Any, **__: Any) -> Graph:
-        """Reject loading.
+        """Reject attempts to load data.
 
         Raises:
             ExternalAccessError: Always.
@@ -112,7 +112,7 @@ def _prepared(text: str, namespaces: tuple[tuple[str, Any], ...]) -> Query:
     """Return the algebra of a query."""
     with _PARSING:
         parsed = parseQuery(text)
-        # Checked before translation, which drops parts that it does not support.
+        # The check comes before the translation, which drops the parts that it does not support.
         _check(parsed)
         return translateQuery(parsed, None, dict(namespaces))
 

@@ -42,7 +42,7 @@ DIFF: dict[str, OptionSpec] = {
         OptionSpec(
             "quads",
             "choice",
-            "Compare quads as a set, or with their order and repetitions.",
+            "Compare quads as a set, or also compare their order and repetition.",
             choices=("set", "ordered"),
             default="set",
             group=_COMPARISON,
@@ -57,14 +57,14 @@ DIFF: dict[str, OptionSpec] = {
         OptionSpec(
             "ignore_metadata",
             "switch",
-            "Do not compare metadata (default: compared if both formats have it).",
+            "Do not compare metadata (default: compared if both formats support it).",
             default=False,
             group=_COMPARISON,
         ),
         OptionSpec(
             "namespaces",
             "switch",
-            "Compare namespaces too, if both formats have them.",
+            "Also compare namespaces, if both formats support them.",
             default=False,
             group=_COMPARISON,
         ),
@@ -78,7 +78,7 @@ DIFF: dict[str, OptionSpec] = {
         OptionSpec(
             "window",
             "count",
-            "Number of messages to search for the next equal ones after a difference.",
+            "After a difference, number of messages to search for the next match.",
             least=1,
             most=100_000,
             default=1000,
@@ -95,7 +95,7 @@ DIFF: dict[str, OptionSpec] = {
         OptionSpec(
             "max_total_steps",
             "count",
-            "Maximum work for all messages, not counting 64 steps per quad.",
+            "Maximum work for the entire comparison, not counting 64 steps per quad.",
             default=MAX_TOTAL_STEPS,
             group=_LIMITS,
         ),
@@ -122,7 +122,7 @@ VALIDATE: dict[str, OptionSpec] = {
         OptionSpec(
             "shapes",
             "file",
-            "SHACL shapes for each message, all graphs merged. Needs rdfm[shacl].",
+            "SHACL shapes for each message, with its graphs merged. Requires rdfm[shacl].",
             group=_CHECKS,
         ),
     )

@@ -1,12 +1,12 @@
 """Pairs the messages of two logs for comparison.
 
 In: two logs. Out: counts, and the messages that differ, reported in order.
-Cost: one batch of each log while the logs agree. After a difference, at most twice `window`
-messages of each log, and not much more than `MAX_BUFFERED_BYTES`. If order is ignored, 16 bytes per
-message.
+Cost: memory for one batch of each log while the logs agree. After a difference, at most twice
+`window` messages of each log, and not much more than `MAX_BUFFERED_BYTES`. If order is ignored, 16
+bytes per message.
 Method: pairs of messages are compared in order. At the first pair that differs, the signatures of
-the following messages are compared the way a text diff compares lines, and the messages between
-matching blocks are reported.
+the following messages are compared as a text diff compares lines, and the messages between matching
+blocks are reported.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ComparedLog:
     """
 
     def __init__(self, log: Readable, reading: Reading, number: int) -> None:
-        """Create a side; nothing is read until `open`.
+        """Prepare a log for comparison. Nothing is read until `open`.
 
         Args:
             log: The log to read.
@@ -66,7 +66,7 @@ class ComparedLog:
             number: 0 for the first log, 1 for the second.
 
         Raises:
-            OptionError: An option is unknown to all formats, or its value is invalid.
+            OptionError: No format supports an option, or its value is invalid.
             UnknownFormatError: The given format does not exist.
         """
         self._log = log
@@ -160,14 +160,14 @@ class ComparedLog:
             self.kind = batch.kind
         if batch.kind != self.kind:
             raise OptionError(
-                f"{name} contains {batch.kind}, but earlier logs contain {self.kind}; compare logs of one kind"
+                f"{name} contains {batch.kind}, but earlier logs contain {self.kind}; compare logs of the same kind"
             )
         if isinstance(batch, ResultBatch):
             if self.head is None:
                 self.head = batch.slice(0, 0)
             elif (batch.variables, batch.boolean) != (self.head.variables, self.head.boolean):
                 raise OptionError(
-                    f"{name} has other variables or another answer than earlier logs; compare them one by one"
+                    f"{name} and earlier logs have different variables or answers; compare the logs one by one"
                 )
 
     def current(self) -> tuple[AnyBatch, int] | None:
@@ -209,8 +209,8 @@ class ComparedLog:
     def signatures(self, comparer: Comparer, count: int) -> bytes:
         """Return the concatenated signatures of the next messages, 16 bytes each.
 
-        There are fewer than `count` at the end of the log, or if more messages would exceed
-        `MAX_BUFFERED_BYTES`.
+        The result has fewer than `count` signatures at the end of the log, or if buffering more
+        messages would exceed `MAX_BUFFERED_BYTES`.
         """
         while self._ahead < count and self._bytes < MAX_BUFFERED_BYTES and self._fill():
             pass
@@ -246,7 +246,7 @@ class Comparison:
         Args:
             sides: The two logs.
             values: The options of `diff`.
-            carried: Whether both formats have "metadata" and "namespaces".
+            carried: Whether both formats support "metadata" and "namespaces".
             formatter: Receives the differences.
             report_progress: Called regularly.
         """
@@ -274,7 +274,7 @@ class Comparison:
         )
 
     def head(self) -> tuple[str, ...]:
-        """Return the differences in variables or answers, and align columns by variable name.
+        """Return the differences in variables or answers, and align the columns by variable name.
 
         The result is empty unless both logs are results. If the sets of variables or the answers
         differ, it is a line that begins with "-" and one that begins with "+".
@@ -302,7 +302,7 @@ class Comparison:
         self.b.advance(pairs)
 
     def pair(self, found: int) -> None:
-        """Report that the next messages of both logs are a pair that differs, and skip them."""
+        """Report the next messages of both logs as a differing pair, and skip them."""
         undecided = bool(found & UNDECIDED)
         self.counts["undecided" if undecided else "changed"] += 1
         self.only_namespaces += found == NAMESPACES
@@ -325,7 +325,7 @@ class Comparison:
         self.b.advance(1)
 
     def only(self, side: ComparedLog, count: int) -> None:
-        """Report that the next messages of one log are not in the other, and skip them."""
+        """Report the next messages of one log as missing from the other, and skip them."""
         self.counts["only_b" if side.number else "only_a"] += count
         for ahead in range(min(count, self.left)):
             self.left -= 1
@@ -399,7 +399,7 @@ def _compare_block(comparison: Comparison, count: int) -> None:
 
 
 def _report_gap(comparison: Comparison, ours: int, theirs: int) -> None:
-    """Report the messages between two matching blocks, none of which match."""
+    """Report the messages between two matching blocks. None of them match."""
     pairs = _similar_pairs(comparison, ours, theirs)
     at_a = at_b = 0
     for one, other in [*pairs, (ours, theirs)]:
@@ -413,7 +413,8 @@ def _report_gap(comparison: Comparison, ours: int, theirs: int) -> None:
 def _similar_pairs(comparison: Comparison, ours: int, theirs: int) -> list[tuple[int, int]]:
     """Return the messages of a gap to report as pairs, as positions in both logs.
 
-    There are as many pairs as possible, in order, with as much in common as possible.
+    The result has as many pairs as possible, in order. Among those choices, the paired messages
+    share as many lines as possible.
     """
     count = min(ours, theirs)
     if ours == theirs or not count or not comparison.left or ours * theirs > MAX_ALIGNED:
@@ -422,7 +423,7 @@ def _similar_pairs(comparison: Comparison, ours: int, theirs: int) -> list[tuple
         [comparison.formatter.features(side.message(at)) for at in range(length)]
         for side, length in ((comparison.a, ours), (comparison.b, theirs))
     ]
-    # Number of pairs up to here, and the largest total that they can have in common.
+    # Number of pairs up to here, and the largest total of shared lines that they can have.
     best = [[(0, 0)] * (theirs + 1) for _ in range(ours + 1)]
     for i in range(1, ours + 1):
         for j in range(1, theirs + 1):

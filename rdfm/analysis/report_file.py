@@ -1,6 +1,6 @@
 """Writes a report to a file.
 
-In: the file name, the inputs of the report and its text. Out: the file, which appears only when it
+In: the file name, the inputs of the report and its text. Out: the file, which appears only once it
 is complete.
 Law: an existing file is replaced only if rdfm wrote it as a report. The file name must not have the
 suffix of a format, so a report never replaces a log.
@@ -29,7 +29,7 @@ _HEAD_BYTES = 4096
 
 
 def check_report(path: str, inputs: Iterable[Any], options: Mapping[str, Any]) -> None:
-    """Reject a file name that is not suitable for a page, before an input is read.
+    """Reject an unsuitable file name for a page before any input is read.
 
     Args:
         path: File name of the page.
@@ -62,12 +62,13 @@ def check_report(path: str, inputs: Iterable[Any], options: Mapping[str, Any]) -
         raise IsADirectoryError(errno.EISDIR, "Is a folder", path)
     if file.is_file() and not _is_page(local):
         raise OptionError(
-            f"{path} exists and is not a report that rdfm wrote; use another name, or remove it first"
+            f"{path} exists and is not a report written by rdfm; "
+            "use another name, or remove the file first"
         )
 
 
 def write_report(text: str, path: str) -> None:
-    """Write a page, compressed if its name has the suffix of a compression.
+    """Write a page, compressed if its name has a compression suffix.
 
     Raises:
         OSError: The file cannot be written.

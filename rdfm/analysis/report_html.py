@@ -1,7 +1,7 @@
 """Statistics as HTML: a self-contained page, or a fragment for notebooks.
 
 In: `Statistics`. Out: HTML with charts as inline SVG, without scripts, fonts or external resources.
-Law: all text from a log is escaped. Tooltips are the only attributes that contain such text.
+Law: all text from a log is escaped. Tooltips are the only attributes that contain text from a log.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 __all__ = ["GENERATOR", "fragment", "page"]
 
-# Mark at the beginning of each page, followed by a version. rdfm replaces only files that have it.
+# Marker at the beginning of each page, followed by the version. rdfm replaces only files with it.
 GENERATOR = '<meta name="generator" content="rdfm '
 
-# Maximum length of a name, and of its tooltip. Longer ones are cut in the middle.
+# Maximum length of a name, and of its tooltip. Longer text is shortened in the middle.
 _MAX_NAME = 90
 _MAX_TOOLTIP = 500
-# Maximum number of bars in a histogram whose labels show both bounds.
+# Histograms with at most this number of bars show both bounds in their labels.
 _MAX_RANGES = 6
 
 _STYLE, _PAGE = (
@@ -300,7 +300,7 @@ def _distinct(statistics: Statistics) -> str:
 
 
 def _table(title: str, head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table. Its texts must be escaped."""
+    """Return a table. The caller must escape its texts."""
     names = "".join(f'<th scope="col">{name}</th>' for name in head)
     lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     if not lines:
@@ -334,7 +334,7 @@ def _number(value: float | None) -> str:
 
 
 def _short(value: int) -> str:
-    """Return a short form of a number, in powers of 1024."""
+    """Return a number in short form, with a binary unit prefix."""
     for unit in ("", "Ki", "Mi", "Gi", "Ti", "Pi"):
         if value < 1024:
             return f"{value}{unit}"

@@ -1,4 +1,4 @@
-"""Statistics as RDF: VoID for the log, DCAT for its file, RiverBench for numbers per message.
+"""Statistics as RDF: VoID for the log, DCAT for its file, and RiverBench for numbers per message.
 
 In: `Statistics` of messages. Out: Turtle, the same on every run.
 """
@@ -26,39 +26,39 @@ _PREFIXES = {
 }
 
 
-def turtle(of: Statistics, iri: str | None) -> str:
+def turtle(statistics: Statistics, iri: str | None) -> str:
     """Return statistics as Turtle.
 
     Args:
-        of: Statistics of messages.
+        statistics: Statistics of messages.
         iri: IRI of the dataset. A blank node by default.
 
     Raises:
-        OptionError: `iri` is not an absolute IRI, or these are not statistics of messages.
+        OptionError: `iri` is not an absolute IRI, or the statistics are not of messages.
     """
-    if of.kind != "messages":
+    if statistics.kind != "messages":
         raise OptionError(
-            f"{of.source} contains {of.kind}, but only statistics of messages can be written as RDF; use JSON"
+            f"{statistics.source} contains {statistics.kind}, but only statistics of messages can be written as RDF; use JSON"
         )
     check_iri(iri)
     lines = [f"PREFIX {name}: <{space}>" for name, space in _PREFIXES.items()]
-    for name, some in (("predicates", of.predicates), ("classes", of.types)):
+    for name, some in (("predicates", statistics.predicates), ("classes", statistics.types)):
         if some.others:
             lines.append(f"# {some.others} triples with {name} that are not counted")
         if more := some.number - len(some.counts):
             lines.append(f"# {more} {name} are not listed")
     subject = "[]" if iri is None else str(Iri(iri))
     lines += ["", f"{subject} a void:Dataset ;"]
-    counts, partitions = void_facts(of)
+    counts, partitions = void_facts(statistics)
     facts = [
-        f"dcterms:title {Literal(of.source)}",
-        f"rb:hasStreamElementCount {of.messages}",
+        f"dcterms:title {Literal(statistics.source)}",
+        f"rb:hasStreamElementCount {statistics.messages}",
         *counts,
     ]
-    if (file := _file(of)) is not None:
+    if (file := _file(statistics)) is not None:
         facts.append(f"dcat:distribution {file}")
     facts += partitions
-    sets = " ,\n".join(f"        {node}" for node in series_nodes(of))
+    sets = " ,\n".join(f"        {node}" for node in series_nodes(statistics))
     facts.append(
         f"rb:hasStatisticsSet [\n      a rb:StatisticsSet ;\n      rb:hasStatistics\n{sets}\n    ]"
     )
@@ -66,14 +66,14 @@ def turtle(of: Statistics, iri: str | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _file(of: Statistics) -> str | None:
-    """Return the file as a distribution, or `None` if it was not read to its end."""
-    if of.error is not None:
+def _file(statistics: Statistics) -> str | None:
+    """Return the file as a distribution, or `None` if it was not read completely."""
+    if statistics.error is not None:
         return None
-    facts = ["a dcat:Distribution", f'dcat:byteSize "{of.bytes}"^^xsd:nonNegativeInteger']
-    if of.sha256 is not None:
+    facts = ["a dcat:Distribution", f'dcat:byteSize "{statistics.bytes}"^^xsd:nonNegativeInteger']
+    if statistics.sha256 is not None:
         facts.append(
             "spdx:checksum [ a spdx:Checksum ; spdx:algorithm spdx:checksumAlgorithm_sha256 ;"
-            f' spdx:checksumValue "{of.sha256}"^^xsd:hexBinary ]'
+            f' spdx:checksumValue "{statistics.sha256}"^^xsd:hexBinary ]'
         )
     return f"[ {' ; '.join(facts)} ]"

@@ -29,8 +29,8 @@ __all__ = ["Result", "Shapes"]
 
 SHACL = "http://www.w3.org/ns/shacl#"
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-# Properties whose values are queries. The unused ones are never evaluated, so their syntax errors
-# are ignored.
+# Properties whose values are queries. pyshacl never evaluates the unused ones, so their syntax
+# errors are ignored.
 _QUERIES = ("select", "ask")
 _UNUSED_QUERIES = ("construct", "update")
 # Placeholder that pyshacl replaces with a property path. The check replaces it with an IRI.
@@ -42,7 +42,7 @@ class Result(NamedTuple):
 
     Attributes:
         severity: "Violation", "Warning", "Info" or the IRI of another severity.
-        message: The message of the shape, or by default that of pyshacl.
+        message: The message of the shape, or otherwise that of pyshacl.
         focus: The focus node.
         path: The property path, if there is one.
         value: The value, if there is one.
@@ -61,7 +61,7 @@ class Shapes:
     """A shapes graph."""
 
     def __init__(self, source: Readable) -> None:
-        """Read the shapes from a log in any format. All its quads form the shapes graph.
+        """Read the shapes from a log in any format. All of its quads form the shapes graph.
 
         Raises:
             OptionError: The log cannot be read or contains no shapes, or a shape is invalid or
@@ -115,7 +115,7 @@ class Shapes:
             graph.add((term(quad.subject), term(quad.predicate), term(quad.object)))
 
     def _check(self, name: str) -> None:
-        """Reject a graph that contains no shapes, invalid shapes, or shapes that would fetch data."""
+        """Reject a graph without shapes, with invalid shapes, or with shapes that fetch data."""
         graph = self._graph
         if not any(str(predicate).startswith(SHACL) for _, predicate, _ in graph):
             raise OptionError(f"{name} contains no SHACL shapes")
@@ -208,9 +208,9 @@ def _path(report: rdflib.Graph, path: Any, rdflib: Any, depth: int = 0) -> str:
         if node is not None:
             return form.format(inner(node))
     steps = report.value(path, rdflib.URIRef(SHACL + "alternativePath"))
-    joint = "/" if steps is None else "|"
+    separator = "/" if steps is None else "|"
     listed = [inner(each) for each in _items(report, path if steps is None else steps, rdflib)]
-    return f"({joint.join(listed)})"
+    return f"({separator.join(listed)})"
 
 
 _PATHS = {
@@ -244,11 +244,11 @@ def _line(text: str) -> str:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Suppress the warnings of rdflib and pyshacl about ill-typed literals, which are findings."""
+    """Suppress warnings of rdflib and pyshacl about ill-typed literals, which rdfm also reports."""
     loggers = [
         logging.getLogger(name) for name in ("rdflib", "rdflib.term", "pyshacl", "pyshacl-validate")
     ]
-    # pyshacl sets levels itself.
+    # The loggers are disabled because pyshacl sets their levels itself.
     before = [each.disabled for each in loggers]
     for each in loggers:
         each.disabled = True

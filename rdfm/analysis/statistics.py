@@ -1,7 +1,7 @@
-"""Statistics of logs: `statistics` reads a log once, and a `Collector` accepts batches.
+"""Log statistics: `statistics` reads a log once, and a `Collector` accepts batches.
 
-In: a log, as `open_log` takes it. Out: `Statistics`, for people, JSON, RDF and notebooks.
-Cost: one batch of memory, and about 20 MB of counts, regardless of the log.
+In: a log that `open_log` accepts. Out: `Statistics`, also as JSON, RDF or HTML.
+Cost: memory for one batch and about 20 MB of counts, regardless of the size of the log.
 Law: the division of messages into batches does not change any number.
 """
 
@@ -51,7 +51,7 @@ __all__ = [
 class Statistics(LogStatistics):
     """Statistics of a log.
 
-    A message is a dataset: a repeated quad of a message counts once, except in `quads`.
+    A message is a dataset, so a repeated quad in a message counts once, except in `quads`.
 
     Attributes:
         source: Name or URL of the file.
@@ -63,18 +63,18 @@ class Statistics(LogStatistics):
             not counted.
         empty_messages: Number of messages without quads, operations or bound cells.
         approximate_messages: Number of messages with more than 65,536 distinct terms or 262,144
-            distinct quads. Some of their numbers are estimates, and their repeated quads count in
-            names and occurrences.
+            distinct quads. Some of their numbers are estimates, and their repeated quads are
+            counted in names and occurrences.
         quads: Number of quads, including repeated ones. For patches, quads added and deleted; for
             results, 0.
-        quads_per_message: Quads of each message. For patches, operations; for results, bound cells.
-        bytes_per_message: Bytes of each message as N-Quads without repeated quads, plus 8 for its
-            delimiter, regardless of the format. `None` for patches and results.
+        quads_per_message: Quads per message. For patches, operations; for results, bound cells.
+        bytes_per_message: Bytes per message as N-Quads without repeated quads, plus 8 for the
+            delimiter, regardless of the format of the log. `None` for patches and results.
         adds_per_patch: For patches, quads added by each patch; otherwise `None`.
         deletes_per_patch: For patches, quads deleted by each patch; otherwise `None`.
         operations: For patches, the number of operations by code.
         variables: For results, the variables.
-        series: RiverBench's fifteen statistics, with one number for each message. For patches,
+        series: The fifteen RiverBench statistics, with one number for each message. For patches,
             without `byte_density`; for results, empty.
         distinct: Distinct terms of the log: `iris`, `blank_nodes`, `literals`, `simple_literals`,
             `datatype_literals`, `language_literals`, `datatypes`, `subjects`, `predicates`,
@@ -85,8 +85,9 @@ class Statistics(LogStatistics):
         languages: Language tags of literals, by occurrences.
         predicates: Predicates that are IRIs, by quads.
         types: Objects of `rdf:type` that are IRIs, by quads.
-        namespaces: IRIs up to their last `#` or `/`, otherwise up to their last `:`, by occurrences.
-        prefixes: Namespaces that the log declares, by name, each with its last IRI.
+        namespaces: IRIs up to their last `#` or `/`, otherwise up to their last `:`, by
+            occurrences.
+        prefixes: Prefixes that the log declares, each with its last IRI.
         sha256: SHA-256 of the file (compressed), in hexadecimal digits. `None` if it was not
             requested, or if the source is not a single file or bytes.
         error: Text of the first error, after which reading stopped, or `None`.
@@ -94,16 +95,16 @@ class Statistics(LogStatistics):
     """
 
     def to_rdf(self, iri: str | None = None) -> str:
-        """Return the statistics as Turtle, in the vocabularies VoID, DCAT and RiverBench.
+        """Return the statistics as Turtle, in the VoID, DCAT and RiverBench vocabularies.
 
-        The result lists the predicates and classes that are in the statistics. For all of them,
-        collect the statistics with `top=None`.
+        The result lists only the predicates and classes that are in the statistics. To include all
+        that are counted, collect the statistics with `top=None`.
 
         Args:
             iri: IRI of the dataset. A blank node by default.
 
         Raises:
-            OptionError: `iri` is not an absolute IRI, or these are not statistics of messages.
+            OptionError: `iri` is not an absolute IRI, or the statistics are not of messages.
         """
         from rdfm.analysis.report_rdf import turtle
 
@@ -122,7 +123,7 @@ class Statistics(LogStatistics):
 
 
 class Collector(LogCollector):
-    """Accepts the batches of logs, and returns statistics at any time.
+    """Accepts batches of logs. Its statistics are available at any time.
 
     Example:
         >>> import rdfm
@@ -141,8 +142,8 @@ class Collector(LogCollector):
 
         Args:
             top: Number of names to return in each list, or `None` for all that are counted.
-            **about: Other fields: `source`, `format`, `kind`, `logs`, `bytes`, `sha256`, `error` and
-                `notes`.
+            **about: Other fields: `source`, `format`, `kind`, `logs`, `bytes`, `sha256`, `error`
+                and `notes`.
         """
         found: Statistics = super().statistics(top=top, **about)
         return found
@@ -173,7 +174,7 @@ def statistics(
     """Read a log to its end, or to its first error, and return its statistics.
 
     Args:
-        source: A log, as `open_log` takes it.
+        source: A log that `open_log` accepts.
         format: Format such as "nq". By default it is detected from the suffix, then from the
             content.
         top: Number of names to return in each list, at least 0, or `None` for all that are counted.

@@ -1,6 +1,6 @@
 """Checks that a Jelly log does not exceed the stream options of another log.
 
-In: the stream options of both. Out: a sentence for each violation.
+In: the stream options of both logs. Out: a sentence for each violation.
 Law: smaller tables, older versions and unused features are allowed.
 """
 
@@ -58,7 +58,7 @@ def read_stream_options(log: Readable) -> tuple[str, dict[str, Any]]:
 
 
 def exceeded_options(found: Mapping[str, Any], allowed: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence for each stream option of a log that exceeds the allowed one."""
+    """Yield a sentence for each stream option of a log that exceeds the allowed value."""
     for name in _SAME:
         if found.get(name) != allowed.get(name):
             words = name.replace("_", " ")

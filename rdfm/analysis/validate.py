@@ -1,9 +1,8 @@
 """Validation of logs: `validate` reports every error, and data that is legal but suspicious.
 
-In: logs, as `open_log` takes them. Out: `Finding`s in the order in which they are found, and
-their counts.
-Cost: one batch of memory, and the pieces of text that it was read from. With shapes, each message
-is kept complete in memory.
+In: logs that `open_log` accepts. Out: `Finding`s, in order of discovery, and their counts.
+Cost: memory for one batch and the text that it was read from. With shapes, each message is complete
+in memory.
 Law: an error ends an input only if the rest of it cannot be read, and never affects other inputs.
 """
 
@@ -42,7 +41,7 @@ _PATCH_RULES: dict[str, tuple[str, Literal["error", "warning"]]] = {
     "chain": ("chain", "error"),
     "chain-of-logs": ("chain", "warning"),
 }
-# Formats whose logs are also read as one dataset, by readers that do not support messages.
+# Formats whose logs can also be read as one dataset, by software that does not support messages.
 _ONE_DATASET = ("nt", "nq", "ttl", "trig")
 
 
@@ -61,13 +60,13 @@ def validate(
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ReadOptions],
 ) -> Validation:
-    r"""Check logs, and report every error and data that is legal but suspicious.
+    r"""Check logs. Report every error, and data that is legal but suspicious.
 
     After an error, reading continues with the next message in text formats with message
     boundaries, and with the next log in other formats.
 
     Args:
-        inputs: One input that `open_log` accepts, or several.
+        inputs: One or more inputs that `open_log` accepts.
         format: Format of all inputs, such as "nq". By default it is detected for each input from
             the suffix, then from the content.
         strict: Count warnings as errors, and return all of them.
@@ -81,7 +80,7 @@ def validate(
         compression: As in `open_log`.
         storage_options: As in `open_log`.
         progress: Called about ten times a second.
-        **options: Options of the decoders. Each log takes the options that its format supports.
+        **options: Options of the decoders. Each log uses the options that its format supports.
 
     Returns:
         An iterable of findings, with their counts. The logs are read during iteration.
@@ -208,15 +207,15 @@ class Validation(LogCheck):
             self._leave_out("key-without-iri", log.keys - 1)
 
     def _end(self) -> None:
-        """Check that the stream options of a log were compared.
+        """Check that the stream options of at least one log were compared.
 
         Raises:
             OptionError: `options_from` is given and no log is in Jelly.
         """
         if self.stream_options is not None and not self._matched and self.ok:
             raise OptionError(
-                f"{spelled('options_from')} is for logs in {self.stream_options[0]}, "
-                "but no input has that format"
+                f"{spelled('options_from')} applies to {self.stream_options[0]} logs, "
+                "but no input is in that format"
             )
 
     def _broken(self, log: LogState, item: Broken) -> None:
@@ -280,7 +279,7 @@ class Validation(LogCheck):
             self._add(log, "stream-options", text)
 
     def _noticed(self, log: _ValidatedLog, item: Read) -> None:
-        """Report what the decoder noticed, such as comments that look like delimiters."""
+        """Report observations of the decoder, such as comments that look like delimiters."""
         count = item.header.get("look_alikes", 0)
         offsets = item.header.get("look_alike_offsets", ())
         for index in range(log.look_alikes, count):
@@ -348,7 +347,7 @@ class Validation(LogCheck):
         """Report the messages that do not conform to the shapes."""
         if not isinstance(batch, MessageBatch):
             raise OptionError(
-                f"{spelled('shapes')} is for messages, and {log.source.name} contains {batch.kind}"
+                f"{spelled('shapes')} applies to messages, but {log.source.name} contains {batch.kind}"
             )
         assert self.shapes is not None
         for number, message in enumerate(batch):
@@ -367,8 +366,8 @@ class Validation(LogCheck):
                 continue
             self._not_conforming += bool(results)
             for result in results:
-                mild = result.severity in ("Warning", "Info")
-                if mild and not self._returns_warning("shacl"):
+                is_warning = result.severity in ("Warning", "Info")
+                if is_warning and not self._returns_warning("shacl"):
                     continue
                 where = self._where(log, position, stop, "shacl", result.focus.encode())
                 parts = [f"focus node {result.focus}"]
@@ -378,7 +377,7 @@ class Validation(LogCheck):
                     log,
                     "shacl",
                     f"{result.message}; {', '.join(parts)}",
-                    "warning" if mild else "error",
+                    "warning" if is_warning else "error",
                     message=index,
                     focus=result.focus,
                     path=result.path,

@@ -2,9 +2,9 @@
 
 In: two datasets. Out: the second one, in which blank nodes that match nodes of the first have the
 same labels.
-Cost: that of comparing similar parts. The work is limited.
-Method: blank nodes that are connected by quads form a part. A part that is in both datasets, up to
-labels, gets the labels of the first. Other parts get labels that the first does not contain.
+Cost: mostly the comparison of similar parts. The work is limited.
+Method: quads that are connected by blank nodes form a part. A part that both datasets contain, up
+to labels, gets the labels from the first. Other parts get labels that the first does not use.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ _ANY = Bnode("x")
 
 
 def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_STEPS) -> list[Quad]:
-    """Return the quads of a dataset, in order. Matching blank nodes get the labels of another dataset.
+    """Return the quads of a dataset in order, with the blank node labels of a similar dataset.
+
+    Blank nodes that match no node of the other dataset get labels that it does not use.
 
     Args:
-        old: The dataset with the labels.
+        old: The dataset from which labels are taken.
         new: The dataset to relabel.
         max_steps: Maximum number of visited quads in each comparison.
 
@@ -40,14 +42,14 @@ def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_ST
         _:a <http://example.org/p> _:b . _:a_1 <http://example.org/p> _:a_1 .
     """
     quads = list(new)
-    alike: dict[Hashable, list[list[Quad]]] = defaultdict(list)
+    by_key: dict[Hashable, list[list[Quad]]] = defaultdict(list)
     for part in _parts(quads):
-        alike[_key(part)].append(part)
+        by_key[_key(part)].append(part)
     names: dict[Bnode, Bnode] = {}
     used: set[str] = set()
     for part in _parts(old):
         used.update(node.value for quad in part for node in nodes_of(quad))
-        candidates = alike[_key(part)]
+        candidates = by_key[_key(part)]
         for at, candidate in enumerate(candidates):
             found = mapping(candidate, part, max_steps=max_steps)
             if found is not None:
@@ -87,7 +89,7 @@ def _parts(quads: Iterable[Quad]) -> list[list[Quad]]:
 
 
 def _key(part: list[Quad]) -> Hashable:
-    """Return a key that is equal for isomorphic parts: their quads without labels."""
+    """Return a key that is equal for isomorphic parts: the quads without their labels."""
     names: dict[Bnode, Bnode] = defaultdict(lambda: _ANY)
     return frozenset(Counter(renamed(quad, names) for quad in part).items())
 
@@ -97,13 +99,13 @@ def nodes_of(quad: Quad) -> Iterator[Bnode]:
 
     Triple terms can be nested deeply, so recursion is not used.
     """
-    waiting: list[Term | None] = [quad.graph, quad.object, quad.predicate, quad.subject]
-    while waiting:
-        term = waiting.pop()
+    pending: list[Term | None] = [quad.graph, quad.object, quad.predicate, quad.subject]
+    while pending:
+        term = pending.pop()
         if isinstance(term, Bnode):
             yield term
         elif isinstance(term, TripleTerm):
-            waiting += (term.object, term.predicate, term.subject)
+            pending += (term.object, term.predicate, term.subject)
 
 
 def renamed(quad: Quad, names: Mapping[Bnode, Bnode]) -> Quad:

@@ -1,8 +1,9 @@
 """Canonical blank node labels: RDFC-1.0 with SHA-256.
 
 In: quads. Out: canonical N-Quads, equal for datasets that are the same up to blank node labels.
-Cost: near linear if the quads of each blank node identify it, exponential in the worst case. So the
-work is limited, and Ctrl-C stops it. Existing libraries support neither, so they are not used.
+Cost: near linear if the quads of each blank node identify it, exponential in the worst case. The
+work is therefore limited, and Ctrl-C stops it. Existing libraries support neither, so they are not
+used.
 Method: https://www.w3.org/TR/rdf-canon/, section 4; names in comments refer to its steps.
 """
 
@@ -29,18 +30,18 @@ Walk = Generator[tuple[str, Issued], tuple[str, Issued] | None, tuple[str, Issue
 def canonical(
     quads: Iterable[Quad], *, max_steps: int = MAX_STEPS, message_index: int | None = None
 ) -> str:
-    """Return a dataset as canonical N-Quads: sorted lines, with blank nodes labelled c14n0 and so on.
+    """Return a dataset as canonical N-Quads: sorted lines with the labels c14n0, c14n1 and so on.
 
     Language tags are kept as written: `@en` and `@EN` differ, as in `isomorphic`.
 
     Args:
         quads: The dataset; order and repetitions are ignored.
         max_steps: Maximum number of visited quads.
-        message_index: The message in its log, for errors.
+        message_index: Index of the message in its log, for errors.
 
     Raises:
-        EncodeError: For generalized quads and blank nodes in triple terms, which RDFC-1.0 does not
-            support.
+        EncodeError: If there are generalized quads or blank nodes in triple terms, which RDFC-1.0
+            does not support.
         LimitError: If the labels need more than `max_steps`.
     """
     dataset = set(quads)
@@ -56,7 +57,7 @@ def canonical_labels(
     Args:
         quads: The dataset; order and repetitions are ignored.
         max_steps: Maximum number of visited quads.
-        message_index: The message in its log, for errors.
+        message_index: Index of the message in its log, for errors.
 
     Raises:
         EncodeError, LimitError: As in `canonical`.
@@ -71,13 +72,13 @@ def canonical_labels(
 
 
 def _unsupported(quad: Quad) -> str | None:
-    """Return the reason why RDFC-1.0 does not support a quad, or None if it does."""
+    """Return why RDFC-1.0 does not support a quad, or None if it does."""
     standard = isinstance(quad.subject, (Iri, Bnode)) and isinstance(quad.predicate, Iri)
     if not standard or not isinstance(quad.graph, (Iri, Bnode, type(None))):
         return "does not support generalized quads"
-    waiting: list[Term] = [quad.object]
-    while waiting:
-        term = waiting.pop()
+    pending: list[Term] = [quad.object]
+    while pending:
+        term = pending.pop()
         if isinstance(term, TripleTerm):
             if not isinstance(term.predicate, Iri) or isinstance(
                 term.subject, (Literal, TripleTerm)
@@ -85,7 +86,7 @@ def _unsupported(quad: Quad) -> str | None:
                 return "does not support generalized triple terms"
             if isinstance(term.subject, Bnode) or isinstance(term.object, Bnode):
                 return "does not support blank nodes in triple terms"
-            waiting.append(term.object)
+            pending.append(term.object)
     return None
 
 
@@ -135,7 +136,7 @@ class _CanonicalizationState:
         return _hash("".join(lines))
 
     def _run(self, label: str, issuer: Issued) -> tuple[str, Issued]:
-        """Hash N-Degree Quads. Uses an explicit stack, as the depth can reach the number of nodes."""
+        """Hash N-Degree Quads, with an explicit stack: the depth can reach the number of nodes."""
         stack = [self._n_degree(label, issuer)]
         result: tuple[str, Issued] | None = None
         while True:

@@ -18,9 +18,10 @@ MAX_STEPS = 20_000_000
 
 
 def isomorphic(a: Iterable[Quad], b: Iterable[Quad], *, max_steps: int = MAX_STEPS) -> bool:
-    """Return whether two datasets are equal up to blank node labels. Order and repetitions are ignored.
+    """Return whether two datasets are equal up to blank node labels.
 
-    Literals are equal if their text is equal, including the case of language tags.
+    Order and repetitions are ignored. Literals are equal if their text is equal, including the case
+    of language tags.
 
     Args:
         a: The quads of one dataset.

@@ -1,7 +1,9 @@
 """The registry of formats: by name, alias, suffix, media type or content.
 
-In: a name, a path, or a log's first bytes. Out: a `Format`. Each format is also an attribute: `formats.nq`.
-Cost: the declaration of a format is loaded on first use; plug-ins are imported if no built-in format matches.
+In: a name, a path, or a log's first bytes. Out: a `Format`. Each format is also an attribute:
+`formats.nq`.
+Cost: the declaration of a format is loaded on first use; plug-ins are imported only if no built-in
+format matches.
 Law: plug-ins (entry point group `rdfm.formats`, or `register`) never replace a built-in format.
 """
 
@@ -76,8 +78,9 @@ def _built_in(name: str) -> Format:
 def _entry_points() -> tuple[dict[str, Format], dict[str, str]]:
     """The plug-ins of installed packages, and the errors of those that do not load, by entry point.
 
-    The first plug-in with a name wins; none replaces a built-in format. One that cannot be loaded is ignored with a warning,
-    since another format may be meant.
+    If several plug-ins have the same name, the first one wins. No plug-in replaces a built-in
+    format. A plug-in that cannot be loaded is skipped with a warning, because the user may need a
+    different format.
     """
     from importlib.metadata import entry_points
 
@@ -122,7 +125,8 @@ def _each() -> Iterator[Format]:
     """Yield built-in formats first, so that plug-ins are imported only if needed."""
     for name in _BUILT_IN:
         yield _built_in(name)
-    plug_ins = _entry_points()[0]  # first, since modules may register formats when imported
+    # Loaded first, because importing a module may register formats.
+    plug_ins = _entry_points()[0]
     yield from (plug_ins | _registered).values()
 
 
@@ -158,7 +162,8 @@ def register(format: Format) -> None:
         format: The format.
 
     Raises:
-        OptionError: If the name or an alias belongs to a built-in format, or the name of an option is reserved.
+        OptionError: If the name or an alias belongs to a built-in format, or the name of an option
+            is reserved.
         TypeError: If it is not a `Format`.
     """
     format = _checked(format)
@@ -170,7 +175,7 @@ def register(format: Format) -> None:
 
 
 def unregister(name: str) -> None:
-    """Undo `register`; other names are ignored."""
+    """Undo `register`. Other names are ignored."""
     _registered.pop(name, None)
 
 
@@ -178,20 +183,18 @@ def find(name: str) -> Format:
     """Return the format with a name, alias, suffix or media type.
 
     Args:
-        name: Such as `nq`, `N-Quads`, `.nq` or `application/n-quads`.
+        name: A name such as `nq`, `N-Quads`, `.nq` or `application/n-quads`.
 
     Raises:
-        UnknownFormatError: If no format has that name, or its plug-in cannot be loaded; the text lists the names or gives
-            the reason.
+        UnknownFormatError: If no format has that name, or its plug-in cannot be loaded; the text
+            lists the names or gives the reason.
 
     Example:
         >>> find("turtle").name
         'ttl'
     """
     if not isinstance(name, str):
-        raise UnknownFormatError(
-            f"the name of a format must be a string such as 'nq', not {name!r}"
-        )
+        raise UnknownFormatError(f"a format name must be a string such as 'nq', not {name!r}")
     wanted = _key(name)
     if wanted in _BUILT_IN:
         return _built_in(wanted)
@@ -203,7 +206,7 @@ def find(name: str) -> Format:
 
 
 def _advice(wanted: str) -> str:
-    """The formats that an unknown name may mean, or all formats."""
+    """The formats that an unknown name may refer to, or all formats."""
     from difflib import get_close_matches  # costly to import
 
     keys = {key: spec for spec in specs() for key in _keys(spec)}
@@ -217,7 +220,7 @@ def _advice(wanted: str) -> str:
 
 
 def by_path(path: str) -> Format | None:
-    """Return the format of a file name or URL by its suffix, ignoring a suffix of compression."""
+    """Return the format of a file name or URL by its suffix, ignoring a compression suffix."""
     name = _file_name(path).lower()
     for suffix in COMPRESSION_SUFFIXES:
         if name.endswith(suffix):
@@ -236,7 +239,7 @@ def by_content(head: bytes) -> Format | None:
 
 
 def by_clear_content(head: bytes) -> Format | None:
-    """Return the built-in format that the available bytes of a log identify, whatever follows."""
+    """Return the built-in format that the available bytes identify, regardless of what follows."""
     return next((format for format in built_in() if _shows(format.spec, head, False)), None)
 
 
@@ -249,7 +252,7 @@ def _shows(spec: FormatSpec, head: bytes, complete: bool) -> bool:
     except Exception as error:
         if spec.name in _BUILT_IN:
             raise
-        _warn(f"detecting the format '{spec.name}' fails: {type(error).__name__}: {error}")
+        _warn(f"the format '{spec.name}' cannot be detected: {type(error).__name__}: {error}")
         return False
 
 
@@ -262,7 +265,7 @@ def _file_name(path: str) -> str:
 
 
 def _key(name: str) -> str:
-    """A normalized name: lower case, without media type parameters and without the dot of a suffix."""
+    """A normalized name: lower case, without media type parameters or a leading dot."""
     return name.split(";")[0].strip().lower().removeprefix(".").replace("_", "-")
 
 

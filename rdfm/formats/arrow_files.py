@@ -1,4 +1,4 @@
-"""Arrow IPC with a row for each message or quad: files (`.arrow`, `.feather`) and streams (`.arrows`)."""
+"""Arrow IPC with one row per message or quad: files (`.arrow`, `.feather`), streams (`.arrows`)."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _FILE_HEAD = 8
 _STREAM = OptionSpec(
     "stream",
     "switch",
-    "Write an Arrow stream instead of a file, as for names that end with .arrows.",
+    "Write an Arrow stream instead of a file. This is the default for file names that end in .arrows.",
     default=False,
     group="Parquet and Arrow",
 )
 _STREAM_MAGIC = b"\xff\xff\xff\xff"
-# The end of a stream; before Arrow 0.15 without the first four bytes.
+# End marks of a stream. Before Arrow 0.15, they did not have the first four bytes.
 _ENDS = (b"\xff\xff\xff\xff\x00\x00\x00\x00", b"\x00\x00\x00\x00")
 
 
 class ArrowDecoder(RowDecoder):
-    """Decodes Arrow files and streams of rows; options as keywords, see `spec.reads`."""
+    """Decodes Arrow files and streams. Options are keyword arguments; see `spec.reads`."""
 
     format = "arrow"
 
@@ -62,11 +62,11 @@ class ArrowDecoder(RowDecoder):
         if head.startswith(_MAGIC) and file.read() == _MAGIC:
             yield from self._file_rows(file, size)
             return
-        # A truncated file is a stream after its first bytes.
+        # After its first bytes, a truncated file has the structure of a stream.
         if head.startswith(_MAGIC):
             file.seek(_FILE_HEAD)
             yield from self._stream_rows(file)
-            raise self._cut("footer")
+            raise self._truncated("footer")
         file.seek(0)
         yield from self._stream_rows(file)
         self._check_end(file)
@@ -82,7 +82,7 @@ class ArrowDecoder(RowDecoder):
         for number in range(count):
             next(checked, None)
             if passed is not file:
-                # The position, for progress.
+                # The position of the file is reported as progress.
                 file.seek(size * (number + 1) // count)
             yield _valid(rows.get_batch(number).select(columns))
 
@@ -104,7 +104,7 @@ class ArrowDecoder(RowDecoder):
         at = file.tell()
         file.seek(max(at - len(_ENDS[0]), 0))
         if not file.read(len(_ENDS[0])).endswith(_ENDS):
-            raise self._cut("end mark")
+            raise self._truncated("end mark")
         file.seek(at)
         if file.read(1):
             raise DecodeError(
@@ -113,7 +113,7 @@ class ArrowDecoder(RowDecoder):
                 offset=at,
             )
 
-    def _cut(self, missing: str) -> TruncatedError:
+    def _truncated(self, missing: str) -> TruncatedError:
         return TruncatedError(
             f"the rows end without a {missing}; the file is truncated, so obtain a complete copy",
             format=self.format,
@@ -122,10 +122,11 @@ class ArrowDecoder(RowDecoder):
 
 
 def _file_for_pyarrow(file: BinaryIO, size: int) -> Any:
-    """A file for pyarrow, which reads the footer in a separate thread.
+    """Return a file for pyarrow, which reads the footer in a separate thread.
 
-    That thread may keep the file open a little longer. If the process ends meanwhile and the file is a Python object,
-    the process aborts. So a small file is passed as memory; for a large one, the thread ends before reading is complete.
+    That thread may use the file a little longer than the caller. If the process exits during that
+    time and the file is a Python object, the process aborts. Small files are therefore passed as
+    memory. For a large file, the thread ends before reading is complete.
     """
     import pyarrow as pa
 
@@ -139,18 +140,18 @@ def _file_for_pyarrow(file: BinaryIO, size: int) -> Any:
 
 
 def _valid(rows: Any) -> Any:
-    """Return the rows after checking that their offsets are within the data, which nothing else checks."""
+    """Check that the offsets of rows are within the data, and return the rows."""
     rows.validate(full=True)
     return rows
 
 
 class ArrowEncoder(RowEncoder):
-    """Encodes Arrow files or streams of rows; options as keywords, see `spec.writes`."""
+    """Encodes Arrow files or streams. Options are keyword arguments; see `spec.writes`."""
 
     format = "arrow"
 
     def __init__(self, *, stream: bool = False, **options: Any) -> None:
-        """Take whether to write a stream, and the options of every format of rows."""
+        """Create an encoder. `stream` selects an Arrow stream; for other options, see `RowEncoder`."""
         self._stream = stream
         super().__init__(**options)
 

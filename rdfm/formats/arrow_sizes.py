@@ -1,7 +1,8 @@
-"""Decoded sizes of Arrow's messages: dictionaries and record batches, whose buffers may be compressed.
+"""Checks the decoded sizes of Arrow dictionaries and record batches, which may be compressed.
 
-In: the file, and the offset of a message. Out: an error if its buffers would decode to too many bytes.
-Cost: the metadata of a message, and eight bytes for each of its buffers if they are compressed.
+In: the file, and the offset of a message. Out: an error if its buffers would decode to too many
+bytes.
+Cost: reads the metadata of each message and, if its buffers are compressed, eight bytes of each.
 Law: nothing is decompressed before its declared size is checked.
 """
 
@@ -16,15 +17,16 @@ from rdfm.errors import DecodeError, LimitError, Remedy
 
 __all__ = ["ArrowSizeChecker"]
 
-# Limit for the decoded bytes of a record batch and the dictionaries, as a multiple of the message limit.
+# Limit for the decoded bytes of a record batch and the dictionaries, as a multiple of the message
+# limit.
 BATCHES = 4
 _CONTINUED = b"\xff\xff\xff\xff"
 _MAGIC = b"ARROW1"
-_DICTIONARY, _RECORDS = 2, 3  # kinds of messages
+_DICTIONARY, _RECORDS = 2, 3  # message kinds
 _MAX_METADATA = 64 << 20
-# More bytes than a file has.
+# Larger than any file.
 _END = 1 << 60
-# The metadata key for the compression of the buffers before Arrow 1.0.
+# The metadata key for buffer compression before Arrow 1.0.
 _BEFORE_1_0 = b"ARROW:experimental_compression"
 
 
@@ -103,7 +105,7 @@ class ArrowSizeChecker:
         return dictionaries, batches
 
     def _check(self, offset: int) -> tuple[int | None, int]:
-        """Check a message; return the offset of the next one, or None at the end, and its kind."""
+        """Check a message. Return the offset of the next one (None at the end), and the kind."""
         head = self._read(offset, 8)
         prefix = 8 if head.startswith(_CONTINUED) else 4
         if len(head) < prefix:
@@ -124,7 +126,7 @@ class ArrowSizeChecker:
         elif found is not None and kind == _DICTIONARY:
             number, data = found.field_int64(0), found.table(1)
             decoded = 0 if data is None else self._decoded(data, body, before_1_0)
-            if found.byte(2):  # more entries
+            if found.byte(2):  # a delta, which adds entries
                 decoded += self._dictionaries.get(number, 0)
             self._dictionaries[number] = decoded
             self._limit(0)
@@ -154,7 +156,7 @@ class ArrowSizeChecker:
 
 
 class _FlatbufferTable:
-    """A table of a flatbuffer."""
+    """A FlatBuffers table."""
 
     def __init__(self, data: bytes, at: int) -> None:
         self._data = data
@@ -173,7 +175,7 @@ class _FlatbufferTable:
         return value
 
     def _field(self, number: int) -> int | None:
-        """Return the offset of a field; None if it has its default."""
+        """Return the offset of a field; None if it has its default value."""
         entry = 4 + 2 * number
         if entry + 2 > self._size:
             return None
@@ -196,7 +198,7 @@ class _FlatbufferTable:
         return None if at is None else _FlatbufferTable(self._data, at + self._unpack("<I", at))
 
     def vector(self, number: int, size: int) -> range:
-        """Return the offsets of the structs of a vector."""
+        """Return the offsets of the structs in a vector."""
         at = self._field(number)
         if at is None:
             return range(0)

@@ -1,8 +1,9 @@
-"""The class of formats and the interfaces of codecs: `Format`, `Decoder`, `Encoder`.
+"""The `Format` class, and the codec interfaces `Decoder` and `Encoder`.
 
-In: a spec, and functions that create codecs. Out: codecs with checked options, and decoding and encoding in memory.
-Law: native formats and those written in Python have the same interface; `DecoderLike` and `EncoderLike` contain
-everything that a driver calls.
+In: a spec, and functions that create codecs. Out: codecs with checked options, and decoding and
+encoding in memory.
+Law: native formats and those written in Python have the same interface; `DecoderLike` and
+`EncoderLike` contain everything that a driver calls.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class Opening(NamedTuple):
     """How a log is opened for reading, in addition to the options of its format.
 
     Attributes:
-        parts: Which messages may be returned in parts (batches that `continue`): "never", those with several "frames",
-            or "always".
+        parts: Which messages may be returned in parts (batches that `continue`): "never", "frames"
+            (messages with several frames) or "always".
         split: Start, stop (or None) and dialect (or None) of the part of the log to read.
         first_index: The index of the first message, if known.
         checks_marks: Whether to look for wrong restart marks.
@@ -53,10 +54,10 @@ class Opening(NamedTuple):
 
 
 class DecoderLike(Protocol):
-    """Bytes to batches."""
+    """Decodes bytes to batches."""
 
     def feed(self, piece: bytes, /) -> None:
-        """Take a piece of the log, cut anywhere. Never fails and decodes nothing."""
+        """Accept a piece of the log, cut anywhere. This never fails, and decodes nothing."""
 
     def finish(self) -> None:
         """Mark the end of the log. Further calls have no effect."""
@@ -69,7 +70,7 @@ class DecoderLike(Protocol):
         """
 
     def skip_message(self) -> bytes | None:
-        """Skip to the next delimiter after an error; None if more input is needed before another call."""
+        """Skip to the next delimiter after an error. Return None if more input is needed first."""
 
     def reset(self) -> None:
         """Prepare for another log with the same options."""
@@ -84,8 +85,8 @@ class DecoderLike(Protocol):
             stop_bytes: Stop when the batches take more memory than this, in bytes.
 
         Returns:
-            Its batches, and whether they are complete. If not, `next_batch` continues: it raises the error that follows
-            them, or returns the next batch after a stop.
+            Its batches, and whether they are complete. If not, `next_batch` continues: it raises
+            the error that follows them, or returns the next batch after a stop.
         """
 
     def header(self) -> Mapping[str, Any]:
@@ -97,7 +98,7 @@ class DecoderLike(Protocol):
 
 
 class EncoderLike(Protocol):
-    """Batches to bytes."""
+    """Encodes batches as bytes."""
 
     def encode(self, batch: Any, /, source: str | None = None) -> bytes:
         """Return the bytes of a batch.
@@ -120,15 +121,18 @@ class EncoderLike(Protocol):
         """Return the numbers of dropped items so far, by name."""
 
     def notes(self) -> list[str]:
-        """Return notes for readers of the log, each a sentence."""
+        """Return notes for readers of the log, one sentence each."""
 
 
 class Decoder(ABC):
-    """The base of decoders written in Python: `feed`, `finish`, `next_batch` and `reset` are needed."""
+    """Base class of decoders written in Python.
+
+    Subclasses must define `feed`, `finish`, `next_batch` and `reset`.
+    """
 
     @abstractmethod
     def feed(self, piece: bytes, /) -> None:
-        """Take a piece of the log, cut anywhere. Never fails and decodes nothing."""
+        """Accept a piece of the log, cut anywhere. This never fails, and decodes nothing."""
 
     @abstractmethod
     def finish(self) -> None:
@@ -158,7 +162,7 @@ class Decoder(ABC):
     def decode_log(
         self, log: bytes, /, stop_bytes: int | None = None
     ) -> tuple[Sequence[AnyBatch], bool]:
-        """Decode another log that is completely in memory: `reset`, `feed`, `finish`, and return its batches."""
+        """Decode another log that is completely in memory, and return its batches."""
         self.reset()
         self.feed(log)
         self.finish()
@@ -180,26 +184,29 @@ class Decoder(ABC):
 
     @property
     def done(self) -> bool:
-        """Return False, since such formats have no splits."""
+        """Return False, since formats written in Python have no splits."""
         return False
 
 
 class FileDecoder(Decoder):
-    """The base of decoders that read a log from its end (`FormatSpec.whole_file`).
+    """Base class of decoders that read a log from its end (`FormatSpec.whole_file`).
 
     Attributes:
-        position: The approximate byte of the file after the returned messages.
+        position: The approximate position in the file after the returned messages, in bytes.
     """
 
     position: int = 0
 
     @abstractmethod
     def feed_file(self, file: BinaryIO) -> None:
-        """Take the log as a seekable file, which must stay open."""
+        """Use a seekable file as the log. It must stay open."""
 
 
 class Encoder(ABC):
-    """The base of encoders written in Python: `encode` and `finish` are needed."""
+    """Base class of encoders written in Python.
+
+    Subclasses must define `encode`, `finish` and `reset`.
+    """
 
     @abstractmethod
     def encode(self, batch: Any, /, source: str | None = None) -> bytes:
@@ -222,7 +229,7 @@ class Encoder(ABC):
         return {}
 
     def notes(self) -> list[str]:
-        """Return notes for readers of the log, each a sentence; empty by default."""
+        """Return notes for readers of the log, one sentence each; empty by default."""
         return []
 
 
@@ -230,7 +237,7 @@ class Format:
     r"""A format: its description, its codecs, and functions for logs in memory.
 
     Attributes:
-        spec: Its description.
+        spec: The description of the format.
         name: The name used everywhere, such as `nq`.
         is_slow: Whether encoding takes longer than decoding, so that batches wait for it.
 
@@ -249,7 +256,9 @@ class Format:
         decoder: Callable[..., DecoderLike] | None,
         encoder: Callable[..., EncoderLike] | None,
     ) -> None:
-        """Create a format from its spec and functions that create codecs, such as classes, with options as keywords.
+        """Create a format from its spec, and from functions or classes that create its codecs.
+
+        They are called with options as keyword arguments.
 
         Args:
             spec: The description of the format.
@@ -263,12 +272,12 @@ class Format:
 
     @property
     def is_read(self) -> bool:
-        """Whether it can be read."""
+        """Whether the format can be read."""
         return self._decoder is not None
 
     @property
     def is_written(self) -> bool:
-        """Whether it can be written."""
+        """Whether the format can be written."""
         return self._encoder is not None
 
     def Decoder(self, **options: Any) -> DecoderLike:
@@ -319,19 +328,19 @@ class Format:
         return self._encoder(**values)
 
     def decode(self, data: bytes, **options: Any) -> Any:
-        """Decode a complete log in memory; for files use `rdfm.open_log`.
+        """Decode a complete log in memory. For files, use `rdfm.open_log`.
 
         Args:
             data: The decompressed log.
             **options: Options of `spec.reads`.
 
         Returns:
-            A `MessageBatch`, or the type of batch for the log's kind.
+            A `MessageBatch`, or another batch type for logs of another kind.
 
         Raises:
             DecodeError: If `data` is invalid; no messages are returned.
-            LimitError: If a message is larger than `max_message_bytes` (in decoded bytes), or all messages are too large
-                for one batch.
+            LimitError: If a message is larger than `max_message_bytes` (in decoded bytes), or all
+                messages are too large for one batch.
             MissingExtraError: If the format needs a package that is not installed.
             OptionError: If an option is unknown or its value is invalid.
         """
@@ -347,7 +356,7 @@ class Format:
         return batches[0] if len(batches) == 1 else _joined(batches, batches[0].kind)
 
     def encode(self, batch: AnyBatch, **options: Any) -> bytes:
-        """Encode a batch as a complete log; for files use `rdfm.create_log`.
+        """Encode a batch as a complete log. For files, use `rdfm.create_log`.
 
         Args:
             batch: The messages.
@@ -361,7 +370,7 @@ class Format:
         return encode_all(self.encoder(options), batch)
 
     def __repr__(self) -> str:
-        """As in `<Format nq: N-Quads>`."""
+        """Return text such as `<Format nq: N-Quads>`."""
         return f"<Format {self.name}: {self.spec.title}>"
 
 
@@ -374,7 +383,7 @@ def _joined(batches: Sequence[AnyBatch], kind: str) -> AnyBatch:
 
 
 def encode_view(encoder: Any) -> Callable[..., Any]:
-    """Return the method `encode` of an encoder, without a copy of the bytes if the encoder is native."""
+    """Return the `encode` method of an encoder. Native encoders return bytes without a copy."""
     method: Callable[..., Any] = getattr(encoder, "encode_view", encoder.encode)
     return method
 

@@ -1,4 +1,4 @@
-"""The formats of the core as `Format` objects.
+"""The formats of the Rust core as `Format` objects.
 
 In: declarations of the core. Out: formats whose codecs are in the core.
 """
@@ -22,7 +22,7 @@ class NativeFormat(Format):
     """A format of the core."""
 
     def _make_decoder(self, values: dict[str, Any], opening: Opening) -> DecoderLike:
-        """Create the core's decoder. Remote contexts come from a loader that is passed in addition to the options."""
+        """Create a decoder of the core. Remote contexts come from a separate loader."""
         loader = None
         if sources := {name: values.pop(name) for name in _LOADER if name in values}:
             from rdfm.storage.contexts import ContextLoader  # costly to import
@@ -47,7 +47,7 @@ def native(name: str) -> NativeFormat:
 
 
 def _frozen(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a spec, with lists as tuples."""
+    """The fields of a spec, with lists converted to tuples."""
     return {
         name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
     }

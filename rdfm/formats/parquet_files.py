@@ -1,4 +1,4 @@
-"""Parquet files with a row for each message or quad (`.parquet`); read and written by pyarrow."""
+"""Parquet files (`.parquet`) with one row per message or quad, read and written with pyarrow."""
 
 from __future__ import annotations
 
@@ -25,28 +25,29 @@ from rdfm.formats.spec import FormatSpec
 __all__ = ["FORMAT", "ParquetDecoder", "ParquetEncoder"]
 
 _BUFFER_BYTES = 1 << 20
-# Each column of each row group gets its own Zstandard context, which takes 40 µs. For results with many variables that
-# is two thirds of the time. Snappy needs no context.
+# Each column of each row group gets its own Zstandard context, which takes 40 µs. For results with
+# many variables, this is two thirds of the time. Wider files are therefore compressed with Snappy,
+# which does not need a context.
 WIDE_COLUMNS = 1024
 
 
 class ParquetDecoder(RowDecoder):
-    """Decodes Parquet files of rows; options as keywords, see `spec.reads`."""
+    """Decodes Parquet files. Options are keyword arguments; see `spec.reads`."""
 
     format = "parquet"
 
     def _open(self, file: BinaryIO) -> Iterator[Any]:
         from pyarrow import parquet
 
-        # Without read-ahead a row group is read on demand, however large it is.
+        # Without read-ahead, a row group is read on demand, however large it is.
         rows = parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER_BYTES)
         columns = self._wanted(rows.schema_arrow)
         self._rows = rows.metadata.num_rows
-        most = _rows_at_once(rows.metadata, READ_ROWS[self._of])
+        most = _rows_at_once(rows.metadata, READ_ROWS[self._row_kind])
         start = 0
         for plan in plans(file, rows.metadata, columns, self._max_bytes):
             batches = rows.iter_batches(
-                batch_size=min(READ_ROWS[self._of], plan.rows) if plan.rows else most,
+                batch_size=min(READ_ROWS[self._row_kind], plan.rows) if plan.rows else most,
                 row_groups=plan.groups,
                 columns=columns,
                 use_threads=False,
@@ -62,12 +63,12 @@ class ParquetDecoder(RowDecoder):
             f"row {row} has more than {self._max_bytes} bytes",
             remedies=[Remedy("read", "max_message_bytes", None, "if the source is trusted")],
             format=self.format,
-            message_index=self._index if self._of == "quads" else row,
+            message_index=self._index if self._row_kind == "quads" else row,
         )
 
 
 def _before(batches: Iterator[Any], row: int) -> Iterator[Any]:
-    """The batches before a row, which begins one; the batch of that row is not read."""
+    """Yield the batches before a row that begins a batch. That batch itself is not read."""
     given = 0
     while given < row:
         batch = next(batches)
@@ -76,14 +77,14 @@ def _before(batches: Iterator[Any], row: int) -> Iterator[Any]:
 
 
 def _rows_at_once(metadata: Any, most: int) -> int:
-    """The number of rows that take about `READ_BYTES`, if the file declares the size of its row groups."""
+    """The number of rows that take about `READ_BYTES`, if the file declares row group sizes."""
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     largest = max((group.total_byte_size / max(group.num_rows, 1) for group in groups), default=0)
     return max(1, min(most, int(READ_BYTES / max(largest, 1))))
 
 
 class ParquetEncoder(RowEncoder):
-    """Encodes Parquet files of rows; options as keywords, see `spec.writes`."""
+    """Encodes Parquet files. Options are keyword arguments; see `spec.writes`."""
 
     format = "parquet"
     counts_rows = False

@@ -1,7 +1,8 @@
 """Computes how many rows of a Parquet file can be decoded at once.
 
-In: the file, its metadata, the columns to read. Out: for groups of row groups, the rows of a batch and the first row
-that is too large. Cost: the page headers. Pages are decompressed only if a row group may decode to more than
+In: the file, its metadata, the columns to read. Out: for sets of row groups, the rows of a batch
+and the first row that is too large.
+Cost: reads the page headers. Pages are decompressed only if a row group may decode to more than
 `GROUP_BYTES`, beginning with those that can be larger than they appear.
 Law: a batch never decodes to more than `GROUP_BYTES`, whatever the file declares.
 """
@@ -19,17 +20,17 @@ __all__ = ["RowGroupPlan", "plans"]
 
 # A row group of at most this number of decoded bytes is read without inspecting its pages.
 GROUP_BYTES = 128 << 20
-# Decoded bytes of a batch of larger row groups, unless its rows are larger.
+# Maximum decoded bytes of a batch from a larger row group, unless a single row is larger.
 BATCH_BYTES = 32 << 20
 # Limit for the pages that are open at once, as a multiple of the message limit.
 PAGES = 4
 HEADER_BYTES = 1 << 12
 MAX_HEADER_BYTES = 16 << 20
-# Bytes of a value, except for text and types that declare a length.
+# Bytes per value, for types with a fixed width.
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}
 
 
-# More bytes than a file has.
+# Larger than any file.
 _END = 1 << 60
 _CODECS = {
     0: "none",
@@ -40,7 +41,8 @@ _CODECS = {
     7: "lz4_raw",
 }
 
-# Number of values, number of the compression, bytes, offset of the first data page, offset of the dictionary page.
+# Number of values, number of the compression codec, bytes, offset of the first data page, offset of
+# the dictionary page.
 _ColumnChunk = tuple[int, int, int, int, "int | None"]
 
 
@@ -48,9 +50,9 @@ class RowGroupPlan(NamedTuple):
     """Row groups that are read in the same way.
 
     Attributes:
-        groups: Their numbers.
+        groups: Numbers of the row groups.
         rows: Maximum number of rows of a batch; None for any number.
-        too_large: Number, within the row groups, of the first row that has too many bytes.
+        too_large: Number, counted within the row groups, of the first row that is too large.
     """
 
     groups: list[int]
@@ -82,7 +84,7 @@ def plans(
             group = _Group(file, metadata.schema, number, footer[number], leaves, max_message_bytes)
             bound = group.bound()
         except (DecodeError, LimitError):
-            # Rows before an error come first.
+            # Rows before an error are returned first.
             if small:
                 yield RowGroupPlan(small)
             raise
@@ -99,7 +101,11 @@ def plans(
 
 
 def _footer(file: BinaryIO) -> list[list[_ColumnChunk]]:
-    """Return the columns of each row group. pyarrow aborts the process if those of a broken file are inconsistent."""
+    """Return the columns of each row group.
+
+    They are parsed here, because pyarrow aborts the process if the columns of a broken file are
+    inconsistent.
+    """
     size = file.seek(0, io.SEEK_END)
     file.seek(max(size - 8, 0))
     length = int.from_bytes(file.read(4), "little")
@@ -231,7 +237,7 @@ class _Group:
                 column.scan_dictionary(self._page(compression, place))
 
     def plan(self) -> RowGroupPlan:
-        """Scan the rows, and return how to read them."""
+        """Scan the rows, and return a plan for reading them."""
         sums: list[int] = []
         too_large: int | None = None
         for column, compression in self._columns:
@@ -260,7 +266,7 @@ class _Group:
 
 
 class _broken:
-    """Converts errors of inconsistent pages to errors of the file."""
+    """Converts errors about inconsistent pages to decoding errors."""
 
     def __enter__(self) -> None:
         pass

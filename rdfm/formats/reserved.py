@@ -1,4 +1,4 @@
-"""Names that options of formats must not have, because stages and commands use them."""
+"""Option names that formats must not use, because stages and commands use them."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def refuse_reserved(spec: FormatSpec) -> None:
     """Check that no option of a format has a reserved name.
 
     Raises:
-        OptionError: If one has.
+        OptionError: If an option does.
     """
     for side in ("read", "write"):
         for name in spec.options(side):

@@ -1,10 +1,11 @@
-"""The common part of the formats of rows: messages as Arrow rows, read and written by pyarrow.
+"""The shared part of the row formats: messages as Arrow rows, read and written with pyarrow.
 
-In: files with a row per message, with a column of quads or operations, or with a row per quad. Out: batches, or the
-reverse; for results, which cannot be read back, rows with a column for each variable.
-Cost: a row group at a time; bytes that arrive in pieces are spooled, from 16 MiB on disk, since these formats are read
-from their end. Law: rows before an error are returned first; the division of messages into batches does not change the
-bytes.
+In: files with one row per message and a column of quads or operations, or with one row per quad.
+Out: batches. Encoders do the reverse. Results can only be written, with a column for each variable.
+Cost: memory for one row group. Bytes that arrive in pieces are spooled, on disk from 16 MiB, since
+these formats are read from their end.
+Law: rows before an error are returned first; the division of messages into batches does not change
+the bytes.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ __all__ = [
     "extra",
 ]
 
-# Like Jelly, rows can store everything that batches contain; limits and namespaces are the same options.
+# Like Jelly, rows can store everything that batches contain. Limits and namespaces have the same
+# options.
 _LIKE = native("jelly").spec
 CARRIES = _LIKE.carries
 READS = tuple(_LIKE.options("read")[name] for name in ("max_message_bytes", "max_depth"))
@@ -86,23 +88,24 @@ CONTINUABLE = ((ROWS.name, "quads"),)
 KINDS = ("messages", "patches", "results")
 WRITTEN_ONLY = ("results",)
 COLUMNS = ("source", "offset", "quads", "metadata")
-# The columns of rows of quads; when reading, the first and the last may be missing.
+# The columns of quad rows. When reading, the first and the last are optional.
 QUAD_COLUMNS = ("source", "message", "subject", "predicate", "object", "graph")
 NAMESPACES = "namespaces"
-# For each kind that can be read: its batch, and its columns, of which the first is required.
+# For each readable kind, the batch class and the columns. The first column is required.
 _READ: dict[str, tuple[Any, tuple[str, ...]]] = {
     "messages": (MessageBatch, ("quads", "metadata", NAMESPACES)),
     "patches": (PatchBatch, ("operations",)),
 }
 _RESULTS = (
-    "a table of results cannot be read, since nothing marks its values as terms; store results in a format for results, "
+    "a table of results cannot be read, because its values are not marked as terms; store results in a results format, "
     "such as results-thrift (.srt)"
 )
 SPOOLED_BYTES = 16 << 20
 READ_ROWS = {"messages": 1024, "patches": 1024, "quads": 8192}
 READ_BYTES = 32 << 20
 WRITE_ROWS = 1 << 16
-# A conversion has up to four row groups in memory. Row groups of 32 MiB make files about 8 % smaller.
+# A conversion has up to four row groups in memory. Row groups of 32 MiB make files about 8 %
+# smaller.
 WRITE_BYTES = 6 << 20
 
 
@@ -120,11 +123,11 @@ def extra(format: str) -> Any:
 
 
 class RowDecoder(FileDecoder):
-    """Reads files of rows. Subclasses open the files of a format.
+    """Reads files that consist of rows. Subclasses open the files of a format.
 
     Attributes:
         format: The format's name.
-        position: The approximate byte of the file after the returned rows.
+        position: The approximate position in the file after the returned rows, in bytes.
     """
 
     format: str
@@ -139,9 +142,10 @@ class RowDecoder(FileDecoder):
         """Set the limits.
 
         Args:
-            max_message_bytes: Maximum decoded size of a message; in Parquet also of a row of one column.
+            max_message_bytes: Maximum decoded size of a message. In Parquet, also of one column in
+                a row.
             max_depth: Maximum nesting depth of triple terms.
-            parts: Return a large message of several rows in parts.
+            parts: Return a large message that spans several rows in parts.
         """
         extra(self.format)
         self._parts = parts
@@ -157,16 +161,16 @@ class RowDecoder(FileDecoder):
         self._spool_error: OSError | None = None
         self._ended = False
         self._index = 0  # of the next message
-        self._row = 0  # of the next one
-        self._of = "messages"  # the kind of rows: "messages", "patches" or "quads"
+        self._row = 0  # number of the next row
+        self._row_kind = "messages"  # the kind of rows: "messages", "patches" or "quads"
         self.position = 0
         self._size = 0  # of the file
-        self._rows: int | None = None  # of the file, if it declares the number first
+        self._rows: int | None = None  # of the file, if it declares their number first
         self._batches: Iterator[AnyBatch] | None = None
         self._error: Exception | None = None
 
     def feed(self, piece: bytes, /) -> None:
-        """Take a piece of the log, cut anywhere."""
+        """Accept a piece of the log, cut anywhere."""
         if self._file is None:
             import tempfile  # costly to import
 
@@ -188,7 +192,7 @@ class RowDecoder(FileDecoder):
             self._close_spool()
 
     def feed_file(self, file: BinaryIO) -> None:
-        """Take the log as a seekable file, which must stay open."""
+        """Use a seekable file as the log. It must stay open."""
         self._file = file
 
     def finish(self) -> None:
@@ -212,7 +216,7 @@ class RowDecoder(FileDecoder):
             raise
 
     def record_batches(self) -> Iterator[Any]:
-        """Return the rows in pyarrow's record batches, with the columns of messages.
+        """Yield the rows as pyarrow record batches, with the columns of messages.
 
         Raises:
             DecodeError: If the file is invalid or lacks these columns.
@@ -245,18 +249,19 @@ class RowDecoder(FileDecoder):
         """The columns to read.
 
         Raises:
-            DecodeError: If there is no column of quads or operations and not all columns of rows of quads, or there are
-                both, or a column has another type.
+            DecodeError: If the file has neither a column of quads or operations nor all columns of
+                quad rows, if it has columns of both quads and operations, or if a column has
+                another type.
         """
         kind = "patches" if "operations" in schema.names else "messages"
         if kind == "messages" and "quads" not in schema.names:
             if all(name in schema.names for name in QUAD_COLUMNS[1:-1]):
-                return self._wanted_of_quads(schema)
+                return self._wanted_quad_columns(schema)
             found = _listed(schema)
             raise DecodeError(
                 "expected a column quads, a list of structs of subject, predicate, object and graph with terms as "
                 "N-Triples; or a column operations, whose structs also have op and name; or the columns message, "
-                f"subject, predicate and object of rows of quads; found {found}; {_RESULTS}",
+                f"subject, predicate and object of quad rows; found {found}; {_RESULTS}",
                 format=self.format,
             )
         if kind == "patches" and "quads" in schema.names:
@@ -265,7 +270,7 @@ class RowDecoder(FileDecoder):
                 format=self.format,
             )
         batch, columns = _READ[kind]
-        self._of = kind
+        self._row_kind = kind
         names = self._checked(schema, columns)
         pa = extra(self.format)
         none = [pa.array([], schema.field(name).type) for name in names]
@@ -287,9 +292,9 @@ class RowDecoder(FileDecoder):
             ) from error
         return names
 
-    def _wanted_of_quads(self, schema: Any) -> list[str]:
-        """The columns to read of rows of quads."""
-        self._of = "quads"
+    def _wanted_quad_columns(self, schema: Any) -> list[str]:
+        """The columns to read from quad rows."""
+        self._row_kind = "quads"
         names = self._checked(schema, QUAD_COLUMNS)
         pa = extra(self.format)
         none = [pa.array([], schema.field(name).type) for name in names]
@@ -297,14 +302,14 @@ class RowDecoder(FileDecoder):
             MessageBatch.from_arrow(pa.RecordBatch.from_arrays(none, names))
         except TypeError as error:
             raise DecodeError(
-                f"expected rows of quads, with a column message of integers and terms as N-Triples or structs: {error}; "
+                f"expected quad rows, with an integer column message and terms as N-Triples or structs: {error}; "
                 f"found {_listed(schema)}",
                 format=self.format,
             ) from error
         return names
 
     def _checked(self, schema: Any, columns: tuple[str, ...]) -> list[str]:
-        """The existing columns among these.
+        """Those of the given columns that exist.
 
         Raises:
             DecodeError: If one occurs twice.
@@ -321,7 +326,7 @@ class RowDecoder(FileDecoder):
             max_depth=self._max_depth, max_message_bytes=self._max_bytes, parts=self._parts
         )
         for rows in self.record_batches():
-            if self._of == "quads":
+            if self._row_kind == "quads":
                 yield from self._read_quads(quads, rows)
                 continue
             start, given = self.position, 0
@@ -336,12 +341,12 @@ class RowDecoder(FileDecoder):
                     self.position = self._position_after(start, given, rows.num_rows)
                     yield batch
             self._index = self._row = self._row + rows.num_rows
-        if self._of == "quads":
+        if self._row_kind == "quads":
             quads.finish()
             yield from self._read_quads(quads)
 
     def _read_quads(self, quads: QuadRows, rows: Any = None) -> Iterator[AnyBatch]:
-        """The messages that these rows of quads complete, or the remaining ones without rows."""
+        """Yield the messages that quad rows complete or, without rows, the remaining messages."""
         start, count = self.position, 0 if rows is None else rows.num_rows
         with _named(self.format):
             if rows is not None:
@@ -357,7 +362,7 @@ class RowDecoder(FileDecoder):
             self._row += count
 
     def _position_after(self, start: int, given: int, count: int) -> int:
-        """The approximate byte after the first `given` of the last `count` rows, which begin at `start`."""
+        """The approximate byte after `given` of the last `count` rows, which begin at `start`."""
         if self._rows:
             return self._size * (self._row + given) // self._rows
         end = self._size if self._file is None else self._file.tell()
@@ -378,7 +383,7 @@ def _check_names(type: Any) -> None:
 
 
 class _named:
-    """Adds the format and the message to errors of rows."""
+    """Adds the format and the message to errors about rows."""
 
     def __init__(self, format: str) -> None:
         self._format = format
@@ -398,7 +403,7 @@ class _named:
 
 
 class _Sink(io.RawIOBase):
-    """A file in memory whose bytes can be taken."""
+    """An in-memory file. `take` returns and removes the bytes written so far."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -422,7 +427,7 @@ class _Sink(io.RawIOBase):
 
 
 class RowEncoder(Encoder):
-    """Writes files of rows. Subclasses create the files of a format.
+    """Writes files that consist of rows. Subclasses create the files of a format.
 
     Attributes:
         format: The format's name.
@@ -441,23 +446,23 @@ class RowEncoder(Encoder):
         rows: str = "messages",
         terms: str = "ntriples",
     ) -> None:
-        """Take the options of the format.
+        """Create an encoder with the options of the format.
 
         Args:
-            namespaces: Whether to write a column of namespaces. By default there is one if the first message has any.
-            flat: Write all messages as one, with their blank nodes kept apart.
-            max_message_bytes: Maximum size of the message of `flat`, in decoded bytes, if rows are messages.
+            namespaces: Whether to write a column of namespaces. By default there is one if the
+                first message has any.
+            flat: Write all messages as one, keeping their blank nodes distinct.
+            max_message_bytes: With `flat`, maximum size of the message in decoded bytes, if rows
+                are messages.
             rows: The unit of a row: "messages" or "quads".
             terms: The form of terms: "ntriples" or "structs".
 
         Raises:
-            OptionError: If namespaces are requested for rows of quads.
+            OptionError: If namespaces are requested for quad rows.
         """
         extra(self.format)
         if rows == "quads" and namespaces:
-            raise OptionError(
-                "namespaces applies to rows of messages; rows of quads have no namespaces"
-            )
+            raise OptionError("namespaces applies to message rows; quad rows have no namespaces")
         self._quads = rows == "quads"
         self._terms = terms
         self._namespaces_option = namespaces
@@ -474,7 +479,7 @@ class RowEncoder(Encoder):
         self._namespaces = False
         self._lost: dict[str, str] = {}
         self._dropped = 0
-        self._table: list[Any] | None = None  # rows with other columns than those of messages
+        self._table: list[Any] | None = None  # rows of a table that does not contain messages
         self._table_rows = self._table_bytes = 0
         most = self._max_message_bytes
         self._regrouper = (
@@ -483,14 +488,14 @@ class RowEncoder(Encoder):
         self._source: str | None = None
 
     def encode(self, batch: AnyBatch, /, source: str | None = None) -> bytes:
-        """Return the bytes of a batch; rows are buffered first.
+        """Encode a batch, and return the bytes that are complete. Rows are buffered first.
 
         Args:
             batch: Messages, patches or results; a log has only one kind.
             source: The value of the column `source`: the log that they came from.
 
         Raises:
-            EncodeError: If the kind differs from earlier batches, or results are not a table.
+            EncodeError: If the kind differs from earlier batches, or results do not form a table.
         """
         self._source = source
         if self._regrouper is None:
@@ -503,7 +508,7 @@ class RowEncoder(Encoder):
         return b"".join(self._pool.take())
 
     def use_thread(self) -> None:
-        """Write row groups in a thread, while the next ones are created; call it before `encode`."""
+        """Write row groups in a background thread. This must be called before `encode`."""
         self._pool = Pool("rdfm-rows", 1)
 
     def close(self) -> None:
@@ -538,8 +543,8 @@ class RowEncoder(Encoder):
         if coalescer.dropped()[2]:
             raise self._refused(
                 batch,
-                "a message has the same source and index as the previous one, so their rows would be one message; "
-                "write logs of the same name into separate files",
+                "a message has the same source and index as the previous one, so their rows would form one message; "
+                "write logs with the same name to separate files",
             )
 
     def _refused(self, batch: AnyBatch, reason: str) -> EncodeError:
@@ -550,10 +555,10 @@ class RowEncoder(Encoder):
             self._take(batch)
 
     def begin_table(self, schema: Any) -> None:
-        """Begin a file with other columns than those of logs: `encode_table` takes its rows.
+        """Begin a file with arbitrary columns. `encode_table` accepts its rows.
 
         Raises:
-            OptionError: If an option is for messages.
+            OptionError: If an option that applies only to messages is set.
         """
         requested = {
             "flat": self._flat,
@@ -574,7 +579,7 @@ class RowEncoder(Encoder):
         self._writer = self._open(self._sink, schema)
 
     def encode_table(self, rows: Any) -> bytes:
-        """Return the bytes of a record batch of a table; rows are buffered first."""
+        """Encode a record batch of a table, and return the bytes that are complete."""
         assert self._table is not None
         self._table.append(rows)
         self._table_rows += rows.num_rows
@@ -606,7 +611,7 @@ class RowEncoder(Encoder):
         return groups + self._sink.take()
 
     def dropped(self) -> dict[str, int]:
-        """Return the numbers of dropped namespaces (without a column for them), empty messages and metadata."""
+        """Return the numbers of dropped namespaces, empty messages and metadata."""
         empty, metadata, _ = (0, 0, 0) if self._rows is None else self._rows.dropped()
         dropped = {"namespaces": self._dropped, "empty messages": empty, "metadata": metadata}
         if self._regrouper is not None:
@@ -616,7 +621,7 @@ class RowEncoder(Encoder):
 
     @abstractmethod
     def _open(self, sink: Any, schema: Any) -> Any:
-        """Return pyarrow's writer of a file."""
+        """Return a pyarrow writer for a file."""
 
     def _begin(self, first: AnyBatch | None) -> ArrowCoalescer:
         if self._rows is None:
@@ -676,7 +681,7 @@ class RowEncoder(Encoder):
 
 
 class RowFormat(Format):
-    """A format of rows, in which a message of several rows may be read in parts."""
+    """A row format, in which a message that spans several rows may be read in parts."""
 
     is_slow = True
 

@@ -1,9 +1,9 @@
 """Declarations of formats and options: `FormatSpec`, `OptionSpec`.
 
-In: declarations, from the core for native formats and otherwise in Python. Out: checked values of options, and error
-texts for invalid ones.
-Cost: none until an option is given. Law: only the spec of a format determines its options; values of every kind may be
-given as text.
+In: declarations, from the core for native formats and otherwise from Python. Out: checked option
+values, and error texts for invalid ones.
+Cost: none until an option is given.
+Law: only the spec of a format determines its options; values of all kinds may be given as text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["FormatSpec", "OptionSpec", "Side", "key"]
 
 Side = Literal["read", "write"]
-# The kinds of values.
+# The kinds of option values.
 KINDS = (
     "switch",
     "count",
@@ -71,25 +71,25 @@ class OptionSpec:
             IRIs), "files" (a dict of URLs and files), "file", "context" (of JSON-LD: a file, its
             text or a dict), "log" (a log of the format, whose stream options are used), "moment" (a
             date and time), "object" (a JSON object or a dict).
-        help: Its description, in a sentence.
+        help: A description of one sentence.
         choices: The words of a choice.
         numbers: The number for each word, with "choice or number".
-        levels: Words of a choice that may be followed by a colon and a level: the word, the lowest and the highest
-            level.
+        levels: Words of a choice that may be followed by a colon and a level: the word, the lowest
+            and the highest level.
         least: The smallest number.
         most: The largest number.
         default: The default value, if it is fixed.
         default_from: The origin of the default if it is not fixed: the "input" that is read, or the
             "source" of the output.
-        printed: The default for standard output of the command line, if it differs.
+        printed: The default when the command line writes to standard output, if it differs.
         shared: Whether a conversion passes it to both of its formats if both have it.
-        hint: Whether `from_NAME` in a conversion is ignored if the format of the input does not have it, because it
-            applies only to inputs of some formats.
+        hint: Whether a conversion ignores `from_NAME` if the input format does not have the option,
+            because it applies only to some input formats.
         metavar: The placeholder for the value in help.
         group: The heading in help.
         flag: The name on the command line, if it differs.
         short: The short option on the command line, a letter.
-        off: The name on the command line that switches it off.
+        off: The name on the command line that disables it.
         python_only: Whether it is only available in Python.
         keyword: The keyword in calls that do not convert, if it differs.
         instead: The alternative in calls that do not convert, if there is no keyword.
@@ -140,7 +140,7 @@ class OptionSpec:
 
     @property
     def option(self) -> str:
-        """The name on the command line, without the hyphens before it."""
+        """The name on the command line, without the leading hyphens."""
         return self.flag or self.name.replace("_", "-")
 
     @property
@@ -165,7 +165,7 @@ class OptionSpec:
             OSError: If the file of a context cannot be read.
         """
         called = called or spelled(self.name)
-        # Names of files may contain bytes that are not UTF-8; all other text is UTF-8.
+        # File names may contain bytes that are not UTF-8. All other text is UTF-8.
         if self.kind in ("file", "log") and isinstance(given, (str, os.PathLike)):
             return os.fspath(given)
         if self.kind == "files" and isinstance(given, Mapping):
@@ -250,10 +250,10 @@ def _decoded(called: str, given: Any) -> Any:
 
 
 def decoded(called: str, text: str) -> str:
-    r"""Return an encodable text from one that may contain the lone surrogates of PEP 383.
+    r"""Convert text that may contain lone surrogates (PEP 383) to text that can be encoded.
 
-    Python creates such surrogates from bytes of arguments that are not valid in the locale's encoding. Under `LC_ALL=C`
-    these are all bytes above 127. This function decodes them as UTF-8.
+    Python creates such surrogates from argument bytes that are not valid in the encoding of the
+    locale. Under `LC_ALL=C`, these are all bytes above 127. This function decodes them as UTF-8.
 
     Args:
         called: How errors refer to the text.
@@ -283,7 +283,7 @@ def decoded(called: str, text: str) -> str:
 
 
 def _files(called: str, given: Mapping[Any, Any]) -> dict[str, str]:
-    """URLs and the names of files."""
+    """Check URLs and file names, and return them as text."""
     files = {}
     for url, file in given.items():
         if not isinstance(url, str) or not isinstance(file, (str, os.PathLike)):
@@ -312,30 +312,33 @@ class FormatSpec:
     Attributes:
         name: The name used everywhere, such as `nq`.
         title: The name for display, such as `N-Quads`.
-        kinds: The possible kinds of its logs: "messages" (datasets), "patches" or "results" (rows). If there are several,
-            an empty log is of the first kind.
+        kinds: The possible kinds of its logs: "messages" (datasets), "patches" or "results" (rows).
+            If there are several, an empty log is of the first kind.
         written_only: The kinds that can be written but not read.
         suffixes: File name suffixes, the usual one first, such as `.nq`.
         media_types: Media types, the registered one first.
         aliases: Other common names.
-        carries: The features that it supports: `graphs`, `generalized`, `triple_terms` ("no", "object", "anywhere"),
-            `directions`, `boundaries`, `order`, `namespaces`, `metadata`, `any_text` (any character in text, and any
-            IRI as a predicate).
+        carries: The features that it supports: `graphs`, `generalized`, `triple_terms` ("no",
+            "object", "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`,
+            `any_text` (any character in text, and any IRI as a predicate).
         binary: Whether logs are binary and should not be written to a terminal.
-        needs: The extra of rdfm that it needs, if any.
-        whole_file: Whether a log is read from its end, so that a file is opened directly if there is one.
-        sniff: Detects from a log's first bytes (decompressed, up to 4 KiB) whether it is of this format: True, False, or
-            None if more bytes are needed. The second argument is true if there are no more bytes.
+        needs: The extra of rdfm that the format needs, if any.
+        whole_file: Whether a log is read from its end. Its decoder then gets the file itself, if
+            there is one.
+        sniff: Detects whether a log is of this format from its first bytes (decompressed, up to 4
+            KiB). Returns True, False, or None if more bytes are needed. The second argument is true
+            if there are no more bytes.
         resumable: Whether a decoder can continue after an error.
         splittable: Whether a log can be read from the middle.
-        append: Whether messages can be appended to a log, and how its end is found: "never", by its "last line", by the
-            "lengths" of its messages, or by "decode". Formats written in Python cannot be appended to.
+        append: Whether messages can be appended to a log, and how its end is found: "never", by its
+            "last line", by the "lengths" of its messages, or by "decode". Formats written in Python
+            cannot be appended to.
         not_appended: Why messages cannot be appended, if they cannot.
-        continuable: Whether an encoder takes a message in parts (batches that `continue`); or the options, as names and
-            values, each of which makes it do so.
+        continuable: Whether an encoder accepts a message in parts (batches that `continue`); or the
+            names and values of options, each of which enables this.
         suffix_options: Options of the encoder that suffixes imply.
-        value_options: Options of the encoder for a value that is a log of one message (`rdfm.values`), if the defaults
-            are meant for files.
+        value_options: Options of the encoder for a value that is a log of one message
+            (`rdfm.values`), if the defaults are intended for files.
         reads: The options of the decoder, by name; they may be passed as a sequence.
         writes: The options of the encoder, in the same form.
 
@@ -411,20 +414,20 @@ class FormatSpec:
         """Return the error text for an option that the decoder or encoder does not have.
 
         Args:
-            side: Which of the two.
+            side: The side: "read" or "write".
             name: The option.
-            several: Whether other formats are read too; none of them has the option either.
+            several: Whether other formats are also read, which do not have the option either.
         """
         from rdfm import formats
 
-        def takers(side: Side) -> list[str]:
+        def titles(side: Side) -> list[str]:
             return [spec.title for spec in formats.specs() if name in spec.options(side)]
 
         doing, undone = ("reading", "writing") if side == "read" else ("writing", "reading")
         others = "the input formats" if several else self.title
-        if here := takers(side):
+        if here := titles(side):
             return f"the option {spelled(name)} is for {doing} {listed(here)}, not {others}"
-        if there := takers("write" if side == "read" else "read"):
+        if there := titles("write" if side == "read" else "read"):
             return f"the option {spelled(name)} is for {undone} {listed(there)}, not for {doing}"
         if several:
             return f"no format has the option '{name[:40]}'"
@@ -432,7 +435,7 @@ class FormatSpec:
         return f"there is no option '{name[:40]}'; the options for {doing} {self.title} are {known}"
 
     def takes_parts(self, options: Mapping[str, Any]) -> bool:
-        """Whether an encoder with these options takes a message in parts."""
+        """Whether an encoder with these options accepts a message in parts."""
         if isinstance(self.continuable, bool):
             return self.continuable
         return any(str(options.get(name)).lower() == value for name, value in self.continuable)

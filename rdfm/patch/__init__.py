@@ -1,4 +1,4 @@
-"""Changes of datasets: applying, reverting and comparing, and conversion of logs to patches.
+"""Changes to datasets: applying, reverting and comparing them, and converting logs to patches.
 
 In: datasets and logs of messages or patches, as for `open_log`. Out: a dataset, or a log.
 Cost: a dataset that is changed or compared is stored in memory, with about 30 bytes per quad and as

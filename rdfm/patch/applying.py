@@ -1,6 +1,6 @@
-"""Patches applied to a dataset: `apply`.
+"""Applies patches to a dataset: `apply`.
 
-In: a dataset and logs of patches. Out: the changed dataset.
+In: a dataset and patch logs. Out: the changed dataset.
 Cost: memory for the dataset, with each term stored once, and for changes of an open transaction.
 """
 
@@ -46,9 +46,9 @@ def apply(
 
     Args:
         dataset: A log of one message.
-        patches: A log of patches, or several.
+        patches: One or more patch logs.
         output: Output that `create_log` accepts.
-        patch_format: Format of the patches. Detected from the suffix by default.
+        patch_format: Format of the patches. By default it is detected from the suffix.
         chain: Reject a patch whose `prev` is not the `id` of the previous patch.
         progress: Function to call about ten times per second with the progress.
         **options: Options of the formats, and `from_format` (of the dataset), `to_format`,

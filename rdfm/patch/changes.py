@@ -14,7 +14,7 @@ class Changes:
 
     Attributes:
         messages: Number of messages or patches written.
-        quads: Number of quads of the dataset that was written; for `diff`, quads that differ.
+        quads: Number of quads in the written dataset; for `diff`, number of quads that differ.
         added: Number of quads added.
         deleted: Number of quads deleted.
         without_effect: Number of adds of existing quads, and of deletes of missing ones.

@@ -1,4 +1,4 @@
-"""Differences between datasets as patches: `diff`.
+"""Writes the differences between datasets as patches: `diff`.
 
 In: two datasets, two logs, or one log whose messages are successive states. Out: a log of patches.
 Cost: memory for both datasets; for logs, for one message of each.
@@ -142,7 +142,7 @@ def _of_messages(
 
 
 def _aligned(batches: list[Iterator[MessageBatch]]) -> list[Iterator[MessageBatch]]:
-    """Return the logs; matching blank nodes in new messages have the labels of the old messages.
+    """Return the logs, with matching blank nodes in new messages relabelled like the old ones.
 
     For a single log, the old message is the previous one, with its changed labels.
     """

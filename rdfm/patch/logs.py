@@ -1,9 +1,9 @@
-"""Conversion of logs of messages to logs of patches, and back: `from_log`, `to_log`.
+"""Converts message logs to patch logs, and back: `from_log`, `to_log`.
 
 In: a log of one kind. Out: a log of the other kind.
 Cost: memory for a batch; for `to_log`, a transaction, and the labels of blank nodes unless
 `separate_blank_nodes` is set.
-Law: the round trip preserves the messages, up to the labels of blank nodes.
+Law: the round trip preserves the messages, up to blank node labels.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def from_log(
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ChangeOptions],
 ) -> Changes:
-    """Convert a log of messages to a log of patches, each with one transaction of adds.
+    """Convert a message log to a patch log. Each patch has one transaction of adds.
 
     Blank nodes get different labels in each message, since labels in patches apply to the entire
     log.
@@ -47,7 +47,7 @@ def from_log(
             other options of `create_log`, as for `convert`.
 
     Raises:
-        RdfmError, OSError: As `convert`.
+        RdfmError, OSError: As in `convert`.
     """
     start = time.perf_counter()
     inputs = Inputs([log], "messages", options.get("from_format"))
@@ -79,13 +79,13 @@ def to_log(
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ChangeOptions],
 ) -> Changes:
-    """Convert a log of patches to a log of messages, one for each committed transaction.
+    """Convert a patch log to a message log, with one message for each committed transaction.
 
     Quads that are added outside transactions, up to the next transaction or the end of the patch,
-    are a message too.
+    also form a message.
 
     Args:
-        patches: A log of patches that delete nothing.
+        patches: A patch log without deletes.
         output: Output that `create_log` accepts.
         separate_blank_nodes: Split a blank node that occurs in several transactions into several
             blank nodes, since each message has its own. By default this is an error.
@@ -96,7 +96,7 @@ def to_log(
     Raises:
         EncodeError: If a patch deletes something, or a blank node occurs in several transactions
             without `separate_blank_nodes`.
-        RdfmError, OSError: As `convert`.
+        RdfmError, OSError: As in `convert`.
     """
     start = time.perf_counter()
     inputs = Inputs([patches], "patches", options.get("from_format"))

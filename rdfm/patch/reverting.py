@@ -1,6 +1,6 @@
 """Patches that undo patches: `revert`.
 
-In: logs of patches. Out: a log of patches, which undo the last patch first.
+In: patch logs. Out: a patch log that undoes them, beginning with the last patch.
 Cost: the operations are stored until the logs have been read completely: up to 64 MiB in memory,
 the others in a temporary file.
 Law: a log followed by its reversal changes nothing, if each operation of the log has an effect.
@@ -53,17 +53,17 @@ def revert(
     r"""Write the patches that undo patches: the last patch first, its operations in reverse order.
 
     Adds become deletes, and deletes become adds. A prefix gets the IRI that it had before in the
-    log, or is deleted. Transactions that are aborted, or not ended by their patch, are left out.
-    Headers are left out too, but the first patch gets a `prev`: the `id` of the last patch, which
+    log, or is deleted. Transactions that are aborted, or not ended by their patch, are omitted.
+    Headers are also omitted, but the first patch gets a `prev`: the `id` of the last patch, which
     it follows.
 
     A patch does not record whether a quad that it adds already existed, or whether a quad that it
-    deletes was missing. So the result is exact only for patches in which every add and delete has
-    an effect, such as those of `diff`.
+    deletes was missing. The result is therefore exact only for patches in which every add and
+    delete has an effect, such as those of `diff`.
 
     Args:
-        patches: A log of patches, or several, in the order in which they are applied.
-        output: Output that `create_log` accepts, in a format of patches.
+        patches: One or more patch logs, in the order in which they are applied.
+        output: Output that `create_log` accepts, in a patch format.
         chain: Reject a patch whose `prev` is not the `id` of the previous patch.
         progress: Function to call about ten times per second with the progress.
         **options: Options of the formats, and `from_format`, `to_format`, `compression` and the
@@ -73,7 +73,7 @@ def revert(
         DecodeError: If an input is broken, transactions are not in order, or the chain is broken.
         LimitError: If the prefixes are larger than `max_message_bytes`, or a patch is larger than
             its format allows.
-        RdfmError, OSError: As `convert`. Also if the temporary file cannot be written.
+        RdfmError, OSError: As in `convert`, or if the temporary file cannot be written.
 
     Example:
         >>> import io

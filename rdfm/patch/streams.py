@@ -54,7 +54,7 @@ class Inputs(NamedTuple):
 
 
 class LineIndex:
-    """Line index of text logs of patches, to locate rows that are rejected after decoding.
+    """Line index of patch logs in text formats, to locate rows that are rejected after decoding.
 
     The logs of an archive are decoded together, so text of several logs may be in memory.
     """
@@ -183,7 +183,7 @@ class Streams:
 
         Raises:
             OptionError: If the logs are of another kind.
-            RdfmError, OSError: As `open_log`.
+            RdfmError, OSError: As in `open_log`.
         """
         number = next(at for at, each in enumerate(self._inputs) if each is inputs)
         inputs = inputs._replace(format=self.stages.get(inputs.format_option))
@@ -288,7 +288,7 @@ class Writing:
 
 
 def message_batches(log: LogReader) -> Iterator[MessageBatch]:
-    """Return the batches of a log of messages.
+    """Return the batches of a message log.
 
     Raises:
         OptionError: If the log is of another kind.
@@ -297,7 +297,7 @@ def message_batches(log: LogReader) -> Iterator[MessageBatch]:
 
 
 def patch_batches(log: LogReader) -> Iterator[PatchBatch]:
-    """Return the batches of a log of patches, as `message_batches` does for messages."""
+    """Return the batches of a patch log, like `message_batches`."""
     return _batches(log, "patches", PatchBatch)
 
 

@@ -1,7 +1,7 @@
-"""Message logs in Spark: one row per message or quad, in every format, in batch and in streams.
+"""Message logs in Spark: one row per message or quad, in every format, for batch and streaming.
 
-In: `spark.read.format("rdfm")`, `df.write.format("rdfm")`, the same for streams, and the functions of this module.
-Out: implementations of Spark's interfaces; the rest of rdfm decodes and encodes.
+In: `spark.read.format("rdfm")`, `df.write.format("rdfm")`, the same for streams, and the functions
+of this module. Out: implementations of Spark's interfaces; the rest of rdfm decodes and encodes.
 Law: no module in this package names a format.
 """
 
@@ -47,15 +47,16 @@ Logs: TypeAlias = "DataFrame | Paths"
 def register(spark: SparkSession) -> None:
     """Register `format("rdfm")` in a session that does not find it automatically.
 
-    Spark finds it automatically if the package `pyspark_rdfm` is installed in the same environment. Call this function
-    in each additional thread before it writes: Spark looks up the format of a write in the thread's active session,
-    and a thread started in Python has none.
+    Spark finds it automatically if the package `pyspark_rdfm` is installed in the same environment.
+    Call this function in each additional thread before it writes: Spark looks up the format of a
+    write in the thread's active session, and a thread started in Python has none.
 
     Args:
         spark: A session, including one of Spark Connect.
 
     Raises:
-        MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this version of rdfm.
+        MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this
+            version of rdfm.
     """
     check_pyspark()
     from pyspark_rdfm import DefaultSource
@@ -67,7 +68,7 @@ def register(spark: SparkSession) -> None:
     activate(spark)
 
 
-# Spark shows a warning if a source is registered twice.
+# Spark warns if a source is registered twice.
 _registered: WeakSet[SparkSession] = WeakSet()
 
 
@@ -88,27 +89,33 @@ def read(
 ) -> DataFrame:
     """Read logs into a DataFrame with one row per message or quad.
 
-    This is `spark.read.format("rdfm")`, with Python values that are checked immediately.
+    This is equivalent to `spark.read.format("rdfm")`, but takes Python values and checks them
+    immediately.
 
     Args:
         spark: A session, including one of Spark Connect.
         paths: Files, folders, globs or URLs.
-        files: Instead of paths, a DataFrame that lists the logs, with the columns `path`, `length` and, if it is known,
-            `modificationTime`, like those of Spark's `binaryFile` source. It may be streaming. The workers divide
-            large files; `split_bytes`, `min_partitions` and `changed_files` apply.
-        schema: The columns to return, as a schema or as DDL text. Defaults to source, position, quads and metadata; for
-            patches, operations instead of quads; for results, the variables of the first file; with `rows="quads"`,
-            source, message, subject, predicate, object and graph. Partition columns of folders come last.
-        columns: The names of the columns to return, with their standard types. Other columns are not computed.
-        **options: Options of the reader and of the formats, as Python values, such as `rows="quads"`,
-            `mode="PERMISSIVE"`, `lenient=True`, `split_bytes=1 << 26`. None means that an option is not set.
+        files: Instead of paths, a DataFrame that lists the logs, with the columns `path`, `length`
+            and, if known, `modificationTime`, like those of Spark's `binaryFile` source. It may be
+            streaming. The workers divide large files; `split_bytes`, `min_partitions` and
+            `changed_files` apply.
+        schema: The columns to return, as a schema or as DDL text. Defaults to source, position,
+            quads and metadata; for patches, operations instead of quads; for results, the variables
+            of the first file; with `rows="quads"`, source, message, subject, predicate, object and
+            graph. Partition columns of folders come last.
+        columns: The names of the columns to return, with their standard types. Other columns are
+            not computed.
+        **options: Options of the reader and of the formats, as Python values, such as
+            `rows="quads"`, `mode="PERMISSIVE"`, `lenient=True` or `split_bytes=1 << 26`. None means
+            that an option is not set.
 
     Raises:
-        OptionError: If an option is unknown, a value or the schema is invalid, or both or neither of `paths` and `files`
-            are given.
+        OptionError: If an option is unknown, a value or the schema is invalid, or both or neither
+            of `paths` and `files` are given.
         FileNotFoundError: If a path does not exist (with Spark Connect, the server reports it).
         UnknownFormatError: If the given format does not exist.
-        MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this version of rdfm.
+        MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this
+            version of rdfm.
 
     Example:
         `rdfm.spark.read(spark, "logs/", columns=["position", "quads"])`
@@ -149,23 +156,26 @@ def write(
 ) -> WriteSummary | None:
     """Write messages to a folder of logs, and return a summary.
 
-    This is `df.write.format("rdfm")` with Python values. It also works in a thread that was started in Python.
+    This is equivalent to `df.write.format("rdfm")`, but takes Python values. It also works in
+    threads that were started in Python.
 
     Args:
         df: Messages, with a column quads, or patches, with a column operations.
         path: The folder, as a path or URL.
         to: The format, such as "jelly".
         mode: `append` adds logs; `overwrite` replaces all files in the folder.
-        **options: Options of the writer and of the format, as Python values, such as `compression="zstd"`,
-            `partition_columns=["day"]`, `write_id="2026-11-01"`. None means that an option is not set.
+        **options: Options of the writer and of the format, as Python values, such as
+            `compression="zstd"`, `partition_columns=["day"]` or `write_id="2026-11-01"`. None means
+            that an option is not set.
 
     Returns:
-        The numbers of messages, files and dropped items, and notes; zeros if the write with this `write_id` was done
-        before. None with Spark Connect, whose client might not see the folder.
+        The numbers of messages, files and dropped items, and notes; zeros if the write with this
+        `write_id` was already done. None with Spark Connect, whose client might not see the folder.
 
     Raises:
         OptionError: If an option or column is invalid.
-        MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this version of rdfm.
+        MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this
+            version of rdfm.
         PySparkException: If the write fails.
 
     Example:
@@ -219,16 +229,18 @@ def query(
 ) -> DataFrame:
     """Run a SPARQL query on each message and return its results as rows.
 
-    SELECT returns a row per solution: source, message (its index), and a column for each variable, in order. CONSTRUCT
-    returns a row per message, as `read` does. ASK returns a row per message: source, message, holds.
+    SELECT returns a row per solution: source, message (its index), and a column for each variable,
+    in order. CONSTRUCT returns a row per message, as `read` does. ASK returns a row per message:
+    source, message, holds.
 
     Args:
         query: The text of a query, or the path or URL of a file that contains it.
-        logs: Files, folders, globs or URLs, as in `read`; the reader then evaluates the query. Or a DataFrame, which
-            may be streaming, with a column quads and optionally source, position and offset.
-        types: Types of SELECT columns by variable, such as `{"time": "dateTime", "value": "double"}`. Other columns
-            contain terms as N-Triples.
-        prefixes: Names and IRIs of namespaces that the query does not have to declare.
+        logs: Files, folders, globs or URLs, as in `read`; the reader then evaluates the query. Or a
+            DataFrame, which may be streaming, with a column quads and optionally source, position
+            and offset.
+        types: Types of SELECT columns by variable, such as
+            `{"time": "dateTime", "value": "double"}`. Other columns contain terms as N-Triples.
+        prefixes: Names and IRIs of namespaces that the query need not declare.
         union_graphs: Use the union of all graphs as the default graph.
         skip_empty: Omit messages for which CONSTRUCT returns no triples.
         timeout: Maximum time of the query for a message, in seconds.
@@ -238,9 +250,10 @@ def query(
 
     Raises:
         QueryError: If the query is invalid, is DESCRIBE or an update, or needs SERVICE.
-        OptionError: If an option is invalid, or the query follows the logs.
+        OptionError: If an option is invalid, or the logs precede the query.
         FileNotFoundError: If a path does not exist.
-        MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this version of rdfm.
+        MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this
+            version of rdfm.
 
     Example:
         `rdfm.spark.query("SELECT ?s ?n { ?s <http://e/n> ?n }", "logs/", types={"n": "double"})`
@@ -279,22 +292,25 @@ def read_stream(
 ) -> DataFrame:
     """Read the existing and future logs of a folder as a stream, each once.
 
-    Spark's file source finds the files: the query's checkpoint records which were read, and Spark's options and
-    triggers work as for Spark's own formats. Files must appear complete, as those written by rdfm do.
-    `spark.readStream.format("rdfm")` finds the files itself and detects more problems.
+    Spark's file source finds the files. The query's checkpoint records which files were read, and
+    Spark's options and triggers work as for Spark's own formats. Files must be complete when they
+    appear, like those written by rdfm. `spark.readStream.format("rdfm")` finds the files itself and
+    detects more problems.
 
     Args:
         spark: A session, including one of Spark Connect.
         folder: A folder or a glob, in any storage that both Spark and fsspec can access.
         schema: The columns to return, as in `read`.
         columns: The names of the columns to return, as in `read`.
-        **options: Options of Spark's file source (`maxFilesPerTrigger`, `latestFirst` …) and of `read`, as Python
-            values; and `changedFiles`: "error", "skip" or "read", for files that changed after the batch was planned.
+        **options: Options of Spark's file source (`maxFilesPerTrigger`, `latestFirst` …) and of
+            `read`, as Python values. `changedFiles` ("error", "skip" or "read") applies to files
+            that changed after the batch was planned.
 
     Raises:
         OptionError: If an option is unknown, or a value or the schema is invalid.
         UnknownFormatError: If the given format does not exist.
-        MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this version of rdfm.
+        MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this
+            version of rdfm.
 
     Example:
         `rdfm.spark.read_stream(spark, "logs/", maxFilesPerTrigger=100).writeStream…`
@@ -318,20 +334,22 @@ def validate(
     spark: SparkSession | None = None,
     **options: Any,
 ) -> DataFrame:
-    """Check logs as `rdfm.validate` does, with one task per file, or messages in a DataFrame.
+    """Check logs like `rdfm.validate`, with one task per file, or check messages in a DataFrame.
 
     Args:
-        logs: Files, folders, globs or URLs, as in `read`. Or a DataFrame with a column quads or operations, and
-            optionally source, position and offset: the terms of each row are checked.
+        logs: Files, folders, globs or URLs, as in `read`. Or a DataFrame with a column quads or
+            operations, and optionally source, position and offset: the terms of each row are
+            checked.
         strict: Report all warnings, as errors.
-        max_warnings: Number of warnings for each rule and file. One more row counts the others.
-        shapes: A file of SHACL shapes, which each worker can read.
+        max_warnings: Number of warnings to return for each rule and file. An additional row counts
+            the others.
+        shapes: A file of SHACL shapes that each worker can read.
         spark: A session, including one of Spark Connect. Defaults to the active one.
-        **options: Options of `read` that find and decode files.
+        **options: Options of `read` for finding and decoding files.
 
     Returns:
-        A row for each finding: source, severity ("error" or "warning"), rule, text, message (its index), position,
-        line, column, frame and row.
+        A row for each finding: source, severity ("error" or "warning"), rule, text, message (its
+        index), position, line, column, frame and row.
 
     Raises:
         OptionError: If an option is invalid, or a DataFrame has no messages.
@@ -361,22 +379,25 @@ def validate(
 def statistics(
     logs: Logs, *, top: int | None = 10, spark: SparkSession | None = None, **options: Any
 ) -> Statistics:
-    """Return the statistics of all logs together, as `rdfm.statistics` does for one log.
+    """Return the combined statistics of all logs, like `rdfm.statistics` for one log.
 
-    The counts of the tasks are merged in the driver. Exact numbers are the same as in a single process. Estimates, of
-    more than 65,536 distinct terms, may differ within their bounds.
+    The counts of the tasks are merged in the driver. Exact numbers are the same as in a single
+    process. Estimates, which are used above 65,536 distinct terms, may differ within their bounds.
 
     Args:
-        logs: Files, folders, globs or URLs, as in `read`. Or a DataFrame with a column quads or operations.
+        logs: Files, folders, globs or URLs, as in `read`. Or a DataFrame with a column quads or
+            operations.
         top: Number of names to return in each list, or None for all that are counted.
         spark: A session, including one of Spark Connect. Defaults to the active one.
-        **options: Options of `read` that find and decode files.
+        **options: Options of `read` for finding and decoding files.
 
     Returns:
-        The statistics. A file with an error is counted up to its first error, and `error` contains the first of them.
+        The statistics. A file with an error is counted up to that error, and `error` contains the
+        first such error.
 
     Raises:
-        OptionError: If an option is invalid, the logs are of several kinds, or a DataFrame has no messages.
+        OptionError: If an option is invalid, the logs are of several kinds, or a DataFrame has no
+            messages.
         FileNotFoundError: If a path does not exist.
         MissingExtraError: As in `read`.
 
@@ -400,22 +421,24 @@ def diff(
     spark: SparkSession | None = None,
     **options: Any,
 ) -> DataFrame:
-    """Find the messages that only one of two sides has, regardless of their order.
+    """Find the messages that only one of two sides contains, regardless of their order.
 
-    Messages are compared as datasets, up to the labels of blank nodes, by 128-bit hashes with a random key; patches are
-    compared with their order and labels. Equal messages are matched one to one.
+    Messages are compared as datasets, up to blank node labels, using 128-bit hashes with a random
+    key. Patches are compared including their order and labels. Equal messages are matched one to
+    one.
 
     Args:
-        a: Files, folders, globs or URLs, as in `read`. Or a DataFrame with a column quads or operations, and optionally
-            source and position.
+        a: Files, folders, globs or URLs, as in `read`. Or a DataFrame with a column quads or
+            operations, and optionally source and position.
         b: The other side.
-        metadata: Also compare the metadata of messages. Only for two sides of paths.
+        metadata: Also compare the metadata of messages. Requires that both sides are paths.
         spark: A session, including one of Spark Connect. Defaults to the active one.
-        **options: Options of `read` that find and decode files, for both sides.
+        **options: Options of `read` for finding and decoding files, on both sides.
 
     Returns:
-        A row for each message that the other side does not have: side ("a" or "b"), source, position, and undecided,
-        which is true if the message is too symmetric to be compared.
+        A row for each message that the other side does not have: side ("a" or "b"), source,
+        position, and undecided, which is true if the blank nodes of the message are too symmetric
+        to compare.
 
     Raises:
         OptionError: If an option is invalid, or a DataFrame has no messages.
@@ -448,10 +471,11 @@ def resplit(
     storage_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> None:
-    """Rewrite big logs so that later reads can split them: Jelly logs of other writers, and compressed logs.
+    """Rewrite large logs so that later reads can split them.
 
-    Each log is converted in one task, and becomes one log of the folder. Its messages stay in order. The logs appear
-    together when all are complete, with the guarantees of other writes.
+    This applies to compressed logs, and to Jelly logs from other writers. Each log is converted in
+    one task, and becomes one log of the folder. Its messages stay in order. The logs appear
+    together once all are complete, with the same guarantees as other writes.
 
     Args:
         spark: A session, including one of Spark Connect.
@@ -460,8 +484,9 @@ def resplit(
         to: A format that can be split: jelly, nt or nq.
         mode: "append", or "overwrite" to replace the files in the folder.
         storage_options: Options of fsspec, for URLs.
-        **options: `format`, the format of the logs, and options of `rdfm.convert` such as `frames="message"`, which
-            divides a flat Jelly log, `restart_bytes` or `max_message_bytes`.
+        **options: `format`, the format of the logs, and options of `rdfm.convert` such as
+            `frames="message"` (which divides a flat Jelly log), `restart_bytes` or
+            `max_message_bytes`.
 
     Raises:
         OptionError: If the format cannot be split, or an option is invalid.
@@ -554,14 +579,14 @@ def _schema(schema: StructType | str | None) -> StructType | None:
 def remove_abandoned(
     path: str, *, untouched: float = 7 * 24 * 3600.0, options: Mapping[str, Any] | None = None
 ) -> list[str]:
-    """Remove staging files of writes whose driver died before the commit. Readers never see them.
+    """Remove staging files of writes whose driver died before the commit.
 
-    Every write does this for staging files that were not modified for a week.
+    Readers never see such files. Every write removes those that have not been modified for a week.
 
     Args:
         path: The folder that was written to.
-        untouched: Minimum age in seconds of the youngest file of such a write. Use 0, which removes all, only while no
-            write is in progress.
+        untouched: Minimum age of the youngest file of such a write, in seconds. The value 0 removes
+            all files; use it only while no write is in progress.
         options: Options of fsspec, for URLs.
 
     Returns:

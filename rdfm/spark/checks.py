@@ -1,8 +1,9 @@
-"""Logs checked, described and compared in Spark's workers: `validate`, `statistics` and `diff`.
+"""Checks, describes and compares logs in Spark's workers: `validate`, `statistics` and `diff`.
 
 In: paths, or rows with messages. Out: rows of findings or of differing messages, or statistics.
 Cost: one pass. Findings and hashes are small rows; statistics are at most a few MB for each task.
-Law: the results are those of the functions of the same name in `rdfm`, however the logs are divided.
+Law: the results are those of the functions of the same name in `rdfm`, however the logs are
+divided.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ _FINDINGS = pa.schema(
 )
 HASHES = "source string, position bigint, hash binary"
 _HASHES = pa.schema([("source", pa.string()), ("position", pa.int64()), ("hash", pa.binary())])
-# Messages of one task are numbered from a multiple of this.
+# Each task numbers its messages from a multiple of this number.
 _NUMBERS = 1 << 40
 _MAX_STEPS = 2_000_000
 _MAX_TOTAL_STEPS = 1 << 60
@@ -87,7 +88,7 @@ def reader_of(paths: Sequence[str], options: Mapping[str, Any]) -> LogSourceRead
 def run_tasks(
     spark: SparkSession, tasks: list[Task], run: Callable[[int, Task], Rows], schema: str
 ) -> DataFrame:
-    """The rows of tasks, each in a partition, in order."""
+    """Return the rows of tasks, each in its own partition, in order."""
 
     def run_numbered(batches: Rows) -> Rows:
         for batch in batches:
@@ -120,7 +121,7 @@ def _quads_column(rows: DataFrame, function: str) -> str:
 
 
 def _columns(rows: DataFrame, function: str) -> DataFrame:
-    """The columns source, position and offset of rows, null if they do not exist, and the messages."""
+    """Return the messages with the columns source, position and offset (null if missing)."""
     messages = _quads_column(rows, function)
     types = {"source": "string", "position": "bigint", "offset": "bigint"}
     found = [
@@ -163,7 +164,7 @@ def validate_logs(
                 shapes=shapes,
                 compression=how.compression,
                 storage_options=how.storage_options,
-                **_known(path, reading.options),
+                **_supported(path, reading.options),
             )
             found = [_finding(each) for each in checked]
             found += [
@@ -175,8 +176,8 @@ def validate_logs(
     return run_tasks(spark, tasks, run, FINDINGS)
 
 
-def _known(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that the format of a file supports, judged by its name."""
+def _supported(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options supported by the format that a file name implies."""
     format = formats.by_path(path)
     if format is None:
         return dict(options)
@@ -185,7 +186,7 @@ def _known(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def validate_rows(rows: DataFrame) -> DataFrame:
-    """Return suspicious data, and messages that are not valid RDF, in rows with messages.
+    """Find suspicious data, and messages that are not valid RDF, in rows with messages.
 
     Raises:
         OptionError: If there is no column of messages.
@@ -217,7 +218,7 @@ def _severity(rule: str) -> str:
 def _valid_messages(
     rows: pa.RecordBatch, found: list[dict[str, Any]], places: list[dict[str, Any]]
 ) -> Iterator[tuple[int, MessageBatch | PatchBatch]]:
-    """The messages of rows with the number of the first, and an error for each row that is not valid."""
+    """Yield messages with the number of their first row, and add errors for invalid rows."""
     start = 0
     while start < rows.num_rows:
         done = start
@@ -228,7 +229,7 @@ def _valid_messages(
             return
         except DecodeError as error:
             row = done if error.row is None else start + error.row
-            if row > done:  # those before it were not returned
+            if row > done:  # the rows before it have not been returned
                 for batch in batches_from_arrow(rows.slice(done, row - done)):
                     yield done, batch
                     done += len(batch)
@@ -252,7 +253,7 @@ def _finding(each: Finding) -> dict[str, Any]:
 
 
 def _summary(source: str, rule: str, count: int, strict: bool) -> dict[str, Any]:
-    text = f"{count} more findings of this rule; max_warnings sets the number of rows for each"
+    text = f"{count} more findings of this rule; max_warnings sets the number of rows per rule"
     place = {"source": source, "offset": None, "position": None}
     return _row(place, "error" if strict else "warning", rule, text)
 
@@ -278,7 +279,7 @@ def _batches(found: list[dict[str, Any]]) -> Rows:
 
 @dataclass
 class _Counted:
-    """The statistics of a task: of its files up to their first error."""
+    """The statistics of a task, which count each file up to its first error."""
 
     collector: Collector
     formats: dict[str, None]
@@ -374,7 +375,7 @@ def diff_sides(
         OptionError: If an option is unknown, a value is invalid, or rows have no messages.
         FileNotFoundError: If a path does not exist.
     """
-    secret = os.urandom(32)  # the same for both sides, and not known to anyone who wrote the logs
+    secret = os.urandom(32)  # the same for both sides, and unknown to the authors of the logs
     hashed = [
         _hashed_rows(side, secret)
         if hasattr(side, "mapInArrow")
@@ -459,7 +460,7 @@ def _hashes(
 
 
 def _only_on_one_side(a: DataFrame, b: DataFrame) -> DataFrame:
-    """The messages whose n-th occurrence on one side has no counterpart on the other."""
+    """The messages whose nth occurrence on one side has no counterpart on the other."""
     both = a.withColumn("side", F.lit("a")).unionAll(b.withColumn("side", F.lit("b")))
     # A message without a hash equals no other message.
     key = F.coalesce("hash", F.concat_ws(" ", "side", "source", "position").cast("binary"))

@@ -1,9 +1,12 @@
 """Atomic commits of part files: all of them appear or none, even if a process dies.
 
-In: a folder, and parts that tasks wrote under `_rdfm/staging`. Out: the parts in the folder, under their final names.
-Cost: a journal with one line per part, and one rename per part; a read lists a folder with this protocol twice.
-Law: a commit is decided when its journal appears, which is atomic. Before that, none of its parts is visible. After
-that, the next read or write of the folder completes the commit; completing it repeatedly is safe.
+In: a folder, and parts that tasks wrote under `_rdfm/staging`. Out: the parts in the folder, under
+their final names.
+Cost: a journal with one line per part, and one rename per part; a read lists a folder with this
+protocol twice.
+Law: a commit is decided when its journal appears, which is atomic. Before that, none of its parts
+is visible. After that, the next read or write of the folder completes the commit; completing it
+repeatedly is safe.
 
     _rdfm/ours                           the folder was written with this protocol
     _rdfm/staging/JOB/ATTEMPT/part…      parts that tasks write
@@ -64,13 +67,15 @@ class FolderCommit:
 
     Attributes:
         job: The staging folder of the parts, which is removed at the end.
-        parts: The parts in it, as `ATTEMPT/NAME`; NAME, which may contain folders, is also the final name.
+        parts: The parts in it, as `ATTEMPT/NAME`; NAME, which may contain folders, is also the
+            final name.
         removals: Files to remove, as paths in the folder.
         marks: Whether to write `_SUCCESS`.
         write_id: The user's id of a batch write that is done only once.
         query: The id of a streaming query.
         batch: The batch number of the query.
-        turn: The number of an overwrite; its removals are the files that existed after the previous overwrite.
+        turn: The number of an overwrite. Its `removals` are the files that existed after the
+            previous overwrite.
     """
 
     job: str
@@ -95,7 +100,7 @@ class FolderCommit:
 
 
 def stream_job(query: str, batch: int, attempt: str) -> str:
-    """The job of one attempt at a batch. It is not begun explicitly: tasks create its staging folder."""
+    """Return the job of one attempt at a batch. Tasks create its staging folder on demand."""
     return f"{_STREAM}{query}-{batch}-{attempt}"
 
 
@@ -103,7 +108,7 @@ class CommitTarget:
     """A folder that logs are written to, with the records of its writes."""
 
     def __init__(self, storage: Storage, folder: str) -> None:
-        """Initialize with a storage and the name of the folder in it."""
+        """Create a target from a storage and the name of a folder in it."""
         self.storage = storage
         self.folder = folder.rstrip("/") or folder
         # Journals whose parts are all in the folder, even if later steps failed.
@@ -115,7 +120,7 @@ class CommitTarget:
         return cls(*storage_of(path, options))
 
     def prepare(self) -> None:
-        """Create the permanent files, so that readers recognize the protocol before the first commit."""
+        """Create the permanent files, so that readers know the protocol before the first commit."""
         self.storage.make_folder(self._at("journal"))
         if not self.is_ours():
             self._touch(self._at("ours"))
@@ -127,7 +132,7 @@ class CommitTarget:
         self._touch(self._at("staging", job, "open"))
 
     def is_open(self, job: str) -> bool:
-        """Whether a job that was begun still accepts attempts."""
+        """Whether a job, after `begin`, still accepts attempts."""
         return self.storage.exists(self._at("staging", job, "open"))
 
     def attempt(self, job: str, attempt: str) -> str:
@@ -184,15 +189,16 @@ class CommitTarget:
 
         Args:
             commit: The commit.
-            replaces: Also remove all files that are visible when the commit is decided. Its job must be open.
+            replaces: Also remove all files that are visible when the commit is decided. The job of
+                the commit must be open.
 
         Returns:
-            True if this commit was completed; False if the same write or batch was done before, so that the parts
-            were dropped.
+            True if this commit was completed; False if the same write or batch was done before, so
+            that the parts were dropped.
 
         Raises:
-            OSError: On an error of the storage. If the commit was already decided, the text says so; otherwise none of
-                its parts is visible.
+            OSError: On a storage error. If the commit was already decided, the text says so;
+                otherwise none of its parts is visible.
         """
         while True:
             self.settle()
@@ -202,11 +208,12 @@ class CommitTarget:
             self._check_parts(commit)
             self.prepare()
             if replaces:
-                # Get the turn first: an overwrite that starts meanwhile then gets the same turn.
+                # Get the turn first, so that an overwrite that starts meanwhile gets the same turn.
                 turn = self._last(_OVERWRITES) + 1
                 commit = replace(commit, turn=turn, removals=tuple(self.visible()))
             ours = self._decide(commit)
-            # If the job is still open, another overwrite was decided meanwhile, so the list of removals is outdated.
+            # If the job is still open, another overwrite was decided meanwhile, so the list of
+            # removals is outdated.
             if not replaces or not self.is_open(commit.job):
                 break
         if not ours:
@@ -217,7 +224,8 @@ class CommitTarget:
         data = json.dumps({"version": _VERSION, **asdict(commit)}, indent=0).encode()
         ours = self.storage.create_whole(self._journal(commit.name), data)
         try:
-            # Another driver with the same commit may have been faster, before or after this one wrote the journal.
+            # Another driver with the same commit may have been faster, before or after this one
+            # wrote the journal.
             return self._carry_out(commit.name) and ours
         except Exception as error:
             if not ours and commit.turn is not None:  # the other driver's commit is decided
@@ -232,11 +240,12 @@ class CommitTarget:
     def settle(self, *, reads: bool = False) -> bool:
         """Complete decided commits. Several processes may do this at the same time.
 
-        If this process has no permission or no space, it waits a few seconds for another process to complete them.
+        If this process has no permission or no space, it waits a few seconds for another process to
+        complete them.
 
         Args:
-            reads: Whether the caller only reads. A reader only needs the visible files to be correct; a writer needs
-                all steps.
+            reads: Whether the caller only reads. A reader only needs the visible files to be
+                correct; a writer needs all steps.
 
         Returns:
             Whether files may have changed.
@@ -268,7 +277,7 @@ class CommitTarget:
             time.sleep(0.1)
 
     def clean(self) -> None:
-        """Complete decided commits and remove abandoned staging files, as the first step of every write."""
+        """Complete decided commits and remove abandoned staging files, before every write."""
         self.settle()
         self.remove_abandoned()
 
@@ -276,8 +285,8 @@ class CommitTarget:
         """Remove the staging files of drivers that died before their commit was decided.
 
         Args:
-            untouched: Minimum age of the youngest file of a job, in seconds. Files without a known time are kept
-                unless this is 0.
+            untouched: Minimum age of the youngest file of a job, in seconds. Files without a known
+                time are kept unless this is 0.
 
         Returns:
             The removed jobs.
@@ -299,7 +308,7 @@ class CommitTarget:
                     removed.append(job)
         if self.storage.exists(self._at("journal")):
             for file in list(self.storage.files(self._at("journal"))):
-                # A journal that a process had not renamed when it died.
+                # Left by a process that died before it renamed the journal.
                 if file.path.endswith(".tmp") and time.time() - _time(file) >= untouched:
                     self.storage.remove(file.path)
         return removed
@@ -343,7 +352,7 @@ class CommitTarget:
         return sorted(found)
 
     def _carry_out(self, name: str) -> bool:
-        """Do all steps of a decided commit; return False if it was done before under another journal."""
+        """Complete a decided commit. Return False if it was already done under another journal."""
         commit = self._read(name)
         if commit is None:  # another process was faster
             return True
@@ -360,11 +369,12 @@ class CommitTarget:
         self._shown.add(name)
         if not done and commit.marks:
             self._touch(f"{self.folder}/{_SUCCESS}")
-        # Before the commit is recorded: an overwrite whose job still exists was late.
+        # The job is dropped before the commit is recorded. A job that still exists after that
+        # belongs to a late overwrite.
         self._drop(commit.job)
         if not done:
             self._remember(commit)
-        if commit.turn is not None:  # the last step, since it makes this commit late
+        if commit.turn is not None:  # the last step, because it makes this commit late
             self._remember_number(_OVERWRITES, commit.turn)
         self.storage.remove(self._journal(name))
         return not done
@@ -395,9 +405,7 @@ class CommitTarget:
         try:
             self.storage.remove(path)
         except OSError:
-            if self.storage.exists(
-                path
-            ):  # a read-only disk also refuses to remove a file that does not exist
+            if self.storage.exists(path):  # a read-only disk refuses even to remove a missing file
                 raise
 
     def _touch(self, path: str) -> None:
@@ -431,7 +439,7 @@ class CommitTarget:
     def _remember_number(self, name: str, number: int) -> None:
         folder = self._at("commits", name)
         self.storage.make_folder(folder)
-        # One file per number, of which the largest counts: a slow process cannot reset it.
+        # One file per number. The largest number counts, so a slow process cannot reset it.
         self._touch(f"{folder}/{number}")
         last = self._last(name)
         for old in self.storage.names(folder):
@@ -500,13 +508,14 @@ class CommitTarget:
 
 
 def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) -> list[File]:
-    """Find the files of paths, globs and folders as `find_files` does, without partial commits.
+    """Find the files of paths, globs and folders like `find_files`, without partial commits.
 
     Decided commits are completed first. Folders that were not written with rdfm are listed once.
 
     Args:
         paths: As in `find_files`.
-        whole: List again until no commit is partial. Callers that list again later do not need this.
+        whole: List again until no commit is partial. Callers that list again later do not need
+            this.
         **options: As in `find_files`.
 
     Raises:
@@ -551,14 +560,16 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
 
 
 def settle_around(path: str, options: Mapping[str, Any] | None = None) -> bool:
-    """Complete decided commits in the folders that contain, or would contain, a path or the matches of a glob.
+    """Complete decided commits in the folders that contain a path or the matches of a glob.
+
+    The matches need not exist.
 
     Args:
         path: A path, glob or URL.
         options: Options of fsspec, for URLs.
 
     Returns:
-        Whether there were any, so that a missing file may exist now.
+        Whether there were any commits, so that a missing file may exist now.
     """
     targets = [CommitTarget.of(folder, options) for folder in holders(path, options)]
     return any([target.settle(reads=True) for target in targets if target.is_ours()])
@@ -572,11 +583,13 @@ def _steady(
 ) -> list[str]:
     """List names until no commit can have changed them during the listing.
 
-    A listing is correct if the previous one was equal and no commit was in progress between the two.
+    A listing is correct if the previous one was equal and no commit was in progress between the
+    two.
 
     Args:
         names: Lists the names.
-        settle: Completes decided commits and returns whether there were any; None if there can be none.
+        settle: Completes decided commits, and returns whether there were any. Returns None if there
+            cannot be any.
         place: The listed folder, for the error.
         patience: Seconds after which a folder that keeps changing is an error.
     """

@@ -1,12 +1,13 @@
-"""Differences between the versions of PySpark, and the interfaces of PySpark that are not public.
+"""Differences between PySpark versions, and the private interfaces of PySpark that rdfm uses.
 
-In: PySpark 4.0 or newer. Out: the same functions and base classes in every version, and which features it lacks.
-Law: a feature is looked up, not derived from the number of the version. If a private interface that only
-makes errors clearer does not exist, the check that uses it is omitted.
+In: PySpark 4.0 or newer. Out: the same functions and base classes in every version, and flags for
+missing features.
+Law: features are detected, not derived from the version number. If a private interface that
+only makes errors clearer does not exist, the check that uses it is omitted.
 
-Needed, and not public: `pyspark.sql.pandas.types.to_arrow_schema` and `from_arrow_schema`.
-Used if they exist: `SparkFiles._root_directory`, `SparkContext._python_includes`, and of sessions that are not remote
-`_jvm` and `_jsparkSession`.
+Required private interfaces: `pyspark.sql.pandas.types.to_arrow_schema` and `from_arrow_schema`.
+Optional private interfaces: `SparkFiles._root_directory`, `SparkContext._python_includes`, and
+`_jvm` and `_jsparkSession` of sessions that are not remote.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
 
     HAS_READ_LIMITS = True
 else:
-    # Without Arrow there is no sink, see `check_stream_writer`.
+    # Without Arrow, there is no sink; see `check_stream_writer`.
     StreamArrowWriter = getattr(
         datasource, "DataSourceStreamArrowWriter", datasource.DataSourceStreamWriter
     )
@@ -112,10 +113,11 @@ def spark_schema(schema: pa.Schema) -> StructType:
 def arrow_function(
     function: Callable[..., pa.Array], type: DataType, *, deterministic: bool = False
 ) -> Any:
-    """Return a function on columns, from a function on Arrow arrays.
+    """Convert a function on Arrow arrays to a function on columns.
 
-    Spark computes a deterministic function again for each use of its result. Others cannot be used in aggregates.
-    Versions before 4.1 pass the values through pandas, which takes several times as long.
+    Spark recomputes a deterministic function for each use of its result. Other functions cannot be
+    used in aggregates. Versions before 4.1 pass the values through pandas, which takes several
+    times as long.
     """
     from pyspark.sql import functions as F
 
@@ -132,7 +134,7 @@ def _through_pandas(function: Callable[..., pa.Array], type: DataType, determini
     from pyspark.sql.pandas.functions import pandas_udf
     from pyspark.sql.types import ArrayType, StructType
 
-    # pandas has no null structs, so these are returned in a list.
+    # pandas has no null structs, so structs are returned in lists.
     is_struct = isinstance(type, StructType)
     quads = pa.list_(pa.struct([(part, pa.string()) for part in PARTS]))
 
@@ -143,14 +145,16 @@ def _through_pandas(function: Callable[..., pa.Array], type: DataType, determini
         return pd.Series(values, dtype=object)
 
     def _arrow_array(column: Any) -> pa.Array:
-        """A series as an array: NumPy arrays become lists, and dicts become maps."""
+        """Convert a series to an array. NumPy arrays become lists, and dicts become maps."""
         values: list[Any] = [list(value) if hasattr(value, "tolist") else value for value in column]
         if any(isinstance(value, dict) for value in values):
-            of = pa.infer_type([each for value in values if value for each in value.values()])
+            value_type = pa.infer_type(
+                [each for value in values if value for each in value.values()]
+            )
             values = [None if value is None else list(value.items()) for value in values]
-            return pa.array(values, pa.map_(pa.string(), of))
+            return pa.array(values, pa.map_(pa.string(), value_type))
         found = pa.array(values, from_pandas=True)
-        # The type of the items of lists that are all empty is unknown here. They are quads.
+        # If all lists are empty, the item type is unknown here. The items are quads.
         return pa.array(values, quads) if found.type == pa.list_(pa.null()) else found
 
     # Spark derives the kind of function from the annotations.
@@ -192,7 +196,7 @@ def _is_found(spark: SparkSession, name: str) -> bool:
 
 
 def activate(spark: SparkSession) -> None:
-    """Make a session the active one of this thread, in which Spark looks up the format of a write."""
+    """Make a session active in this thread, because Spark looks up write formats in it."""
     if not is_remote(spark):
         with contextlib.suppress(AttributeError):
             session: Any = spark
@@ -200,7 +204,7 @@ def activate(spark: SparkSession) -> None:
 
 
 def session_folder() -> str | None:
-    """Return the folder of the session on this machine, which Spark removes; None outside of Spark's workers."""
+    """Return the session's folder on this machine, which Spark removes; None outside of workers."""
     if not getattr(SparkFiles, "_is_running_on_worker", False):
         return None
     return cast("str | None", getattr(SparkFiles, "_root_directory", None))

@@ -1,7 +1,8 @@
-"""Division of the rows of a task among folders `NAME=VALUE`, by columns and by keys of the messages.
+"""Divides the rows of a task among folders `NAME=VALUE`, by columns and message keys.
 
 In: record batches of rows. Out: batches of messages, each with the folder that it belongs to.
-Cost: one copy of the rows for each folder in a record batch. Law: messages of one folder stay in the order of the rows.
+Cost: one copy of the rows for each folder in a record batch.
+Law: the messages in a folder stay in row order.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _TYPES: tuple[type[DataType], ...] = (
 
 
 def escape(text: str) -> str:
-    """Return a value as the name of a folder, as Spark writes it.
+    """Return a value as a folder name, escaped as in Spark.
 
     Example:
         >>> escape("a/b=1")
@@ -63,12 +64,12 @@ def escape(text: str) -> str:
 
 
 def unescape(text: str) -> str | None:
-    """Return the value in the name of a folder; None for null."""
+    """Return the value in a folder name; None for null."""
     return None if text == NULL else unquote(text)
 
 
 def key_column(split_by: SplitBy) -> str:
-    """Return the name of the partition column for the keys of messages.
+    """Return the name of the partition column for message keys.
 
     It is never the name of a column of messages or quads.
     """
@@ -104,21 +105,21 @@ class RowDivider:
     """Divides the rows of one task.
 
     Attributes:
-        several: Number of messages with several keys, of which the first decides.
+        several: Number of messages with several keys, by column. The first key decides.
     """
 
     def __init__(self, columns: tuple[str, ...], split_by: SplitBy | None) -> None:
-        """Take the columns whose values become folders, and the keys of messages."""
+        """Create a divider from the columns and the message key whose values become folders."""
         self._columns = columns
         self._key = None if split_by is None else key_column(split_by)
         self._splitter = None if split_by is None else split_by.splitter()
         is_graph = split_by is not None and split_by.kind == "graph"
-        # The keys of messages without one, and of the default graph.
+        # The keys that mean null: no key, and the default graph.
         self._nulls = (b"", b"default") if is_graph else (b"",)
         self.several: Counter[str] = Counter()
 
     def divide(self, rows: pa.RecordBatch, first: int) -> Iterator[tuple[str, AnyBatch]]:
-        """Return the messages of rows, each batch with its folder; "" if there is none.
+        """Yield the messages of rows in batches, each with its folder ("" for none).
 
         Args:
             rows: The columns that are written, and the partition columns.
@@ -141,7 +142,7 @@ class RowDivider:
         return [] if self._splitter is None else list(self._splitter.undeclared())
 
     def _groups(self, rows: pa.RecordBatch) -> Iterator[tuple[str, pa.Array | None]]:
-        """The folders of the rows by their columns, each with the numbers of its rows; None for all."""
+        """Yield each folder of the rows with its row numbers; None means all rows."""
         if not self._columns:
             yield "", None
             return
@@ -178,7 +179,7 @@ class RowDivider:
 
 
 def _text(value: Any) -> str:
-    """The value of a partition column as the name of a folder."""
+    """The value of a partition column as a folder name."""
     if value is None:
         return NULL
     return ("true" if value else "false") if isinstance(value, bool) else escape(str(value))
@@ -186,7 +187,7 @@ def _text(value: Any) -> str:
 
 @contextmanager
 def _numbered(numbers: pa.Array, first: int) -> Iterator[None]:
-    """Make errors name the rows that were taken, instead of their numbers in the group."""
+    """Convert row numbers in errors from positions in the group to positions in the rows."""
     try:
         yield
     except DecodeError as error:

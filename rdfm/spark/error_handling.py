@@ -1,4 +1,4 @@
-"""Errors of a read: they fail the query, become rows, or are skipped, according to the mode.
+"""Read errors, which fail the query, become rows, or are skipped, according to the mode.
 
 In: the errors of one file. Out: rows for them, warnings, and the side table of `errorsTo`.
 Law: data is omitted only if an option allows it, and then with a warning.
@@ -43,7 +43,7 @@ class ErrorHandler:
     def __init__(
         self, reading: SparkReading, path: str, split: Split | None, rows: MessageRows | QueryRows
     ) -> None:
-        """Take the reading, the file and its split, and the collector of rows."""
+        """Create a handler for a file or a split of it. Error rows are added to `rows`."""
         self.ended = False
         self._reading = reading
         self._path = path
@@ -64,7 +64,7 @@ class ErrorHandler:
         """
         mode = self._reading.mode
         error.renderer = in_spark
-        # A message that exceeds a limit may be valid, so it is not omitted without a row for it.
+        # A message that exceeds a limit may be valid, so it is not dropped without an error row.
         limit = isinstance(error, LimitError)
         if limit and mode != "PERMISSIVE":
             raise _with_remedies(error)
@@ -90,8 +90,8 @@ class ErrorHandler:
         """Skip a message, and return its text and the error, or another error if skipping failed.
 
         Raises:
-            UnsupportedError: If the log cannot be read in splits. The log may be valid, and the number of messages that
-                would be lost is unknown, so no mode skips this error.
+            UnsupportedError: If the log cannot be read in splits. The log may be valid, and the
+                number of messages that would be lost is unknown, so no mode skips this error.
         """
         try:
             skipped = log.skip_message().decode("utf-8", "replace")
@@ -100,7 +100,7 @@ class ErrorHandler:
             return skipped, error
         except DecodeError as last:
             last.renderer = in_spark
-            # In a split, all other unsupported features can be skipped.
+            # In a split, a message with any other unsupported feature can be skipped.
             if self._is_part and isinstance(last, UnsupportedError):
                 last.remedies += (NOT_SPLIT,)
                 raise

@@ -1,8 +1,12 @@
-"""The list of files that a stream has found, in the order of discovery. A position in it is the stream's progress.
+"""The list of files that a stream has found, in the order of discovery.
+
+A position in the list is the progress of the stream.
 
 In: a separate folder, and files as they are found. Out: files by position, which never changes.
-Cost: one small file per addition, merged when there are many; the list is kept in memory, about 300 bytes per file.
-Law: additions are atomic: a process that is killed at any step leaves the list as before or after the addition.
+Cost: one small file per addition, merged when there are many. The list is kept in memory, with
+about 300 bytes per file.
+Law: additions are atomic: a process that is killed at any step leaves the list as before or after
+the addition.
 """
 
 from __future__ import annotations
@@ -32,8 +36,8 @@ class _Segment(NamedTuple):
     Attributes:
         first: The position of the first entry.
         files: The number of entries.
-        name: The name of the small file. For an addition it depends only on the position, so that only one addition
-            is possible at each position.
+        name: The name of the small file. For an addition it depends only on the position, so that
+            only one addition is possible at each position.
     """
 
     first: int
@@ -42,10 +46,13 @@ class _Segment(NamedTuple):
 
 
 class FileList:
-    """A list of files that only grows. The last process that opens it owns it; earlier owners can no longer add files.
+    """A list of files that only grows.
+
+    The last process that opens the list owns it. Earlier owners can no longer add files.
 
     Attributes:
-        name: The unique name of the list. Checkpoints contain it, so that a query never uses the list of another one.
+        name: The unique name of the list. Checkpoints contain it, so that a query never uses the
+            list of another one.
         files: The files, by position.
 
     Example:
@@ -73,14 +80,15 @@ class FileList:
         here = _HEAD in self._storage.names(self._folder)
         head = self._head() if here else {"version": _VERSION, "name": self._owner}
         self.name = str(head["name"])
-        # From here on the previous owner fails when it adds files: two queries would each miss the other's files.
+        # From here on, the previous owner cannot add files. Otherwise, two queries would each miss
+        # the other's files.
         content = json.dumps({**head, "owner": self._owner}).encode()
         self._storage.write_whole(self._path(_HEAD), content)
         for _ in range(_TRIES):
             self.files: list[File] = []
             self._positions: dict[str, int] = {}
             self._segments: list[_Segment] = []
-            self._left: list[str] = []  # segments that were merged
+            self._obsolete: list[str] = []  # segments that were merged
             # The previous owner may be merging, and may remove segments that were listed here.
             with contextlib.suppress(FileNotFoundError):
                 self._load(self._storage.names(self._folder))
@@ -116,8 +124,8 @@ class FileList:
         """
         if len(self._segments) >= _MANY:
             self._check_owner()
-            # A segment is merged only with at least as many newer entries, so each rewrite of an entry at least
-            # doubles its segment.
+            # A segment is merged only with at least as many newer entries, so each rewrite of an
+            # entry at least doubles its segment.
             total, merged = 0, 0
             for segment in reversed(self._segments):
                 if total and segment.files > total:
@@ -128,14 +136,14 @@ class FileList:
                 first = len(self.files) - total
                 one = _Segment(first, total, f"files-{first:012d}-{total:012d}.json")
                 self._storage.write_whole(self._path(one.name), _packed(self.files[first:]))
-                self._left += [segment.name for segment in self._segments[-merged:]]
+                self._obsolete += [segment.name for segment in self._segments[-merged:]]
                 self._segments[-merged:] = [one]
-        while self._left:
-            self._storage.remove(self._path(self._left[-1]))
-            self._left.pop()
+        while self._obsolete:
+            self._storage.remove(self._path(self._obsolete[-1]))
+            self._obsolete.pop()
 
     def end_of(self, start: int, *, files: int | None = None, size: int | None = None) -> int:
-        """Return the position after the next files, of which there is at least one.
+        """Return the position after the next batch of files. A batch has at least one file.
 
         Args:
             start: The position of the first file.
@@ -155,7 +163,8 @@ class FileList:
 
     def _load(self, names: list[str]) -> None:
         found = [match for match in map(_SEGMENT.fullmatch, names) if match]
-        # At each position the longest comes first: a merged segment before those that it replaced.
+        # At each position, the longest segment comes first: a merged one before those that it
+        # replaced.
         for match in sorted(found, key=lambda one: (int(one[1]), -int(one[2] or 0))):
             first, name, here = int(match[1]), match[0], len(self.files)
             if first > here:
@@ -167,10 +176,11 @@ class FileList:
             if files is not None and len(files) == int(match[2] or len(files)):
                 self._take(_Segment(first, len(files), name), files)
             elif first == here and match[2] is None:
-                # Incomplete, on a storage without atomic writes, so no batch used it.
+                # The segment is incomplete, on a storage without atomic writes, so no batch used
+                # it.
                 self._storage.remove(self._path(name))
             else:
-                self._left.append(name)
+                self._obsolete.append(name)
 
     def _read(self, name: str) -> list[File] | None:
         """The files of a segment; None if it is incomplete."""

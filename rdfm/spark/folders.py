@@ -1,8 +1,9 @@
 """Partition columns: the names and values of folders `NAME=VALUE` above the files.
 
 In: the paths of files. Out: columns with types, and the values of a file.
-Cost: a pass over the paths. Law: the types are those that Spark infers for its own formats, except that a time is a
-string, since its meaning depends on the session's time zone, which a source does not know.
+Cost: one pass over the paths.
+Law: the types are those that Spark infers for its own formats, except that a time is a string,
+since its meaning depends on the session's time zone, which a source does not know.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 def _folders(path: str) -> list[tuple[str, str]]:
-    """The names and values, without escapes, of the folders of a file, the outermost first."""
+    """The names and the escaped values of a file's partition folders, outermost first."""
     found = []
     for part in re.split(r"[/\\]", path)[:-1]:
         name, equals, value = part.partition("=")
@@ -57,8 +58,8 @@ def _folders(path: str) -> list[tuple[str, str]]:
     return found
 
 
-def _of_value(text: str) -> DataType | None:
-    """The type of one value, as Spark infers it; None for null."""
+def _value_type(text: str) -> DataType | None:
+    """The type of a value, as Spark infers it; None for null."""
     value = unescape(text)
     if value is None:
         return None
@@ -68,13 +69,13 @@ def _of_value(text: str) -> DataType | None:
             return IntegerType()
         if -(1 << 63) <= number < 1 << 63:
             return LongType()
-        return _of_large(str(abs(number)))
+        return _large_type(str(abs(number)))
     if _DOUBLE.fullmatch(value):
         found = decimal.Decimal(value)
         exponent = found.as_tuple().exponent
         # Spark treats 1e3 as a decimal.
         is_whole = isinstance(exponent, int) and 0 <= exponent <= _DIGITS
-        return _of_large(f"{abs(found):f}") if is_whole else DoubleType()
+        return _large_type(f"{abs(found):f}") if is_whole else DoubleType()
     if _DATE.fullmatch(value):
         try:
             datetime.date.fromisoformat(value)
@@ -84,7 +85,7 @@ def _of_value(text: str) -> DataType | None:
     return StringType()
 
 
-def _of_large(digits: str) -> DataType:
+def _large_type(digits: str) -> DataType:
     """The type of a large integer."""
     return DecimalType(len(digits), 0) if len(digits) <= _DIGITS else DoubleType()
 
@@ -109,7 +110,7 @@ def _wider(one: DataType | None, other: DataType | None) -> DataType | None:
 
 
 def _parse(text: str, type: DataType) -> Value:
-    """Return the value of a folder as a type.
+    """Parse the value of a folder as a type.
 
     Raises:
         ValueError: If it is not of that type.
@@ -162,7 +163,7 @@ class PartitionFolders:
 
         Args:
             files: The files.
-            roots: The paths that are read; folders in them are not columns.
+            roots: The paths that are read. Folders in these paths are not columns.
 
         Raises:
             OptionError: If the folders of two files have different names.
@@ -190,25 +191,25 @@ class PartitionFolders:
             for name, value in folders:
                 seen[name].add(value)
         for name, values in seen.items():
-            found[name] = reduce(_wider, map(_of_value, values), None)
+            found[name] = reduce(_wider, map(_value_type, values), None)
         return cls({name: type or StringType() for name, type in found.items()})
 
     def check(self, known: Iterable[str], corrupt: str) -> None:
-        """Check that no column has the name of one of rdfm's columns.
+        """Check that no partition column has the name of a column of rdfm.
 
         Raises:
-            OptionError: If one has.
+            OptionError: If one does.
         """
         taken = {name.lower() for name in (*known, corrupt)}
         for name in self.types:
             if name.lower() in taken:
                 raise OptionError(
-                    f"the folders {name}=… are a partition column with the name of one of the columns of a read; rename "
+                    f"the folders {name}=… form a partition column with the name of a column of the read; rename "
                     "the folders, or set recursiveFileLookup=true to read all files without partition columns"
                 )
 
     def of_schema(self, schema: StructType) -> dict[str, DataType]:
-        """Return the partition columns of a schema, by their names in it, with its types.
+        """Return the partition columns in a schema, with the names and types from the schema.
 
         Raises:
             OptionError: If a type cannot be that of a folder's value.
@@ -230,7 +231,9 @@ class PartitionFolders:
 
 
 def root_of(path: str) -> str:
-    """Return the part of a path or glob whose folders are not partition columns: up to the first glob character.
+    """Return the part of a path before the first folder with a glob character.
+
+    Folders in this part are not partition columns.
 
     Example:
         >>> root_of("/logs/day=*/a.nq"), root_of("/logs/day=1")
@@ -270,7 +273,7 @@ class PartitionFilter:
     """The option `partitions`: values or ranges of partition columns."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
-        """Take the value of the option: a value, a list of values or a range for each column.
+        """Create a filter from the option: a value, a list of values or a range for each column.
 
         Raises:
             OptionError: If a range is invalid.
@@ -280,7 +283,7 @@ class PartitionFilter:
             if isinstance(wanted, Mapping):
                 if not wanted or not set(wanted) <= {"from", "to"}:
                     raise OptionError(
-                        f'the option partitions: a range of {name} is an object with "from" or "to", both included'
+                        f'the option partitions: a range of {name} is an object with "from" or "to", both inclusive'
                     )
                 self._given[name] = wanted
             else:
@@ -301,7 +304,7 @@ class PartitionFilter:
                 )
 
     def accepts(self, path: str, types: Mapping[str, DataType]) -> bool:
-        """Whether the values of a file are wanted.
+        """Whether the values of a file match.
 
         Raises:
             OptionError: If a value of the option is not of the type of its column.
@@ -325,7 +328,7 @@ class PartitionFilter:
 
 
 def _wanted(name: str, given: Any, type: DataType) -> Value:
-    """A value of the option as the type of its column; null is null."""
+    """Convert a value of the option to the type of its column. Null stays null."""
     if given is None:
         return None
     text = ("true" if given else "false") if isinstance(given, bool) else str(given)

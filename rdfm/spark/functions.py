@@ -1,12 +1,14 @@
 """Functions on columns: messages in binary values, terms and their parts, quads as rows.
 
 In: columns, or their names. Out: columns, like those of Spark's own functions.
-Cost: `from_rdf`, `to_rdf` and `nanopub` pass Arrow data through Python workers; the others are plain expressions.
+Cost: `from_rdf`, `to_rdf` and `nanopub` pass Arrow data through Python workers; the others are
+plain expressions.
 Law: a value is one message, and its result does not depend on other values.
 
-These three are marked as nondeterministic, although they are deterministic: otherwise Spark would compute
-the result again for each filter on it. So they cannot be used inside an aggregate function: first make a column with
-`select` or `withColumn`. Place filters on other columns before them.
+`from_rdf`, `to_rdf` and `nanopub` are marked as nondeterministic, although they are deterministic,
+because Spark would otherwise recompute the result for each filter on it. They therefore cannot be
+used inside an aggregate function; create a column with `select` or `withColumn` first. Put filters
+on other columns before them.
 """
 
 from __future__ import annotations
@@ -77,17 +79,17 @@ def from_rdf(
     mode: Literal["FAILFAST", "PERMISSIVE"] = "FAILFAST",
     **options: Any,
 ) -> Column:
-    """Decode binary values, each of which is a complete log of one message, such as the records of a Kafka topic.
+    """Decode binary values, such as Kafka records. Each value is a complete log of one message.
 
     Args:
         col: The column of values, or its name.
         format: The format's name.
-        mode: `FAILFAST` fails the query at an invalid value; `PERMISSIVE` returns null for it.
+        mode: `FAILFAST` fails the query at an invalid value. `PERMISSIVE` returns null for it.
         **options: Options of the format's decoder; limits apply to each value.
 
     Returns:
-        Quads as in the column `quads` of a read: an empty array for a value without a message, null for null. In a
-        format for patches, operations as in the column `operations`.
+        Quads as in the column `quads` of a read: an empty array for a value without a message, null
+        for null. In a format for patches, operations as in the column `operations`.
 
     Raises:
         UnknownFormatError: If the format does not exist.
@@ -105,12 +107,12 @@ def to_rdf(col: Column | str, format: str, *, max_depth: int = 64, **options: An
     """Encode quads: each row becomes a binary value that is a complete log of one message.
 
     Args:
-        col: The column of quads, of the type of `quads` in a read, or its name; in a format for patches, the column of
-            operations.
+        col: The column of quads, of the type of `quads` in a read, or its name; in a format for
+            patches, the column of operations.
         format: The format's name.
         max_depth: Maximum nesting depth of triple terms.
-        **options: Options of the format's encoder. In formats whose files have frames with a length prefix, a value is
-            one frame without the prefix; `delimited=True` writes it.
+        **options: Options of the format's encoder. In formats whose files have frames with a length
+            prefix, a value is one frame, without the prefix unless `delimited=True`.
 
     Returns:
         Binary values; null for null.
@@ -128,15 +130,16 @@ def to_rdf(col: Column | str, format: str, *, max_depth: int = 64, **options: An
 
 
 def nanopub(col: Column | str) -> Column:
-    """Describe the nanopublication in each row: creators, time of creation, license, types and links.
+    """Describe the nanopublication in each row: creators, creation time, license, types and links.
 
     Args:
         col: The column of quads, of the type of `quads` in a read, or its name.
 
     Returns:
-        Structs with the fields `nanopub`, `creators`, `created`, `license`, `types`, `introduces`, `retracts`,
-        `supersedes` and `pubkey_hash`, which `rdfm.exchange.nanopub.NanopubRow` describes. Null for null, and for a
-        message that is not exactly one nanopublication. Nothing is verified.
+        Structs with the fields `nanopub`, `creators`, `created`, `license`, `types`, `introduces`,
+        `retracts`, `supersedes` and `pubkey_hash`, which `rdfm.exchange.nanopub.NanopubRow`
+        describes. Null for null, and for a message that is not exactly one nanopublication. Nothing
+        is verified.
 
     Example:
         >>> messages.select(nanopub("quads").alias("n")).select("n.nanopub", "n.creators")  # doctest: +SKIP
@@ -152,10 +155,11 @@ def nanopub(col: Column | str) -> Column:
 def register_functions(spark: SparkSession) -> list[str]:
     """Register SQL functions for the formats and for queries.
 
-    These are `from_NAME` and `to_NAME` for each format except those of results, and `rdf_query`, `rdf_ask`,
-    `rdf_construct` and `rdf_value`. In a name, `-` becomes `_`. The functions for formats take the column and,
-    optionally, a map of options that is the same for all rows: `from_NAME(value, map('mode', 'PERMISSIVE'))`. If Spark
-    has a function with the same name, such as `from_json`, the function is skipped with a warning.
+    These are `from_NAME` and `to_NAME` for each format except those for results, and `rdf_query`,
+    `rdf_ask`, `rdf_construct` and `rdf_value`. In a name, `-` becomes `_`. The functions for
+    formats take the column and, optionally, a map of options that is the same for all rows:
+    `from_NAME(value, map('mode', 'PERMISSIVE'))`. If Spark has a function with the same name, such
+    as `from_json`, the function is skipped with a warning.
 
     Args:
         spark: A session; Spark Connect is supported.
@@ -163,16 +167,17 @@ def register_functions(spark: SparkSession) -> list[str]:
     Returns:
         The names of the functions.
     """
-    of_spark = {row[0] for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect()}
+    spark_functions = {row[0] for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect()}
     names = []
     for format in formats.every():
         if format.spec.kinds[0] not in LISTS:
             continue
         name = format.name.replace("-", "_")
         for function, make in ((f"from_{name}", _sql_decoding), (f"to_{name}", _sql_encoding)):
-            if function in of_spark:
+            if function in spark_functions:
                 _log.warning(
-                    "%s is a function of Spark, so it is not registered for the format", function
+                    "%s is a built-in function of Spark, so it is not registered for the format",
+                    function,
                 )
                 continue
             spark.udf.register(function, make(format))
@@ -232,7 +237,7 @@ def _sql_encoding(format: Format) -> Function:
 
 
 def _once(function: Callable[..., pa.Array], type: DataType) -> Function:
-    """A function on columns that Spark computes once, however often the result is used."""
+    """Return a function on columns that Spark computes once, however often it is used."""
     return cast("Function", arrow_function(function, type))
 
 

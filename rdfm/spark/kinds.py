@@ -1,9 +1,10 @@
 """The kind of log that a read returns: messages, patches or results.
 
-In: the unit of a row, the format and the schema of a query, and the first file if these do not determine the kind.
-Out: the kind, and the variables of results.
-Cost: at most one batch of the first file. Law: a problem of the first file is reported when it is read, except for
-results, whose columns come from it.
+In: the unit of a row, the format and the schema of a query, and the first file if these do not
+determine the kind. Out: the kind, and the variables of results.
+Cost: at most one batch of the first file.
+Law: a problem with the first file is reported when it is read, except for results, whose columns it
+determines.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ class KindFinder:
         format: The format of every file; None if it is detected for each file.
         terms: The form of terms: "ntriples" or "structs".
         corrupt: The name of the column of corrupt records.
-        first: Returns the first file; None if results cannot be read here, so that no file needs to be read.
+        first: Returns the first file; None if results cannot be read here, so that no file needs to
+            be read.
         open: Opens a file.
     """
 
@@ -63,8 +65,8 @@ class KindFinder:
         """Return the kind of log.
 
         Raises:
-            OptionError: If the schema is of two kinds, or results cannot be read here, or are the answer of an ASK
-                query.
+            OptionError: If the schema is of two kinds, or results cannot be read here, or are the
+                answer of an ASK query.
             DecodeError: If the first file contains results and is invalid.
         """
         kinds = _kinds(None if self.format is None else formats.find(self.format))

@@ -1,8 +1,9 @@
-"""Logs that a DataFrame lists, such as files that Spark, Unity Catalog or Auto Loader found.
+"""Reads logs that a DataFrame lists, such as files found by Spark, Unity Catalog or Auto Loader.
 
 In: a DataFrame of paths. Out: a DataFrame of the rows of these logs.
-Cost: a task reads the first bytes of each large file that may be split, or the complete file if the index of messages
-is requested; then one shuffle of the list. Law: each split is read once, by the same code as for other reads.
+Cost: a task reads the first bytes of each large file that may be split, or the complete file if
+message indexes are requested. Then the list is shuffled once.
+Law: each split is read once, by the same code as for other reads.
 """
 
 from __future__ import annotations
@@ -50,10 +51,11 @@ _PLANNED = StructType(
 def read_listed(
     spark: SparkSession, files: DataFrame, schema: StructType | None, given: Mapping[str, str]
 ) -> DataFrame:
-    """Read the logs of a DataFrame with columns `path`, `length` and, if it is known, `modificationTime`.
+    """Read the logs in a DataFrame with columns `path`, `length` and, if known, `modificationTime`.
 
     Raises:
-        OptionError: If a column is missing, an option is unknown, or a value or the schema is invalid.
+        OptionError: If a column is missing, an option is unknown, or a value or the schema is
+            invalid.
         UnknownFormatError: If the given format does not exist.
     """
     from pyspark.sql import functions as F
@@ -64,7 +66,7 @@ def read_listed(
     split_bytes, changed = values["split_bytes"], values["changed_files"]
     reading = SparkReading.of(options, schema)
     if reading.mode == "FAILFAST" and reading.ignore_corrupt:
-        split_bytes = 0  # an error would end its split instead of its file
+        split_bytes = 0  # otherwise an error would end its split instead of its file
     time = F.lit(None).cast("bigint")
     if _check(files):
         time = F.unix_millis(F.col("modificationTime").cast("timestamp"))
@@ -133,7 +135,7 @@ def _logs(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[File, Split | Non
             *(column.to_pylist() for column in batch), strict=True
         ):
             time = None if modified is None else modified / 1000
-            # Packed by `_planned`.
+            # `_planned` pickled the split.
             yield File(path, length, time), None if split is None else pickle.loads(split)
 
 

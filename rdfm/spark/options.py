@@ -1,8 +1,8 @@
-"""Spark's options: their declarations, and their values from text under case-insensitive names.
+"""Declares Spark's options, and parses their values. Names are case-insensitive.
 
 In: the map of `.option(…)`. Out: values; the remaining options belong to the format.
-Law: an unknown option or invalid value is an error that names the valid ones. An option that `convert` has too is
-declared there; its key here is Spark's name for it.
+Law: an unknown option or invalid value is an error that names the valid ones. Options that
+`convert` also has are declared there; their keys here are Spark's names.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ CORRUPT_RECORD = "_corrupt_record"
 MODE = OptionSpec(
     "mode",
     "choice",
-    "What to do on an error: fail the query, return a row for it, or skip the message.",
+    "How to handle an error: fail the query, return a row for it, or skip the message.",
     choices=("FAILFAST", "PERMISSIVE", "DROPMALFORMED"),
     default="FAILFAST",
 )
-# Options of `convert` that have another name here: name and value there, name and value here.
+# Options of `convert` with another name in Spark: (name, value) there, (name, value) here.
 SAME = {("on_error", "skip"): (MODE.name, "DROPMALFORMED")}
 # Options of the functions on columns, in addition to the format's options.
 OF_FUNCTIONS = (STAGES["from_format"], STAGES["to_format"], MODE)
@@ -79,7 +79,7 @@ READING = {
         MODE,
         OptionSpec(
             "column_name_of_corrupt_record",
-            help="Column for text that could not be read.",
+            help="Name of the column for text that could not be read.",
             default=CORRUPT_RECORD,
         ),
         OptionSpec(
@@ -91,31 +91,31 @@ READING = {
         OptionSpec(
             "ignore_corrupt_files",
             "switch",
-            "On an error, skip the rest of the file, with a warning, instead of failing the query. With FAILFAST, files are "
-            "then not split.",
+            "On an error, skip the rest of the file, with a warning, instead of failing the query. With FAILFAST, this "
+            "disables the splitting of files.",
             default=False,
         ),
         OptionSpec(
             "errors_to",
-            help="Folder for a Parquet table of the errors that the read skips: source, position, message and error. A "
-            "file for each split; use one folder for each query.",
+            help="Folder for a Parquet table of the errors that the read skips: source, position, message and error. It has "
+            "one file per split. Use a separate folder for each query.",
             metavar="FOLDER",
         ),
         replace(ROWS, group=""),
         replace(TERMS, group=""),
         OptionSpec(
             "columns",
-            help="Names of the columns to return, separated by commas. By default those of the schema, or the standard ones.",
+            help="Comma-separated names of the columns to return. Defaults to those of the schema, or to the standard columns.",
             metavar="NAMES",
         ),
         OptionSpec(
             "filter",
             "object",
-            "Only messages that match: the arguments of LogReader.filter, by name.",
+            "Return only messages that match. The value is an object with arguments of LogReader.filter.",
         ),
         OptionSpec(
             "query",
-            help="SPARQL query to run on each message; rows are its solutions. The text, or JSON with the query's options.",
+            help="SPARQL query to run on each message, as text or as JSON with the query's options. Rows are its solutions.",
             metavar="QUERY",
         ),
         replace(
@@ -140,15 +140,15 @@ FILES = _by_name(
     OptionSpec(
         "partitions",
         "object",
-        'Only files in these partition folders: a value, a list of values, or a range {"from": …, "to": …} for each '
+        'Read only files in these partition folders: a value, a list of values, or a range {"from": …, "to": …} for each '
         "column.",
     ),
     OptionSpec(
         "modified_after",
         "moment",
-        "Only files modified after this time, such as 2026-06-01T13:00:00. UTC unless it has a time zone.",
+        "Read only files modified after this time, such as 2026-06-01T13:00:00. UTC unless it has a time zone.",
     ),
-    OptionSpec("modified_before", "moment", "Only files modified before this time."),
+    OptionSpec("modified_before", "moment", "Read only files modified before this time."),
     OptionSpec(
         "split_bytes",
         "bytes",
@@ -171,15 +171,15 @@ FILES = _by_name(
     OptionSpec(
         "min_partitions",
         "count",
-        "Minimum number of tasks, of which their number is a multiple, if there are enough files. By default the number "
-        'of cores: of the session in rdfm.spark.read, of the driver\'s machine in format("rdfm").',
+        "Minimum number of tasks. If there are enough files, the number of tasks is a multiple of it. Defaults to the "
+        'number of cores of the session (rdfm.spark.read) or of the driver\'s machine (format("rdfm")).',
         least=1,
     ),
 )
 STREAMING = _by_name(
     OptionSpec(
         "state_location",
-        help='Folder for the list of files. Required by format("rdfm"); rdfm.spark.read_stream does not have it.',
+        help='Folder for the list of files. Required by format("rdfm"). Not an option of rdfm.spark.read_stream.',
     ),
     OptionSpec(
         "max_files_per_trigger",
@@ -190,18 +190,18 @@ STREAMING = _by_name(
     OptionSpec(
         "max_bytes_per_trigger",
         "bytes",
-        'Maximum size of the files in a batch, which has at least one file. With format("rdfm") set only one of the two.',
+        'Maximum total size of the files in a batch, which has at least one file. With format("rdfm"), set only one of the two limits.',
         least=1,
     ),
     OptionSpec(
         "changed_files",
         "choice",
-        "What to do with a file that has changed since it was found.",
+        "How to handle a file that has changed since it was found.",
         choices=("error", "skip", "read"),
         default="error",
     ),
 )
-# Options of `rdfm.spark.read_stream` that Spark's file source takes and checks.
+# Options of `rdfm.spark.read_stream` that are passed to Spark's file source, which checks them.
 FILE_SOURCE = (
     "max_files_per_trigger",
     "max_bytes_per_trigger",
@@ -233,7 +233,7 @@ WRITING = {
     **_by_name(
         OptionSpec(
             "partition_columns",
-            help="Columns whose values become folders NAME=VALUE, separated by commas.",
+            help="Comma-separated columns whose values become folders NAME=VALUE.",
             metavar="NAMES",
         ),
         replace(
@@ -244,14 +244,15 @@ WRITING = {
         ),
         replace(
             STAGES["max_open"],
-            help="Maximum number of open files of a task with partitionColumns or splitBy. The least recently used one is "
-            "closed, and its folder gets another file when its value occurs again. By default 100, with xz 4.",
+            help="Maximum number of open files of a task with partitionColumns or splitBy. If it is reached, the "
+            "least recently used file is closed, and its folder gets another file if the value occurs again. Defaults to "
+            "100, or to 4 with xz.",
             group="",
         ),
         OptionSpec(
             "single",
             "switch",
-            "Write one log instead of a log for each partition: its messages in the order of the rows. Not for streams.",
+            "Write one log, with the messages in row order, instead of one log per partition. Not for streams.",
             default=False,
         ),
         _STORAGE,
@@ -261,7 +262,7 @@ WRITING = {
 WRITE_ID = _by_name(
     OptionSpec(
         "write_id",
-        help="Id of this write, which is done only once even if it is repeated. Not for streams.",
+        help="Id of this write. Repeating a write with the same id has no effect. Not for streams.",
     ),
 )
 
@@ -278,7 +279,7 @@ def camel(name: str) -> str:
 
 
 def compression(word: str) -> str | None:
-    """Return a value of the option as `open_log` and `create_log` take it."""
+    """Convert a value of the option to the form that `open_log` and `create_log` accept."""
     return {"auto": None, "uncompressed": "none"}.get(word, word)
 
 
@@ -290,11 +291,11 @@ def names_in(given: str | None) -> list[str] | None:
 
 
 class Options:
-    """The options of one read or write. Names are compared without case and underscores.
+    """The options of one read or write. Names are compared ignoring case and underscores.
 
     Attributes:
-        remaining: Options that nothing has read yet: normalized name and value.
-        requested: Names of the options that code has asked for, whether given or not, in Spark's
+        remaining: Options that have not been read yet: normalized name and value.
+        requested: Names of the options that have been requested, whether given or not, in Spark's
             spelling.
 
     Example:
@@ -304,7 +305,7 @@ class Options:
     """
 
     def __init__(self, given: Mapping[str, str]) -> None:
-        """Take Spark's map.
+        """Create the options from Spark's map.
 
         Raises:
             OptionError: If an option is given twice.
@@ -327,7 +328,7 @@ class Options:
         return {name: text for name, text in found.items() if text is not None}
 
     def take(self, specs: Mapping[str, OptionSpec]) -> dict[str, Any]:
-        """Take the values of these options, by key; the default for an option that is not given.
+        """Take the values of these options, by key. An option that is not given has its default.
 
         Raises:
             OptionError: If a value is invalid.
@@ -362,7 +363,7 @@ class Options:
     def _refusal(
         self, written: str, specs: list[FormatSpec], side: Literal["read", "write"]
     ) -> str:
-        """Return the error text for an unknown option, which lists the known ones."""
+        """Return the error text for an unknown option. It lists the known ones."""
         for spec in formats.specs():
             for name in spec.options(side):
                 if key(name) == written and len(specs) == 1:

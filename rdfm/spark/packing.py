@@ -1,8 +1,9 @@
 """Combines files into tasks.
 
 In: files in their order, and the intended cost of a task. Out: packs of files, one per task.
-Cost: a few passes over the sizes. Law: every file is in one pack, in order; there are as many packs as requested if
-there are enough files; packs of files of equal size differ by at most one file.
+Cost: a few passes over the sizes.
+Law: every file is in one pack, in order; there are as many packs as requested if there are enough
+files; if all files have the same size, packs differ by at most one file.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ def pack(
 
     Args:
         files: The files.
-        pack_bytes: Approximate size of a pack; a file that costs more has its own pack.
+        pack_bytes: Approximate size of a pack. A file that costs more gets its own pack.
         open_cost: Bytes that could be read in the time that opening a file takes.
-        at_least: The number of packs is at least this number of cores, and a multiple of it, unless there are fewer
-            files.
+        at_least: Number of cores. The number of packs is at least this number, and a multiple of
+            it, unless there are fewer files.
 
     Example:
         >>> files = [File(name, 10, None) for name in "abcdefgh"]
@@ -45,7 +46,7 @@ def pack(
     whole = sum(totals)
 
     def numbers(shares: int) -> list[int]:
-        """The number of packs of each group if all small files together get this number of shares."""
+        """The number of packs of each group if the small files together get `shares` packs."""
         return [
             len(some) if is_large else min(-(-total * shares // whole), len(some))
             for (some, is_large), total in zip(groups, totals, strict=True)
@@ -53,7 +54,7 @@ def pack(
 
     large = sum(len(some) for some, is_large in groups if is_large)
     rounds = -(-(large + sum(-(-total // pack_bytes) for total in totals)) // at_least)
-    # In the last round of tasks every core has one.
+    # Every core has a task, even in the last round.
     wanted = min(rounds * at_least, sum(len(some) for some, _ in groups))
     shares = bisect_left(range(whole), wanted, key=lambda shares: sum(numbers(shares)))
     for (some, _), number in zip(groups, numbers(shares), strict=True):
@@ -61,11 +62,11 @@ def pack(
 
 
 def _cut(files: list[File], costs: list[int], number: int) -> Iterator[list[File]]:
-    """Cut files into this number of non-empty packs, at the boundaries closest to an even division."""
+    """Cut files into `number` non-empty packs that are as even as possible."""
     ends = [0, *accumulate(costs)]
     start = 0
     for cut in range(1, number + 1):
-        # The nearer of the two ends around the place, in integer arithmetic.
+        # The nearer of the two ends around the ideal boundary, in integer arithmetic.
         place = 2 * ends[-1] * cut
         end = bisect_left(ends, place, key=lambda each: 2 * each * number)
         if end > 0 and (ends[end - 1] + ends[end]) * number >= place:

@@ -1,6 +1,7 @@
-"""Converts paths of Spark and its platforms to the form that rdfm uses.
+"""Converts paths of Spark and its platforms to the form that rdfm expects.
 
-In: paths and URLs of users, or of Spark's own sources. Out: paths and URLs for `open_log` and `create_log`.
+In: paths and URLs of users, or of Spark's own sources. Out: paths and URLs for `open_log` and
+`create_log`.
 Law: batches, streams and writes treat a path in the same way.
 """
 
@@ -20,7 +21,7 @@ _DBFS, _VOLUMES = "/dbfs", "/Volumes"
 
 
 def mounted(path: str) -> str:
-    """Convert a path in the form of Spark's sources, without escapes.
+    """Convert a path as reported by Spark's own sources, without escapes.
 
     Example:
         >>> mounted("file:/logs/a.nq"), mounted("s3a://bucket/a.nq")
@@ -36,7 +37,7 @@ def mounted(path: str) -> str:
 
 
 def mapped(path: str) -> str:
-    """Convert a path or URL of a user: `dbfs:/` and Hadoop's URLs of S3 objects.
+    """Convert a path or URL given by a user: `dbfs:/` paths and Hadoop's S3 URLs.
 
     Raises:
         OptionError: If this machine does not have the storage of Databricks.
@@ -52,8 +53,8 @@ def mapped(path: str) -> str:
         mount = _VOLUMES if found.startswith("/Volumes/") else _DBFS
         if not Path(mount).is_dir():
             raise OptionError(
-                f"{path} means {found}, but this machine has no folder {mount}; on Databricks, serverless compute has "
-                "/Volumes only, elsewhere use the path or URL of the storage"
+                f"{path} means {found}, but this machine has no folder {mount}; on Databricks, serverless compute supports "
+                "only /Volumes; elsewhere, use the path or URL of the storage"
             )
     return found
 
@@ -73,7 +74,9 @@ def absolute(path: str) -> str:
 
 
 def real(path: str) -> str:
-    """Return the canonical name of a path, as far as this machine can determine it; patterns are kept.
+    """Return the canonical name of a path, as far as this machine can determine it.
+
+    Glob patterns are kept.
 
     Example:
         >>> real("/logs/../logs/*.nq"), real("s3a://bucket/logs")
@@ -88,7 +91,7 @@ def real(path: str) -> str:
 
 
 def _keep_out_of_session(local: str) -> None:
-    """Reject a relative path if the working folder belongs to the session, as with Spark Connect."""
+    """Reject a path that is relative to a folder of the session, as with Spark Connect."""
     folder = session_folder()
     if folder and not Path(local).is_absolute() and Path(folder).resolve() == Path.cwd():
         raise OptionError(

@@ -1,8 +1,10 @@
 """SPARQL queries in Spark, on messages read from logs or on rows that contain messages.
 
-In: a query with its options, and logs or rows. Out: a row per solution, constructed message or answer.
-Cost: a batch of messages and its rows. Law: the columns depend only on the query and its types, so they are known
-before anything is read. No other data leaves the worker.
+In: a query with its options, and logs or rows. Out: a row per solution, constructed message or
+answer.
+Cost: memory for one batch of messages and its rows.
+Law: the columns depend only on the query and its types, so they are known before anything is read.
+No other data leaves the worker.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ _OPTIONS = ("prefixes", "union_graphs", "types", "skip_empty", "timeout", "max_r
 _METHODS = {"select": "solutions", "construct": "construct", "ask": "holds"}
 # Columns of constructed messages.
 _CONSTRUCTED = ("source", "offset", "position", "quads", "metadata")
-# Number of rows to collect before they are returned.
+# Number of rows that are collected before they are returned.
 ROWS = 8192
 
 _log = logging.getLogger("rdfm.spark")
@@ -84,7 +86,7 @@ class SparkQuery:
 
     @classmethod
     def of(cls, given: str | None, types: str | None = None) -> SparkQuery | None:
-        """Parse the value of the option `query`: the text, or a JSON object with the text and options.
+        """Parse the value of the option `query`: the text, or JSON with the text and its options.
 
         Args:
             given: The value.
@@ -161,7 +163,9 @@ class SparkQuery:
         return RowShape(known, self.schema, self.columns_of)
 
     def columns_of(self, schema: StructType, corrupt: str) -> list[str | None]:
-        """Return the query's column for each column of a user's schema; None for the column of corrupt records.
+        """Return the query's column for each column of a user's schema.
+
+        The result contains None for the column of corrupt records.
 
         Raises:
             OptionError: If a column does not exist or has another type.
@@ -212,7 +216,7 @@ class Evaluation:
     """Evaluates a query in a task."""
 
     def __init__(self, spark_query: SparkQuery, *, lenient: bool = False) -> None:
-        """Prepare the query. If `lenient`, a value that does not match its column's type becomes null."""
+        """Prepare the query. If `lenient`, values that do not match their column type become null."""
         self._query = spark_query.query()
         self._evaluate = getattr(self._query, _METHODS[spark_query.kind])
         self._columns = spark_query.columns(self._query)
@@ -221,7 +225,7 @@ class Evaluation:
         self.nulls = 0
 
     def tables(self, batch: AnyBatch, source: str | None) -> Iterator[pa.RecordBatch | LimitError]:
-        """Return the rows of messages. A message that exceeds a limit of the query yields the error instead.
+        """Yield the rows of messages, or the error for a message that exceeds a limit of the query.
 
         Raises:
             DecodeError: If a value does not match its column's type.
@@ -272,7 +276,14 @@ class QueryRows:
     def __init__(
         self, spark_query: SparkQuery, schema: pa.Schema, columns: tuple[str | None, ...], mode: str
     ) -> None:
-        """Prepare for a query, the schema that Spark expects, the query's column names, and the error mode."""
+        """Create a collector of rows.
+
+        Args:
+            spark_query: The query.
+            schema: The schema that Spark expects.
+            columns: The query's column for each column of the schema.
+            mode: The error mode.
+        """
         self._schema = schema
         self._columns = columns
         self._mode = mode
@@ -356,8 +367,8 @@ def of_rows(
         batches: Rows with a column `quads` and optionally `source`, `position` and `offset`.
 
     Raises:
-        DecodeError: If a value does not match its column's type, a message exceeds a limit of the query, or quads are
-            not valid RDF.
+        DecodeError: If a value does not match its column's type, a message exceeds a limit of the
+            query, or quads are not valid RDF.
     """
     from rdfm._core import batches_from_arrow
 
@@ -404,13 +415,13 @@ def query_rows(rows: DataFrame, given: str) -> DataFrame:
     """Run a query on rows that contain messages.
 
     Args:
-        rows: A data frame with a column `quads`.
+        rows: A DataFrame with a column `quads`.
         given: The value of the option `query`.
 
     Raises:
         QueryError: As in `SparkQuery.of`.
-        OptionError: As in `SparkQuery.of`, or if there is no column of quads, or a variable has the name of a column
-            that identifies the message.
+        OptionError: As in `SparkQuery.of`, or if there is no column of quads, or a variable has the
+            name of a column that identifies the message.
     """
     spark_query = SparkQuery.of(given)
     assert spark_query is not None
@@ -433,7 +444,8 @@ def _schema_of_rows(spark_query: SparkQuery, columns: Container[str]) -> StructT
     """The columns of the result, for rows with these columns.
 
     Raises:
-        OptionError: If a variable has the name of the column `position`, which identifies the message.
+        OptionError: If a variable has the name of the column `position`, which identifies the
+            message.
     """
     if spark_query.schema is None:
         return default_schema(_CONSTRUCTED if "offset" in columns else None)

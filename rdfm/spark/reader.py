@@ -1,9 +1,10 @@
 """Spark's batch reader: finds the files of a query and divides them into tasks.
 
 In: the options and the schema of a query. Out: partitions, and their rows (`rdfm.spark.rows`).
-Cost: a listing of the paths per query, and another one if neither format nor schema determines the kind of log.
-Law: partitions are in the order of the files, and so are the rows of a query that does not shuffle; a path that does
-not exist is an error.
+Cost: one listing of the paths per query, and another if neither format nor schema determines the
+kind of log.
+Law: partitions are in the order of the files, and so are the rows of a query that does not shuffle;
+a path that does not exist is an error.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ _log = logging.getLogger("rdfm.spark")
 class LogSourceReader(DataSourceReader):
     """Reads logs with one row per message.
 
-    Files are opened in tasks only, except for the first file if only its content determines the kind of log.
+    Files are opened only in tasks, with one exception: the driver opens the first file if only its
+    content determines the kind of log.
 
     Attributes:
         reading: How the logs are read.
@@ -56,13 +58,13 @@ class LogSourceReader(DataSourceReader):
         *,
         by_one_name: bool = False,
     ) -> None:
-        """Check the options, or the remaining ones, and the schema of a query.
+        """Check the options and the schema of a query.
 
         Args:
-            given: The options.
+            given: The options, or those that have not been taken yet.
             schema: The user's schema.
-            by_one_name: Whether to resolve `..`, links and variants of S3 URLs, so that a file has the same name
-                however its path is written.
+            by_one_name: Whether to resolve `..`, links and variants of S3 URLs, so that a file has
+                the same name however its path is written.
 
         Raises:
             OptionError: If an option is unknown, or a value or the schema is invalid.
@@ -126,7 +128,7 @@ class LogSourceReader(DataSourceReader):
         return self._listed
 
     def _roots(self) -> list[str]:
-        """The part of each path in which folders are not partition columns: up to the first glob character."""
+        """The part of each path whose folders are not partition columns; see `root_of`."""
         return [root_of(path) for path in self._paths]
 
     @property
@@ -162,7 +164,7 @@ class LogSourceReader(DataSourceReader):
         """Check that the files of another folder are not read as logs.
 
         Raises:
-            OptionError: If the folder is one that is read, or is in one that is read with its subfolders.
+            OptionError: If the folder is read, or is in a folder that is read with its subfolders.
         """
         for path in self._paths:
             inside = f"{folder}/".removeprefix(f"{path.rstrip('/')}/")
@@ -195,7 +197,7 @@ class LogSourceReader(DataSourceReader):
             )
         if self._wanted is None:
             return files
-        # The types of the query, and those of the folders for columns that it does not read.
+        # The types of the query; for columns that it does not read, the types of the folders.
         types = {**folders.types, **self.reading.partition_columns}
         self._wanted.check(types)
         return [file for file in files if self._wanted.accepts(file.path, types)]
@@ -262,7 +264,7 @@ class LogSourceReader(DataSourceReader):
         packs = list(pack(files, pack_bytes, self._open_cost, self._least or _cores()))
         # A file that is split has its own pack.
         large = [some[0].path for some in packs if some[0].size > self._split_bytes]
-        # Planning waits for the storage, so several files are planned at a time.
+        # Planning waits for the storage, so several files are planned at the same time.
         with ThreadPoolExecutor(MAX_THREADS) as pool:
             planned = pool.map(lambda path: self.reading.splits(path, self._split_bytes), large)
             for packed in packs:
@@ -278,7 +280,7 @@ class LogSourceReader(DataSourceReader):
 
 
 def _cores() -> int:
-    """The number of cores available to this process. Spark does not pass its number of cores to a source."""
+    """The number of cores available to this process, since Spark does not pass its own number."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not available on this system

@@ -1,6 +1,7 @@
 """Renders remedies as options of Spark's reads and writes, or as keywords of functions on columns.
 
-In: a remedy. Out: its option and value, such as `.option("mergeGraphs", "true")`; None if there is none.
+In: a remedy. Out: its option and value, such as `.option("mergeGraphs", "true")`; None if Spark has
+no such option.
 Law: the names are those of `rdfm.spark.options`.
 """
 

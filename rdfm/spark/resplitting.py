@@ -1,6 +1,6 @@
-"""Rewrites big logs so that they can be split: `resplit`.
+"""Rewrites large logs so that they can be split: `resplit`.
 
-In: logs that cannot be read in splits. Out: a log for each of them, in a format and with marks at which it can be split.
+In: logs that cannot be read in splits. Out: a log for each of them that can be split.
 Cost: one task for each log, which decodes and encodes it; memory does not depend on its size.
 Law: the messages of each log stay together, complete and in order; all logs appear, or none.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["rewrite"]
 
 _MODES = ("append", "overwrite")
-# Options of a conversion that are decided here.
+# Options of a conversion that `resplit` sets itself.
 _DECIDED = (
     "from_format",
     "to_format",
@@ -66,7 +66,7 @@ def rewrite(
     spec = formats.find(to).spec
     if not spec.splittable:
         known = ", ".join(each.name for each in formats.specs() if each.splittable)
-        raise OptionError(f"{spec.title} cannot be split; set to to one of {known}")
+        raise OptionError(f"{spec.title} cannot be split; choose one of {known} with the option to")
     if mode not in _MODES:
         raise OptionError(f"mode is {mode[:40]!r}, expected {' or '.join(_MODES)}")
     for name in options:

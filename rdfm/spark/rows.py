@@ -1,8 +1,10 @@
-"""Logs as Spark's rows: decodes files one after another and handles errors according to the mode.
+"""Decodes logs to Spark rows, one file after another, and handles errors according to the mode.
 
-In: files, and how to read them (`SparkReading`, from a query's options and schema, and from the first file if these do
-not determine the kind of log). Out: Arrow record batches with exactly Spark's schema.
-Cost: a batch of `BATCH_ROWS` rows or `BATCH_BYTES` at a time; only the requested columns are rendered.
+In: files, and how to read them (`SparkReading`, from a query's options and schema, and from the
+first file if these do not determine the kind of log). Out: Arrow record batches with exactly
+Spark's schema.
+Cost: a batch of `BATCH_ROWS` rows or `BATCH_BYTES` at a time; only the requested columns are
+rendered.
 Law: data is omitted only if an option allows it, and then with a warning.
 """
 
@@ -65,14 +67,15 @@ class SparkReading(FromDriver):
     Attributes:
         schema: The columns that Spark expects.
         inner: The columns that come from the files.
-        columns: The core's name of each of these, or the variable for results; None for the column of corrupt records.
-        partition_columns: The types of the columns that come from the names of folders.
+        columns: The core's name of each inner column, or the variable for results; None for the
+            column of corrupt records.
+        partition_columns: The types of the columns that come from folder names.
         kind: "messages", "patches" or "results"; None if the columns fit both messages and patches.
         variables: The variables of results.
         rows: The unit of a row: "messages", which includes patches and rows of results, or "quads".
         terms: The form of terms: "ntriples" or "structs".
         format: The format of every file; None if it is detected for each file.
-        options: Options of the decoders; each decoder takes those of its format.
+        options: Options of the decoders. Each decoder uses those of its format.
         compression: As in `open_log`.
         storage: Options of fsspec.
         mode: A value of `MODE`: how errors are handled.
@@ -110,16 +113,17 @@ class SparkReading(FromDriver):
         first: Callable[[SparkReading], str | None] | None = None,
         folders: Callable[[SparkReading], PartitionFolders] | None = None,
     ) -> SparkReading:
-        """Create it from the remaining options of a read and its schema.
+        """Create a reading from the remaining options of a read and its schema.
 
         Args:
             options: The options, without those that the reader takes itself.
-            schema: The user's schema. Defaults to the default columns and, in mode PERMISSIVE, the column of corrupt
-                records.
-            first: Returns the first file. It is called if neither the format nor the schema determines the kind of
-                log. None if results cannot be read.
-            folders: Returns the partition columns. It is called if the schema or the option `columns` contains
-                columns other than those of the files, or neither is given. None if there are no partition columns.
+            schema: The user's schema. Defaults to the default columns and, in mode PERMISSIVE, the
+                column of corrupt records.
+            first: Returns the first file. It is called if neither the format nor the schema
+                determines the kind of log. None if results cannot be read.
+            folders: Returns the partition columns. It is called if the schema or the option
+                `columns` contains columns other than those of the files, or neither is given. None
+                if there are no partition columns.
 
         Raises:
             OptionError: If an option is unknown, or a value or the schema is invalid.
@@ -161,7 +165,7 @@ class SparkReading(FromDriver):
         )
         own = found.of_schema(selected)
         inner = StructType([each for each in selected if each.name not in own])
-        if own and not inner.fields:  # the rows are counted by any column
+        if own and not inner.fields:  # one column is enough to count the rows
             inner = StructType(shape.default.fields[:1])
         columns = tuple(shape.core(inner, corrupt))
         return replace(
@@ -174,10 +178,11 @@ class SparkReading(FromDriver):
         corrupt: str,
         first: Callable[[SparkReading], str | None] | None,
     ) -> SparkReading:
-        """Determine the kind of log; rows of quads and of queries are always from messages.
+        """Determine the kind of log. Quad rows and query rows always come from messages.
 
         Raises:
-            OptionError: If an option does not apply to the kind of log, and as in `KindFinder.find`.
+            OptionError: If an option does not apply to the kind of log, and as in
+                `KindFinder.find`.
             DecodeError: If the first file contains results and is invalid.
         """
         if self.query is not None or self.rows == "quads":
@@ -191,7 +196,7 @@ class SparkReading(FromDriver):
         )
         kind, variables = finder.find(schema)
         if kind in ("patches", "results") and self.filter is not None:
-            raise OptionError(f"the option filter selects messages, but these are {kind}")
+            raise OptionError(f"the option filter selects messages, but the logs contain {kind}")
         return replace(self, kind=kind, variables=variables)
 
     def _shape(self) -> RowShape:
@@ -243,13 +248,13 @@ class SparkReading(FromDriver):
             yield from map(add, rows.finish())
 
     def _rows(self) -> MessageRows | QueryRows:
-        """A collector of rows without partition columns."""
+        """Return a collector of rows without partition columns."""
         if self.query is None:
             return MessageRows(self)
         return QueryRows(self.query, arrow_schema(self.inner), self.columns, self.mode)
 
     def _adder(self, values: tuple[Any, ...]) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
-        """A function that adds the values of partition columns to rows."""
+        """Return a function that adds the values of partition columns to rows."""
         schema = arrow_schema(self.schema)
         known = dict(zip(self.partition_columns, values, strict=True))
 
@@ -333,7 +338,7 @@ class SparkReading(FromDriver):
         errors.finish()
 
     def log_reading(self, path: str, split: Split | None = None) -> LogReading:
-        """Return how one file is read."""
+        """Return the reading settings for one file."""
         return LogReading(
             format=self.format or (split.format if split is not None else None),
             options=self.options,
@@ -346,7 +351,7 @@ class SparkReading(FromDriver):
 
     @property
     def _in_parts(self) -> bool:
-        """Whether to read large messages in parts. Rows of a partial message cannot be withdrawn or filtered."""
+        """Whether to read large messages in parts, whose rows cannot be withdrawn or filtered."""
         whole = self.mode != "FAILFAST" or self.ignore_corrupt or self.filter is not None
         return self.rows == "quads" and not whole
 
@@ -373,7 +378,7 @@ def _decoder_options(options: Options, format: str | None) -> dict[str, Any]:
 
 
 def _errors_to(values: Mapping[str, Any]) -> str | None:
-    """The folder of the side table, independent of the working folder.
+    """The folder of the side table, as an absolute path or URL.
 
     Raises:
         OptionError: If no error is skipped, or the path is invalid.
@@ -382,7 +387,7 @@ def _errors_to(values: Mapping[str, Any]) -> str | None:
         return None
     if values["mode"] == "FAILFAST" and not values["ignore_corrupt_files"]:
         raise OptionError(
-            "errorsTo records the errors that a read skips, but with the mode FAILFAST the first one fails the query; "
+            "errorsTo records the errors that a read skips, but in the mode FAILFAST the first error fails the query; "
             "set the mode DROPMALFORMED or PERMISSIVE, or ignoreCorruptFiles"
         )
     local_target(mapped(values["errors_to"]))  # rejects a URL with one slash
@@ -417,14 +422,15 @@ class MessageRows:
         # The kind of log whose rows are collected; for results, the variables in their order.
         self._open: object = None
         self._coalescer: ArrowCoalescer | None = None
-        self._small: list[pa.RecordBatch] = []  # around errors, to be combined
+        self._small: list[pa.RecordBatch] = []  # batches around errors, which are combined
         self._small_rows = self._small_bytes = 0
 
     def add(self, batch: AnyBatch, source: str) -> Iterator[pa.RecordBatch]:
         """Add messages, and return the complete record batches.
 
         Raises:
-            OptionError: If they are of another kind than the columns, or are results with other variables.
+            OptionError: If their kind does not match the columns, or they are results with other
+                variables.
         """
         self._check(batch, source)
         opened = batch.variables if isinstance(batch, ResultBatch) else batch.kind

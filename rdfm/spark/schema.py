@@ -1,4 +1,4 @@
-"""The columns of messages, quads, patches and results in Spark, and the selection of columns by a query.
+"""The columns of messages, quads, patches and results in Spark, and their selection by a query.
 
 In: the user's schema, or none. Out: types of Spark and Arrow, and column names for the core.
 """
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 PARTS = ("subject", "predicate", "object", "graph")
-# A term as a struct.
+# The type of a term that is a struct.
 TERM = StructType(
     [
         StructField(name, StringType())
@@ -58,7 +58,7 @@ COLUMNS: Mapping[str, DataType] = {
     "offset": LongType(),
     "namespaces": MapType(StringType(), StringType()),
 }
-# A row of a list of nanopublications without its source and message.
+# The description of a nanopublication, without its source and message.
 NANOPUB = StructType(
     [
         StructField(name, ArrayType(StringType()) if several else StringType())
@@ -77,7 +77,7 @@ NANOPUB = StructType(
 )
 # The list column of each kind of log that has one; `operations` replaces `quads`.
 LISTS = {"messages": ("quads", QUADS), "patches": ("operations", OPERATIONS)}
-# Columns that are never null may be requested as NOT NULL. In rows of quads, rows for errors have no terms.
+# Columns that are never null may be requested as NOT NULL. In quad rows, error rows have no terms.
 _NEVER_NULL = {
     "messages": ("source", "subject", "predicate", "object", "kind", "value"),
     "patches": ("source", "op", "kind", "value"),
@@ -86,12 +86,12 @@ _NEVER_NULL = {
 _DEFAULT = ("source", "position", "quads", "metadata")
 
 
-def _columns(of: str, terms: str) -> dict[str, DataType]:
-    """The columns of rows of "messages", "patches" or "quads"."""
+def _columns(row_kind: str, terms: str) -> dict[str, DataType]:
+    """The columns of rows that are "messages", "patches" or "quads"."""
     term: DataType = TERM if terms == "structs" else StringType()
-    if of == "quads":
+    if row_kind == "quads":
         return {"source": StringType(), "message": LongType(), **dict.fromkeys(PARTS, term)}
-    name, type = LISTS[of]
+    name, type = LISTS[row_kind]
     record = cast("StructType", type.elementType)
     parts = [StructField(each.name, term) if each.name in PARTS else each for each in record]
     lists = ArrayType(StructType(parts))
@@ -107,7 +107,7 @@ def default_schema(
     """Return the schema of a read without a user's schema.
 
     Args:
-        columns: The columns, by their names in rows of messages. Defaults to the standard columns.
+        columns: The columns, by their names in message rows. Defaults to the standard columns.
         kind: The kind of rows: "messages", "patches" (with operations instead of quads) or "quads".
         terms: The form of terms: "ntriples" or "structs".
     """
@@ -125,8 +125,9 @@ class RowShape:
     Attributes:
         known: The types of all columns by name.
         default: The schema of a read that names no columns.
-        core: Returns the core's name of each column of a schema, given the name of the column of corrupt records; None
-            for that column. It raises OptionError for an unknown column or another type.
+        core: Returns the core's name of each column of a schema, or None for the column of corrupt
+            records, whose name is the second argument. Raises OptionError for an unknown column or
+            another type.
     """
 
     known: Mapping[str, DataType]
@@ -134,12 +135,12 @@ class RowShape:
     core: Callable[[StructType, str], list[str | None]]
 
     def knows(self, names: Iterable[str], corrupt: str) -> bool:
-        """Whether all names are those of columns, without regard to case."""
+        """Whether all names are columns, ignoring case."""
         known = {name.lower() for name in (*self.known, corrupt)}
         return all(name.lower() in known for name in names)
 
     def with_more(self, fields: Sequence[StructField]) -> RowShape:
-        """Return the shape with further columns, which are also among the default ones."""
+        """Return the shape with additional columns, which are also default columns."""
         more = {each.name: each.dataType for each in fields}
         default = StructType([*self.default.fields, *fields])
         return replace(self, known={**self.known, **more}, default=default)
@@ -161,13 +162,16 @@ class RowShape:
             with_errors: Whether the default columns include the column of corrupt records.
 
         Raises:
-            OptionError: If a column does not exist, or a name is repeated, or the names differ from those of the schema.
+            OptionError: If a column does not exist, or a name is repeated, or the names differ from
+                those of the schema.
         """
         if names is not None:
             named = self._named(names, corrupt)
             # Spark passes back the schema that the source returned.
             if schema is not None and schema.names != named.names:
-                raise OptionError("columns and a schema both select columns; give only one of them")
+                raise OptionError(
+                    "columns and a schema cannot be combined, because both select columns; remove one of them"
+                )
             return schema or named
         if schema is not None:
             return schema
@@ -189,20 +193,20 @@ class RowShape:
 
 
 def message_shape(kind: str | None, terms: str) -> RowShape:
-    """Return the columns of messages or patches; of messages if the kind is None."""
+    """Return the columns of messages or patches. None means messages."""
     return _shape(kind or "messages", terms)
 
 
 def quad_shape(terms: str) -> RowShape:
-    """Return the columns of rows of quads."""
+    """Return the columns of quad rows."""
     return _shape("quads", terms)
 
 
-def _shape(of: str, terms: str) -> RowShape:
+def _shape(row_kind: str, terms: str) -> RowShape:
     return RowShape(
-        known=_columns(of, terms),
-        default=default_schema(kind=of, terms=terms),
-        core=lambda schema, corrupt: columns_of(schema, corrupt, of, terms),
+        known=_columns(row_kind, terms),
+        default=default_schema(kind=row_kind, terms=terms),
+        core=lambda schema, corrupt: columns_of(schema, corrupt, row_kind, terms),
     )
 
 
@@ -225,7 +229,7 @@ def result_shape(variables: tuple[str, ...], terms: str) -> RowShape:
 
 
 def kind_of(schema: StructType) -> str | None:
-    """Return the kind of log of a schema, if a column determines it.
+    """Return the kind of log that a schema is for, if a column determines it.
 
     Raises:
         OptionError: If the columns are of two kinds.
@@ -240,7 +244,7 @@ def kind_of(schema: StructType) -> str | None:
 
 
 def columns_of(
-    schema: StructType, corrupt: str, of: str = "messages", terms: str = "ntriples"
+    schema: StructType, corrupt: str, row_kind: str = "messages", terms: str = "ntriples"
 ) -> list[str | None]:
     """Return the core's name of each column of a schema; None for the column of corrupt records.
 
@@ -249,13 +253,13 @@ def columns_of(
     Args:
         schema: The user's schema.
         corrupt: The name of the column of corrupt records.
-        of: The kind of rows: "messages", "patches" or "quads".
+        row_kind: The kind of rows: "messages", "patches" or "quads".
         terms: The form of terms.
 
     Raises:
         OptionError: If a column is unknown or has another type; the text lists the known columns.
     """
-    columns = _columns(of, terms)
+    columns = _columns(row_kind, terms)
     if corrupt.lower() in columns:
         raise OptionError(
             f"columnNameOfCorruptRecord is '{corrupt}', which is the name of another column; choose another name"
@@ -263,7 +267,7 @@ def columns_of(
     if not schema.fields:
         raise OptionError(f"the schema has no columns; known: {', '.join(columns)}")
     known = {**columns, corrupt.lower(): StringType()}
-    never_null = _NEVER_NULL[of]
+    never_null = _NEVER_NULL[row_kind]
     found = [_column(field, known, never_null) for field in schema]
     return [name if name in columns else None for name in found]
 
@@ -271,7 +275,9 @@ def columns_of(
 def result_columns(
     schema: StructType, corrupt: str, variables: tuple[str, ...], terms: str = "ntriples"
 ) -> list[str | None]:
-    """Return the variable of each column of a schema for results; None for the column of corrupt records.
+    """Return the variable of each column of a schema for results.
+
+    The result contains None for the column of corrupt records.
 
     Raises:
         OptionError: If a column is not a variable or has another type, or there are no columns.
@@ -312,7 +318,7 @@ def _column(field: StructField, known: Mapping[str, DataType], never_null: tuple
 
 
 def _fits(requested: DataType, known: DataType) -> bool:
-    """Whether a type matches the known one; structs may have fewer fields, in any order and case."""
+    """Whether a type matches a known one. Structs may have fewer fields, in any order and case."""
     if isinstance(requested, ArrayType) and isinstance(known, ArrayType):
         return _fits(requested.elementType, known.elementType)
     if isinstance(requested, MapType) and isinstance(known, MapType):

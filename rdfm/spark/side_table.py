@@ -1,8 +1,8 @@
 """The side table of errors: a Parquet file for each split that had errors.
 
-In: the errors of one split. Out: a file in the folder `errorsTo`, named after
-the log and the offset of the first byte of the split.
-Cost: one small write for each split with errors, one removal for each split without errors.
+In: the errors of one split. Out: a file in the folder `errorsTo`, named after the log and the
+offset of the first byte of the split.
+Cost: one small write for each split with errors, and one removal for each split without errors.
 Law: a retried task replaces its file atomically, so every error is in the table exactly once.
 """
 
@@ -41,7 +41,7 @@ class SideTable:
     def __init__(
         self, folder: str, options: Mapping[str, Any], path: str, split: Split | None
     ) -> None:
-        """Initialize with the folder of the table, its storage options, and the split."""
+        """Create the part of the table for a split."""
         self._storage, self._folder = storage_of(folder, options)
         start = 0 if split is None else split.start
         name = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:32]

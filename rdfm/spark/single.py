@@ -1,9 +1,11 @@
-"""One log from a distributed write: tasks write fragments, and the driver joins them in their order.
+"""Produces one log from a distributed write: tasks write fragments, and the driver joins them.
 
 In: the format and options of a write, and the messages of each task. Out: one log.
-Cost: the driver copies all fragments once, and needs space for both copies until the commit is complete.
-Law: a fragment can follow any other, since it begins after a delimiter and ends with one, or with a message that needs
-none. The log is joined before the commit is decided, so it appears complete or not at all.
+Cost: the driver copies all fragments once, and needs space for both copies until the commit is
+complete.
+Law: a fragment can follow any other, because it begins after a delimiter and ends with a delimiter
+or with a message that does not need one. The log is joined before the commit is decided, so it
+appears complete or not at all.
 """
 
 from __future__ import annotations
@@ -29,18 +31,19 @@ if TYPE_CHECKING:
 __all__ = ["Fragment", "FragmentWriter", "check_single", "join_fragments"]
 
 _COPY_BYTES = 8 << 20
-# Options that add text before the first delimiter of a fragment, and not to the header of a log.
+# Options that add text before the first delimiter of a fragment, but not to the header of a log.
 _NAMESPACES = ("prefixes",)
 
 
 @dataclass(frozen=True)
 class Fragment:
-    """A part of a log, which a task wrote.
+    """A part of a log that a task wrote.
 
     Attributes:
         part: Its name in the staging folder, as `ATTEMPT/NAME`.
         begins_empty: Whether its first message is empty.
-        header: The stream options that its header contains, for formats whose header is part of each fragment.
+        header: The stream options that its header contains, for formats whose header is part of
+            each fragment.
     """
 
     part: str
@@ -64,7 +67,7 @@ def check_single(format: str, options: Mapping[str, Any]) -> None:
 
 
 class FragmentWriter:
-    """Writes the messages of a task as a fragment; it has the interface of a `LogWriter`."""
+    """Writes the messages of a task as a fragment. Has the interface of a `LogWriter`."""
 
     def __init__(
         self, file: BinaryIO, format: str, compression: str, options: Mapping[str, Any]
@@ -104,12 +107,12 @@ class FragmentWriter:
         """Stop writing. The caller closes and removes the file."""
 
     def fragment(self, part: str) -> Fragment:
-        """Return the fragment, whose name in the staging folder is given."""
+        """Return the fragment with the given name in the staging folder."""
         return Fragment(part, bool(self._begins_empty), self._header)
 
     @property
     def dropped(self) -> dict[str, int]:
-        """Counts of the data left out, by name."""
+        """Number of dropped items, by name."""
         return dict(self._encoder.dropped())
 
     @property
@@ -135,7 +138,7 @@ def join_fragments(
     compression: str,
     options: Mapping[str, Any],
 ) -> tuple[str, ...]:
-    """Join the fragments of a job in the order of their partitions, and return the part that contains the log.
+    """Join the fragments of a job in partition order, and return the part that contains the log.
 
     Args:
         target: The folder that is written to.
@@ -196,13 +199,13 @@ def _check_headers(fragments: Sequence[Fragment]) -> None:
                 + ", ".join(
                     f"{name} ({first.get(name)} and {fragment.header.get(name)})" for name in names
                 )
-                + "; nothing was written. Set options of the format that fix the header, make the columns alike in "
+                + "; nothing was written. Set options of the format that fix the header, make the columns the same in "
                 "all rows, or leave out single"
             )
 
 
 def _encoder(format: str, options: Mapping[str, Any], end: str | None) -> Any:
-    """An encoder, at the start of a log or after a log that ends like this."""
+    """Return an encoder at the start of a log, or after a log with the given end."""
     encoder: Any = formats.find(format).encoder(options)
     if end is not None:
         encoder.continue_log(end)
@@ -210,7 +213,7 @@ def _encoder(format: str, options: Mapping[str, Any], end: str | None) -> Any:
 
 
 def _encoded(format: str, options: Mapping[str, Any], batch: AnyBatch, end: str | None) -> bytes:
-    """A batch as the end of a log, without options that add declarations."""
+    """Encode a batch as the end of a log, without options that add declarations."""
     bare = {name: value for name, value in options.items() if name not in _NAMESPACES}
     encoder = _encoder(format, bare, end)
     data: bytes = encoder.encode(batch)
@@ -240,7 +243,7 @@ def _lead(format: str, options: Mapping[str, Any], begins_empty: bool) -> bytes:
 
 
 def _sample(format: str, empty: bool) -> AnyBatch:
-    """A batch of one message, which is empty or has a quad."""
+    """A batch of one message, which is empty or has one quad."""
     terms = (Iri("http://example.org/s"), Iri("http://example.org/p"), Iri("http://example.org/o"))
     if formats.find(format).spec.kinds[0] == "patches":
         return PatchBatch.from_patches([[] if empty else [("A", None, *terms, None)]])

@@ -1,10 +1,11 @@
 """SPARQL in Spark SQL: the functions `rdf_query`, `rdf_ask`, `rdf_construct` and `rdf_value`.
 
-In: messages, as a column of quads, and a query or a predicate that is the same in all rows.
-Out: a table for each message, answers, constructed quads, or the value of a term.
-Cost: `rdf_query` passes rows one at a time through a Python worker, `rdf_ask` and `rdf_construct` pass Arrow data, and
-`rdf_value` is an expression of Spark.
-Law: the columns of `rdf_query` depend only on its literal arguments, so Spark knows them before it runs the query.
+In: messages, as a column of quads, and a query or a predicate that is the same in all rows. Out: a
+table for each message, answers, constructed quads, or the value of a term.
+Cost: `rdf_query` passes rows one at a time through a Python worker, `rdf_ask` and `rdf_construct`
+pass Arrow data, and `rdf_value` is a Spark expression.
+Law: the columns of `rdf_query` depend only on its literal arguments, so Spark knows them before it
+runs the query.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class _Analyzed(AnalyzeResult):
 
 
 class RdfQuery:
-    """The table function `rdf_query(quads, query, options)`: a row for each solution of a SELECT query."""
+    """The table function `rdf_query(quads, query, options)`, with one row per SELECT solution."""
 
     def __init__(self, analyzed: _Analyzed) -> None:
         """Prepare the query in a task."""
@@ -67,7 +68,8 @@ class RdfQuery:
         """Return the columns of the query's variables.
 
         Raises:
-            OptionError: If an argument has the wrong type, or the query and its options are not literals.
+            OptionError: If an argument has the wrong type, or the query and its options are not
+                literals.
             QueryError: If the query is invalid.
         """
         if quads.dataType.simpleString() != QUADS.simpleString():
@@ -116,7 +118,7 @@ def _construct() -> Callable[..., Column]:
 
 
 def _evaluated(kind: str, name: str, type: pa.DataType, columns: tuple[pa.Array, ...]) -> pa.Array:
-    """A column of the results of a query, with null for null quads.
+    """Return a column of query results, with null for null quads.
 
     Raises:
         OptionError: If the arguments are invalid or differ between rows.
@@ -158,7 +160,7 @@ def _same(column: pa.Array, name: str) -> Any:
 
 
 def _as_given(query: object, options: object) -> str:
-    """A query and its options as the value of the option `query`."""
+    """Combine a query and its options to a value of the option `query`."""
     if not isinstance(query, str):
         raise OptionError("the query must be a string, not null")
     pairs = options.items() if isinstance(options, Mapping) else options or []
@@ -171,7 +173,7 @@ def _evaluation(given: str, kind: str) -> Evaluation:
 
 
 def _checked(given: str, kind: str) -> SparkQuery:
-    """The query, which must have one form.
+    """Return the query, which must have the given form.
 
     Raises:
         OptionError: If it has another form, or an option is invalid.
@@ -222,7 +224,7 @@ def _value(term: str) -> str:
 
 
 def _simple(text: str) -> str:
-    """The SQL expression for a text whose one-letter escapes are resolved."""
+    """The SQL expression for a text with its one-letter escapes resolved."""
     simple = rf"replace({text}, r'\\', r'\u005C')"
     for letter, character in ESCAPES.items():
         simple = rf"""replace({simple}, concat(r'\', {_literal(letter)}), char({ord(character)}))"""
@@ -230,7 +232,7 @@ def _simple(text: str) -> str:
 
 
 def _numbered(simple: str) -> str:
-    """The SQL expression for a text whose numeric escapes are resolved; null if one is invalid."""
+    """The SQL expression for a text with its numeric escapes resolved; null if one is invalid."""
     short = "concat(decode(unhex(concat('0000FEFF0000', substring(piece, 2, 4))), 'UTF-32'), substr(piece, 6))"
     long = "concat(decode(unhex(concat('0000FEFF', substring(piece, 2, 8))), 'UTF-32'), substr(piece, 10))"
     piece = f"CASE WHEN i = 0 THEN piece WHEN startswith(piece, 'u') THEN {short} ELSE {long} END"
@@ -239,7 +241,7 @@ def _numbered(simple: str) -> str:
 
 
 def _bound(value: str, name: str, expression: str) -> str:
-    """An SQL expression in which a name means the value, which Spark computes once."""
+    """An SQL expression in which a name refers to a value, which Spark computes once."""
     return f"get(transform(array({value}), {name} -> {expression}), 0)"
 
 

@@ -1,9 +1,9 @@
-"""Logs that arrive in a folder, as a stream: each file is read once, with one row per message.
+"""Reads logs that arrive in a folder as a stream: each file once, with one row per message.
 
-In: a folder in which complete files appear. Out: `read_stream`, for which Spark's file source finds the files; and the
-reader of `readStream.format("rdfm")`, which keeps its own list of files.
+In: a folder in which complete files appear. Out: `read_stream`, for which Spark's file source finds
+the files; and the reader of `readStream.format("rdfm")`, which keeps its own list of files.
 Cost: a listing of the folder for each batch, and the names of all files in the driver's memory.
-Law: a file that changed after it was found is an error, unless an option sets another behaviour.
+Law: a file that changed after it was found is an error, unless an option says otherwise.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = ["LogSourceStreamReader", "as_found", "is_stream", "read_stream"]
 # The schema that Spark's binaryFile source requires; its column content is never read.
 _WHOLE_FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 _GLOB_SIGNS = re.compile(r"[*?\[\]{}\\]")
-_SAME_SECONDS = 0.002  # Spark has a resolution of milliseconds
+_SAME_SECONDS = 0.002  # Spark's times have a resolution of milliseconds
 
 _log = logging.getLogger("rdfm.spark")
 
@@ -54,7 +54,7 @@ _log = logging.getLogger("rdfm.spark")
 def read_stream(
     spark: SparkSession, folder: str, schema: StructType | None, given: Mapping[str, str]
 ) -> DataFrame:
-    """Read a folder whose files Spark's file source finds; see `rdfm.spark.read_stream`.
+    """Read a folder whose files are found by Spark's file source; see `rdfm.spark.read_stream`.
 
     Raises:
         OptionError: If an option is unknown, or a value or the schema is invalid.
@@ -71,7 +71,8 @@ def read_stream(
     reading = SparkReading.of(options, schema)
     found = found.option("recursiveFileLookup", recursive)
     found = found.option("ignoreMissingFiles", reading.ignore_missing)
-    # Size and time at planning; the source's own columns of them are looked up again in the task.
+    # Size and time when the batch was planned. The source's own columns are looked up again in the
+    # task.
     files = found.load(folder).select(
         "path",
         F.col("_metadata.file_size").alias("size"),
@@ -87,9 +88,9 @@ def read_stream(
 class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads logs as they arrive in a folder.
 
-    Python sources cannot store data in Spark's checkpoint, so the option `stateLocation` names a folder for the list of
-    files, and an offset is a position in that list. A file is added to the list before any offset includes it. Files in
-    the list after the last offset are read next.
+    Python sources cannot store data in Spark's checkpoint, so the option `stateLocation` names a
+    folder for the list of files, and an offset is a position in that list. A file is added to the
+    list before any offset includes it. Files in the list after the last offset are read next.
     """
 
     def __init__(self, given: Mapping[str, str], schema: StructType | None = None) -> None:
@@ -201,7 +202,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         return self._opened
 
     def _find(self) -> None:
-        # Older files first; files with equal or unknown times by name.
+        # Older files come first. Files with equal or unknown times are sorted by name.
         found = sorted(self._logs.files(whole=False), key=lambda file: file.modified or 0)
         for file in found:
             known = self._noticed.get(file.path) or self._files.get(file.path)
@@ -276,7 +277,7 @@ def as_found(
 
 
 def _is_as_found(file: File, reading: SparkReading) -> bool:
-    """Whether the size and time of a file are unchanged, as far as known; true for a deleted file."""
+    """Whether a file has the same size and time, as far as known; true if it was deleted."""
     storage, path = storage_of(file.path, reading.storage)
     try:
         now = storage.status(path)

@@ -1,11 +1,11 @@
 """Parts of terms, and quads as rows, as Spark expressions without Python workers.
 
-In: columns of N-Triples terms, as in `quads`; data frames of messages or of quads.
-Out: columns, or data frames, also on Spark Connect.
-Cost: that of Spark's string functions; a text with a backslash is searched once more.
-Law: no term raises an error, whatever the session's settings. The result is null for null, and for
-    a part that a term does not have. For text that is not an N-Triples term, it is null or a result
-    computed from its first characters.
+In: columns of N-Triples terms, as in `quads`; DataFrames of messages or quads.
+Out: columns, or DataFrames, including on Spark Connect.
+Cost: Spark's string functions. Text with a backslash is searched once more.
+Law: no term raises an error, regardless of the session's settings. The result is null for null, and
+for a part that a term does not have. For text that is not an N-Triples term, it is null or a result
+computed from its first characters.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 _DIR_LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString"
 
 ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'"}
-# A backslash that does not begin a valid escape: no surrogate, at most U+10FFFF.
+# A backslash that does not begin a valid escape. Surrogates and code points above U+10FFFF are invalid.
 NO_ESCAPE = (
     r"\\(?!u(?![Dd][89A-Fa-f])[0-9A-Fa-f]{4}"
     r"|U(?!0000[Dd][89A-Fa-f])(?:000[0-9A-Fa-f]|0010)[0-9A-Fa-f]{4})"
@@ -115,10 +115,10 @@ def iri(col: Term) -> Column:
 
 @_named_like_spark
 def value(col: Term) -> Column:
-    """Return the value of a term, as the attribute `value` of rdfm's terms.
+    """Return the value of a term, like the attribute `value` of rdfm's terms.
 
-    That is an IRI without angle brackets, the label of a blank node after `_:`, the lexical form of a literal, or the
-    text of a triple term.
+    That is an IRI without angle brackets, the label of a blank node after `_:`, the lexical form of
+    a literal, or the text of a triple term.
 
     Args:
         col: A column of terms, or its name.
@@ -187,14 +187,16 @@ def explode_quads(
 ) -> DataFrame:
     """Return one row per quad: `quad_index`, its four terms, and the other columns of the message.
 
-    Blank nodes, also in triple terms, get labels that are unique to their message, so that joins cannot match them by
-    accident: `_:b` becomes `_:m<md5 of the message's identity>_b`. The labels of a message are the same on every run.
+    Blank nodes, including those in triple terms, get labels that are unique to their message, so
+    that joins cannot match them by accident: `_:b` becomes `_:m<md5 of the message's identity>_b`.
+    The labels of a message are the same on every run.
 
     Args:
         df: Messages, with a column `quads` of rdfm's schema.
-        by: Columns that identify a message, such as `topic`, `partition` and `offset` of Kafka. Defaults to `source`
-            and `position`, or `source` and `offset`.
-        keep_empty: Keep a message without quads, or with null quads, as one row without terms. Otherwise it has no row.
+        by: Columns that identify a message, such as `topic`, `partition` and `offset` of Kafka.
+            Defaults to `source` and `position`, or `source` and `offset`.
+        keep_empty: Keep a message without quads, or with null quads, as one row without terms.
+            Otherwise it has no row.
 
     Raises:
         OptionError: If a column is missing, or has the name of a column that this function adds.
@@ -229,13 +231,14 @@ def explode_quads(
 def messages(df: DataFrame, by: str | Sequence[str] | None = None) -> DataFrame:
     """Group quads into one row per message: the columns of `by`, and `quads` of rdfm's schema.
 
-    This requires a shuffle. The quads are in the order of the column `quad_index`; without it, their order is
-    undefined. A row without a subject is not a quad but an empty message, as written by `explode_quads`. If there is no
-    column `graph`, quads are in the default graph.
+    This requires a shuffle. The quads are in the order of the column `quad_index`; without it,
+    their order is undefined. A row without a subject is not a quad but an empty message, as written
+    by `explode_quads`. If there is no column `graph`, quads are in the default graph.
 
     Args:
         df: Quads, with columns `subject`, `predicate`, `object` and optionally `graph`.
-        by: Columns that identify a message. Defaults to `source` and `position`, or `source` and `offset`.
+        by: Columns that identify a message. Defaults to `source` and `position`, or `source` and
+            `offset`.
 
     Raises:
         OptionError: If a column is missing.
@@ -287,7 +290,7 @@ def _suffix(term: Column) -> Column:
 
 
 def _unescaped(text: Column, term: Column) -> Column:
-    """The text of a term with its escapes resolved; null if a backslash does not begin an escape."""
+    """The text of a term with its escapes resolved; null if it contains an invalid escape."""
     # After `\\` is replaced, every remaining backslash begins an escape.
     simple = F.replace(text, F.lit("\\\\"), F.lit("\\u005C"))
     for letter, character in ESCAPES.items():
@@ -318,9 +321,9 @@ def _with_character(piece: Column, index: Column) -> Column:
 def _relabelled(term: Column, label: Column) -> Column:
     """The term with `label` as a prefix of its blank node labels.
 
-    A triple term is matched token by token, so that strings and IRIs do not change. For this, escaped backslashes and
-    quotation marks are replaced by escapes that N-Triples does not have, and the label is appended so that the pattern
-    can copy it.
+    A triple term is matched token by token, so that strings and IRIs do not change. For this,
+    escaped backslashes and quotation marks are replaced by escapes that N-Triples does not have,
+    and the label is appended so that the pattern can copy it.
     """
     hidden = F.replace(F.replace(term, F.lit("\\\\"), F.lit("\\1")), F.lit('\\"'), F.lit("\\2"))
     replaced = F.regexp_replace(
@@ -351,9 +354,9 @@ def _identity(df: DataFrame, by: str | Sequence[str] | None, caller: str) -> Seq
 
 
 def _settled(value: Column, type: DataType) -> Column:
-    """A value whose JSON is unique within its type, whatever the session's settings."""
+    """A value whose JSON is unique within its type, regardless of the session's settings."""
     if isinstance(type, StringType):
-        return value.cast("binary")  # also for invalid UTF-8
+        return value.cast("binary")  # also correct for invalid UTF-8
     if isinstance(type, TimestampType):
         return F.unix_micros(value)
     if isinstance(type, (TimestampNTZType, DateType)):
@@ -370,7 +373,7 @@ def _settled(value: Column, type: DataType) -> Column:
 
 
 def _free(df: DataFrame, name: str) -> str:
-    """A name that no column has."""
+    """A column name that is not in use."""
     used = {column.lower() for column in df.columns}
     while name in used:
         name += "_"
@@ -380,7 +383,5 @@ def _free(df: DataFrame, name: str) -> str:
 def _require(df: DataFrame, names: Sequence[str], caller: str) -> None:
     missing = [name for name in names if name not in df.columns]
     if missing or not names:
-        raise OptionError(
-            f"{caller} needs the column {missing[0] if missing else 'names of by'}; the columns are "
-            f"{', '.join(df.columns)}"
-        )
+        needed = f"the column {missing[0]}" if missing else "at least one column in by"
+        raise OptionError(f"{caller} needs {needed}; the columns are {', '.join(df.columns)}")

@@ -25,21 +25,21 @@ __all__ = ["FromDriver", "check_workers"]
 
 _IMPORT_CHECK = "import pyarrow, rdfm, importlib.util as u; print(rdfm.__version__ if u.find_spec('pyspark_rdfm') else '')"
 _PATIENCE = 60.0
-_right: set[str] = set()
+_matching: set[str] = set()
 
 
 def check_workers(spark: SparkSession) -> None:
     """Check that the workers' Python has this version of rdfm, if the workers run on this machine.
 
-    The Python of a cluster may exist only on its own machines, and Spark Connect does not report it; there is no check
-    for these.
+    Clusters and Spark Connect are not checked: the Python of a cluster may exist only on its own
+    machines, and Spark Connect does not report it.
 
     Args:
-        spark: A session, not of Spark Connect.
+        spark: A session that is not a Spark Connect session.
 
     Raises:
-        MissingExtraError: If that Python lacks rdfm or its dependencies, or has another version; the text names the
-            setting to change.
+        MissingExtraError: If that Python lacks rdfm or its dependencies, or has another version;
+            the text names the setting to change.
     """
     from pyspark import SparkFiles
 
@@ -47,7 +47,7 @@ def check_workers(spark: SparkSession) -> None:
 
     context: Any = spark.sparkContext
     program = context.pythonExec
-    if not context.master.startswith("local") or program in _right or _is_mine(program):
+    if not context.master.startswith("local") or program in _matching or _is_own_python(program):
         return
     # The module search path of Spark's workers, which differs from the driver's.
     environment = {**os.environ, **context.environment}
@@ -66,28 +66,28 @@ def check_workers(spark: SparkSession) -> None:
     except subprocess.TimeoutExpired:
         return
     except OSError as error:
-        raise _wrong(program, f"cannot be started ({error.strerror})") from error
+        raise _worker_error(program, f"cannot be started ({error.strerror})") from error
     if import_check.returncode:
         lines = import_check.stderr.strip().splitlines() or ["no reason given"]
-        raise _wrong(program, f"cannot import rdfm ({lines[-1]})")
+        raise _worker_error(program, f"cannot import rdfm ({lines[-1]})")
     if import_check.stdout.strip() != __version__:
-        raise _wrong(
+        raise _worker_error(
             program, f"has another version of rdfm than the driver, which has {__version__}"
         )
-    _right.add(program)
+    _matching.add(program)
 
 
-def _is_mine(program: str) -> bool:
+def _is_own_python(program: str) -> bool:
     """Whether a program is this process's Python in the same environment, judged by its path."""
     found = shutil.which(program)
     if found is None or not sys.executable:
         return False
     one, other = Path(found), Path(sys.executable)
-    # The folder identifies an environment, in which every name of its Python may be a link to another folder.
+    # The folder identifies an environment, because its Python may be a link to another folder.
     return one.parent.resolve() == other.parent.resolve() and one.resolve() == other.resolve()
 
 
-def _wrong(program: str, reason: str) -> MissingExtraError:
+def _worker_error(program: str, reason: str) -> MissingExtraError:
     return MissingExtraError(
         f"Spark's workers run the Python '{program}', which {reason}; set PYSPARK_PYTHON to "
         f"{sys.executable} before the session is created, as in "
@@ -96,7 +96,7 @@ def _wrong(program: str, reason: str) -> MissingExtraError:
 
 
 class FromDriver:
-    """Base class of objects that the driver sends to workers, which must have the same version of rdfm."""
+    """Base class of objects that the driver sends to workers with the same version of rdfm."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Include the version of rdfm."""

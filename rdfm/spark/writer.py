@@ -1,8 +1,9 @@
 """Writes messages from Spark to part files, each a complete log, in any format.
 
 In: rows with a column of quads or operations. Out: part files in a folder.
-Cost: one batch of messages and one encoder per task. Law: tasks write parts to the staging folder, and only the commit
-makes them visible; an encoder rejects data that its format does not support and names the option that allows it.
+Cost: one batch of messages and one encoder per task.
+Law: tasks write parts to the staging folder, and only the commit makes them visible. An encoder
+rejects data that its format does not support, and names the option that allows it.
 """
 
 from __future__ import annotations
@@ -65,12 +66,12 @@ class WritePlan(FromDriver):
     Attributes:
         path: The folder, as a local path or a URL.
         format: The format's name.
-        compression: "gzip" and so on, or "none".
+        compression: The name of the compression, such as "gzip", or "none".
         suffix: The suffix of the parts' names.
         max_messages: Maximum number of messages in a part; 0 means no limit.
         columns: The columns that are written; the first is the list column.
         partition_columns: The columns whose values become folders.
-        split_by: The key of messages that becomes a folder.
+        split_by: The message key that becomes a folder.
         max_open: Maximum number of open files of a task.
         storage: Options of fsspec for the URL.
         options: Options of the encoder.
@@ -92,7 +93,9 @@ class WritePlan(FromDriver):
 
     @classmethod
     def of(cls, options: Options, schema: StructType) -> WritePlan:
-        """Create it from the options of a write, except those only for batch writes, and the columns of its rows.
+        """Create a plan from the options of a write and the columns of its rows.
+
+        Options that apply only to batch writes must have been taken before.
 
         Raises:
             OptionError: If an option or column is missing or invalid.
@@ -113,7 +116,9 @@ class WritePlan(FromDriver):
         to, storage = values["to"], values["storage_options"] or {}
         if to is None:
             names = ", ".join(formats.names())
-            raise OptionError(f"set the option to to the format to write, one of {names}")
+            raise OptionError(
+                f"the option to is required; set it to the format to write, one of {names}"
+            )
         format = formats.find(to).spec
         columns = columns_of(schema, format)
         packed = compression(values["compression"]) or "none"
@@ -127,13 +132,13 @@ class WritePlan(FromDriver):
             raise OptionError(
                 "maxOpen limits the files of a write with partitionColumns or splitBy; set one of them too"
             )
-        # Created once here, so that an invalid value is an error before a task begins.
+        # A log is created here, so that invalid values raise an error before a task begins.
         create_log(io.BytesIO(), format.name, compression=packed, **encoder).discard()
         if values["single"]:
             for name in ("max_records_per_file", "partition_columns", "split_by"):
                 if values[name]:
                     raise OptionError(
-                        f"single and {camel(name)} contradict each other; set only one of them"
+                        f"single and {camel(name)} cannot be combined; remove one of them"
                     )
             check_single(format.name, encoder)
         path = mapped(path)
@@ -158,7 +163,7 @@ class WritePlan(FromDriver):
         )
 
     def target(self) -> CommitTarget:
-        """Return the folder."""
+        """Return the folder as a commit target."""
         return CommitTarget.of(self.path, self.storage)
 
 
@@ -170,7 +175,7 @@ class Parts(WriterCommitMessage):
         parts: Its parts, as `ATTEMPT/NAME` in the staging folder of its job.
         job: The job.
         query: The id of the streaming query.
-        messages: Number of messages in them.
+        messages: Number of messages in the parts.
         dropped: Numbers of dropped items that the format does not support, by name.
         notes: Notes for readers of the parts.
         fragments: The same parts, if the driver joins them.
@@ -287,7 +292,8 @@ class LogSourceWriter(DataSourceArrowWriter):
 class LogSourceStreamWriter(StreamArrowWriter):
     """A streaming sink: `df.writeStream.format("rdfm").option("to", …).start(folder)`.
 
-    Spark creates one for the tasks of each batch, and another one to commit it, in another process.
+    Spark creates one writer for the tasks of each batch, and another one to commit it in a
+    different process.
     """
 
     def __init__(self, options: Mapping[str, str], schema: StructType, overwrite: bool) -> None:
@@ -296,7 +302,8 @@ class LogSourceStreamWriter(StreamArrowWriter):
         Args:
             options: Spark's options.
             schema: The columns of the rows.
-            overwrite: Whether each batch would replace all earlier ones, as in the output mode "complete".
+            overwrite: Whether each batch would replace all earlier ones, as in the output mode
+                "complete".
 
         Raises:
             OptionError, UnknownFormatError, MissingExtraError: As in `WritePlan.of`.
@@ -309,14 +316,15 @@ class LogSourceStreamWriter(StreamArrowWriter):
             )
         if key("writeId") in given.remaining:
             raise OptionError(
-                "writeId is for batch writes; the checkpoint identifies the batches of a stream"
+                "writeId applies only to batch writes; the checkpoint identifies the batches of a stream"
             )
-        # Pickled and sent to the tasks: another driver with the same batch has its own staging folder.
+        # Pickled and sent to the tasks: another driver with the same batch has its own staging
+        # folder.
         self.attempt = uuid.uuid4().hex
         self.plan = WritePlan.of(given, schema)
         if self.plan.single:
             raise OptionError(
-                "single is for batch writes, since each batch of a stream adds logs; leave it out, and join the parts "
+                "single applies only to batch writes, because each batch of a stream adds logs; leave it out, and join the parts "
                 "with rdfm convert"
             )
         target = self.plan.target()
@@ -363,7 +371,7 @@ class LogSourceStreamWriter(StreamArrowWriter):
                 target.drop(message.job)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Remove the files of tasks that reported their job; the rest is removed when the query continues."""
+        """Remove the files of reported tasks. Others are removed when the query continues."""
         target = self.plan.target()
         for job in {message.job for message in messages if isinstance(message, Parts)}:
             target.drop(job)
@@ -407,7 +415,7 @@ class _Task:
         self.partition = context.partitionId() if context else 0
         self._plan, self._target, self._job = plan, target, job
         self._stem = f"{stem}-{self.partition:05d}-{suffix}"
-        # Unique, even among attempts at the same partition.
+        # Unique, even among attempts for the same partition.
         self._attempt = f"{self.partition:05d}-{os.urandom(6).hex()}"
         self._folder: str | None = None  # created for the first part
         self._names: list[str] = []
@@ -436,12 +444,13 @@ class _Task:
         )
 
     def write(self, rows: Iterator[RecordBatch], is_wanted: Callable[[], bool]) -> tuple[str, ...]:
-        """Write rows, in their order.
+        """Write rows in order.
 
         Raises:
-            DecodeError: If a row is null or contains an invalid term; the text names the row of the partition, quad
-                and term.
-            EncodeError: If the format does not support a message; the text names the option that allows it.
+            DecodeError: If a row is null or contains an invalid term; the text names the row of the
+                partition, quad and term.
+            EncodeError: If the format does not support a message; the text names the option that
+                allows it.
             RuntimeError: If another attempt was faster and is committed.
         """
         try:
@@ -449,7 +458,7 @@ class _Task:
                 self._add(folder, batch)
             for folder in list(self._open):
                 self._end_part(folder)
-            # The job may have ended meanwhile; then nothing else removes this attempt.
+            # The job may have ended meanwhile, in which case nothing else removes this attempt.
             if self._names and not is_wanted():
                 raise RuntimeError("this attempt came too late: the write is over")
         except (DecodeError, EncodeError) as error:
@@ -469,7 +478,8 @@ class _Task:
             used = some.select([*self._plan.columns, *self._plan.partition_columns])
             lists = used.column(name)
             if lists.null_count:
-                # From mode PERMISSIVE: writing an empty message would hide the error.
+                # The null comes from mode PERMISSIVE. Writing an empty message would hide the
+                # error.
                 raise DecodeError(
                     f"expected {name}, found null; exclude such rows with `where {name} is not null`",
                     row=first + lists.is_null().index(True).as_py(),
@@ -534,7 +544,7 @@ class _Task:
 def _split_by(
     values: Mapping[str, Any], encoder: Mapping[str, Any], compression: str
 ) -> SplitBy | None:
-    """The key of messages that becomes a folder.
+    """The message key that becomes a folder.
 
     Raises:
         OptionError: If it is invalid.
@@ -553,11 +563,11 @@ def _split_by(
 
 
 def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
-    """Return the columns that are written: quads or operations, and other columns that belong to a message.
+    """Return the columns to write: quads or operations, and other columns of messages.
 
     Raises:
-        OptionError: If there are neither quads nor operations, a column has the wrong type, or the format is for another
-            kind of log.
+        OptionError: If there are neither quads nor operations, a column has the wrong type, or the
+            format is for another kind of log.
     """
     if format.kinds[0] == "results":
         raise OptionError(
@@ -578,9 +588,9 @@ def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
         )
     name, type = LISTS[kind]
     if not _are_lists(types[name], type):
-        left_out = "graph" if kind == "messages" else "name and graph"
+        optional = "graph" if kind == "messages" else "name and graph"
         raise OptionError(
-            f"the column {name} must be of the type {type.simpleString()} ({left_out} may be omitted), not "
+            f"the column {name} must be of the type {type.simpleString()} ({optional} may be omitted), not "
             f"{types[name].simpleString()}"
         )
     if kind not in format.kinds:

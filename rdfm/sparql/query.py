@@ -1,4 +1,4 @@
-"""Queries over logs: `query`, `select`, `construct` and `ask`, and the work of `rdfm query`.
+"""Queries over logs: `query`, `select`, `construct` and `ask`; also used by `rdfm query`.
 
 In: a query and logs. Out: rows, a log, or the indexes of messages.
 Cost: that of `QueryStage`; decoding runs ahead in a thread.
@@ -39,14 +39,14 @@ __all__ = ["LogQuery", "QueryOutput", "ask", "construct", "query", "select"]
 # each index is paired with its source.
 Answer: TypeAlias = bool | list[int] | list[tuple[str, int]]
 
-_ONLY_TABLES = f"{spelled('types')} is only for tables; write one, such as out.parquet"
+_ONLY_TABLES = f"{spelled('types')} applies only to tables; write one, such as out.parquet"
 _LOGS_AND_SOLUTIONS = (
     f"{spelled('solutions')} replaces the logs; remove the logs or {spelled('solutions')}"
 )
 _FORMS = {"select": "a SELECT", "construct": "a CONSTRUCT", "ask": "an ASK"}
-# The output of each form, and formats for it.
+# The output of each form, and suitable formats.
 _OUTPUTS = {
-    "select": ("rows", "a table such as out.parquet, or a format of results such as out.srj"),
+    "select": ("rows", "a table such as out.parquet, or results such as out.srj"),
     "construct": ("messages", "a log such as out.jelly"),
 }
 
@@ -76,17 +76,17 @@ def query(
     type.
 
     Args:
-        query: Text of a query, or the path or URL of a file with one. A string with a brace is
-            the text of a query.
-        logs: Inputs that `open_log` accepts, or a list of them; or an unread `LogReader`, such as
-            `rdfm.open_log(...)` with its options, or `.filter(...)` of one.
+        query: Text of a query, or the path or URL of a query file. A string with a brace is the
+            text of a query.
+        logs: An input that `open_log` accepts, a list of inputs, or an unread `LogReader`, such as
+            the result of `rdfm.open_log(...)` or of its method `filter`.
         whole: Query all messages as one dataset, in memory. Their blank nodes stay distinct.
         union_graphs: Use the union of all graphs as the default graph of the query.
         prefixes: Names and IRIs of namespaces that the query need not declare.
         types: Column types of SELECT by variable name, such as
             `{"time": "dateTime", "value": "double"}`. Other columns contain terms as N-Triples.
-        skip_empty: Omit messages for which CONSTRUCT makes no triple.
-        solutions: SPARQL results instead of logs. CONSTRUCT makes a message from each row.
+        skip_empty: Omit messages for which CONSTRUCT creates no triples.
+        solutions: SPARQL results instead of logs. CONSTRUCT creates a message from each row.
         timeout: Time limit of the query for each message, in seconds; with `whole`, in total.
         max_rows: Maximum number of solutions per message, one million by default; with `whole`,
             in total, unlimited by default.
@@ -108,7 +108,7 @@ def query(
         QueryError: If the query is invalid, is DESCRIBE or an update, or needs SERVICE.
         OptionError: If an option does not apply; during reading, if a log contains patches or
             results.
-        RdfmError, OSError: As `open_log`, also while the result is read.
+        RdfmError, OSError: As in `open_log`, including while the result is read.
 
     Example:
         >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
@@ -179,7 +179,7 @@ def select(
 
     Raises:
         QueryError: If the query is not SELECT, and as in `query`.
-        OptionError, RdfmError, OSError: As `query`.
+        OptionError, RdfmError, OSError: As in `query`.
 
     Example:
         >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
@@ -229,8 +229,8 @@ def construct(
         whole: As in `query`, like all the following arguments.
         union_graphs: Use the union of all graphs as the default graph of the query.
         prefixes: Names and IRIs of namespaces that the query need not declare.
-        skip_empty: Omit messages for which the query makes no triple.
-        solutions: SPARQL results instead of logs. Each row makes a message.
+        skip_empty: Omit messages for which the query creates no triples.
+        solutions: SPARQL results instead of logs. The query creates a message from each row.
         timeout: Time limit of the query for each message, in seconds; with `whole`, in total.
         max_rows: Maximum number of solutions per message.
         on_error: "fail" or "skip".
@@ -245,7 +245,7 @@ def construct(
 
     Raises:
         QueryError: If the query is not CONSTRUCT, and as in `query`.
-        OptionError, RdfmError, OSError: As `query`.
+        OptionError, RdfmError, OSError: As in `query`.
 
     Example:
         >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
@@ -359,7 +359,7 @@ def ask(
 
     Raises:
         QueryError: If the query is not ASK, and as in `query`.
-        OptionError, RdfmError, OSError: As `query`.
+        OptionError, RdfmError, OSError: As in `query`.
 
     Example:
         >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
@@ -487,13 +487,13 @@ class LogQuery:
         ):
             if given and kind != wanted:
                 raise OptionError(
-                    f"{spelled(name)} is for {wanted.upper()}, but the query is {kind.upper()}"
+                    f"{spelled(name)} applies to {wanted.upper()}, but the query is {kind.upper()}"
                 )
         if self._solutions is not None:
             for name in ("whole", "union_graphs"):
                 if stages.get(name):
                     raise OptionError(
-                        f"{spelled(name)} is for logs, but {spelled('solutions')} replaces them"
+                        f"{spelled(name)} applies to logs, but {spelled('solutions')} replaces them"
                     )
 
     def _check_open_log(self) -> None:
@@ -634,7 +634,7 @@ class LogQuery:
 
         Raises:
             OptionError: If the format does not support the output, or an option does not apply.
-            RdfmError, OSError: As `convert`.
+            RdfmError, OSError: As in `convert`.
         """
         kind, given = self.makes, self._stages
         format = output_format(output, given.get("to_format"), kind)

@@ -63,7 +63,9 @@ class SolutionBatch(ComputedBatch):
 
 
 class QueryStage(Stage):
-    """Evaluates a query over messages as they are read. Yields batches of messages, or `SolutionBatch`.
+    """Evaluates a query over messages as they are read.
+
+    Yields batches of messages, or objects of type `SolutionBatch`.
 
     Attributes:
         query: The query.
@@ -90,10 +92,10 @@ class QueryStage(Stage):
         Args:
             query: The query.
             whole: Whether to query all messages as one dataset, at the end.
-            skip_empty: Whether to omit messages for which CONSTRUCT makes no triple.
+            skip_empty: Whether to omit messages for which CONSTRUCT creates no triples.
             skips: Whether to skip messages that exceed a limit.
-            instantiates: Whether the input is results, so that CONSTRUCT makes a message from each
-                row.
+            instantiates: Whether the input contains results, so that CONSTRUCT creates a message
+                from each row.
         """
         self.query = query
         self.kind = "messages" if query.kind == "construct" else "results"
@@ -189,7 +191,7 @@ class QueryStage(Stage):
             yield self._last._replace(batch=batch)
 
     def _constructed(self, batch: MessageBatch | None) -> Iterator[Read]:
-        """Yield the messages of CONSTRUCT; empty ones only without `skip_empty`."""
+        """Yield the messages of CONSTRUCT. With `skip_empty`, empty messages are omitted."""
         if batch is None:
             return
         self.found = self.found or batch.quad_count > 0

@@ -1,7 +1,8 @@
 """The rows of a SELECT query, as a stream of Arrow record batches.
 
 In: a query, and a driver or an open log. Out: record batches, computed on demand.
-Cost: a batch of messages and its rows. Law: rows before an error are returned before it is raised.
+Cost: memory for a batch of messages and its rows.
+Law: rows before an error are returned before it is raised.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def solve(
         before: Stages to run before the query.
 
     Raises:
-        RdfmError, OSError: As the driver and the query.
+        RdfmError, OSError: An error of the driver or the query.
     """
     stages = (*before, SkipBroken(skip=skips), querying)
     return batches_through(driver, stages, tally)
@@ -129,13 +130,13 @@ class Solutions(RowReader):
     __iter__ = batches
 
     def rows(self) -> Iterator[tuple[str | None, int | None, tuple[Term | None, ...]]]:
-        """Yield the rows one by one, without pyarrow: source, index of the message, and the cells.
+        """Yield the rows one by one, without pyarrow: source, message index, and cells.
 
         Source and index are None if all logs are one dataset. Blank nodes keep the labels of their
         message.
 
         Raises:
-            RdfmError, ValueError, RuntimeError: As `batches`.
+            RdfmError, ValueError, RuntimeError: As in `batches`.
         """
         return Loop(self._turn, self._rows())
 

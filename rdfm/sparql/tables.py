@@ -1,7 +1,7 @@
 """Solutions as rows of tables, and as rows of SPARQL results.
 
 In: solutions as they are found. Out: Arrow record batches, or batches of results.
-Cost: a batch of rows.
+Cost: memory for a batch of rows.
 Law: the columns `source` and `message` precede the variables, unless all logs are one dataset.
 """
 
@@ -114,7 +114,7 @@ class Columns:
         return pa.schema(self._columns)
 
     def __call__(self, found: SolutionBatch) -> tuple[pyarrow.RecordBatch, int]:
-        """Return the rows, and the number of values that are null because their type is wrong.
+        """Return the rows, and the number of values that are null because they have the wrong type.
 
         Raises:
             UnsupportedError: If a value does not have the type of its column, without `skips`.

@@ -91,7 +91,7 @@ def test_a_message_with_triple_terms_is_an_error():
 
 def test_patches_cannot_be_validated_with_shapes():
     with pytest.raises(
-        rdfm.OptionError, match="shapes is for messages, and bytes contains patches"
+        rdfm.OptionError, match="shapes applies to messages, but bytes contains patches"
     ):
         of_shapes("TX .\nA <http://e/s> <http://e/p> <http://e/o> .\nTC .\n", format="rdf-patch")
 

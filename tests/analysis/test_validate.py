@@ -397,11 +397,11 @@ def test_logs_that_exceed_the_given_stream_options_are_reported(options, text):
 
 def test_stream_options_need_a_jelly_log():
     with pytest.raises(
-        rdfm.OptionError, match="options_from is for logs in jelly, but no input has"
+        rdfm.OptionError, match="options_from applies to jelly logs, but no input is"
     ):
         list(rdfm.validate(GOOD.encode(), "nq", options_from=jelly()))
     warned = f'{S} "x"^^<{XSD}int> .\n'.encode()
-    with pytest.raises(rdfm.OptionError, match="no input has that format"):
+    with pytest.raises(rdfm.OptionError, match="no input is in that format"):
         list(rdfm.validate(warned, "nq", options_from=jelly()))
     with pytest.raises(rdfm.OptionError, match="has no stream options"):
         rdfm.validate(GOOD.encode(), "nq", options_from=GOOD.encode())

@@ -176,18 +176,18 @@ def test_help_describes_the_exit_status(rdfm):
     [
         (
             "a.nq rows.tsv",
-            "rows.tsv contains results, and a.nq contains messages; compare logs of one",
+            "rows.tsv contains results, and a.nq contains messages; compare logs of the same",
         ),
         (
             "p.rdfp a.nq",
-            "a.nq contains messages, and p.rdfp contains patches; compare logs of one kind",
+            "a.nq contains messages, and p.rdfp contains patches; compare logs of the same kind",
         ),
         (
             "p.rdfp p.rdfp --quads ordered",
             "the logs contain patches, but --quads applies to messages",
         ),
         ("mixed rows.tsv", "contains messages, but earlier logs contain results"),
-        ("results rows.tsv", "has other variables or another answer than earlier logs"),
+        ("results rows.tsv", "and earlier logs have different variables or answers"),
         (
             "a.nq noname",
             "noname has an unknown format: neither its name nor its content identifies it; --from",

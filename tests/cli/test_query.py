@@ -353,9 +353,9 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
             ["CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "a.nq", "-o", "out.srj"],
             "but SPARQL results in JSON supports only results",
         ),
-        (["SELECT * { ?s ?p ?o }", "a.nq", "--skip-empty"], "--skip-empty is for CONSTRUCT"),
-        (["ASK { ?s ?p ?o }", "a.nq", "--types", "s=iri"], "types is for SELECT"),
-        (["SELECT * { ?s ?p ?o }", "--solutions", "a.srj"], "solutions is for CONSTRUCT"),
+        (["SELECT * { ?s ?p ?o }", "a.nq", "--skip-empty"], "--skip-empty applies to CONSTRUCT"),
+        (["ASK { ?s ?p ?o }", "a.nq", "--types", "s=iri"], "types applies to SELECT"),
+        (["SELECT * { ?s ?p ?o }", "--solutions", "a.srj"], "solutions applies to CONSTRUCT"),
         (
             ["CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "a.nq", "--solutions", "a.srj"],
             "--solutions replaces the logs; remove the logs or --solutions",
@@ -380,14 +380,17 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
             ["SELECT ?s ?p ?o { ?s ?p ?o }", "a.nq", "--types", "x=double", "-o", "out.parquet"],
             "cannot set the type of 'x': there is no such variable; the variables are ?s, ?p, ?o",
         ),
-        (["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=double"], "--types is only for tables"),
+        (
+            ["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=double"],
+            "--types applies only to tables",
+        ),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=number", "-o", "out.parquet"],
             "unknown type 'number' for ?o; expected one of string, iri",
         ),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=double", "-o", "out.srj"],
-            "--types is only for tables",
+            "--types applies only to tables",
         ),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "-o", "a.nq", "--to", "results-json"],

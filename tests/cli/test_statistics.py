@@ -134,7 +134,8 @@ def test_a_page_only_replaces_pages_of_rdfm(rdfm):
         Path(name).write_bytes(data)
         run = rdfm("inspect", "--html", name, "a.nq")
         assert run.error == (
-            f"{name} exists and is not a report that rdfm wrote; use another name, or remove it first"
+            f"{name} exists and is not a report written by rdfm; "
+            "use another name, or remove the file first"
         )
         assert run.code == 2
         assert Path(name).read_bytes() == data

@@ -191,7 +191,7 @@ import pytest
         ("diff a.nq b.nq --from hdt", "there is no format 'hdt'"),
         (
             "diff a.nq b.nq --from nq --from-b nq",
-            "a format for both logs cannot be combined with a format for one of them; remove one",
+            "a format for both logs cannot be combined with a format for one log; remove one",
         ),
         ("diff a.nq b.nq --rdf-direction none", "--rdf-direction is for reading"),
         ("diff a.nq b.nq --name-table 9", "No such option '--name-table'"),

@@ -327,8 +327,8 @@ def test_inputs_of_the_wrong_type_are_refused():
         ({"take": "five"}, "take must be a number of at least 0, not 'five'"),
         ({"skip": 1.5}, "skip must be a number of at least 0, not 1.5"),
         ({"group_by": 5}, "group_by must be a string without lone surrogates, not 5"),
-        ({"from_format": 5}, "the name of a format must be a string such as 'nq', not 5"),
-        ({"to_format": 5}, "the name of a format must be a string such as 'nq', not 5"),
+        ({"from_format": 5}, "a format name must be a string such as 'nq', not 5"),
+        ({"to_format": 5}, "a format name must be a string such as 'nq', not 5"),
     ],
 )
 def test_options_of_the_wrong_type_are_refused(tmp_path, options, text):

@@ -167,7 +167,7 @@ def test_data_dropped_from_rows_of_quads_is_counted(tmp_path, name):
 @EVERY
 def test_options_and_kinds_without_rows_of_quads_are_refused(tmp_path, name):
     format = formats.find(name)
-    with pytest.raises(OptionError, match="namespaces applies to rows of messages"):
+    with pytest.raises(OptionError, match="namespaces applies to message rows"):
         format.Encoder(rows="quads", namespaces=True)
     patches = PatchBatch.from_patches([Patch([Operation("TX")])])
     results = ResultBatch.from_rows([[S]], ["a"])
@@ -176,7 +176,7 @@ def test_options_and_kinds_without_rows_of_quads_are_refused(tmp_path, name):
             format.encode(batch, rows="quads")
     one = tmp_path / "one.nt"
     one.write_text("<a:s> <a:p> <a:o> .\n")
-    with pytest.raises(EncodeError, match="their rows would be one message"):
+    with pytest.raises(EncodeError, match="their rows would form one message"):
         rdfm.convert([one, one], tmp_path / "out", to_format=name, rows="quads")
     assert not (tmp_path / "out").exists()
 

@@ -15,7 +15,7 @@ def violations(root, files):
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return list(check_names.wrong(root))
+    return list(check_names.violations(root))
 
 
 @pytest.mark.parametrize(
@@ -55,4 +55,4 @@ def test_type_names_of_the_crates_are_unique():
     for crate in check_names.CRATES:
         source = check_names.ROOT / "crates" / crate / "src"
         assert check_names.declared(source)
-        assert list(check_names.wrong(source)) == []
+        assert list(check_names.violations(source)) == []

@@ -36,7 +36,7 @@ def test_a_path_of_databricks_is_the_same_in_batches_streams_and_writes(databric
 def test_a_path_of_databricks_is_refused_elsewhere(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "_DBFS", str(tmp_path / "none"))
     monkeypatch.setattr(paths, "_VOLUMES", str(tmp_path / "none"))
-    text = "this machine has no folder .*none; on Databricks, serverless compute has /Volumes only"
+    text = "this machine has no folder .*none; on Databricks, serverless compute supports only /Volumes"
     for path in ("dbfs:/logs", "dbfs:/Volumes/a/b"):
         with pytest.raises(OptionError, match=text):
             LogSourceReader({"path": path})

@@ -185,7 +185,7 @@ def test_construct_reads_solutions():
         assert [len(message) for message in made] == [1, 0]
     with pytest.raises(rdfm.OptionError, match="solutions replaces the logs"):
         rdfm.query(MADE, LOG, solutions=rows)
-    with pytest.raises(rdfm.OptionError, match="whole is for logs"):
+    with pytest.raises(rdfm.OptionError, match="whole applies to logs"):
         rdfm.query(MADE, solutions=rows, whole=True)
 
 

@@ -125,7 +125,7 @@ def test_a_failing_detection_is_ignored():
     formats.register(formats.Format(formats.FormatSpec("worse", "Worse", sniff=sniff), None, None))
     try:
         with pytest.warns(
-            RuntimeWarning, match="detecting the format 'worse' fails: IndexError: 1"
+            RuntimeWarning, match="the format 'worse' cannot be detected: IndexError: 1"
         ):
             assert formats.by_content(b"x") is None
         assert formats.by_content(LOG).name == "nq"

@@ -175,7 +175,7 @@ def test_a_log_is_written_again_to_be_split(spark, tmp_path):
     rdfm.spark.resplit(spark, logs[0], tmp_path / "out", to="nq", mode="overwrite")
     (part,) = shown(tmp_path / "out")
     assert part.suffix == ".nq"
-    with pytest.raises(OptionError, match="Turtle cannot be split; set to to one of "):
+    with pytest.raises(OptionError, match="Turtle cannot be split; choose one of "):
         rdfm.spark.resplit(spark, logs, tmp_path / "out", to="ttl")
     with pytest.raises(Exception, match=r"c\.nt"):
         (tmp_path / "c.nt").write_text("oops")

@@ -74,7 +74,7 @@ def test_an_ignored_rest_of_a_file_is_one_error(spark, tmp_path):
 def test_a_table_needs_a_mode_and_its_own_folder(tmp_path):
     (tmp_path / "a.nq").write_text(LINE.format(1))
     for options, reason in (
-        ({"errorsTo": str(tmp_path / "_e")}, "with the mode FAILFAST the first one fails"),
+        ({"errorsTo": str(tmp_path / "_e")}, "in the mode FAILFAST the first error fails"),
         (
             {"errorsTo": str(tmp_path), "mode": "DROPMALFORMED"},
             "errorsTo is .* whose files would be read as logs",

@@ -93,7 +93,7 @@ def test_filters_on_patches_are_refused(spark, tmp_path):
     path = tmp_path / "log.rdfp"
     path.write_text("TX .\nA <http://e/s> <http://e/p> <http://e/o> .\nTC .\n")
     with pytest.raises(
-        OptionError, match="the option filter selects messages, but these are patches"
+        OptionError, match="the option filter selects messages, but the logs contain patches"
     ):
         rdfm.spark.read(spark, path, filter=CRANE)
 

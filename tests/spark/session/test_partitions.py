@@ -98,11 +98,11 @@ def test_paths_that_name_a_folder_do_not_make_it_a_column(spark, tmp_path):
 @pytest.mark.parametrize(
     ("folders", "options", "reason"),
     [
-        (["position=1"], {}, "a partition column with the name of one of the columns"),
-        (["Source=1"], {}, "folders Source=… are a partition column with the name"),
+        (["position=1"], {}, "a partition column with the name of a column of the read"),
+        (["Source=1"], {}, "folders Source=… form a partition column with the name"),
         (["_corrupt_record=1"], {"columnNameOfCorruptRecord": "bad"}, None),
-        (["bad=1"], {"columnNameOfCorruptRecord": "bad"}, "with the name of one of the columns"),
-        (["graph=1"], {"rows": "quads"}, "with the name of one of the columns"),
+        (["bad=1"], {"columnNameOfCorruptRecord": "bad"}, "with the name of a column of the read"),
+        (["graph=1"], {"rows": "quads"}, "with the name of a column of the read"),
         (["k=1", "j=1"], {}, "has the partition columns j, but .* has k"),
         (["k=1", "."], {}, r"has the partition columns \(none\), but .* has k"),
         (["k=1/k=2"], {}, "has the partition column k twice"),

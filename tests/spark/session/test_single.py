@@ -70,7 +70,7 @@ def test_a_single_log_can_overwrite_or_append(rows, tmp_path):
         ("parquet", {}, "single=true cannot write parquet: "),
         ("arrow", {}, "single=true cannot write arrow: "),
         ("jsonld", {}, "single=true cannot write jsonld: "),
-        ("nq", {"maxRecordsPerFile": 5}, "single and maxRecordsPerFile contradict each other"),
+        ("nq", {"maxRecordsPerFile": 5}, "single and maxRecordsPerFile cannot be combined"),
     ],
 )
 def test_logs_that_cannot_be_joined_are_refused(rows, tmp_path, to, options, reason):
@@ -85,5 +85,5 @@ def test_streams_are_refused(spark, tmp_path):
     stream = rdfm.spark.read_stream(spark, tmp_path / "in").writeStream.format("rdfm")
     stream = stream.option("to", "nq").option("single", "true").trigger(availableNow=True)
     query = stream.option("checkpointLocation", str(tmp_path / "c")).start(str(tmp_path / "out"))
-    with pytest.raises(Exception, match="single is for batch writes"):
+    with pytest.raises(Exception, match="single applies only to batch writes"):
         query.awaitTermination(60)

@@ -137,7 +137,7 @@ def test_only_append_mode_is_supported(query):
         query.run(mode="complete", transform=count)
     with pytest.raises(Exception, match="does not support Update mode"):
         query.run(mode="update", transform=count)
-    with pytest.raises(Exception, match="writeId is for batch writes"):
+    with pytest.raises(Exception, match="writeId applies only to batch writes"):
         query.run(writeId="x")
     assert not Path(query.out).exists() or shown(query.out) == []
 

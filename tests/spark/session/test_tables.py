@@ -107,7 +107,7 @@ def test_unknown_columns_and_fields_are_refused_at_once(spark, log):
         ({"columns": []}, "columns contains no name"),
         ({"columns": ["offset", "offset"]}, "columns contains offset twice"),
         ({"columns": "offset"}, "columns must be a list of names, not 'offset'"),
-        ({"columns": ["offset"], "schema": "position bigint"}, "give only one of them"),
+        ({"columns": ["offset"], "schema": "position bigint"}, "remove one of them"),
         ({"rows": "quads", "schema": "quads string"}, "there is no column 'quads'"),
         ({"rows": "quads", "schema": "object string NOT NULL"}, "remove NOT NULL"),
         ({"rows": "quads", "schema": "object struct<kind: string>"}, "is string, not struct"),

@@ -225,7 +225,7 @@ def test_functions_of_spark_keep_their_names(spark, caplog):
     assert {"from_nq", "to_nq"} <= set(names)
     assert (
         caplog.messages[0]
-        == "from_json is a function of Spark, so it is not registered for the format"
+        == "from_json is a built-in function of Spark, so it is not registered for the format"
     )
     assert spark.sql("""SELECT from_json('{"a": 1}', 'a int').a AS a""").head().a == 1
 

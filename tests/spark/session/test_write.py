@@ -287,7 +287,7 @@ def test_another_thread_writes_after_registration(spark, rows, tmp_path):
 
 
 def test_the_format_and_the_path_are_required(rows, tmp_path):
-    with pytest.raises(Exception, match=r"set the option to to the format.*jelly"):
+    with pytest.raises(Exception, match=r"the option to is required.*jelly"):
         rows.write.format("rdfm").mode("append").save(str(tmp_path / "out"))
     with pytest.raises(Exception, match="no path"):
         rows.write.format("rdfm").option("to", "nq").mode("append").save()
