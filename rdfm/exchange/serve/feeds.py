@@ -5,8 +5,8 @@ messages. Out: frames, one per message.
 Cost: for each feed a decoder, an encoder, and at most `RING_BYTES` of frames (or one piece, if that
 is larger). There is at most one feed per subscriber.
 Law: a subscriber receives each message once and in order. A frame at which a subscriber can start
-is a restart frame. A slow subscriber delays others by at most `PATIENCE_SECONDS` in total. Then it
-continues with a separate feed.
+is a restart frame. A subscriber that falls out of the ring delays the others of its feed by at most
+`PATIENCE_SECONDS` in total; then it continues with a separate feed.
 """
 
 from __future__ import annotations
