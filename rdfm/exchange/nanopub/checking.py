@@ -216,7 +216,7 @@ class NanopubCheck(LogCheck):
         is_signed: bool,
         problems: list[tuple[str, bool, str, bytes]],
     ) -> None:
-        """Report a missing but required trusty URI or signature. Wrong ones are reported elsewhere."""
+        """Report a missing trusty URI or signature if it is required."""
         reported = {rule for rule, *_ in problems}
         if self.require is not None and not is_trusty and "artifact-code" not in reported:
             text = f"<{uri}> is not a trusty URI: expected RA and 43 more characters at its end"
