@@ -1,7 +1,7 @@
 """Web URLs: their parts, their form in messages, and request errors.
 
 In: an http or https URL. Out: the URL to request, its origin, its credentials, and a text for
-    errors.
+errors.
 Law: no text for users contains credentials.
 """
 

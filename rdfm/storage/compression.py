@@ -1,11 +1,11 @@
 """Compression of logs: gzip, zstd, bzip2 and xz, in pieces.
 
 In: pieces of compressed bytes. Out: pieces of at most `PIECE_BYTES` decompressed bytes, or the
-    reverse.
+reverse.
 Cost: one piece of memory plus the codec's window, which is bounded (zstd 128 MiB, xz 512 MiB).
 Compression in blocks needs `jobs` + 2 blocks of memory, with their codecs.
 Law: several members or frames are read as one. Truncated input is an error, after its data has been
-    returned.
+returned.
 """
 
 from __future__ import annotations

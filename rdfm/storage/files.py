@@ -1,7 +1,7 @@
 """Files and folders on this machine, on web servers, or at any URL that fsspec supports.
 
 In: paths and URLs. Out: the files and folders there; for writers, the operations of a commit
-    (atomic writes and renames).
+(atomic writes and renames).
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 In: a URL and settings. Out: a `Response`, whose decoded body is read in pieces as they arrive.
 Cost: one piece of memory and the window of the decompressor, which is bounded.
 Law: a body that ends early is resumed or is an error; it never appears complete. The user's headers
-    are sent only to the origin of the URL. Errors are `HttpError` or `FileNotFoundError`, with one
-    sentence and the URL without credentials.
+are sent only to the origin of the URL. Errors are `HttpError` or `FileNotFoundError`, with one
+sentence and the URL without credentials.
 
 urllib3 is used because it is maintained and synchronous and has no dependencies; aiohttp needs an
 event loop, and httpx has had no release since 2024. Redirects, retries, decompression and resumed

@@ -3,10 +3,10 @@
 In: URLs such as `grpc://host:9090/TOPIC`, and settings. Out: a binary file to read from, with the
 frames of a subscription, and one to write to, whose frames are published.
 Cost: at most `QUEUE_BYTES` of frames that are waiting to be read or sent (or one frame, if it is
-    larger), and a thread for each subscription.
+larger), and a thread for each subscription.
 Law: no frame is lost, repeated or reordered within a connection. After a reconnection, the messages
-    that were already received are skipped by their number, and the first frame after them does not
-    depend on them.
+that were already received are skipped by their number, and the first frame after them does not
+depend on them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Reads Zstandard frames without compressed blocks (RFC 8878 §3.1), without a decompressor.
 
 In: bytes at the start of a frame. Out: its end and its content, or None if the decompressor must
-    read the frame.
+read the frame.
 Cost: 2 µs per frame. Creating a decompressor takes 40 µs, and a file may consist of empty 9-byte
-    frames.
+frames.
 Law: the content is the same as from the decompressor, which reads all invalid frames.
 """
 

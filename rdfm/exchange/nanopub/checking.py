@@ -4,7 +4,7 @@ In: inputs of `open_log`. Out: `Finding`s, like those of `rdfm.validate`, and co
 Cost: one batch of memory. Structure and artifact codes are checked in the core; a signature costs
 about 40 µs more.
 Law: the order of quads, the division into batches and the format of a log do not change the
-    findings.
+findings.
 """
 
 from __future__ import annotations

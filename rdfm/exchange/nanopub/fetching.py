@@ -4,8 +4,8 @@ In: a registry, and a log that can be appended to. Out: the log, its state, and 
 round.
 Cost: a batch of messages; the keys of the last `overlap` messages.
 Law: after each run, even a killed one, the log contains each nanopublication that the registry
-    served up to the counter of the state exactly once. A mirror that is not up to date is never
-    reported as up to date.
+served up to the counter of the state exactly once. A mirror that is not up to date is never
+reported as up to date.
 
 A round requests the state of the registry, then the nanopublications after the counter of the
 mirror. A registry stores nanopublications in parallel, so that a lower counter may become visible
@@ -158,7 +158,8 @@ def fetch(
         notify: Called with a sentence before each pause and retry.
         **options: Options of the log's encoder.
 
-    Returns: The result of the last round.
+    Returns:
+        The result of the last round.
 
     Raises:
         OptionError: The log has no state, mirrors another registry or setup, or cannot be appended

@@ -1,7 +1,7 @@
 """Signatures of nanopublications: RSA (PKCS #1 v1.5) and DSA, with SHA-256.
 
 In: the values of a signature element, and the digest of the signed text. Out: the reason why the
-    signature is invalid, or None.
+signature is invalid, or None.
 Cost: about 40 µs for RSA with 2048 bits; keys are parsed once.
 Law: all cryptography is done by the package `cryptography` (extra: nanopub).
 """

@@ -3,7 +3,7 @@
 In: the path of a log. Out: `MirrorState`, and the keys of messages that a killed run appended.
 Cost: one small file, which is replaced atomically.
 Law: the state is never ahead of the log. If the log is ahead, the keys of its last messages
-    identify the messages that it already has.
+identify the messages that it already has.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Checks of RiverBench packages: `check` compares the files with the metadata and with each other.
 
 In: a folder that `package` or RiverBench wrote. Out: `Finding`s, like those of `rdfm.validate`, and
-    counts.
+counts.
 Cost: each file is read twice, for its checksums (and the times in an archive) and for its messages.
 All files are decoded in parallel, with one batch of each in memory.
 Law: the order of quads and the labels of blank nodes make no difference. The content of a package
-    is that of the majority of its full files, so that damage to one of them is reported only for
-    that file.
+is that of the majority of its full files, so that damage to one of them is reported only for that
+file.
 """
 
 from __future__ import annotations

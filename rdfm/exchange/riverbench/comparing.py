@@ -1,7 +1,7 @@
 """Compares the metadata of a package with the expected values.
 
 In: the facts of the metadata, and the properties or statistics of the files. Out: the errors, one
-    sentence each.
+sentence each.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 In: a file of a package. Out: batches, and differences from the messages of another file.
 Cost: one batch of each file. Law: each file is read once, and an invalid file does not affect
-    others.
+others.
 """
 
 from __future__ import annotations

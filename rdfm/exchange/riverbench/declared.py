@@ -1,7 +1,7 @@
 """Properties that a dataset declares because they cannot be inferred, such as its stream type.
 
 In: options, and the metadata file of a dataset's source. Out: `Declared`, with the rules for
-    messages.
+messages.
 """
 
 from __future__ import annotations

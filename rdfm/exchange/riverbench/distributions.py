@@ -1,8 +1,9 @@
 """The distributions of a package: the same messages as a flat file, a tar archive and a Jelly file.
 
 In: batches of messages. Out: for each kind, a file with all messages, and files with the first
-    ones. Cost: each message is encoded and compressed once for each kind. A file with the first
-    messages is a completed copy of the file so far.
+ones.
+Cost: each message is encoded and compressed once for each kind. A file with the first messages is a
+completed copy of the file so far.
 Law: a file with the first messages has the same bytes as if the log ended there.
 """
 

@@ -1,12 +1,12 @@
 """Reads a log while it grows: its stored frames, or its messages.
 
 In: the path of a log, and a position. Out: frames or batches, up to the committed length; an empty
-    result at the end. Reading continues when the log has grown.
+result at the end. Reading continues when the log has grown.
 Cost: a piece of 256 KiB and a decoder. A log that is not Jelly, or is compressed, is opened again
 each time that it has grown, and read from the start unless its format allows reading from the
 middle.
 Law: uncommitted bytes are never read. A log that was replaced or truncated is an error, because its
-    messages can no longer be numbered.
+messages can no longer be numbered.
 """
 
 from __future__ import annotations

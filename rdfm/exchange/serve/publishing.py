@@ -3,9 +3,9 @@
 In: frames of one client. Out: the same messages in the log, committed batch by batch.
 Cost: per publication a decoder and at most `QUEUE_BYTES` of frames (or one frame, if it is larger).
 Law: messages are appended completely, once, and in the order of their publication. Concurrent
-    publications are interleaved only between complete messages. If a publication is aborted, its
-    complete messages are kept. No other process can append to a log while the server has
-    publications for it.
+publications are interleaved only between complete messages. If a publication is aborted, its
+complete messages are kept. No other process can append to a log while the server has publications
+for it.
 """
 
 from __future__ import annotations

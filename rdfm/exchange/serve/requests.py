@@ -3,7 +3,7 @@
 In: the options that a client requests, and those of the log. Out: whether the stored frames satisfy
 them, and the options of an encoder whose frames do.
 Law: no option of the response exceeds the requested one, according to the table in the section
-    "Stream options handling" of the specification.
+"Stream options handling" of the specification.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 In: gRPC calls, with messages as bytes. Out: frames of topics, and appended messages.
 Cost: per subscription about 256 KiB of frames, besides its feed; per publication a queue.
 Law: every refusal is a status with one sentence. Messages before an error are delivered, or
-    appended, before the status. Tokens are compared in constant time, and never shown.
+appended, before the status. Tokens are compared in constant time, and never shown.
 """
 
 from __future__ import annotations
