@@ -10,9 +10,9 @@ FUZZ_RUNS ?= -1
 FUZZ_FORMATS ?= $(shell $(PY) -c 'from rdfm import _core; print(*_core.format_names())')
 FUZZ_TARGETS ?= splits regroup sniff archive query analysis yaml_block
 FUZZ_LIMITS := -max_len=4096 -rss_limit_mb=1024 -timeout=20
-# Folder of the conformance suites. Only test-suites runs the tests that read it.
+# Folder of the conformance suites, which only `make test-suites` reads.
 SUITES := $(abspath $(or $(RDFM_SHARED),../shared))
-# The Python tests of `make test-fast`: round trips through every format, the command line and the API.
+# Selects the Python tests of `make test-fast`: round trips through every format, the command line and the API.
 FAST := not slow and not spark and not peers and not suites
 FAST_IGNORED := $(addprefix tests/,differential docs peers project spark/session spec) \
   $(filter-out tests/property/test_round_trips%,$(wildcard tests/property/*.py))
@@ -74,7 +74,7 @@ test: test-rust test-python ## Run all tests in both languages that need only th
 	@for name in $(BROWSERS); do command -v $$name >/dev/null && exit; done; \
 	  echo '  make test         with Chromium installed: the page of `rdfm inspect --html` in a browser'
 
-# These never read the suites, even if RDFM_SHARED is set.
+# These targets never read the suites, even if RDFM_SHARED is set.
 test test-rust test-python test-plain test-fast-rust test-fast-python test-spark test-spark-versions: export RDFM_SHARED :=
 
 test-rust: ## Run the tests of the Rust crates
@@ -102,11 +102,11 @@ test-spark-versions: build ## Run selected tests with each supported version of 
 	$(PY) tools/spark_versions.py
 
 test-suites: build ## Run the tests over the conformance suites in RDFM_SHARED or ../shared
-	@[ -d '$(SUITES)' ] || { echo 'no folder $(SUITES): set RDFM_SHARED to the folder of the suites' >&2; exit 1; }
+	@[ -d '$(SUITES)' ] || { echo '$(SUITES) is not a folder: set RDFM_SHARED to the folder of the suites' >&2; exit 1; }
 	RDFM_SHARED='$(SUITES)' cargo test --quiet --locked -p rdfm-core --tests -- --ignored
 	RDFM_SHARED='$(SUITES)' $(PY) -m pytest -m 'suites and not peers'
 
-lint: .venv/.installed ## Format, lints, imports and type names of both languages, warnings are errors
+lint: .venv/.installed ## Check formatting, lints, imports and type names in both languages; warnings are errors
 	cargo fmt --all --check
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	ruff format --check .
@@ -172,7 +172,7 @@ peers: build ## Compare with programs that are not Python packages (JVM, Node)
 wheel: .venv/.installed ## Build the wheel for publication, check its size and contents, and run it outside the repository
 	$(PY) tools/check_wheel.py
 
-generate: build ## Write the files generated from declarations: types for editors, tables of options
+generate: build ## Write the files generated from declarations: types for editors, option tables
 	$(PY) tools/generate.py
 
 notices: .venv/.installed ## Write THIRD_PARTY_NOTICES.txt

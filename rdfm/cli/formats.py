@@ -27,7 +27,7 @@ _CARRIED = {
     "patches": ("graphs", "triple terms", "generalized", "boundaries"),
     "results": ("triple terms", "directions"),
 }
-_TITLES = {"messages": "Messages", "patches": "Patches", "results": "Results of SPARQL queries"}
+_TITLES = {"messages": "Messages", "patches": "Patches", "results": "SPARQL results"}
 _TRIPLE_TERMS = {"no": "no", "object": "objects", "anywhere": "anywhere"}
 
 

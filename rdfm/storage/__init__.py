@@ -1,1 +1,1 @@
-"""Bytes: files and URLs, listing and globs, compression, archives, the documents of contexts."""
+"""Access to bytes: files and URLs, listings and globs, compression, archives, context documents."""

@@ -1,6 +1,7 @@
-"""URLs of the web: their parts, how they are shown, and the error of a request.
+"""Web URLs: their parts, their form in messages, and request errors.
 
-In: an http or https URL. Out: the URL to request, its origin, its credentials, and a text for errors.
+In: an http or https URL. Out: the URL to request, its origin, its credentials, and a text for
+errors.
 Law: no text for users contains credentials.
 """
 
@@ -15,7 +16,7 @@ from rdfm.errors import OptionError, visible
 __all__ = ["Address", "HttpError", "is_web", "shown", "without_credentials"]
 
 _WEB = re.compile(r"https?://", re.IGNORECASE)
-# Characters that are kept in a URL; the others in an IRI are percent-encoded.
+# Characters that are kept in a URL; all others are percent-encoded.
 _KEPT = "%/:?#[]@!$&'()*+,;=~"
 _SECRET = re.compile(
     r"([?&][^=&#]*(?:token|key|secret|signature|sig|password|credential|auth)[^=&#]*=)[^&#]+",
@@ -51,7 +52,7 @@ class HttpError(OSError):
     Attributes:
         reason: The reason, without the remedy.
         status: The status of the response; None if there was none.
-        remedy: What to do; an empty text if that is unknown.
+        remedy: The remedy; an empty text if there is none.
         transient: Whether the same request may succeed later.
     """
 
@@ -158,7 +159,7 @@ class Address(NamedTuple):
 
 
 def _basic(user: str) -> str:
-    """The value of Authorization for `name:password`, which may be percent-encoded."""
+    """Return the Authorization value for `name:password`, which may be percent-encoded."""
     import base64
     from urllib.parse import unquote
 

@@ -1,9 +1,9 @@
 """Tar archives whose members are logs, often of one message each: `000/0000000000.ttl`.
 
-In: the pieces of an archive, or complete logs with their names. Out: members in the archive's order, or
-the archive's bytes.
-Cost: a piece, and a member of up to 1 MiB; larger members are read in pieces. Law: archives are read sequentially and
-not unpacked; the same members produce the same bytes.
+In: the pieces of an archive, or complete logs with their names. Out: members in the archive's
+order, or the archive's bytes.
+Cost: a piece, and a member of up to 1 MiB; larger members are read in pieces. Law: archives are
+read sequentially and not unpacked; the same members produce the same bytes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Member(NamedTuple):
 
 
 def stem(path: str) -> str | None:
-    """Return the name of an archive without its suffix; None if the name is not that of an archive.
+    """Return the name of an archive without its suffix; None for other names.
 
     Example:
         >>> stem("stream_full.ttl.tar.gz"), stem("a.nq.gz")
@@ -57,7 +57,7 @@ def stem(path: str) -> str | None:
 
 
 def is_archive(head: bytes) -> bool:
-    """Whether a file is an archive, judged by its first `HEAD_BYTES`."""
+    """Whether a file is an archive, according to its first `HEAD_BYTES`."""
     return head[_MAGIC] == b"ustar"
 
 
@@ -112,7 +112,7 @@ class _Parts:
         return True
 
     def rest(self) -> Iterator[bytes]:
-        """The bytes of a large member."""
+        """Yield the bytes of a large member."""
         while self.more():
             _, data, ended, _ = self.pending.popleft()
             yield data

@@ -1,9 +1,11 @@
 """Compression of logs: gzip, zstd, bzip2 and xz, in pieces.
 
-In: pieces of compressed bytes. Out: pieces of at most `PIECE_BYTES` decompressed bytes, or the reverse.
-Cost: one piece of memory plus the codec's window, which is bounded (zstd 128 MiB, xz 512 MiB). Compression in blocks
-needs `jobs` + 2 blocks of memory, with their codecs.
-Law: several members or frames are read as one; truncated input is an error, after its data was returned.
+In: pieces of compressed bytes. Out: pieces of at most `PIECE_BYTES` decompressed bytes, or the
+reverse.
+Cost: one piece of memory plus the codec's window, which is bounded (zstd 128 MiB, xz 512 MiB).
+Compression in blocks needs `jobs` + 2 blocks of memory, with their codecs.
+Law: several members or frames are read as one. Truncated input is an error, after its data has been
+returned.
 """
 
 from __future__ import annotations
@@ -38,10 +40,10 @@ SLICE_BYTES = 1 << 12
 MAGIC_BYTES = 10
 ZSTD_WINDOW_LOG = 27
 XZ_MEMORY_BYTES = 512 << 20
-# From this level on, the dictionary of xz is larger than a block.
+# The lowest level at which the xz dictionary is larger than a block.
 XZ_LARGE_LEVEL = 5
 COMPRESSIONS = ("gzip", "zstd", "bzip2", "xz")
-# The lowest and the highest level of each.
+# The lowest and the highest level of each compression.
 LEVELS = {"gzip": (1, 9), "zstd": (-7, 22), "bzip2": (1, 9), "xz": (0, 9)}
 _SUFFIXES = {
     ".gz": "gzip",
@@ -100,7 +102,7 @@ def suffix_of(name: str) -> str:
 
 
 def by_content(head: bytes) -> str | None:
-    """Return the compression detected from a log's first bytes, or None. `MAGIC_BYTES` bytes are enough."""
+    """Return the compression detected from the first `MAGIC_BYTES` bytes of a log, or None."""
     if head.startswith(b"\x1f\x8b\x08"):
         return "gzip"
     # Zstandard frames, and skippable frames before them.
@@ -146,8 +148,8 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
                         yield out
                     continue
                 decoder, step, head = make(), SLICE_BYTES, b""
-            # At the end of a member, the data after it is copied. So slices begin small, and grow
-            # with the member.
+            # At the end of a member, the decompressor copies the data after it, so slices begin
+            # small and grow with the member.
             data = view[at : at + step] if decoder.needs_input else view[:0]
             at += len(data)
             step = min(2 * step, PIECE_BYTES)
@@ -175,10 +177,10 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
 
 
 def compressor(compression: str) -> Compressor:
-    """Return a compressor whose output depends only on its input (no time stamp, no name).
+    """Return a compressor whose output depends only on its input (no timestamp, no file name).
 
     Args:
-        compression: One of `COMPRESSIONS`, or one with a level of `LEVELS`, such as "zstd:19".
+        compression: One of `COMPRESSIONS`, optionally with a level of `LEVELS`, such as "zstd:19".
 
     Raises:
         MissingExtraError: For zstd on Python before 3.14 without backports.zstd.
@@ -204,15 +206,15 @@ def compressor(compression: str) -> Compressor:
 class BlockCompressor:
     """Compresses in blocks of a fixed size, several at once.
 
-    Each block is compressed on its own, so the output depends only on the input, however it is cut
-    and whatever the number of threads.
+    Each block is compressed separately, so the output depends only on the input, not on how the
+    input is cut or on the number of threads.
     """
 
     def __init__(self, compression: str, jobs: int = 1, block_bytes: int | None = None) -> None:
         """Initialize with a compression as in `compressor`, and the number of threads.
 
         Raises:
-            MissingExtraError, OptionError: As `compressor`.
+            MissingExtraError, OptionError: As in `compressor`.
         """
         self._block_compressor = _block_compressor(compression)
         self._block_bytes = block_bytes or BLOCK_BYTES
@@ -222,7 +224,7 @@ class BlockCompressor:
         self._pool: Pool[bytes] = Pool("rdfm-compress", jobs if jobs > 1 else 0)
 
     def compress(self, data: bytes | memoryview, /) -> bytes:
-        """Take a piece, and return the blocks that are compressed by now."""
+        """Take a piece, and return the blocks that have been compressed."""
         while self._size + len(data) >= self._block_bytes:
             cut = self._block_bytes - self._size
             self._pieces.append(data[:cut])
@@ -263,7 +265,7 @@ def _block_compressor(compression: str) -> Callable[[bytes], bytes]:
 
         preset = lzma.PRESET_DEFAULT if level is None else level
         filters: list[dict[str, Any]] = [{"id": lzma.FILTER_LZMA2, "preset": preset}]
-        if preset >= XZ_LARGE_LEVEL:  # a larger dictionary than a block has no use
+        if preset >= XZ_LARGE_LEVEL:  # a dictionary larger than a block is useless
             filters[0]["dict_size"] = BLOCK_BYTES
         return lambda block: lzma.compress(block, filters=filters)
 
@@ -275,7 +277,7 @@ def _block_compressor(compression: str) -> Callable[[bytes], bytes]:
 
 
 def _level_of(compression: str) -> tuple[str, int | None]:
-    """The name of a compression, and its level if that is given."""
+    """Return the name of a compression, and its level if one is given."""
     name, colon, text = compression.partition(":")
     if name not in LEVELS:
         raise _unknown(name)
@@ -322,7 +324,7 @@ class _Gzip:
 
 
 def _decompressors(name: str) -> tuple[Callable[[], Any], tuple[type[Exception], ...]]:
-    """A function that creates a decompressor for a member, and its exceptions for invalid data."""
+    """Return a function that creates decompressors, and their exceptions for invalid data."""
     if name == "gzip":
         import zlib
 
@@ -351,7 +353,7 @@ def _after_zeros(piece: bytes, at: int) -> int:
 
 
 def _may_begin(name: str, head: bytes) -> bool:
-    """Whether the available bytes may be the beginning of a member of that compression."""
+    """Whether the available bytes may be the beginning of a member of a compression."""
     return any(head.startswith(magic) or magic.startswith(head) for magic in _BEGINNINGS[name])
 
 

@@ -1,8 +1,8 @@
-"""Loads remote contexts of JSON-LD from files, a folder, a cache and, if allowed, the network.
+"""Loads remote JSON-LD contexts from files, a folder, a cache and, if allowed, the network.
 
-In: the options `context`, `contexts`, `context_cache` and `allow_network` of a decoder. Out: a callable
-that takes a URL and returns its document. Cost: each URL is loaded once per decoder.
-Law: nothing is fetched without `allow_network`; nothing outside the folders is read.
+In: the options `context`, `contexts`, `context_cache` and `allow_network` of a decoder. Out: a
+callable that takes a URL and returns its document. Cost: each URL is loaded once per decoder.
+Law: nothing is fetched without `allow_network`, and nothing outside the folders is read.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def cache_folder() -> Path:
 
 
 class ContextLoader:
-    """Loads the documents of contexts by URL.
+    """Loads context documents by URL.
 
     Example:
         >>> loader = ContextLoader(context={"https://example.org/c": "missing.jsonld"})
@@ -66,19 +66,20 @@ class ContextLoader:
         context_cache: str | None = None,
         allow_network: bool = False,
     ) -> None:
-        """Take the options of a decoder.
+        """Create a loader from the options of a decoder.
 
         Args:
             context: URLs of contexts and their files.
-            contexts: A folder of contexts. Its `index.json` maps URLs to files. Otherwise the file name is the
-                percent-encoded URL, or the path is `host/path`; `.jsonld` or `.json` may follow both.
-            context_cache: A folder for fetched contexts. Defaults to the user's cache folder, which is used only with
-                `allow_network`.
+            contexts: A folder of contexts. Its `index.json` maps URLs to files. Otherwise the file
+                name is the percent-encoded URL, or the path is `host/path`; both may have the
+                suffix `.jsonld` or `.json`.
+            context_cache: A folder for fetched contexts. Defaults to the user's cache folder, which
+                is used only with `allow_network`.
             allow_network: Fetch contexts over HTTP that are not found elsewhere.
 
         Raises:
-            OptionError: If `contexts` is not a folder, its index is not a JSON object of strings, or `context_cache` is
-                a URL.
+            OptionError: If `contexts` is not a folder, its index is not a JSON object of strings,
+                or `context_cache` is a URL.
         """
         self._files = {_key(url): Path(path) for url, path in (context or {}).items()}
         self._folder = None if contexts is None else Path(contexts)
@@ -100,16 +101,16 @@ class ContextLoader:
         path = self._files.get(key) or self._index.get(key) or self._in_folder(key)
         if path is not None:
             return _read(path), url
-        if self._cache is not None and (kept := self._kept(key)) is not None:
-            return kept
+        if self._cache is not None and (cached := self._cached(key)) is not None:
+            return cached
         if not self._allow_network:
             return None
         document, final = fetch(url)
-        self._keep(key, document, final)
+        self._write_cache(key, document, final)
         return document, final
 
     def _in_folder(self, url: str) -> Path | None:
-        """The file of a URL in the folder of contexts."""
+        """Return the file of a URL in the folder of contexts."""
         if self._folder is None:
             return None
         names = [quote(url, safe="")]
@@ -133,8 +134,8 @@ class ContextLoader:
         assert self._cache is not None
         return self._cache / f"{hashlib.sha256(url.encode()).hexdigest()}.json"
 
-    def _kept(self, url: str) -> tuple[bytes, str] | None:
-        """The cached document, if there is a valid entry."""
+    def _cached(self, url: str) -> tuple[bytes, str] | None:
+        """Return the cached document and its final URL, if there is a valid entry."""
         try:
             entry = json.loads(self._cache_file(url).read_text("utf-8"))
             if entry["url"] == url:
@@ -143,8 +144,8 @@ class ContextLoader:
             pass
         return None
 
-    def _keep(self, url: str, document: bytes, final: str) -> None:
-        """Put a fetched context into the cache, or do nothing if the cache is not writable."""
+    def _write_cache(self, url: str, document: bytes, final: str) -> None:
+        """Cache a fetched context, or do nothing if the cache is not writable."""
         if self._cache is None:
             return
         try:
@@ -172,15 +173,15 @@ def is_context_text(given: object) -> bool:
 
 
 def context_text(given: object, option: str = "compact_with") -> str:
-    """Return the JSON text of a context that is given as the value of an option.
+    """Return the JSON text of a context that is the value of an option.
 
     Args:
         given: The path of a file, JSON text (which begins with `{` or `[`), or a dict or list.
         option: The option's name, for errors.
 
     Raises:
-        OptionError: If it has another form, or if the file cannot be read or contains neither an
-            object nor an array.
+        OptionError: If the value has another form, or the file cannot be read or contains neither
+            an object nor an array.
 
     Example:
         >>> context_text({"ex": "http://example.org/"})
@@ -200,7 +201,7 @@ def context_text(given: object, option: str = "compact_with") -> str:
     path = os.fsdecode(given)
     if re.match(r"https?://", path, re.IGNORECASE):
         raise OptionError(
-            f"{option} must be a local file, since it is not fetched; save {path[:200]}"
+            f"{option} must be a local file, because it is not fetched; save {path[:200]}"
         )
     try:
         text = _read(Path(path)).decode("utf-8-sig")
@@ -211,7 +212,7 @@ def context_text(given: object, option: str = "compact_with") -> str:
     except (OSError, ValueError) as error:
         raise OptionError(f"the context cannot be read: {error}") from error
     if not text.lstrip().startswith(("{", "[")):
-        # The caller would read such text as a path.
+        # The caller would interpret such text as a path.
         raise OptionError(
             f"the file {path} does not contain a context: expected a JSON object or array"
         )
@@ -240,7 +241,7 @@ def fetch(url: str) -> tuple[bytes, str]:
     for _ in range(2):
         try:
             response = open_url(url, settings, accept=ACCEPT)
-        except OptionError as error:  # of the URL
+        except OptionError as error:  # for an invalid URL
             raise OSError(str(error)) from error
         with response:
             other = _alternate(response)
@@ -251,7 +252,7 @@ def fetch(url: str) -> tuple[bytes, str]:
 
 
 def _alternate(response: Response) -> str | None:
-    """The URL of the JSON-LD alternate in the Link headers of a page that is not JSON."""
+    """Return the URL of the JSON-LD alternate in the Link headers of a page that is not JSON."""
     kind, _ = response.media_type
     if kind == "application/json" or kind.endswith("+json"):
         return None
@@ -294,7 +295,7 @@ def _read(path: Path) -> bytes:
 
 
 def _read_index(folder: Path) -> dict[str, Path]:
-    """The files in the index of a folder."""
+    """Return the files in the index of a folder."""
     if not folder.is_dir():
         raise OptionError(f"contexts must be a folder, but {folder} is not")
     try:
@@ -314,6 +315,6 @@ def _read_index(folder: Path) -> dict[str, Path]:
 
 
 def _key(url: str) -> str:
-    """A normalized URL: without fragment, and with the path `/` instead of an empty one."""
+    """Return a normalized URL: without fragment, and with `/` instead of an empty path."""
     url = url.partition("#")[0]
     return f"{url}/" if re.fullmatch(r"https?://[^/?]+", url) else url

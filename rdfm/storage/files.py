@@ -1,6 +1,7 @@
 """Files and folders on this machine, on web servers, or at any URL that fsspec supports.
 
-In: paths and URLs. Out: their files and folders; for writers, the operations of a commit: atomic writes and renames.
+In: paths and URLs. Out: the files and folders there; for writers, the operations of a commit
+(atomic writes and renames).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class File:
 
 
 class Storage(Protocol):
-    """Files and folders of one storage. Missing files raise `FileNotFoundError`."""
+    """Access to the files and folders of one storage. Missing files raise `FileNotFoundError`."""
 
     def find(self, pattern: str) -> dict[str, File | None]:
         """Return the matches of a glob without `{a,b}`, by path: a file, or None for a folder."""
@@ -49,7 +50,7 @@ class Storage(Protocol):
         """Return a file, or None if the path is a folder."""
 
     def files(self, folder: str, *, recursive: bool = False) -> Iterator[File]:
-        """Yield the files in a folder, including hidden ones, and those in its subfolders if `recursive`."""
+        """Yield the files in a folder, including hidden ones, and in subfolders if `recursive`."""
 
     def names(self, folder: str) -> list[str]:
         """Return the names in a folder, in order; empty if the folder does not exist."""
@@ -61,7 +62,7 @@ class Storage(Protocol):
         """Return the last modification time of a folder, in seconds since 1970; None if unknown."""
 
     def make_folder(self, path: str, above: bool = True) -> None:
-        """Create a folder if it does not exist, and its parents if `above`; otherwise these must exist."""
+        """Create a folder if it does not exist, and its parents if `above`."""
 
     def open_new(self, path: str) -> BinaryIO:
         """Open a new file for writing."""
@@ -100,7 +101,7 @@ class LocalStorage:
 
         found: dict[str, File | None] = {}
         for path in glob.iglob(pattern, recursive=True):  # noqa: PTH207 - also for absolute patterns
-            with contextlib.suppress(FileNotFoundError):  # deleted meanwhile, or a broken link
+            with contextlib.suppress(FileNotFoundError):  # deleted by now, or a broken link
                 found[path] = self.status(path)
         return found
 
@@ -116,11 +117,11 @@ class LocalStorage:
                 if not entry.is_dir():
                     try:
                         status = entry.stat()
-                    except FileNotFoundError:  # deleted meanwhile, or a broken link
+                    except FileNotFoundError:  # deleted by now, or a broken link
                         continue
                     yield _local(entry.path, status)
                 elif recursive and not entry.is_symlink():
-                    with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
+                    with contextlib.suppress(FileNotFoundError):  # deleted by now
                         yield from self.files(entry.path, recursive=True)
 
     def names(self, folder: str) -> list[str]:
@@ -185,7 +186,7 @@ class LocalStorage:
 
     @contextlib.contextmanager
     def _temporary_file(self, path: str, data: bytes) -> Iterator[Path]:
-        """A temporary file with these bytes in the folder of a path, for the duration of the block."""
+        """Provide a temporary file with these bytes, in the folder of a path, during the block."""
         final = Path(path)
         temporary = final.with_name(f".{final.name}.{os.urandom(6).hex()}.tmp")
         try:
@@ -215,7 +216,8 @@ class LocalStorage:
 class RemoteStorage:
     """Files and folders accessed through fsspec.
 
-    Writes to an object store are atomic. On other storages, files are written under a temporary name and renamed.
+    Writes to an object store are atomic. On other storages, files are written under a temporary
+    name and renamed.
     """
 
     def __init__(self, url: str, options: Mapping[str, Any]) -> None:
@@ -248,8 +250,8 @@ class RemoteStorage:
         found: dict[str, File | None] = {}
         for name, info in self._files.glob(pattern, detail=True).items():
             url = self._url(name)
-            known = info["type"] == "directory" or info.get("size") is not None
-            found[url] = self._file(info, url) if known else self.status(url)
+            has_type = info["type"] == "directory" or info.get("size") is not None
+            found[url] = self._file(info, url) if has_type else self.status(url)
         return found
 
     def status(self, path: str) -> File | None:
@@ -262,7 +264,7 @@ class RemoteStorage:
         found = self._files.find(folder, maxdepth=None if recursive else 1, detail=True)
         base = self._files._strip_protocol(folder)
         for name, info in found.items():
-            # With the name of the folder as it was given, which fsspec may spell differently.
+            # Keeps the name of the folder as given, which fsspec may spell differently.
             url = folder.rstrip("/") + name.removeprefix(base.rstrip("/"))
             if (file := self._file(info, url)) is not None:
                 yield file
@@ -279,8 +281,8 @@ class RemoteStorage:
     def exists(self, path: str) -> bool:
         """Whether a file or folder exists."""
         self._files.invalidate_cache()
-        there: bool = self._files.exists(path)
-        return there
+        found: bool = self._files.exists(path)
+        return found
 
     def folder_time(self, path: str) -> float | None:
         """Return the last modification time of a folder, if the storage has folders."""
@@ -324,10 +326,10 @@ class RemoteStorage:
             self._files.mv(temporary, path)
 
     def create_whole(self, path: str, data: bytes) -> bool:
-        """Write a small file as `write_whole` does, unless it exists.
+        """Write a small file like `write_whole`, unless it exists.
 
-        Storages with renames, and those for which fsspec has no exclusive creation, may return True for two concurrent
-        calls.
+        If the storage has renames, or fsspec does not support exclusive creation for it, two
+        concurrent calls may both return True.
         """
         if not self._renames:
             self._files.invalidate_cache()
@@ -344,7 +346,7 @@ class RemoteStorage:
 
     @contextlib.contextmanager
     def _temporary_file(self, path: str, data: bytes) -> Iterator[str]:
-        """A temporary file with these bytes in the folder of a path, for the duration of the block."""
+        """Provide a temporary file with these bytes, in the folder of a path, during the block."""
         folder, _, name = path.rpartition("/")
         temporary = f"{folder}/.{name}.{os.urandom(6).hex()}.tmp"
         try:
@@ -355,7 +357,7 @@ class RemoteStorage:
                 self._files.rm_file(temporary)
 
     def rename(self, old: str, new: str) -> None:
-        """Rename a file, by copying and removing it if the storage has no renames."""
+        """Rename a file; if the storage has no renames, copy and remove it."""
         if self._renames:
             self._files.mv(old, new)
         else:  # the generic mv interprets names as globs
@@ -373,7 +375,7 @@ class RemoteStorage:
             self._files.rm(path, recursive=True)
 
     def _url(self, name: str) -> str:
-        """The URL of a path of fsspec."""
+        """Return the URL of an fsspec path."""
         if self._before is None:
             url: str = self._files.unstrip_protocol(name)
             return url
@@ -414,7 +416,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def without_library(url: str, error: OSError) -> Exception:
-    """Return the error to raise if pyarrow could not access a URL, with a short text for a missing library.
+    """Return the error for a URL that pyarrow cannot access; short if a library is missing.
 
     The original text for a missing library lists every searched path.
     """

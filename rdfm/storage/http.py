@@ -2,13 +2,13 @@
 
 In: a URL and settings. Out: a `Response`, whose decoded body is read in pieces as they arrive.
 Cost: one piece of memory and the window of the decompressor, which is bounded.
-Law: a body that ends early is continued or is an error, never a short body. Headers of the user are
-sent to the origin of the URL only. Errors are `HttpError` or `FileNotFoundError`: one sentence with
-the URL, without credentials.
+Law: a body that ends early is resumed or is an error; it never appears complete. The user's headers
+are sent only to the origin of the URL. Errors are `HttpError` or `FileNotFoundError`, with one
+sentence and the URL without credentials.
 
-urllib3 is used because it is maintained, synchronous and without dependencies: aiohttp needs an event
-loop, and httpx has had no release since 2024. Redirects, retries, decompression and the continuation
-of transfers are done here, since they have to obey the law above.
+urllib3 is used because it is maintained and synchronous and has no dependencies; aiohttp needs an
+event loop, and httpx has had no release since 2024. Redirects, retries, decompression and resumed
+transfers are implemented here, because they have to satisfy the law above.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ _REDIRECTS = {301, 302, 303, 307, 308}
 _RETRIED = {408, 425, 429, 500, 502, 503, 504}
 _ENCODINGS = {"gzip": "gzip", "x-gzip": "gzip", "zstd": "zstd"}
 _MAX_ENCODINGS = 2
-# OpenSSL's codes for certificates that are self-signed, or whose issuer is not known.
+# OpenSSL codes for certificates that are self-signed or whose issuer is unknown.
 _UNKNOWN_ISSUER = (18, 19, 20, 21)
 _CERTIFICATES = "the environment variable SSL_CERT_FILE names a file with certificates to trust"
-# Attempts for a host name that does not exist.
+# Maximum number of attempts for a host name that does not exist.
 _NAME_TRIES = 2
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 # Headers that the client sets itself.
@@ -79,7 +79,7 @@ class HttpSettings:
         connect_seconds: Time-out of a connection.
         first_byte_seconds: Time-out of the response, and of the first byte of its body.
         idle_seconds: Time-out of each further piece of the body.
-        tries: Number of attempts in a row that may fail; the count begins again when data arrives.
+        tries: Maximum number of consecutive failed attempts; the count is reset when data arrives.
         backoff_seconds: Pause before the second attempt; it doubles with each one.
         max_redirects: Maximum number of redirects.
     """
@@ -96,7 +96,7 @@ class HttpSettings:
         """Check the headers and numbers.
 
         Raises:
-            OptionError: One is invalid.
+            OptionError: A header or number is invalid.
         """
         for name, value in self.headers.items():
             check_header(name, value)
@@ -133,7 +133,7 @@ _headers: dict[str, str] = {}
 
 
 def set_headers(headers: Mapping[str, str]) -> None:
-    """Set headers for all later settings of `HttpSettings.of`; only the owner of the process may."""
+    """Set headers for all later `HttpSettings.of`. Only the owner of the process may call this."""
     _headers.clear()
     _headers.update(headers)
 
@@ -142,7 +142,7 @@ _NUMBERS = ("connect_seconds", "first_byte_seconds", "idle_seconds")
 
 
 def check_header(name: object, value: object) -> None:
-    """Refuse a header that cannot be sent. Errors do not show the value, which may be a secret.
+    """Reject a header that cannot be sent. Errors do not show the value, which may be a secret.
 
     Raises:
         OptionError: The name or the value is invalid, or rdfm sets the header itself.
@@ -165,7 +165,8 @@ def open_url(
     """Request a URL, and return the response after redirects and retries.
 
     Args:
-        url: An http or https URL. A user name and password in it are sent with basic authentication.
+        url: An http or https URL. A user name and password in it are sent with basic
+            authentication.
         settings: The settings.
         method: "GET" or "HEAD".
         accept: The value of the header Accept.
@@ -179,7 +180,7 @@ def open_url(
 
 
 class _KeptSocket:
-    """Keeps the socket, which http.client forgets if the connection ends with the response."""
+    """Keeps the socket, which http.client drops if the connection ends with the response."""
 
     kept_socket: Any = None
 
@@ -210,7 +211,7 @@ class Response(io.BufferedIOBase):
     Attributes:
         url: The URL of the response after redirects, without credentials.
         name: The requested URL, for errors.
-        headers: The headers of the response; names in any case.
+        headers: The headers of the response, with case-insensitive names.
         size: The size of the body in bytes, if known.
     """
 
@@ -227,8 +228,8 @@ class Response(io.BufferedIOBase):
         self._origin = address.origin
         self._accept = accept
         self._received = 0  # encoded bytes of the body
-        self._skip = 0  # bytes of the current response that were received before
-        self._failures = 0  # in a row
+        self._skip = 0  # bytes of the current response that were already received
+        self._failures = 0  # consecutive
         self._manager: urllib3.PoolManager | None = None
         self._raw: urllib3.BaseHTTPResponse | None = None
         self._waiting = True  # for the first byte of the body
@@ -361,7 +362,7 @@ class Response(io.BufferedIOBase):
         )
 
     def _follow(self, location: str) -> None:
-        """Go to the target of a redirect."""
+        """Use the target of a redirect."""
         try:
             target = self._address.join(location)
         except OptionError as error:
@@ -379,7 +380,7 @@ class Response(io.BufferedIOBase):
             if raw is not None and asked > MAX_RETRY_AFTER_SECONDS:
                 raw.close()
                 self._refuse(
-                    f"{_status(raw.status)}; the server asks to wait {asked:.0f} s",
+                    f"{_status(raw.status)}; the server requests a wait of {asked:.0f} s",
                     raw.status,
                     transient=True,
                 )
@@ -391,7 +392,7 @@ class Response(io.BufferedIOBase):
         """Wait after a failed attempt.
 
         Raises:
-            HttpError: It was the last attempt, or another one would fail too.
+            HttpError: This was the last attempt, or another one would fail too.
         """
         self._failures += 1
         reason = _reason(error, self._settings, waiting=self._waiting)
@@ -450,7 +451,7 @@ class Response(io.BufferedIOBase):
         return int(text) if re.fullmatch("[0-9]{1,18}", text) else None
 
     def _encoded(self) -> Iterator[bytes]:
-        """Yield the body as it is transferred, and continue a transfer that breaks."""
+        """Yield the body as it is transferred, and resume an interrupted transfer."""
         while self._raw is not None:
             try:
                 piece = self._raw.read1(_PIECE_BYTES, decode_content=False)
@@ -495,7 +496,7 @@ class Response(io.BufferedIOBase):
             reason = _reason(error, self._settings, waiting=False)
             self._refuse(
                 f"{reason} after {self._received} bytes",
-                remedy="the server does not support continuing, so try again",
+                remedy="the server does not support resuming; try again",
                 transient=True,
             )
         self._fail(error)
@@ -529,7 +530,7 @@ class Response(io.BufferedIOBase):
                 )
             if start is None or int(start[1]) != self._received:
                 self._refuse(
-                    "the server continued a transfer at the wrong place",
+                    "the server resumed the transfer at the wrong position",
                     remedy="try again",
                     transient=True,
                 )
@@ -544,8 +545,8 @@ class Response(io.BufferedIOBase):
 def _validator(headers: Mapping[str, str]) -> str | None:
     """Return the name of the header that identifies the bytes of a body; None if there is none.
 
-    A date does if the response has no entity tag and was sent at least one second after it (RFC 9110,
-    sections 8.8.2.2 and 13.1.5).
+    A modification date identifies them if the response has no entity tag and was sent at least one
+    second after that date (RFC 9110, sections 8.8.2.2 and 13.1.5).
     """
     tag = headers.get("ETag", "")
     if tag:
@@ -591,7 +592,7 @@ def _status(status: int) -> str:
 
 
 def _retry_after(text: str) -> float | None:
-    """Return the seconds of a header Retry-After; None if it is missing or invalid."""
+    """Return the seconds in a Retry-After header; None if it is missing or invalid."""
     if re.fullmatch(r"[0-9]{1,9}", text.strip()):
         return float(text)
     try:
@@ -629,7 +630,7 @@ def _is_unknown_name(error: Exception) -> bool:
 
 
 def _reason(error: Exception, settings: HttpSettings, *, waiting: bool) -> str:
-    """Return the text of an error of urllib3."""
+    """Return the text for a urllib3 error."""
     if _is_final(error):
         texts = [getattr(cause, "verify_message", "") for cause in _causes(error)]
         found = next((text for text in texts if text), None)
@@ -653,6 +654,6 @@ def _reason(error: Exception, settings: HttpSettings, *, waiting: bool) -> str:
 
 
 def _system(error: Exception) -> str:
-    """Return the system's text of the error that caused another one."""
+    """Return the operating system's text for the cause of an error."""
     texts = [cause.strerror for cause in _causes(error) if isinstance(cause, OSError)]
-    return next((text.lower() for text in texts if text), "no reason is known")
+    return next((text.lower() for text in texts if text), "the reason is unknown")

@@ -1,9 +1,9 @@
 """The messages of the Jelly gRPC protocol as bytes: subscriptions, stream options, frames.
 
 In: bytes of Protobuf messages. Out: their fields, and bytes.
-Cost: a few bytes of each frame are read in Python; the rows are not.
-Law: the names and numbers are those of `proto/grpc.proto` and `proto/rdf.proto`. Frames are only
-decoded by the Jelly codec, to which `delimited` passes them.
+Cost: only a few bytes of each frame are read in Python, not the rows.
+Law: the names and numbers are those of `proto/grpc.proto` and `proto/rdf.proto`. Only the Jelly
+codec decodes frames; `delimited` prepares them for it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class StreamOptions(NamedTuple):
             if name is None:
                 continue
             if isinstance(value, bytes) != (name == "stream_name"):
-                raise WireError(f"field {number} of the stream options has another wire type")
+                raise WireError(f"field {number} of the stream options has the wrong wire type")
             if isinstance(value, bytes):
                 values[name] = _text(value, "the stream name")
             elif name in ("generalized", "rdf_star"):
@@ -114,7 +114,7 @@ def subscribe_message(topic: str, options: StreamOptions | None = None) -> bytes
 def parse_subscribe(data: bytes) -> tuple[str, StreamOptions | None]:
     """Return the topic and the requested options of a `RdfStreamSubscribe`.
 
-    Options in which nothing is set request nothing, and are None too.
+    Options without any value set are also returned as None.
 
     Raises:
         WireError: The message is broken.
@@ -124,7 +124,7 @@ def parse_subscribe(data: bytes) -> tuple[str, StreamOptions | None]:
         if number not in (1, 2):
             continue
         if not isinstance(value, bytes):
-            raise WireError(f"field {number} of the subscription has another wire type")
+            raise WireError(f"field {number} of the subscription has the wrong wire type")
         if number == 1:
             topic = _text(value, "the topic")
         else:
@@ -134,7 +134,7 @@ def parse_subscribe(data: bytes) -> tuple[str, StreamOptions | None]:
 
 
 def stream_options(frame: bytes) -> StreamOptions | None:
-    """Return the options in the first row of a frame; None if the first row is another one.
+    """Return the options in the first row of a frame; None if that row contains something else.
 
     Raises:
         WireError: The frame is broken.
@@ -148,7 +148,7 @@ def stream_options(frame: bytes) -> StreamOptions | None:
         value, at = _read_value(frame, at, kind)
         if number == 1:
             if not isinstance(value, bytes):
-                raise WireError("a row of the frame has another wire type")
+                raise WireError("a row of the frame has the wrong wire type")
             if not value or value[0] != _ROW:
                 return None
             _, _, start = _read_tag(value, 0)
@@ -159,7 +159,7 @@ def stream_options(frame: bytes) -> StreamOptions | None:
 
 
 def delimited(frame: bytes) -> bytes:
-    """Return a frame with its length before it, as in a file."""
+    """Return a frame preceded by its length, as in a file."""
     return _varint(len(frame)) + frame
 
 
@@ -171,7 +171,7 @@ def cut_frames(data: bytes, start: int = 0) -> tuple[list[bytes], int]:
         start: Offset of the first frame.
 
     Raises:
-        WireError: A length is not a number, or larger than `MAX_FRAME_BYTES`.
+        WireError: A length is invalid, or larger than `MAX_FRAME_BYTES`.
     """
     frames = []
     at, size = start, len(data)
@@ -185,7 +185,7 @@ def cut_frames(data: bytes, start: int = 0) -> tuple[list[bytes], int]:
             length, begin = found
             if length > MAX_FRAME_BYTES:
                 raise WireError(
-                    f"a frame has {length} bytes, and Jelly gRPC frames have at most "
+                    f"a frame has {length} bytes, but Jelly gRPC frames have at most "
                     f"{MAX_FRAME_BYTES >> 20} MiB"
                 )
         end = begin + length
@@ -236,7 +236,7 @@ def _read_varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _try_varint(data: bytes, at: int) -> tuple[int, int] | None:
-    """Return a number and the offset after it; None if it is not complete."""
+    """Return a number and the offset after it; None if the number is incomplete."""
     value = shift = 0
     for index in range(at, min(at + 10, len(data))):
         byte = data[index]

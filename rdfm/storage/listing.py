@@ -33,24 +33,27 @@ def find_files(
     partitions: bool = False,
     options: Mapping[str, Any] | None = None,
 ) -> tuple[list[File], list[str]]:
-    """Find the files of paths, globs and folders: in the order of the paths, and for each path in natural order.
+    """Find the files of paths, globs and folders, in the order of the paths.
 
-    A folder means the files in it, except those whose names begin with `_` or `.`. A path that exists is used as it is,
-    even if it looks like a glob. Globs match names that begin with `_` or `.` as described in `matches`.
+    The files of each path are in natural order.
+
+    A folder represents the files in it, except those whose names begin with `_` or `.`. An existing
+    path is used unchanged, even if it looks like a glob. Globs match names that begin with `_` or
+    `.` as described in `matches`.
 
     Args:
         paths: Files, folders, globs (`*`, `?`, `[a-z]`, `{a,b}`, `**`) or URLs.
-        pattern: A glob that the names of files must match, also for files that are given by path.
+        pattern: A glob that file names must match, including those of files given by path.
         recursive: Include files in subfolders.
-        modified_after: Seconds since 1970; only files modified after that.
-        modified_before: Seconds since 1970; only files modified before that.
+        modified_after: Only files modified after this time, in seconds since 1970.
+        modified_before: Only files modified before this time, in seconds since 1970.
         ignore_missing: Skip paths that do not exist.
-        partitions: Include files in subfolders named `KEY=VALUE`, and in subfolders of these with such names.
+        partitions: Include files in subfolders named `KEY=VALUE`, recursively.
         options: Options of fsspec, for URLs.
 
     Returns:
-        The files; and the folders among the paths and matches, with those of their subfolders that contain hidden
-        names.
+        The files; and the folders among the paths and matches, with their subfolders that contain
+        hidden names.
 
     Raises:
         FileNotFoundError: If a path does not exist, or a glob matches nothing.
@@ -59,9 +62,9 @@ def find_files(
     found: dict[str, File] = {}
     folders: dict[str, None] = {}
     for path in paths:
-        storage, called = storage_of(path, options)
+        storage, location = storage_of(path, options)
         files: list[File] = []
-        for name, file in _places(storage, called, ignore_missing).items():
+        for name, file in _places(storage, location, ignore_missing).items():
             if file is None:
                 folders[name] = None
                 divided = partitions and not recursive and _has_partitions(storage, name)
@@ -77,27 +80,27 @@ def find_files(
             else:
                 files.append(file)
         for file in sorted(files, key=_natural):
-            known = file.modified
+            modified = file.modified
             if pattern is not None and not _matches(file.path, pattern):
                 continue
-            if modified_after is not None and (known is None or known <= modified_after):
+            if modified_after is not None and (modified is None or modified <= modified_after):
                 continue
-            if modified_before is not None and (known is None or known >= modified_before):
+            if modified_before is not None and (modified is None or modified >= modified_before):
                 continue
             found.setdefault(file.path, file)
     return list(found.values()), list(folders)
 
 
 def is_glob(path: str) -> bool:
-    """Whether a path contains glob characters. A file with that exact name still takes precedence."""
+    """Whether a path contains glob characters. A file with exactly this name takes precedence."""
     return _MAGIC.search(path) is not None
 
 
 def matches(storage: Storage, pattern: str) -> dict[str, File | None]:
     """Return the matches of a glob, by path: files, and None for folders.
 
-    From the first part of the pattern with a glob character on, names that begin with `_` or `.` match only a part that
-    begins with the same character.
+    Starting with the first part of the pattern that has a glob character, names that begin with `_`
+    or `.` match only a part that begins with the same character.
     """
     found: dict[str, File | None] = {}
     for one in _globs(pattern):
@@ -112,7 +115,7 @@ def matches(storage: Storage, pattern: str) -> dict[str, File | None]:
 
 
 def _places(storage: Storage, path: str, ignore_missing: bool) -> dict[str, File | None]:
-    """The path, or its matches if it is a glob; None for folders."""
+    """Return the path, or its matches if it is a glob; the value is None for folders."""
     if is_glob(path) and not storage.exists(path):
         found = matches(storage, path)
         if not found and not ignore_missing:
@@ -133,9 +136,9 @@ def holders(path: str, options: Mapping[str, Any] | None = None) -> list[str]:
         path: A path, glob or URL.
         options: Options of fsspec, for URLs.
     """
-    storage, called = storage_of(path, options)
+    storage, location = storage_of(path, options)
     found: dict[str, None] = {}
-    for one in _globs(called):
+    for one in _globs(location):
         above = one.rstrip("/\\").removesuffix(_parts(one)[-1]) or "."
         if is_glob(above) and not storage.exists(above):
             found.update((name, None) for name, file in matches(storage, above).items() if not file)
@@ -145,7 +148,7 @@ def holders(path: str, options: Mapping[str, Any] | None = None) -> list[str]:
 
 
 def _listed(storage: Storage, folder: str, recursive: bool, ignore_missing: bool) -> list[File]:
-    """The files in a folder, including hidden ones."""
+    """Return the files in a folder, including hidden ones."""
     try:
         return list(storage.files(folder, recursive=recursive))
     except FileNotFoundError:
@@ -163,7 +166,7 @@ def _has_partitions(storage: Storage, folder: str) -> bool:
 
 
 def _in_partitions(inside: str) -> bool:
-    """Whether all folders in a relative path are named `KEY=VALUE`, or hidden as those of commits are."""
+    """Whether all folders in a relative path are named `KEY=VALUE`, or hidden (commit folders)."""
     return all(
         _PARTITION.fullmatch(part) is not None or part.startswith(_HIDDEN)
         for part in _parts(inside)[:-1]
@@ -175,7 +178,7 @@ def _join(folder: str, name: str) -> str:
 
 
 def _logs(files: list[File]) -> list[File]:
-    """The files without the journals and the states of mirrors that belong to logs."""
+    """Return the files without the journals and mirror states of logs."""
     paths = {file.path for file in files}
 
     def belongs(path: str) -> bool:
@@ -192,12 +195,12 @@ def _matches(path: str, pattern: str) -> bool:
 
 
 def _parts(path: str) -> list[str]:
-    """The names in a path, without `.` and `..`."""
+    """Return the names in a path, without `.` and `..`."""
     return [part for part in re.split(r"[/\\]", path) if part not in ("", ".", "..")]
 
 
 def _globs(pattern: str) -> list[str]:
-    """Convert a glob of Spark to globs of Python, without `{a,b}` and with `[!a]` for `[^a]`."""
+    """Convert a Spark glob to Python globs, without `{a,b}` and with `[!a]` for `[^a]`."""
     braces = re.search(r"\{([^{}]*)\}", pattern)
     if braces is None:
         return [pattern.replace("[^", "[!")]
@@ -207,7 +210,7 @@ def _globs(pattern: str) -> list[str]:
 
 
 def _natural(file: File) -> list[tuple[int, int | str]]:
-    """A sort key that orders `part-2` before `part-10`."""
+    """Return a sort key that orders `part-2` before `part-10`."""
     parts = re.split(r"([0-9]+)", file.path)
     # Every second part is a number.
     return [(0, int(part)) if at % 2 else (1, part) for at, part in enumerate(parts) if part]

@@ -2,10 +2,11 @@
 
 In: URLs such as `grpc://host:9090/TOPIC`, and settings. Out: a binary file to read from, with the
 frames of a subscription, and one to write to, whose frames are published.
-Cost: at most `QUEUE_BYTES` of frames that were received or not yet sent (or one frame, if it is
+Cost: at most `QUEUE_BYTES` of frames that are waiting to be read or sent (or one frame, if it is
 larger), and a thread for each subscription.
-Law: no frame is lost, repeated or reordered within a connection. After a reconnection, as many
-messages as were received before are skipped; the first frame after them does not depend on them.
+Law: no frame is lost, repeated or reordered within a connection. After a reconnection, the messages
+that were already received are skipped by their number, and the first frame after them does not
+depend on them.
 """
 
 from __future__ import annotations
@@ -167,11 +168,12 @@ class LiveSettings:
     Attributes:
         headers: Metadata of the call.
         token: The token to send, if any.
-        follow: Whether a subscription continues at the end of the log. None leaves it to the server.
-        from_end: Whether a subscription starts at the end. None leaves it to the server.
+        follow: Whether a subscription waits for new messages at the end of the log. None leaves
+            this to the server.
+        from_end: Whether a subscription starts at the end. None leaves this to the server.
         retry: Maximum number of consecutive attempts to reconnect.
-        tls_ca: File with the certificates of authorities; None means the default ones.
-        tls_cert: File with the certificate of the client.
+        tls_ca: File with CA certificates; None means the default ones.
+        tls_cert: File with the client certificate.
         tls_key: File with its private key.
     """
 
@@ -245,7 +247,7 @@ def _channel(address: LiveAddress, settings: LiveSettings) -> Any:
         options.append(("grpc.enable_http_proxy", 0))
     if not address.secure:
         if settings.tls_ca or settings.tls_cert:
-            raise OptionError(f"{address.url} is without TLS; write grpcs:// to use it")
+            raise OptionError(f"{address.url} does not use TLS; write grpcs:// to use it")
         return grpc.insecure_channel(address.target, options=options)
     files = (settings.tls_ca, settings.tls_key, settings.tls_cert)
     authority, key, certificate = (
@@ -280,12 +282,15 @@ def _unavailable(address: LiveAddress, details: str) -> str:
     if "handshake" in details.lower() or "SSL" in details:
         if "CERTIFICATE_VERIFY_FAILED" in details:
             option = RdfmError(spelled("tls_ca"))  # in the spelling of the surface
-            return f"the certificate of the server is not trusted; {option} names the file of its authority"
+            return (
+                f"the server's certificate is not trusted; {option} names a file with its CA "
+                "certificate"
+            )
         return "the TLS handshake failed; a server without TLS needs grpc://"
     if "refused" in details:
         return "connection refused; is the server running on that port?"
     if "http1" in details.lower() or "settings" in details.lower() or "HTTP2" in details:
-        return "the server does not speak gRPC; check host and port"
+        return "the server does not support gRPC; check host and port"
     if "shutting down" in details:
         return details
     if "DNS" in details or "name resolution" in details.lower():
@@ -295,7 +300,7 @@ def _unavailable(address: LiveAddress, details: str) -> str:
 
 
 class _Frames:
-    """A queue of frames between two threads, and the error that follows them."""
+    """A queue of frames between two threads, and the error that follows the frames."""
 
     def __init__(self) -> None:
         self._frames: deque[bytes] = deque()
@@ -324,7 +329,7 @@ class _Frames:
             self._changed.notify_all()
 
     def take(self) -> list[bytes]:
-        """Return the frames, at least one; an empty list at the end.
+        """Wait for frames, and return all of them; an empty list at the end.
 
         Raises:
             BaseException: The error that was passed to `end`.
@@ -347,11 +352,11 @@ class _Frames:
 
 
 class Subscription:
-    """The frames of a topic as a binary file with length prefixes.
+    """The frames of a topic as a binary file of length-prefixed frames.
 
     Attributes:
         name: The URL.
-        size: Always None, since the length is unknown.
+        size: Always None, because the length is unknown.
     """
 
     size = None
@@ -395,11 +400,11 @@ class Subscription:
         ).start()
 
     def read1(self, _: int = -1) -> bytes:
-        """Return the frames that have arrived, at least one; empty at the end.
+        """Wait for frames, and return all that have arrived; empty bytes at the end.
 
         Raises:
             LiveError: If the subscription was refused or interrupted.
-            DecodeError: If the frames after a reconnection cannot be continued.
+            DecodeError: If the stream cannot be continued after a reconnection.
         """
         while True:
             lost: LiveError | None = None
@@ -499,7 +504,7 @@ def _receive(call: Any, frames: _Frames) -> None:
 class _Resuming:
     """Frames of a new connection, without the messages that were received before.
 
-    They are decoded and encoded again, because the first one must not depend on those left out.
+    They are decoded and encoded again, because the first one must not depend on skipped frames.
     """
 
     def __init__(self, skipped: int, options: StreamOptions, name: str) -> None:
@@ -513,12 +518,12 @@ class _Resuming:
         """Return the bytes of the frames that are new, and their number.
 
         Raises:
-            DecodeError: If a frame is broken, or the server uses other options now.
+            DecodeError: If a frame is broken, or the stream options have changed.
         """
         for frame in frames:
             if (found := stream_options(frame)) not in (None, self._options):
                 raise DecodeError(
-                    f"after the reconnection the stream has other options: {found}, before "
+                    f"after the reconnection the stream options are {found}, but before they were "
                     f"{self._options}",
                     format="jelly",
                     source=self._name,
@@ -542,7 +547,7 @@ class _Resuming:
 
 
 class LiveTarget:
-    """A topic that is published to, as a binary file with length prefixes.
+    """A topic to publish to, as a binary file of length-prefixed frames.
 
     Attributes:
         name: The URL.
@@ -550,7 +555,7 @@ class LiveTarget:
     """
 
     def __init__(self, url: str, settings: LiveSettings, compression: str | None = None) -> None:
-        """Prepare the call; it begins with the first frame.
+        """Prepare the call, which begins with the first frame.
 
         Args:
             url: The URL.
@@ -578,7 +583,7 @@ class LiveTarget:
             metadata=settings.metadata(),
             compression=grpc.Compression.Gzip if compression == "gzip" else None,
         )
-        # Wakes a writer that is waiting for room in the queue.
+        # Wakes a writer that is waiting for space in the queue.
         self._call.add_done_callback(lambda _: self._frames.end())
 
     def check_process(self) -> None:
@@ -595,11 +600,11 @@ class LiveTarget:
             )
 
     def write(self, data: bytes | memoryview) -> None:
-        """Send the frames that are complete.
+        """Send the complete frames, and keep the rest.
 
         Raises:
             LiveError: If the server refuses the stream, or the connection was lost.
-            OptionError: If the name of the stream is not that of the topic.
+            OptionError: If the stream name differs from the topic.
             EncodeError: If a frame is too large.
         """
         self.check_process()
@@ -621,7 +626,8 @@ class LiveTarget:
         if options is not None and options.stream_name != self._address.topic:
             raise OptionError(
                 f"{spelled('stream_name')} is {options.stream_name[:60]!r}, but the topic is "
-                f"{self._address.topic[:60]!r}, and the server uses the name as the topic; leave it out"
+                f"{self._address.topic[:60]!r}, and the server uses the stream name as the topic; "
+                "leave it out"
             )
 
     def _raise(self) -> None:
@@ -646,7 +652,7 @@ class LiveTarget:
         """End the stream, and wait until the server has received it.
 
         Raises:
-            LiveError: If it has not.
+            LiveError: If the server has not received the stream.
         """
         self.check_process()
         grpc = _grpc()
@@ -666,7 +672,7 @@ class LiveTarget:
             self._close()
 
     def keep_partial(self) -> None:
-        """End the stream properly after what was written so far."""
+        """End the stream normally after the frames written so far."""
         with contextlib.suppress(LiveError):
             self.commit()
 

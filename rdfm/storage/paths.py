@@ -1,7 +1,7 @@
 """Distinguishes local paths from URLs.
 
 In: a path or URL as text. Out: the local path, or None. Cost: for `file:` URLs one check on disk.
-Law: only this module distinguishes URLs from paths; an ambiguous name is an error.
+Law: only this module distinguishes URLs from paths. An ambiguous name is an error.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = [
     "local_target",
 ]
 
-# After the name of a log that is being appended to: its journal.
+# Suffix of the journal of a log that is being appended to.
 JOURNAL_SUFFIX = ".append"
-# After the name of a log that mirrors a registry: the state of the mirror.
+# Suffix of the mirror state of a log that mirrors a registry.
 STATE_SUFFIX = ".state.json"
 
-# One letter before the colon is a drive; `simplecache::s3://…` is a chained URL of fsspec.
+# A single letter before the colon is a drive; `simplecache::s3://…` is a chained fsspec URL.
 _URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+://")
 _FILE_URL = re.compile(r"file:(?://(?P<host>[^/]*))?(?=/)", re.IGNORECASE)
 # The chain, the scheme, and the path.
@@ -42,13 +42,14 @@ def is_url(path: str) -> bool:
 def local_path(path: str) -> str | None:
     """Return the local path of a path or `file:` URL; None for other URLs.
 
-    Spark and Hadoop write `file:` URLs without escapes, other programs with them: the part after the scheme is used
-    unchanged if that file exists, and otherwise with its escapes decoded. So `?` and `#` are characters of names and
-    globs. `scheme:/name` with one slash is a path only if it exists: for Hadoop it is a URL, for Python a folder in the
-    working folder.
+    Spark and Hadoop write `file:` URLs without escapes, and other programs with escapes: the part
+    after the scheme is used unchanged if that file exists, otherwise with its escapes decoded. `?`
+    and `#` are ordinary characters of names and globs. `scheme:/name` with one slash is a path only
+    if it exists, because Hadoop reads it as a URL, and Python as a path in the working folder.
 
     Raises:
-        OptionError: If the path is empty, or the URL names another machine or has one slash after its scheme.
+        OptionError: If the path is empty, or the URL names another machine or has one slash after
+            its scheme.
 
     Example:
         >>> local_path("file:/logs/a.nq"), local_path("s3://bucket/a.nq")
@@ -64,7 +65,7 @@ def local_path(path: str) -> str | None:
         return path
     if (start["host"] or "localhost").lower() != "localhost":
         raise OptionError(
-            f"{path} is on another machine; a file: URL of this one has three slashes, as in "
+            f"{path} is on another machine; a file: URL of this machine has three slashes, as in "
             "file:///logs/a.nq"
         )
     local = path[start.end() :]
@@ -78,12 +79,12 @@ def local_path(path: str) -> str | None:
 
 
 def local_target(path: str) -> str | None:
-    """Return the local path to write to, as `local_path` does for reading.
+    """Return the local path for writing, like `local_path` for reading.
 
     A folder such as `dbfs:` may exist by mistake, so it can only be written to as `./dbfs:`.
 
     Raises:
-        OptionError: As in `local_path`, but also for one slash after the scheme if the file exists.
+        OptionError: As in `local_path`, and for one slash after the scheme even if the path exists.
     """
     if _FILE_URL.match(path) is None and _ONE_SLASH.match(path):
         raise _one_slash(path)
@@ -91,8 +92,8 @@ def local_target(path: str) -> str | None:
 
 
 def _one_slash(path: str) -> OptionError:
-    """The error for `scheme:/name`, which names the correct forms."""
-    chain, scheme, rest = _ONE_SLASH.fullmatch(path).groups()  # type: ignore[union-attr]  # it does
+    """Return the error for `scheme:/name`, which shows the correct forms."""
+    chain, scheme, rest = _ONE_SLASH.fullmatch(path).groups()  # type: ignore[union-attr]  # matches
     before = {"dbfs": "//", "file": "//", "hdfs": "//host"}.get(scheme.lower(), "/")
     mounted = f"/dbfs{rest} or " if scheme.lower() == "dbfs" and not chain else ""
     return OptionError(

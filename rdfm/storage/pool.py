@@ -1,8 +1,8 @@
-"""Work in threads, with the results in order.
+"""Runs functions in threads, and returns their results in order.
 
 In: functions. Out: their results, in the order in which the functions were given.
-Cost: the threads, which start when they are needed, and the results that were not taken.
-Law: the number of threads does not change the results; an error is raised in place of a result.
+Cost: the threads, which start on demand, and the results that have not been taken.
+Law: the number of threads does not change the results. An error is raised in place of a result.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 __all__ = ["MAX_JOBS", "Closed", "Pool", "usable_cores"]
 
 MAX_JOBS = 8
-# Waits wake up this often to check for Ctrl-C, which does not interrupt them on all systems.
+# Interval at which waits check for Ctrl-C, which does not interrupt them on all systems.
 WAIT_SECONDS = 0.2
 
 Result = TypeVar("Result")
@@ -37,7 +37,7 @@ class Closed(Exception):
 
 
 class _Slot(Generic[Result]):
-    """The place of a result."""
+    """A slot for a result."""
 
     __slots__ = ("error", "is_done", "result")
 
@@ -57,7 +57,7 @@ class _Slot(Generic[Result]):
 class Pool(Generic[Result]):
     """Threads for work of one kind. Without threads, the caller does the work.
 
-    One thread gives the work and takes the results. Any thread may close the pool.
+    A single thread adds work and takes results. Any thread may close the pool.
     """
 
     def __init__(self, name: str, threads: int, wake: Callable[[], object] = lambda: None) -> None:
@@ -78,7 +78,7 @@ class Pool(Generic[Result]):
         self._changed = threading.Condition()
 
     def give(self, work: Callable[[], Result], *, here: bool = False) -> None:
-        """Add work, which a thread does, or the caller with `here`."""
+        """Add work for a thread. If `here`, the caller does it immediately."""
         slot: _Slot[Result] = _Slot()
         self._slots.append(slot)
         if here or not self._most:
@@ -94,7 +94,7 @@ class Pool(Generic[Result]):
             threading.Thread(target=self._run, name=self._name, daemon=True).start()
 
     def __len__(self) -> int:
-        """Return the number of results that were not taken."""
+        """Return the number of results that have not been taken."""
         return len(self._slots)
 
     def is_ready(self) -> bool:
@@ -102,12 +102,12 @@ class Pool(Generic[Result]):
         return bool(self._slots) and self._slots[0].is_done
 
     def take(self, *, all: bool = False) -> Iterator[Result]:
-        """Yield the next results that are complete.
+        """Yield the next completed results.
 
-        Waits if there is more work than the threads should have, or with `all` for all of it.
+        Waits only if too much work is pending or, with `all`, until all work is done.
 
         Raises:
-            BaseException: The error of the work. The work given after it is dropped.
+            BaseException: The error that the work raised. Later work is dropped.
             Closed: The pool was closed.
         """
         while self._slots:
@@ -125,7 +125,7 @@ class Pool(Generic[Result]):
             yield slot.result  # type: ignore[misc]  # the work is done
 
     def close(self) -> None:
-        """End the threads after the work that they are doing, and drop all other work."""
+        """End the threads after their current work, and drop all other work."""
         with self._changed:
             self._closed = True
             for slot, _ in self._work:

@@ -1,4 +1,4 @@
-"""Files of web servers, which can be read but have no folders.
+"""Files on web servers, which can be read but not listed.
 
 In: http and https URLs. Out: their sizes and times.
 Law: nothing is written; `*` and `?` in a URL are not wildcards.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_WHOLE_BYTES", "WebStorage"]
 
-# Limit of files that are read whole.
+# Maximum size of a file that is read completely.
 MAX_WHOLE_BYTES = 16 << 20
 
 
@@ -62,7 +62,7 @@ class WebStorage:
         """Return the bytes of a small file.
 
         Raises:
-            HttpError: It is larger than `MAX_WHOLE_BYTES`.
+            HttpError: The file is larger than `MAX_WHOLE_BYTES`.
         """
         from rdfm.storage.http import open_url
 
@@ -89,15 +89,15 @@ class WebStorage:
         return None
 
     def make_folder(self, path: str, above: bool = True) -> None:
-        """Refuse the folder."""
+        """Reject the operation."""
         _refuse(path)
 
     def open_new(self, path: str) -> BinaryIO:
-        """Refuse the file."""
+        """Reject the operation."""
         _refuse(path)
 
     def open_old(self, path: str) -> BinaryIO:
-        """Refuse the file."""
+        """Reject the operation."""
         _refuse(path)
 
     def finish(self, file: BinaryIO) -> None:
@@ -105,28 +105,28 @@ class WebStorage:
         file.close()
 
     def write_whole(self, path: str, data: bytes) -> None:
-        """Refuse the file."""
+        """Reject the operation."""
         _refuse(path)
 
     def create_whole(self, path: str, data: bytes) -> bool:
-        """Refuse the file."""
+        """Reject the operation."""
         _refuse(path)
 
     def rename(self, old: str, new: str) -> None:
-        """Refuse the file."""
+        """Reject the operation."""
         _refuse(old)
 
     def remove(self, path: str) -> None:
-        """Refuse the file."""
+        """Reject the operation."""
         _refuse(path)
 
     def remove_folder(self, path: str) -> None:
-        """Refuse the folder."""
+        """Reject the operation."""
         _refuse(path)
 
 
 def _refuse(path: str) -> NoReturn:
     raise OptionError(
-        f"{shown(path)} is on a web server, which has no folders and accepts no files; "
+        f"{shown(path)} is on a web server, which does not support folders or writing; "
         "use a local folder or an object store"
     )

@@ -1,8 +1,10 @@
 """Reads Zstandard frames without compressed blocks (RFC 8878 §3.1), without a decompressor.
 
-In: bytes at the start of a frame. Out: its end and its content, or None if the decompressor must read it.
-Cost: 2 µs per frame. Creating a decompressor takes 40 µs, and a file may consist of empty frames of nine bytes.
-Law: the content equals that of the decompressor; invalid frames are left to the decompressor.
+In: bytes at the start of a frame. Out: its end and its content, or None if the decompressor must
+read the frame.
+Cost: 2 µs per frame. Creating a decompressor takes 40 µs, and a file may consist of empty 9-byte
+frames.
+Law: the content is the same as from the decompressor, which reads all invalid frames.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 __all__ = ["plain_frame"]
 
 _MAGIC = b"\x28\xb5\x2f\xfd"
-_SKIPPABLE = b"\x2a\x4d\x18"  # after a byte 0x50 to 0x5F
+_SKIPPABLE = b"\x2a\x4d\x18"  # after a byte from 0x50 to 0x5F
 _EMPTY_CHECKSUM = b"\x99\xe9\xd8\x51"
 # The smallest window, which bounds the blocks of a frame.
 _MAX_BLOCK = 1 << 10
@@ -28,7 +30,8 @@ def plain_frame(data: memoryview, at: int) -> tuple[int, bytes] | None:
         at: Offset of the frame.
 
     Returns:
-        The end of the frame, and its content of at most 64 KiB; None if the decompressor must read it.
+        The end of the frame, and its content of at most 64 KiB; None if the decompressor must read
+        the frame.
     """
     magic = data[at : at + 4]
     if magic[1:] == _SKIPPABLE and magic[0] >> 4 == 5:
@@ -62,7 +65,7 @@ def plain_frame(data: memoryview, at: int) -> tuple[int, bytes] | None:
 
 
 def _blocks(data: memoryview, at: int) -> tuple[int, bytes] | None:
-    """The end and the content of the raw and repeated blocks up to the last one; None if there are others."""
+    """Return the end and content of raw and repeated blocks; None if there are other blocks."""
     parts: list[bytes] = []
     total = last = 0
     while not last:

@@ -126,7 +126,10 @@ WRONG = [
     ),
     ("fetch {url} -o a.nq", "its state a.nq.state.json does not, so the registry that it mirrors"),
     ("fetch {url} -o out.jelly --dialect comment", "--dialect is for writing N-Triples"),
-    ("fetch {url} -o out.jelly --rejects r.nq", "--rejects is for nanopublications with a wrong"),
+    (
+        "fetch {url} -o out.jelly --rejects r.nq",
+        "--rejects is for nanopublications that fail the check",
+    ),
     ("fetch {url} -o out.nq --check --rejects out.nq", "--rejects must be a different file"),
     ("fetch {url} -o out.nq --check --rejects r.foo", "the name does not identify a format"),
     ("fetch {url} -o out.jelly --overlap x", "--overlap must be a number of at least 0, not 'x'"),

@@ -84,16 +84,16 @@ def test_a_restarted_server_is_connected_to_again(tmp_path):
         (". --topic x", 2, "a topic needs NAME=LOG"),
         ("--topic x=none.nq", 1, "none.nq: No such file"),
         ("--topic x=.", 2, ". is not a file"),
-        ("--topic x=log.txt", 2, "is not named like a log of messages"),
+        ("--topic x=log.txt", 2, "does not have the suffix of a message format"),
         (". --default-topic none", 2, "the default topic does not exist: there is no topic 'none'"),
         (". --grpc localhost", 2, "'localhost' is not an address; expected HOST:PORT"),
         (". --grpc 99999", 2, "'99999' is not an address"),
         (". --grpc 0.0.0.0:0", 2, "give --tls-cert and --tls-key, or --insecure"),
         (". --grpc example.org:0", 2, "can be reached from other machines"),
         (". --grpc [::]:0", 2, "can be reached from other machines"),
-        (". --grpc 192.0.2.1:1 --insecure", 2, "the address is not one of this machine"),
+        (". --grpc 192.0.2.1:1 --insecure", 2, "the address does not belong to this machine"),
         (". --tls-cert a.nq", 2, "--tls-cert and --tls-key are only used together"),
-        (". --tls-cert a.nq --tls-key a.nq", 2, "a.nq has no CERTIFICATE in PEM"),
+        (". --tls-cert a.nq --tls-key a.nq", 2, "a.nq is not a PEM file with a CERTIFICATE"),
         (". --tls-cert none --tls-key a.nq", 1, "none: No such file"),
         (". --client-ca a.nq", 2, "--client-ca needs TLS"),
         (". --allow-publish", 2, "--allow-publish needs a token"),
@@ -106,7 +106,7 @@ def test_a_restarted_server_is_connected_to_again(tmp_path):
         (
             "--topic x=a.nq --allow-publish --publish-token-file t --create-topics",
             2,
-            "need a folder",
+            "new topics are created in a folder; give a folder",
         ),
     ],
 )
@@ -190,7 +190,7 @@ def test_a_server_that_does_not_speak_grpc(rdfm):
         run = rdfm("cat", f"grpc://localhost:{listening.getsockname()[1]}/a")
         listening.close()
     assert run.code == 1
-    assert "does not speak gRPC; check host and port" in run.error
+    assert "does not support gRPC; check host and port" in run.error
 
 
 def test_tls_must_match(rdfm, tmp_path, served):
@@ -205,7 +205,7 @@ def test_tls_must_match(rdfm, tmp_path, served):
         run = rdfm("cat", f"grpc://{url}")
         assert "a server with TLS needs grpcs://" in run.error
         run = rdfm("cat", f"grpcs://{url}")
-        assert "is not trusted; --tls-ca names the file of its authority" in run.error
+        assert "is not trusted; --tls-ca names a file with its CA certificate" in run.error
         run = rdfm("cat", f"grpcs://{url}", "--tls-ca", "authority.pem", "--no-follow")
         assert run.code == 0
         run = rdfm("cat", f"grpcs://{url}", "--tls-ca", "none.pem")

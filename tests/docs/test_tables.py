@@ -26,7 +26,7 @@ OF_OTHER_PROGRAMS = {
 TITLES = {
     "messages": "Messages",
     "patches": "Patches",
-    "results": "Results of SPARQL queries",
+    "results": "SPARQL results",
 }
 # Columns in the tables of these kinds; the table of messages has all of them.
 CARRIED = {

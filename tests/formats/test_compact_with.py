@@ -119,7 +119,7 @@ def test_messages_in_one_document_reset_the_context_individually():
         ({"@type": {"@container": "@set"}}, "the entry '@type' of compact_with"),
         (1, "compact_with must be a JSON file, JSON text or a dict, not 1"),
         ({"a": object()}, "compact_with cannot be converted to JSON"),
-        ("https://schema.org/", "compact_with must be a local file, since it is not fetched"),
+        ("https://schema.org/", "compact_with must be a local file, because it is not fetched"),
         ("missing.jsonld", "the context cannot be read: missing.jsonld: No such file"),
     ],
 )

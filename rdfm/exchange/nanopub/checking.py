@@ -1,9 +1,10 @@
 """Checks of nanopublications: structure, trusty URIs and signatures.
 
-In: logs, as `open_log` takes them. Out: `Finding`s, as those of `rdfm.validate`, and counts.
+In: inputs of `open_log`. Out: `Finding`s, like those of `rdfm.validate`, and counts.
 Cost: one batch of memory. Structure and artifact codes are checked in the core; a signature costs
 about 40 µs more.
-Law: the order of quads, the division into batches and the format of a log change no verdict.
+Law: the order of quads, the division into batches and the format of a log do not change the
+findings.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ RULES: dict[str, Rule] = {
     ),
     "nanopub-graph-iri": Rule(
         "error",
-        "Two graphs are the same, or the IRI of a graph does not begin with that of the nanopublication.",
+        "Two graphs are the same, or the IRI of a graph does not begin with the IRI of the "
+        "nanopublication.",
     ),
     "nanopub-extra-graph": Rule("error", "There is a fifth graph."),
     "nanopub-empty-graph": Rule(
@@ -44,19 +46,21 @@ RULES: dict[str, Rule] = {
     ),
     "nanopub-reference": Rule(
         "error",
-        "The provenance is not about the assertion, or the publication info not about the nanopublication.",
+        "The provenance is not about the assertion, or the publication info not about the "
+        "nanopublication.",
     ),
     "nanopub-iri": Rule("error", "An IRI does not conform to RFC 3987."),
-    "artifact-code": Rule("error", "The artifact code in the IRI is not that of the quads."),
-    "signature": Rule("error", "A signature is incomplete or wrong."),
+    "artifact-code": Rule("error", "The artifact code in the IRI does not match the quads."),
+    "signature": Rule("error", "A signature is incomplete or invalid."),
     "not-trusty": Rule("error", "A nanopublication has no trusty URI, but it is required."),
     "not-signed": Rule("error", "A nanopublication has no signature, but it is required."),
     "ill-typed-literal": Rule(
         "error",
-        "The text of a literal is not in the lexical space of its datatype (with a trusty URI: a warning).",
+        "The text of a literal is not in the lexical space of its datatype (with a trusty URI: "
+        "a warning).",
     ),
     "several-nanopubs": Rule("warning", "A message contains several nanopublications."),
-    "old-signature": Rule("warning", "A signature is of an old scheme, and is not checked."),
+    "old-signature": Rule("warning", "A signature uses an old scheme, and is not checked."),
     **READING_RULES,
 }
 
@@ -80,13 +84,13 @@ def check(
     The structure is that of the nanopublication guidelines: a head that names three other graphs.
     The artifact code of a trusty URI (module RA of the trusty URI specification, version 1) is
     computed from the quads. A signature in the publication info (RSA or DSA) is verified. A
-    nanopublication without trusty URI or signature is valid, unless `require` is given.
+    nanopublication without a trusty URI or signature is valid unless `require` is given.
 
     Args:
         inputs: One input that `open_log` accepts, or several.
         format: Format of all inputs. Detected for each input by default.
-        require: "trusty" reports nanopublications without a trusty URI as errors, "signed" also
-            those without a signature.
+        require: "trusty" reports nanopublications without a trusty URI as errors; "signed" also
+            reports those without a signature.
         signatures: Whether to verify signatures (extra: nanopub).
         strict: Count warnings as errors, and return all of them.
         max_errors: Stop after this number of errors.
@@ -162,7 +166,7 @@ class NanopubCheck(LogCheck):
 
     @property
     def trusty(self) -> int:
-        """Number of nanopublications whose artifact code is right."""
+        """Number of nanopublications whose artifact code is correct."""
         self._read()
         return self._trusty
 
@@ -212,7 +216,7 @@ class NanopubCheck(LogCheck):
         is_signed: bool,
         problems: list[tuple[str, bool, str, bytes]],
     ) -> None:
-        """Report what `require` requires. Wrong codes and signatures have been reported already."""
+        """Report a missing trusty URI or signature if it is required."""
         reported = {rule for rule, *_ in problems}
         if self.require is not None and not is_trusty and "artifact-code" not in reported:
             text = f"<{uri}> is not a trusty URI: expected RA and 43 more characters at its end"

@@ -1,7 +1,7 @@
 """Counters of nanopublications in a registry's log.
 
 In: the metadata of a message. Out: its counter, or None.
-Cost: that of the metadata.
+Cost: that of reading the metadata.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ class _HasMetadata(Protocol):
 def counter(message: _HasMetadata) -> int | None:
     """Return the number of a nanopublication in the registry that it comes from.
 
-    The number is the metadata `c` of the message, and is valid within one registry and setup id.
+    The number is the metadata entry `c` of the message, and is valid within one registry and setup
+    id.
 
     Args:
         message: A message.
 
     Returns:
-        The number; None if the message has no metadata `c`, or it is not exactly one varint.
+        The number; None if the message has no metadata entry `c`, or the entry is not exactly one
+        varint.
 
     Example:
         >>> import rdfm

@@ -24,7 +24,7 @@ FETCH: dict[str, OptionSpec] = {
         OptionSpec(
             "follow",
             "switch",
-            "Keep running and fetch what is new, until interrupted.",
+            "Keep running and fetch new nanopublications until interrupted.",
             default=False,
             group=_MIRROR,
         ),
@@ -39,7 +39,7 @@ FETCH: dict[str, OptionSpec] = {
         OptionSpec(
             "overlap",
             "count",
-            "Request the last N counters again, since nanopublications may appear late.",
+            "Request the last N counters again, because nanopublications may appear late.",
             default=100,
             group=_MIRROR,
         ),
@@ -53,13 +53,13 @@ FETCH: dict[str, OptionSpec] = {
         OptionSpec(
             "rejects",
             "file",
-            "Write nanopublications with a wrong trusty URI to this log.",
+            "Write nanopublications that fail the check to this log.",
             group=_MIRROR,
         ),
         OptionSpec(
             "test_instance",
             "switch",
-            "Accept a registry that is a test instance.",
+            "Allow a registry that is a test instance.",
             default=False,
             group=_MIRROR,
         ),
@@ -68,7 +68,7 @@ FETCH: dict[str, OptionSpec] = {
         OptionSpec(
             "allow_http",
             "switch",
-            "Allow http for any host, such as one in a private network.",
+            "Allow http for any host, for example in a private network.",
             default=False,
             group=_REQUESTS,
         ),

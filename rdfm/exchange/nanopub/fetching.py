@@ -1,15 +1,16 @@
-"""Mirroring a registry: `fetch` appends its nanopublications to a log.
+"""Mirrors a registry: `fetch` appends its nanopublications to a log.
 
 In: a registry, and a log that can be appended to. Out: the log, its state, and a `Fetched` for each
 round.
 Cost: a batch of messages; the keys of the last `overlap` messages.
-Law: after each run, also one that was killed, the log has each nanopublication that the registry
-served up to the counter of the state, once. Nothing is reported as up to date that is not.
+Law: after each run, even a killed one, the log contains each nanopublication that the registry
+served up to the counter of the state exactly once. A mirror that is not up to date is never
+reported as up to date.
 
-A round requests the state of the registry, then the nanopublications after the counter of the mirror.
-A registry stores nanopublications in parallel, so that a lower counter may become visible after a
-higher one: the last counters are therefore requested again, and known nanopublications are dropped.
-A body that ends early ends at a frame of the log, or in a frame that is not delivered. Either way the
+A round requests the state of the registry, then the nanopublications after the counter of the
+mirror. A registry stores nanopublications in parallel, so that a lower counter may become visible
+after a higher one: the last counters are therefore requested again, and nanopublications that the
+log already has are dropped. If a response ends early, an incomplete frame is not delivered, and the
 next request continues after the last counter that was appended.
 """
 
@@ -52,7 +53,7 @@ __all__ = ["FetchProgress", "Fetched", "fetch"]
 
 FIRST_WAIT_SECONDS = 5.0
 MAX_WAIT_SECONDS = 60.0
-# Attempts in a row without a new nanopublication.
+# Maximum number of consecutive attempts without a new nanopublication.
 TRIES = 5
 SAVE_SECONDS = 1.0
 
@@ -84,9 +85,9 @@ class Fetched:
         counter: The highest counter fetched.
         load_counter: The highest counter of the registry before the round.
         messages: Number of nanopublications appended.
-        duplicates: Number of nanopublications that the log had already.
-        rejected: Number of nanopublications written to the log of rejects.
-        retries: Number of requests after a body that ended early.
+        duplicates: Number of nanopublications that the log already had.
+        rejected: Number of nanopublications written to the reject log.
+        retries: Number of requests after a response that ended early.
         dropped: Data that the format does not support, by name and count.
         notes: Notes for readers of the log, one sentence each.
         seconds: Duration of the round.
@@ -129,26 +130,28 @@ def fetch(
 ) -> Fetched:
     """Append the nanopublications of a registry to a log that mirrors it.
 
-    The first call creates the log and its state, `LOG.state.json`; each further call appends what is
-    new. A call that is interrupted is continued by the next one.
+    The first call creates the log and its state, `LOG.state.json`; each later call appends new
+    nanopublications. If a call is interrupted, the next one continues it.
 
     Args:
         registry: The URL of the registry, such as `https://registry.knowledgepixels.com/`.
         log: The path of the log, in any format that can be appended to.
-        format: The format of the log; by default from the suffix.
+        format: The format of the log. Determined by the suffix by default.
         compression: As in `create_log`.
         restart: Begin a new log. The old one is removed once the registry is ready.
-        check: Verify the trusty URI of each nanopublication; registries do not recompute them.
-        rejects: A log for nanopublications whose trusty URI is wrong. By default they are an error.
-        overlap: Number of last counters to request again, since a registry may store a
+        check: Verify the structure and the trusty URI of each nanopublication, which registries do
+            not check.
+        rejects: A log for nanopublications that fail the check. By default they are an error.
+        overlap: Number of last counters to request again, because a registry may store a
             nanopublication after one with a higher counter.
         wait: Maximum number of seconds to wait for a registry that is starting or empty.
-        follow: Continue with further rounds until an exception, such as `KeyboardInterrupt`. Temporary
-            failures of the registry are noted and do not end it.
+        follow: Continue with further rounds until an exception, such as `KeyboardInterrupt`.
+            Temporary failures of the registry are passed to `notify` and do not end the call.
         interval: Seconds between polls, with `follow`. Defaults to 10.
         test_instance: Allow a test instance.
         allow_http: Allow http for hosts other than loopback addresses.
-        first_byte_timeout: Seconds to wait for the first byte: registries build a response in memory.
+        first_byte_timeout: Seconds to wait for the first byte; registries build a response in
+            memory.
         headers: Headers of the requests, such as credentials.
         report: Called after each round.
         progress: Called after each batch.
@@ -156,7 +159,7 @@ def fetch(
         **options: Options of the log's encoder.
 
     Returns:
-        The last round.
+        The result of the last round.
 
     Raises:
         OptionError: The log has no state, mirrors another registry or setup, or cannot be appended
@@ -179,7 +182,7 @@ def fetch(
             raise OptionError(f"{spelled(name)} must be a number of {least} or more, not {value!r}")
     if rejects is not None and not check:
         raise OptionError(
-            f"{spelled('rejects')} is for nanopublications with a wrong trusty URI",
+            f"{spelled('rejects')} is for nanopublications that fail the check",
             remedies=[Remedy("stage", "check", "true", "finds them")],
         )
     settings = HttpSettings.of({"headers": headers or {}, "first_byte_seconds": first_byte_timeout})
@@ -207,10 +210,10 @@ def _local(log: str | os.PathLike[str]) -> str:
 
 
 def _check_graphs(format: Format, options: Mapping[str, Any]) -> None:
-    """Refuse a format that cannot represent nanopublications.
+    """Reject a format that cannot represent nanopublications.
 
     Raises:
-        OptionError: It has no graph names, and they are not dropped deliberately.
+        OptionError: It has no graph names, and `merge_graphs` is not set.
     """
     if not (format.spec.carries.get("graphs") or options.get("merge_graphs")):
         raise OptionError(
@@ -220,7 +223,7 @@ def _check_graphs(format: Format, options: Mapping[str, Any]) -> None:
 
 
 def _header_options(log: str, format: Format) -> dict[str, Any]:
-    """Return options for a new log whose header must allow what later nanopublications have."""
+    """Return options for a new log, so that its header suits all later nanopublications."""
     path = Path(log)
     if format.name != "jelly" or (path.exists() and path.stat().st_size):
         return {}
@@ -228,7 +231,7 @@ def _header_options(log: str, format: Format) -> dict[str, Any]:
 
 
 class _Source:
-    """A registry that is ready, or is waited for."""
+    """A registry, with the settings for waiting until it is ready."""
 
     def __init__(
         self,
@@ -246,7 +249,7 @@ class _Source:
         """Return the state of the registry, once it is ready.
 
         Args:
-            patient: Whether to wait also for a registry that does not answer.
+            patient: Whether to also wait for a registry that does not answer.
 
         Raises:
             OptionError: It is a test instance.
@@ -316,11 +319,11 @@ class _Mirror:
         self._overlap = overlap
         self._progress = progress
         self._options = dict(options)
-        self._format.encoder(self._options)  # refuses wrong options before anything is removed
+        self._format.encoder(self._options)  # rejects invalid options before anything is removed
         self._state = MirrorState("", "")
-        self._ahead: set[str] = set()  # keys of messages after the length of the state
+        self._ahead: set[str] = set()  # keys of messages after the length recorded in the state
         self._rejected_keys: set[str] = set()
-        self._seen = 0  # messages of the current response
+        self._response_messages = 0  # messages of the current response
         self._writer: LogWriter
         self._rejects: LogWriter | None = None
         self._settled = True  # whether the state has all messages of the log
@@ -343,7 +346,7 @@ class _Mirror:
         """Fetch once, or until an exception if `interval` is given."""
         before = None if restart else self._load()
         found = self._source.ready()
-        self._agree(before, found)
+        self._check_registry(before, found)
         if restart:
             self._remove()
         with contextlib.ExitStack() as files:
@@ -361,7 +364,7 @@ class _Mirror:
         interval: float,
         report: Callable[[Fetched], None] | None,
     ) -> NoReturn:
-        """Fetch what is new until an exception. A poll during which the registry fails is skipped."""
+        """Fetch new nanopublications until an exception. A failed poll is repeated."""
         fetched: RegistryState | None = None  # the state before the last round
         pending: RegistryState | None = found
         idle = 0  # polls since the last new nanopublication
@@ -369,9 +372,9 @@ class _Mirror:
             try:
                 if pending is None:
                     pending = self._source.ready(patient=True)
-                    self._agree(self._state, pending)
-                # A late counter may become visible without another change. It is looked for again
-                # after 1, 2, 4, 8 … polls.
+                    self._check_registry(self._state, pending)
+                # A late nanopublication may become visible without another change, so the last
+                # counters are requested again after 1, 2, 4, 8 … polls.
                 if _changed(fetched, pending) or idle & (idle - 1) == 0:
                     done = self._round(pending)
                     fetched = pending
@@ -425,8 +428,8 @@ class _Mirror:
             )
         return state
 
-    def _agree(self, state: MirrorState | None, found: RegistryState) -> None:
-        """Refuse a registry whose counters are not those of the state."""
+    def _check_registry(self, state: MirrorState | None, found: RegistryState) -> None:
+        """Reject a registry whose setup id or counters contradict the state."""
         if state is None:
             return
         load_counter = -1 if found.load_counter is None else found.load_counter
@@ -438,8 +441,8 @@ class _Mirror:
             )
         if load_counter < state.counter:
             raise OptionError(
-                f"{found.url} has counters up to {load_counter}, but {visible(self._log)} has them up "
-                f"to {state.counter}: the registry lost data",
+                f"{found.url} has counters up to {load_counter}, but {visible(self._log)} has "
+                f"counters up to {state.counter}: the registry lost data",
                 remedies=[RESTART],
             )
 
@@ -467,7 +470,7 @@ class _Mirror:
         files.push(self._end)
         self._settled = False
         before = self._load()  # again, since another process may have changed it before the lock
-        self._agree(before, found)
+        self._check_registry(before, found)
         assert found.setup_id is not None
         self._state = before or MirrorState(self._source.registry.url, found.setup_id)
         if before is None:  # before the first commit
@@ -483,12 +486,12 @@ class _Mirror:
                 self._rejected_keys = keys_after(self._rejects_path, self._rejects.format, 0)
 
     def _end(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Close the log, and save the state. After an exception, what was committed is kept."""
+        """Close the log, and save the state. After an exception, committed messages are kept."""
         if kind is None:
             self._writer.close()
         else:
             self._writer.discard()
-        # Otherwise the state does not have the last messages of the log: the next run finds them.
+        # Otherwise the state lacks the last messages of the log, which the next run finds.
         if self._settled:
             with contextlib.suppress(FileNotFoundError):  # nothing was committed
                 if not self._ahead:
@@ -497,7 +500,7 @@ class _Mirror:
             self._state.save(self._log)
 
     def _save(self) -> None:
-        """Save the state of what is committed."""
+        """Save the state of the committed messages."""
         self._state = self._state.pruned(self._overlap)
         if not self._ahead:
             length = self._writer.committed_bytes or 0
@@ -518,7 +521,7 @@ class _Mirror:
         failures = 0
         while True:
             before = self._state.counter
-            ended = self._body(first, load_counter)
+            ended = self._append_response(first, load_counter)
             complete = ended is None and self._state.counter >= load_counter
             if complete:
                 self._ahead.clear()  # all of them were served again
@@ -527,8 +530,8 @@ class _Mirror:
                 break
             failures = 0 if self._state.counter > before else failures + 1
             reason = (
-                f"the response ended at counter {self._state.counter}, but the registry has counters "
-                f"up to {load_counter}"
+                f"the response ended at counter {self._state.counter}, but the registry has "
+                f"counters up to {load_counter}"
             )
             if ended is not None:
                 reason = ended.reason
@@ -545,7 +548,7 @@ class _Mirror:
             pause = min(2.0**failures, MAX_WAIT_SECONDS) / 2
             self._source.notify(f"{reason}; trying again in {pause:g} s")
             time.sleep(pause)
-            self._agree(self._state, self._source.ready(patient=True))
+            self._check_registry(self._state, self._source.ready(patient=True))
         return Fetched(
             found.url,
             found.setup_id,
@@ -560,16 +563,16 @@ class _Mirror:
             time.monotonic() - start,
         )
 
-    def _body(self, first: int, load_counter: int) -> TruncatedError | HttpError | None:
+    def _append_response(self, first: int, load_counter: int) -> TruncatedError | HttpError | None:
         """Append a response; return the error if it ends early."""
         after = max(self._state.counter - self._overlap, self._state.recent_after, -1)
         response = self._source.registry.nanopubs(after)
         last = after
-        self._seen = 0
+        self._response_messages = 0
         with contextlib.ExitStack() as files:
             files.enter_context(response)
             # The registry may have been set up again since the last request.
-            self._agree(self._state, RegistryState.of(response.url, response.headers))
+            self._check_registry(self._state, RegistryState.of(response.url, response.headers))
             log = open_log(cast("BinaryIO", response), "jelly", frames="message")
             batches = files.enter_context(log).batches()
             while True:
@@ -591,20 +594,20 @@ class _Mirror:
         reasons = self._reasons(batch)
         recent = self._state.recent
         self._settled = False
-        begin = 0  # of the messages that are not written yet
+        begin = 0  # the first message that is not written yet
         for index in range(len(batch)):
             last = self._counter(batch, index, last)
             key = key_of(batch.quads(index))
             reason = reasons[index]
-            known = key in recent or key in self._ahead
+            is_duplicate = key in recent or key in self._ahead
             if reason is None:
                 recent[key] = last
-            else:  # the key is only claimed: another nanopublication may be the right one
-                known = known or key in self._rejected_keys
-            if known or reason is not None:
+            else:  # the key is unverified: another nanopublication may be its valid owner
+                is_duplicate = is_duplicate or key in self._rejected_keys
+            if is_duplicate or reason is not None:
                 self._write(batch.slice(begin, index))
                 begin = index + 1
-                if known:
+                if is_duplicate:
                     self._duplicates += 1
                 else:
                     self._reject(batch, index, key, reason)
@@ -631,9 +634,10 @@ class _Mirror:
         """Record that the messages up to a counter are in the log."""
         self._state = replace(self._state, counter=max(self._state.counter, last))
         self._settled = True
-        self._seen += count
-        if self._seen > self._overlap + 2 * MAX_AHEAD_MESSAGES:
-            self._ahead.clear()  # a killed run did not come this far after it saved the state
+        self._response_messages += count
+        if self._response_messages > self._overlap + 2 * MAX_AHEAD_MESSAGES:
+            # A killed run cannot have appended this many messages after it saved the state.
+            self._ahead.clear()
         self._unsaved += count
         if time.monotonic() - self._saved > SAVE_SECONDS or self._unsaved > MAX_AHEAD_MESSAGES // 4:
             self._save()
@@ -644,7 +648,7 @@ class _Mirror:
             self._messages += len(batch)
 
     def _reasons(self, batch: MessageBatch) -> list[str | None]:
-        """Return why each message of a batch is rejected; None for those that are not."""
+        """Return the reason why each message of a batch is rejected; None if it is accepted."""
         if not self._check:
             return [None] * len(batch)
         from rdfm.exchange.nanopub.trusty import verify
@@ -652,7 +656,7 @@ class _Mirror:
         return verify(batch)
 
     def _reject(self, batch: MessageBatch, index: int, key: str, reason: str | None) -> None:
-        """Write a message to the log of rejects."""
+        """Write a message to the reject log."""
         if self._rejects is None:
             raise OptionError(
                 f"{self._source.registry.url}: the nanopublication {key} is rejected: {reason}",

@@ -26,7 +26,7 @@ def key_of(quads: Iterable[Quad]) -> str:
         >>> key_of([])[:14]
         'sha256:e3b0c44'
     """
-    seen: list[Quad] = []
+    quads_so_far: list[Quad] = []
     for quad in quads:
         if (
             isinstance(quad.object, Iri)
@@ -37,6 +37,6 @@ def key_of(quads: Iterable[Quad]) -> str:
             and (code := _CODE.search(quad.subject.value)) is not None
         ):
             return code[0]
-        seen.append(quad)
-    lines = sorted(str(quad) for quad in seen)
+        quads_so_far.append(quad)
+    lines = sorted(str(quad) for quad in quads_so_far)
     return f"sha256:{hashlib.sha256(chr(10).join(lines).encode()).hexdigest()}"

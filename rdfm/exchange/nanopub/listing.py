@@ -1,4 +1,4 @@
-"""Lists of nanopublications: `list_nanopubs`, and the work of `rdfm nanopub list`.
+"""Lists of nanopublications: `list_nanopubs`, and the implementation of `rdfm nanopub list`.
 
 In: logs. Out: a row for each nanopublication, as a table or as SPARQL results.
 Cost: one pass over the log. With `latest`, all rows are in memory.
@@ -57,7 +57,8 @@ __all__ = [
 ]
 
 _PURPOSE = "a table of nanopublications"
-# Between several values in formats of results, whose cells have one value. Neither IRIs nor dates contain it.
+# Separates several values in result formats, whose cells have one value. Neither IRIs nor dates
+# contain it.
 _SEPARATOR = " | "
 _RA = re.compile("RA[A-Za-z0-9_-]{43}")
 _INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
@@ -78,7 +79,7 @@ class NanopubRow(NamedTuple):
         introduces: `npx:introduces`.
         retracts: `npx:retracts`.
         supersedes: `npx:supersedes`.
-        pubkey_hash: SHA-256 of the text of the public key, in hexadecimal, as registries use it.
+        pubkey_hash: SHA-256 of the text of the public key, in hexadecimal, as used by registries.
     """
 
     source: str
@@ -125,14 +126,14 @@ def record_batch(rows: Sequence[NanopubRow]) -> pyarrow.RecordBatch:
 
 
 def described(quads: pyarrow.Array) -> pyarrow.Array:
-    """Describe each message of a column of quads, such as Spark's.
+    """Describe each message of a column of quads, for example in Spark.
 
     Args:
         quads: Messages as lists of quads, in canonical N-Triples.
 
     Returns:
-        Structs with the fields of `NanopubRow` except `source` and `message`. Null for null, and for
-        a message that is not exactly one nanopublication.
+        Structs with the fields of `NanopubRow` except `source` and `message`. Null for null, and
+        for a message that is not exactly one nanopublication.
 
     Raises:
         DecodeError: If a message is not valid RDF.
@@ -157,7 +158,7 @@ def described(quads: pyarrow.Array) -> pyarrow.Array:
 
 
 def cells(row: NanopubRow) -> list[str | None]:
-    """Return the cells of a row as texts; several values are separated by ` | `."""
+    """Return the cells of a row as strings; several values are separated by ` | `."""
     return [_cell(value) for value in row]
 
 
@@ -253,7 +254,7 @@ class _Latest(Stage):
 
 
 def _identity(iri: str) -> str:
-    """Return the artifact code of a trusty URI, which is the same under every base IRI, or the IRI."""
+    """Return the artifact code of a trusty URI (independent of its base IRI), or the IRI."""
     code = artifact_code_of_iri(iri)
     return code if code is not None and _RA.fullmatch(code) else iri
 
@@ -270,7 +271,7 @@ class _ToTable(Stage):
 
 
 class _ToResults(Stage):
-    """Converts rows to SPARQL results. The first batch is a header with the names of the columns."""
+    """Converts rows to SPARQL results. The first batch is a header with the column names."""
 
     kind = "results"
 
@@ -318,15 +319,15 @@ def list_nanopubs(
 ) -> NanopubList:
     r"""List nanopublications: one row for each, with creators, time, license, types and links.
 
-    Values are those of the publication info about the nanopublication; `NanopubRow` describes the
-    columns. Messages that are not nanopublications are left out, and counted by `others`. Nothing
-    is verified: a log with wrong signatures gives wrong rows, so `check` it first.
+    Values come from the publication info and describe the nanopublication; `NanopubRow` describes
+    the columns. Messages that are not nanopublications are left out, and counted by `others`.
+    Nothing is verified: a log with invalid signatures gives wrong rows, so `check` it first.
 
     Args:
         logs: Inputs that `open_log` accepts, or a list of them; or an unread `LogReader`.
         latest: Leave out nanopublications that another one in the logs supersedes or retracts, if
             both have the same public key. All rows are kept in memory until the end.
-        on_error: "fail", or "skip" to omit broken data.
+        on_error: "fail", or "skip" to omit invalid data.
         message_per_file: Read each log as one message, even if it is empty.
         format: Format of the logs. Detected for each input by default.
         compression: As in `open_log`.
@@ -339,7 +340,7 @@ def list_nanopubs(
     Raises:
         OptionError: If an option does not apply; during reading, if a log contains patches or
             results.
-        RdfmError, OSError: As `open_log`, also while the rows are read.
+        RdfmError, OSError: As in `open_log`, including while the rows are read.
 
     Example:
         >>> log = b'''
@@ -416,7 +417,7 @@ class NanopubList(RowReader):
         """Yield the rows as record batches.
 
         Raises:
-            RdfmError, ValueError, RuntimeError: As `rows`.
+            RdfmError, ValueError, RuntimeError: As in `rows`.
             MissingExtraError: If pyarrow is not installed.
         """
         return Loop(self._turn, (record_batch(batch.rows) for batch in self._batches()))
@@ -514,7 +515,7 @@ class NanopubLog:
 
         Raises:
             OptionError: If the format does not support rows, or an option does not apply.
-            RdfmError, OSError: As `convert`.
+            RdfmError, OSError: As in `convert`.
         """
         given = self._given
         format = output_format(output, given.get("to_format"), "results")
@@ -522,7 +523,7 @@ class NanopubLog:
         if "results" not in spec.kinds:
             raise OptionError(
                 f"a list has rows, but {spec.title} supports only {' and '.join(spec.kinds)}; "
-                "write a table such as out.parquet, or a format of results such as out.csv"
+                "write a table such as out.parquet, or SPARQL results such as out.csv"
             )
         refuse_own_input(self._inputs, output, self._options, LIST)
         divided = divide(self._options, readers(self._inputs, given.get("from_format")), spec, LIST)

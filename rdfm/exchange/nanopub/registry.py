@@ -35,8 +35,9 @@ class RegistryState:
 
     Attributes:
         url: The URL of the registry.
-        status: `launching`, `coreLoading`, `coreReady`, `ready` or `updating`; None while it starts.
-        setup_id: The id of its database, which changes when it is set up again.
+        status: `launching`, `coreLoading`, `coreReady`, `ready` or `updating`; None while it
+            starts.
+        setup_id: The id of its database, which changes when the registry is set up again.
         load_counter: The highest counter; None if it is empty.
         nanopub_count: The estimated number of nanopublications.
         test_instance: Whether it is a test instance.
@@ -160,7 +161,7 @@ class Registry:
         """Request the state.
 
         Raises:
-            HttpError: The response is not that of a registry.
+            HttpError: The response does not come from a registry.
             OSError: The request fails.
         """
         from rdfm.storage.http import open_url  # costly to import

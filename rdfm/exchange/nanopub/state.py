@@ -2,8 +2,8 @@
 
 In: the path of a log. Out: `MirrorState`, and the keys of messages that a killed run appended.
 Cost: one small file, which is replaced atomically.
-Law: the state is never ahead of the log. If the log is ahead, the keys of its last messages tell
-which ones it already has.
+Law: the state is never ahead of the log. If the log is ahead, the keys of its last messages
+identify the messages that it already has.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ __all__ = ["MAX_AHEAD_MESSAGES", "RESTART", "MirrorState", "keys_after", "state_
 
 RESTART = Remedy("stage", "restart", "true", "begins a new log, and removes the old one")
 _VERSION = 1
-# Bytes before the committed length that are read too: more than the distance of restart frames.
+# Number of bytes before the committed length that are also read; more than the distance between
+# restart frames.
 _MARGIN_BYTES = 64 << 20
-# Number of messages by which a log may be ahead of its state, with a margin.
+# Maximum number of messages by which a log can be ahead of its state, with a margin.
 MAX_AHEAD_MESSAGES = 200_000
 
 
@@ -40,12 +41,12 @@ class MirrorState:
 
     Attributes:
         registry: The URL of the registry.
-        setup_id: The setup id of the registry, which the counters belong to.
+        setup_id: The setup id of the registry, to which the counters belong.
         counter: The highest counter that was fetched; -1 if there is none.
         length: The committed length of the log in bytes.
         checksum: The checksum of the last bytes before that length.
         recent_after: All fetched messages with a counter greater than this are in `recent`.
-        recent: Their keys and counters.
+        recent: The keys and counters of these messages.
     """
 
     registry: str
@@ -67,7 +68,7 @@ class MirrorState:
         return replace(self, length=length, checksum=_checksum(log, length))
 
     def belongs_to(self, log: str) -> bool:
-        """Whether the log has the bytes that it had when the state was saved."""
+        """Whether the log still has the bytes that it had when the state was saved."""
         return self.checksum == _checksum(log, self.length)
 
     def save(self, log: str) -> None:
@@ -80,7 +81,7 @@ class MirrorState:
         """Return the state of a log; None if there is none.
 
         Raises:
-            OptionError: The file is not a state.
+            OptionError: The file is not a valid state.
         """
         path = state_path(log)
         try:
@@ -108,7 +109,7 @@ class MirrorState:
 
 
 def state_path(log: str) -> str:
-    """Return the path of the state of a log, through a symbolic link."""
+    """Return the path of a log's state; symbolic links to the log are resolved."""
     return os.path.realpath(log) + STATE_SUFFIX
 
 
@@ -124,7 +125,7 @@ def _invalid(path: str) -> OptionError:
 
 
 def keys_after(log: str, format: str, length: int) -> set[str]:
-    """Return the keys of the messages of a log after a length, and of some before it.
+    """Return the keys of the messages of a log after a length, and of some messages before it.
 
     At most the last `MAX_AHEAD_MESSAGES` are returned.
 

@@ -1,4 +1,4 @@
-"""States of registries."""
+"""Registry states."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Trusty URIs of nanopublications, module RA.
 
-In: messages. Out: the reasons why they are not right, or artifact codes.
+In: messages. Out: the reasons why they are invalid, or artifact codes.
 Cost: a hash of the text of each message, computed in the core without the GIL.
-Law: the order of quads, their repetition, prefixes and the case of language tags change nothing.
+Law: the order and repetition of quads, prefixes and the case of language tags do not matter.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def verify(messages: MessageBatch | Iterable[Message]) -> list[str | None]:
     `rdfm.exchange.nanopub.check`.
 
     Args:
-        messages: A batch of complete messages, as from `LogReader.batches`, or messages. A batch is
-            checked in one call without the GIL.
+        messages: A batch of complete messages, for example from `LogReader.batches`, or messages. A
+            batch is checked in one call without the GIL.
 
     Returns:
-        For each message: None if it is a nanopublication whose artifact code is right, otherwise
+        For each message: None if it is a nanopublication with a correct artifact code, otherwise
         the first reason why it is not.
 
     Raises:
@@ -53,8 +53,9 @@ def artifact_code(message: Message | Iterable[Quad], code: str | None = None) ->
 
     Args:
         message: A message or quads.
-        code: The artifact code to replace by a space in all IRIs, which is usually that of the
-            message's own IRI. By default nothing is replaced: IRIs contain the space already.
+        code: The artifact code to replace with a space in all IRIs, usually the one in the
+            nanopublication's IRI. By default nothing is replaced, and IRIs must contain the space
+            already.
 
     Raises:
         ValueError: If the quads have no code, because they contain a blank node, a triple term, a

@@ -1,4 +1,4 @@
-"""RiverBench: datasets packaged for benchmarks, and checks of such packages."""
+"""RiverBench: benchmark dataset packages and their checks."""
 
 from rdfm.exchange.riverbench.checking import PackageCheck, check
 from rdfm.exchange.riverbench.packaging import Package, package

@@ -1,11 +1,12 @@
-"""Checks of RiverBench packages: `check` compares the files with the metadata and each other.
+"""Checks of RiverBench packages: `check` compares the files with the metadata and with each other.
 
-In: a folder that `package` or RiverBench wrote. Out: `Finding`s, as those of `rdfm.validate`, and
+In: a folder that `package` or RiverBench wrote. Out: `Finding`s, like those of `rdfm.validate`, and
 counts.
 Cost: each file is read twice, for its checksums (and the times in an archive) and for its messages.
-All files are decoded side by side, with one batch of each in memory.
-Law: the order of quads and the labels of blank nodes make no difference. The content of a package is
-that of most of its full files, so that damage to one of them is reported for that file only.
+All files are decoded in parallel, with one batch of each in memory.
+Law: the order of quads and the labels of blank nodes make no difference. The content of a package
+is that of the majority of its full files, so that damage to one of them is reported only for that
+file.
 """
 
 from __future__ import annotations
@@ -75,17 +76,15 @@ __all__ = ["RULES", "PackageCheck", "check"]
 RULES: dict[str, Rule] = {
     "missing-file": Rule("error", "A file of the package does not exist."),
     "unlisted-file": Rule("warning", "A file is not in the metadata."),
-    "byte-size": Rule("error", "The size of a file is not that of the metadata."),
-    "checksum": Rule("error", "A checksum of a file is not that of the metadata."),
+    "byte-size": Rule("error", "The size of a file differs from the metadata."),
+    "checksum": Rule("error", "A checksum of a file differs from the metadata."),
     "metadata": Rule("error", "The metadata does not have the form of a RiverBench package."),
-    "message-count": Rule("error", "A file does not have the number of messages in the metadata."),
+    "message-count": Rule("error", "The number of messages in a file differs from the metadata."),
     "different-message": Rule("error", "A message differs between two files of the package."),
     "undecided": Rule("warning", "Two messages have too many symmetric blank nodes to compare."),
-    "stream-type": Rule("error", "A message does not have the declared stream type."),
-    "layout": Rule("error", "Names in an archive or stream options are not those of RiverBench."),
-    "statistics": Rule(
-        "error", "Statistics are not those of the messages (byte density: a warning)."
-    ),
+    "stream-type": Rule("error", "A message does not conform to the declared stream type."),
+    "layout": Rule("error", "Archive names or stream options differ from RiverBench's."),
+    "statistics": Rule("error", "Statistics do not match the messages (byte density: a warning)."),
     **READING_RULES,
 }
 MAX_LISTED = 10
@@ -105,8 +104,8 @@ def check(
     """Check a package: its files against its metadata, and the messages of all files.
 
     The metadata is `package_metadata.ttl`, or `metadata.ttl` of a release. Checksums, sizes and
-    numbers of messages must be right; all files must have the same messages, each of the declared
-    stream type; and the statistics must be those of the messages. Numbers of distinct terms may
+    message counts must be correct; all files must have the same messages, which conform to the
+    declared stream type; and the statistics must match the messages. Numbers of distinct terms may
     differ by the error of their estimate.
 
     Args:
@@ -172,7 +171,7 @@ class PackageCheck(LogCheck):
     """The findings in a package, and their counts so far. Created by `check`.
 
     Iteration reads the files, and is possible only once. Accessing a count before iteration reads
-    all files. `messages` and `records` are those of one full distribution.
+    all files. `messages` and `records` refer to one full distribution.
     """
 
     _RULES: ClassVar[Mapping[str, Rule]] = RULES
@@ -221,7 +220,7 @@ class PackageCheck(LogCheck):
                 name: getattr(error, name) for name in ("line", "column", "offset", "frame", "row")
             }
             where["message"] = error.message_index
-        # The formats and dialects of the files are fixed, so that only limits can be changed.
+        # The formats and dialects of the files are fixed, so only limits can be changed.
         error.remedies = tuple(each for each in error.remedies if each.option.startswith("max_"))
         source = error.source if isinstance(error, DecodeError) else None
         inner = (source or "").rpartition("!")[2] if "!" in (source or "") else ""
@@ -254,7 +253,7 @@ class PackageCheck(LogCheck):
         return None
 
     def _check_package(self, facts: Facts) -> Iterator[Finding]:
-        """Yield the findings, once there is metadata."""
+        """Yield the findings of a package whose metadata can be read."""
         dataset = self._dataset(facts)
         if dataset is None:
             return
@@ -352,12 +351,12 @@ class PackageCheck(LogCheck):
                 own = {"dialect": "directive", "announced": "1.1-messages"}
                 return FileReader(path, media.format, {**own, **options}, files=False)
             return PlainFileReader(path, media.format, {"dialect": "plain", **options})
-        # In an archive, each file is a message, whatever its comments.
+        # In an archive, each file is a message, regardless of its comments.
         own = {"dialect": "plain"} if kind == "stream" else {}
         return FileReader(path, media.format, {**own, **options}, files=kind == "stream")
 
     def _check_folder(self, listed: set[str], stream_type: StreamType) -> None:
-        """Check which other files there are."""
+        """Report missing samples and unlisted files."""
         suffix = Media.of("stream", triples=stream_type.has_triples).format
         samples = {sample_name(number, suffix) for number in SAMPLES}
         there = {path.name for path in self._folder.iterdir()}
@@ -367,7 +366,7 @@ class PackageCheck(LogCheck):
             self._note(name, "unlisted-file", "the file is not in the metadata")
 
     def _check_copies(self, facts: Facts) -> None:
-        """Check that the other files with metadata have the same triples."""
+        """Check that other metadata files have the same triples."""
         for name in sorted(_OTHER_FILES - {self._metadata}):
             if (self._folder / name).is_file():
                 try:
@@ -376,10 +375,11 @@ class PackageCheck(LogCheck):
                     self._broken_file(name, error)
                     continue
                 if self._is_copy(name) and same_message(facts.graph(), other.graph()) is False:
-                    self._note(name, "metadata", f"the triples are not those of {self._metadata}")
+                    text = f"the triples differ from those of {self._metadata}"
+                    self._note(name, "metadata", text)
 
     def _is_copy(self, name: str) -> bool:
-        """Whether a file is another form of the metadata; those of a package and a release differ."""
+        """Whether a file must have the same triples as the metadata (only those of a release)."""
         return self._metadata != METADATA_FILE and name != METADATA_FILE
 
     def _check_bytes(self, facts: Facts, file: _File) -> Iterator[Finding]:
@@ -435,15 +435,14 @@ class PackageCheck(LogCheck):
     def _check_messages(
         self, facts: Facts, dataset: Term, stream_type: StreamType, files: list[_File]
     ) -> Iterator[Finding]:
-        """Yield the findings about the messages: all files are read side by side."""
+        """Yield the findings about the messages. All files are read in parallel."""
         full = [file for file in files if file.size == FULL]
         # Byte density depends on the labels of blank nodes in the flat file.
         full.sort(key=lambda file: ("flat", "jelly", "stream").index(file.kind))
         candidates = [file for file in full if not isinstance(file.reader, PlainFileReader)]
         if not candidates:
-            self._note(
-                self._metadata, "missing-file", "there is no full distribution with messages"
-            )
+            text = "there is no full distribution with message boundaries"
+            self._note(self._metadata, "missing-file", text)
             yield from self._found()
             return
         reference = candidates[0]
@@ -465,8 +464,8 @@ class PackageCheck(LogCheck):
             self._check_names(reference)
             others = [file for file in full if file is not reference]
             replaced = self._compare_full(batch, start, reference, others)
-            kept = self._kept(batch, start, reference, others)
-            accepted = batch if kept == len(batch) else batch.slice(0, kept)
+            accepted_count = self._accepted_count(batch, start, reference, others)
+            accepted = batch if accepted_count == len(batch) else batch.slice(0, accepted_count)
             for part in pieces(accepted, replaced):
                 self._compare_partial(part, content.messages, reference, files)
                 for violation in content.add(part, reference.name):
@@ -477,7 +476,7 @@ class PackageCheck(LogCheck):
             yield from self._found()
             self._done = sum(file.reader.bytes_in for file in files)
             self._report(self._progress)
-            if kept < len(batch):
+            if accepted_count < len(batch):
                 break
             if replaced:
                 last = replaced[max(replaced)].files
@@ -486,7 +485,7 @@ class PackageCheck(LogCheck):
                 )
         content.finish()
         if violations > MAX_LISTED:
-            text = f"{violations - MAX_LISTED:,} more messages do not have the stream type"
+            text = f"{violations - MAX_LISTED:,} more messages do not conform to the stream type"
             self._note(reference.name, "stream-type", text)
         is_rdf12 = any(file.reader.header.get("options", {}).get("rdf_star") for file in files)
         if self._declared is not None:
@@ -557,31 +556,33 @@ class PackageCheck(LogCheck):
                 return file
         return None
 
-    def _kept(self, batch: MessageBatch, start: int, reference: _File, others: list[_File]) -> int:
-        """Return how many messages of a batch are not beyond the end of the other full files."""
+    def _accepted_count(
+        self, batch: MessageBatch, start: int, reference: _File, others: list[_File]
+    ) -> int:
+        """Return the number of messages of a batch to accept, given where other full files end."""
         ended = [file.reader.messages for file in others if file.reader.error is None]
         most = min(max(ended, default=0) - start, len(batch))
         if not ended or most == len(batch):
             return len(batch)
-        # Two files outvote a third. One file does if the metadata agrees.
+        # Two files outvote the third. A single file does so if the metadata agrees with it.
         if len(ended) >= 2 or reference.messages <= start + most:
             return max(most, 0)
         return len(batch)
 
     def _has_density(self, full: list[_File], content: Content) -> bool:
-        """Whether the byte density of the content is that of the flat file."""
+        """Whether the byte density of the content must equal that of the flat file."""
         flat = next((file for file in full if file.kind == "flat"), None)
         if flat is None or flat.reader.error is not None or flat.differences:
             return False
         if flat.reader.messages != content.messages:
             return False
         if isinstance(flat.reader, PlainFileReader):
-            # Labels of blank nodes in such a file are distinct, so that they differ from others.
+            # Such a file has distinct blank node labels, which differ from those of other files.
             return not content.statistics[FULL].series["blank_nodes"].sum
         return True
 
     def _violate(self, file: _File, violation: Violation) -> None:
-        """Add the finding for a message that does not have the stream type."""
+        """Add the finding for a message that does not conform to the stream type."""
         # Without a declared shape, the subject node may be one that does not reach all others.
         is_warning = violation.rule == "subject" and not self._has_shapes
         self._note(
@@ -595,33 +596,39 @@ class PackageCheck(LogCheck):
     def _rules(
         self, facts: Facts, dataset: Term, stream_type: StreamType, reference: _File
     ) -> StreamRules:
-        """Return the rules for messages, as far as they are declared."""
+        """Return the declared rules for messages."""
         source = self.declarations
         own = declared_in(facts, dataset)
         if source is not None:
             own = declared_in(source, dataset_in(source))
             if own.stream_type is not stream_type:
-                text = f"the stream type is {stream_type.grouped}, but {source.source} declares {own.stream_type.grouped}"
+                text = (
+                    f"the stream type is {stream_type.grouped}, but {source.source} declares "
+                    f"{own.stream_type.grouped}"
+                )
                 self._note(self._metadata, "metadata", text)
             if own.messages is not None and own.messages != reference.messages:
-                text = f"the full distribution has {reference.messages:,} messages, but {source.source} declares {own.messages:,}"
+                text = (
+                    f"the full distribution has {reference.messages:,} messages, but "
+                    f"{source.source} declares {own.messages:,}"
+                )
                 self._note(self._metadata, "metadata", text)
         self._has_shapes = bool(own.subjects)
         # The metadata of a package does not declare these, but Jelly files do.
-        free = not facts.objects(dataset, "rb:usesRdfStar") and source is None
-        self._declared = None if free else own
+        is_undeclared = not facts.objects(dataset, "rb:usesRdfStar") and source is None
+        self._declared = None if is_undeclared else own
         return StreamRules(
             stream_type.graphs,
             time=own.time_property if stream_type.graphs == "one" else None,
             subjects=own.subjects,
             has_root=stream_type.name == "subject-graphs" and not own.subjects,
-            generalized_triples=free or own.generalized_triples,
-            generalized_graphs=free or own.generalized_graphs,
-            rdf12=free or own.rdf12,
+            generalized_triples=is_undeclared or own.generalized_triples,
+            generalized_graphs=is_undeclared or own.generalized_graphs,
+            rdf12=is_undeclared or own.rdf12,
         )
 
     def _differ(self, file: _File, difference: MessageDifference, reference: _File) -> None:
-        """Add the finding for a message of a file that differs from that of another one."""
+        """Add the finding for a message that differs from the corresponding one of another file."""
         file.differences += 1
         if file.differences > MAX_LISTED:
             return
@@ -658,7 +665,7 @@ class PackageCheck(LogCheck):
             file: The file.
             stream_type: The declared stream type.
             content: The messages of the package.
-            is_rdf12: Whether triple terms and base directions are declared.
+            is_rdf12: Whether RDF 1.2 (triple terms and base directions) is declared.
         """
         reader = file.reader
         self._numbers.logs += 1
@@ -726,14 +733,14 @@ class PackageCheck(LogCheck):
         statistics: Mapping[str, LogStatistics],
         has_density: bool,
     ) -> Iterator[Finding]:
-        """Yield the findings about the statistics of each size, and about the counts of the dataset.
+        """Yield the findings about the statistics of each size and the counts of the dataset.
 
         Args:
             facts: The metadata.
             dataset: The dataset.
             files: The distributions.
             statistics: The statistics of the messages, by size.
-            has_density: Whether byte density is that of the flat files.
+            has_density: Whether byte density must equal that of the flat files.
         """
         for text in wrong_counts(facts, dataset, statistics[FULL]):
             self._note(self._metadata, "statistics", text)
@@ -744,13 +751,14 @@ class PackageCheck(LogCheck):
                 sets.setdefault(file.size, {})[file.statistics] = None
         for size, nodes in sets.items():
             if len(nodes) > 1:
-                text = (
-                    f"the {size} distributions have {len(nodes)} sets of statistics, expected one"
-                )
+                text = f"the {size} distributions have {len(nodes)} statistics sets, expected one"
                 self._note(self._metadata, "metadata", text)
             node = next(iter(nodes))
             if owner.setdefault(node, size) != size:
-                text = f"the {owner[node]} and {size} distributions have the same set of statistics, expected one for each size"
+                text = (
+                    f"the {owner[node]} and {size} distributions have the same statistics set, "
+                    "expected one for each size"
+                )
                 self._note(self._metadata, "metadata", text)
                 continue
             found = statistics.get(size)

@@ -1,6 +1,6 @@
-"""Comparison of a package's metadata with what it should be.
+"""Compares the metadata of a package with the expected values.
 
-In: the facts of the metadata, and the properties or statistics of the files. Out: what is wrong, one
+In: the facts of the metadata, and the properties or statistics of the files. Out: the errors, one
 sentence each.
 """
 
@@ -21,9 +21,9 @@ from rdfm.logs.statistics_rdf import CLASSES, NOT_UNIQUE, WITHOUT_BOUNDS
 __all__ = ["wrong_metadata", "wrong_statistics"]
 
 _DIGITS = {"md5": 32, "sha1": 40}
-# Relative standard deviation of a HyperLogLog sketch with 2^16 buckets. Four are allowed.
+# Relative standard deviation of a HyperLogLog sketch with 2^16 buckets. Four of them are accepted.
 _SIGMA = 1.04 / math.sqrt(1 << 16)
-# Means and deviations are computed in different orders.
+# Relative tolerance, because means and deviations may be computed in a different order.
 _TOLERANCE = 1e-6
 
 
@@ -37,7 +37,7 @@ def wrong_metadata(
     messages: int,
     types: StreamType,
 ) -> Iterator[str]:
-    """Yield what is wrong in the description of a distribution.
+    """Yield the errors in the description of a distribution.
 
     Args:
         facts: The metadata.
@@ -88,11 +88,11 @@ def wrong_metadata(
     usages = facts.objects(node, "stax:hasStreamTypeUsage")
     if any(iri("stax:RdfStreamTypeUsage") not in facts.types(each) for each in usages):
         yield "a stream type usage is not an instance of stax:RdfStreamTypeUsage"
-    yield from _wrong_checksums(facts, node)
+    yield from _checksum_errors(facts, node)
 
 
-def _wrong_checksums(facts: Facts, node: Term) -> Iterator[str]:
-    """Yield what is wrong in the form of the checksums."""
+def _checksum_errors(facts: Facts, node: Term) -> Iterator[str]:
+    """Yield the errors in the form of the checksums."""
     found = set()
     for checksum in facts.objects(node, "spdx:checksum"):
         if iri("spdx:Checksum") not in facts.types(checksum):
@@ -108,18 +108,18 @@ def _wrong_checksums(facts: Facts, node: Term) -> Iterator[str]:
             yield f"the {algorithm} is missing (spdx:checksum)"
 
 
-_Wrong = tuple[str, Literal["error", "warning"] | None, str]
+_Problem = tuple[str, Literal["error", "warning"] | None, str]
 
 
-def wrong_counts(facts: Facts, dataset: Term, of: LogStatistics) -> Iterator[str]:
-    """Yield what is wrong in the counts of a dataset, if it has them (VoID).
+def wrong_counts(facts: Facts, dataset: Term, expected: LogStatistics) -> Iterator[str]:
+    """Yield the errors in the counts of a dataset, if it has them (VoID).
 
     Args:
         facts: The metadata.
         dataset: The dataset.
-        of: The statistics of all messages.
+        expected: The statistics of all messages.
     """
-    statements = of.series["statements"].sum
+    statements = expected.series["statements"].sum
     for found in facts.objects(dataset, "void:triples"):
         if found.value != str(statements):
             yield f"void:triples is {found.value}, but the messages have {statements}"
@@ -129,11 +129,11 @@ def wrong_counts(facts: Facts, dataset: Term, of: LogStatistics) -> Iterator[str
         ("void:distinctObjects", "objects"),
     ):
         number = facts.number(dataset, name)
-        if number is not None and not _is_estimate(number, of.distinct[series]):
-            yield f"{name} is {_shown(number)}, but the messages have {of.distinct[series].number}"
+        if number is not None and not _is_estimate(number, expected.distinct[series]):
+            yield f"{name} is {_shown(number)}, but the messages have {expected.distinct[series].number}"
     for partition, property, count, names in (
-        ("void:propertyPartition", "void:property", "void:triples", of.predicates),
-        ("void:classPartition", "void:class", "void:entities", of.types),
+        ("void:propertyPartition", "void:property", "void:triples", expected.predicates),
+        ("void:classPartition", "void:class", "void:entities", expected.types),
     ):
         for each in facts.objects(dataset, partition):
             term = facts.text(each, property) or ""
@@ -144,16 +144,16 @@ def wrong_counts(facts: Facts, dataset: Term, of: LogStatistics) -> Iterator[str
 
 
 def wrong_statistics(
-    facts: Facts, node: Term, of: LogStatistics, size: str, *, has_density: bool
-) -> Iterator[_Wrong]:
-    """Yield what is wrong in a set of statistics.
+    facts: Facts, node: Term, expected: LogStatistics, size: str, *, has_density: bool
+) -> Iterator[_Problem]:
+    """Yield the errors in a statistics set.
 
     Args:
         facts: The metadata.
-        node: The set.
-        of: The statistics of the messages.
+        node: The statistics set.
+        expected: The statistics of the messages.
         size: Size of the distributions.
-        has_density: Whether the byte density of the messages is that of the flat file.
+        has_density: Whether the byte density of the messages must equal that of the flat file.
 
     Yields:
         The rule, the severity or `None`, and a sentence.
@@ -169,8 +169,8 @@ def wrong_statistics(
         some = nodes.get(iri(f"rb:{local}"), [])
         if len(some) != 1:
             count = "no" if not some else f"{len(some)} nodes of"
-            expected = ", expected one" if some else ""
-            yield "metadata", None, f"{name} have {count} rb:{local}{expected}"
+            hint = ", expected one" if some else ""
+            yield "metadata", None, f"{name} have {count} rb:{local}{hint}"
             continue
         found = some[0]
         if series == "byte_density" and not has_density:
@@ -178,20 +178,22 @@ def wrong_statistics(
         severity: Literal["error", "warning"] | None = (
             "warning" if series == "byte_density" else None
         )
-        for text in _wrong_series(facts, found, of.series[series], of.distinct.get(series), series):
+        for text in _series_errors(
+            facts, found, expected.series[series], expected.distinct.get(series), series
+        ):
             yield "statistics", severity, f"rb:{local} of {name}: {text}"
 
 
-def _wrong_series(
-    facts: Facts, node: Term, of: Series, distinct: Distinct | None, series: str
+def _series_errors(
+    facts: Facts, node: Term, expected: Series, distinct: Distinct | None, series: str
 ) -> Iterator[str]:
     exact = series != "byte_density"
     for name, value in (
-        ("rb:minimum", of.minimum),
-        ("rb:maximum", of.maximum),
-        ("rb:mean", of.mean),
-        ("rb:standardDeviation", of.standard_deviation),
-        ("rb:sum", of.sum if exact else None),
+        ("rb:minimum", expected.minimum),
+        ("rb:maximum", expected.maximum),
+        ("rb:mean", expected.mean),
+        ("rb:standardDeviation", expected.standard_deviation),
+        ("rb:sum", expected.sum if exact else None),
     ):
         found = facts.number(node, name)
         if value is None:
@@ -200,7 +202,7 @@ def _wrong_series(
             continue
         if found is None:
             yield f"{name} is missing, expected {_shown(value)}"
-        elif not _close(found, value, _scale(name, of)):
+        elif not _close(found, value, _scale(name, expected)):
             yield f"{name} is {_shown(found)}, but the messages have {_shown(value)}"
     if distinct is None or series in NOT_UNIQUE:
         return
@@ -229,16 +231,18 @@ def _wrong_series(
         )
 
 
-def _is_estimate(found: float, of: Distinct) -> bool:
+def _is_estimate(found: float, expected: Distinct) -> bool:
     """Whether a number is within the error of an estimate of distinct terms."""
-    # The bounds of our number are two standard deviations away; four are allowed.
-    return abs(found - of.number) <= 4 * _SIGMA * of.number + (of.upper - of.lower)
+    # The bounds of our number are two standard deviations away; four are accepted.
+    return abs(found - expected.number) <= 4 * _SIGMA * expected.number + (
+        expected.upper - expected.lower
+    )
 
 
-def _scale(name: str, of: Series) -> float:
-    """Return the size of the numbers that rounding errors are relative to."""
+def _scale(name: str, series: Series) -> float:
+    """Return the magnitude to which rounding errors are relative."""
     if name == "rb:standardDeviation":  # a difference of squares
-        return max(abs(of.maximum or 0), abs(of.mean or 0))
+        return max(abs(series.maximum or 0), abs(series.mean or 0))
     return 0.0
 
 

@@ -1,7 +1,7 @@
 """The content of a package: the messages on which most of its full files agree.
 
-In: batches of the full files, which are read side by side. Out: samples, statistics of each size, and
-messages that do not conform to the declared stream type.
+In: batches of the full files, which are read in parallel. Out: samples, statistics of each size,
+and messages that do not conform to the declared stream type.
 Cost: a sort of each message, and the counts of the statistics.
 Law: if one of three files has a wrong, missing or extra message, the content is that of the others.
 """
@@ -54,7 +54,7 @@ class Content:
     Attributes:
         messages: Number of messages so far.
         records: Number of distinct quads, summed over messages.
-        samples: Messages whose samples are in the package, by their index.
+        samples: Messages that are samples of the package, by index.
         statistics: Statistics by size.
     """
 
@@ -64,7 +64,7 @@ class Content:
         Args:
             rules: The rules of the stream type.
             sizes: Numbers of messages of the partial distributions, by size.
-            plain: Whether flat files have no message boundaries.
+            plain: Whether the flat files have no message boundaries.
         """
         self.messages = self.records = 0
         self.samples: dict[int, MessageBatch] = {}
@@ -119,8 +119,8 @@ def replacements(found: list[dict[int, MessageDifference]]) -> dict[int, Replace
     """Return the messages on which two files agree, but which differ in the file that is read.
 
     Args:
-        found: For each other full file, how it differs from the messages that were read, by position
-            in the batch.
+        found: For each other full file, its differences from the messages that were read, by
+            position in the batch.
     """
     agreed: dict[int, Replacement] = {}
     for (one, ours), (other, theirs) in combinations(enumerate(found), 2):

@@ -1,7 +1,8 @@
-"""The messages of a package's files, read side by side.
+"""The messages of a package's files, which are read in parallel.
 
-In: a file of a package. Out: batches, and the first difference to the messages of another file.
-Cost: one batch of each file. Law: each file is read once, and a broken file does not affect others.
+In: a file of a package. Out: batches, and differences from the messages of another file.
+Cost: one batch of each file. Law: each file is read once, and an invalid file does not affect
+others.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class MessageDifference(NamedTuple):
 
     Attributes:
         message: Its index.
-        undecided: Whether the comparison took too long, so that it may be the same.
+        undecided: Whether the comparison took too many steps, so that the messages may be the same.
         found: The message of this file.
     """
 
@@ -51,7 +52,7 @@ class FileReader:
         ended: Whether all messages were returned, or the file is broken.
         error: The error that ended the file, if it is broken.
         header: The header of the log.
-        named: Number of files read in an archive.
+        named: Number of archive members read so far.
         bytes_in: Bytes of the file read so far.
     """
 
@@ -77,7 +78,7 @@ class FileReader:
         self._items = iter(self._driver)
         self._batch: MessageBatch | None = None
         self._at = 0  # the next message of the batch
-        # Only pairs without blank nodes of many symmetries need steps beyond the first ones.
+        # Only pairs with highly symmetric blank nodes need steps that count.
         self._comparer = Comparer("sets", max_steps=MAX_STEPS, max_total_steps=_MAX_TOTAL_STEPS)
 
     _PARTS: Any = "never"
@@ -102,7 +103,7 @@ class FileReader:
             pass
 
     def compare(self, other: MessageBatch) -> Iterator[MessageDifference]:
-        """Yield the differences to the next messages of another file. Ends with this file."""
+        """Yield differences from the next messages of another file, up to the end of this one."""
         at = 0
         while at < len(other) and self._fill():
             batch = self._batch
@@ -118,7 +119,7 @@ class FileReader:
                 at += 1
 
     def taken_names(self) -> list[str]:
-        """Return and clear the names of logs in an archive, one for each message."""
+        """Return and clear the names of the archive members, one for each message."""
         names, self._names = self._names, []
         return names
 
@@ -156,7 +157,7 @@ class FileReader:
 class PlainFileReader(FileReader):
     """The statements of a flat file without message boundaries.
 
-    Each message of the other file has as many of them as it has different quads.
+    Each message of the other file corresponds to as many of them as it has different quads.
     """
 
     _PARTS = "always"
@@ -175,7 +176,7 @@ class PlainFileReader(FileReader):
         self.ended = True
 
     def compare(self, other: MessageBatch) -> Iterator[MessageDifference]:
-        """Yield the differences to the next messages of another file. Ends with this file."""
+        """Yield differences from the next messages of another file, up to the end of this one."""
         taken: list[list[Quad]] = []
         for number in range(len(other)):
             count = len(set(other.quads(number)))
@@ -207,7 +208,7 @@ class PlainFileReader(FileReader):
 
 
 def same_message(one: MessageBatch, other: MessageBatch) -> bool | None:
-    """Whether two batches of one message each have the same message; `None` if that is undecided."""
+    """Whether two batches contain the same single message; `None` if that is undecided."""
     comparer = Comparer("sets", max_steps=MAX_STEPS, max_total_steps=_MAX_TOTAL_STEPS)
     same, _, difference = comparer.run(one, 0, other, 0, 1)
     return None if difference & _UNDECIDED else same == 1
@@ -216,8 +217,8 @@ def same_message(one: MessageBatch, other: MessageBatch) -> bool | None:
 def announcement(path: Path) -> str | None:
     """Return the version label at the start of a compressed flat file, or `None` without one.
 
-    Returns an empty label for a file that is empty or cannot be read, so that reading it gives the
-    error.
+    Returns an empty label for a file that is empty or cannot be read, so that reading the file
+    reports the error.
     """
     try:
         with path.open("rb") as file:

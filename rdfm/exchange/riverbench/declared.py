@@ -1,6 +1,7 @@
-"""Properties that a dataset declares because its messages do not show them, such as its stream type.
+"""Properties that a dataset declares because they cannot be inferred, such as its stream type.
 
-In: options, and the metadata file of a dataset's source. Out: `Declared`, with the rules for messages.
+In: options, and the metadata file of a dataset's source. Out: `Declared`, with the rules for
+messages.
 """
 
 from __future__ import annotations
@@ -76,18 +77,18 @@ def declare(
     rdf12: bool,
     generalized: bool,
 ) -> Declared:
-    """Return the declared properties of a dataset that is packaged.
+    """Return the declared properties of a dataset to package.
 
     Args:
         stream_type: Name of the stream type.
         metadata: The metadata file of the source.
         time_property: IRI of the time property.
-        rdf12: Whether there may be terms of RDF 1.2.
+        rdf12: Whether there may be RDF 1.2 terms.
         generalized: Whether there may be generalized RDF.
 
     Raises:
-        OptionError: The stream type is not given, or the options and the file contradict each other.
-        RdfmError, OSError: The file cannot be read.
+        OptionError: The stream type is not given, or an option contradicts the file. RdfmError,
+        OSError: The file cannot be read.
     """
     facts = None if metadata is None else Facts(metadata)
     found = None if facts is None else declared_in(facts, dataset_in(facts))
@@ -182,7 +183,7 @@ def stream_type_of(facts: Facts, node: Term) -> tuple[StreamType | None, str | N
     """Return the stream types of a dataset or distribution.
 
     Returns:
-        The grouped type, the local name of the flat type, and what is wrong with them.
+        The grouped type, the local name of the flat type, and a description of the error, if any.
     """
     by_local = {each.grouped: each for each in STREAM_TYPES.values()}
     flats = {each.flat for each in STREAM_TYPES.values()}

@@ -1,8 +1,9 @@
-"""The distributions of a package: the same messages as flat file, as tar archive and as Jelly.
+"""The distributions of a package: the same messages as a flat file, a tar archive and a Jelly file.
 
-In: batches of messages. Out: a file with all messages for each kind, and files with the first ones.
+In: batches of messages. Out: for each kind, a file with all messages, and files with the first
+ones.
 Cost: each message is encoded and compressed once for each kind. A file with the first messages is a
-copy of what is compressed so far, with an end.
+completed copy of the file so far.
 Law: a file with the first messages has the same bytes as if the log ended there.
 """
 
@@ -40,14 +41,14 @@ __all__ = [
     "StreamWriter",
 ]
 
-# Numbers of messages up to which the folders of a tar archive have the same depth.
+# Message counts up to which the folders of a tar archive have the same depth.
 _SAME_DEPTH = (1000, 1_000_000, 1_000_000_000)
-# Batches are cut at these numbers of messages.
+# Batches are cut at these message counts.
 BOUNDARIES = sorted({*SIZES.values(), *_SAME_DEPTH})
 _OLD = "stream.old"
 _PIECE_BYTES = 1 << 20
-# Levels of gzip. Level 5 takes 30 % less time than 6. Archives and Jelly are then 1 % to 3 % larger,
-# but flat files 27 %.
+# Levels of gzip. Level 5 takes 30 % less time than 6. Archives and Jelly are then 1 % to 3 %
+# larger, but flat files 27 %.
 _LEVELS = {"flat": 6, "stream": 5, "jelly": 5}
 
 
@@ -68,7 +69,7 @@ class SavedFile(NamedTuple):
 
 
 class GrowingFile:
-    """A gzip file. Each of its states so far can be saved as a complete file."""
+    """A gzip file whose current content can be saved as a complete file at any time."""
 
     def __init__(self, folder: FolderOutput, name: str, level: int) -> None:
         self._folder = folder
@@ -83,14 +84,14 @@ class GrowingFile:
         self._put(self._compressor.compress(data))
 
     def save(self, name: str, tail: bytes) -> SavedFile:
-        """Copy the file to a complete file.
+        """Save the content so far as a complete file.
 
         Args:
             name: Name of the copy.
-            tail: Its last bytes, which do not belong to this file.
+            tail: The last bytes of the copy, which are not added to this file.
         """
         self._folder.copy(self._name, name)
-        # Shares everything compressed so far.
+        # Continues after the data that is compressed so far.
         compressor = self._compressor.copy()
         data = compressor.compress(tail) + compressor.flush()
         self._folder.write([Part(name, data, True, again=True)])
@@ -123,7 +124,7 @@ class DistributionWriter(Protocol):
     kind: str
 
     def write(self, batch: MessageBatch, source: str) -> None:
-        """Write messages, which do not cross one of `BOUNDARIES`."""
+        """Write messages. A batch must not cross one of `BOUNDARIES`."""
 
     def save(self, size: str) -> SavedFile:
         """Save the messages so far as a distribution of a size."""
@@ -141,7 +142,7 @@ class FlatWriter:
     kind = "flat"
 
     def __init__(self, folder: FolderOutput, declared: Declared, *, plain: bool) -> None:
-        """Initialize with the folder, and whether message boundaries are left out."""
+        """Initialize with the folder and the declarations; `plain` omits message boundaries."""
         self._triples = declared.stream_type.has_triples
         label = "1.2-messages" if declared.rdf12 else "1.1-messages"
         options = {"flat": True} if plain else {"dialect": "directive", "version_label": label}
@@ -217,7 +218,7 @@ class StreamWriter:
     """Writes the stream distributions, tar archives with a file for each message; and the samples.
 
     The depth of folders depends on the number of messages. When there are more than the current
-    depth allows, the archive so far is written again with deeper folders.
+    depth allows, the archive so far is rewritten with deeper folders.
     """
 
     kind = "stream"
@@ -236,7 +237,7 @@ class StreamWriter:
         self._written = 0  # bytes of the archive
 
     def write(self, batch: MessageBatch, source: str) -> None:
-        """Write messages, which do not cross one of `BOUNDARIES`."""
+        """Write messages. A batch must not cross one of `BOUNDARIES`."""
         if self._messages in _SAME_DEPTH:
             self._deepen()
         entries: list[bytes] = []
@@ -275,7 +276,7 @@ class StreamWriter:
         self._written += len(data)
 
     def _deepen(self) -> None:
-        """Write the archive again with deeper folders."""
+        """Rewrite the archive with deeper folders."""
         self._depth = levels(self._messages + 1)
         self._file.finish(archive.end(self._written))
         old = self._folder.staged(_OLD)

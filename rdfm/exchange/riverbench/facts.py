@@ -30,7 +30,7 @@ class Facts:
         """Read a file of one message.
 
         Raises:
-            RdfmError, OSError: As `open_log`.
+            RdfmError, OSError: As in `open_log`.
         """
         self.source = os.fspath(file)
         self._objects: dict[tuple[Term, Term], dict[Term, None]] = {}
@@ -77,7 +77,7 @@ class Facts:
         return [subject for subject, found in self._predicates.items() if wanted in found]
 
     def value(self, subject: Term, predicate: str) -> Term | None:
-        """Return the only object of a subject and a predicate, or `None` if there is not exactly one."""
+        """Return the only object of a subject and predicate; `None` if there is not exactly one."""
         found = self.objects(subject, predicate)
         return found[0] if len(found) == 1 else None
 

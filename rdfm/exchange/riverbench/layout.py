@@ -1,6 +1,6 @@
 """The layout of the files in a package: stream options, announcements and times in archives.
 
-In: the header of a file, or its bytes. Out: what is wrong, one sentence each.
+In: the header of a file, or its bytes. Out: errors and warnings, one sentence each.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["wrong_announcement", "wrong_options", "wrong_time"]
 
 _LABELS = ("1.1", "1.1-messages", "1.2-messages")
 _BLOCK = 512
-_Wrong = tuple[Literal["error", "warning"], str]
+_Problem = tuple[Literal["error", "warning"], str]
 
 
 def wrong_options(
@@ -24,8 +24,8 @@ def wrong_options(
     declared: Declared | None,
     *,
     triple_terms: bool,
-) -> Iterator[_Wrong]:
-    """Yield what is wrong in the stream options of a Jelly file.
+) -> Iterator[_Problem]:
+    """Yield the errors and warnings about the stream options of a Jelly file.
 
     Args:
         options: The options.
@@ -62,13 +62,13 @@ def wrong_options(
             )
 
 
-def wrong_announcement(label: str | None, *, rdf12: bool, is_declared: bool) -> Iterator[_Wrong]:
-    """Yield what is wrong in the announcement of a flat file.
+def wrong_announcement(label: str | None, *, rdf12: bool, is_declared: bool) -> Iterator[_Problem]:
+    """Yield the errors and warnings about the announcement of a flat file.
 
     Args:
         label: The label; `None` without an announcement, empty if the file cannot be read.
         rdf12: Whether the messages contain triple terms or base directions.
-        is_declared: Whether they may, according to the metadata or to Jelly files.
+        is_declared: Whether the metadata or the Jelly files allow them.
     """
     if not label:
         return
@@ -92,9 +92,9 @@ def wrong_announcement(label: str | None, *, rdf12: bool, is_declared: bool) -> 
 
 
 def wrong_time(pieces: Iterable[bytes]) -> str | None:
-    """Return what is wrong with the first file of an archive whose modification time is not 0.
+    """Return a warning about the first file of an archive whose modification time is not 0.
 
-    Broken archives are not reported, since reading their messages does that.
+    Invalid archives are not reported here, because reading their messages reports them.
 
     Args:
         pieces: The uncompressed archive.
@@ -111,7 +111,7 @@ def wrong_time(pieces: Iterable[bytes]) -> str | None:
             name = bytes(data[at : at + 100]).rstrip(b"\0")
             size = _octal(data[at + 124 : at + 136])
             time = _octal(data[at + 136 : at + 148])
-            if not name or size is None:  # the end, or no archive
+            if not name or size is None:  # the end, or not an archive
                 return None
             if time != 0 and data[at + 156] in b"0\0":
                 shown = "not a number" if time is None else time

@@ -25,7 +25,7 @@ class Distribution:
 
     Attributes:
         kind: "flat", "stream" or "jelly".
-        size: "10K", "100K" and so on, or "full".
+        size: "10K", "100K", … or "full".
         messages: Number of messages.
         file: Name of the file.
         bytes: Size of the file.
@@ -112,12 +112,12 @@ def package_metadata(
     return "\n".join(lines) + "\n"
 
 
-def uncounted(of: LogStatistics) -> list[str]:
-    """Return a sentence for each kind of names of which only the first ones are counted."""
+def uncounted(statistics: LogStatistics) -> list[str]:
+    """Return a sentence for each kind of name of which only the first ones are listed."""
     return [
         f"the metadata lists the first {names.number:,} {kind}; {names.others:,} more statements have "
         f"other {kind}"
-        for kind, names in (("predicates", of.predicates), ("classes", of.types))
+        for kind, names in (("predicates", statistics.predicates), ("classes", statistics.types))
         if names.others
     ]
 

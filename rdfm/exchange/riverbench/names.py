@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 METADATA_FILE = "package_metadata.ttl"
-# The dataset in the metadata of a package; a release has another IRI.
+# IRI of the dataset in the metadata of a package; a release has another IRI.
 DATASET = "https://w3id.org/riverbench/temp#dataset"
 PREFIXES = {
     "rb": "https://w3id.org/riverbench/schema/metadata#",
@@ -41,7 +41,7 @@ PREFIXES = {
     "void": "http://rdfs.org/ns/void#",
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
-# Numbers of messages of partial distributions.
+# Message counts of partial distributions.
 SIZES = {
     "10K": 10_000,
     "100K": 100_000,
@@ -62,7 +62,7 @@ class StreamType(NamedTuple):
     """A grouped stream type of RDF-STaX.
 
     Attributes:
-        name: Its name as an option, which is also that of Jelly's logical type.
+        name: Its name as an option value, which is also the name of Jelly's logical type.
         grouped: Its local name in the ontology.
         flat: The local name of the stream type of its statements.
         graphs: The named graphs of a message: "none", "one" or "any".
@@ -151,7 +151,7 @@ def title(kind: str, size: str) -> str:
 
 
 def weight(kind: str, size: str, messages: int) -> int:
-    """Return the place of a distribution in the documentation: the full one first, then the largest."""
+    """Return the position of a distribution in the documentation: full first, then by size."""
     smaller = 0 if size == FULL else len(str(messages)) - len(str(SIZES[size])) + 1
     return KINDS.index(kind) + 3 * smaller
 

@@ -44,7 +44,7 @@ PACKAGE: dict[str, OptionSpec] = {
         OptionSpec(
             "time_property",
             "iri",
-            "Property with the time of a named graph, once in the default graph.",
+            "Property in the default graph that gives the time of the named graph.",
             group=_DATASET,
         ),
         OptionSpec(
@@ -76,7 +76,8 @@ CHECK: dict[str, OptionSpec] = {
     for option in declare(
         replace(
             PACKAGE["metadata"],
-            help="Metadata of the dataset's source (metadata.ttl), which may declare further rules for messages.",
+            help="Metadata of the dataset's source (metadata.ttl), which may declare further rules "
+            "for messages.",
         ),
         *(option for option in CHECKING if option.name in ("strict", "max_errors")),
     )

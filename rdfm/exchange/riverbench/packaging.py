@@ -1,8 +1,9 @@
-"""Packages of RiverBench: `package` writes all distributions of a dataset.
+"""RiverBench packages: `package` writes all distributions of a dataset.
 
-In: a log, and the declarations that its messages do not show. Out: a folder.
+In: a log, and properties that cannot be inferred from its messages. Out: a folder.
 Cost: the log is read once, and each message is encoded and compressed three times: flat, in a tar
-archive and as Jelly. Memory for a batch and the statistics, regardless of the log.
+archive and as Jelly. Memory is needed for a batch and the statistics, regardless of the size of the
+log.
 Law: the same log and options give the same bytes. The folder appears under its name when it is
 complete.
 """
@@ -57,10 +58,10 @@ _REMEDIES = {
     "subject": Remedy("stage", "stream_type", "graphs", "accepts messages with any nodes"),
     "rdf12": Remedy("stage", "rdf12", "true", "declares it"),
 }
-# Remedies of codecs that do not help here: Turtle and TriG cannot represent generalized RDF, and the
-# formats of the files are fixed.
+# Remedies of codecs that do not apply here: Turtle and TriG cannot represent generalized RDF, and
+# the formats of the files are fixed.
 _USELESS = ("generalized", "to_format")
-# The number of a message, in the name of a file in an archive.
+# The name of a file in an archive that is named after the number of its message.
 _NUMBERED = re.compile(r"(.*)!(?:.*/)?([0-9]+)\.[^/!]+")
 
 
@@ -70,7 +71,7 @@ class Package:
 
     Attributes:
         messages: Number of messages.
-        statements: Number of quads, without repeated quads of a message.
+        statements: Number of quads; repeated quads in a message count once.
         distributions: The files with messages.
         statistics: The statistics of all messages, with the fields of `rdfm.Statistics`.
         bytes_in: Bytes read of the log (compressed).
@@ -113,19 +114,19 @@ def package(
 
     The folder has flat files (N-Triples or N-Quads), tar archives with a Turtle or TriG file for
     each message, and Jelly files, each with the first 10,000, 100,000 … messages and with all of
-    them; samples; and `package_metadata.ttl`. Quads of a message are sorted, and repeated ones left
-    out.
+    them; samples; and `package_metadata.ttl`. The quads of each message are sorted, and repeated
+    ones are left out.
 
     Args:
-        log: A log, as `open_log` takes it. Each message is a stream element.
+        log: A log that `open_log` accepts. Each message is a stream element.
         output: The folder, which appears when it is complete.
         stream_type: Stream type of RDF-STaX: "graphs", "subject-graphs", "datasets", "named-graphs"
             or "timestamped-named-graphs". Required without `metadata`. Each message is checked.
         metadata: Metadata file of the dataset's source. It declares the stream type, and may
             declare a time property, subject shapes, the number of messages, and the use of RDF-star
             and generalized RDF.
-        time_property: IRI of the property with the time of a named graph. It must occur once in the
-            default graph.
+        time_property: IRI of the property that gives the time of a named graph. It must occur
+            exactly once in the default graph.
         rdf12: Accept triple terms and literals with a base direction, and announce flat files as
             `1.2-messages`.
         iri: IRI of the dataset in the metadata.
@@ -144,7 +145,7 @@ def package(
 
     Raises:
         DecodeError: The log is broken or has no messages, or the metadata file is invalid.
-        EncodeError: A message does not have the declared stream type, or cannot be written.
+        EncodeError: A message does not conform to the declared stream type, or cannot be written.
         OptionError: The stream type is not given, an option does not apply, or the folder is not
             empty.
         OSError: A file cannot be read or written.
@@ -182,8 +183,8 @@ def package(
     )
     driver = Driver([log], reading)
     path = os.fspath(output)
-    is_marked = path.endswith(("/", os.sep))
-    folder = Shape(path if is_marked else f"{path}/", overwrite=overwrite).output()
+    has_slash = path.endswith(("/", os.sep))
+    folder = Shape(path if has_slash else f"{path}/", overwrite=overwrite).output()
     assert isinstance(folder, FolderOutput)
     try:
         packaging = _Packaging(folder, declared, plain=plain_flat, report=report)
@@ -238,7 +239,7 @@ class _Packaging:
         ]
         self._collector = LogCollector(plain=plain)
         self._statistics: dict[str, LogStatistics] = {}
-        self._archive, self._number = "", -1  # of the last file of an archive
+        self._archive, self._number = "", -1  # of the last archive file
         self._unordered: str | None = None
         self._distributions: dict[str, list[Distribution]] = {}
 
@@ -246,12 +247,12 @@ class _Packaging:
         """Write the messages of a log to the full distributions, and save the partial ones.
 
         Raises:
-            RdfmError, OSError: As `package`.
+            RdfmError, OSError: As in `package`.
         """
         policy = SkipBroken(skip=False)
         items = ahead(driver)
         last = None
-        # Compression is most of the work, and runs outside of Python's lock.
+        # Most of the time is spent in compression, which releases the GIL.
         with ThreadPoolExecutor(len(self._writers), "rdfm-package") as pool:
             try:
                 for item in items:
@@ -278,7 +279,8 @@ class _Packaging:
             iri: IRI of the dataset.
 
         Raises:
-            DecodeError: The log is empty, or its number of messages is not the declared one.
+            DecodeError: The log is empty, or its number of messages differs from the declared
+                number.
         """
         if not self.messages:
             raise DecodeError("contains no messages, but a dataset has at least one", source=name)
@@ -318,8 +320,8 @@ class _Packaging:
         archive, number = found[1], int(found[2])
         if archive == self._archive and number <= self._number and self._unordered is None:
             self._unordered = (
-                f"{name} follows file {self._number}: messages are in the order of the archive, not "
-                "of the numbers of its files"
+                f"{name} follows file {self._number}: messages are in archive order, not in the "
+                "order of the file numbers"
             )
         self._archive, self._number = archive, number
 
@@ -327,7 +329,7 @@ class _Packaging:
         """Write the messages of a batch.
 
         Raises:
-            EncodeError: A message does not have the stream type, or cannot be written.
+            EncodeError: A message does not conform to the stream type, or cannot be written.
             OptionError: The log is of another kind.
         """
         if not isinstance(read.batch, MessageBatch):
@@ -377,11 +379,11 @@ class _Packaging:
 
 
 def _violation(source: str, declared: Declared, message: int, rule: str, text: str) -> EncodeError:
-    """Return the error for a message that is not of the declared stream type."""
+    """Return the error for a message that does not conform to the declared stream type."""
     if rule in ("graphs", "time", "subject"):
         text += f", since the stream type is {declared.stream_type.name}"
     remedy = _REMEDIES.get(rule)
-    # The stream type of a metadata file cannot be replaced, nor does another one change its shapes.
+    # No option replaces the stream type or the shapes of a metadata file.
     is_given = declared.source is None or rule == "rdf12"
     return EncodeError(
         f"the message {text}",

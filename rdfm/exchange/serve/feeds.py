@@ -1,12 +1,12 @@
-"""Feeds: the messages of a topic as frames, encoded once for all subscribers at the same position.
+"""Feeds: the messages of a topic as frames, encoded once for all subscribers at a position.
 
 In: the log of a topic, the options of an encoder, and the positions of subscribers, as numbers of
 messages. Out: frames, one per message.
 Cost: for each feed a decoder, an encoder, and at most `RING_BYTES` of frames (or one piece, if that
 is larger). There is at most one feed per subscriber.
 Law: a subscriber receives each message once and in order. A frame at which a subscriber can start
-is a restart frame. A slow subscriber delays others by at most `PATIENCE_SECONDS` in total. Then it
-continues with a separate feed.
+is a restart frame. A subscriber that falls out of the ring delays the others of its feed by at most
+`PATIENCE_SECONDS` in total; then it continues with a separate feed.
 """
 
 from __future__ import annotations
@@ -69,15 +69,15 @@ class TopicLog:
         return await asyncio.to_thread(count_messages, self.path, log)
 
     def wake(self) -> None:
-        """Let subscribers look for new messages now."""
+        """Let subscribers check for new messages now."""
         self._grown.set()
         self._grown = asyncio.Event()
 
     async def growth(self, ready: Callable[[], bool]) -> None:
-        """Wait until there is something to send.
+        """Wait until there is data to send.
 
         Args:
-            ready: Whether there is something to send; called when the log or a feed may have grown.
+            ready: Whether there is data to send; called when the log or a feed may have grown.
         """
         while True:
             grown = self._grown
@@ -105,7 +105,7 @@ class TopicLog:
             await asyncio.sleep(POLL_SECONDS)
 
     def join(self, response: Response, log: LogOptions, position: int) -> Member:
-        """Return a member at a position: of a feed that accepts it, otherwise of a new feed."""
+        """Return a member at a position, in a feed that accepts the position or in a new feed."""
         for feed in self.feeds:
             if feed.key == response.key and feed.accepts(position):
                 return feed.join(position)
@@ -128,7 +128,7 @@ class Member:
         self.position = position
 
     async def frames(self) -> list[bytes] | None:
-        """Return the next frames; an empty list at the end, and None if they are no longer in the ring.
+        """Return the next frames: an empty list at the end, None if the ring no longer has them.
 
         Raises:
             DecodeError, EncodeError: After the frames before the error.
@@ -169,7 +169,7 @@ class Member:
 
 
 class Feed:
-    """Frames of a topic, starting at a position. The members read them from a ring.
+    """Frames of a topic, starting at a position. Its members read them from a ring buffer.
 
     Attributes:
         key: The options of the encoder.
@@ -244,11 +244,11 @@ class Feed:
         return frames
 
     async def extend(self) -> None:
-        """Encode more frames, or wait until those for another member are encoded."""
+        """Encode more frames, or wait for the encoding that another member has started."""
         if not self._is_extending:
             self._extension = asyncio.create_task(self._extend())
         assert self._extension is not None
-        # The frames are for all members, even if this one leaves.
+        # Shielded, because the frames are for all members, even if this one leaves.
         await asyncio.shield(self._extension)
 
     @property
@@ -280,7 +280,7 @@ class Feed:
                     await self.moved.wait()
         self._patience -= time.monotonic() - start
         if self._slowest() < end:
-            self._patience = PATIENCE_SECONDS  # for members that are slow later
+            self._patience = PATIENCE_SECONDS  # for members that become slow later
         for _ in range(count):
             self._restarts.discard(self.first)
             self._ring_bytes -= len(self._ring.popleft())

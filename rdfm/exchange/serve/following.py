@@ -1,12 +1,12 @@
-"""Reading of a log while it grows: its stored frames, or its messages.
+"""Reads a log while it grows: its stored frames, or its messages.
 
 In: the path of a log, and a position. Out: frames or batches, up to the committed length; an empty
-result at the end, after which reading continues when the log has grown.
+result at the end. Reading continues when the log has grown.
 Cost: a piece of 256 KiB and a decoder. A log that is not Jelly, or is compressed, is opened again
 each time that it has grown, and read from the start unless its format allows reading from the
 middle.
-Law: bytes that were not committed are never read. A log that was replaced or shortened is an error,
-since its messages can no longer be numbered.
+Law: uncommitted bytes are never read. A log that was replaced or truncated is an error, because its
+messages can no longer be numbered.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ __all__ = [
 
 PIECE_BYTES = 256 << 10
 _HEAD_BYTES = 8 << 20
-# Options of an encoded stream if the log is not a Jelly log.
+# Stream options for a log that is not a Jelly log.
 _PRESET = StreamOptions(name_table=4000, prefix_table=150, datatype_table=32, version=2)
 _TRIPLES, _QUADS = 1, 2
 
 
 class ReplacedError(Exception):
-    """The log is not the file that was read so far, or is shorter."""
+    """The log was replaced by another file, or truncated."""
 
 
 class LogFile:
@@ -77,14 +77,14 @@ class LogFile:
 
     @property
     def inode(self) -> int:
-        """The number of the file in its file system."""
+        """The inode number of the file."""
         return os.fstat(self._file).st_ino
 
     def size(self) -> int:
         """Return the committed length.
 
         Raises:
-            ReplacedError: If the name belongs to another file, or the log is shorter than before.
+            ReplacedError: If the path refers to another file, or the log is shorter than before.
         """
         found = self._size()
         try:
@@ -101,14 +101,14 @@ class LogFile:
             if (length := committed_length(path, self._file)) is not None:
                 return length
             size = os.fstat(self._file).st_size
-            # A writer may have created its journal and written in between.
+            # In the meantime, a writer may have created its journal and appended data.
             if (length := committed_length(path, self._file)) is not None:
                 return length
             if size == os.fstat(self._file).st_size:
                 return size
 
     def read(self) -> bytes:
-        """Return the next piece; empty at the end.
+        """Return the next piece; empty bytes at the end.
 
         Raises:
             ReplacedError: As in `size`.
@@ -135,7 +135,7 @@ class LogFile:
 
 
 class StoredFrames:
-    """The frames of a Jelly log as they are stored, from a restart frame on."""
+    """The frames of a Jelly log as they are stored, from the first one on."""
 
     def __init__(self, path: Path, options: StreamOptions) -> None:
         """Open a log whose first frame has these options.
@@ -148,7 +148,7 @@ class StoredFrames:
         self._rest = b""
 
     def read(self) -> list[bytes]:
-        """Return the next frames; empty at the end.
+        """Return the next frames; an empty list at the end.
 
         Raises:
             DecodeError: If the log is broken, or its options change.
@@ -269,11 +269,11 @@ class _JellyMessages:
 
 
 class _ReadMessages:
-    """The messages of a log in any other form. It is opened again when it has grown."""
+    """The messages of any other log, which is opened again when it has grown."""
 
     def __init__(self, path: Path, first: int) -> None:
         """Open a log at a message."""
-        self._file = LogFile(path)  # its identity and length
+        self._file = LogFile(path)  # to check its identity and length
         self._next_message = first
         self._log: LogReader | None = None
         self._batches: Iterator[MessageBatch] = iter(())
@@ -287,7 +287,7 @@ class _ReadMessages:
                     return None
                 self.reached = size
                 selected = f"{self._next_message}:" if self._next_message else None
-                # The last message of a log in text is complete when it has been committed.
+                # In a text log, the last message is complete when it has been committed.
                 self._log = open_log(str(self._file.path), messages=selected)
                 self._batches = self._log.batches()
             batch = next(self._batches, None)
@@ -298,7 +298,7 @@ class _ReadMessages:
             self._log = None
 
     def check_end(self) -> None:
-        """Do nothing, since the end was already read."""
+        """Do nothing, because reading the end has already checked it."""
 
     def size(self) -> int:
         return self._file.size()
@@ -311,7 +311,7 @@ class _ReadMessages:
 
 
 def _chain(file: LogFile, size: int) -> LengthChain:
-    """Follow the lengths of the frames of a log up to a size."""
+    """Follow the frame lengths of a log up to an offset."""
     chain = LengthChain()
     while chain.next < size and not chain.broken:
         piece = file.read_at(chain.next, min(PIECE_BYTES, size - chain.next))
@@ -359,7 +359,7 @@ def describe(path: Path) -> LogOptions:
                 return LogOptions(found, stored=True)
     finally:
         file.close()
-    if not head:  # an empty log, in which a writer may begin with any options
+    if not head:  # an empty log, whose writer may use any options
         return LogOptions(preset, stored=False)
     with open_log(str(path), "jelly") as log:
         header = log.header.get("options")
@@ -381,7 +381,7 @@ def _first_options(head: bytes) -> StreamOptions | None:
 
 
 def _of_header(header: dict[str, Any], preset: StreamOptions) -> StreamOptions:
-    """Return the options that a decoder found, such as those of a compressed log."""
+    """Return the options in the header of a decoder, for example of a compressed log."""
     physical = {"triples": 1, "quads": 2, "graphs": 3}
     logical = {
         "unspecified": 0,
@@ -394,7 +394,7 @@ def _of_header(header: dict[str, Any], preset: StreamOptions) -> StreamOptions:
         "timestamped_named_graphs": 114,
     }
     kind = header.get("logical_type", 0)
-    # Flat logs are read as one message here.
+    # A flat log in this form is read as one message.
     number = logical.get(kind, 0) if isinstance(kind, str) else int(kind)
     return preset._replace(
         physical_type=physical.get(header.get("physical_type", ""), preset.physical_type),
@@ -406,7 +406,7 @@ def _of_header(header: dict[str, Any], preset: StreamOptions) -> StreamOptions:
 
 
 def count_messages(path: Path, log: LogOptions) -> int:
-    """Return the number of messages of a log: the number of the next one.
+    """Return the number of messages of a log, which is the index of the next one.
 
     Raises:
         DecodeError, OSError, ReplacedError: If the log is broken, or cannot be read.

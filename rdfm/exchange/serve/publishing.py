@@ -2,9 +2,10 @@
 
 In: frames of one client. Out: the same messages in the log, committed batch by batch.
 Cost: per publication a decoder and at most `QUEUE_BYTES` of frames (or one frame, if it is larger).
-Law: messages are appended completely, once, and in the order of their publication; those of several
-publications are not mixed within a message. A publication that is aborted keeps its complete
-messages. Nobody else appends to a log while the server has publications for it.
+Law: messages are appended completely, once, and in the order of their publication. Concurrent
+publications are interleaved only between complete messages. If a publication is aborted, its
+complete messages are kept. No other process can append to a log while the server has publications
+for it.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ _PHYSICAL = {1: "triples", 2: "quads", 3: "graphs"}
 
 
 class FrameQueue:
-    """Frames that were received and not yet decoded.
+    """Frames that were received but are not yet decoded.
 
     Attributes:
-        complete: Whether the client ended the stream properly.
+        complete: Whether the client ended the stream normally.
     """
 
     def __init__(self) -> None:
@@ -44,7 +45,7 @@ class FrameQueue:
         self._closed = False
 
     async def put(self, frame: bytes) -> None:
-        """Add a frame; wait while there are too many. After `close`, frames are discarded."""
+        """Add a frame; wait while the queue is full. After `close`, frames are discarded."""
         async with self._changed:
             while self._bytes >= QUEUE_BYTES and not self._closed:
                 await self._changed.wait()
@@ -54,7 +55,7 @@ class FrameQueue:
                 self._changed.notify_all()
 
     async def take(self) -> list[bytes]:
-        """Return all frames, at least one; an empty list at the end."""
+        """Wait for frames, and return all of them; an empty list at the end."""
         async with self._changed:
             while not self._frames and not self._closed:
                 await self._changed.wait()
@@ -93,7 +94,7 @@ class TopicWriter:
         self._writing = asyncio.Lock()
 
     async def open(self) -> None:
-        """Open the log, so that nobody else appends to it.
+        """Open the log, which locks it for other processes.
 
         Raises:
             RdfmError, OSError: If it cannot be appended to.
@@ -125,11 +126,11 @@ class TopicWriter:
                 log.write_batch(batch)
             except (EncodeError, OSError):
                 self._log = None
-                log.discard()  # back to the last commit
+                log.discard()  # returns to the last commit
                 raise
 
     async def close(self) -> None:
-        """Release the log."""
+        """Close and unlock the log."""
         async with self._writing:
             if self._log is not None:
                 log, self._log = self._log, None
@@ -155,7 +156,7 @@ class Publication:
         )
 
     async def append(self, frames: list[bytes], *, ended: bool = False) -> None:
-        """Append the messages that frames complete; with `ended` also a flat stream.
+        """Append the messages that the frames complete. If `ended`, also append a flat stream.
 
         Raises:
             DecodeError: If a frame is broken. The messages before it were appended.
@@ -183,7 +184,7 @@ class Publication:
 
 
 def _for_new_log(options: StreamOptions) -> dict[str, Any]:
-    """Return the options of a log that represents every message of a publication."""
+    """Return the options of a log that can represent every message of a publication."""
     logical = options.logical_type
     return {
         "stream_name": options.stream_name,

@@ -2,8 +2,8 @@
 
 In: the options that a client requests, and those of the log. Out: whether the stored frames satisfy
 them, and the options of an encoder whose frames do.
-Law: each option of the response is at most what was requested, by the table in the section "Stream
-options handling" of the specification.
+Law: no option of the response exceeds the requested one, according to the table in the section
+"Stream options handling" of the specification.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class LogOptions(NamedTuple):
     """The properties of a log that determine a response.
 
     Attributes:
-        options: Its stream options if it is a Jelly log, and otherwise those that fit its format.
+        options: Its stream options if it is a Jelly log, otherwise stream options that suit its
+            format.
         stored: Whether its frames can be sent as they are.
     """
 
@@ -40,7 +41,7 @@ class LogOptions(NamedTuple):
 
 
 class Response(NamedTuple):
-    """The way to answer a subscription.
+    """How to answer a subscription.
 
     Attributes:
         stored: Whether the stored frames satisfy the request.
@@ -52,12 +53,12 @@ class Response(NamedTuple):
 
     @property
     def key(self) -> tuple[tuple[str, Any], ...]:
-        """The options of the encoder, to compare and hash."""
+        """The options of the encoder in a form that can be compared and hashed."""
         return tuple(sorted(self.encoder.items()))
 
 
 def respond(requested: StreamOptions | None, log: LogOptions) -> Response:
-    """Return the way to answer a subscription.
+    """Determine how to answer a subscription.
 
     Args:
         requested: The requested options; None if the client accepts any.
@@ -106,10 +107,10 @@ def respond(requested: StreamOptions | None, log: LogOptions) -> Response:
 
 
 def check_published(options: StreamOptions) -> None:
-    """Reject the options of a publication that is not accepted.
+    """Reject invalid options of a publication.
 
     Raises:
-        RequestError: If they are invalid, or a table is larger than the limits.
+        RequestError: If an option is invalid, or a table exceeds its limit.
     """
     if options.physical_type not in _PHYSICAL:
         raise RequestError(f"physical type {options.physical_type} is unknown; expected 1 to 3")
@@ -168,9 +169,9 @@ def _satisfies(own: StreamOptions, requested: StreamOptions | None) -> bool:
 def _logical(wanted: int, own: int, physical: int) -> int:
     """Return the logical type of an encoded stream.
 
-    A flat log stays flat: its frames are parts of one message. The frames of other logs are
-    messages with separate blank nodes, so these logs never become flat. A subtype, such as
-    SUBJECT_GRAPHS, is kept but not promised: another log gets its base type.
+    A flat log remains flat, because its frames are parts of one message. The frames of other logs
+    are messages with separate blank nodes, so these logs never become flat. A requested subtype,
+    such as SUBJECT_GRAPHS, is used only if the log has it; otherwise its base type is used.
     """
     triples = physical == _TRIPLES
     if own % 10 in (1, 2):

@@ -1,7 +1,7 @@
-"""The server: its address, TLS, health, reflection and shutdown.
+"""The server: its address, TLS, health checks, reflection and shutdown.
 
 In: topics and settings. Out: a running server.
-Cost: a thread for the event loop of gRPC, and a pool of threads for files and codecs.
+Cost: a thread for gRPC's event loop, and a thread pool for files and codecs.
 Law: without TLS the server listens only on the loopback interface, unless `insecure` is set.
 """
 
@@ -30,7 +30,7 @@ from rdfm.formats import OptionSpec
 from rdfm.logs.options import declare
 from rdfm.storage.jelly_wire import MAX_FRAME_BYTES, SERVICE
 
-# For the errors of `Server`; the command declares the rest of its options itself.
+# Declared here for the errors of `Server`; the command declares its other options.
 declare(OptionSpec("insecure", "switch", "Serve other machines even without TLS.", group="Address"))
 
 __all__ = ["Server", "ServerSettings", "Tls", "is_loopback", "parse_address"]
@@ -44,13 +44,13 @@ THREADS = 16
 
 @dataclass(frozen=True)
 class Tls:
-    """TLS files, in PEM.
+    """PEM files for TLS.
 
     Attributes:
         certificate: The certificate of the server, with its chain.
         key: Its private key.
-        client_ca: Certificates of authorities; clients need a certificate of one of them. None if
-            clients need no certificate.
+        client_ca: CA certificates; clients need a certificate that one of these CAs has signed.
+            None if clients need no certificate.
     """
 
     certificate: Path
@@ -61,7 +61,7 @@ class Tls:
         """Return the credentials of the server.
 
         Raises:
-            OptionError: If a file is not in PEM.
+            OptionError: If a file is not a PEM file of the expected kind.
             OSError: If a file cannot be read.
         """
         certificate = _pem(self.certificate, "CERTIFICATE")
@@ -80,11 +80,11 @@ class ServerSettings:
         address: Host and port; port 0 means any free port.
         tls: TLS files; None for a server without TLS.
         insecure: Whether a server without TLS may listen beyond the loopback interface.
-        access: Who may call.
+        access: The access rules.
         follow: Whether subscriptions continue at the end of a log.
         from_end: Whether subscriptions start at the end of a log.
         compress: Whether responses are compressed with gzip.
-        max_streams: Maximum number of calls at the same time.
+        max_streams: Maximum number of simultaneous calls.
     """
 
     address: tuple[str, int] = ("127.0.0.1", 9090)
@@ -108,7 +108,8 @@ class Server:
         """Check the settings.
 
         Raises:
-            OptionError: If they contradict each other.
+            OptionError: If the address is not a loopback address, and there is neither TLS nor
+                `insecure`.
         """
         host, port = settings.address
         if settings.tls is None and not settings.insecure and not is_loopback(host):
@@ -177,8 +178,8 @@ class Server:
             self.port = 0
         if not self.port:
             raise OptionError(
-                f"cannot listen on {address}: the port is in use, or the address is not one of this "
-                "machine; choose another port"
+                f"cannot listen on {address}: the port is in use, or the address does not belong "
+                "to this machine; choose another port"
             )
 
 
@@ -242,8 +243,8 @@ def _descriptors() -> descriptor_pool.DescriptorPool:
 
 
 def _pem(path: Path, kind: str) -> bytes:
-    """Return the content of a file in PEM."""
+    """Return the content of a PEM file."""
     data = path.read_bytes()
     if re.search(rb"-----BEGIN [A-Z0-9 ]*" + kind.encode() + rb"-----", data) is None:
-        raise OptionError(f"{visible(str(path))} has no {kind} in PEM")
+        raise OptionError(f"{visible(str(path))} is not a PEM file with a {kind}")
     return data

@@ -3,7 +3,7 @@
 In: gRPC calls, with messages as bytes. Out: frames of topics, and appended messages.
 Cost: per subscription about 256 KiB of frames, besides its feed; per publication a queue.
 Law: every refusal is a status with one sentence. Messages before an error are delivered, or
-appended, before the status. A token is compared in constant time, and never shown.
+appended, before the status. Tokens are compared in constant time, and never shown.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from rdfm.storage.jelly_wire import (
 
 __all__ = ["Access", "Streams"]
 
-# Metadata with which a client sets where its subscription starts and ends.
+# Metadata keys with which a client sets where its subscription starts and ends.
 START = "rdfm-start"
 FOLLOW = "rdfm-follow"
 
-# Time after the last frame of a call within which its cancellation becomes known.
+# Time to wait for the cancellation of a call after its last frame.
 ABORT_SECONDS = 0.1
 
 Context = Any  # grpc.aio.ServicerContext
@@ -55,11 +55,11 @@ Status = grpc.StatusCode
 
 @dataclass(frozen=True)
 class Access:
-    """Who may call.
+    """Access rules.
 
     Attributes:
-        read_token: The token of subscriptions; None if everyone may subscribe.
-        publish_token: The token of publications, which also permits subscriptions; None if nobody
+        read_token: The token for subscriptions; None if everyone may subscribe.
+        publish_token: The token for publications, which also permits subscriptions; None if nobody
             may publish.
     """
 
@@ -101,10 +101,10 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
 
         Args:
             topics: The topics.
-            access: Who may call.
+            access: The access rules.
             follow: Whether subscriptions continue at the end of a log by default.
             from_end: Whether subscriptions start at the end of a log by default.
-            max_streams: Maximum number of calls at the same time.
+            max_streams: Maximum number of simultaneous calls.
         """
         self.stopping = asyncio.Event()
         self._topics = topics
@@ -158,7 +158,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         except RequestError as error:
             raise Refused(Status.INVALID_ARGUMENT, str(error)) from None
         position = await topic.count(found) if from_end else 0
-        # The client learns that the call was accepted, and where it starts, before any message.
+        # Sent before any message: the call is accepted, and its start is determined.
         await context.send_initial_metadata(())
         if response.stored and not from_end:
             await self._send_stored(topic, found, follow, context)
@@ -192,7 +192,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         follow: bool,
         context: Context,
     ) -> None:
-        """Send frames that satisfy a request."""
+        """Encode and send frames that satisfy a request."""
         member = topic.join(response, log, position)
         try:
             while True:
@@ -302,7 +302,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 await asyncio.sleep(ABORT_SECONDS)
             complete = True
         finally:
-            # After a cancellation, what was received is still appended.
+            # Frames that were received before a cancellation are still appended.
             await asyncio.shield(queue.close(complete=complete))
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.shield(asyncio.wait((appending,)))
@@ -372,7 +372,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         code, reason = Status.OK, ""
         if self._streams >= self._max_streams:
             await context.abort(
-                Status.RESOURCE_EXHAUSTED, f"the server has {self._max_streams} streams, its limit"
+                Status.RESOURCE_EXHAUSTED, f"the server already has {self._max_streams} streams"
             )
         self._streams += 1
         try:
@@ -403,7 +403,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 Status.UNAUTHENTICATED, "the server needs a token (authorization: Bearer TOKEN)"
             )
         tokens = [access.publish_token] if publishing else [access.read_token, access.publish_token]
-        # Compares with all of them, so that the time does not depend on the token.
+        # Compares with every token, so that the time does not depend on the token.
         matches = [
             hmac.compare_digest(given.encode("utf-8", "surrogateescape"), token.encode())
             for token in tokens
@@ -414,7 +414,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
 
 
 def _move(topic: TopicLog, member: Member, response: Response, log: LogOptions) -> Member:
-    """Return a member at the same position, of a feed with other members if possible."""
+    """Return a member at the same position, in a feed with other members if possible."""
     moved = topic.join(response, log, member.position)
     member.leave()
     return moved
@@ -428,7 +428,7 @@ def _parse_request(request: bytes) -> tuple[str, StreamOptions | None]:
 
 
 def _bearer(metadata: Iterable[Any]) -> str | None:
-    """Return the token of a call, if there is one."""
+    """Return the token of a call, or None."""
     for key, value in metadata:
         if key == "authorization" and isinstance(value, str):
             scheme, _, token = value.partition(" ")
@@ -438,7 +438,7 @@ def _bearer(metadata: Iterable[Any]) -> str | None:
 
 
 def _status_of(error: Exception) -> tuple[grpc.StatusCode, str]:
-    """Return the status for an error of reading or writing a log."""
+    """Return the status for an error in reading or writing a log."""
     if isinstance(error, EncodeError):
         return Status.FAILED_PRECONDITION, visible(error.reason)
     if isinstance(error, LimitError):
@@ -454,6 +454,6 @@ def _status_of(error: Exception) -> tuple[grpc.StatusCode, str]:
 
 
 def _forget_result(task: asyncio.Task[None]) -> None:
-    """Mark the error of an aborted publication as seen."""
+    """Retrieve the error of an aborted publication, so that asyncio does not report it."""
     if not task.cancelled():
         task.exception()

@@ -2,7 +2,7 @@
 
 In: a folder, logs with given names, and the name of a topic. Out: the path of its log.
 Cost: a few file names are looked up per subscription; the folder is not listed.
-Law: a topic never leads out of the folder, neither by its name nor by a symbolic link.
+Law: neither the name of a topic nor a symbolic link leads out of the folder.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Topics:
     Attributes:
         folder: The folder, without symbolic links; None if there is none.
         named: Logs with given names.
-        default: The topic that the empty name means; None if it means none.
-        creates: Whether publishing creates topics.
+        default: The topic that the empty name stands for; None if there is none.
+        creates: Whether publishing creates missing topics.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Topics:
         """Check the folder and the logs.
 
         Raises:
-            OptionError: If the folder is not a folder, a log cannot be served, or the default topic
+            OptionError: If `folder` is not a folder, a log cannot be served, or the default topic
                 does not exist.
             OSError: If a log cannot be read.
         """
@@ -74,7 +74,7 @@ class Topics:
         if self.folder is None and not self.named:
             raise OptionError("there is nothing to serve; give a folder or a topic (NAME=LOG)")
         if creates and self.folder is None:
-            raise OptionError("new topics need a folder to be created in; give a folder")
+            raise OptionError("new topics are created in a folder; give a folder")
         for name, path in self.named.items():
             if not path.is_file():
                 if not path.exists():
@@ -82,8 +82,8 @@ class Topics:
                 raise OptionError(f"topic {name}: {visible(str(path))} is not a file")
             if _message_format(path) is None:
                 raise OptionError(
-                    f"topic {name}: {visible(str(path))} is not named like a log of messages; "
-                    "expected a suffix such as .jelly or .nq.gz"
+                    f"topic {name}: {visible(str(path))} does not have the suffix of a message "
+                    "format, such as .jelly or .nq.gz"
                 )
         if default is not None and not creates:
             try:
@@ -92,7 +92,7 @@ class Topics:
                 raise OptionError(f"the default topic does not exist: {error}") from None
 
     def resolve(self, topic: str) -> str:
-        """Return the name of a topic, which may be the default one."""
+        """Return the name of a topic: that of the default topic for an empty name."""
         return self.default if topic == "" and self.default is not None else topic
 
     def find(self, topic: str) -> Path:
@@ -114,7 +114,8 @@ class Topics:
         """Return the path of the log of a topic, which may be created there.
 
         Raises:
-            TopicError: If there is none, and topics are not created, or not with that name.
+            TopicError: If there is none, and topics are not created, or the name is not valid for a
+                new topic.
         """
         try:
             return self.find(topic)
@@ -127,14 +128,14 @@ class Topics:
             return first
 
     def count(self) -> int:
-        """Return the number of logs that exist now, without those in subfolders."""
+        """Return the number of logs that exist now, except those in subfolders."""
         found = 0
         if self.folder is not None:
             found = sum(_is_topic_file(path) for path in self.folder.iterdir())
         return found + len(self.named)
 
     def _candidates(self, topic: str) -> Iterator[Path]:
-        """Yield the paths that the log of a topic may have: with a suffix, or exactly as named."""
+        """Yield the possible paths of a topic's log: with a suffix, or exactly as named."""
         if self.folder is None or not _is_valid(topic):
             return
         base = self.folder / topic
@@ -161,7 +162,7 @@ def _unknown(topic: str) -> str:
 
 
 def _is_valid(topic: str) -> bool:
-    """Whether a topic can be the name of a file, and is not hidden."""
+    """Whether a topic is a valid relative path without hidden parts."""
     if len(topic.encode("utf-8", "surrogatepass")) > _MAX_TOPIC_BYTES:
         return False
     parts = topic.split("/")

@@ -85,9 +85,7 @@ WRONG_SIGNATURES = {
     },
     "the public key is not valid Base64": {"PublicKey": literal("?")},
     "the public key is not a SubjectPublicKeyInfo in DER": {"PublicKey": literal("AAAA")},
-    "the algorithm is DSA, but the public key is of another algorithm": {
-        "Algorithm": literal("DSA")
-    },
+    "the algorithm is DSA, but the key is for another algorithm": {"Algorithm": literal("DSA")},
     "the signature is not valid Base64": {"Signature": literal("é")},
     "the RSA signature does not match the quads and the public key": {"Signature": literal("AAAA")},
 }

@@ -681,7 +681,7 @@ def test_other_forms_of_the_metadata_have_the_same_triples(damaged, name, format
 def test_another_form_of_the_metadata_with_other_triples_is_found(damaged):
     copy_of(damaged, "metadata.nt", "nt", lambda quads: quads[1:])
     assert findings(damaged) == [
-        ("metadata", "metadata.nt", "the triples are not those of metadata.ttl")
+        ("metadata", "metadata.nt", "the triples differ from those of metadata.ttl")
     ]
 
 

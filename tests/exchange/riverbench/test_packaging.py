@@ -686,8 +686,8 @@ def test_an_archive_in_another_order_than_its_numbers_is_noted(tmp_path):
     made = package(path, tmp_path / "p", stream_type="graphs", message_per_file=True)
     (note,) = made.notes
     assert note == (
-        f"{path}!000/0000000001.ttl follows file 2: messages are in the order of the archive, not of "
-        "the numbers of its files"
+        f"{path}!000/0000000001.ttl follows file 2: messages are in archive order, not in the "
+        "order of the file numbers"
     )
 
 
