@@ -145,7 +145,7 @@ def value_of(option: OptionSpec) -> str:
 def default_of(option: OptionSpec) -> str:
     """The default of an option, for a table."""
     if option.default_from:
-        return {"input": "detected", "source": "as the input"}[option.default_from]
+        return {"input": "detected", "source": "from the input"}[option.default_from]
     if option.default is None:
         return ""
     if option.kind == "bytes":
@@ -166,7 +166,7 @@ def size(number: int) -> str:
 def flags_of(option: OptionSpec) -> str:
     """The form of an option on the command line, for a table."""
     if option.python_only:
-        return "in Python alone"
+        return "Python only"
     return " ".join(f"`--{flag}`" for flag in (option.option, option.off) if flag)
 
 
@@ -263,14 +263,16 @@ def docs() -> str:
             "",
             "[By format](#by-format) · [Reading](#reading) · [Writing](#writing) · [Conversions](#conversions) · [Changes](#changes) · [Queries](#queries)",
             "",
-            "The names are those of Python. The tables show their form on the command line. In Spark, case and",
-            "`_` do not matter (`maxMessageBytes`). Every value can be given as text, and bytes as in `64M`",
-            "(powers of 1024). [The page of a format](index.md) explains what an option means for the format.",
+            "Option names are those of the Python API. The tables also show the command-line form. In Spark,",
+            "case and `_` are ignored (`maxMessageBytes`). Every value can be given as text, and numbers of bytes",
+            "with a suffix, such as `64M` (powers of 1024). For the meaning of an option in a particular format,",
+            "see [the page of that format](index.md).",
             "",
-            "In a conversion, `from_NAME` (`--from-NAME`) applies to the input, `to_NAME` (`--to-NAME`) to the",
-            "output, and `NAME` to the side that supports it. If both formats support it, `NAME` applies to both",
-            f"if it is a shared option ({shared}).",
-            f"Otherwise it is an error ({one_sided}).",
+            "In a conversion, `from_NAME` (`--from-NAME`) applies to the input and `to_NAME` (`--to-NAME`) to the",
+            "output. A plain `NAME` applies to the side whose format supports it. If both formats support it:",
+            "",
+            f"- Shared options apply to both: {shared}.",
+            f"- Other options are an error without the prefix: {one_sided}.",
             "",
             "## By format",
             "",
@@ -285,14 +287,14 @@ def docs() -> str:
             "",
             "## Conversions",
             "",
-            "These options of `rdfm convert` and `rdfm.convert` do not depend on the formats.",
+            "These options of `rdfm convert` and `rdfm.convert` are the same for all formats.",
             "",
             *stages(STAGES.values()),
             "",
             "## Changes",
             "",
-            "`rdfm patch` and `rdfm.patch` have these options, the options for reading and writing, and of",
-            "conversions `from_format`, `to_format`, `compression`, `split_messages`, `split_bytes`,",
+            "`rdfm patch` and `rdfm.patch` have these options, the options for reading and writing, and the",
+            "conversion options `from_format`, `to_format`, `compression`, `split_messages`, `split_bytes`,",
             "`overwrite` and `keep_partial`.",
             "",
             *stages(CHANGING),

@@ -29,7 +29,7 @@ _FILE_HEAD = 8
 _STREAM = OptionSpec(
     "stream",
     "switch",
-    "Write an Arrow stream instead of a file, as for names that end with .arrows.",
+    "Write an Arrow stream instead of a file. Names that end with .arrows imply it.",
     default=False,
     group="Parquet and Arrow",
 )

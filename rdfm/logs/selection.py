@@ -50,7 +50,7 @@ SELECTING = declare(
     OptionSpec("take", "count", "Write at most N messages.", group=_MESSAGES),
     OptionSpec(
         "sample",
-        help="Random sample: 1%, or a number of messages.",
+        help="Random sample: a share such as 1%, or a number of messages.",
         metavar="SHARE|N",
         group=_MESSAGES,
     ),
