@@ -31,7 +31,7 @@ _MAX_NUMBER = (1 << 63) - 1
 REGROUPING = declare(
     OptionSpec(
         "group_by",
-        help="Regroup quads into messages by subject, graph, count=N, bytes=N or all.",
+        help="Regroup quads: subject, graph, count=N, bytes=N or all.",
         metavar="HOW",
         group=_MESSAGES,
     ),

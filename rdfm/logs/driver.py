@@ -1,9 +1,9 @@
 """The driver: from inputs to batches, in two halves.
 
-In: the inputs that users name, and how to read them. Out of the first half: the pieces of each log,
+In: the inputs that the user names, and how to read them. Out of the first half: the pieces of each log,
 with its decoder; out of the second: batches with their log and its header, or an error; continuing
 after an error skips the broken data.
-Cost: a piece and a decoder's memory; small logs of archives are in memory together.
+Cost: a piece and a decoder's memory; small logs in archives are in memory together.
 Law: the halves share only the pieces passed from one to the other, so that a queue can connect
 them; the data reported with a batch does not depend on the progress of the other half.
 """
@@ -66,12 +66,12 @@ class Reading:
         message_per_file: Whether each log is one message, even if it is empty.
         strict: Whether to reject an option that is not supported by the format of a single log, or
             by any of the formats found.
-        checks_marks: Whether to look for wrong restart marks.
+        checks_marks: Whether to check the restart marks.
         hints: Defaults for options, passed to the formats that support them.
         watch: Called with the pieces of each log before they are decoded, except for a log that its
             decoder reads directly.
-        refuse_unreadable: Whether only the file that cannot be opened is rejected, like one of many
-            files that is not a log.
+        refuse_unreadable: Whether one of many files that cannot be opened is rejected on its own,
+            like a file that is not a log, instead of ending the run.
     """
 
     format: str | None = None
@@ -132,7 +132,7 @@ class End:
 
     Attributes:
         error: The error, if the bytes could not be decompressed or the archive is broken.
-        final: Whether the error is one of the archive, so that no log follows.
+        final: Whether the archive itself is broken, so that no log follows.
     """
 
     error: DecodeError | None = None
@@ -143,7 +143,7 @@ class Work(NamedTuple):
     """Logs, or a part of one, that a thread can read and decode at any time.
 
     Attributes:
-        begin: Returns their items, grouped, which a driver decodes.
+        begin: Reads and decodes them with a driver; returns their items in groups.
         part: The part of a log.
     """
 
@@ -206,14 +206,14 @@ class Read(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """An error, after every message that was complete before it. Reading on skips it.
+    """An error, after all messages that were complete before it. Reading on skips it.
 
     Attributes:
         source: The log.
         error: The error.
         header: The log's header before the error.
         resumable: Whether the log continues after the error.
-        final: Whether the error is one of the archive, so that no log follows.
+        final: Whether the archive itself is broken, so that no log follows.
     """
 
     source: Source
@@ -276,7 +276,7 @@ class Driver:
         if self.several:
             self._decoders.check()
         self._lost = NOTHING  # since the previous item
-        # The header that most members of an archive share: one object, which does not change.
+        # The header that most members of an archive share; this object is not modified.
         self._without_loss: Mapping[str, Any] | None = None
 
     def __iter__(self) -> Iterator[Item]:
@@ -298,7 +298,7 @@ class Driver:
         return tuple(listed)
 
     def opened_first(self) -> Iterator[Piece]:
-        """Return the same as `pieces`, but open a single log at once and set `first` to it.
+        """Return the same as `pieces`, but open a single log immediately and set `first` to it.
 
         Raises:
             OptionError, UnknownFormatError, OSError: As in `pieces`.
@@ -410,10 +410,10 @@ class Driver:
         self._decoders.check_used()
 
     def decode_all(self, pieces: Iterable[Piece]) -> Iterator[list[Item]]:
-        """Yield the items decoded from pieces, as `decode`, but accept options that no log has used.
+        """Yield the items as `decode` does, but accept options that no log has used.
 
         Raises:
-            DecodeError: As `decode`.
+            DecodeError: As in `decode`.
         """
         stream = iter(pieces)
         for piece in stream:
@@ -455,7 +455,7 @@ class Driver:
                 for item in items:
                     together.append(item)
                     total += cost(item)
-                    # A compressed member may give any number of items.
+                    # A compressed member may contain any number of items.
                     if isinstance(item, Broken) or total >= TOGETHER_BYTES:
                         yield together
                         together, total = [], 0
@@ -477,8 +477,8 @@ class Driver:
         if isinstance(data, MemberInput) and not self._reading.message_per_file:
             whole = data.take()
         if whole is not None and isinstance(data, MemberInput):
-            # Prefixes and lookup tables can expand a small member a lot: the rest is read by
-            # batches.
+            # Prefixes and lookup tables can greatly expand a small member. If so, the log is read
+            # in batches.
             batches, ended = decoder.decode_log(whole, TOGETHER_BYTES)
             if ended:
                 header = decoder.header()
@@ -571,7 +571,7 @@ class Driver:
                     if item.error is not None:
                         item.error.source = source.name
                         yield Broken(source, item.error, decoder.header(), False, item.final)
-                        # Nothing was read of a rejected input.
+                        # A rejected input was not read at all.
                         yield Skipped(source, abandoned=source.input.refusal is None)
                 yield self._read(source, None, decoder.header(), piece.bytes_in)
                 return
@@ -607,16 +607,16 @@ class Driver:
 
 
 class _Decoders:
-    """Creates decoders, and reuses those of members of archives.
+    """Creates decoders, and reuses those of archive members.
 
-    The options apply to all of them; each takes those that its format supports.
+    Each decoder gets the options that its format supports.
     """
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._made: dict[str, tuple[DecoderLike, Format]] = {}
         self._by_suffix: dict[str, Format] = {}
-        self._met: dict[str, Format] = {}
+        self._used: dict[str, Format] = {}
 
     def check(self) -> None:
         """Reject options that no format supports, before anything is read.
@@ -632,7 +632,7 @@ class _Decoders:
 
     def share(self, others: _Decoders) -> None:
         """Use the others' record of the formats that were found."""
-        self._met = others._met
+        self._used = others._used
 
     def check_used(self) -> None:
         """Reject options that no log used.
@@ -640,16 +640,16 @@ class _Decoders:
         Raises:
             OptionError: None of the formats found supports one of the options.
         """
-        if self._met and self._reading.strict:
-            self._check(list(self._met.values()))
+        if self._used and self._reading.strict:
+            self._check(list(self._used.values()))
 
     def _check(self, found: list[Format]) -> None:
         for name, given in self._reading.options.items():
-            takers = [format for format in found if name in format.spec.options("read")]
-            if not takers:
+            supporting = [format for format in found if name in format.spec.options("read")]
+            if not supporting:
                 raise OptionError(found[0].spec.refusal("read", name, several=len(found) > 1))
             if given is not None:
-                takers[0].spec.options("read")[name].value(given)
+                supporting[0].spec.options("read")[name].value(given)
 
     def make(self, data: Input, format: Format, *, strict: bool = False) -> DecoderLike:
         """Return a decoder at the start of a log.
@@ -664,7 +664,7 @@ class _Decoders:
         """
         reading = self._reading
         if data.refusal is None:
-            self._met[format.name] = format
+            self._used[format.name] = format
         known = format.spec.options("read")
         options = {
             name: value for name, value in reading.options.items() if strict or name in known

@@ -128,7 +128,7 @@ WRITING = declare(
     OptionSpec(
         "split_bytes",
         "bytes",
-        "Write a folder of logs of about this size each, before compression.",
+        "Write a folder of logs of about this size, uncompressed.",
         least=1,
         group=_OUTPUT,
     ),
@@ -168,7 +168,7 @@ SPLITTING = declare(
     OptionSpec(
         "max_open",
         "count",
-        "Maximum open files when splitting by key (default: 100; xz: 4).",
+        "Limit on open files when splitting by key (100; xz: 4).",
         least=1,
         metavar="N",
         group=_OUTPUT,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CLASSES", "NOT_UNIQUE", "WITHOUT_BOUNDS", "check_iri", "series_nodes", "void_facts"]
 
-# RiverBench's classes, in its order, with the names of their series.
+# RiverBench's classes in its order, each with the name of our series.
 CLASSES = {
     "IriCountStatistics": "iris",
     "BlankNodeCountStatistics": "blank_nodes",
@@ -33,7 +33,7 @@ CLASSES = {
     "StatementCountStatistics": "statements",
     "ByteDensityStatistics": "byte_density",
 }
-# Series without a number of distinct terms in RiverBench, and the one without bounds.
+# Series without a distinct count in RiverBench, and the series without bounds.
 NOT_UNIQUE = ("blank_nodes", "quoted_triples")
 WITHOUT_BOUNDS = ("datatypes",)
 
@@ -51,7 +51,7 @@ def check_iri(iri: str | None) -> None:
 
 
 def void_facts(of: LogStatistics) -> tuple[list[str], list[str]]:
-    """Return predicates with objects for a dataset in VoID: the counts, and the partitions."""
+    """Return the predicates and objects that describe a dataset in VoID: counts and partitions."""
     counts = [
         f"void:triples {of.series['statements'].sum}",
         f"void:distinctSubjects {of.distinct['subjects'].number}",
@@ -72,7 +72,7 @@ def void_facts(of: LogStatistics) -> tuple[list[str], list[str]]:
 
 
 def series_nodes(of: LogStatistics) -> list[str]:
-    """Return RiverBench's fifteen statistics as blank nodes, in its order."""
+    """Return the fifteen statistics of RiverBench as blank nodes, in its order."""
     return [
         _series(name, of.series[series], of.distinct.get(series), series)
         for name, series in CLASSES.items()

@@ -46,7 +46,7 @@ _LOGS_AND_SOLUTIONS = (
 _FORMS = {"select": "a SELECT", "construct": "a CONSTRUCT", "ask": "an ASK"}
 # The output of each form, and formats for it.
 _OUTPUTS = {
-    "select": ("rows", "a table such as out.parquet, or a format of results such as out.srj"),
+    "select": ("rows", "a table such as out.parquet, or a result format such as out.srj"),
     "construct": ("messages", "a log such as out.jelly"),
 }
 

@@ -522,7 +522,7 @@ class NanopubLog:
         if "results" not in spec.kinds:
             raise OptionError(
                 f"a list has rows, but {spec.title} supports only {' and '.join(spec.kinds)}; "
-                "write a table such as out.parquet, or a format of results such as out.csv"
+                "write a table such as out.parquet, or a result format such as out.csv"
             )
         refuse_own_input(self._inputs, output, self._options, LIST)
         divided = divide(self._options, readers(self._inputs, given.get("from_format")), spec, LIST)
