@@ -120,7 +120,7 @@ class Channel(Generic[Item]):
             self._changed.notify_all()
 
     def reached(self) -> Any:
-        """Return the mark of the last item that the consumer has finished; None before the first."""
+        """Return the mark of the last item that the consumer has finished, or None."""
         with self._changed:
             return self._reached
 

@@ -1,8 +1,8 @@
 """The driver: from inputs to batches, in two halves.
 
-In: the inputs that the user names, and how to read them. Out of the first half: the pieces of each log,
-with its decoder; out of the second: batches with their log and its header, or an error; continuing
-after an error skips the broken data.
+In: the inputs that the user names, and how to read them. Out of the first half: the pieces of each
+log, with its decoder. Out of the second: batches with their log and its header, or an error;
+continuing after an error skips the broken data.
 Cost: a piece and a decoder's memory; small logs in archives are in memory together.
 Law: the halves share only the pieces passed from one to the other, so that a queue can connect
 them; the data reported with a batch does not depend on the progress of the other half.

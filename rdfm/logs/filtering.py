@@ -156,8 +156,8 @@ class Filtering(Stage):
         """Yield the matching messages, then an item without messages that reports data left out.
 
         Raises:
-            OptionError: The batch contains patches, results or parts of messages, or a prefix is not
-                declared and the log's format has no namespaces.
+            OptionError: The batch contains patches, results or parts of messages, or a prefix is
+                not declared and the log's format has no namespaces.
             LimitError: A message exceeds a limit of the query.
         """
         for some in self._matching(read):

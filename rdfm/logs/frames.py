@@ -130,7 +130,7 @@ class Tabular(ABC):
         return frame
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
-        """Reject conversion to an array, with which `pandas.DataFrame(reader)` would lose the columns.
+        """Reject conversion to an array, in which `pandas.DataFrame(reader)` would lose columns.
 
         Raises:
             TypeError: Always.

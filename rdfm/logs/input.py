@@ -323,7 +323,7 @@ class Input:
         return piece[: len(piece) - beyond]
 
     def _counted(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield and count the file's bytes; compressed data is split so that progress is visible."""
+        """Yield and count the file's bytes. Compressed data is split to make progress visible."""
         step = PIECE_BYTES
         if self.compression is not None and self.size is not None:
             step = min(step, max(self.size // 100, COUNTED_BYTES))

@@ -359,8 +359,8 @@ class KeyEncoder:
 def file_name(text: str, suffix: str, key: bytes, *, always_hash: bool = False) -> str:
     """Return a file name that is valid on all systems.
 
-    Letters, digits, `-`, `_` and `.` are kept. Other characters are escaped as in URLs, and so are a
-    dot or hyphen at the start. A long name is truncated and ends with a hash of the key.
+    Letters, digits, `-`, `_` and `.` are kept. Other characters are escaped as in URLs, and so are
+    a dot or hyphen at the start. A long name is truncated and ends with a hash of the key.
 
     Args:
         text: The readable text of a key.

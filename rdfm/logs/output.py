@@ -454,8 +454,8 @@ class Shape:
                     f"{spelled(name)} must be an integer of at least 1, not {number!r}"
                 )
         self.archive = path is not None and archives.stem(path) is not None
-        # Only a trailing slash denotes a new folder, because folder names may have suffixes and file
-        # names may lack them.
+        # Only a trailing slash denotes a new folder, because folder names may have suffixes and
+        # file names may lack them.
         self.folder = (
             not self.archive
             and path is not None
@@ -577,9 +577,9 @@ def _creating(name: str, final: Path) -> Iterator[None]:
         if error.errno == errno.ENOENT:
             if not folder.is_dir():
                 raise FileNotFoundError(error.errno, "No such folder", str(folder)) from None
-            reason = f"cannot write in {folder}"  # a system folder such as /proc
+            reason = f"cannot write to {folder}"  # a system folder such as /proc
         elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            reason = f"cannot write in {folder}: {reason}"
+            reason = f"cannot write to {folder}: {reason}"
         code = errno.EACCES if error.errno == errno.ENOENT else error.errno
         raise OSError(code, reason, name) from None  # without the temporary name
 

@@ -1,8 +1,8 @@
 """A driver that decodes in several threads: small files, archive members, and splits of logs.
 
 In: inputs, and how to read them. Out: the items of `Driver`, in the same order.
-Cost: for each of `jobs` + 2 work units, a file, a split or 1 MiB of members, and `BUFFERED_BYTES` of
-its batches. The rest of a unit is decoded when its turn comes.
+Cost: for each of `jobs` + 2 work units, a file, a split or 1 MiB of members, and `BUFFERED_BYTES`
+of its batches. The rest of a unit is decoded when its turn comes.
 Law: the items are those of `Driver`, except for the division into batches and the progress within a
 split. If a split contains anything but plain messages (an error, a note, a namespace, a large
 message), it is discarded, and its log is read again from the start in one thread, without the

@@ -80,8 +80,8 @@ def open_log(
             value, datatype, language and direction.
         storage_options: Options that fsspec needs to read a URL, such as credentials. For a live
             stream (`grpc://…`): `follow` and `from_end`, for which the server has the defaults;
-            `retry`, the maximum number of consecutive attempts to reconnect; `token` and `headers`; and the files
-            `tls_ca`, `tls_cert` and `tls_key`.
+            `retry`, the maximum number of consecutive attempts to reconnect; `token` and `headers`;
+            and the files `tls_ca`, `tls_cert` and `tls_key`.
         **options: Options of the format's decoder, such as `dialect`, `lenient` or
             `max_message_bytes` (in decoded bytes); see `rdfm.formats.find(name).spec.reads`. With
             several logs, each log uses those that its format supports.
@@ -133,8 +133,8 @@ class LogReader(Tabular):
     an error ends one of them, `skip_message` continues with the next log.
 
     As a table it has the rows of `batches()` and their source. A row is a message, or a quad if the
-    log was opened with `rows="quads"`. Only one thread can use a reader at a time; a second one gets
-    a RuntimeError.
+    log was opened with `rows="quads"`. Only one thread can use a reader at a time; a second one
+    gets a RuntimeError.
 
     Attributes:
         format: The format's name.
@@ -195,8 +195,8 @@ class LogReader(Tabular):
     def batches(self) -> Iterator[MessageBatch]:
         """Return an iterator over the batches, which are faster than messages and support Arrow.
 
-        Patches have batches of type `PatchBatch`, results `ResultBatch`. A log opened with `rows` or
-        `terms` has Arrow batches with these rows, for any consumer of Arrow data, such as
+        Patches have batches of type `PatchBatch`, results `ResultBatch`. A log opened with `rows`
+        or `terms` has Arrow batches with these rows, for any consumer of Arrow data, such as
         `pyarrow.record_batch(batch)`.
 
         For type checkers, with patches: `cast("Iterator[PatchBatch]", log.batches())`, and likewise
@@ -254,13 +254,13 @@ class LogReader(Tabular):
         Call it before any message is read.
 
         Args:
-            **criteria: Terms for `subject`, `predicate`, `object`, `graph` ("default" is the default
-                graph) or `any` (which accepts a list): in N-Triples, as a name with a namespace of
-                the log or of `prefixes` (a dict), or a number. `contains` and `regex` match the
-                text of a literal object. `after` and `before` are dates or times for the object of
-                the predicate `time`, which may be in another quad of the message. `where` is an ASK
-                query. `invert=True` keeps the messages that do not match, `quads=True` only the
-                matching quads of each message.
+            **criteria: Terms for `subject`, `predicate`, `object`, `graph` ("default" is the
+                default graph) or `any` (which accepts a list): in N-Triples, as a name with a
+                namespace of the log or of `prefixes` (a dict), or a number. `contains` and `regex`
+                match the text of a literal object. `after` and `before` are dates or times for the
+                object of the predicate `time`, which may be in another quad of the message. `where`
+                is an ASK query. `invert=True` keeps the messages that do not match, `quads=True`
+                only the matching quads of each message.
 
         Raises:
             OptionError: A criterion is not a valid term, expression or time, or none is given.

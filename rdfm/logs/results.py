@@ -75,8 +75,8 @@ def open_results(
     if log.found is not None and "results" in log.found.spec.written_only:
         log.close()
         raise OptionError(
-            f"{log.source}: results in {log.found.spec.title} cannot be read back, because nothing marks the values of the "
-            "table as terms; store results in a result format, such as results-thrift (.srt)"
+            f"{log.source}: results in {log.found.spec.title} cannot be read back, because "
+            "nothing marks the values of the table as terms; store results in a result format, such as results-thrift (.srt)"
         )
     return ResultReader(
         cast("Iterator[ResultBatch]", log.batches()),
@@ -125,7 +125,7 @@ class ResultReader(Tabular):
             return self._head
 
     def _take(self) -> ResultBatch | None:
-        """Return the next batch of the log, or None at its end. An earlier error is raised again."""
+        """Return the next batch of the log, or None at its end. Raises an earlier error again."""
         if self._error is not None:
             raise self._error
         try:
@@ -204,8 +204,8 @@ class ResultReader(Tabular):
         Keep the reader open until they are read. Links are left out.
 
         Raises:
-            EncodeError: rdflib does not support a triple term, a base direction, a language tag or a
-                variable name. Errors of rows are raised when the row is requested.
+            EncodeError: rdflib does not support a triple term, a base direction, a language tag or
+                a variable name. Errors of rows are raised when the row is requested.
             MissingExtraError: rdflib is not installed.
         """
         return interop.results_to_rdflib(self._results())
@@ -227,8 +227,8 @@ class ResultReader(Tabular):
         pyoxigraph rejects are rewritten, and pyoxigraph writes language tags in lower case.
 
         Raises:
-            EncodeError: pyoxigraph rejects a variable; or, when a row is requested, its IRI, language
-                tag or generalized triple term.
+            EncodeError: pyoxigraph rejects a variable; or, when a row is requested, its IRI,
+                language tag or generalized triple term.
             MissingExtraError: pyoxigraph is not installed.
         """
         return interop.results_to_oxigraph(self._results())
@@ -407,8 +407,8 @@ class ResultWriter:
             raise ValueError(
                 f"the row has {len(cells)} cells, but there are {len(self._variables)} variables"
             )
-        if wrong := set(map(type, cells)) - _CELLS:
-            raise TypeError(f"a cell must be a term or None, not {wrong.pop().__name__}")
+        if invalid := set(map(type, cells)) - _CELLS:
+            raise TypeError(f"a cell must be a term or None, not {invalid.pop().__name__}")
         self._rows.append(cells)
         if len(self._rows) >= PENDING_ROWS:
             self._flush()
@@ -417,8 +417,8 @@ class ResultWriter:
         """Write the rows of a batch, as returned by `ResultReader.batches`.
 
         Raises:
-            ValueError: The variables or the answer of the batch differ. The writer remains usable, as
-                after a TypeError.
+            ValueError: The variables or the answer of the batch differ. The writer remains usable,
+                as after a TypeError.
             TypeError: The argument is not a `ResultBatch`.
             EncodeError: A row cannot be written in the format.
             PermissionError: The process that created the results forked this one.

@@ -309,9 +309,9 @@ def _gaps(part: float, seed: int) -> Ranges:
         yield number, number + 1
 
 
-def random_subset(count: int, of: int, seed: int) -> Selection:
-    """Return a random selection of `count` of `of` messages. All subsets are equally likely."""
+def random_subset(count: int, total: int, seed: int) -> Selection:
+    """Return a random selection of `count` of `total` messages. All subsets are equally likely."""
     import random  # costly to import
 
-    numbers = sorted(random.Random(seed).sample(range(of), min(count, of)))
+    numbers = sorted(random.Random(seed).sample(range(total), min(count, total)))
     return Selection((number, number + 1) for number in numbers)

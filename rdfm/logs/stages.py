@@ -142,8 +142,8 @@ class SkipBroken(Stage):
         """Initialize with the handling of errors.
 
         Args:
-            skip: Whether errors are skipped. Errors about limits are always raised, because the data
-                is not broken.
+            skip: Whether errors are skipped. Errors about limits are always raised, because the
+                data is not broken.
             explain: Called with each error before it is raised or skipped, for example to add
                 remedies.
         """

@@ -276,7 +276,9 @@ class LogCollector:
                 Variable(each["name"], each["bound"], _distinct(each["unique"]))
                 for each in found["variables"]
             ),
-            series={} if kind == "results" else {n: Series(**of) for n, of in terms.items()},
+            series={}
+            if kind == "results"
+            else {name: Series(**each) for name, each in terms.items()},
             distinct=distinct,
             occurrences=found["occurrences"],
             prefixes=dict(self._prefixes),
@@ -296,8 +298,8 @@ def _other_kind(source: str, kind: str, earlier: str | None) -> OptionError:
     )
 
 
-def _sizes(of: dict[str, Any]) -> Sizes:
-    return Sizes(**of, median=of["percentiles"].get("p50"))
+def _sizes(numbers: dict[str, Any]) -> Sizes:
+    return Sizes(**numbers, median=numbers["percentiles"].get("p50"))
 
 
 def _distinct(unique: tuple[int, int, int] | None) -> Distinct | None:

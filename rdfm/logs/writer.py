@@ -61,8 +61,8 @@ def create_log(
     Args:
         target: A path, a binary file object, which is left open, or the URL of a topic to publish
             to, `grpc://host:port/TOPIC`. To a topic, messages are sent as they are written.
-        format: A format name such as "trig". Derived from the suffix by default. Archives default to
-            `trig`, unless their name includes another suffix, as in `out.ttl.tar.gz`.
+        format: A format name such as "trig". Derived from the suffix by default. Archives default
+            to `trig`, unless their name includes another suffix, as in `out.ttl.tar.gz`.
         compression: "gzip", "zstd", "bzip2", "xz" or "none", optionally with a level, such as
             "zstd:19". Derived from the suffix by default. In a folder it applies to each file.
         keep_partial: After an exception, keep the output written so far as `NAME.partial`.
@@ -70,9 +70,9 @@ def create_log(
         split_bytes: Uncompressed size in bytes after which a file of a folder ends, at the end of
             the message.
         overwrite: Replace a folder that is not empty, and remove everything in it.
-        append: Append to an existing log; create it if it does not exist. Either all messages become
-            part of the log when the writer is closed, or none. Other processes cannot append in the
-            meantime.
+        append: Append to an existing log; create it if it does not exist. Either all messages
+            become part of the log when the writer is closed, or none. Other processes cannot append
+            in the meantime.
         sync: When appending, make each batch part of the log as soon as it is written, and wait
             until it is on disk; see `LogWriter.flush`.
         repair: When appending to a log that ends inside a message, remove the incomplete message.
@@ -181,12 +181,13 @@ class LogWriter:
             raise TypeError("result rows require variables; use rdfm.create_results")
         if isinstance(message, Patch) and not self.supports("patches"):
             raise TypeError(
-                f"{self.format} is a message format, not a patch format; rdfm.patch.to_log converts patches to messages, "
-                "and rdfm.patch.apply to a dataset"
+                f"{self.format} is a message format, not a patch format; rdfm.patch.to_log "
+                "converts patches to messages, and rdfm.patch.apply to a dataset"
             )
         if isinstance(message, Message) and not self.supports("messages"):
             raise TypeError(
-                f"{self.format} is a patch format, not a message format; rdfm.patch.from_log converts messages to patches"
+                f"{self.format} is a patch format, not a message format; rdfm.patch.from_log "
+                "converts messages to patches"
             )
         if self._kinds == ("patches",) or isinstance(message, Patch):
             one = message if isinstance(message, Patch) else Patch(message)  # type: ignore[arg-type]  # checked there

@@ -319,7 +319,7 @@ def test_the_docstring_names_every_format():
 def test_help_names_every_format_and_command(rdfm):
     help = rdfm("--help").out
     words = re.sub(r"-\s+", "-", help)  # names may be wrapped at a hyphen
-    listed = re.findall(r"Formats of [a-z ]+: ([^.]*)\.", words)
+    listed = re.findall(r"[a-z ]+ formats: ([^.]*)\.", words, re.I)
     names = re.findall(r"[a-z-]+(?=,|$)", ",".join(listed))
     assert sorted(names) == sorted(package.formats.names())
     assert "Example:\n    rdfm convert nanopubs.jelly.gz nanopubs.trig" in help
