@@ -194,7 +194,7 @@ def _print_hint(hint: Remedy | None, quiet: bool) -> None:
     """Print a note about an option that may be missing."""
     if hint is not None and not quiet:
         click.echo(
-            "rdfm: note: nothing was found in the default graph, but the data has named graphs; "
+            "rdfm: note: nothing was found in the default graph, but there are named graphs; "
             f"{hint.render()}",
             err=True,
         )

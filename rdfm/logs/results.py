@@ -76,7 +76,8 @@ def open_results(
         log.close()
         raise OptionError(
             f"{log.source}: results in {log.found.spec.title} cannot be read back, because "
-            "nothing marks the values of the table as terms; store results in a result format, such as results-thrift (.srt)"
+            "nothing marks the values of the table as terms; store results in a result format, such "
+            "as results-thrift (.srt)"
         )
     return ResultReader(
         cast("Iterator[ResultBatch]", log.batches()),

@@ -131,7 +131,7 @@ def test_differences_between_patches_and_between_results_are_printed(rdfm):
         "@@ - | row 1 @@",
         '+?a="2" ?c="3"',
     ]
-    assert "different variables or answers; 1 row the same" in run.err
+    assert "different variables or answers; 1 row equal" in run.err
 
 
 def test_logs_that_cannot_be_compared_have_status_2(rdfm):
