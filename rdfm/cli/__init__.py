@@ -32,7 +32,7 @@ def main(arguments: "Sequence[str] | None" = None) -> "NoReturn":
         os._exit(130)
     try:
         if arguments is None:
-            _open_closed()
+            _open_closed_streams()
         from rdfm.cli.run import run
 
         code = run(list(sys.argv[1:] if arguments is None else arguments))
@@ -42,7 +42,7 @@ def main(arguments: "Sequence[str] | None" = None) -> "NoReturn":
     sys.exit(code)
 
 
-def _open_closed() -> None:
+def _open_closed_streams() -> None:
     """Open closed standard streams on the null device, so that no file gets their descriptors.
 
     They are opened in the opposite mode, so that reading standard input and writing to the other

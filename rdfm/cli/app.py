@@ -46,22 +46,22 @@ class ClosedPipe(Exception):
 
 
 @contextlib.contextmanager
-def _pipes_kept() -> Iterator[None]:
+def _closed_pipes_wrapped() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError as error:
         raise ClosedPipe(error) from error
 
 
-class _Lazy(click.Group):
+class _LazyGroup(click.Group):
     """A group that imports a command's module when it is needed."""
 
     def make_context(self, *words: Any, **settings: Any) -> click.Context:
-        with _pipes_kept():  # prints help
+        with _closed_pipes_wrapped():  # prints help
             return super().make_context(*words, **settings)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _pipes_kept():
+        with _closed_pipes_wrapped():
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -100,7 +100,7 @@ class _Lazy(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
 
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(rdfm.__version__, message="rdfm %(version)s")
 @click.option("--debug", is_flag=True, help="Show Python's traceback after an error.")
 def app(debug: bool) -> None:

@@ -74,7 +74,7 @@ def command(
         own["limit"] = 0
     bar = Bar.on_terminal()
     one, other = (standard_input() if name == "-" else name for name in (a, b))
-    printer: _Json | _Text = _Json() if as_json else _Text(a, b)
+    printer: _JsonPrinter | _TextPrinter = _JsonPrinter() if as_json else _TextPrinter(a, b)
     try:
         result = compare(
             one,
@@ -101,7 +101,7 @@ def command(
     return 0 if result.same else 1
 
 
-class _Json:
+class _JsonPrinter:
     """Prints differences as JSON, one per line."""
 
     def begin(self, found: Difference) -> None:
@@ -120,7 +120,7 @@ class _Json:
         click.echo(json_line({"summary": found.to_dict()}))
 
 
-class _Text:
+class _TextPrinter:
     """Prints differences as text on standard output, and the counts on standard error."""
 
     def __init__(self, a: str, b: str) -> None:

@@ -133,7 +133,7 @@ class Regrouping(Stage):
         with self._explained():
             self._regrouper.feed(batch)
         self._fed += batch.record_count
-        yield from self._made(item)
+        yield from self._complete_batches(item)
 
     def finish(self) -> Iterator[Item]:
         """Yield the last messages, then the items that follow them.
@@ -144,7 +144,7 @@ class Regrouping(Stage):
         with self._explained():
             self._regrouper.finish()
         if self._last is not None:
-            yield from self._made(self._last)
+            yield from self._complete_batches(self._last)
             yield self._last._replace(batch=None, lost=NOTHING)
         for _, item in self._waiting:
             yield item
@@ -153,7 +153,7 @@ class Regrouping(Stage):
         """Return the counts of the regrouper."""
         return self._regrouper.dropped()
 
-    def _made(self, read: Read) -> Iterator[Item]:
+    def _complete_batches(self, read: Read) -> Iterator[Item]:
         """Yield the complete batches, each after the waiting items that precede its last quad."""
         while True:
             with self._explained():

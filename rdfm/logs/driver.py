@@ -277,7 +277,7 @@ class Driver:
             self._decoders.check()
         self._lost = NOTHING  # since the previous item
         # The header that most members of an archive share; this object is not modified.
-        self._without_loss: Mapping[str, Any] | None = None
+        self._lossless_header: Mapping[str, Any] | None = None
 
     def __iter__(self) -> Iterator[Item]:
         """Yield the items of both halves, run one after the other."""
@@ -420,7 +420,7 @@ class Driver:
             if isinstance(piece.item, list):
                 yield from self._members(piece.item, piece.bytes_in)
             elif isinstance(piece.item, Opened):
-                for item in self._one(piece.item, stream, piece.bytes_in):
+                for item in self._log_items(piece.item, stream, piece.bytes_in):
                     yield [item]
             else:
                 raise RuntimeError("received a piece without a log")
@@ -447,11 +447,11 @@ class Driver:
                 data.watch = self._reading.watch
                 decoder, format = self._decoders.reused(data)
                 source = Source(data.name, format, data, isinstance(data, MemberInput))
-                items: Iterable[Item] | None = self._at_once(source, decoder, bytes_in)
+                items: Iterable[Item] | None = self._decode_at_once(source, decoder, bytes_in)
                 if items is None:
                     opened = Opened(source, decoder)
                     stream = (Piece(item, bytes_in) for item in _pieces(data, opened.unwanted))
-                    items = self._one(opened, stream, bytes_in)
+                    items = self._log_items(opened, stream, bytes_in)
                 for item in items:
                     together.append(item)
                     total += cost(item)
@@ -466,7 +466,9 @@ class Driver:
         if together:
             yield together
 
-    def _at_once(self, source: Source, decoder: DecoderLike, bytes_in: int) -> list[Item] | None:
+    def _decode_at_once(
+        self, source: Source, decoder: DecoderLike, bytes_in: int
+    ) -> list[Item] | None:
         """Return the items of a small log without errors, or None for other logs.
 
         With None the decoder is back in its initial state. The end of the log is included only if
@@ -483,22 +485,22 @@ class Driver:
             if ended:
                 header = decoder.header()
                 items: list[Item] = [Read(source, batch, header, bytes_in) for batch in batches]
-                if items and header is self._without_loss:
+                if items and header is self._lossless_header:
                     return items
-                self._lose(header, NOTHING)
+                self._record_losses(header, NOTHING)
                 if items and (self._lost.metadata or self._lost.keys):
                     items[-1] = self._read(source, batches[-1], header, bytes_in)
-                self._lose_namespaces(header)
+                self._record_lost_namespaces(header)
                 if not items or self._lost is not NOTHING:
                     items.append(self._read(source, None, header, bytes_in))
                 elif isinstance(header, MappingProxyType) and _LOSSES.isdisjoint(header):
-                    self._without_loss = header
+                    self._lossless_header = header
                 return items
             data.give_back(whole)
         decoder.reset()
         return None
 
-    def _one(self, opened: Opened, stream: Iterator[Piece], begin: int) -> Iterator[Item]:
+    def _log_items(self, opened: Opened, stream: Iterator[Piece], begin: int) -> Iterator[Item]:
         """Yield the items of a log, as one message with `message_per_file`."""
         if not self._reading.message_per_file:
             yield from self._items(opened, stream, begin)
@@ -558,7 +560,7 @@ class Driver:
                     break
                 done = begin + source.input.reached if opened.handed_over else piece.bytes_in
                 header = decoder.header()
-                noticed = self._lose(header, noticed)
+                noticed = self._record_losses(header, noticed)
                 yield self._read(source, batch, header, done)
             if split and decoder.done:  # the rest belongs to other splits
                 abandoned = True
@@ -567,7 +569,7 @@ class Driver:
                 if opened.handed_over:
                     source.input.close()
                 if not abandoned:
-                    self._lose_namespaces(decoder.header())
+                    self._record_lost_namespaces(decoder.header())
                     if item.error is not None:
                         item.error.source = source.name
                         yield Broken(source, item.error, decoder.header(), False, item.final)
@@ -587,12 +589,12 @@ class Driver:
         lost, self._lost = self._lost, NOTHING
         return Read(source, batch, header, bytes_in, lost)
 
-    def _lose_namespaces(self, header: Mapping[str, Any]) -> None:
+    def _record_lost_namespaces(self, header: Mapping[str, Any]) -> None:
         """Record the namespaces that a log declares after its last message."""
         if count := header.get("trailing_namespaces", 0):
             self._lost = replace(self._lost, namespaces=self._lost.namespaces + count)
 
-    def _lose(self, header: Mapping[str, Any], before: Lost) -> Lost:
+    def _record_losses(self, header: Mapping[str, Any], before: Lost) -> Lost:
         """Record data that a decoder dropped; return the totals of the log so far."""
         metadata, keys = header.get("dropped_metadata", 0), header.get("dropped_keys", 0)
         if (metadata, keys) == (before.metadata, before.keys):
@@ -614,7 +616,7 @@ class _Decoders:
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
-        self._made: dict[str, tuple[DecoderLike, Format]] = {}
+        self._decoders_by_format: dict[str, tuple[DecoderLike, Format]] = {}
         self._by_suffix: dict[str, Format] = {}
         self._used: dict[str, Format] = {}
 
@@ -694,11 +696,11 @@ class _Decoders:
             format = data.format(self._reading.format)
             if f".{suffix}" in format.spec.suffixes:
                 self._by_suffix[suffix] = format
-        if (found := self._made.get(format.name)) is not None and data.url is None:
+        if (found := self._decoders_by_format.get(format.name)) is not None and data.url is None:
             return found
         made = self.make(data, format), format
         if data.url is None:
-            self._made[format.name] = made
+            self._decoders_by_format[format.name] = made
         return made
 
 

@@ -50,7 +50,7 @@ BOM = b"\xef\xbb\xbf"
 # Lines that end messages, in formats without dialects.
 _ENDS = {"rdf-patch": re.compile(rb"[ \t]*Z[ \t]*\.[ \t]*(?:#[^\r\n]*)?")}
 # Last lines that can only be truncated delimiters. In Turtle, they could also start a name.
-_BEGUN = {
+_PARTIAL_DELIMITERS = {
     "nt": (b"M", b"ME", b"MES", b"MESS", b"MESSA", b"MESSAG"),
     "nq": (b"M", b"ME", b"MES", b"MESS", b"MESSA", b"MESSAG"),
     "yamlld": (b"--", b".."),
@@ -187,11 +187,11 @@ def find_end(log: StoredLog, *, repair: bool = False, known: str = "") -> Ending
         return Ending(log.size, known, header)
     how = log.format.spec.append
     if how == "lengths":
-        return _chained(log, header, repair)
+        return _end_of_chain(log, header, repair)
     found = None
     if how == "last line":
-        found = _by_last_line(log, header, repair)
-    found = found or _decoded(log, repair)
+        found = _end_by_last_line(log, header, repair)
+    found = found or _end_by_decoding(log, repair)
     if found.header.get("dialect") == "directive":
         _check_announced(log, found.header)
     return found
@@ -205,7 +205,7 @@ def _header(log: StoredLog) -> Mapping[str, Any]:
         DecodeError: The log is not in the format.
     """
     decoder = log.decoder()
-    for piece in _small(log.pieces()):
+    for piece in _small_pieces(log.pieces()):
         decoder.feed(piece)
         try:
             batch = decoder.next_batch()
@@ -227,7 +227,7 @@ def _header(log: StoredLog) -> Mapping[str, Any]:
     return header
 
 
-def _small(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _small_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield pieces of at most `TAIL_BYTES`, so that only the head is decoded."""
     for piece in pieces:
         for at in range(0, len(piece), TAIL_BYTES):
@@ -268,7 +268,7 @@ def _check_open(log: StoredLog, decoder: Any) -> None:
     _, closed = decoder.ending()
     if closed is not None:
         if log.format.spec.append == "lengths":
-            chain, size = _chain(log)
+            chain, size = _chain_and_size(log)
             # Only the start of a message is there, which does not show what the log contains.
             if chain.end == 0 and not chain.broken and size > 0:
                 raise _nothing_complete(log)
@@ -285,10 +285,10 @@ def _may_lack_contexts(log: StoredLog) -> bool:
 # --- formats whose last line shows how they end ---
 
 
-def _by_last_line(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending | None:
+def _end_by_last_line(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending | None:
     """Find the end by the last line; return None if the log must be decoded."""
     if "dialect" in log.format.spec.options("read"):
-        return _of_statements(log, header, repair)
+        return _end_of_statements(log, header, repair)
     tail = _Tail(log)
     import json  # costly to import
 
@@ -303,13 +303,13 @@ def _by_last_line(log: StoredLog, header: Mapping[str, Any], repair: bool) -> En
     start, line = last
     ended = tail.ended
     if log.format.name == "rdfxml":
-        return _of_documents(log, header, repair, tail, start, line)
+        return _end_of_documents(log, header, repair, tail, start, line)
     try:
         if not isinstance(json.loads(line), dict):
             raise ValueError("it is not an object")  # handled like invalid JSON
     except (ValueError, RecursionError) as error:
         if not ended:
-            return _cut(log, start, "content", header, "its last line is incomplete", repair)
+            return _repaired(log, start, "content", header, "its last line is incomplete", repair)
         raise _not_a_message(log, str(error)) from None
     # In most logs, the first line has the context of all lines.
     checked = line if start == 0 else (_first_line(log) or b"") + b"\n" + line
@@ -321,7 +321,7 @@ def _by_last_line(log: StoredLog, header: Mapping[str, Any], repair: bool) -> En
     return Ending(log.size, "content", header, not ended)
 
 
-def _of_documents(
+def _end_of_documents(
     log: StoredLog,
     header: Mapping[str, Any],
     repair: bool,
@@ -348,7 +348,7 @@ def _of_documents(
     before = _line_before(tail, start)
     if tail.ended or (before is not None and _problem(log, before, documents=1) is not None):
         raise _has_long_document(log)
-    return _cut(log, start, "content", header, "its last line is incomplete", repair)
+    return _repaired(log, start, "content", header, "its last line is incomplete", repair)
 
 
 def _line_before(tail: _Tail, offset: int) -> bytes | None:
@@ -406,7 +406,7 @@ def _first_line(log: StoredLog) -> bytes | None:
     return head
 
 
-def _of_statements(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending | None:
+def _end_of_statements(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending | None:
     """Find the end of a log in N-Triples or N-Quads; return None if the log must be decoded."""
     dialect = header.get("dialect") or "comment"
     tail = _Tail(log)
@@ -426,7 +426,7 @@ def _of_statements(log: StoredLog, header: Mapping[str, Any], repair: bool) -> E
             except DecodeError as error:
                 if passed > 0 or tail.ended:
                     return None  # decoding reports the error and its position
-                return _cut_statements(log, tail, start, dialect, header, error.reason, repair)
+                return _repair_statements(log, tail, start, dialect, header, error.reason, repair)
             if end is not None:
                 return Ending(log.size, end, header, not tail.ended)
         if tail.start == 0:
@@ -459,7 +459,7 @@ def _line_kind(log: StoredLog, line: bytes, dialect: str) -> str | None:
     return {1: "delimiter", 2: None}.get(last, "content")
 
 
-def _cut_statements(
+def _repair_statements(
     log: StoredLog,
     tail: _Tail,
     broken: int,
@@ -471,11 +471,11 @@ def _cut_statements(
     """Return the end after the last delimiter before a broken last line."""
     if not repair:
         raise log.unfinished(reason)
-    if _cut_delimiter(log) == broken and dialect == "directive":
+    if _partial_delimiter(log) == broken and dialect == "directive":
         shorter = StoredLog(log.file, broken, log.name, log.format, log.compression)
-        before = _of_statements(shorter, header, repair=False)
+        before = _end_of_statements(shorter, header, repair=False)
         if before is not None:
-            return _cut(log, broken, before.end, header, reason, repair)
+            return _repaired(log, broken, before.end, header, reason, repair)
     while True:
         for start, line in tail.lines():
             if start >= broken or (start == tail.start and tail.start > 0):
@@ -490,7 +490,7 @@ def _cut_statements(
                 after = start + len(line)
                 rest = tail.data[after - tail.start :]
                 found = _LINE_END.match(rest)
-                return _cut(
+                return _repaired(
                     log, after + (0 if found is None else found.end()), kind, header, reason, repair
                 )
         if not tail.grow(unbounded=True):
@@ -564,11 +564,11 @@ def _tail_of(pieces: Iterable[bytes]) -> tuple[bytes, int]:
 # --- chains of length-prefixed messages ---
 
 
-def _chained(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending:
+def _end_of_chain(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending:
     """Find the end of a log of length-prefixed messages."""
     if log.compression is None and _is_complete_after_mark(log):
         return Ending(log.size, "content", header)
-    chain, size = _chain(log)
+    chain, size = _chain_and_size(log)
     if chain.broken:
         raise DecodeError(
             "the length prefixes of its messages are broken",
@@ -579,13 +579,13 @@ def _chained(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending:
     if chain.end == size:
         return Ending(log.size, "content", header)
     reason = f"the last complete one ends {byte_count(size - chain.end)} before the end"
-    return _cut(log, chain.end, "content", header, reason, repair)
+    return _repaired(log, chain.end, "content", header, reason, repair)
 
 
-def _chain(log: StoredLog) -> tuple[LengthChain, int]:
+def _chain_and_size(log: StoredLog) -> tuple[LengthChain, int]:
     """Follow the message lengths of a log. Return the chain and the decompressed size."""
     if log.compression is None:
-        return _followed(log), log.size
+        return _follow_lengths(log), log.size
     chain, size = LengthChain(), 0
     for piece in log.pieces():
         at = max(chain.next - size, 0)
@@ -627,7 +627,7 @@ def _is_complete_after_mark(log: StoredLog) -> bool:
     return True
 
 
-def _followed(log: StoredLog) -> LengthChain:
+def _follow_lengths(log: StoredLog) -> LengthChain:
     """Follow the message lengths of an uncompressed log."""
     chain = LengthChain()
     while chain.next < log.size and not chain.broken:
@@ -641,7 +641,7 @@ def _followed(log: StoredLog) -> LengthChain:
 # --- formats that are decoded ---
 
 
-def _decoded(log: StoredLog, repair: bool) -> Ending:
+def _end_by_decoding(log: StoredLog, repair: bool) -> Ending:
     """Find the end of a log by decoding it."""
     last = b"\n"
 
@@ -672,13 +672,13 @@ def _decoded(log: StoredLog, repair: bool) -> Ending:
     if not repair:
         raise log.unfinished(error.text, at=error.at)
     if log.compression is None:
-        for length in _candidates(log, header):
+        for length in _possible_lengths(log, header):
             shorter = StoredLog(log.file, length, log.name, log.format)
             end, header, complete, problem = _decode(shorter, shorter.raw())
             # Before a truncated delimiter, the last message is complete.
-            most = count + (length == _cut_delimiter(log))
+            most = count + (length == _partial_delimiter(log))
             if problem is None and 0 < complete <= most:
-                return _cut(log, length, end, header, error.text, repair)
+                return _repaired(log, length, end, header, error.text, repair)
     raise _nothing_complete(log)
 
 
@@ -752,12 +752,12 @@ def _drain(log: StoredLog, decoder: DecoderLike) -> int:
         count += len(batch) - batch.continued
 
 
-def _candidates(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int]:
+def _possible_lengths(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int]:
     """Yield the lengths to which an incomplete log may be shortened, the longest first."""
     if log.format.spec.binary:
-        yield _followed(log).end
+        yield _follow_lengths(log).end
         return
-    cut = _cut_delimiter(log)
+    cut = _partial_delimiter(log)
     if cut is not None:
         yield cut
     name, dialect = log.format.name, header.get("dialect") or "comment"
@@ -776,11 +776,11 @@ def _candidates(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int]:
             return
 
 
-def _cut_delimiter(log: StoredLog) -> int | None:
+def _partial_delimiter(log: StoredLog) -> int | None:
     """Return the start of the last line if it can only be a truncated delimiter."""
     tail = _Tail(log)
     start, line = next(tail.lines())
-    is_cut = not tail.ended and line.strip() in _BEGUN.get(log.format.name, ())
+    is_cut = not tail.ended and line.strip() in _PARTIAL_DELIMITERS.get(log.format.name, ())
     return start if is_cut and start > 0 else None
 
 
@@ -790,7 +790,7 @@ def _line_end(tail: _Tail, offset: int) -> int:
     return 0 if found is None else len(found[0])
 
 
-def _cut(
+def _repaired(
     log: StoredLog, length: int, end: str, header: Mapping[str, Any], reason: str, repair: bool
 ) -> Ending:
     """Return the end of a repaired log.

@@ -75,7 +75,7 @@ class Input:
     _reader: FileDecoder | None = None  # a decoder that reads the file directly
     _path: str | None = None  # of a regular file on this machine
     _cut = False  # whether the rest of the file is not committed
-    _holder: str | None = None  # the format of the archive that contains it
+    _archive_format: str | None = None  # the format of the archive that contains it
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class Input:
         if self.refusal is not None:
             self.error = UnsupportedError(
                 self.refusal,
-                format=self._holder,
+                format=self._archive_format,
                 source=self.name,
                 remedies=self.refusal_remedies,
             )
@@ -295,14 +295,14 @@ class Input:
     def _raw(self) -> Iterator[bytes]:
         """Yield the file's bytes as they arrive, without waiting for full pieces."""
         read: Callable[[int], bytes] = getattr(self._file, "read1", self._file.read)
-        while piece := self._committed(self._read(read)):
+        while piece := self._up_to_commit(self._read(read)):
             if not isinstance(piece, bytes):
                 raise OptionError(
                     f"{self.name} is open in text mode; open it in binary mode ('rb')"
                 )
             yield piece
 
-    def _committed(self, piece: bytes) -> bytes:
+    def _up_to_commit(self, piece: bytes) -> bytes:
         """Truncate a piece at the committed end of the log, if another process appends to it."""
         if self._cut:
             return b""
@@ -358,7 +358,7 @@ class MemberInput(Input):
         in_memory: Whether the entire member is in memory, possibly compressed.
     """
 
-    _holder = "tar"
+    _archive_format = "tar"
 
     def __init__(self, archive: Input, member: archives.Member) -> None:
         """Initialize with a member; `Input.members` does this."""

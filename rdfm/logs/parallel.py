@@ -331,7 +331,7 @@ class ParallelDriver(Driver):
         """Yield the items of finished work, or wait for all work."""
         for started in self._pool.take(all=all):
             if started.part is None:
-                yield from _all_of(started)
+                yield from _all_items(started)
             else:
                 yield from self._checked(started, started.part)
             self._workers.append(started.worker)
@@ -342,21 +342,21 @@ class ParallelDriver(Driver):
         if log.discarded:
             return
         try:
-            for group in _all_of(started):
+            for group in _all_items(started):
                 for item in group:
                     read = log.take(item, part)
                     if read is None:
-                        yield from self._again(log)
+                        yield from self._reread(log)
                         return
                     if read.batch is not None:
                         yield [read]
         except RdfmError:
-            yield from self._again(log)
+            yield from self._reread(log)
             return
         if part.last and log.source is not None:
             yield [Read(log.source, None, log.header, log.begin + log.size)]
 
-    def _again(self, log: _SplitLog) -> Iterator[list[Item]]:
+    def _reread(self, log: _SplitLog) -> Iterator[list[Item]]:
         """Read a log in this thread; yield the items after the messages already returned."""
         log.discarded = True
         worker = self.twin()
@@ -370,7 +370,7 @@ class ParallelDriver(Driver):
             worker.close()
 
 
-def _all_of(started: _StartedWork) -> Iterator[list[Item]]:
+def _all_items(started: _StartedWork) -> Iterator[list[Item]]:
     yield from started.items
     if started.rest is not None:
         yield from started.rest
