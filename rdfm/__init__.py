@@ -1,12 +1,13 @@
 """Read, write and convert RDF message logs.
 
 A log is a sequence of messages. Each message is an RDF dataset with its own blank nodes. A log can
-also contain patches (changes of a dataset), or rows of SPARQL results.
+also contain patches (changes to a dataset) or SPARQL result rows.
 
-Formats of messages: N-Triples, N-Quads, Turtle, TriG, Jelly, RDF Protobuf, RDF Thrift, RDF/XML, NDJSON-LD, JSON-LD,
-YAML-LD, Parquet and Arrow IPC. Formats of patches: Jelly-Patch, RDF Patch, RDF Patch Thrift, Parquet and Arrow IPC.
-Formats of results: SPARQL results in RDF Thrift, SPARQL results in RDF Protobuf, SPARQL results in JSON, SPARQL
-results in XML, SPARQL results in TSV, SPARQL results in CSV, Parquet and Arrow IPC.
+Message formats: N-Triples, N-Quads, Turtle, TriG, Jelly, RDF Protobuf, RDF Thrift, RDF/XML,
+NDJSON-LD, JSON-LD, YAML-LD, Parquet and Arrow IPC. Patch formats: Jelly-Patch, RDF Patch, RDF Patch
+Thrift, Parquet and Arrow IPC. Result formats: SPARQL results in RDF Thrift, SPARQL results in RDF
+Protobuf, SPARQL results in JSON, SPARQL results in XML, SPARQL results in TSV, SPARQL results in
+CSV, Parquet and Arrow IPC.
 
     with rdfm.open_log("nanopubs.jelly.gz") as log:
         for message in log:
@@ -129,8 +130,8 @@ __all__ = [
     "validate",
 ]
 
-# Public names by module. They are imported on first use, so that the command can install its signal
-# handlers first.
+# Public names by module. They are imported on first use, so that the command line can install its
+# signal handlers first.
 _PLACES = {
     "_core": [
         "Bnode",
@@ -214,7 +215,7 @@ def _message_word(format: "str | None") -> str:
     from rdfm.formats import find
     from rdfm.logs.kinds import MESSAGE_WORDS
 
-    if format in MESSAGE_WORDS:  # the kind of log, for an error without a format
+    if format in MESSAGE_WORDS:  # a kind of log, in errors without a format
         return MESSAGE_WORDS[format]
     try:
         kind = "messages" if format is None else find(format).spec.kinds[0]
@@ -225,5 +226,5 @@ def _message_word(format: "str | None") -> str:
 
 errors.set_surface(_render_for_python, _message_word)
 
-if not TYPE_CHECKING:  # for type checkers, every attribute would exist
+if not TYPE_CHECKING:  # type checkers would accept any attribute
     __getattr__ = _load

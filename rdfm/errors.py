@@ -4,7 +4,7 @@
     ├── DecodeError(ValueError)         the input is invalid; has its position
     │   ├── TruncatedError              the input ends inside a message
     │   ├── LimitError                  a limit was exceeded
-    │   └── UnsupportedError            valid, but needs a feature that is missing or not enabled
+    │   └── UnsupportedError            valid, but requires a feature that is missing or not enabled
     ├── EncodeError(ValueError)         a message cannot be written in that format
     ├── UnknownFormatError(LookupError) no format with that name, suffix, media type or content
     ├── OptionError(ValueError)         an unknown option or an invalid value
@@ -14,8 +14,8 @@
 
 `OSError` passes unwrapped. All exceptions can be pickled with every attribute.
 
-`reason` describes the error, and `remedies` contains the options that would help, as data. Python,
-the command line and Spark spell options differently, so each surface passes its own `Renderer` to
+`reason` describes the error, and `remedies` lists the options that would help. Python, the command
+line and Spark spell options differently, so each of these surfaces passes its own `Renderer` to
 `render`.
 """
 
@@ -51,8 +51,8 @@ class Remedy(NamedTuple):
     """An option that would help.
 
     Attributes:
-        side: The part that has the option: "read" (the decoder), "write" (the encoder) or "stage"
-            (a higher layer, such as `convert`).
+        side: The component that has the option: "read" (the decoder), "write" (the encoder) or
+            "stage" (a higher layer, such as `convert`).
         option: Its name in Python.
         value: The value as text; "true" and "false" for switches, and a placeholder such as "IRI"
             for a value that the user must choose. "|" separates alternative values. None means a
@@ -69,7 +69,7 @@ class Remedy(NamedTuple):
         """Return the sentence that recommends the option, or None if the surface does not have it.
 
         Args:
-            renderer: The renderer of the surface; that of Python by default.
+            renderer: The renderer of the surface. Defaults to Python's.
 
         Example:
             >>> remedy = Remedy("write", "merge_graphs", "true", "drops graph names")
@@ -89,7 +89,7 @@ class Remedy(NamedTuple):
 
     @property
     def values(self) -> list[str]:
-        """The alternative values; empty if a larger value is needed."""
+        """The alternative values. Empty if a larger value is required."""
         return [] if self.value is None else self.value.split("|")
 
 
@@ -97,7 +97,7 @@ _MARKED = re.compile("\x1f(stage|read|write) ([^ \x1f]+) ?([^\x1f]*)\x1f")
 
 
 def spelled(name: str, value: str | None = None, side: RemedySide = "stage") -> str:
-    """Return a marked option name to insert into an error text. Each surface renders its own spelling.
+    """Return a marked option name for an error text. Each surface renders its own spelling.
 
     Args:
         name: Name of the option in Python.
@@ -113,7 +113,7 @@ def spelled(name: str, value: str | None = None, side: RemedySide = "stage") -> 
 
 
 def _with_options(text: str, renderer: Renderer | None) -> str:
-    """Return the text with its options in the spelling of a surface."""
+    """Return the text with its options as spelled by a surface."""
     if "\x1f" not in text:
         return text
     render = renderer or _default_renderer
@@ -143,7 +143,7 @@ _message_word: Callable[[str | None], str] = _message
 
 
 def set_surface(renderer: Renderer, message_word: Callable[[str | None], str]) -> None:
-    """Set the functions that `str(error)` uses. They are set by higher layers, which know the formats.
+    """Set the functions that `str(error)` uses. Called by higher layers, which know the formats.
 
     Args:
         renderer: The renderer of Python.
@@ -157,7 +157,7 @@ def set_surface(renderer: Renderer, message_word: Callable[[str | None], str]) -
 def surface(renderer: Renderer) -> Iterator[None]:
     """Use the renderer of a surface for all error texts in a `with` block.
 
-    Lower layers use it too, in the texts of skipped errors. The renderer applies to the entire
+    Lower layers also use it, for the texts of skipped errors. The renderer applies to the entire
     process, so only a surface that owns the process may call this.
     """
     global _default_renderer
@@ -187,10 +187,10 @@ def visible(text: str) -> str:
 
 
 def render(error: Exception, renderer: Renderer | None = None) -> str:
-    """Return the text of an error with its remedies, in the spelling of one surface.
+    """Return the text of an error with its remedies, as spelled by one surface.
 
     Args:
-        error: Any exception; only those of rdfm have remedies.
+        error: Any exception. Only those of rdfm have remedies.
         renderer: The renderer of the surface; that of Python by default.
 
     Example:
@@ -207,7 +207,7 @@ class RdfmError(Exception):
 
     Attributes:
         remedies: The options that would help, the best first.
-        renderer: The renderer for its text; None means Python's.
+        renderer: The renderer for its text. None means Python's.
     """
 
     remedies: tuple[Remedy, ...] = ()
@@ -225,7 +225,7 @@ class DecodeError(RdfmError, ValueError):
     """The input is invalid. Raised after all messages before the error were returned.
 
     Attributes:
-        reason: The error and the expected input, without the position and the remedies.
+        reason: The error and the expected input, without position and remedies.
         remedies: The options that would help, the best first.
         lacks: The missing feature, such as "graphs" or "parts" (messages that are read in parts).
         format: The format's name, such as "nq".
@@ -236,8 +236,8 @@ class DecodeError(RdfmError, ValueError):
         frame: The frame, from 0, in formats that have frames.
         row: The row in the frame, from 0.
         source: The file or archive member, if known.
-        follows: Whether it may be a consequence of a skipped message, which may contain a missing
-            declaration. The reason names that message.
+        follows: Whether it may be a consequence of a skipped message, which may have contained a
+            declaration that is now missing. The reason names that message.
     """
 
     def __init__(
@@ -292,18 +292,18 @@ class TruncatedError(DecodeError):
 
 
 class LimitError(DecodeError):
-    """A limit was exceeded; a remedy names the option that raises it."""
+    """A limit was exceeded. A remedy names the option that raises the limit."""
 
 
 class UnsupportedError(DecodeError):
-    """The input is valid, but needs a feature that the codec lacks or that is not enabled."""
+    """The input is valid, but requires a feature that the codec lacks or that is not enabled."""
 
 
 class EncodeError(RdfmError, ValueError):
-    """A message cannot be written in the format; a remedy names the option that would allow it.
+    """A message cannot be written in the format. A remedy names the option that would allow it.
 
     Attributes:
-        reason: The data that cannot be written, without the position and the remedies.
+        reason: The data that cannot be written, without position and remedies.
         remedies: The options that would help, the best first.
         lacks: The missing feature, such as "graphs" or "parts" (messages that are written in parts).
         format: The format's name, such as "ttl".
@@ -368,7 +368,7 @@ class UnknownFormatError(RdfmError, LookupError):
 
 
 class OptionError(RdfmError, ValueError):
-    """An unknown option or an invalid value; the text lists the valid ones.
+    """An unknown option or an invalid value. The text lists the valid ones.
 
     Attributes:
         remedies: The options that would help, the best first.
@@ -402,15 +402,15 @@ class QueryError(OptionError):
 
 
 class MissingExtraError(RdfmError, ImportError):
-    """An optional dependency is not installed; the text names the extra to install."""
+    """An optional dependency is not installed. The text names the extra to install."""
 
 
 class InternalError(RdfmError, RuntimeError):
-    """A bug in rdfm; please report it. A codec that raised it raises it again when it is used."""
+    """A bug in rdfm. Please report it. A codec that raised it raises it again on every use."""
 
 
 def recommendations(remedies: Iterable[Remedy], renderer: Renderer | None = None) -> str:
-    """Return the end of an error text: a semicolon and the remedies that the surface has, or nothing."""
+    """Return the end of an error text: a semicolon and the remedies that the surface supports."""
     texts = [text for remedy in remedies if (text := remedy.render(renderer)) is not None]
     return "; " + ", or ".join(texts) if texts else ""
 
@@ -437,11 +437,11 @@ def _restore(cls: type[Exception], args: tuple[Any, ...], attributes: dict[str, 
 
 @contextmanager
 def name_in_errors(name: str, keep: str | None = None) -> Iterator[None]:
-    """Make errors of the system name the file that the user gave, not a temporary one.
+    """Put the file name that the user gave into system errors, instead of a temporary name.
 
     Args:
-        name: The file.
-        keep: Another name that stays in errors.
+        name: The name of the file.
+        keep: Another name, which is not replaced.
     """
     try:
         yield

@@ -2,9 +2,9 @@
 
 In: a `Message` or another library's dataset, or rows or another library's results.
 Out: the converted object.
-Cost: one Python object per term. Results need memory for a batch of rows, except that rdflib keeps
-all rows.
-Law: data that the other library does not support is an error, and is never dropped.
+Cost: one Python object per term. Results need memory for one batch of rows, but rdflib keeps all
+rows.
+Law: data that the other library does not support is an error. It is never dropped silently.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ RDFLIB_DEFAULT_GRAPH = "urn:x-rdflib:default"
 HTML_ROWS = 100
 # SPARQL query forms that return a graph.
 _GRAPH_QUERIES = ("CONSTRUCT", "DESCRIBE")
-# Number of rows per piece of the document that pyoxigraph reads.
+# Rows per piece of the document that is generated for pyoxigraph.
 ROWS_PER_PIECE = 1000
 
 
 class Results(NamedTuple):
-    """SPARQL results to exchange with other libraries.
+    """SPARQL results that are exchanged with other libraries.
 
     Attributes:
         variables: Names of the variables, without `?`.
         boolean: The answer of an ASK query; None for rows.
-        rows: The rows, each with a term or None for each variable.
+        rows: The rows. Each has a term or None for each variable.
     """
 
     variables: Sequence[str]
@@ -95,7 +95,7 @@ def from_rdflib(graph: rdflib.Graph) -> Message:
     """Return a message with the quads of an rdflib graph or dataset, and the namespaces bound in it.
 
     Raises:
-        UnsupportedError: If the graph contains variables or formulas, or is the result of a query.
+        UnsupportedError: If the graph contains variables or formulas, or is a query result.
         MissingExtraError: If rdflib is not installed.
     """
     rdflib = _rdflib()
@@ -169,7 +169,7 @@ def to_oxigraph(message: Message) -> pyoxigraph.Dataset:
 def from_oxigraph(dataset: Iterable[pyoxigraph.Quad | pyoxigraph.Triple]) -> Message:
     """Return a message with pyoxigraph quads or triples.
 
-    They can be a dataset, or the result of `pyoxigraph.parse` or a CONSTRUCT query.
+    The argument can be a dataset, or the result of `pyoxigraph.parse` or a CONSTRUCT query.
 
     Raises:
         LimitError: If triple terms are nested more than 100 deep.
@@ -193,7 +193,7 @@ def from_oxigraph(dataset: Iterable[pyoxigraph.Quad | pyoxigraph.Triple]) -> Mes
 
 
 def results_to_rdflib(results: Results) -> rdflib.query.Result:
-    """Return SPARQL results as rdflib's result object, which reads rows on demand and keeps them.
+    """Return SPARQL results as an rdflib result object, which reads rows on demand and keeps them.
 
     Raises:
         EncodeError: For a triple term, a base direction, or a language tag or variable that rdflib
@@ -224,11 +224,11 @@ def results_to_rdflib(results: Results) -> rdflib.query.Result:
 
 
 def results_from_rdflib(result: rdflib.query.Result) -> Results:
-    """Return the SPARQL results of rdflib, which evaluates all rows when the first one is requested.
+    """Return SPARQL results from rdflib, which evaluates all rows when the first one is requested.
 
     Raises:
         UnsupportedError: If it is a graph, or a row contains something other than terms.
-        TypeError: If it is not a result of rdflib.
+        TypeError: If it is not an rdflib result.
         MissingExtraError: If rdflib is not installed.
     """
     rdflib = _rdflib()
@@ -251,14 +251,14 @@ def results_from_rdflib(result: rdflib.query.Result) -> Results:
 
 
 def results_to_oxigraph(results: Results) -> pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean:
-    """Return SPARQL results as pyoxigraph's result object, which reads rows slightly ahead.
+    """Return SPARQL results as a pyoxigraph result object, which reads rows slightly ahead.
 
-    pyoxigraph creates such objects only from documents, so the rows are encoded for it. Blank node
-    labels that it rejects are rewritten. It converts language tags to lower case.
+    pyoxigraph creates result objects only from documents, so the rows are encoded for it. Blank
+    node labels that it rejects are rewritten. It converts language tags to lower case.
 
     Raises:
-        EncodeError: For a variable that pyoxigraph rejects. For an IRI, a language tag or a
-            generalized triple term that it rejects, the error is raised when the row is requested.
+        EncodeError: For a variable that pyoxigraph rejects; or, when a row is requested, for an
+            IRI, a language tag or a generalized triple term that it rejects.
         MissingExtraError: If pyoxigraph is not installed.
     """
     oxigraph = _oxigraph()
@@ -279,12 +279,12 @@ def results_to_oxigraph(results: Results) -> pyoxigraph.QuerySolutions | pyoxigr
 def results_from_oxigraph(
     results: pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean,
 ) -> Results:
-    """Return the SPARQL results of pyoxigraph, whose rows are evaluated on demand.
+    """Return SPARQL results from pyoxigraph, whose rows are evaluated on demand.
 
     Raises:
         UnsupportedError: If the results are triples.
-        LimitError: If triple terms are nested more than 100 deep, when their row is requested.
-        TypeError: If the argument is not a result of pyoxigraph.
+        LimitError: When a row is requested whose triple terms are nested more than 100 deep.
+        TypeError: If the argument is not a pyoxigraph result.
         MissingExtraError: If pyoxigraph is not installed.
     """
     oxigraph = _oxigraph()
@@ -307,11 +307,11 @@ def results_from_oxigraph(
 def isomorphic(a: Message, b: Message, *, max_steps: int | None = None) -> bool:
     """Return whether two messages are the same dataset up to blank node labels.
 
-    The order and repetitions of quads, metadata and namespaces are ignored. The case of language
-    tags is not ignored.
+    The order and repetitions of quads are ignored, and so are metadata and namespaces. Language
+    tags are compared case-sensitively.
 
     Raises:
-        LimitError: If the comparison needs more than `max_steps`.
+        LimitError: If the comparison needs more than `max_steps` steps.
     """
     bound = isomorphism.MAX_STEPS if max_steps is None else max_steps
     return isomorphism.isomorphic(a, b, max_steps=bound)
@@ -320,13 +320,13 @@ def isomorphic(a: Message, b: Message, *, max_steps: int | None = None) -> bool:
 def canonical(message: Message, *, max_steps: int | None = None) -> str:
     """Return a message as canonical N-Quads (RDFC-1.0, SHA-256), in sorted lines.
 
-    The texts of two messages are equal if and only if the messages are isomorphic. Language tags are
-    kept as written.
+    The texts of two messages are equal if and only if the messages are isomorphic. Language tags
+    keep their case.
 
     Raises:
         EncodeError: For generalized quads and blank nodes in triple terms, which RDFC-1.0 does not
             support.
-        LimitError: If the labels need more than `max_steps`.
+        LimitError: If labelling the blank nodes needs more than `max_steps` steps.
     """
     bound = canonicalization.MAX_STEPS if max_steps is None else max_steps
     return canonicalization.canonical(message, max_steps=bound, message_index=message.index)
@@ -348,7 +348,7 @@ def to_html(message: Message, rows: int = HTML_ROWS) -> str:
 
 
 def rdflib_term(bnode: Callable[[str], Any]) -> Callable[[Term], Any]:
-    """Return a function that converts terms to rdflib's; `bnode` creates blank nodes from labels."""
+    """Return a function that converts terms to rdflib; `bnode` creates blank nodes from labels."""
     rdflib = _rdflib()
 
     def convert(term: Term) -> Any:
@@ -380,14 +380,14 @@ def rdflib_term(bnode: Callable[[str], Any]) -> Callable[[Term], Any]:
 
 
 def rdflib_graph_name(term: Term, convert: Callable[[Term], Any]) -> Any:
-    """Return a graph name as a term of rdflib.
+    """Return a graph name as an rdflib term.
 
     Raises:
         EncodeError: If the name is neither an IRI nor a blank node.
     """
     if not isinstance(term, (Iri, Bnode)):
         raise EncodeError(
-            f"requires an IRI or a blank node as graph name: {_cut(str(term))}", format="rdflib"
+            f"requires an IRI or a blank node as the graph name: {_cut(str(term))}", format="rdflib"
         )
     return convert(term)
 
@@ -408,7 +408,7 @@ def _from_rdflib(term: Any) -> Term:
 
 
 def _rdflib_context(context: Any, graph: Any) -> Any:
-    """Return the graph name of a quad of rdflib, or None for the default graph."""
+    """Return the graph name of an rdflib quad, or None for the default graph."""
     name = getattr(context, "identifier", context)
     if name is None or str(name) == RDFLIB_DEFAULT_GRAPH:
         return None
@@ -424,7 +424,7 @@ def _to_oxigraph(term: Term, oxigraph: ModuleType) -> Any:
     if isinstance(term, Iri):
         return oxigraph.NamedNode(term.value)
     if isinstance(term, Bnode):
-        # Labels are escaped as in text formats, one-to-one.
+        # Labels are escaped one-to-one, as in text formats.
         return oxigraph.BlankNode(str(term).removeprefix("_:"))
     if isinstance(term, TripleTerm):
         parts = (term.subject, term.predicate, term.object)
@@ -465,7 +465,7 @@ def _term_from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:
 
 
 class _Binding(dict[Any, Any]):
-    """A row for rdflib. It is always true, because rdflib skips false rows such as an empty dict."""
+    """A row for rdflib. It is always true, because rdflib skips false rows such as empty dicts."""
 
     def __bool__(self) -> bool:
         return True
@@ -496,7 +496,7 @@ class _Document:
 
 
 def _json_pieces(results: Results, oxigraph: ModuleType) -> Iterator[bytes]:
-    """Yield the document that pyoxigraph reads. It includes the rows before an error."""
+    """Yield the document for pyoxigraph in pieces, including the rows before an error."""
     encoder = Encoder("results-json", {})
     variables = list(results.variables)
     yield encoder.encode(ResultBatch.from_rows([], variables, boolean=results.boolean))
@@ -524,7 +524,7 @@ def _json_pieces(results: Results, oxigraph: ModuleType) -> Iterator[bytes]:
 def _for_oxigraph(term: Term, row: int, oxigraph: ModuleType) -> Term:
     """Return a term with labels that pyoxigraph accepts.
 
-    pyoxigraph's term is created too, so that its errors are raised early.
+    The pyoxigraph term is also created, so that its errors are raised early.
     """
     try:
         _to_oxigraph(term, oxigraph)

@@ -22,7 +22,7 @@ AnyBatch: TypeAlias = "MessageBatch | PatchBatch | ResultBatch"
 OperationTuple: TypeAlias = tuple[
     str, str | None, "Term | None", "Term | None", "Term | None", "Term | None"
 ]
-# Accepted forms of an operation: trailing parts may be omitted.
+# Accepted forms of an operation. Trailing parts may be omitted.
 OperationParts: TypeAlias = (
     OperationTuple
     | tuple[str]
@@ -42,10 +42,10 @@ class Message:
     Args:
         quads: The quads; repetitions and order are kept.
         metadata: Jelly frame metadata: keys and bytes.
-        namespaces: The IRIs of the namespaces in force, by name (without colon).
+        namespaces: The IRIs of the current namespaces, by prefix (without colon).
 
     Raises:
-        TypeError: If an argument or item has another type.
+        TypeError: If an argument or item has the wrong type.
     """
 
     __slots__ = ("_batch", "_index", "_metadata", "_namespaces", "_quads")
@@ -92,7 +92,7 @@ class Message:
 
     @property
     def namespaces(self) -> dict[str, str]:
-        """The IRIs of the namespaces in force, by name (without colon)."""
+        """The IRIs of the current namespaces, by prefix (without colon)."""
         if self._namespaces is None:
             assert self._batch is not None
             self._namespaces = self._batch.namespaces(self._index)
@@ -107,7 +107,7 @@ class Message:
     def position(self) -> int | None:
         """Offset of the message's first byte in the decompressed log; None if created in Python.
 
-        In Parquet and Arrow it is the index of the message.
+        In Parquet and Arrow, this is the index of the message.
         """
         return None if self._batch is None else self._batch.position(self._index)
 
@@ -128,7 +128,7 @@ class Message:
     def __eq__(self, other: object) -> bool:
         """Whether both have the same quads in the same order, with the same labels.
 
-        For equality up to labels and order see `isomorphic`.
+        For equality up to labels and order, see `isomorphic`.
         """
         if not isinstance(other, Message):
             return NotImplemented
@@ -137,13 +137,13 @@ class Message:
     __hash__ = None  # type: ignore[assignment]  # its quads can change
 
     def __repr__(self) -> str:
-        """As in `<Message 3: 6 quads>`."""
+        """Text such as `<Message 3: 6 quads>`."""
         index = "" if self.index is None else f" {self.index}"
         count = len(self)
         return f"<Message{index}: {count} quad{'' if count == 1 else 's'}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the content; the copy is not a view."""
+        """Pickles the content. The copy is not a view."""
         return _restore, (self.quads, self.metadata, self.namespaces)
 
     # The following methods are implemented in rdfm.interop, which is imported on first use.
@@ -183,7 +183,7 @@ class Message:
                 `rdfm.compare.isomorphism.MAX_STEPS`.
 
         Raises:
-            LimitError: If the comparison needs more than `max_steps`.
+            LimitError: If the comparison needs more than `max_steps` steps.
         """
         from rdfm import interop
 
@@ -200,14 +200,14 @@ class Message:
 
         Raises:
             EncodeError: If RDFC-1.0 does not support a quad.
-            LimitError: If the blank nodes need more than `max_steps`.
+            LimitError: If labelling the blank nodes needs more than `max_steps` steps.
         """
         from rdfm import interop
 
         return interop.canonical(self, max_steps=max_steps)
 
     def _repr_html_(self) -> str:
-        """A table for notebooks."""
+        """An HTML table for notebooks."""
         from rdfm import interop
 
         return interop.to_html(self)
@@ -242,15 +242,15 @@ class Operation(NamedTuple):
 class Patch:
     """Changes to a dataset, as operations in order.
 
-    Blank node labels identify the nodes of the changed dataset, and apply to the entire log.
+    Blank node labels identify nodes of the changed dataset, and apply to the entire log.
 
     Args:
-        operations: The operations, or tuples of their parts; trailing parts may be omitted.
+        operations: The operations, or tuples of their parts. Trailing parts may be omitted.
 
     Raises:
-        TypeError: If an argument or item has another type.
-        ValueError: If the `op` of an operation is not one of the eight codes. The required parts of
-            an operation are checked when it is written.
+        TypeError: If an argument or item has the wrong type.
+        ValueError: If the `op` of an operation is not one of the eight codes. Required parts are
+            only checked when the operation is written.
 
     Example:
         >>> from rdfm import Iri, Literal, Quad
@@ -324,7 +324,7 @@ class Patch:
 
     def _quads(self, op: str) -> list[Quad]:
         quads = (operation for operation in self.operations if operation.op == op)
-        return [Quad(*operation[2:]) for operation in quads]  # type: ignore[arg-type]  # such operations have all terms
+        return [Quad(*operation[2:]) for operation in quads]  # type: ignore[arg-type]  # all terms are given
 
     @property
     def index(self) -> int | None:
@@ -359,13 +359,13 @@ class Patch:
     __hash__ = None  # type: ignore[assignment]  # its operations can change
 
     def __repr__(self) -> str:
-        """As in `<Patch 3: 6 operations>`."""
+        """Text such as `<Patch 3: 6 operations>`."""
         index = "" if self.index is None else f" {self.index}"
         count = len(self)
         return f"<Patch{index}: {count} operation{'' if count == 1 else 's'}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the content; the copy is not a view."""
+        """Pickles the content. The copy is not a view."""
         return Patch, (self.operations,)
 
 
@@ -373,7 +373,7 @@ def _operation(operation: Any) -> Operation:
     """Convert a tuple of parts to an operation.
 
     Raises:
-        TypeError: If it has another type.
+        TypeError: If it has the wrong type.
         ValueError: If its `op` is not one of the eight codes.
     """
     if isinstance(operation, Operation):
@@ -428,7 +428,7 @@ def checked(message: Message | Iterable[Quad]) -> Message | list[Quad]:
 
 
 def _quad_list(quads: Iterable[Quad]) -> list[Quad]:
-    if isinstance(quads, Quad):  # iterable, but of terms
+    if isinstance(quads, Quad):  # an iterable of terms
         raise TypeError("expected an iterable of Quad, not a Quad; put it in a list")
     try:
         quads = iter(quads)

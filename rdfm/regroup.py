@@ -1,4 +1,4 @@
-"""Regrouping of messages: the functions of `rdfm.conversion.regroup`."""
+"""Regrouping messages: the functions of `rdfm.conversion.regroup`."""
 
 from rdfm.conversion.regroup import make, regrouped
 

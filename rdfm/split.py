@@ -1,4 +1,4 @@
-"""Splits of a log, which are read independently: `plan` and `Split`."""
+"""Splits of a log, which can be read independently: `plan` and `Split`."""
 
 from rdfm.logs.plan import plan
 from rdfm.logs.split import Split

@@ -336,5 +336,5 @@ def test_patches_round_trip_as_values(name, plug_in):
 
 
 def test_results_are_refused_as_values():
-    with pytest.raises(OptionError, match="SPARQL results in JSON is a format of results"):
+    with pytest.raises(OptionError, match="SPARQL results in JSON is a result format"):
         decode_values("results-json", pa.array([b""]))

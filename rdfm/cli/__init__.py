@@ -32,7 +32,7 @@ def main(arguments: "Sequence[str] | None" = None) -> "NoReturn":
         os._exit(130)
     try:
         if arguments is None:
-            _open_closed()
+            _open_closed_streams()
         from rdfm.cli.run import run
 
         code = run(list(sys.argv[1:] if arguments is None else arguments))
@@ -42,10 +42,10 @@ def main(arguments: "Sequence[str] | None" = None) -> "NoReturn":
     sys.exit(code)
 
 
-def _open_closed() -> None:
+def _open_closed_streams() -> None:
     """Open closed standard streams on the null device, so that no file gets their descriptors.
 
-    The mode is the opposite of the usual one: reading standard input and writing to the other
+    They are opened in the opposite mode, so that reading standard input and writing to the other
     streams remain errors.
     """
     for number, flags in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
@@ -54,4 +54,4 @@ def _open_closed() -> None:
         except OSError:
             os.open(os.devnull, flags)
             if number == 1:
-                sys.stdout = open(number, "w", closefd=False)  # noqa: SIM115 - as Python's own
+                sys.stdout = open(number, "w", closefd=False)  # noqa: SIM115 - as in Python

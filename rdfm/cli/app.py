@@ -1,4 +1,4 @@
-"""The commands of `rdfm`, each imported when it is called or its help is printed."""
+"""The commands of `rdfm`. Each is imported when it is called or its help is printed."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _COMMANDS = {
     "inspect": "Describe a log: format, counts, sizes, predicates, first error.",
     "validate": "Check logs for errors and suspicious data.",
     "diff": "Compare two logs message by message.",
-    "filter": "Keep messages that match.",
+    "filter": "Keep the messages that match.",
     "query": "Run a SPARQL query on each message, or on all of them.",
     "patch": "Apply, revert and create patches.",
     "serve": "Serve logs as live streams over gRPC.",
     "nanopub": "Mirror, check and list nanopublications.",
     "riverbench": "Package and check datasets for RiverBench.",
     "formats": "List the formats, or describe one.",
-    "completion": "Print the completion script of a shell.",
+    "completion": "Print the completion script for a shell.",
     "help": "Print the complete help of a command.",
 }
-# Commands that are defined in the module of another command, with their names in that module.
+# Commands that are defined in another command's module, with their names in that module.
 SHORT_FORMS = {"head": ("cat", "head"), "tail": ("cat", "tail")}
 
 
@@ -46,22 +46,22 @@ class ClosedPipe(Exception):
 
 
 @contextlib.contextmanager
-def _pipes_kept() -> Iterator[None]:
+def _closed_pipes_wrapped() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError as error:
         raise ClosedPipe(error) from error
 
 
-class _Lazy(click.Group):
+class _LazyGroup(click.Group):
     """A group that imports a command's module when it is needed."""
 
     def make_context(self, *words: Any, **settings: Any) -> click.Context:
-        with _pipes_kept():  # prints help
+        with _closed_pipes_wrapped():  # prints help
             return super().make_context(*words, **settings)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _pipes_kept():
+        with _closed_pipes_wrapped():
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -92,15 +92,15 @@ class _Lazy(click.Group):
         formatter.write("\n  Example:\n    rdfm convert nanopubs.jelly.gz nanopubs.trig\n")
         formatter.write_paragraph()
         with formatter.indentation():
-            formatter.write_text(f"Formats of messages: {', '.join(messages)}.")
-            formatter.write_text(f"Formats of patches and results: {', '.join(others)}.")
+            formatter.write_text(f"Message formats: {', '.join(messages)}.")
+            formatter.write_text(f"Patch and result formats: {', '.join(others)}.")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
 
 
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(rdfm.__version__, message="rdfm %(version)s")
 @click.option("--debug", is_flag=True, help="Show Python's traceback after an error.")
 def app(debug: bool) -> None:

@@ -10,10 +10,10 @@ from rdfm.cli.stdio import counted
 
 
 class Bar:
-    """A progress bar that appears after a second, and remains until it is closed."""
+    """A progress bar that appears after a second, and stays until it is closed."""
 
     def __init__(self, unit: str = "B") -> None:
-        """Start the delay of one second; `unit` is the unit of the total."""
+        """Start the delay of one second. `unit` is the unit of the total."""
         self._unit = unit
         self._start = time.monotonic()
         self._bar: Any = None
@@ -27,7 +27,7 @@ class Bar:
     def __call__(self, progress: Any) -> None:
         """Show the progress.
 
-        The evaluation of a query is shown immediately, since there is no progress until it ends.
+        Query evaluation is shown immediately, because it reports no progress until it ends.
         """
         if self._ended:
             return

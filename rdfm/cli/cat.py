@@ -27,7 +27,7 @@ _color = option(
     group="Other options",
     type=Words(["auto", "always", "never"]),
     default="auto",
-    help="When to print colours; auto means on a terminal, unless NO_COLOR is set.",
+    help="When to print colours. auto: on a terminal, unless NO_COLOR is set.",
 )
 _count = option(
     "-n",
@@ -61,7 +61,7 @@ def command(logs: tuple[str, ...], color: str, **options: Any) -> None:
 
 
 class _CountCommand(SpecCommand):
-    """A command that accepts `-5` for `-n 5`, like head and tail of coreutils."""
+    """A command that accepts `-5` for `-n 5`, like coreutils head and tail."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments."""
@@ -144,8 +144,8 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
         if screen is not None:
             screen.end()
     print_skipped(summary)
-    # Dropped namespaces are expected with a format that cannot represent them.
+    # Namespaces are expected to be dropped if the format cannot represent them.
     summary.dropped.pop("namespaces", None)
     print_dropped(summary)
-    if not summary.messages:  # with messages, the notes are about the output
+    if not summary.messages:  # otherwise, the notes are about the output
         print_notes(summary.notes)

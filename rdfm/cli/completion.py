@@ -1,4 +1,4 @@
-"""`rdfm completion`: the completion script of a shell."""
+"""`rdfm completion`: print the completion script for a shell."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _EPILOG = """Usual locations:
     "completion",
     cls=GroupedCommand,
     epilog=_EPILOG,
-    short_help="Print the completion script of a shell.",
+    short_help="Print the completion script for a shell.",
 )
 @click.argument("shell", required=False, type=Words(list(SHELLS)), metavar="{bash|zsh|fish}")
 def command(shell: str | None) -> None:
-    """Print the completion script of a shell: bash, zsh or fish."""
+    """Print the completion script for a shell: bash, zsh or fish."""
     from rdfm.cli.app import app
 
     if shell is None:

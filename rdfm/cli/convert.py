@@ -27,7 +27,7 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
     short_help="Convert logs to another format.",
 )
 @click.argument("files", nargs=-1, metavar="IN... [OUT]", type=click.Path())
-@output_option("Output; required for several inputs.")
+@output_option("Output. Required for several inputs.")
 @quiet_option()
 def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: Any) -> None:
     """Convert logs to one log in another format.

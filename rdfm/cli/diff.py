@@ -42,21 +42,22 @@ _DEPRECATED = (
     "as_json",
     group="Other options",
     is_flag=True,
-    help="Print JSON lines: an object for each difference, then one with the counts.",
+    help="Print JSON lines: one object per difference, then one with the counts.",
 )
-@quiet_option("Print errors only; the exit status shows whether the logs differ.")
+@quiet_option("Print errors only. The exit status shows whether the logs differ.")
 @option("--ignore-namespaces", group="Other options", is_flag=True, hidden=True)
 def command(
     a: str, b: str, as_json: bool, quiet: bool, ignore_namespaces: bool, **options: Any
 ) -> int:
     """Compare the logs A and B message by message. Their formats may differ.
 
-    Messages are equal if they have the same quads, in any order; blank nodes are matched by structure, not by label.
-    Patches and rows of results are compared in order, and their blank nodes by label. Inserted and deleted messages are
-    reported as such, and the messages after them are still paired.
+    Messages are equal if they have the same quads, in any order. Blank nodes are matched by
+    structure, not by label. Patches and result rows are compared in order, and their blank nodes by
+    label. Inserted and deleted messages are reported as such, and the messages after them are still
+    paired.
 
-    Lines that begin with - are from A, those that begin with + from B. The exit status is 0 if the logs are equal, 1 if
-    they differ, and 2 if they cannot be compared.
+    Lines that begin with - are from A, and lines that begin with + are from B. The exit status is 0
+    if the logs are equal, 1 if they differ, and 2 if they cannot be compared.
     """
     from rdfm.analysis.diff import compare
     from rdfm.analysis.options import DIFF
@@ -73,7 +74,7 @@ def command(
         own["limit"] = 0
     bar = Bar.on_terminal()
     one, other = (standard_input() if name == "-" else name for name in (a, b))
-    printer: _Json | _Text = _Json() if as_json else _Text(a, b)
+    printer: _JsonPrinter | _TextPrinter = _JsonPrinter() if as_json else _TextPrinter(a, b)
     try:
         result = compare(
             one,
@@ -100,11 +101,11 @@ def command(
     return 0 if result.same else 1
 
 
-class _Json:
+class _JsonPrinter:
     """Prints differences as JSON, one per line."""
 
     def begin(self, found: Difference) -> None:
-        """Do nothing: the counts follow at the end."""
+        """Do nothing, since the counts are printed at the end."""
 
     def add(self, difference: MessageDifference) -> None:
         """Print a difference."""
@@ -119,7 +120,7 @@ class _Json:
         click.echo(json_line({"summary": found.to_dict()}))
 
 
-class _Text:
+class _TextPrinter:
     """Prints differences as text on standard output, and the counts on standard error."""
 
     def __init__(self, a: str, b: str) -> None:
@@ -129,7 +130,7 @@ class _Text:
         self._begun = False
 
     def begin(self, found: Difference) -> None:
-        """Store the kind of the logs, and print differences in their heads."""
+        """Store the kind of the logs, and print differences between their heads."""
         self._kind = found.kind
         if found.head:
             self._print(found.head)
@@ -159,7 +160,7 @@ class _Text:
         a, b = self._names
         if found.same:
             records = "" if record == word else f", {plural(found.records, record)}"
-            lines = [f"the same: {same}{records} in {found.seconds:.2f} s"]
+            lines = [f"no differences: {same}{records} ({found.seconds:.2f} s)"]
         else:
             parts = [
                 f"{found.changed:,} changed" if found.changed else "",
@@ -172,7 +173,7 @@ class _Text:
             shown = (
                 f" ({self._shown:,} shown)" if self._shown < found.count + found.undecided else ""
             )
-            lines = [f"{counts}{shown}; {same} the same in {found.seconds:.2f} s"]
+            lines = [f"{counts}{shown}; {same} equal ({found.seconds:.2f} s)"]
         if found.undecided:
             lines.append("undecided: matching the blank nodes exceeds the limits")
         lines += [f"note: {note}" for note in found.notes]
@@ -194,7 +195,7 @@ def _safe(text: str) -> str:
 
 
 def _metadata(key: str, value: bytes) -> str:
-    """Return a value of metadata: a counter as a number, other values in hexadecimal digits."""
+    """Return a metadata value: a counter as a number, other values in hexadecimal."""
     from rdfm.logs.counters import COUNTER_KEY, varint
 
     counter = varint(value) if key == COUNTER_KEY else None

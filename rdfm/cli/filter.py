@@ -1,4 +1,4 @@
-"""`rdfm filter`: keep messages that match."""
+"""`rdfm filter`: keep the messages that match."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _EPILOG = """Examples:
     stages="rdfm.conversion.filter:FILTER",
     sides=("read", "write"),
     epilog=_EPILOG,
-    short_help="Keep messages that match.",
+    short_help="Keep the messages that match.",
 )
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...", type=click.Path())
-@output_option("Output file; by default standard output.", default="-")
+@output_option("Output file (default: standard output).", default="-")
 @option("--count", group="Output", is_flag=True, help="Print only the number of matching messages.")
 @quiet_option()
 def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **options: Any) -> None:
@@ -49,7 +49,7 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     inputs: list[Any] = [standard_input() if name == "-" else name for name in logs]
     if count:
         if output != "-":
-            raise click.UsageError("--count prints a number and writes no log; remove -o")
+            raise click.UsageError("--count prints a number instead of writing a log; remove -o")
         with unwinding():
             counted = count_kept(inputs, **options)
         print_skipped(counted)

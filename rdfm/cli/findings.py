@@ -1,4 +1,4 @@
-"""Output of commands that check logs: findings as text, JSON or annotations, and their counts."""
+"""Output of commands that check logs: findings as text, JSON or annotations, and counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def output_options(command: F) -> F:
-    """Add the options of the output to a command: `output`, `as_json` and `quiet`."""
+    """Add the output options to a command: `output`, `as_json` and `quiet`."""
     decorators = (
         option(
             "--format",
@@ -28,14 +28,14 @@ def output_options(command: F) -> F:
             group="Output",
             type=Words(["text", "json", "github"]),
             default="text",
-            help="Format of the findings: lines of text, JSON lines, or GitHub Actions annotations. (text)",
+            help="Output format: lines of text, JSON lines, or GitHub Actions annotations. (text)",
         ),
         option(
             "--json",
             "as_json",
             group="Output",
             is_flag=True,
-            help="Same as --format json; the last line contains the counts.",
+            help="Same as --format json. The last line contains the counts.",
         ),
         option(
             "--quiet",
@@ -67,11 +67,11 @@ def run_check(
         check: Function that returns the findings.
         inputs: Names of the inputs; "-" for standard input.
         options: Options of the command line.
-        own: Declarations of the options of the command, apart from those of the formats.
+        own: Declarations of the command's own options, without those of the formats.
         output: "text", "json" or "github".
         as_json: Whether `--json` is given.
         quiet: Whether to print only findings.
-        more: Returns the end of the line of counts for a check.
+        more: Function that returns additional text for the counts of a check.
 
     Raises:
         UsageError: If the options cannot be combined.
@@ -93,7 +93,7 @@ def run_check(
     settings["format"] = settings.pop("from_format", None)
     settings = {name.removeprefix("from_"): value for name, value in settings.items()}
     write = {"text": _line, "json": _json, "github": _annotation}[output]
-    # On a terminal, the findings would be mixed with the progress bar.
+    # On a terminal, the progress bar would interfere with the findings.
     bar = Bar.on_terminal() if _is_redirected() else None
     try:
         with unwinding():
@@ -139,7 +139,7 @@ def _is_redirected() -> bool:
 
 
 def _line(found: Finding) -> str:
-    """Return a finding as a line of text in the form that compilers use, which editors can parse."""
+    """Return a finding as a line in the style of compilers, which editors can parse."""
     from rdfm.cli.stdio import safe
 
     where = "".join(f":{each}" for each in (found.line, found.column) if each is not None)
@@ -166,7 +166,7 @@ def _json(found: Finding) -> str:
 
 
 def _annotation(found: Finding) -> str:
-    """Return a finding as an annotation of GitHub Actions, which must be a single line."""
+    """Return a finding as a GitHub Actions annotation, which must be a single line."""
     properties = {
         "file": found.source,
         "line": found.line,
@@ -182,7 +182,7 @@ def _annotation(found: Finding) -> str:
 
 
 def _escaped(text: str, more: str = "") -> str:
-    """Escape characters that would end a command of GitHub Actions, or move the cursor."""
+    """Escape characters that would end a GitHub Actions command or move the cursor."""
     escaped = "".join(
         f"%{ord(c):02X}" if c in "%\r\n" + more else c if c.isprintable() else f"\\u{ord(c):04x}"
         for c in text

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rdfm.formats import FormatSpec, OptionSpec
     from rdfm.formats.spec import Side
 
-# Features to list for each kind of log: those in which its formats differ.
+# Features listed for each kind of log: those in which its formats differ.
 _CARRIED = {
     "messages": (
         "graphs",
@@ -38,8 +38,8 @@ def command(name: str | None, as_json: bool) -> None:
     """List the formats: names, suffixes and supported features. With NAME, describe one format.
 
     A log contains messages, patches or results, and can be converted to formats of the same kind. If the output format
-    does not support a feature, the conversion fails, and the error names the option that allows it. The list includes
-    plug-ins.
+    does not support a feature, the conversion fails with an error that names the option to allow
+    it. The list includes plug-ins.
     """
     from rdfm import formats
 
@@ -64,7 +64,7 @@ def _describe(row: dict[str, Any], spec: FormatSpec) -> None:
     """Print a format: names, features and options."""
     from rdfm.cli.specs import help_of
 
-    click.echo(f"{row['title']} ({row['name']}): a format of {_listed(row['kinds'])}.\n")
+    click.echo(f"{row['title']} ({row['name']}): a format for {_listed(row['kinds'])}.\n")
     facts = [
         ("Names", " ".join((row["name"], *row["aliases"]))),
         ("Suffixes", " ".join(row["suffixes"])),

@@ -1,8 +1,8 @@
-"""The option `--header` of commands that request URLs.
+"""The option `--header` of commands that send HTTP requests.
 
 In: `NAME:VALUE`, `NAME:@FILE` or `NAME:$VARIABLE`. Out: headers that the HTTP client adds to the
 requests of inputs and registries.
-Law: a secret is never on the command line, which other users of the machine can read.
+Law: secrets never appear on the command line, which other users of the machine can read.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ F = TypeVar("F", bound=Callable[..., object])
 
 _SECRET = re.compile(r"auth|cookie|token|key|secret|password|credential|session", re.IGNORECASE)
 _MAX_SECRET_BYTES = 1 << 16
-_HELP = "Header of requests; secrets as NAME:@FILE or NAME:$VARIABLE."
+_HELP = "HTTP request header. For secrets, use NAME:@FILE or NAME:$VARIABLE."
 
 
 class HeaderOption(GroupedOption):
-    """The option, which sets the headers for the process."""
+    """The option. It sets the headers for the entire process."""
 
     def __init__(self, group: str, *, of_format: bool = False) -> None:
         """Initialize as `GroupedOption`."""
@@ -48,7 +48,7 @@ def header_option(group: str) -> Callable[[F], F]:
     """Return a decorator that adds the option to a command."""
 
     def decorate(function: F) -> F:
-        # As click does: the parameters are in reverse order until the command is created.
+        # As in click, parameters are in reverse order until the command is created.
         params = function.__dict__.setdefault("__click_params__", [])
         params.append(HeaderOption(group))
         return function

@@ -1,4 +1,4 @@
-"""`rdfm help`: the complete help of a command."""
+"""`rdfm help`: print the complete help of a command."""
 
 from __future__ import annotations
 

@@ -35,14 +35,14 @@ _EPILOG = """Examples:
     "as_json",
     group="Options",
     is_flag=True,
-    help="Print JSON lines: an object for each log.",
+    help="Print JSON lines, one object per log.",
 )
 @option(
     "--top",
     group="Options",
     type=Number(0),
     metavar="N",
-    help="Length of each list: predicates, datatypes, keys (10; with --rdf unlimited).",
+    help="Maximum length of lists, such as predicates (10; with --rdf: unlimited).",
 )
 @option(
     "--stats",
@@ -55,7 +55,7 @@ _EPILOG = """Examples:
     "as_rdf",
     group="Statistics",
     is_flag=True,
-    help="Print the statistics as Turtle, with the vocabularies VoID, DCAT and RiverBench.",
+    help="Print the statistics as Turtle, in the VoID, DCAT and RiverBench vocabularies.",
 )
 @option(
     "--iri",
@@ -68,7 +68,7 @@ _EPILOG = """Examples:
     group="Statistics",
     metavar="FILE",
     type=click.Path(),
-    help="Write the statistics as an HTML page with charts; - for standard output.",
+    help="Write the statistics as an HTML page with charts (- for standard output).",
 )
 def command(
     logs: tuple[str, ...],
@@ -167,10 +167,10 @@ def _refuse_conflicts(logs: tuple[str, ...], as_json: bool, as_rdf: bool, html: 
 def _options_by_log(
     logs: tuple[str, ...], from_format: str | None, options: dict[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """Return the options of each log. With several logs, each gets those that its format has.
+    """Return the options of each log. Of several logs, each gets those that its format supports.
 
     Raises:
-        OptionError: If no format of the logs has one of the options.
+        OptionError: If one of the options is not supported by any format of the logs.
     """
     from rdfm import formats
     from rdfm.errors import OptionError
@@ -251,7 +251,7 @@ def _lines(report: Any) -> list[str]:
 
 
 def _content(report: Any) -> list[tuple[str, str]]:
-    """Return the rows about the number of messages and their content."""
+    """Return the lines about the number of messages and their content."""
     from rdfm.cli.stdio import WORDS, plural, several
 
     empty = f" ({report.empty_messages:,} empty)" if report.empty_messages else ""

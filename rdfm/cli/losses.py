@@ -1,4 +1,4 @@
-"""Reports of a conversion and its dropped data on standard error."""
+"""Reports about a conversion and its dropped data on standard error."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ def print_skipped(summary: Any) -> None:
     for error in summary.errors:
         click.echo(f"rdfm: skipped: {safe(error)}", err=True)
     if (more := summary.skipped - len(summary.errors)) > 0:
-        # Skipped errors without a text are ill-typed values.
+        # Skipped errors without a text are about ill-typed values.
         what = (
             f"and {more:,} more" if summary.errors else f"{plural(more, 'value')}, replaced by null"
         )
         click.echo(f"rdfm: skipped: {what}", err=True)
     for name in summary.abandoned:
         click.echo(
-            f"rdfm: skipped: the rest of {safe(name)}, since its format cannot resume after errors",
+            f"rdfm: skipped: the rest of {safe(name)}, "
+            "because its format does not support resuming",
             err=True,
         )
 
 
 def print_notes(notes: Iterable[str]) -> None:
-    """Print notes for users, which are not errors."""
+    """Print notes, which are not errors."""
     for note in notes:
         click.echo(f"rdfm: note: {safe(note)}", err=True)
 

@@ -17,7 +17,7 @@ else:  # the class is not generic in older releases of click
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Headings of options in help, first and last. Those of formats are in between.
+# The first and the last option headings in help. Those of formats come in between.
 _FIRST = (
     "Criteria",
     "Query",
@@ -36,7 +36,7 @@ _FIRST = (
 _LAST = ("Limits that protect memory", "Other formats", "Other options")
 # Key in the `meta` of a context whose help lists all options.
 COMPLETE = "rdfm.cli.complete"
-# Names of options in other programs, and their names in rdfm.
+# Option names of other programs, and the corresponding names in rdfm.
 _SAME_PURPOSE = {"--first": "--take", "--head": "--take", "--limit": "--take"}
 
 
@@ -45,7 +45,8 @@ class GroupedOption(click.Option):
 
     Attributes:
         group: The heading.
-        of_format: Whether the option belongs to a format or is rare; `COMMAND --help` leaves it out.
+        of_format: Whether the option belongs to a format or is rarely used. `COMMAND --help` omits
+            it.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class GroupedCommand(click.Command):
             raise click.UsageError(f"No such option '{error.option_name}'{advice}", ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, a section for each heading."""
+        """Write the options in a section for each heading."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             of_format = getattr(parameter, "of_format", False)
@@ -102,7 +103,7 @@ def _place(heading: str) -> int:
 
 
 def _similar(name: str, options: list[str]) -> list[str]:
-    """Return options with the same purpose as `name` in other programs, or a similar name."""
+    """Return options that `name` means in other programs, or that have a similar name."""
     from difflib import get_close_matches  # costly to import
 
     if (same := _SAME_PURPOSE.get(name)) is not None:
@@ -136,7 +137,7 @@ def quiet_option(help: str = "Print errors only.") -> Callable[[F], F]:
 
 
 class FormatName(_Text):
-    """Name of a format. Completed from the registry, and checked when it is used."""
+    """A format name. Completed from the registry, and checked when it is used."""
 
     name = "FORMAT"
 

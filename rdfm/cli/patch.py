@@ -28,7 +28,7 @@ _DIFF = """Examples:
 
 @click.group("patch", short_help="Apply, revert and create patches.")
 def command() -> None:
-    """Apply, revert and create patches: changes of datasets, in RDF Patch, RDF Patch Thrift or Jelly-Patch.
+    """Apply, revert and create patches: changes to datasets, in RDF Patch, RDF Patch Thrift or Jelly-Patch.
 
     rdfm convert converts logs of patches, and rdfm inspect describes them.
     """
@@ -55,7 +55,7 @@ def apply(dataset: str, patches: tuple[str, ...], output: str, quiet: bool, **op
     """Apply each PATCH to DATASET, in order, and write the result.
 
     DATASET is a log of one message, and PATCH is a log of patches. Aborted and unfinished transactions have no effect.
-    A patch is rejected if its prev is not the id of the previous patch.
+    A patch is rejected if its prev header is not the id of the previous patch.
     """
     from rdfm import patch
 
@@ -78,13 +78,14 @@ def apply(dataset: str, patches: tuple[str, ...], output: str, quiet: bool, **op
     short_help="Write patches that undo patches.",
 )
 @click.argument("patches", nargs=-1, required=True, metavar="PATCH...", type=click.Path())
-@output_option("Output file; by default standard output.", default="-")
+@output_option("Output file (default: standard output).", default="-")
 @_quiet
 def revert(patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -> None:
     """Write patches that undo each PATCH: the last patch first, with its operations in reverse order.
 
-    Adds become deletes, and deletes become adds. Aborted transactions are left out. The result is exact if each add and
-    each delete has an effect: a quad that existed before it was added is deleted too.
+    Adds become deletes, and deletes become adds. Aborted transactions are omitted. The result is
+    exact only if each add and each delete has an effect: a quad that existed before it was added is
+    deleted, too.
     """
     from rdfm import patch
 
@@ -108,7 +109,8 @@ def revert(patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -
 def from_log(log: str, output: str, quiet: bool, **options: Any) -> None:
     """Convert each message of LOG to a patch: a transaction that adds its quads.
 
-    Blank nodes of different messages get different labels, since labels in patches are valid in the entire log.
+    Blank nodes of different messages get different labels, because labels in patches apply to the
+    entire log.
     """
     from rdfm import patch
 
@@ -131,7 +133,8 @@ def from_log(log: str, output: str, quiet: bool, **options: Any) -> None:
 def to_log(patches: str, output: str, quiet: bool, **options: Any) -> None:
     """Convert each committed transaction of PATCHES to a message.
 
-    Quads added outside transactions become a message too. Patches that delete quads are rejected; use rdfm patch apply.
+    Quads added outside transactions also become a message. Patches that delete quads are rejected;
+    use rdfm patch apply.
     """
     from rdfm import patch
 
@@ -154,9 +157,10 @@ def to_log(patches: str, output: str, quiet: bool, **options: Any) -> None:
 def diff(
     inputs: tuple[str, ...], output: str, quiet: bool, snapshots: bool | None, **options: Any
 ) -> None:
-    """Write the patch that changes the dataset OLD into the dataset NEW: a transaction of deletes, then adds.
+    """Write a patch that changes the dataset OLD to the dataset NEW: a transaction of deletes, then adds.
 
-    Blank nodes are identified by their labels, unless --canonical is given. --snapshots takes one log.
+    Blank nodes are identified by their labels, unless --canonical is given. With --snapshots, there
+    is one input.
     """
     from rdfm import patch
 

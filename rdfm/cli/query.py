@@ -44,7 +44,8 @@ def command(
 
     QUERY is a query (any text with a brace), a file name, or - for standard input. SELECT writes solutions with the
     columns source and message to .parquet, .arrow, .csv, .tsv or .srj, or prints a table on a terminal. CONSTRUCT
-    writes a message for each message. ASK prints the indexes of the messages for which it is true.
+    writes one message per input message. ASK prints the indexes of the messages for which it is
+    true.
     """
     from rdfm.cli.signals import unwinding
     from rdfm.cli.stdio import is_terminal, standard_input
@@ -77,10 +78,10 @@ def _is_shown(log_query: LogQuery, output: str | None, options: dict[str, Any]) 
 
 
 def _refuse_output(output: str | None, options: dict[str, Any]) -> None:
-    """Reject options of output files.
+    """Reject options that apply to output files.
 
     Raises:
-        UsageError: If there are any.
+        UsageError: If one is given.
     """
     from rdfm.logs.options import WRITING
 
@@ -132,14 +133,14 @@ def _answer(log_query: LogQuery, quiet: bool) -> None:
 
 
 def _bar(quiet: bool) -> Bar | None:
-    """Return a progress bar, which disappears when output is printed, or None."""
+    """Return a progress bar that disappears when output is printed, or None."""
     from rdfm.cli.bar import Bar
 
     return None if quiet else Bar.on_terminal()
 
 
 def _closing(bar: Bar | None, found: Iterable[Any]) -> Iterator[Any]:
-    """Yield the results, and remove the bar at the first one if they go to a terminal too."""
+    """Yield the results. If they also go to a terminal, remove the bar at the first one."""
     try:
         for each in found:
             if bar is not None and sys.stdout is not None and sys.stdout.isatty():
@@ -164,8 +165,8 @@ def _show(log_query: LogQuery, quiet: bool) -> None:
         if log_query.whole:
             table.add(rows)
         else:
-            of = zip(some.indexes, rows, strict=True)
-            table.add((some.source, str(index), *row) for index, row in of)
+            indexed = zip(some.indexes, rows, strict=True)
+            table.add((some.source, str(index), *row) for index, row in indexed)
     table.end()
     _print_end(log_query, stream, quiet, rows=table.count)
 
@@ -173,7 +174,7 @@ def _show(log_query: LogQuery, quiet: bool) -> None:
 def _print_end(
     log_query: LogQuery, stream: QueryStream, quiet: bool, rows: int | None = None
 ) -> None:
-    """Print to standard error what was skipped, the number of rows, notes, and a hint."""
+    """Print the skipped errors, the number of rows, notes, and a hint to standard error."""
     from rdfm.cli.losses import print_notes
     from rdfm.cli.stdio import plural, safe
 

@@ -1,4 +1,4 @@
-"""Remedies as options of the command line.
+"""Remedies as command-line options.
 
 In: a remedy. Out: its flag with its value, such as `--merge-graphs`, or None if the command line
 does not have the option.
@@ -38,7 +38,7 @@ def on_command_line(remedy: Remedy) -> str | None:
 
 
 def _option(remedy: Remedy) -> tuple[OptionSpec | None, str]:
-    """Return the declaration of the option, and the prefix of its flag if a side is required."""
+    """Return the declaration of the option, and the prefix of its flag if the side is required."""
     if remedy.side == "stage":
         return declared(remedy), ""
     side = _PREFIXES[remedy.side]

@@ -39,12 +39,12 @@ class Coded(Exception):
 
 def run(words: list[str]) -> int:
     """Run a command, flush its output, and return the exit code."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # escapes characters that the encoding lacks
+    if isinstance(sys.stdout, io.TextIOWrapper):  # escape characters that the encoding lacks
         sys.stdout.reconfigure(errors="backslashreplace")
     signals.watch()
     with surface(_on_command_line):
         code = _run(words)
-    if sys.stdout is not None:  # reports errors, unlike the flush at exit
+    if sys.stdout is not None:  # report errors, unlike the flush at exit
         try:
             sys.stdout.flush()
         except OSError as error:
@@ -61,7 +61,7 @@ def _on_command_line(remedy: Remedy) -> str | None:
 
 @contextlib.contextmanager
 def _warnings_in_a_line() -> Iterator[None]:
-    """Print warnings in one line like errors, without the Python source line."""
+    """Print warnings on one line, like errors, without the Python source line."""
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
         _print("warning", str(message))
@@ -130,7 +130,7 @@ def _explain(error: Exception) -> int:
         place = f"{error.filename}: " if error.filename is not None else ""
         return _fail(f"{place}{error.strerror or error}{notes}", 1)
     if isinstance(error, MemoryError):
-        return _fail("out of memory; --max-message-bytes limits the size of a message", 1)
+        return _fail("out of memory; --max-message-bytes limits the message size", 1)
     kind = type(error).__name__
     return _fail(f"unexpected {kind}: {error} (possibly a bug; --debug shows the traceback)", 1)
 
@@ -171,7 +171,7 @@ def _in_print(error: OSError) -> bool:
 
 
 def _discard_output() -> None:
-    """Discard the buffered output, since Python would try to flush it again at exit."""
+    """Discard the buffered output, because Python would try to flush it again at exit."""
     if sys.stdout is not None:
         with contextlib.suppress(OSError, ValueError):
             nowhere = os.open(os.devnull, os.O_WRONLY)

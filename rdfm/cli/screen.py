@@ -1,4 +1,4 @@
-r"""Text of logs on a terminal: in colours, and with control characters escaped.
+r"""Log text on a terminal, with colours and escaped control characters.
 
 In: bytes of text formats. Out: the same lines, for a terminal.
 Cost: an incomplete last line is buffered.
@@ -20,7 +20,7 @@ __all__ = ["Screen", "wants_colours"]
 
 Colours = Literal["auto", "always", "never"]
 
-# Tokens that the text formats of RDF, JSON and XML share.
+# Tokens of the RDF text formats, JSON and XML.
 _TOKEN = re.compile(
     r"""
     (?P<comment> ^\s*\#.* )
@@ -68,7 +68,7 @@ class Screen:
     """
 
     def __init__(self, file: BinaryIO, *, colours: bool) -> None:
-        """Set the file of the terminal, and whether to print colours."""
+        """Initialize with the terminal's file, and whether to print colours."""
         self.name = file.name
         self._file = file
         self._colours = colours
@@ -86,10 +86,10 @@ class Screen:
         return len(data)
 
     def flush(self) -> None:
-        """Do nothing: the buffered line may continue."""
+        """Do nothing, since the buffered line may continue."""
 
     def end(self) -> None:
-        """Write a last line without a line break."""
+        """Write the last line if it has no line break."""
         rest, self._rest = self._rest, b""
         self._show(rest)
 

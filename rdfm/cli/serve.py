@@ -48,13 +48,13 @@ def _file(name: str, help: str, group: str = "Access") -> Callable[[F], F]:
     help="Serve a log under a name; may be repeated.",
 )
 @option(
-    "--default-topic", group="Topics", metavar="NAME", help="Topic that the empty name stands for."
+    "--default-topic", group="Topics", metavar="NAME", help="Topic to serve under the empty name."
 )
 @option(
     "--follow/--no-follow",
     group="Topics",
     default=True,
-    help="Continue subscriptions as logs grow, or end them at the end of the log.",
+    help="Keep subscriptions open as logs grow, or end them at the end of the log.",
 )
 @option("--from-end", group="Topics", is_flag=True, help="Send new messages only.")
 @option(
@@ -65,9 +65,9 @@ def _file(name: str, help: str, group: str = "Access") -> Callable[[F], F]:
     show_default=True,
     help="HOST:PORT or PORT. Other machines can connect only if HOST is not 127.0.0.1.",
 )
-@_file("--tls-cert", "Certificate of the server with its chain, in PEM.", "Address")
-@_file("--tls-key", "Private key of the certificate, in PEM.", "Address")
-@option("--insecure", group="Address", is_flag=True, help="Serve other machines even without TLS.")
+@_file("--tls-cert", "Server certificate with its chain, as a PEM file.", "Address")
+@_file("--tls-key", "Private key of the certificate, as a PEM file.", "Address")
+@option("--insecure", group="Address", is_flag=True, help="Serve other machines without TLS.")
 @option("--gzip", group="Address", is_flag=True, help="Compress responses.")
 @option(
     "--max-streams",
@@ -76,21 +76,25 @@ def _file(name: str, help: str, group: str = "Access") -> Callable[[F], F]:
     metavar="N",
     default=1000,
     show_default=True,
-    help="Maximum number of calls at the same time.",
+    help="Maximum number of simultaneous calls.",
 )
-@_file("--client-ca", "Accept only clients with a certificate of these authorities, in PEM.")
-@_file("--read-token-file", f"File with the token of subscribers (or ${_READ_VARIABLE}).")
-@option("--allow-publish", group="Access", is_flag=True, help="Accept messages; needs a token.")
-@_file("--publish-token-file", f"File with the token of publishers (or ${_PUBLISH_VARIABLE}).")
+@_file("--client-ca", "Accept only clients with a certificate from these CAs (a PEM file).")
+@_file("--read-token-file", f"File with the token for subscribers (or ${_READ_VARIABLE}).")
+@option("--allow-publish", group="Access", is_flag=True, help="Accept messages. Requires a token.")
+@_file("--publish-token-file", f"File with the token for publishers (or ${_PUBLISH_VARIABLE}).")
 @option(
-    "--create-topics", group="Access", is_flag=True, help="Create topics that are published to."
+    "--create-topics",
+    group="Access",
+    is_flag=True,
+    help="Create missing topics when they are published to.",
 )
 @quiet_option()
 def command(folder: str | None, quiet: bool, **options: Any) -> int:
     """Serve the logs in FOLDER to subscribers over Jelly gRPC, and accept messages for them.
 
-    Each log is a topic, named like its file without suffixes. Subscribers receive its messages from the first one on,
-    and new ones when the log grows. Logs are served on this machine only, unless --grpc gives another host.
+    Each log is a topic, named after its file without suffixes. Subscribers receive its messages
+    from the first one on, and new messages as the log grows. Only this machine can connect, unless
+    --grpc names another host.
     """
     from rdfm.errors import MissingExtraError
 
@@ -147,7 +151,7 @@ def _run(server: Server, report: Any) -> None:
 
 
 def _stop(stop: Any) -> None:
-    """End the server; a second signal ends the process at once."""
+    """Stop the server. A second signal ends the process immediately."""
     if stop.is_set():
         os._exit(130)
     stop.set()
@@ -157,8 +161,8 @@ def _settings(options: dict[str, Any]) -> ServerSettings:
     """Return the settings of the server.
 
     Raises:
-        OptionError: Options contradict each other.
-        OSError: The file of a token cannot be read.
+        OptionError: Options cannot be combined, or an option lacks another one.
+        OSError: A token file cannot be read.
     """
     from rdfm.errors import OptionError
     from rdfm.exchange.serve.server import ServerSettings, Tls, parse_address
@@ -169,7 +173,7 @@ def _settings(options: dict[str, Any]) -> ServerSettings:
         for name in ("tls_cert", "tls_key", "client_ca")
     )
     if (certificate is None) != (key is None):
-        raise OptionError("--tls-cert and --tls-key are only used together; give both")
+        raise OptionError("--tls-cert and --tls-key must be given together")
     if certificate is None and authority is not None:
         raise OptionError("--client-ca needs TLS; give --tls-cert and --tls-key")
     if not options["allow_publish"]:

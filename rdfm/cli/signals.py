@@ -1,10 +1,10 @@
 """Signal handling of the command.
 
-In: SIGINT, SIGTERM and SIGHUP, except those that were ignored when the command started.
+In: SIGINT, SIGTERM and SIGHUP, except those that are already ignored when the command starts.
 Out: one line on standard error and exit code 130, or termination by SIGPIPE.
 Cost: a waiting thread.
-Law: the command ends within about a second, even during native code. Unfinished output is removed
-first.
+Law: the command ends within about a second, even while native code runs. Unfinished output is
+    removed first.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _pipe: tuple[int, int] | None = None  # wakes the watching thread
 
 
 def begin() -> None:
-    """Make signals end the process at once. Has no effect outside the main thread."""
+    """Make signals end the process immediately. Has no effect outside the main thread."""
     global _reported
     _reported = False
     for kind in _KINDS:
-        # Signals that are ignored, for example with nohup or in the background, remain ignored.
+        # Signals that are already ignored, for example with nohup, remain ignored.
         if signal.getsignal(kind) not in (signal.SIG_IGN, None):
             try:
                 _before[kind] = signal.signal(kind, _quit)
@@ -96,7 +96,7 @@ def report_interrupt() -> bool:
 
 
 def die_of_pipe() -> None:
-    """Terminate by SIGPIPE, as other commands do if their output is closed.
+    """Terminate by SIGPIPE, as other commands do when their output is closed.
 
     Returns on systems without SIGPIPE.
     """
@@ -113,17 +113,17 @@ def _quit(*_: object) -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    for kind in _before:  # the cleanup must not be interrupted
+    for kind in _before:  # a second signal must not interrupt the cleanup
         signal.signal(kind, _wait)
     raise KeyboardInterrupt
 
 
 def _wait(*_: object) -> None:
-    """Ignore further signals: the first one is being handled."""
+    """Ignore further signals while the first one is being handled."""
 
 
 def _watch(pipe: int) -> None:
-    """End the process after the first signal; runs in the watching thread.
+    """End the process after the first signal. Runs in the watching thread.
 
     While the stack is unwound, the main thread has `GRACE_SECONDS` to end the process first.
     """

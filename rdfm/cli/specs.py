@@ -1,4 +1,4 @@
-"""Commands with the options that the specs of stages and formats declare.
+"""Commands whose options are declared by the specs of stages and formats.
 
 In: specs. Out: click options: `--NAME`, `--from-NAME` for the input, `--to-NAME` for the output;
 help under the headings of the specs.
@@ -35,12 +35,12 @@ __all__ = ["SpecCommand", "given", "help_of"]
 
 _MADE = "rdfm.cli.options"
 _SIDED = "rdfm.cli.sided"
-# Groups of options that only the complete help shows.
+# Option groups that only the complete help shows.
 _RARE_GROUPS = ("Live streams",)
 
 
 class SpecCommand(GroupedCommand):
-    """A command with the options of its stages, and of the formats that it reads and writes."""
+    """A command with the options of its stages and of the formats that it reads and writes."""
 
     def __init__(
         self,
@@ -56,9 +56,9 @@ class SpecCommand(GroupedCommand):
             args: Passed to click.
             stages: Location of the stages' options, such as `rdfm.conversion.options:STAGES`.
                 Imported when the command is used.
-            sides: Sides whose options the command has: "read", "write".
-            kinds: Kinds of log on each side, such as "patches". All kinds by default. Help omits
-                the options of formats of other kinds, and opening such a log is an error.
+            sides: Sides whose options the command has: "read" or "write", or both.
+            kinds: Kinds of logs on each side, such as "patches". All kinds by default. Help omits
+                the options of formats for other kinds, and logs of those kinds are errors.
             settings: Passed to click.
         """
         super().__init__(*args, **settings)
@@ -73,9 +73,9 @@ class SpecCommand(GroupedCommand):
         return [*self.params, *self._from_specs(ctx), *help_option]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments. If an option is unknown, try again with those of plug-ins."""
+        """Parse the arguments. If an option is unknown, try again with the options of plug-ins."""
         words = list(args)
-        # Most command lines have no option for one side, so these options are not created for them.
+        # Options for one side are rare, so they are created only if the command line has some.
         ctx.meta[_SIDED] = any(word.startswith(("--from-", "--to-")) for word in words)
         try:
             return super().parse_args(ctx, args)
@@ -98,7 +98,7 @@ class SpecCommand(GroupedCommand):
         )
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete options, including those of one side that help hides, such as --to-frames."""
+        """Complete options, including one-sided ones that help hides, such as --to-frames."""
         found = super().shell_complete(ctx, incomplete)
         if not incomplete.startswith(("--from-", "--to-")):
             return found
@@ -143,7 +143,7 @@ class SpecCommand(GroupedCommand):
         for name in names:
             if name in own:
                 continue
-            # Formats of the right kind take precedence for the help of the option.
+            # The help of the option comes from a format of the right kind if possible.
             specs = {
                 side: fitting[side].get(name, options[name])
                 for side, options in every.items()
@@ -164,7 +164,7 @@ class SpecCommand(GroupedCommand):
                 )
 
     def _fits(self, side: Side, spec: FormatSpec) -> bool:
-        """Whether a format is of a kind that the side supports."""
+        """Whether a format is for a kind of logs that the side supports."""
         wanted = self._kinds.get(side)
         return wanted is None or any(kind in wanted for kind in spec.kinds)
 
@@ -230,7 +230,7 @@ def _option(
 
 
 def help_of(spec: OptionSpec) -> str:
-    """Return the help of an option, with its default."""
+    """Return the help text of an option, with its default."""
     default = spec.default
     if spec.default_from == "input":
         shown = "detected"

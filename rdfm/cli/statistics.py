@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lines"]
 
-# Maximum length of the bars of a histogram; fits most terminals.
+# Maximum length of histogram bars, which fits most terminals.
 _WIDTH = 32
 _TITLES = {
     "iris": "IRIs",
@@ -28,85 +28,91 @@ _TITLES = {
 }
 
 
-def lines(of: Statistics) -> list[str]:
+def lines(statistics: Statistics) -> list[str]:
     """Return the statistics as lines of text."""
-    message, record = WORDS[of.kind]
-    empty = f" ({of.empty_messages:,} empty)" if of.empty_messages else ""
-    rows = [("format", of.format or "none")]
-    if of.logs != 1:
-        rows.append(("logs", f"{of.logs:,}"))
-    rows += [("size", size(of.bytes)), (several(message), f"{of.messages:,}{empty}")]
-    if of.kind == "patches":
-        counts = ", ".join(f"{count:,} {code}" for code, count in of.operations.items())
+    message, record = WORDS[statistics.kind]
+    empty = f" ({statistics.empty_messages:,} empty)" if statistics.empty_messages else ""
+    rows = [("format", statistics.format or "none")]
+    if statistics.logs != 1:
+        rows.append(("logs", f"{statistics.logs:,}"))
+    rows += [
+        ("size", size(statistics.bytes)),
+        (several(message), f"{statistics.messages:,}{empty}"),
+    ]
+    if statistics.kind == "patches":
+        counts = ", ".join(f"{count:,} {code}" for code, count in statistics.operations.items())
         rows.append(("operations", counts or "0"))
-    elif of.kind == "messages":
-        rows.append(("quads", f"{of.quads:,}"))
-    shown = [safe(of.source), *(f"  {name:18} {safe(value)}" for name, value in rows)]
-    sizes = "bound cells/row" if of.kind == "results" else f"{several(record)}/{message}"
-    shown += _sizes(sizes, of.quads_per_message)
+    elif statistics.kind == "messages":
+        rows.append(("quads", f"{statistics.quads:,}"))
+    shown = [safe(statistics.source), *(f"  {name:18} {safe(value)}" for name, value in rows)]
+    sizes = "bound cells/row" if statistics.kind == "results" else f"{several(record)}/{message}"
+    shown += _sizes(sizes, statistics.quads_per_message)
     for name, some in (
-        ("bytes/message", of.bytes_per_message),
-        ("adds/patch", of.adds_per_patch),
-        ("deletes/patch", of.deletes_per_patch),
+        ("bytes/message", statistics.bytes_per_message),
+        ("adds/patch", statistics.adds_per_patch),
+        ("deletes/patch", statistics.deletes_per_patch),
     ):
         if some is not None:
             shown += _sizes(name, some)
-    shown += _table(of, message)
-    for variable in of.variables:
+    shown += _table(statistics, message)
+    for variable in statistics.variables:
         distinct = "" if variable.distinct is None else f", {variable.distinct.number:,} distinct"
         shown.append(
             f"  {safe('?' + variable.name):18} bound in {plural(variable.bound, 'row')}{distinct}"
         )
-    by_iri = {iri: name for name, iri in of.prefixes.items()}
+    by_iri = {iri: name for name, iri in statistics.prefixes.items()}
     for heading, names in (
-        ("predicates", of.predicates),
-        ("types", of.types),
-        ("namespaces", of.namespaces),
-        ("datatypes", of.datatypes),
-        ("languages", of.languages),
+        ("predicates", statistics.predicates),
+        ("types", statistics.types),
+        ("namespaces", statistics.namespaces),
+        ("datatypes", statistics.datatypes),
+        ("languages", statistics.languages),
     ):
         shown += _names(heading, names, by_iri if heading == "namespaces" else {})
-    if of.approximate_messages:
-        number = plural(of.approximate_messages, message)
+    if statistics.approximate_messages:
+        number = plural(statistics.approximate_messages, message)
         shown.append(
             f"  {'estimated':18} some counts of {number} with more than 65,536 terms or 262,144 quads"
         )
-    for position, note in enumerate(of.notes):
+    for position, note in enumerate(statistics.notes):
         shown.append(f"  {'' if position else 'notes':18} {safe(note)}")
-    if of.error:
-        shown.append(f"  {'first error':18} {safe(of.error)}")
+    if statistics.error:
+        shown.append(f"  {'first error':18} {safe(statistics.error)}")
     return shown
 
 
-def _sizes(title: str, of: Sizes) -> list[str]:
+def _sizes(title: str, sizes: Sizes) -> list[str]:
     """Return the lines of a distribution: numbers and a histogram."""
-    if not of.histogram:
+    if not sizes.histogram:
         return []
     numbers = [
-        f"{_number(of.minimum)} to {_number(of.maximum)}",
-        f"median {_number(of.median)}",
-        f"mean {_number(of.mean)}",
-        f"deviation {_number(of.standard_deviation)}",
+        f"{_number(sizes.minimum)} to {_number(sizes.maximum)}",
+        f"median {_number(sizes.median)}",
+        f"mean {_number(sizes.mean)}",
+        f"deviation {_number(sizes.standard_deviation)}",
     ]
     shown = ["", f"  {title:18} {', '.join(numbers)}"]
-    percentiles = ", ".join(f"{name} {_number(value)}" for name, value in of.percentiles.items())
+    percentiles = ", ".join(f"{name} {_number(value)}" for name, value in sizes.percentiles.items())
     shown.append(f"  {'':18} {percentiles}")
-    if len(of.histogram) == 1:
+    if len(sizes.histogram) == 1:
         return shown
-    most = max(count for _, _, count in of.histogram)
-    for least, greatest, count in of.histogram:
+    most = max(count for _, _, count in sizes.histogram)
+    for least, greatest, count in sizes.histogram:
         span = f"{least:,}" if least == greatest else f"{least:,} to {greatest:,}"
         bar = "#" * max(round(_WIDTH * count / most), 1 if count else 0)
         shown.append(f"  {span:>18} {bar:{_WIDTH}} {count:>10,}")
     return shown
 
 
-def _table(of: Statistics, message: str) -> list[str]:
+def _table(statistics: Statistics, message: str) -> list[str]:
     """Return a table of the series, one per line, with the number of distinct terms in the log."""
     head = ["min", "mean", "max", "deviation", "sum", "distinct"]
     rows = []
-    for name in (*of.series, *(name for name in of.distinct if name not in of.series)):
-        series, distinct = of.series.get(name), of.distinct.get(name)
+    for name in (
+        *statistics.series,
+        *(name for name in statistics.distinct if name not in statistics.series),
+    ):
+        series, distinct = statistics.series.get(name), statistics.distinct.get(name)
         shown = "" if distinct is None else f"{distinct.number:,}"
         if distinct is not None and distinct.lower != distinct.upper:
             shown += f" ({distinct.lower:,} to {distinct.upper:,})"
@@ -124,7 +130,7 @@ def _table(of: Statistics, message: str) -> list[str]:
             )
             cells = [*("" if value is None else _number(value) for value in values), shown]
         rows.append((_TITLES.get(name, name.replace("_", " ")), cells))
-    if not rows or not of.messages:
+    if not rows or not statistics.messages:
         return []
     wide = [max(len(cells[at]) for _, cells in (*rows, ("", head))) for at in range(len(head))]
 
@@ -136,13 +142,13 @@ def _table(of: Statistics, message: str) -> list[str]:
     return ["", line(f"per {message}", head), *(line(*row).rstrip() for row in rows), ""]
 
 
-def _names(heading: str, of: Names, prefixes: dict[str, str]) -> list[str]:
+def _names(heading: str, names: Names, prefixes: dict[str, str]) -> list[str]:
     shown = []
-    for position, (name, count) in enumerate(of.counts.items()):
+    for position, (name, count) in enumerate(names.counts.items()):
         prefix = f" ({prefixes[name]}:)" if name in prefixes else ""
         shown.append(f"  {'' if position else heading:18} {count:>10,}  {safe(name + prefix)}")
-    if of.others:
-        shown.append(f"  {'':18} {of.others:>10,}  occurrences of other names")
+    if names.others:
+        shown.append(f"  {'':18} {names.others:>10,}  occurrences of other names")
     return shown
 
 

@@ -1,4 +1,4 @@
-"""Standard input and output as bytes, and numbers for people."""
+"""Standard input and output as bytes, and human-readable numbers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from rdfm.errors import visible
 from rdfm.logs.kinds import MESSAGE_WORDS
 
 STANDARD_OUTPUT = "standard output"
-# Nouns for a message and for a record, by kind of log. In results, both are rows.
+# The nouns for a message and a record, by kind of log. In results, both are rows.
 WORDS = {
     kind: (MESSAGE_WORDS[kind], record)
     for kind, record in (("messages", "quad"), ("patches", "operation"), ("results", "row"))
 }
-# Singular nouns for the counts of dropped data, unless it is the name without the final s.
+# Singular nouns for counts of dropped data, if they are not the name without the final s.
 _DROPPED = {
     "boundaries": "boundary",
     "metadata": "metadata entry",
@@ -87,7 +87,7 @@ def refuse_terminal(options: dict[str, Any]) -> None:
 
 
 def size(count: float) -> str:
-    """Return a number of bytes as in `1.2 MB` (powers of 1000).
+    """Format a number of bytes, such as `1.2 MB` (powers of 1000).
 
     Example:
         >>> size(1234567)
@@ -101,7 +101,7 @@ def size(count: float) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Return a count and its noun, as in `1 message` or `2,000 quads`.
+    """Return a count with its noun, such as `1 message` or `2,000 quads`.
 
     Example:
         >>> plural(1, "entry"), plural(3, "entry")
@@ -134,7 +134,7 @@ def counted(kind: str, messages: int, records: int) -> str:
 
 
 def all_dropped(dropped: dict[str, int]) -> str:
-    """Return the counts of dropped data, as in `2 graph names, 1 boundary`.
+    """Format the counts of dropped data, such as `2 graph names, 1 boundary`.
 
     Example:
         >>> all_dropped({"graph_names": 2, "boundaries": 1})

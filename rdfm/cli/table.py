@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TerminalTable", "widths"]
 
-# Number of rows that determine the column widths, and the maximum time to wait for them.
+# Number of rows that determine the column widths, and the maximum wait for them.
 _SAMPLE = 1000
 _PATIENCE_SECONDS = 1.0
 _GAP = "  "
@@ -28,14 +28,14 @@ _LEAST = 8
 
 
 class TerminalTable:
-    """Prints rows.
+    """Prints rows as a table.
 
     Attributes:
         count: Number of rows so far.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        """Set the names of the columns."""
+        """Initialize with the column names."""
         self.count = 0
         self._names = list(names)
         self._buffered: list[list[str]] = []
@@ -108,7 +108,7 @@ def _width(text: str) -> int:
 def _fitted(text: str, width: int) -> str:
     """Pad or truncate a text to the width of its column.
 
-    The end of a long text is cut off; of an IRI the beginning, which is less informative.
+    Long texts are cut off at the end, IRIs at the start, which is less informative.
 
     Example:
         >>> _fitted("<http://example.org/crane>", 9), _fitted('"a pair, calling"', 8), _fitted("a", 3)

@@ -56,7 +56,7 @@ def command(
 
 
 def _conformance(checked: Validation) -> str:
-    """Return how many messages do not conform to the shapes, if there are any shapes."""
+    """Return text with the number of nonconforming messages; empty if there are no shapes."""
     if checked.shapes is None:
         return ""
     verb = "does" if checked.not_conforming == 1 else "do"

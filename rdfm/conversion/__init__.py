@@ -1,1 +1,1 @@
-"""Conversion of logs: options, stages, queues, regrouping, and the header of the output."""
+"""Log conversion: options, stages, queues, regrouping, and the output header."""

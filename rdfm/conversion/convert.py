@@ -1,4 +1,4 @@
-"""Conversion of logs: `convert`.
+"""Log conversion: `convert`.
 
 In: logs in any format. Out: one log in another, and a `Summary`.
 """
@@ -61,15 +61,15 @@ def convert(
         **options: How to read and write, as values or as text: the options of the formats
             (`rdfm.formats.find(name).spec`), and those of the conversion. `from_NAME` applies to
             the input and `to_NAME` to the output. `NAME` applies to the side that has the option.
-            If both sides have it, it is rejected, unless it is meant for both (`lenient`,
-            `generalized`). Options of the conversion:
+            If both sides have it, it is rejected, unless it is a shared option such as `lenient`.
+            Options of the conversion:
 
             - from_format, to_format: Names of formats. Detected from suffixes, then from content,
               by default.
             - message_per_file: Read each input as one message, even if it is empty.
             - group_by: Regroup the quads into other messages: "subject" or "graph" (consecutive
-              quads with the same one), "count=N" (N quads each), "bytes=N" (of the terms' text), or
-              "all".
+              quads with the same subject or graph), "count=N" (N quads each), "bytes=N" (N bytes of
+              terms each), or "all".
             - skolemize: IRI. Replaces blank nodes with IRIs that begin with it and
               `/.well-known/genid/`.
             - default_graph_as: IRI of a graph that gets the quads of the default graph.
@@ -81,8 +81,8 @@ def convert(
             - on_error: "fail", or "skip" to omit broken data. Exceeding a limit still fails.
             - keep_partial: On error, keep the output written so far as `NAME.partial`
               (`NAME.partial.1` and so on if that exists).
-            - split_messages, split_bytes (not compressed): Maximum number of messages in each file
-              of a folder, and number of bytes after which a file ends. Each file is a complete log.
+            - split_messages, split_bytes: Maximum number of messages in each file of a folder, and
+              number of uncompressed bytes after which a file ends. Each file is a complete log.
             - split_by: Write a folder with a log for each key: "graph", "value:PREDICATE", "day",
               "day:PREDICATE", "month" or "month:PREDICATE". The first value in a message decides;
               messages without one are in the file `other`.
@@ -91,14 +91,14 @@ def convert(
             - compression: "gzip", "zstd", "bzip2", "xz" or "none", optionally with a level, such as
               "zstd:19". Detected from the output's suffix by default. Applies to each file of a
               folder.
-            - overwrite: Replace a folder that is not empty. Everything in it is removed.
-            - append: Write after the messages of a log that exists, as in `create_log`.
+            - overwrite: Replace a folder that is not empty, and remove everything in it.
+            - append: Append to an existing log, as in `create_log`.
             - sync, repair: As in `create_log`.
             - follow, from_end, retry, tls_ca, tls_cert, tls_key: For live streams (`grpc://…`), as in
               the `storage_options` of `open_log`.
-            - jobs: Number of threads for each step that can be divided (default: half the number
-              of cores, at most 4, and all cores, at most 8, for compression). It does not change
-              the output.
+            - jobs: Number of threads for each parallel step. Defaults to half the number of cores
+              (at most 4), and for compression to all cores (at most 8). It does not affect the
+              output.
 
     Returns:
         A summary of the conversion.
@@ -106,8 +106,8 @@ def convert(
     Raises:
         DecodeError: If an input is broken. The output does not appear under its name.
         EncodeError: If a message cannot be written in the target format. The text names remedies.
-        OptionError: If an option does not apply, the output is one of the inputs, or an input is of
-            another kind (messages, patches or results) than the output's format supports.
+        OptionError: If an option does not apply, the output is one of the inputs, or the output
+            format does not support the kind of an input (messages, patches or results).
         UnknownFormatError: If a format cannot be detected.
         OSError: If a file cannot be read or written.
 
@@ -141,10 +141,10 @@ def plan(
         output: The output.
         options: Options by name.
         total: Size of all inputs in bytes, if known.
-        declared: Options of the stages. If filter options are among them, the plan has a filter.
+        declared: Options of the stages. With filter options, the plan includes a filter.
 
     Raises:
-        OptionError, UnknownFormatError, OSError, DecodeError: As `convert`.
+        OptionError, UnknownFormatError, OSError, DecodeError: As in `convert`.
     """
     known = readers(inputs, options.get("from_format"))
     live = live_options(inputs, output, options)
@@ -156,7 +156,7 @@ def plan(
     divided = divide(options, known, target_format.spec, declared)
     stages, reads = divided.stages, divided.reads
     cores = min(usable_cores(), MAX_JOBS)
-    # Reading, decoding, encoding and writing take a thread each, so that they keep two cores busy.
+    # Reading, decoding, encoding and writing have one thread each, which keeps two cores busy.
     jobs = stages.get("jobs") or max(cores // 2, 1)
     shape = Shape(
         output,
@@ -194,10 +194,10 @@ def plan(
         and not holds_files(inputs[0])
         and reads.get("joins") != "new"  # the input may be several logs of one message
     )
-    # Parts that have been written cannot be removed if the message turns out to be broken. So each
+    # Written parts cannot be removed if their message turns out to be broken. Therefore, each
     # message is buffered completely if errors are skipped.
     skip_errors = stages.get("on_error") == "skip"
-    # Whether a filter keeps a message depends on all of it.
+    # A filter needs the complete message.
     wanted = (target.takes_parts and not filters) or regroups
     buffers_messages = wanted and skip_errors
 
@@ -212,7 +212,7 @@ def plan(
         )
         return (Regrouping(regrouper, buffers_messages=buffers_messages),)
 
-    # The stream options of the output declare such terms if those of the template log do.
+    # With a template log, the output declares such terms if the template does.
     is_generalized = target.template.get("rdf_star") or target.template.get("generalized")
     reading = Reading(
         format=stages.get("from_format"),

@@ -1,8 +1,8 @@
-"""Encoding in threads, if the format writes each batch on its own.
+"""Encoding in threads, if the format can encode each batch separately.
 
 In: an encoder, and batches in order. Out: their bytes, in order.
-Cost: the batches that are being encoded, and their bytes: `jobs` + 2 of each.
-Law: bytes, counts and errors are those of the encoder alone. An error is raised after all bytes
+Cost: at most `jobs` + 2 batches that are being encoded, and their bytes.
+Law: bytes, counts and errors are the same as with one encoder. An error is raised after all bytes
 before it.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Encoded", "Encoding", "Output"]
 
-# A smaller batch is encoded by the caller, since another thread would not save time.
+# Smaller batches are encoded by the calling thread, because another thread would not save time.
 LEAST_QUADS = 512
 
 # The output of an encoder: bytes, or parts of files.
@@ -52,11 +52,11 @@ class Encoding:
     def __init__(self, encoder: Any, jobs: int, wake: Callable[[], object]) -> None:
         """Initialize with an encoder of the output, and the number of threads.
 
-        `wake` is called when a batch is encoded.
+        `wake` is called when a batch has been encoded.
         """
         self._encoder = encoder
-        self._twins: list[Any] = []  # that do nothing now
-        self._generation = 0  # of the twins
+        self._twins: list[Any] = []  # idle twins
+        self._generation = 0  # of the idle twins
         self._made: list[Any] = []  # all twins
         self._skip = getattr(encoder, "skip", None) if jobs > 1 else None
         if jobs > 1 and hasattr(encoder, "use_thread"):
@@ -67,14 +67,14 @@ class Encoding:
         self._failed = False
 
     def __len__(self) -> int:
-        """Return the number of batches whose bytes were not taken."""
+        """Return the number of batches whose bytes have not been taken."""
         return len(self._pool)
 
     def give(self, batch: AnyBatch, source: str, bytes_in: int) -> None:
         """Encode a batch of the log `source`."""
         place = None if self._skip is None else self._skip(batch)
         if place is None:
-            self._twins.clear()  # the encoder may declare namespaces that they lack
+            self._twins.clear()  # the encoder may have declared namespaces that they lack
             self._generation += 1
             encoder, here, more = self._encoder, True, {}
         else:
@@ -103,7 +103,7 @@ class Encoding:
         return self._pool.is_ready()
 
     def take(self, *, all: bool = False) -> Iterator[Encoded]:
-        """Yield the batches that are encoded, or wait for all of them.
+        """Yield the encoded batches, or with `all` wait for all of them.
 
         Raises:
             EncodeError: A message cannot be written.

@@ -1,4 +1,4 @@
-"""Selection of the messages that match criteria: `rdfm filter`.
+"""Filtering logs by criteria: `rdfm filter`.
 
 In: logs. Out: one log and a `Summary`, or the number of matching messages.
 """
@@ -48,7 +48,7 @@ def filter_logs(
     progress: Callable[[Progress], None] | None = None,
     **options: Any,
 ) -> Summary:
-    """Write the matching messages of logs as one log, in order.
+    """Write the matching messages of logs to one log, in order.
 
     Args:
         inputs: Inputs that `open_log` accepts.
@@ -59,7 +59,7 @@ def filter_logs(
     Raises:
         OptionError: If a criterion is not a valid term, expression or time, or if the prefix of a
             name is not declared.
-        RdfmError, OSError: As `convert`.
+        RdfmError, OSError: As in `convert`.
     """
     refuse_own_input(inputs, output, options, FILTER)
     total = None if progress is None else total_bytes(inputs)
@@ -76,12 +76,12 @@ def count(inputs: Sequence[Readable], **options: Any) -> Summary:
             formats.
 
     Returns:
-        The numbers of messages and of their quads, and of skipped errors.
+        The numbers of matching messages, of their quads, and of skipped errors.
 
     Raises:
         OptionError: If a criterion is not a valid term, expression or time, if the prefix of a name
-            is not declared, or if an option is for the output.
-        RdfmError, OSError: As `open_log`.
+            is not declared, or if an option applies to the output.
+        RdfmError, OSError: As in `open_log`.
     """
     stages = {name: FILTER[name].value(value) for name, value in options.items() if name in FILTER}
     reads = {

@@ -1,9 +1,9 @@
-"""Options of a conversion: those of its stages, and their division between the two formats.
+"""Conversion options: those of the stages, and how options are assigned to the two formats.
 
 In: options by name, as values or as text. Out: options of the stages, the input and the output.
 Law: `from_NAME` applies to the input and `to_NAME` to the output. A bare name applies to the side
-that has the option. An option that neither side has is rejected; so is one that both sides have,
-unless it is meant for both.
+that has the option. An option that neither side has is rejected. An option that both sides have is
+rejected unless it is a shared option.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ SHOWING = {**SHOWING_FIRST, **{name: STAGES[name] for name in ("messages", "samp
 
 @dataclass
 class Divided:
-    """Options of a conversion, by the component they apply to.
+    """Conversion options, by the component that they apply to.
 
     Attributes:
         stages: Options of the stages, as values.
@@ -74,7 +74,7 @@ class Divided:
 
 
 def readers(inputs: Sequence[Readable], name: str | None) -> list[FormatSpec] | None:
-    """Return the formats of the inputs, or None if the names do not show all of them.
+    """Return the formats of the inputs, or None if a name does not show its format.
 
     Args:
         inputs: The inputs.
@@ -102,7 +102,7 @@ def readers(inputs: Sequence[Readable], name: str | None) -> list[FormatSpec] | 
 def live_options(
     inputs: Sequence[Readable], output: object, options: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """Return the options of live streams, as values; None if none is given.
+    """Return the options of live streams as values, or None if there are none.
 
     Raises:
         OptionError: An option is invalid, or an input is not a live stream.
@@ -130,16 +130,16 @@ def divide(
     writer: FormatSpec,
     stages: Mapping[str, OptionSpec] = STAGES,
 ) -> Divided:
-    """Divide options by the component they apply to. Options that are None are left out.
+    """Divide options by the component that they apply to. Options that are None are left out.
 
     Args:
         given: Options by name.
-        readers: Formats of the input, or None if they are not known yet and may be any.
+        readers: Formats of the input, or None if they are not known yet.
         writer: Format of the output.
         stages: Options of the stages.
 
     Raises:
-        OptionError: If neither side has an option, or both have it and it is not meant for both.
+        OptionError: If neither side has an option, or both have it and it is not shared.
     """
     divided = Divided()
     possible = formats.specs() if readers is None else readers
@@ -219,7 +219,7 @@ def _has_no_effect(name: str, value: Any) -> bool:
 def _refusal(
     name: str, reader: FormatSpec, writer: FormatSpec, stages: Mapping[str, OptionSpec]
 ) -> str:
-    """Return the error text for an option that neither side has."""
+    """Return the error text for an option that neither side supports."""
     specs = formats.specs()
     if any(name in spec.options("write") for spec in specs):
         return writer.refusal("write", name)

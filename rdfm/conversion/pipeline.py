@@ -4,8 +4,8 @@ In: a driver, stages, and a target. Out: a `Summary`.
 Cost: queues of bounded size (pieces, batches, bytes) for any input. Python works per batch, never
 per message.
 Law: the first error ends all threads, after everything before it has been written. Threads share
-only items passed through the queues, and never modify them afterwards. So the same input gives the
-same output and summary on every run.
+only items passed through the queues, and do not modify them afterwards. Therefore, the same input
+gives the same output and summary on every run.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ OUTPUT_BYTES = 8 << 20
 COLLECTED_BYTES = 1 << 20
 # Size of the pieces for the writing thread. xz compresses only a few of them per second.
 WRITTEN_BYTES = 1 << 18
-# Follows the last bytes of a complete output.
+# Sent after the last bytes of a complete output.
 END: list[_Bytes] = []
 
 
@@ -71,8 +71,8 @@ class ConversionPlan:
         skip_errors: Whether broken data is skipped.
         keep_partial: Whether to keep the output written before an error.
         stays_flat: Whether a log of one message in many frames may keep that form.
-        buffers_messages: Whether messages that could be processed in parts are buffered completely, to
-            skip errors.
+        buffers_messages: Whether messages that could be processed in parts are buffered completely
+            so that errors can be skipped.
         bytes_total: Size of all inputs in bytes, if known.
         jobs: Number of threads that encode.
     """
@@ -95,7 +95,7 @@ class Pipeline:
     """One conversion."""
 
     def __init__(self, plan: ConversionPlan, report: Reporter) -> None:
-        """Store the plan and the progress reporter."""
+        """Initialize with the plan and the progress reporter."""
         self._plan = plan
         self._report = report
         # Only the calling thread, which runs the stages and encodes, uses the attributes below.
@@ -103,7 +103,7 @@ class Pipeline:
         self._kind = self._stages.kind or plan.target.format.spec.kinds[0]  # of the output
         self._bytes_done = self._messages = self._quads = 0  # encoded so far
         self._bytes_read = 0  # up to the last item
-        self._out: list[_Bytes] = []  # to be passed to the writing thread
+        self._out: list[_Bytes] = []  # output for the writing thread
         self._collected = 0  # bytes of it
         self._counters = CounterRange()
         self._put_progress = Progress(bytes_total=plan.bytes_total)
@@ -118,7 +118,7 @@ class Pipeline:
         """Run the conversion.
 
         Raises:
-            RdfmError, OSError: As `convert`.
+            RdfmError, OSError: As in `convert`.
         """
         start = time.perf_counter()
         process = os.getpid()
@@ -137,7 +137,7 @@ class Pipeline:
             feeding_thread("rdfm-read", pieces, read),
             feeding_thread("rdfm-decode", batches, self._decode(pieces), pieces),
         ]
-        # Ctrl-C may arrive at any line. The handlers below stop everything that has started.
+        # Ctrl-C may interrupt at any line. The handlers below stop everything that has started.
         try:
             output = self._plan.shape.output()
             threads.append(
@@ -157,7 +157,7 @@ class Pipeline:
         except BaseException as error:
             if (
                 os.getpid() != process
-            ):  # forked in `progress`: threads and files belong to the parent
+            ):  # after a fork in `progress`, threads and files belong to the parent
                 raise
             try:
                 if isinstance(error, Exception) and threads[-1].is_alive():
@@ -229,7 +229,7 @@ class Pipeline:
                 yield kept, _cost(kept)
 
     def _explain(self, broken: Broken) -> None:
-        """Add remedies to an error, except for results: their rows cannot be read in parts."""
+        """Add remedies to an error, except for results, whose rows cannot be read in parts."""
         if broken.source.format.spec.kinds == ("results",):
             return
         plan = self._plan
@@ -262,7 +262,7 @@ class Pipeline:
             self._drain(written)
         except RdfmError:
             if self._encoder is not None:
-                self._drain(written)  # an error there comes first
+                self._drain(written)  # raises an earlier error
                 with contextlib.suppress(Exception):  # completes the log that precedes the error
                     written.put([self._encoder.finish() or b""], 0)
             raise
@@ -273,7 +273,7 @@ class Pipeline:
     def _arriving(
         self, batches: Channel[list[Item]], written: Channel[list[_Bytes]]
     ) -> Iterator[list[Item]]:
-        """Yield the items. While waiting for them, pass on what is encoded."""
+        """Yield the items. While waiting, pass encoded bytes to the writing thread."""
         arriving = iter(batches)
         while True:
             encoder = self._encoder
@@ -326,10 +326,10 @@ class Pipeline:
             raise
         if encoder is None or not len(encoder):
             self._bytes_done = self._bytes_read
-        self._pass_on(written)  # perhaps no bytes, but progress
+        self._pass_on(written)  # reports progress even without bytes
 
     def _drain(self, written: Channel[list[_Bytes]]) -> None:
-        """Wait for all batches that are being encoded, and pass them on.
+        """Wait for all batches that are being encoded, and pass their bytes on.
 
         Raises:
             EncodeError: A message cannot be written. The bytes before it are passed on.
@@ -344,7 +344,7 @@ class Pipeline:
         self._pass_on(written)
 
     def _take(self, written: Channel[list[_Bytes]], *, all: bool = False) -> None:
-        """Take the batches that are encoded, or all of them; pass on large amounts.
+        """Take the encoded batches, or wait for all of them. Pass large amounts of bytes on.
 
         Raises:
             EncodeError: A message cannot be written. The bytes before it are taken.
@@ -429,7 +429,7 @@ def _size(some: _Bytes) -> int:
 
 
 def _cut(out: list[_Bytes]) -> Iterator[list[_Bytes]]:
-    """Yield the output in pieces of about `WRITTEN_BYTES`: at least one, which may be empty."""
+    """Yield the output in pieces of about `WRITTEN_BYTES`; the only piece may be empty."""
     if sum(map(_size, out)) <= WRITTEN_BYTES:
         yield out
         return
@@ -448,8 +448,7 @@ def _cut(out: list[_Bytes]) -> Iterator[list[_Bytes]]:
 def _parts(some: _Bytes) -> Iterator[_Bytes]:
     """Split an output into pieces.
 
-    Bytes are cut at multiples of `WRITTEN_BYTES`. Parts of files stay together up to that size, and
-    are separated otherwise.
+    Bytes are split at multiples of `WRITTEN_BYTES`. File parts are kept together up to that size.
     """
     if not isinstance(some, list):
         view = memoryview(some)

@@ -1,4 +1,4 @@
-"""Regrouping of quads into other messages, and renaming of blank nodes and the default graph.
+"""Regrouping quads into other messages, and renaming blank nodes and the default graph.
 
 In: batches of a log, and how to group. Out: batches.
 Cost: one copy of the quads. Memory is bounded by a batch, the current message, and the labels of a
@@ -31,7 +31,7 @@ _MAX_NUMBER = (1 << 63) - 1
 REGROUPING = declare(
     OptionSpec(
         "group_by",
-        help="Regroup: subject, graph, count=N, bytes=N or all.",
+        help="Regroup quads: subject, graph, count=N, bytes=N or all.",
         metavar="HOW",
         group=_MESSAGES,
     ),
@@ -61,9 +61,9 @@ def regrouped(
 
     Args:
         batches: Batches of one log, such as `LogReader.batches()`.
-        group_by: "message" (unchanged), "subject" or "graph" (consecutive quads with the same one),
-            "count=N" (N quads per message), "bytes=N" (quads until their terms have N bytes), or
-            "all".
+        group_by: "message" (unchanged), "subject" or "graph" (consecutive quads with the same
+            subject or graph), "count=N" (N quads per message), "bytes=N" (N bytes of terms per
+            message), or "all".
         skolemize: IRI. Replaces blank nodes with IRIs that begin with it and `/.well-known/genid/`.
         max_message_bytes: Size limit of a message, in decoded bytes. Defaults to 64 MiB.
 
@@ -96,10 +96,10 @@ class Regrouping(Stage):
     """Moves message boundaries."""
 
     def __init__(self, regrouper: Regrouper, *, buffers_messages: bool = False) -> None:
-        """Take the regrouper.
+        """Initialize with a regrouper.
 
         Args:
-            regrouper: Made by `make`.
+            regrouper: A regrouper from `make`.
             buffers_messages: Whether messages are buffered completely only because errors are
                 skipped. Used in remedies.
         """
@@ -133,7 +133,7 @@ class Regrouping(Stage):
         with self._explained():
             self._regrouper.feed(batch)
         self._fed += batch.record_count
-        yield from self._made(item)
+        yield from self._complete_batches(item)
 
     def finish(self) -> Iterator[Item]:
         """Yield the last messages, then the items that follow them.
@@ -144,7 +144,7 @@ class Regrouping(Stage):
         with self._explained():
             self._regrouper.finish()
         if self._last is not None:
-            yield from self._made(self._last)
+            yield from self._complete_batches(self._last)
             yield self._last._replace(batch=None, lost=NOTHING)
         for _, item in self._waiting:
             yield item
@@ -153,8 +153,8 @@ class Regrouping(Stage):
         """Return the counts of the regrouper."""
         return self._regrouper.dropped()
 
-    def _made(self, read: Read) -> Iterator[Item]:
-        """Yield the complete batches, each after the waiting items before its last quad."""
+    def _complete_batches(self, read: Read) -> Iterator[Item]:
+        """Yield the complete batches, each after the waiting items that precede its last quad."""
         while True:
             with self._explained():
                 batch = self._regrouper.next_batch()
@@ -167,7 +167,7 @@ class Regrouping(Stage):
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Name the log and the remedies in an error."""
+        """Add the log name and the remedies to an error."""
         try:
             yield
         except EncodeError as error:
@@ -177,12 +177,12 @@ class Regrouping(Stage):
 
 
 class DefaultGraph(Stage):
-    """Puts the quads of the default graph into a named graph."""
+    """Moves the quads of the default graph to a named graph."""
 
     carries: ClassVar[Mapping[str, Any]] = {"graphs": True}
 
     def __init__(self, name: str) -> None:
-        """Take the IRI of the graph.
+        """Initialize with the IRI of the graph.
 
         Raises:
             OptionError: If the name is not an IRI.

@@ -20,7 +20,7 @@ _SIDES: tuple[Side, ...] = ("read", "write")
 
 
 def of_formats(name: str) -> dict[Side, OptionSpec]:
-    """Return the declarations of an option by side, each from the first format that has it.
+    """Return an option's declarations by side, each from the first format that has the option.
 
     Plug-ins are searched only if no built-in format has the option.
     """

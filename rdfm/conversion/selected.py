@@ -1,8 +1,9 @@
-"""Selection of the messages that a conversion writes.
+"""Selecting the messages that a conversion writes.
 
 In: the options of the stages. Out: a `Selection`, and the split to read if part of the input is
 enough.
-Cost: for a sample of a given number of messages, the inputs are read twice, first to count them.
+Cost: for a sample of a given number of messages, the inputs are read twice: first to count the
+messages.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ def select(
         stages: Options of the stages.
         inputs: The inputs.
         reading: How to read all of them.
-        regrouping: Makes the stages before the selection that move message boundaries.
+        regrouping: Creates the stages before the selection that move message boundaries.
 
     Raises:
         OptionError: If options conflict or are invalid.
-        DecodeError, UnknownFormatError, OSError: If the inputs have to be read first and cannot be.
+        DecodeError, UnknownFormatError, OSError: If the inputs cannot be read to count messages.
     """
     _refuse_conflicts(stages)
     if (sample := stages.get("sample")) is not None:
@@ -81,13 +82,13 @@ def select(
 
 
 def _renumbered(selection: Selection) -> Selection:
-    """Return the selection, changed so that it does not count skipped messages."""
+    """Make the selection ignore skipped messages in its numbering, and return it."""
     selection.counts_skipped = False
     return selection
 
 
 def _refuse_conflicts(stages: Mapping[str, Any]) -> None:
-    """Reject two ways of selecting messages, except `skip` with `take`."""
+    """Reject combinations of options that select messages, except `skip` with `take`."""
     given = [name for name in _SELECTORS if stages.get(name) is not None]
     if len(given) > 1 and given != ["skip", "take"]:
         raise OptionError(

@@ -12,22 +12,22 @@ class Summary:
     """Summary of a conversion.
 
     Attributes:
-        messages: Number of messages written, or of patches or result rows.
-        quads: Number of quads written; for patches operations, for results rows.
-        bytes_in: Compressed bytes read for the output. An abandoned file counts completely.
+        messages: Number of messages, patches or result rows written.
+        quads: Number of quads written, of operations for patches, or of rows for results.
+        bytes_in: Compressed bytes read for the output. An abandoned file counts in full.
         bytes_out: Compressed bytes written.
         seconds: Elapsed time in seconds.
         dropped: Counts by name of data that the target format cannot represent and that was left
             out. `keys` counts JSON-LD keys that no context maps to an IRI, which are dropped with
-            their values. They are counted in all data read: with `take` or `skip`, also outside
-            the converted messages.
+            their values. They are counted in all data read, which with `take` or `skip` includes
+            other messages than those converted.
         dropped_key: The first of these keys, quoted, or None.
         skipped: Number of errors skipped (`on_error="skip"`).
         errors: Texts of the first ten skipped errors.
-        abandoned: Inputs that were not read to the end after an error, since their format cannot
-            resume.
-        notes: Notes for readers of the inputs or the output, one sentence each: ten about the
-            inputs, and the number of further ones.
+        abandoned: Inputs that were not read to the end after an error, because their format does
+            not support resuming.
+        notes: Notes about the inputs and the output, one sentence each. Only the first ten notes
+            about the inputs are listed, with the number of the others.
         kind: Kind of the log: "messages", "patches" or "results".
         counters: The counters of the first and the last message, if they are nanopublications from
             a registry; None if one of them has no counter.

@@ -35,7 +35,7 @@ def computed_output(
         format: Its format.
         stages: Options of the output that are not options of formats.
         writes: Options of the format.
-        make_schema: Returns the columns, if the output is a table.
+        make_schema: Function that returns the columns, for a table.
 
     Raises:
         OptionError: If an option does not apply.
@@ -66,7 +66,7 @@ class TableBatch(ComputedBatch):
     """
 
     def __init__(self, table: pyarrow.RecordBatch) -> None:
-        """Create a batch of the rows."""
+        """Create a batch from the record batch of its rows."""
         self.table = table
         self.memory_bytes = table.nbytes
 
@@ -77,12 +77,12 @@ class TableBatch(ComputedBatch):
 
 
 class TableTarget:
-    """Replacement for the target of a conversion if the output is a table."""
+    """A conversion target for tables."""
 
     takes_parts = False
 
     def __init__(self, target: Target, schema: pyarrow.Schema) -> None:
-        """Set up the target of a table with these columns."""
+        """Initialize with a target, and the columns of the table."""
         self.format = target.format
         self._target = target
         self._schema = schema
@@ -101,7 +101,7 @@ class TableEncoder:
         encoder.begin_table(schema)
 
     def encode(self, batch: TableBatch, /, source: str | None = None) -> bytes:
-        """Return the encoded bytes that are complete. Rows are buffered first."""
+        """Encode rows, and return the complete bytes. Some rows are buffered."""
         encoded: bytes = self._encoder.encode_table(batch.table)
         return encoded
 

@@ -1,8 +1,8 @@
-"""Target of a conversion: the format, its options, and properties of the source.
+"""The target of a conversion: the format, its options, and properties of the source.
 
 In: the options of the output, and the first item read. Out: encoders.
 Law: given options take precedence over those of the source. The header is fixed at the first
-message, since later ones are not known yet.
+message, because later messages are not known yet.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Target:
         format: The format.
         template: Stream options of the template log; empty without a template.
         takes_parts: Whether the encoder accepts every message in parts.
-        may_stay_flat: Whether a log of the same format that is one message in many frames may keep
-            that form.
+        may_stay_flat: Whether an input log that is one message in many frames may keep that form,
+            if it has the same format.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Target:
 
 
 def _differences(found: Mapping[str, Any], template: Mapping[str, Any]) -> str:
-    """Return the error for a log whose stream options are not those of the template."""
+    """Return the error text for a log whose stream options differ from those of the template."""
 
     def shown(options: Mapping[str, Any], others: Mapping[str, Any]) -> str:
         return " and ".join(
@@ -103,8 +103,8 @@ def _differences(found: Mapping[str, Any], template: Mapping[str, Any]) -> str:
 
     return (
         f"the log has {shown(found, template)}, but the log of {spelled('options_from', side='write')} "
-        f"has {shown(template, found)}; the stream options of a log cannot change, so leave "
-        f"{spelled('options_from', side='write')} out or write a new log"
+        f"has {shown(template, found)}; the stream options of a log cannot change, so omit "
+        f"{spelled('options_from', side='write')} or write a new log"
     )
 
 
@@ -117,7 +117,7 @@ def source_of(
         read: The first item that was read.
         first_declares: Whether the first message declares namespaces.
         flat: Whether the log is one message in many frames and keeps that form.
-        inputs: All inputs, since any of them may contain named graphs.
+        inputs: All inputs, because any of them may contain named graphs.
         name: Name of the format of all inputs, if given.
     """
     carries = dict(read.source.format.spec.carries)
@@ -134,7 +134,7 @@ def source_of(
 
 
 def _may_contain_graphs(inputs: list[Readable], name: str | None) -> bool:
-    """Whether an input may contain named graphs, judging by format names and suffixes."""
+    """Whether an input may contain named graphs, according to format names and suffixes."""
     for given in inputs:
         path = os.fspath(given) if isinstance(given, (str, os.PathLike)) else None
         format = formats.find(name) if name else formats.by_path(path) if path else None

@@ -19,7 +19,7 @@ __all__ = ["usual_format"]
 def usual_format(inputs: Sequence[str], from_format: str | None) -> str:
     """Return the default format for the kind of logs.
 
-    If the kind cannot be detected, it is the default format for messages.
+    If the kind cannot be detected, the default format for messages is returned.
 
     Args:
         inputs: Names of the logs; `-` is standard input.

@@ -64,7 +64,7 @@ READS = tuple(_LIKE.options("read")[name] for name in ("max_message_bytes", "max
 ROWS = OptionSpec(
     "rows",
     "choice",
-    "Unit of a row: a message, or a quad with columns source, message, subject, predicate, object and graph.",
+    "Write a row per message, or per quad, with columns source, message, subject, predicate, object and graph.",
     choices=("messages", "quads"),
     default="messages",
     group="Parquet and Arrow",
@@ -72,7 +72,7 @@ ROWS = OptionSpec(
 TERMS = OptionSpec(
     "terms",
     "choice",
-    "Form of terms: canonical N-Triples, or structs of kind, value, datatype, language and direction.",
+    "Write terms as canonical N-Triples, or as structs of kind, value, datatype, language and direction.",
     choices=("ntriples", "structs"),
     default="ntriples",
     group="Parquet and Arrow",

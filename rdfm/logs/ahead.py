@@ -2,7 +2,7 @@
 
 In: a driver. Out: its items, in order, then its error if there is one.
 Cost: a thread, and up to `AHEAD_BYTES` of waiting batches. Law: the items do not depend on the
-relative speed of the two sides.
+relative speed of the two threads.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rdfm.logs.driver import Driver, Item, Piece, cost
 __all__ = ["ahead"]
 
 AHEAD_BYTES = 4 << 20
-# Timeout for joining the thread, which may be blocked on a file that delivers nothing.
+# Timeout for joining the thread, which may be blocked on a file that delivers no data.
 _PATIENCE_SECONDS = 0.5
 
 
@@ -24,14 +24,14 @@ def ahead(driver: Driver, pieces: Iterable[Piece] | None = None) -> Generator[It
 
     Args:
         driver: The driver.
-        pieces: Pieces from its first half, if that has already started.
+        pieces: Iterator over its pieces, if `driver.pieces()` has already been called.
 
     Raises:
         RdfmError, OSError: Same as the driver.
     """
     waiting: Channel[list[Item]] = Channel(AHEAD_BYTES)
-    begun = driver.pieces() if pieces is None else pieces
-    decoded = ((items, sum(map(cost, items))) for items in driver.decode(begun))
+    stream = driver.pieces() if pieces is None else pieces
+    decoded = ((items, sum(map(cost, items))) for items in driver.decode(stream))
     thread = feeding_thread("rdfm-decode", waiting, decoded)
     thread.start()
     try:

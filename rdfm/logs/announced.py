@@ -1,7 +1,7 @@
-"""The format and the dialect of a log, as the headers of a response announce them.
+"""The format and the dialect of a log, as announced by response headers.
 
 In: a media type and its parameters. Out: the format, and options for its decoder.
-Law: a media type that no format has, such as text/plain, announces nothing.
+Law: a media type that does not belong to a format, such as text/plain, announces nothing.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from rdfm.formats import Format
 
 __all__ = ["NOTHING_ANNOUNCED", "Announced", "accepted", "announced"]
 
-# The end of the version labels that announce messages.
-_OF_MESSAGES = "-messages"
+# Suffix of version labels that announce messages.
+_MESSAGES_SUFFIX = "-messages"
 
 
 class Announced(NamedTuple):
-    """The announcement of a response.
+    """The format and decoder options that a response announces.
 
     Attributes:
         format: The format; None if the media type does not identify it.
@@ -35,7 +35,7 @@ NOTHING_ANNOUNCED = Announced()
 
 
 def announced(media_type: str, parameters: Mapping[str, str]) -> Announced:
-    """Return what a media type announces.
+    """Return the format and options that a media type announces.
 
     Args:
         media_type: The media type in lower case, without parameters.
@@ -51,7 +51,7 @@ def announced(media_type: str, parameters: Mapping[str, str]) -> Announced:
         return NOTHING_ANNOUNCED
     options: dict[str, str] = {}
     label = parameters.get("version", "")
-    if label.endswith(_OF_MESSAGES):
+    if label.endswith(_MESSAGES_SUFFIX):
         options["announced"] = label
     elif parameters.get("messages") == "rdfm":
         options["dialect"] = "comment"
@@ -60,7 +60,7 @@ def announced(media_type: str, parameters: Mapping[str, str]) -> Announced:
 
 @cache
 def accepted() -> str:
-    """Return the value of a header Accept for all formats that can be read, the best first."""
+    """Return an Accept header for all readable formats, the preferred ones first."""
     ranked: dict[str, float] = {}
     for spec in formats.specs():
         if "messages" not in spec.kinds:

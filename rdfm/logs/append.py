@@ -2,9 +2,9 @@
 
 In: the log to append to. Out: `Appended`, which `create_log` and `convert` use as their output, and
 the encoder of its messages.
-Cost: that of finding the end of the log. Law: a log has the messages of each run that ended cleanly,
-once and in order, and nothing else; `sync` commits each batch. Everything that can be refused is
-refused before a byte of the log changes.
+Cost: that of finding the end of the log. Law: a log contains the messages of each run that ended
+cleanly, exactly once and in order, and nothing else; `sync` commits each batch. Invalid options and
+logs are rejected before a byte of the log changes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from rdfm.storage.paths import JOURNAL_SUFFIX, describe_invalid_path, local_targ
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
-# Options that decide how all of a log is written, besides those in its header.
+# Options that apply to an entire log, in addition to those in its header.
 _FIXED = frozenset({"delimited", "dialect", "flat", "frames", "framing"})
 
 __all__ = ["Addition", "AppendEncoder", "Appended", "Appending", "check_appending"]
@@ -57,7 +57,7 @@ class Appending(NamedTuple):
         """Return how to append, from the options; None if the log is to be replaced.
 
         Raises:
-            OptionError: An option needs another one, or contradicts it.
+            OptionError: An option requires another one, or conflicts with it.
         """
         if append and keep_partial:
             raise OptionError(
@@ -76,12 +76,12 @@ class Appending(NamedTuple):
 
 
 class Addition(NamedTuple):
-    """Bytes for the end of a log.
+    """Bytes to append to a log.
 
     Attributes:
         data: The bytes.
-        end: How the log ends after them, as in `Encoder.continue_log`; empty if that is unknown,
-            and None if it cannot end there.
+        end: How the log then ends, as in `Encoder.continue_log`; empty if that is unknown, and None
+            if the log cannot end there.
     """
 
     data: bytes
@@ -89,7 +89,7 @@ class Addition(NamedTuple):
 
 
 class AppendEncoder:
-    """Encodes messages after those of a log."""
+    """Encodes the messages that are appended to a log."""
 
     def __init__(
         self, encoder: Any, ending: Ending | None, *, each: bool, note: str | None
@@ -103,7 +103,7 @@ class AppendEncoder:
             note: A note about the log, if any.
 
         Raises:
-            OptionError: The options do not allow another message after those of the log.
+            OptionError: The options do not allow another message in the log.
         """
         self._encoder = encoder
         self._each = each
@@ -117,10 +117,10 @@ class AppendEncoder:
             encoder.continue_log(ending.end)
 
     def encode(self, batch: AnyBatch, /, source: str | None = None) -> list[Addition]:
-        """Return the bytes of a batch of the log `source`.
+        """Encode a batch that was read from the log `source`.
 
         Raises:
-            EncodeError: A message cannot be written; `completed` contains those before it.
+            EncodeError: A message cannot be written; `completed` contains the messages before it.
         """
         if len(batch) == 0:
             return []
@@ -152,7 +152,7 @@ class AppendEncoder:
             )
 
     def finish(self) -> list[Addition]:
-        """Return the end of the log. Without a message, a log that exists does not change."""
+        """Return the end of the log. An existing log does not change if there was no message."""
         if not self._begun:
             return []
         rest, end = self._encoder.pause()
@@ -175,8 +175,8 @@ class Appended:
     Attributes:
         name: The file's name, for errors.
         bytes_written: Bytes written so far (compressed).
-        source: The properties in the header of the log, as for `source` in `Format.encoder`; empty for a
-            new log.
+        source: The properties in the header of the log, for the argument `source` of
+            `Format.encoder`; empty for a new log.
     """
 
     def __init__(
@@ -207,7 +207,7 @@ class Appended:
         self._end = ""  # how the log ends after what was written
         self._note: str | None = None
         self._compressor: compressions.Compressor | None = None
-        # Through a link the target of the link is continued.
+        # For a symbolic link, its target is appended to.
         final = Path(os.path.realpath(path))
         self._journal_name = visible(str(final) + JOURNAL_SUFFIX)
         with name_in_errors(self.name, keep=self._journal_name):
@@ -253,7 +253,7 @@ class Appended:
             self._compression = _compression(compression)
         log = StoredLog(file, size, self.name, self._format, found)
         if log.is_empty():
-            state.begin_anew()
+            state.replace_empty()
             return
         ending = find_end(log, repair=repair, known="" if left is None else left.end)
         if ending.length < size:
@@ -263,7 +263,7 @@ class Appended:
         os.lseek(file, ending.length, os.SEEK_SET)
         self._ending, self._end = ending, ending.end
         self.source = _source(ending.header)
-        # Before the first byte is written: from now on, readers stop here.
+        # Recorded before the first byte is written, so that readers stop here.
         known = "" if ending.line_feed else ending.end
         state.commit(Commit(ending.length, known), sync=self._sync)
         if self._sync:
@@ -275,10 +275,10 @@ class Appended:
         return self._state.committed
 
     def check(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that contradict the header of the log.
+        """Reject options that conflict with the header of the log.
 
         Raises:
-            OptionError: One of them does.
+            OptionError: An option conflicts with it.
         """
         if self._ending is None:
             return
@@ -307,7 +307,7 @@ class Appended:
         """Return the encoder of the log, from an encoder at the start of a log.
 
         Raises:
-            OptionError: Its options do not allow another message after those of the log.
+            OptionError: Its options do not allow another message in the log.
         """
         return AppendEncoder(encoder, self._ending, each=self._sync, note=self._note)
 
@@ -344,11 +344,11 @@ class Appended:
             self.bytes_written += self._state.write(data)
 
     def _commit(self) -> None:
-        """Make everything that was written part of the log."""
+        """Commit everything written so far."""
         if self._compressor is not None:
             compressor, self._compressor = self._compressor, None
             self._write(compressor.flush())
-        self._state.appear(self._end, sync=self._sync)
+        self._state.publish(self._end, sync=self._sync)
 
     def commit(self) -> None:
         """Commit the rest, and release the log."""
@@ -372,7 +372,7 @@ class Appended:
         self._forgotten.detach()
 
     def keep_partial(self) -> None:
-        """Discard: nothing is kept under another name."""
+        """Discard the output. No partial file is kept."""
         self.discard()
 
 
@@ -409,8 +409,8 @@ class _State:
             view = view[os.write(self.file, view) :]
         return len(data)
 
-    def begin_anew(self) -> None:
-        """Replace the log, which has no content, by the one that is written."""
+    def replace_empty(self) -> None:
+        """Write a new log that replaces this one, which has no content."""
         os.close(self.file)
         self.file, self.committed = -1, 0
 
@@ -430,7 +430,7 @@ class _State:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         self.file = os.open(self._temporary, flags, mode)
 
-    def appear(self, end: str, *, sync: bool) -> None:
+    def publish(self, end: str, *, sync: bool) -> None:
         """Commit everything that was written; a new log gets its name."""
         if self.file < 0:
             self._create()
@@ -446,12 +446,12 @@ class _State:
             raise OptionError(
                 f"{self.name} was replaced or removed by another program; append to it again"
             )
-        # An empty log has no commit, which would not identify it.
+        # An empty log gets no commit, because it has no bytes that identify it.
         if length > self.committed:
             self.commit(Commit(length, end), sync=sync)
 
     def _is_current(self) -> bool:
-        """Whether the log is still the file that is written to."""
+        """Whether the path of the log still refers to the file being written."""
         try:
             return os.path.samestat(os.fstat(self.file), self.final.stat())
         except FileNotFoundError:
@@ -482,7 +482,7 @@ class _State:
                 self._temporary = None
             else:
                 self.shorten()
-        except OSError:  # the journal stays, so that the next writer does it
+        except OSError:  # the journal stays, so that the next writer removes the data
             self._close_files()
         else:
             self.close()
@@ -502,7 +502,7 @@ class _State:
 
 
 def _forget(state: _State) -> None:
-    """Roll back a log that was never closed, when it is collected or Python exits."""
+    """Roll back a log that was never closed, when it is garbage collected or Python exits."""
     state.roll_back()
     if state.process == os.getpid():
         warnings.warn(
@@ -514,10 +514,10 @@ def _forget(state: _State) -> None:
 
 
 def check_appending(target: object, how: Appending, *, overwrite: bool = False) -> None:
-    """Refuse a target that cannot be appended to, as far as its name shows it.
+    """Reject a target if its name shows that it cannot be appended to.
 
     Raises:
-        OptionError: It cannot.
+        OptionError: It cannot be appended to.
     """
     if overwrite:
         raise OptionError(
@@ -531,7 +531,7 @@ def _local_file(target: object, spec: FormatSpec) -> str:
     """Return the path of a target that can be appended to.
 
     Raises:
-        OptionError: It cannot.
+        OptionError: The target cannot be appended to.
     """
     if not isinstance(target, (str, os.PathLike)):
         shown = getattr(target, "name", None)
@@ -572,7 +572,7 @@ def _local_file(target: object, spec: FormatSpec) -> str:
 
 
 def _source(header: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a header says, for the encoder that continues the log."""
+    """Return the properties in a header, for the encoder that continues the log."""
     source: dict[str, Any] = {"dialect": header.get("dialect") or "comment", "continued": True}
     if "options" in header:
         source |= {"options": dict(header["options"]), "requested": True}
@@ -580,7 +580,7 @@ def _source(header: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _compression(name: str) -> str | None:
-    """Return a compression, checked; None for "none"."""
+    """Check the name of a compression, and return it; None for "none"."""
     if name == "none":
         return None
     compressions.compressor(name)

@@ -25,10 +25,10 @@ BYTES = 8 << 20
 
 
 class TableForm(NamedTuple):
-    """The form of the rows of a table.
+    """The form of the rows in a table.
 
     Attributes:
-        rows: "messages" (also used for patches and rows of results) or "quads".
+        rows: "messages" (also used for patches and result rows) or "quads".
         terms: Representation of terms: "ntriples" or "structs".
     """
 
@@ -56,14 +56,14 @@ class TableForm(NamedTuple):
         """Return the rows of a batch of a log.
 
         Raises:
-            OptionError: The rows are to be quads, but the batch contains patches or results.
+            OptionError: Quad rows are requested, but the batch contains patches or results.
         """
         if self.rows == "messages":
             if batch.kind == "results":
                 return batch.to_arrow(terms=self.terms)
             return batch.to_arrow(source=source, terms=self.terms)
         if not isinstance(batch, MessageBatch):
-            raise other_kind(source, batch.kind, "only messages can be read as rows of quads")
+            raise other_kind(source, batch.kind, "only messages can be read as quad rows")
         return batch.to_arrow(source=source, rows=self.rows, terms=self.terms)
 
 
@@ -79,11 +79,11 @@ def arrow_reader(
         table: The form of the rows.
         head: A batch of the same kind as the batches; for results, with their variables.
         source: The name of the log, for errors.
-        batches: The batches, each with the text of its source column.
+        batches: The batches, each with the value of its source column.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
-        OptionError: The rows are to be quads, but the log contains none.
+        OptionError: Quad rows are requested, but the log contains patches or results.
         ValueError: The log is the answer of an ASK query, or a variable is not a valid column name.
     """
     with needed("pyarrow", "reading a log as an Arrow stream"):

@@ -2,8 +2,8 @@
 
 In: items, their cost, and marks. Out: the same items in order, then the outcome of the other side;
 and the mark of the last item that the consumer has finished.
-Cost: the budget, plus one item. Law: an error on either side reaches the other, and no wait
-outlasts a cancelled channel.
+Cost: the budget, plus one item. Law: an error on either side reaches the other, and cancelling the
+channel ends all waits.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Channel(Generic[Item]):
             yield item
 
     def wait(self, other: Callable[[], bool]) -> bool:
-        """Wait for an item, the end, or until `other` is true, which is checked after `wake`.
+        """Wait for an item or the end, or until `other()` is true, which `wake` checks again.
 
         Returns whether there is an item or the end.
         """
@@ -120,7 +120,7 @@ class Channel(Generic[Item]):
             self._changed.notify_all()
 
     def reached(self) -> Any:
-        """Return the mark of the last item that the consumer has finished, or None before that."""
+        """Return the mark of the last item that the consumer has finished, or None."""
         with self._changed:
             return self._reached
 
@@ -137,7 +137,7 @@ class Channel(Generic[Item]):
             meanwhile()
 
     def drained(self, meanwhile: Callable[[], object] = lambda: None) -> None:
-        """Wait as `wait_drained` does, and raise the error that the consumer failed with."""
+        """Call `wait_drained`, then raise the error that the consumer failed with, if any."""
         self.wait_drained(meanwhile)
         with self._changed:
             if self._cancelled:

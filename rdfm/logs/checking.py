@@ -1,8 +1,7 @@
 """Checks of logs: the loop that reads them, and the findings with their positions and counts.
 
 In: inputs, as `open_log` takes them. Out: `Finding`s in the order in which they are found.
-Cost: one batch of memory, and the pieces of text that it was read from, in addition to that of the
-check.
+Cost: the memory of the check itself, of one batch, and of the text from which the batch was read.
 Law: an error ends an input only if the rest of it cannot be read, and never affects other inputs.
 """
 
@@ -94,7 +93,7 @@ class LogState:
         source: The log.
         lines: Line positions of its text; None for a binary log.
         kind: Kind of its messages, as reported by its batches.
-        searched: End of the text of the previous batch, for messages in parts.
+        searched: Where the text of the previous batch ends, for messages in parts.
     """
 
     source: Source
@@ -105,7 +104,7 @@ class LogState:
 
 @dataclass
 class Numbers:
-    """Counts so far. The properties of `LogCheck` document each of them."""
+    """Counts so far. For their meaning, see the properties of `LogCheck`."""
 
     logs: int = 0
     messages: int = 0
@@ -166,7 +165,7 @@ class LogCheck:
 
     @property
     def messages(self) -> int:
-        """Number of messages, patches or rows of results."""
+        """Number of messages, patches or result rows."""
         return self._read().messages
 
     @property
@@ -467,7 +466,7 @@ class LogCheck:
         )
 
     def _unread(self, name: str, error: OSError | UnknownFormatError) -> None:
-        """Report an input that cannot be read any further."""
+        """Report an input that cannot be read to its end."""
         if isinstance(error, UnknownFormatError):
             text = reason(name, error) + recommendations(error.remedies)
             self._new.append(Finding(name, "error", "unknown-format", text, error=error))

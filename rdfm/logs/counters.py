@@ -1,7 +1,7 @@
-"""Counters in the metadata of messages, as registries of nanopublications write them.
+"""Counters in message metadata, as written by nanopublication registries.
 
 In: the metadata of a message. Out: its counter, or None.
-Law: a value that is not exactly one varint of 64 bits is not a counter.
+Law: a value that is not exactly one 64-bit varint is not a counter.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def counter_of(metadata: Mapping[str, bytes]) -> int | None:
 
 
 def varint(data: bytes) -> int | None:
-    """Return the number of a value that is exactly one varint; None for other values.
+    """Decode a value that consists of exactly one varint; return None for other values.
 
     Example:
         >>> varint(bytes([0xAC, 0x02])), varint(b"")
@@ -63,5 +63,5 @@ class CounterRange:
 
     @property
     def ends(self) -> tuple[int, int] | None:
-        """Both counters; None if a message has none."""
+        """Both counters; None if one of the two messages has no counter."""
         return None if self._first is None or self._last is None else (self._first, self._last)

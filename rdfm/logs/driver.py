@@ -1,9 +1,9 @@
 """The driver: from inputs to batches, in two halves.
 
-In: the inputs that users name, and how to read them. Out of the first half: the pieces of each log,
-with its decoder; out of the second: batches with their log and its header, or an error; continuing
-after an error skips the broken data.
-Cost: a piece and a decoder's memory; small logs of archives are in memory together.
+In: the inputs that the user names, and how to read them. Out of the first half: the pieces of each
+log, with its decoder. Out of the second: batches with their log and its header, or an error;
+continuing after an error skips the broken data.
+Cost: a piece and a decoder's memory; small logs in archives are in memory together.
 Law: the halves share only the pieces passed from one to the other, so that a queue can connect
 them; the data reported with a batch does not depend on the progress of the other half.
 """
@@ -66,12 +66,12 @@ class Reading:
         message_per_file: Whether each log is one message, even if it is empty.
         strict: Whether to reject an option that is not supported by the format of a single log, or
             by any of the formats found.
-        checks_marks: Whether to look for wrong restart marks.
+        checks_marks: Whether to check the restart marks.
         hints: Defaults for options, passed to the formats that support them.
         watch: Called with the pieces of each log before they are decoded, except for a log that its
             decoder reads directly.
-        refuse_unreadable: Whether only the file that cannot be opened is rejected, like one of many
-            files that is not a log.
+        refuse_unreadable: Whether one of many files that cannot be opened is rejected on its own,
+            like a file that is not a log, instead of ending the run.
     """
 
     format: str | None = None
@@ -132,7 +132,7 @@ class End:
 
     Attributes:
         error: The error, if the bytes could not be decompressed or the archive is broken.
-        final: Whether the error is one of the archive, so that no log follows.
+        final: Whether the archive itself is broken, so that no log follows.
     """
 
     error: DecodeError | None = None
@@ -143,7 +143,7 @@ class Work(NamedTuple):
     """Logs, or a part of one, that a thread can read and decode at any time.
 
     Attributes:
-        begin: Returns their items, grouped, which a driver decodes.
+        begin: Reads and decodes them with a driver; returns their items in groups.
         part: The part of a log.
     """
 
@@ -206,14 +206,14 @@ class Read(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """An error, after every message that was complete before it. Reading on skips it.
+    """An error, after all messages that were complete before it. Reading on skips it.
 
     Attributes:
         source: The log.
         error: The error.
         header: The log's header before the error.
         resumable: Whether the log continues after the error.
-        final: Whether the error is one of the archive, so that no log follows.
+        final: Whether the archive itself is broken, so that no log follows.
     """
 
     source: Source
@@ -276,8 +276,8 @@ class Driver:
         if self.several:
             self._decoders.check()
         self._lost = NOTHING  # since the previous item
-        # The header that most members of an archive share: one object, which does not change.
-        self._without_loss: Mapping[str, Any] | None = None
+        # The header that most members of an archive share; this object is not modified.
+        self._lossless_header: Mapping[str, Any] | None = None
 
     def __iter__(self) -> Iterator[Item]:
         """Yield the items of both halves, run one after the other."""
@@ -298,7 +298,7 @@ class Driver:
         return tuple(listed)
 
     def opened_first(self) -> Iterator[Piece]:
-        """Return the same as `pieces`, but open a single log at once and set `first` to it.
+        """Return the same as `pieces`, but open a single log immediately and set `first` to it.
 
         Raises:
             OptionError, UnknownFormatError, OSError: As in `pieces`.
@@ -410,17 +410,17 @@ class Driver:
         self._decoders.check_used()
 
     def decode_all(self, pieces: Iterable[Piece]) -> Iterator[list[Item]]:
-        """Yield the items decoded from pieces, as `decode`, but accept options that no log has used.
+        """Yield the items as `decode` does, but accept options that no log has used.
 
         Raises:
-            DecodeError: As `decode`.
+            DecodeError: As in `decode`.
         """
         stream = iter(pieces)
         for piece in stream:
             if isinstance(piece.item, list):
                 yield from self._members(piece.item, piece.bytes_in)
             elif isinstance(piece.item, Opened):
-                for item in self._one(piece.item, stream, piece.bytes_in):
+                for item in self._log_items(piece.item, stream, piece.bytes_in):
                     yield [item]
             else:
                 raise RuntimeError("received a piece without a log")
@@ -447,15 +447,15 @@ class Driver:
                 data.watch = self._reading.watch
                 decoder, format = self._decoders.reused(data)
                 source = Source(data.name, format, data, isinstance(data, MemberInput))
-                items: Iterable[Item] | None = self._at_once(source, decoder, bytes_in)
+                items: Iterable[Item] | None = self._decode_at_once(source, decoder, bytes_in)
                 if items is None:
                     opened = Opened(source, decoder)
                     stream = (Piece(item, bytes_in) for item in _pieces(data, opened.unwanted))
-                    items = self._one(opened, stream, bytes_in)
+                    items = self._log_items(opened, stream, bytes_in)
                 for item in items:
                     together.append(item)
                     total += cost(item)
-                    # A compressed member may give any number of items.
+                    # A compressed member may contain any number of items.
                     if isinstance(item, Broken) or total >= TOGETHER_BYTES:
                         yield together
                         together, total = [], 0
@@ -466,7 +466,9 @@ class Driver:
         if together:
             yield together
 
-    def _at_once(self, source: Source, decoder: DecoderLike, bytes_in: int) -> list[Item] | None:
+    def _decode_at_once(
+        self, source: Source, decoder: DecoderLike, bytes_in: int
+    ) -> list[Item] | None:
         """Return the items of a small log without errors, or None for other logs.
 
         With None the decoder is back in its initial state. The end of the log is included only if
@@ -477,28 +479,28 @@ class Driver:
         if isinstance(data, MemberInput) and not self._reading.message_per_file:
             whole = data.take()
         if whole is not None and isinstance(data, MemberInput):
-            # Prefixes and lookup tables can expand a small member a lot: the rest is read by
-            # batches.
+            # Prefixes and lookup tables can greatly expand a small member. If so, the log is read
+            # in batches.
             batches, ended = decoder.decode_log(whole, TOGETHER_BYTES)
             if ended:
                 header = decoder.header()
                 items: list[Item] = [Read(source, batch, header, bytes_in) for batch in batches]
-                if items and header is self._without_loss:
+                if items and header is self._lossless_header:
                     return items
-                self._lose(header, NOTHING)
+                self._record_losses(header, NOTHING)
                 if items and (self._lost.metadata or self._lost.keys):
                     items[-1] = self._read(source, batches[-1], header, bytes_in)
-                self._lose_namespaces(header)
+                self._record_lost_namespaces(header)
                 if not items or self._lost is not NOTHING:
                     items.append(self._read(source, None, header, bytes_in))
                 elif isinstance(header, MappingProxyType) and _LOSSES.isdisjoint(header):
-                    self._without_loss = header
+                    self._lossless_header = header
                 return items
             data.give_back(whole)
         decoder.reset()
         return None
 
-    def _one(self, opened: Opened, stream: Iterator[Piece], begin: int) -> Iterator[Item]:
+    def _log_items(self, opened: Opened, stream: Iterator[Piece], begin: int) -> Iterator[Item]:
         """Yield the items of a log, as one message with `message_per_file`."""
         if not self._reading.message_per_file:
             yield from self._items(opened, stream, begin)
@@ -558,7 +560,7 @@ class Driver:
                     break
                 done = begin + source.input.reached if opened.handed_over else piece.bytes_in
                 header = decoder.header()
-                noticed = self._lose(header, noticed)
+                noticed = self._record_losses(header, noticed)
                 yield self._read(source, batch, header, done)
             if split and decoder.done:  # the rest belongs to other splits
                 abandoned = True
@@ -567,11 +569,11 @@ class Driver:
                 if opened.handed_over:
                     source.input.close()
                 if not abandoned:
-                    self._lose_namespaces(decoder.header())
+                    self._record_lost_namespaces(decoder.header())
                     if item.error is not None:
                         item.error.source = source.name
                         yield Broken(source, item.error, decoder.header(), False, item.final)
-                        # Nothing was read of a rejected input.
+                        # A rejected input was not read at all.
                         yield Skipped(source, abandoned=source.input.refusal is None)
                 yield self._read(source, None, decoder.header(), piece.bytes_in)
                 return
@@ -587,12 +589,12 @@ class Driver:
         lost, self._lost = self._lost, NOTHING
         return Read(source, batch, header, bytes_in, lost)
 
-    def _lose_namespaces(self, header: Mapping[str, Any]) -> None:
+    def _record_lost_namespaces(self, header: Mapping[str, Any]) -> None:
         """Record the namespaces that a log declares after its last message."""
         if count := header.get("trailing_namespaces", 0):
             self._lost = replace(self._lost, namespaces=self._lost.namespaces + count)
 
-    def _lose(self, header: Mapping[str, Any], before: Lost) -> Lost:
+    def _record_losses(self, header: Mapping[str, Any], before: Lost) -> Lost:
         """Record data that a decoder dropped; return the totals of the log so far."""
         metadata, keys = header.get("dropped_metadata", 0), header.get("dropped_keys", 0)
         if (metadata, keys) == (before.metadata, before.keys):
@@ -607,16 +609,16 @@ class Driver:
 
 
 class _Decoders:
-    """Creates decoders, and reuses those of members of archives.
+    """Creates decoders, and reuses those of archive members.
 
-    The options apply to all of them; each takes those that its format supports.
+    Each decoder gets the options that its format supports.
     """
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
-        self._made: dict[str, tuple[DecoderLike, Format]] = {}
+        self._decoders_by_format: dict[str, tuple[DecoderLike, Format]] = {}
         self._by_suffix: dict[str, Format] = {}
-        self._met: dict[str, Format] = {}
+        self._used: dict[str, Format] = {}
 
     def check(self) -> None:
         """Reject options that no format supports, before anything is read.
@@ -632,7 +634,7 @@ class _Decoders:
 
     def share(self, others: _Decoders) -> None:
         """Use the others' record of the formats that were found."""
-        self._met = others._met
+        self._used = others._used
 
     def check_used(self) -> None:
         """Reject options that no log used.
@@ -640,16 +642,16 @@ class _Decoders:
         Raises:
             OptionError: None of the formats found supports one of the options.
         """
-        if self._met and self._reading.strict:
-            self._check(list(self._met.values()))
+        if self._used and self._reading.strict:
+            self._check(list(self._used.values()))
 
     def _check(self, found: list[Format]) -> None:
         for name, given in self._reading.options.items():
-            takers = [format for format in found if name in format.spec.options("read")]
-            if not takers:
+            supporting = [format for format in found if name in format.spec.options("read")]
+            if not supporting:
                 raise OptionError(found[0].spec.refusal("read", name, several=len(found) > 1))
             if given is not None:
-                takers[0].spec.options("read")[name].value(given)
+                supporting[0].spec.options("read")[name].value(given)
 
     def make(self, data: Input, format: Format, *, strict: bool = False) -> DecoderLike:
         """Return a decoder at the start of a log.
@@ -664,7 +666,7 @@ class _Decoders:
         """
         reading = self._reading
         if data.refusal is None:
-            self._met[format.name] = format
+            self._used[format.name] = format
         known = format.spec.options("read")
         options = {
             name: value for name, value in reading.options.items() if strict or name in known
@@ -694,11 +696,11 @@ class _Decoders:
             format = data.format(self._reading.format)
             if f".{suffix}" in format.spec.suffixes:
                 self._by_suffix[suffix] = format
-        if (found := self._made.get(format.name)) is not None and data.url is None:
+        if (found := self._decoders_by_format.get(format.name)) is not None and data.url is None:
             return found
         made = self.make(data, format), format
         if data.url is None:
-            self._made[format.name] = made
+            self._decoders_by_format[format.name] = made
         return made
 
 

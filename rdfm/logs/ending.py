@@ -1,9 +1,10 @@
 """The end of an existing log, for a writer that appends to it.
 
-In: an open file and its format. Out: `Ending`: where the log ends, how, and what its header says.
-Cost: the head of the log and its last line, if the last line shows how the log ends; the lengths of
-its messages, if it is a chain; otherwise the log is decoded once. Memory is bounded in each case.
-Law: a log that ends inside a message is refused, or shortened to its last complete message.
+In: an open file and its format. Out: `Ending`: where and how the log ends, and its header.
+Cost: reads the head of the log and its last line, if the last line shows how the log ends. A chain
+of length-prefixed messages is followed by its lengths. Other logs are decoded once. Memory is
+bounded in each case.
+Law: a log that ends inside a message is rejected, or shortened to its last complete message.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ from rdfm.storage import compression as compressions
 __all__ = ["Ending", "StoredLog", "find_end"]
 
 PIECE_BYTES = 1 << 20
-# The part of the log that is searched for its last line at first, and at most.
+# Bytes that are searched for the last line: initially, and at most.
 TAIL_BYTES = 1 << 16
 MOST_TAIL_BYTES = 1 << 26
-# The part that is searched for the last mark at first: more than there is between two marks.
+# Bytes that are first searched for the last mark: more than the distance between marks.
 MARKED_BYTES = 5 << 20
-# Comments and blank lines at the end of a log to pass over.
+# Maximum number of comments and blank lines at the end of a log that are skipped.
 MOST_LINES = 1000
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _PROBE = b"<rdfm:end> <rdfm:end> <rdfm:end> .\n"
@@ -46,22 +47,22 @@ _DELIMITER_LINE = {
     "directive": re.compile(rb"[ \t]*(?:(?i:MESSAGE)|@message[ \t]*\.)[ \t]*(?:#[^\r\n]*)?"),
 }
 BOM = b"\xef\xbb\xbf"
-# The lines that end messages, and those that begin them, in formats without dialects.
+# Lines that end messages, in formats without dialects.
 _ENDS = {"rdf-patch": re.compile(rb"[ \t]*Z[ \t]*\.[ \t]*(?:#[^\r\n]*)?")}
-# Last lines that can only be the start of a delimiter. In Turtle, they could be that of a name.
-_BEGUN = {
+# Last lines that can only be truncated delimiters. In Turtle, they could also start a name.
+_PARTIAL_DELIMITERS = {
     "nt": (b"M", b"ME", b"MES", b"MESS", b"MESSA", b"MESSAG"),
     "nq": (b"M", b"ME", b"MES", b"MESS", b"MESSA", b"MESSAG"),
     "yamlld": (b"--", b".."),
     "rdf-patch": (b"Z",),
 }
-# The error for a remote context, by its code in the specification.
+# The error code of the specification for a remote context that cannot be loaded.
 _NO_CONTEXT = "loading remote context failed"
 _BEGINS = {"yamlld": re.compile(rb"---(?:[ \t][^\r\n]*)?")}
 _WHITE_SPACE = re.compile(rb"\s*")
-# Lines without a message, in formats that have a document on each line.
+# Lines without a message, in formats with one document per line.
 _BLANK_LINE = {"rdfxml": re.compile(rb"\s*(?:<!--(?:[^-]|-(?!-))*-->\s*)*")}
-# A line that could belong to another dialect than the one of the head.
+# A line that may belong to a different dialect than that of the head.
 _OTHER_DIALECT = re.compile(rb"(?m)^[ \t]*(?:VERSION|MESSAGE)\b")
 REPAIRED = Remedy("stage", "repair", "true", "removes the incomplete message")
 
@@ -176,7 +177,7 @@ def find_end(log: StoredLog, *, repair: bool = False, known: str = "") -> Ending
         known: How the log ends, if a journal says so.
 
     Raises:
-        OptionError: No message can follow those of the log.
+        OptionError: Messages cannot be appended to the log.
         DecodeError: The log is broken, or ends inside a message and `repair` is false.
     """
     header = _header(log)
@@ -186,11 +187,11 @@ def find_end(log: StoredLog, *, repair: bool = False, known: str = "") -> Ending
         return Ending(log.size, known, header)
     how = log.format.spec.append
     if how == "lengths":
-        return _chained(log, header, repair)
+        return _end_of_chain(log, header, repair)
     found = None
     if how == "last line":
-        found = _by_last_line(log, header, repair)
-    found = found or _decoded(log, repair)
+        found = _end_by_last_line(log, header, repair)
+    found = found or _end_by_decoding(log, repair)
     if found.header.get("dialect") == "directive":
         _check_announced(log, found.header)
     return found
@@ -200,11 +201,11 @@ def _header(log: StoredLog) -> Mapping[str, Any]:
     """Return the header of a log, from its first messages.
 
     Raises:
-        OptionError: No message can follow those of the log.
+        OptionError: Messages cannot be appended to the log.
         DecodeError: The log is not in the format.
     """
     decoder = log.decoder()
-    for piece in _small(log.pieces()):
+    for piece in _small_pieces(log.pieces()):
         decoder.feed(piece)
         try:
             batch = decoder.next_batch()
@@ -219,22 +220,22 @@ def _header(log: StoredLog) -> Mapping[str, Any]:
             break
     else:
         decoder.finish()
-        with contextlib.suppress(DecodeError):  # found again, with the remedy
+        with contextlib.suppress(DecodeError):  # raised again later, with the remedy
             decoder.next_batch()
     _check_open(log, decoder)
     header: Mapping[str, Any] = decoder.header()
     return header
 
 
-def _small(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield pieces of at most `TAIL_BYTES`, so that a head is decoded and not more."""
+def _small_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield pieces of at most `TAIL_BYTES`, so that only the head is decoded."""
     for piece in pieces:
         for at in range(0, len(piece), TAIL_BYTES):
             yield piece[at : at + TAIL_BYTES]
 
 
 def _check_byte_order_mark(log: StoredLog) -> None:
-    """Refuse a log whose byte order mark makes readers reject it."""
+    """Reject a log whose byte order mark is an error for readers."""
     decoder = log.decoder(lenient=False)
     decoder.feed(BOM + b"\n")
     decoder.finish()
@@ -242,7 +243,7 @@ def _check_byte_order_mark(log: StoredLog) -> None:
 
 
 def _check_announced(log: StoredLog, header: Mapping[str, Any]) -> None:
-    """Refuse a log with delimiters that readers reject, since it does not announce messages."""
+    """Reject a log whose delimiters are errors because it does not announce messages."""
     label = header.get("version_label")
     decoder = log.decoder(lenient=False)
     decoder.feed(b"MESSAGE\n" if label is None else f'VERSION "{label}"\nMESSAGE\n'.encode())
@@ -251,7 +252,7 @@ def _check_announced(log: StoredLog, header: Mapping[str, Any]) -> None:
 
 
 def _check_accepted(log: StoredLog, decoder: DecoderLike) -> None:
-    """Refuse a log if a decoder of a part of it reports an error."""
+    """Reject a log if a decoder that was fed a part of it reports an error."""
     try:
         decoder.next_batch()
     except DecodeError as error:
@@ -263,12 +264,12 @@ def _check_accepted(log: StoredLog, decoder: DecoderLike) -> None:
 
 
 def _check_open(log: StoredLog, decoder: Any) -> None:
-    """Refuse a log that no message can follow."""
+    """Reject a log to which no message can be appended."""
     _, closed = decoder.ending()
     if closed is not None:
         if log.format.spec.append == "lengths":
-            chain, size = _chain(log)
-            # Only the start of a message: what it looks like says nothing about the log.
+            chain, size = _chain_and_size(log)
+            # Only the start of a message is there, which does not show what the log contains.
             if chain.end == 0 and not chain.broken and size > 0:
                 raise _nothing_complete(log)
         raise OptionError(
@@ -284,10 +285,10 @@ def _may_lack_contexts(log: StoredLog) -> bool:
 # --- formats whose last line shows how they end ---
 
 
-def _by_last_line(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending | None:
-    """Return the end by the last line; None if the log must be decoded."""
+def _end_by_last_line(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending | None:
+    """Find the end by the last line; return None if the log must be decoded."""
     if "dialect" in log.format.spec.options("read"):
-        return _of_statements(log, header, repair)
+        return _end_of_statements(log, header, repair)
     tail = _Tail(log)
     import json  # costly to import
 
@@ -302,25 +303,25 @@ def _by_last_line(log: StoredLog, header: Mapping[str, Any], repair: bool) -> En
     start, line = last
     ended = tail.ended
     if log.format.name == "rdfxml":
-        return _of_documents(log, header, repair, tail, start, line)
+        return _end_of_documents(log, header, repair, tail, start, line)
     try:
         if not isinstance(json.loads(line), dict):
-            raise ValueError("it is not an object")  # as for invalid JSON
+            raise ValueError("it is not an object")  # handled like invalid JSON
     except (ValueError, RecursionError) as error:
         if not ended:
-            return _cut(log, start, "content", header, "its last line is incomplete", repair)
+            return _repaired(log, start, "content", header, "its last line is incomplete", repair)
         raise _not_a_message(log, str(error)) from None
     # In most logs, the first line has the context of all lines.
     checked = line if start == 0 else (_first_line(log) or b"") + b"\n" + line
     if (problem := _problem(log, checked)) is not None:
-        # Perhaps the last line has another context. Decoding shows it, and raises other errors.
+        # The last line may have another context. Decoding the log shows this and other errors.
         *_, problem = _decode(log, log.pieces())
         if problem is not None:
             raise _not_a_message(log, problem.text)
     return Ending(log.size, "content", header, not ended)
 
 
-def _of_documents(
+def _end_of_documents(
     log: StoredLog,
     header: Mapping[str, Any],
     repair: bool,
@@ -328,14 +329,14 @@ def _of_documents(
     start: int,
     line: bytes,
 ) -> Ending:
-    """Return the end of an RDF/XML log by its last line, which should be a document.
+    """Find the end of an RDF/XML log by its last line, which should be a document.
 
     Raises:
-        OptionError: It has a document of several lines.
+        OptionError: A document spans several lines.
         DecodeError: The last line is not a document.
     """
     problem = _problem(log, line, documents=1)
-    # A line that is the start of a document is either cut off, or continues on the next line.
+    # A line with the start of a document is either truncated or continues on the next line.
     if start > 0:
         first = _problem(log, _first_line(log) or b"", documents=1)
         if first is not None and first.is_incomplete:
@@ -347,11 +348,11 @@ def _of_documents(
     before = _line_before(tail, start)
     if tail.ended or (before is not None and _problem(log, before, documents=1) is not None):
         raise _has_long_document(log)
-    return _cut(log, start, "content", header, "its last line is incomplete", repair)
+    return _repaired(log, start, "content", header, "its last line is incomplete", repair)
 
 
 def _line_before(tail: _Tail, offset: int) -> bytes | None:
-    """Return the last line before an offset that is not blank; None if there is none."""
+    """Return the last non-blank line before an offset; None if there is none."""
     blank = _BLANK_LINE["rdfxml"]
     while True:
         found = next(
@@ -382,7 +383,7 @@ def _not_a_message(log: StoredLog, problem: str) -> DecodeError:
 
 
 def _problem(log: StoredLog, lines: bytes, documents: int | None = None) -> _Problem | None:
-    """Return what is wrong with lines of a log, which may contain a number of documents."""
+    """Return the problem with lines of a log, which must have `documents` documents if given."""
     try:
         _, _, count, problem = _decode(log, (lines,))
     except DecodeError as error:
@@ -393,7 +394,7 @@ def _problem(log: StoredLog, lines: bytes, documents: int | None = None) -> _Pro
 
 
 def _first_line(log: StoredLog) -> bytes | None:
-    """Return the first line of a log; None if it is very long."""
+    """Return the first line of a log; None if it is too long."""
     head = b""
     for piece in log.pieces():
         head += piece
@@ -405,8 +406,8 @@ def _first_line(log: StoredLog) -> bytes | None:
     return head
 
 
-def _of_statements(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending | None:
-    """Return the end of a log in N-Triples or N-Quads; None if the log must be decoded."""
+def _end_of_statements(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending | None:
+    """Find the end of a log in N-Triples or N-Quads; return None if the log must be decoded."""
     dialect = header.get("dialect") or "comment"
     tail = _Tail(log)
     while True:
@@ -416,7 +417,7 @@ def _of_statements(log: StoredLog, header: Mapping[str, Any], repair: bool) -> E
         ):
             return None
         for passed, (start, line) in enumerate(tail.lines()):
-            if start == tail.start and tail.start > 0:  # perhaps not the entire line
+            if start == tail.start and tail.start > 0:  # the line may start earlier
                 break
             if passed == MOST_LINES:
                 return None
@@ -425,7 +426,7 @@ def _of_statements(log: StoredLog, header: Mapping[str, Any], repair: bool) -> E
             except DecodeError as error:
                 if passed > 0 or tail.ended:
                     return None  # decoding reports the error and its position
-                return _cut_statements(log, tail, start, dialect, header, error.reason, repair)
+                return _repair_statements(log, tail, start, dialect, header, error.reason, repair)
             if end is not None:
                 return Ending(log.size, end, header, not tail.ended)
         if tail.start == 0:
@@ -444,7 +445,7 @@ def _line_kind(log: StoredLog, line: bytes, dialect: str) -> str | None:
     """Return how a log ends after a line: "content" or "delimiter"; None if the line is neither.
 
     Raises:
-        DecodeError: The line is not valid.
+        DecodeError: The line is invalid.
     """
     if not line.strip():
         return None
@@ -458,7 +459,7 @@ def _line_kind(log: StoredLog, line: bytes, dialect: str) -> str | None:
     return {1: "delimiter", 2: None}.get(last, "content")
 
 
-def _cut_statements(
+def _repair_statements(
     log: StoredLog,
     tail: _Tail,
     broken: int,
@@ -470,11 +471,11 @@ def _cut_statements(
     """Return the end after the last delimiter before a broken last line."""
     if not repair:
         raise log.unfinished(reason)
-    if _cut_delimiter(log) == broken and dialect == "directive":
+    if _partial_delimiter(log) == broken and dialect == "directive":
         shorter = StoredLog(log.file, broken, log.name, log.format, log.compression)
-        before = _of_statements(shorter, header, repair=False)
+        before = _end_of_statements(shorter, header, repair=False)
         if before is not None:
-            return _cut(log, broken, before.end, header, reason, repair)
+            return _repaired(log, broken, before.end, header, reason, repair)
     while True:
         for start, line in tail.lines():
             if start >= broken or (start == tail.start and tail.start > 0):
@@ -489,7 +490,7 @@ def _cut_statements(
                 after = start + len(line)
                 rest = tail.data[after - tail.start :]
                 found = _LINE_END.match(rest)
-                return _cut(
+                return _repaired(
                     log, after + (0 if found is None else found.end()), kind, header, reason, repair
                 )
         if not tail.grow(unbounded=True):
@@ -519,7 +520,7 @@ class _Tail:
         return self.data.endswith((b"\n", b"\r"))
 
     def grow(self, *, unbounded: bool = False) -> bool:
-        """Extend it to earlier bytes; return False if that is impossible."""
+        """Extend it to earlier bytes. Return False if that is impossible."""
         if self.start == 0 or self._compressed:
             return False
         length = 4 * len(self.data)
@@ -537,7 +538,7 @@ class _Tail:
         elif self.ended:
             stop -= 1
         while True:
-            # A line end before `stop`: of the two bytes of CRLF, LF is found first.
+            # Search backwards for a line end. In a CRLF, the LF is found first.
             before = max(self.data.rfind(b"\n", 0, stop), self.data.rfind(b"\r", 0, stop))
             yield self.start + before + 1, self.data[before + 1 : stop]
             if before < 0:
@@ -548,29 +549,29 @@ class _Tail:
 
 
 def _tail_of(pieces: Iterable[bytes]) -> tuple[bytes, int]:
-    """Return the last bytes of a log, up to `MOST_TAIL_BYTES`, and the offset of the first."""
+    """Return the last bytes of a log, at most `MOST_TAIL_BYTES`, and their offset."""
     kept: list[bytes] = []
-    held = start = 0
+    kept_bytes = start = 0
     for piece in pieces:
         kept.append(piece)
-        held += len(piece)
-        while held - len(kept[0]) >= MOST_TAIL_BYTES // 16:
-            held -= len(kept[0])
+        kept_bytes += len(piece)
+        while kept_bytes - len(kept[0]) >= MOST_TAIL_BYTES // 16:
+            kept_bytes -= len(kept[0])
             start += len(kept.pop(0))
     return b"".join(kept), start
 
 
-# --- chains of messages with lengths ---
+# --- chains of length-prefixed messages ---
 
 
-def _chained(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending:
-    """Return the end of a log whose messages have lengths."""
+def _end_of_chain(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending:
+    """Find the end of a log of length-prefixed messages."""
     if log.compression is None and _is_complete_after_mark(log):
         return Ending(log.size, "content", header)
-    chain, size = _chain(log)
+    chain, size = _chain_and_size(log)
     if chain.broken:
         raise DecodeError(
-            "the lengths of its messages are broken",
+            "the length prefixes of its messages are broken",
             format=log.format.name,
             source=log.name,
             offset=chain.end,
@@ -578,13 +579,13 @@ def _chained(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending:
     if chain.end == size:
         return Ending(log.size, "content", header)
     reason = f"the last complete one ends {byte_count(size - chain.end)} before the end"
-    return _cut(log, chain.end, "content", header, reason, repair)
+    return _repaired(log, chain.end, "content", header, reason, repair)
 
 
-def _chain(log: StoredLog) -> tuple[LengthChain, int]:
-    """Follow the lengths of the messages of a log. Return also its size, decompressed."""
+def _chain_and_size(log: StoredLog) -> tuple[LengthChain, int]:
+    """Follow the message lengths of a log. Return the chain and the decompressed size."""
     if log.compression is None:
-        return _followed(log), log.size
+        return _follow_lengths(log), log.size
     chain, size = LengthChain(), 0
     for piece in log.pieces():
         at = max(chain.next - size, 0)
@@ -595,9 +596,10 @@ def _chain(log: StoredLog) -> tuple[LengthChain, int]:
 
 
 def _is_complete_after_mark(log: StoredLog) -> bool:
-    """Whether the log is complete from its last mark on, which is decoded.
+    """Whether the log is complete, decoded from its last restart mark.
 
-    Without a mark near its end, or if something is wrong, the log is read from its start.
+    False if there is no mark near its end or the data is broken. The log is then read from its
+    start.
     """
     length = MARKED_BYTES
     while True:
@@ -625,8 +627,8 @@ def _is_complete_after_mark(log: StoredLog) -> bool:
     return True
 
 
-def _followed(log: StoredLog) -> LengthChain:
-    """Follow the lengths of the messages of an uncompressed log."""
+def _follow_lengths(log: StoredLog) -> LengthChain:
+    """Follow the message lengths of an uncompressed log."""
     chain = LengthChain()
     while chain.next < log.size and not chain.broken:
         piece = os.pread(log.file, min(PIECE_BYTES, log.size - chain.next), chain.next)
@@ -639,8 +641,8 @@ def _followed(log: StoredLog) -> LengthChain:
 # --- formats that are decoded ---
 
 
-def _decoded(log: StoredLog, repair: bool) -> Ending:
-    """Return the end of a log by decoding it."""
+def _end_by_decoding(log: StoredLog, repair: bool) -> Ending:
+    """Find the end of a log by decoding it."""
     last = b"\n"
 
     def pieces() -> Iterator[bytes]:
@@ -670,22 +672,22 @@ def _decoded(log: StoredLog, repair: bool) -> Ending:
     if not repair:
         raise log.unfinished(error.text, at=error.at)
     if log.compression is None:
-        for length in _candidates(log, header):
+        for length in _possible_lengths(log, header):
             shorter = StoredLog(log.file, length, log.name, log.format)
             end, header, complete, problem = _decode(shorter, shorter.raw())
-            # If a delimiter was cut off, the message before it is complete.
-            most = count + (length == _cut_delimiter(log))
+            # Before a truncated delimiter, the last message is complete.
+            most = count + (length == _partial_delimiter(log))
             if problem is None and 0 < complete <= most:
-                return _cut(log, length, end, header, error.text, repair)
+                return _repaired(log, length, end, header, error.text, repair)
     raise _nothing_complete(log)
 
 
 class _Problem(NamedTuple):
-    """What is wrong with a log or a part of it.
+    """A problem with a log or a part of it.
 
     Attributes:
         text: The reason.
-        is_incomplete: Whether more bytes could make it valid, so that it may be cut off.
+        is_incomplete: Whether more bytes could make it valid, so that it may be truncated.
         at: The position, if known, as in `DecodeError`.
     """
 
@@ -697,10 +699,10 @@ class _Problem(NamedTuple):
 def _decode(
     log: StoredLog, pieces: Iterable[bytes]
 ) -> tuple[str, Mapping[str, Any], int, _Problem | None]:
-    """Decode a log. Return its end, header, number of complete messages, and why it is incomplete.
+    """Decode a log. Return its end, header, number of complete messages, and problem.
 
-    Decoders report an error as soon as no further bytes can correct it. So an error that is found
-    only at the end may come from the end: the log is cut off in a word, an escape or a character.
+    Decoders report an error as soon as no further bytes can correct it. An error that is found only
+    at the end may therefore be caused by the end: a truncated word, escape or character.
 
     Raises:
         DecodeError: The log is broken before its end.
@@ -739,7 +741,7 @@ def _drain(log: StoredLog, decoder: DecoderLike) -> int:
         except TruncatedError:
             raise
         except DecodeError as error:
-            # A message whose context is not loaded is passed over.
+            # A message whose context is not loaded is skipped.
             lacks_context = _may_lack_contexts(log) and _NO_CONTEXT in error.reason
             if not lacks_context or decoder.skip_message() is None:
                 raise
@@ -750,35 +752,35 @@ def _drain(log: StoredLog, decoder: DecoderLike) -> int:
         count += len(batch) - batch.continued
 
 
-def _candidates(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int]:
-    """Yield the lengths at which an incomplete log may be cut, the longest first."""
+def _possible_lengths(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int]:
+    """Yield the lengths to which an incomplete log may be shortened, the longest first."""
     if log.format.spec.binary:
-        yield _followed(log).end
+        yield _follow_lengths(log).end
         return
-    cut = _cut_delimiter(log)
+    cut = _partial_delimiter(log)
     if cut is not None:
         yield cut
     name, dialect = log.format.name, header.get("dialect") or "comment"
     ends = _BEGINS.get(name) or _ENDS.get(name) or _DELIMITER_LINE[dialect]
     tail = _Tail(log)
-    known = log.size
+    shortest = log.size
     while True:
         for start, line in tail.lines():
             if start == tail.start and start > 0:
                 break
-            if start < known and ends.fullmatch(line):
-                known = start
+            if start < shortest and ends.fullmatch(line):
+                shortest = start
                 stop = start + len(line)
                 yield start if name in _BEGINS else stop + _line_end(tail, stop)
         if not tail.grow(unbounded=True):
             return
 
 
-def _cut_delimiter(log: StoredLog) -> int | None:
-    """Return where the last line begins, if it can only be a delimiter that was cut off."""
+def _partial_delimiter(log: StoredLog) -> int | None:
+    """Return the start of the last line if it can only be a truncated delimiter."""
     tail = _Tail(log)
     start, line = next(tail.lines())
-    is_cut = not tail.ended and line.strip() in _BEGUN.get(log.format.name, ())
+    is_cut = not tail.ended and line.strip() in _PARTIAL_DELIMITERS.get(log.format.name, ())
     return start if is_cut and start > 0 else None
 
 
@@ -788,13 +790,13 @@ def _line_end(tail: _Tail, offset: int) -> int:
     return 0 if found is None else len(found[0])
 
 
-def _cut(
+def _repaired(
     log: StoredLog, length: int, end: str, header: Mapping[str, Any], reason: str, repair: bool
 ) -> Ending:
     """Return the end of a repaired log.
 
     Raises:
-        DecodeError: It is not to be repaired, or nothing of it is complete.
+        DecodeError: `repair` is false, or the log has no complete message.
     """
     if length == 0:
         raise _nothing_complete(log)
@@ -802,8 +804,8 @@ def _cut(
         raise log.unfinished(reason)
     if log.compression is not None:
         raise UnsupportedError(
-            "the log ends inside a message, and compressed logs are not repaired; decompress the log, "
-            "repair it, and compress it again",
+            "the log ends inside a message, and compressed logs cannot be repaired; decompress the "
+            "log, repair it, and compress it again",
             format=log.format.name,
             source=log.name,
         )
@@ -812,6 +814,6 @@ def _cut(
 
 def _nothing_complete(log: StoredLog) -> TruncatedError:
     return log.unfinished(
-        "it is the only message, so a repair would leave nothing; write the log again",
+        "it is the only message, so a repair would leave an empty log; write the log again",
         repairable=False,
     )

@@ -38,14 +38,14 @@ FILTERING = declare(
     OptionSpec(
         "any",
         "texts",
-        "Term at any position of the same quad; repeatable.",
+        "Term at any position of the same quad; may be repeated.",
         metavar="TERM",
         group=_QUADS,
     ),
-    OptionSpec("contains", help="Text contained in the object, a literal.", group=_QUADS),
+    OptionSpec("contains", help="Text that the object, a literal, contains.", group=_QUADS),
     OptionSpec(
         "regex",
-        help="Regular expression that matches part of the object, a literal.",
+        help="Regular expression for part of the object, a literal.",
         metavar="REGEX",
         group=_QUADS,
     ),
@@ -68,7 +68,7 @@ FILTERING = declare(
     OptionSpec(
         "prefixes",
         "namespaces",
-        "Namespace for names such as ex:a; repeatable.",
+        "Namespace for names such as ex:a; may be repeated.",
         group=_QUADS,
         flag="prefix",
     ),
@@ -92,14 +92,14 @@ class Filtering(Stage):
         """Initialize with the criteria: values of `FILTERING`.
 
         Raises:
-            OptionError: A criterion is not a valid term, expression or time; there are no criteria;
+            OptionError: A criterion is not a valid term, expression or time, there are no criteria,
                 or a time is given without its predicate.
         """
         self._filter = Filter(criteria.get("prefixes") or {})
         self._invert = criteria.get("invert", False)
         self._quads = criteria.get("quads", False)
         self._where = _ask_query(criteria.get("where"), criteria.get("prefixes") or {})
-        self._input: Input | None = None  # the log read last
+        self._input: Input | None = None  # the most recent log
         self._has_read = False  # whether there was any message
         terms = [(name, criteria.get(name)) for name in ("subject", "predicate", "object", "graph")]
         terms += [("any", text) for text in criteria.get("any") or ()]
@@ -132,8 +132,8 @@ class Filtering(Stage):
         """Add the criteria for the time of a message; return whether there are any.
 
         Raises:
-            OptionError: A text is not a valid term or time; or there is a time without a predicate,
-                or a predicate without a time.
+            OptionError: A text is not a valid term or time, or only one of time and predicate is
+                given.
         """
         if after is None and before is None:
             if predicate is None:
@@ -153,11 +153,11 @@ class Filtering(Stage):
         return True
 
     def batch(self, read: Read) -> Iterator[Read]:
-        """Yield the messages that match, then an item without messages to report data left out.
+        """Yield the matching messages, then an item without messages that reports data left out.
 
         Raises:
-            OptionError: The batch contains patches or results, or parts of messages; or a prefix
-                would have to be declared by a log whose format has no namespaces.
+            OptionError: The batch contains patches, results or parts of messages, or a prefix is
+                not declared and the log's format has no namespaces.
             LimitError: A message exceeds a limit of the query.
         """
         for some in self._matching(read):
@@ -171,7 +171,7 @@ class Filtering(Stage):
             raise other_kind(read.source.name, batch.kind, "only messages can be filtered")
         if batch.continues or batch.continued:
             raise OptionError(
-                "only complete messages can be filtered; do not read them in parts or as rows of quads"
+                "only complete messages can be filtered; do not read them in parts or as quad rows"
             )
         if read.source.input is not self._input:
             self._enter(read.source)
@@ -206,7 +206,7 @@ class Filtering(Stage):
             )
 
     def finish(self) -> tuple[()]:
-        """Check that every prefix was declared, if there was a message.
+        """Check that every prefix was declared, if any message was read.
 
         Raises:
             OptionError: No log declared a prefix.

@@ -17,7 +17,7 @@ class Rule(NamedTuple):
     """A rule.
 
     Attributes:
-        severity: "error" or "warning", unless a finding has another one.
+        severity: "error" or "warning", unless a finding overrides it.
         text: A sentence that describes a violation.
     """
 
@@ -31,7 +31,7 @@ READING_RULES: dict[str, Rule] = {
     "truncated": Rule("error", "The input ends inside a message."),
     "limit": Rule("error", "A message, or the memory that it needs, exceeds a limit."),
     "unsupported": Rule(
-        "error", "The data is valid, but rdfm does not support it, or only with an option."
+        "error", "The data is valid, but rdfm does not support it, or requires an option for it."
     ),
     "unreadable": Rule("error", "A file cannot be read."),
     "unknown-format": Rule("error", "Neither the name nor the content of a file shows its format."),
@@ -50,8 +50,8 @@ class Finding:
         text: The data found, and what was expected.
         message: Index of the message, patch or row in its log, from 0, or `None` if the finding is
             not about a message.
-        offset: The byte of the decompressed log, from 0: that of the error or the term if known,
-            otherwise that of the message.
+        offset: The byte offset in the decompressed log, from 0, of the error or the term if known,
+            otherwise of the message.
         line: The line of that byte, from 1, in text.
         column: The character in the line, from 1.
         frame: For an error in a frame of a binary log: the frame, from 0.
@@ -84,7 +84,7 @@ class Finding:
     error: RdfmError | None = field(default=None, repr=False, compare=False)
 
     def render(self, renderer: Renderer | None = None) -> str:
-        """Return the text with its remedies, in the spelling of one surface (Python by default)."""
+        """Return the text and its remedies, spelled for one interface (Python by default)."""
         if self.error is None:
             return self.text
         return reason(self.source, self.error) + recommendations(self.error.remedies, renderer)

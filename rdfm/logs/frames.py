@@ -25,7 +25,7 @@ _INSTALLED_AS = {"pyarrow": "'rdfm[arrow]'", "cryptography": "'rdfm[nanopub]'"}
 
 @contextmanager
 def needed(module: str, what: str) -> Iterator[None]:
-    """Raise an error with the package to install if the import of an optional one fails.
+    """If importing an optional package fails, raise an error that says how to install it.
 
     Args:
         module: The name of the package.
@@ -57,7 +57,7 @@ class Tabular(ABC):
         Raises:
             MissingExtraError: pyarrow is not installed.
             RdfmError, OSError: The log is broken before its first rows.
-            ValueError: The rows were already read to their end, or to an error; or they are the
+            ValueError: The rows were already read to their end or to an error, or they are the
                 answer of an ASK query.
         """
         capsule: object = self._arrow_reader().__arrow_c_stream__(requested_schema)
@@ -83,8 +83,8 @@ class Tabular(ABC):
     def to_pandas(self) -> pandas.DataFrame:
         r"""Read all rows into a pandas data frame.
 
-        Integers are `Int64` and booleans `boolean`, so that null stays null. In other columns null
-        is the value that pandas uses for their type: None, NaN or NaT.
+        Integers are `Int64` and booleans `boolean`, so that null stays null. In other columns, null
+        becomes the missing value of their pandas type: None, NaN or NaT.
 
         Raises:
             MissingExtraError: pandas or pyarrow is not installed. Nothing was read.
@@ -130,7 +130,7 @@ class Tabular(ABC):
         return frame
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
-        """Refuse to be an array: `pandas.DataFrame(reader)` asks for one, which would lose the columns.
+        """Reject conversion to an array, in which `pandas.DataFrame(reader)` would lose columns.
 
         Raises:
             TypeError: Always.

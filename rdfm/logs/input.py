@@ -41,7 +41,7 @@ from rdfm.storage.paths import describe_invalid_path, is_url, local_path
 
 __all__ = ["Input", "MemberInput", "Readable", "as_inputs", "files_of", "holds_files"]
 
-NOT_PLAIN = "a pipe, device or socket, which rdfm reads only if it is given explicitly"
+NOT_PLAIN = "a pipe, device or socket, which rdfm reads only if it is named explicitly"
 
 # Minimum number of bytes of a compressed file to read at once.
 COUNTED_BYTES = 1 << 16
@@ -57,13 +57,13 @@ class Input:
         url: The file's URL, the base of its relative IRIs; None if it has none.
         size: Size of the file in bytes (compressed), if known.
         bytes_read: Bytes of the file read so far (compressed).
-        bytes_given: Bytes of the log returned so far (decompressed).
+        bytes_given: Bytes of the log yielded so far (decompressed).
         compression: The compression detected, or None.
-        error: The compression error, once it has occurred; or the reason why the file is not read.
-        refusal: The reason why a file among others is not read; None if it is read.
+        error: The compression error, if one has occurred, or the reason why the file is not read.
+        refusal: The reason why this file, one of several, is not read; None if it is read.
         refusal_remedies: Remedies for the refusal.
-        unreadable: Whether it is refused because it cannot be read, not because of its content.
-        watch: Called with the log and each piece of it that is taken.
+        unreadable: Whether it is rejected because it cannot be read, not because of its content.
+        watch: Called with the log and each piece before it is decoded.
         announced: The format and options that the headers of a response announce.
     """
 
@@ -75,7 +75,7 @@ class Input:
     _reader: FileDecoder | None = None  # a decoder that reads the file directly
     _path: str | None = None  # of a regular file on this machine
     _cut = False  # whether the rest of the file is not committed
-    _holder: str | None = None  # the format of the archive that contains it
+    _archive_format: str | None = None  # the format of the archive that contains it
 
     def __init__(
         self,
@@ -93,8 +93,7 @@ class Input:
             compression: As in `open_log`; "none" if `start` is given.
             start: The first byte to read.
             storage_options: As in `open_log`.
-            among: Whether it is one of many. If so, only this input is refused if its format cannot
-                be detected.
+            among: Whether it is one of many. If so, an undetected format rejects only this input.
 
         Raises:
             OptionError: The source cannot be read from the middle, or does not support
@@ -140,12 +139,12 @@ class Input:
 
         Raises:
             DecodeError: The compression is broken.
-            UnsupportedError: The input is refused.
+            UnsupportedError: The input is rejected.
         """
         if self.refusal is not None:
             self.error = UnsupportedError(
                 self.refusal,
-                format=self._holder,
+                format=self._archive_format,
                 source=self.name,
                 remedies=self.refusal_remedies,
             )
@@ -163,7 +162,7 @@ class Input:
     def format(self, name: str | None = None) -> Format:
         """Find the format: by its name if given, then by the media type, the suffix and the content.
 
-        For a refused input the format is arbitrary.
+        For a rejected input, the format is arbitrary.
 
         Raises:
             UnknownFormatError: The format cannot be detected, or the name is unknown.
@@ -183,7 +182,7 @@ class Input:
         )
         self._pieces = _chain(head, self._pieces)
         start = head[: formats.HEAD_BYTES]
-        # Clear content takes precedence: the last line may be truncated.
+        # Unambiguous content takes precedence, because the last line may be truncated.
         clear = formats.by_clear_content(start) if len(head) < formats.HEAD_BYTES else None
         # Compressed bytes can look like a binary format.
         looks = None if has_unread_suffix(self.name) else formats.by_content(start)
@@ -204,9 +203,11 @@ class Input:
         )
 
     def _refuse(self, head: bytes) -> Format:
-        """Refuse one of many inputs because its format cannot be detected."""
+        """Reject one of many inputs because its format cannot be detected."""
         if archives.stem(self.name) is not None or archives.is_archive(head):
-            self.refusal = "an archive in an archive, which rdfm does not read; extract it first"
+            self.refusal = (
+                "an archive inside an archive, which rdfm does not read; extract it first"
+            )
         elif (likely := to_read(self.name, head)) is not None:
             self.refusal, self.refusal_remedies = likely.text, likely.remedies
         else:
@@ -239,9 +240,9 @@ class Input:
         return archives.is_archive(head)
 
     def members(self) -> Iterator[list[Input]]:
-        """Yield the logs in an archive, grouped as they become available; close it at the end.
+        """Yield the logs in an archive in groups, as they become available; close it at the end.
 
-        Each must be read before the next is requested, unless it is `whole`.
+        Each log must be read before the next group is requested, unless it is `whole`.
 
         Raises:
             DecodeError: The archive is broken after the members that were returned.
@@ -256,9 +257,9 @@ class Input:
             self.close()
 
     def hand_over(self, decoder: DecoderLike) -> bool:
-        """Pass the file to a decoder that supports random access, if the file does too.
+        """Pass the file to the decoder, if both support random access.
 
-        Returns whether it was passed on.
+        Returns whether the decoder now reads the file.
         """
         if (
             not isinstance(decoder, FileDecoder)
@@ -273,12 +274,12 @@ class Input:
 
     @property
     def seekable(self) -> bool:
-        """Whether it can be read from the middle, every time it is opened."""
+        """Whether it can be opened again and read from the middle."""
         return self._owned and self.size is not None and self._file.seekable()
 
     @property
     def reached(self) -> int:
-        """Offset reached in the (compressed) file, also by a decoder that reads it directly."""
+        """Offset reached in the (compressed) file, even if a decoder reads it directly."""
         return self.bytes_read if self._reader is None else self._reader.position
 
     @property
@@ -294,15 +295,15 @@ class Input:
     def _raw(self) -> Iterator[bytes]:
         """Yield the file's bytes as they arrive, without waiting for full pieces."""
         read: Callable[[int], bytes] = getattr(self._file, "read1", self._file.read)
-        while piece := self._committed(self._read(read)):
+        while piece := self._up_to_commit(self._read(read)):
             if not isinstance(piece, bytes):
                 raise OptionError(
                     f"{self.name} is open in text mode; open it in binary mode ('rb')"
                 )
             yield piece
 
-    def _committed(self, piece: bytes) -> bytes:
-        """Cut a piece off where the log ends, if another process appends to it."""
+    def _up_to_commit(self, piece: bytes) -> bytes:
+        """Truncate a piece at the committed end of the log, if another process appends to it."""
         if self._cut:
             return b""
         if self._path is None or self.size is None or not isinstance(piece, bytes):
@@ -322,7 +323,7 @@ class Input:
         return piece[: len(piece) - beyond]
 
     def _counted(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield and count the file's bytes; compressed ones in parts, to show the progress."""
+        """Yield and count the file's bytes. Compressed data is split to make progress visible."""
         step = PIECE_BYTES
         if self.compression is not None and self.size is not None:
             step = min(step, max(self.size // 100, COUNTED_BYTES))
@@ -357,7 +358,7 @@ class MemberInput(Input):
         in_memory: Whether the entire member is in memory, possibly compressed.
     """
 
-    _holder = "tar"
+    _archive_format = "tar"
 
     def __init__(self, archive: Input, member: archives.Member) -> None:
         """Initialize with a member; `Input.members` does this."""
@@ -395,14 +396,14 @@ class MemberInput(Input):
         """Undo `take`, so that the data can be read in pieces."""
         self._pieces = iter((whole,))
         self.bytes_given = 0
-        self.watch = None  # it has already received the data
+        self.watch = None  # it has already been called with the data
 
     def close(self) -> None:
-        """Do nothing: the archive is closed instead."""
+        """Do nothing, since the archive is closed instead."""
 
 
 class _RefusedInput(Input):
-    """A file among others that is not opened."""
+    """A file among several that is not opened."""
 
     unreadable = True
 
@@ -420,7 +421,7 @@ class _RefusedInput(Input):
         return False
 
     def close(self) -> None:
-        """Do nothing: nothing is open."""
+        """Do nothing, since no file is open."""
 
 
 def as_inputs(given: Readable | Iterable[Readable]) -> list[Any]:
@@ -469,7 +470,8 @@ def files_of(
         source: As in `open_log`.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        refuse_unreadable: Whether only the file is refused if one of many cannot be opened.
+        refuse_unreadable: Whether a file among many that cannot be opened is rejected on its own,
+            instead of raising an error.
     """
     if not holds_files(source, storage_options):
         yield Input(source, compression, storage_options=storage_options)
@@ -559,7 +561,7 @@ def _open_url(
 def _gather(
     pieces: Iterator[bytes], count: int, enough: Callable[[bytes], bool] | None = None
 ) -> bytes:
-    """Return the first pieces, until they are `enough`, or `count` bytes or the end is reached."""
+    """Return the first pieces: until `enough` is true, `count` bytes are reached, or the end."""
     head = b""
     while (
         len(head) < count

@@ -2,10 +2,9 @@
 
 In: the path of a log. Out: `Journal` for the writer; `committed_length` for readers.
 Cost: one write of `SLOT_BYTES` per commit; one failed open per log that is read without a journal.
-Law: bytes of the log from the committed length on are not part of it. At any time one process at
-most has the lock. A journal applies only to the file that was appended to, with the bytes that were
-committed: it says nothing about another log that got the same name, and nothing is cut off such a
-log.
+Law: bytes of the log from the committed length on are not part of it. At most one process has the
+lock at any time. A journal applies only to the file that was appended to, and only if it has the
+committed bytes. Another log that gets the same name is not affected, and is never truncated.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ SLOT_BYTES = 128
 # Number of bytes before the committed length that identify a log.
 CHECKED_BYTES = 4096
 _HEAD = "rdfm append"
-# A pipe with the name of the journal must not block.
+# Opening must not block if a pipe has the name of the journal.
 _JOURNAL_FLAGS = (
     os.O_RDWR
     | os.O_CREAT
@@ -48,7 +47,7 @@ _JOURNAL_FLAGS = (
     | getattr(os, "O_NOFOLLOW", 0)
     | getattr(os, "O_NONBLOCK", 0)
 )
-# Attempts to lock a journal that other writers remove at the same time.
+# Attempts to lock a journal while other writers remove it.
 _ATTEMPTS = 100
 
 
@@ -76,13 +75,13 @@ class Commit(NamedTuple):
 
 class _Slot(NamedTuple):
     number: int  # of the commit
-    check: int  # of the last bytes that were committed
+    check: int  # checksum of the last committed bytes
     inode: int  # of the log; 0 if the file system has none
     commit: Commit
 
 
 class Journal:
-    """The lock and the committed length of a log. The owner alone may write to the log.
+    """The lock and the committed length of a log. Only the owner may write to the log.
 
     The lock is on the file itself, so that the kernel releases it when the process ends. The file
     is therefore never replaced by another one while it is locked: a second writer would lock the
@@ -102,9 +101,9 @@ class Journal:
             log: The log, which may be missing; not a symbolic link.
 
         Raises:
-            OptionError: Another writer has the lock, or the system has no file locks. Or the
-                journal belongs to another file that had the name of the log, or was copied. Or
-                something else has the name of the journal.
+            OptionError: Another writer has the lock, or the system has no file locks; the journal
+                was copied, or belongs to another file that had the name of the log; or a file that
+                is not a journal has its name.
             OSError: The journal cannot be created.
         """
         if fcntl is None:
@@ -146,7 +145,7 @@ class Journal:
                 if not stat.S_ISREG(os.fstat(file).st_mode):
                     raise self._other_file()
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                # Its last owner may have removed it between the two calls.
+                # The last owner may have removed it between the two calls.
                 with contextlib.suppress(FileNotFoundError):
                     if os.path.samestat(os.fstat(file), self.path.stat()):
                         return file
@@ -195,7 +194,7 @@ class Journal:
     def remove(self) -> None:
         """Remove the journal, since all of the log is committed, and release the lock."""
         if self._process == os.getpid():
-            # Before the lock is released: the next writer creates its own.
+            # Removed before the lock is released, so that the next writer creates its own.
             with contextlib.suppress(FileNotFoundError), name_in_errors(self.name):
                 self.path.unlink()
         self.release()
@@ -208,7 +207,7 @@ class Journal:
 
 
 def journal_path(log: str) -> str:
-    """Return the path of the journal of a log, through a symbolic link."""
+    """Return the path of the journal of a log, following a symbolic link."""
     return (os.path.realpath(log) if os.path.islink(log) else log) + JOURNAL_SUFFIX  # noqa: PTH114
 
 
@@ -235,8 +234,8 @@ def committed_length(log: str, file: int) -> int | None:
 def remove_stale(log: Path) -> None:
     """Remove the journal that a killed writer left, after the log was replaced by another one.
 
-    If the new log began with the same bytes, the journal would apply to it. A journal whose writer
-    still runs stays: that writer notices that its log was replaced.
+    Otherwise, the journal would apply to the new log if that began with the same bytes. A journal
+    whose writer is still running is kept: that writer notices that its log was replaced.
 
     Args:
         log: The log, not a symbolic link.
@@ -246,7 +245,7 @@ def remove_stale(log: Path) -> None:
     path = log.with_name(log.name + JOURNAL_SUFFIX)
     try:
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:  # there is usually none
+    except OSError:  # usually, there is no journal
         return
     try:
         is_journal = os.pread(file, len(_HEAD), 0) == _HEAD.encode()
@@ -260,18 +259,18 @@ def remove_stale(log: Path) -> None:
 
 
 def _applies(slot: _Slot, log: int) -> bool:
-    """Whether a log is the file that was appended to, and has the bytes that were committed."""
+    """Whether a log is the file that was appended to, and has the committed bytes."""
     return _is_same_file(slot, log) and _begins_as_committed(slot, log)
 
 
 def _begins_as_committed(slot: _Slot, log: int) -> bool:
-    """Whether a log has the bytes that were committed."""
+    """Whether a log has the committed bytes."""
     length = slot.commit.length
     return os.fstat(log).st_size >= length and checksum_before(log, length) == slot.check
 
 
 def _is_same_file(slot: _Slot, log: int) -> bool:
-    """Whether a log is the file that was appended to, as far as the system knows.
+    """Whether a log is the file that was appended to, according to its inode.
 
     The inode is compared without the device, whose number changes when a network file system is
     mounted again, and differs between machines.
@@ -281,11 +280,11 @@ def _is_same_file(slot: _Slot, log: int) -> bool:
 
 
 def _check_same_file(slot: _Slot, log: int, name: str, journal: str) -> None:
-    """Refuse another file that has the committed bytes and more, whose end may be incomplete.
+    """Reject another file that has the committed bytes and more.
 
     Raises:
-        OptionError: It is another file. A copy may end with bytes that were not committed, and a
-            log that replaced the first one ends with messages: rdfm cannot tell which.
+        OptionError: It is another file. If it is a copy, its last bytes may not be committed; if it
+            replaced the log, they are messages. rdfm cannot tell which.
     """
     length = slot.commit.length
     if os.fstat(log).st_size == length or _is_same_file(slot, log):
@@ -298,7 +297,7 @@ def _check_same_file(slot: _Slot, log: int, name: str, journal: str) -> None:
 
 
 def checksum_before(log: int, length: int) -> int:
-    """Return the checksum of the last `CHECKED_BYTES` of a log before a length.
+    """Return the checksum of the last `CHECKED_BYTES` before a length of a log.
 
     Args:
         log: The file descriptor of the log.
@@ -315,7 +314,7 @@ def checksum_before(log: int, length: int) -> int:
 
 
 def _encoded(slot: _Slot) -> bytes:
-    """Return a slot as a line of text."""
+    """Encode a slot as a line of text."""
     length, end = slot.commit
     text = (
         f"{_HEAD} {slot.number:020} {length:020} {slot.check:08x} {slot.inode:016x} {end or '-':10}"
@@ -330,7 +329,7 @@ def _newest(data: bytes) -> _Slot | None:
 
 
 def _decoded(data: bytes) -> _Slot | None:
-    """Return a slot, or None if it is empty or was written only in part."""
+    """Decode a slot; return None if it is empty or incompletely written."""
     text, _, check = data.decode("ascii", "replace").rstrip().rpartition(" ")
     fields = text.removeprefix(_HEAD).split()
     if len(data) < SLOT_BYTES or len(fields) != 5 or not text.startswith(_HEAD):

@@ -1,10 +1,10 @@
-"""Division of a log among files by keys: graphs, values or times of its messages.
+"""Splitting a log into files by key: the graph, value or time of each message.
 
 In: batches, and the encoders of logs. Out: `Part`s of the files, one file for each key.
 Cost: a constant amount of memory for each key, and an encoder for each open file.
 Law: each file has the messages of its key, in order. At most `max_open` files are open; the least
-recently used is closed first, and is continued when its key occurs again. Neither names nor bytes
-depend on the division into batches.
+recently used is closed first, and is continued when its key occurs again. The division into batches
+affects neither names nor bytes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAX_OPEN_XZ = 4
 NAME_BYTES = 255
 _KINDS = ("graph", "value", "day", "month")
 _HASH_BYTES = 16
-# Names of devices on Windows, with any suffix.
+# Device names on Windows, reserved with any suffix.
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNORECASE)
 _CUT_ESCAPE = re.compile(r"%[0-9A-F]?$")
 
@@ -44,11 +44,11 @@ def max_open_of(compression: str | None) -> int:
 
 
 class SplitBy(NamedTuple):
-    """How to divide a log.
+    """How to split a log.
 
     Attributes:
         kind: "graph", "value", "day" or "month".
-        predicate: The predicate of the value or time; None for known properties.
+        predicate: The predicate of the value or time; None means the usual time properties.
         prefixes: Namespaces for its prefix.
         max_open: Maximum number of open files.
     """
@@ -66,7 +66,7 @@ class SplitBy(NamedTuple):
         prefixes: Mapping[str, str] | None = None,
         compression: str | None = None,
     ) -> SplitBy | None:
-        """Return how to divide a log, from the options; None if it is not divided.
+        """Return how to split a log, from the options; None if it is not split.
 
         Raises:
             OptionError: The key is invalid, or `max_open` is given without a key.
@@ -74,8 +74,8 @@ class SplitBy(NamedTuple):
         if key is None:
             if max_open is not None:
                 raise OptionError(
-                    f"{spelled('max_open')} limits the files of a log that is divided by keys",
-                    remedies=[Remedy("stage", "split_by", "KEY", "divides it")],
+                    f"{spelled('max_open')} limits the files of a log that is split by key",
+                    remedies=[Remedy("stage", "split_by", "KEY", "splits it")],
                 )
             return None
         kind, colon, predicate = key.partition(":")
@@ -127,28 +127,28 @@ class KeyEncoder:
         """Initialize with the encoders of logs.
 
         Args:
-            make: Returns an encoder in its initial state.
+            make: Creates an encoder.
             format: The format of the logs.
             suffix: The suffix of the names.
-            split_by: How to divide the log.
+            split_by: How to split the log.
 
         Raises:
             OptionError: The predicate of the key is not an IRI.
         """
         self._make = make
-        self._spare = [make()]  # reports an invalid option now
+        self._spare = [make()]  # reports invalid options early
         self._format = format
         self._suffix = suffix
         self._split_by = split_by
         self._splitter = split_by.splitter()
         self._files: dict[bytes, _File] = {}
-        # The names that are taken, without case.
+        # File names in use, case-folded.
         self._names = {"other"} | ({"default"} if split_by.kind == "graph" else set())
         self._open: dict[_File, None] = {}  # the least recently used first
         self._several = 0
         self._has_read = False
         self._can_continue = False
-        self._source: str | None = None  # the log read last
+        self._source: str | None = None  # the most recent log
         self._namespaces = Namespaces()
         self._dropped: Counter[str] = Counter()
         self._notes: dict[str, None] = {}  # each once, in order
@@ -162,9 +162,7 @@ class KeyEncoder:
             OptionError: The batch contains patches or results.
         """
         if not isinstance(batch, MessageBatch):
-            raise other_kind(
-                source or "the log", batch.kind, "only messages can be divided by keys"
-            )
+            raise other_kind(source or "the log", batch.kind, "only messages can be split by key")
         self._namespaces.take(batch)
         keys, several = self._splitter.begin(batch)
         self._several += several
@@ -197,7 +195,7 @@ class KeyEncoder:
         except EncodeError as error:
             error.completed = parts  # type: ignore[assignment]  # as `encode` gives them
             if error.lacks == "boundaries":
-                error.lacks = None  # files of one message are not divided by keys
+                error.lacks = None  # files of one message are not split by key
                 error.remedies += (
                     remedies.named_format(
                         "to_format", ("nq", "jelly"), "writes files of several messages"
@@ -233,7 +231,7 @@ class KeyEncoder:
         return self._namespaces.counted_once(dropped)
 
     def notes(self) -> list[str]:
-        """Return notes for readers of the logs, each note once."""
+        """Return notes for readers of the logs, without duplicates."""
         notes = dict(self._notes)
         for file in self._open:
             notes |= dict.fromkeys(file.encoder.notes())
@@ -263,10 +261,10 @@ class KeyEncoder:
         parts: list[Part],
         source: str | None,
     ) -> None:
-        """Encode the next messages, whose files are open; add their parts.
+        """Encode the next messages, whose files are open, and append their parts.
 
         Raises:
-            EncodeError: A message cannot be written. The parts before it were added.
+            EncodeError: A message cannot be written. The parts before it were appended.
         """
         if all(encoder is None or type(encoder) is Encoder for encoder in encoders):
             pieces, error = self._splitter.encode(stop, encoders)
@@ -361,8 +359,8 @@ class KeyEncoder:
 def file_name(text: str, suffix: str, key: bytes, *, always_hash: bool = False) -> str:
     """Return a file name that is valid on all systems.
 
-    Letters, digits, `-`, `_` and `.` stay; other characters are escaped as in URLs, and so are a dot
-    or hyphen at the start. A long name is cut, and ends with a hash of the key.
+    Letters, digits, `-`, `_` and `.` are kept. Other characters are escaped as in URLs, and so are
+    a dot or hyphen at the start. A long name is truncated and ends with a hash of the key.
 
     Args:
         text: The readable text of a key.

@@ -1,4 +1,4 @@
-"""The kinds of log: the default format of each, and the error for the wrong kind.
+"""The kinds of logs: the default format of each, and the error for a wrong kind.
 
 In: kinds. Out: names of formats, errors.
 """
@@ -11,7 +11,7 @@ __all__ = ["MESSAGE_WORDS", "USUAL", "other_kind"]
 
 # The default formats of standard output and of archives.
 USUAL = {"messages": "trig", "patches": "rdf-patch", "results": "results-tsv"}
-# The word for a single message of each kind.
+# The noun for a single message of each kind.
 MESSAGE_WORDS = {"messages": "message", "patches": "patch", "results": "row"}
 # Remedies for a log of the wrong kind, by its kind and by the wanted kind.
 _CONVERSIONS = {
@@ -24,8 +24,8 @@ _CONVERSIONS = {
         "results": "rdfm patch to-log converts patches to messages, which rdfm query can read",
     },
     "results": {
-        "messages": "results can only be converted to a format of results, such as results-json",
-        "patches": "results can only be converted to a format of results, such as results-json",
+        "messages": "results can only be converted to a result format, such as results-json",
+        "patches": "results can only be converted to a result format, such as results-json",
     },
 }
 
@@ -37,10 +37,10 @@ def other_kind(source: str, found: str, reason: str, wanted: str = "messages") -
         source: Name of the log.
         found: Its kind.
         reason: Why that is wrong, as the middle of a sentence.
-        wanted: The kind that fits.
+        wanted: The required kind.
 
     Example:
         >>> print(other_kind("a.srj", "results", "N-Quads is for messages"))
-        a.srj contains results, but N-Quads is for messages; results can only be converted to a format of results, such as results-json
+        a.srj contains results, but N-Quads is for messages; results can only be converted to a result format, such as results-json
     """
     return OptionError(f"{source} contains {found}, but {reason}; {_CONVERSIONS[found][wanted]}")

@@ -1,4 +1,4 @@
-"""The most likely type of a file whose format cannot be determined, for errors.
+"""The likely type of a file whose format cannot be determined, for errors.
 
 In: its name, and for an input its first bytes. Out: a sentence with the remedy, or nothing.
 """
@@ -14,7 +14,7 @@ from rdfm.logs.remedies import named_format
 
 __all__ = ["Likely", "has_unread_suffix", "not_written", "to_read", "to_write"]
 
-# Suffixes of more than one format, or not only of RDF, with the formats that they may mean.
+# Ambiguous suffixes, including those of non-RDF files, with the formats that they may mean.
 _MAY_BE = {
     ".json": ("jsonld", "ndjsonld"),
     ".jsonl": ("ndjsonld",),
@@ -44,11 +44,11 @@ _READ = "gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz) are"
 
 
 class Likely(NamedTuple):
-    """The most likely type of a file.
+    """The likely type of a file.
 
     Attributes:
-        text: A sentence.
-        remedies: The options that help.
+        text: A sentence about it.
+        remedies: Options that solve the problem.
     """
 
     text: str
@@ -56,13 +56,13 @@ class Likely(NamedTuple):
 
 
 def has_unread_suffix(path: str) -> bool:
-    """Return whether a name has the suffix of a compression or archive that rdfm does not read."""
+    """Return whether a name has the suffix of an unsupported compression or archive."""
     suffix = _suffix(path)
     return suffix in _COMPRESSIONS or suffix in _ARCHIVES
 
 
 def to_write(path: str, kind: str = "messages") -> Likely | None:
-    """Return help for writing a file of this name.
+    """Return advice for writing a file with this name.
 
     Args:
         path: The name.
@@ -82,7 +82,7 @@ def to_write(path: str, kind: str = "messages") -> Likely | None:
 
 
 def not_written(path: str) -> str | None:
-    """Return help if a name has the suffix of a compression or archive that rdfm does not write.
+    """Return advice if a name has the suffix of a compression or archive that rdfm does not write.
 
     Example:
         >>> not_written("out.nq.gz") is None
@@ -97,7 +97,7 @@ def not_written(path: str) -> str | None:
 
 
 def to_read(path: str, head: bytes) -> Likely | None:
-    """Return help for reading a file with this name and these first bytes."""
+    """Return advice for reading a file with this name and these first bytes."""
     suffix = _suffix(path)
     if (kind := _ARCHIVES.get(suffix)) is not None or head.startswith(_ZIP):
         return Likely(

@@ -1,7 +1,7 @@
-"""Notes: information for readers of a log that does not make the log invalid.
+"""Notes: information for readers of a valid log.
 
 In: the entry `notes` of a decoder's `header()`. Out: texts.
-Cost: the first `MAX_LISTED` texts; the others are counted.
+Cost: the first `MAX_LISTED` texts; the others are only counted.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class Notes:
         """Start without notes."""
         self._log: _Named | None = None
         self._logs = 0
-        self._current: tuple[str, ...] = ()  # of the current log; they may grow
+        self._current: tuple[str, ...] = ()  # of the current log; more may follow
         self._listed: list[tuple[str, str]] = []
         self._more = 0
 
     def update(self, log: _Named, notes: Iterable[str]) -> None:
-        """Set the notes of a log read so far; they replace its earlier notes."""
+        """Set the notes of a log so far, replacing its earlier notes."""
         if log is not self._log:
             self._settle()
             self._log = log

@@ -1,4 +1,4 @@
-"""Options for reading and writing logs except those of the formats, and options of stages."""
+"""Options for reading and writing logs that do not depend on the format, and stage options."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _INPUT = "Input"
 _OUTPUT = "Output"
 _LIVE = "Live streams"
 
-# Options of stages and commands, by name. Importing a module adds its options.
+# Stage and command options by name. Each module adds its options when it is imported.
 STAGE_OPTIONS: dict[str, OptionSpec] = {}
 
 
 def declare(*options: OptionSpec) -> tuple[OptionSpec, ...]:
-    """Add options of a stage or command to `STAGE_OPTIONS`, for remedies, and return them."""
+    """Register options of a stage or command in `STAGE_OPTIONS`, for remedies, and return them."""
     for option in options:
         STAGE_OPTIONS.setdefault(option.name, option)
     return options
@@ -51,7 +51,7 @@ READING = declare(
     OptionSpec(
         "on_error",
         "choice",
-        "Stop at broken data, or skip it. Exceeding a limit always stops.",
+        "Stop at broken data, or skip it. Exceeding a limit is always an error.",
         choices=("fail", "skip"),
         default="fail",
         instead="skip_message() of a log",
@@ -62,20 +62,20 @@ LIVE = declare(
     OptionSpec(
         "follow",
         "switch",
-        "Continue with new messages, or end at the end of the topic (default: as the server).",
+        "Wait for new messages, or stop at the end of the topic (default: up to the server).",
         off="no-follow",
         group=_LIVE,
     ),
     OptionSpec(
         "from_end",
         "switch",
-        "Start with the next new message.",
+        "Start with the next new message instead of the first message.",
         group=_LIVE,
     ),
     OptionSpec(
         "retry",
         "count",
-        "Attempts to reconnect in a row; messages received before are counted off.",
+        "Maximum consecutive attempts to reconnect. Messages already received are skipped.",
         default=0,
         metavar="N",
         group=_LIVE,
@@ -83,26 +83,26 @@ LIVE = declare(
     OptionSpec(
         "tls_ca",
         "file",
-        "Certificates of the authorities of servers, in PEM (default: the usual ones).",
+        "CA certificates for verifying servers, as a PEM file (default: built-in certificates).",
         group=_LIVE,
     ),
     OptionSpec(
         "tls_cert",
         "file",
-        "Certificate to show to the server, in PEM.",
+        "Client certificate, as a PEM file.",
         group=_LIVE,
     ),
     OptionSpec(
         "tls_key",
         "file",
-        "Private key of that certificate, in PEM.",
+        "Private key of the client certificate, as a PEM file.",
         group=_LIVE,
     ),
 )
 WRITING = declare(
     OptionSpec(
         "to_format",
-        help="Format of the output (default: by its suffix).",
+        help="Format of the output (default: from the file suffix).",
         metavar="FORMAT",
         group=_OUTPUT,
         flag="to",
@@ -111,7 +111,7 @@ WRITING = declare(
     OptionSpec(
         "compression",
         "choice",
-        "gzip, zstd, zstd:19, bzip2, xz or none (default: by suffix).",
+        "gzip, zstd, zstd:19, bzip2, xz or none (default: from the file suffix).",
         choices=(*COMPRESSIONS, "none"),
         metavar="NAME",
         levels=tuple((name, *levels) for name, levels in LEVELS.items()),
@@ -120,7 +120,7 @@ WRITING = declare(
     OptionSpec(
         "split_messages",
         "count",
-        "Write a folder of logs of up to N messages.",
+        "Write a folder of logs with up to N messages each.",
         least=1,
         metavar="N",
         group=_OUTPUT,
@@ -128,7 +128,7 @@ WRITING = declare(
     OptionSpec(
         "split_bytes",
         "bytes",
-        "Write a folder of logs of about this size before compression.",
+        "Write a folder of logs of about this size, uncompressed.",
         least=1,
         group=_OUTPUT,
     ),
@@ -151,7 +151,7 @@ RUNNING = declare(
     OptionSpec(
         "jobs",
         "count",
-        "Threads for each step (default: half of the cores, at most 4).",
+        "Threads per step (default: half the cores, at most 4).",
         least=1,
         most=256,
         metavar="N",
@@ -161,14 +161,14 @@ RUNNING = declare(
 SPLITTING = declare(
     OptionSpec(
         "split_by",
-        help="Write a folder with a log for each graph, value:PREDICATE, day or month.",
+        help="Write a folder with one log per key: graph, value:PREDICATE, day or month.",
         metavar="KEY",
         group=_OUTPUT,
     ),
     OptionSpec(
         "max_open",
         "count",
-        "Maximum number of open files when splitting by key (default: 100; xz: 4).",
+        "Limit on open files when splitting by key (100; xz: 4).",
         least=1,
         metavar="N",
         group=_OUTPUT,
@@ -216,7 +216,7 @@ CHECKING = declare(
     OptionSpec(
         "max_warnings",
         "count",
-        "Show the first N warnings of each rule and count the others.",
+        "Show the first N warnings of each rule, and count the rest.",
         default=20,
         metavar="N",
         group=_OUTPUT,

@@ -55,7 +55,7 @@ __all__ = [
 Writable = str | os.PathLike[str] | BinaryIO
 NAME_BYTES = 255
 _LIVE_FORMAT = "jelly"
-# Open outputs, for `remove_unfinished`; completed ones may remain, for which it does nothing.
+# Open outputs, for `remove_unfinished`, which ignores completed ones that remain here.
 _UNFINISHED: weakref.WeakSet[Output | FolderOutput] = weakref.WeakSet()
 
 
@@ -68,10 +68,10 @@ class Output:
     """
 
     def __init__(self, target: Writable, compression: str | None = None, jobs: int = 1) -> None:
-        """Open a target; `compression` as in `create_log`, in `jobs` threads."""
+        """Open a target, and compress it in `jobs` threads; `compression` is as in `create_log`."""
         self.bytes_written = 0
         self._process = os.getpid()
-        self._final: Path | None = None  # target of the final rename
+        self._final: Path | None = None  # the final path
         self._temporary: Path | None = None
         self._finalizer: weakref.finalize[..., Output] | None = None
         self._owned = isinstance(target, (str, os.PathLike))
@@ -99,7 +99,7 @@ class Output:
             self._file = target
 
     def _create(self, path: Path) -> BinaryIO:
-        # Through a link the target of the link is replaced, not the link.
+        # For a symbolic link, its target is replaced, not the link.
         final = Path(os.path.realpath(path))
         mode: int | None = None
         with contextlib.suppress(FileNotFoundError):
@@ -142,7 +142,7 @@ class Output:
         self._write(data)
 
     def end(self) -> None:
-        """Compress and write all bytes, so that `commit` has only to close the file."""
+        """Compress and write all bytes, so that `commit` only closes the file."""
         if self._compressor is not None:
             compressor, self._compressor = self._compressor, None
             self._write(compressor.flush())
@@ -217,7 +217,7 @@ class _OpenFile(NamedTuple):
     Attributes:
         file: The file.
         name: Its name, for errors.
-        compressor: Compresses what is written.
+        compressor: Compresses the data.
     """
 
     file: BinaryIO
@@ -286,7 +286,7 @@ class FolderOutput:
         _check_process(self._process, self.name)
 
     def write(self, parts: Iterable[Part]) -> None:
-        """Write parts of files; does nothing after `discard`."""
+        """Write parts of files. Does nothing after `discard`."""
         self.check_process()
         for part in parts:
             with self._writing:
@@ -306,7 +306,7 @@ class FolderOutput:
         return self._staging / name
 
     def copy(self, name: str, copy: str) -> None:
-        """Copy what is written of a file to a new file, which can be continued."""
+        """Copy the written part of a file to a new file, which can be continued."""
         import shutil  # costly to import
 
         self.check_process()
@@ -344,16 +344,16 @@ class FolderOutput:
             self.check_process()
             self._end_all()
             with name_in_errors(self.name):
-                self._appear()
+                self._publish()
             self._finalizer.detach()
         except BaseException:
             self.discard()
             raise
 
-    def _appear(self) -> None:
+    def _publish(self) -> None:
         """Rename the folder to its final name.
 
-        Ctrl-C can come at any line: `_settle` relies only on the folders that exist then.
+        Ctrl-C may interrupt at any line, so `_settle` relies only on which folders exist.
         """
         if self._final.exists():
             if self._overwrite:
@@ -379,7 +379,7 @@ class FolderOutput:
 
     def discard(self) -> None:
         """Remove the output written so far; in a forked process do nothing."""
-        if self._process != os.getpid():  # the lock may never be released there
+        if self._process != os.getpid():  # a forked process may never get the lock
             self._finalizer.detach()
             return
         with self._writing:  # another thread may be writing
@@ -388,7 +388,7 @@ class FolderOutput:
                 with contextlib.suppress(OSError):
                     self._end(part)
             _settle(self._staging, self._final, self._old)
-        # Last, because the finalizer removes the rest if the process ends before this.
+        # Last, because the finalizer removes the rest if the process ends earlier.
         self._finalizer.detach()
 
 
@@ -415,7 +415,7 @@ class Shape:
     ) -> None:
         """Determine the kind from the target's name and the options; all as in `create_log`.
 
-        A file is compressed in `jobs` threads. `live` has the options of a live stream.
+        A file is compressed in `jobs` threads. `live` contains the options of a live stream.
 
         Raises:
             OptionError: The options conflict.
@@ -443,7 +443,7 @@ class Shape:
             given = (splits, split_by, overwrite)
             if any(given):
                 raise OptionError(
-                    f"{target} is a live stream, not a folder; leave out the options of folders"
+                    f"{target} is a live stream, not a folder; leave out the folder options"
                 )
             self._live = LiveSettings.of(live)
         elif isinstance(target, (str, os.PathLike)):
@@ -454,8 +454,8 @@ class Shape:
                     f"{spelled(name)} must be an integer of at least 1, not {number!r}"
                 )
         self.archive = path is not None and archives.stem(path) is not None
-        # Only the slash marks a new folder: folder names may have suffixes, and file names may lack
-        # one.
+        # Only a trailing slash denotes a new folder, because folder names may have suffixes and
+        # file names may lack them.
         self.folder = (
             not self.archive
             and path is not None
@@ -494,10 +494,10 @@ class Shape:
     def encoder(
         self, make: Callable[..., EncoderLike], format: FormatSpec, options: Mapping[str, Any]
     ) -> Any:
-        """Return the encoder of the output, built from encoders of a single log.
+        """Return the encoder of the output, built from encoders of single logs.
 
         Args:
-            make: Returns an encoder with the options, modified by its keyword arguments.
+            make: Creates an encoder with the options, modified by its keyword arguments.
             format: The format.
             options: The options.
         """
@@ -508,14 +508,14 @@ class Shape:
             )
         make_empty = None
         if "dialect" in format.options("write") and not options.get("flat"):
-            # Readers that do not support messages reject a log of only `VERSION` and `MESSAGE`.
+            # Readers that do not support messages reject a log with only `VERSION` and `MESSAGE`.
             make_empty = partial(make, dialect="comment")
         suffix = (format.suffixes or (f".{format.name}",))[0]
         single: Callable[..., EncoderLike] = make
         has_marks = "restart_bytes" in format.options("write")
         is_single = self._split == (None, None) or self._split[0] == 1
         if has_marks and is_single and options.get("restart_bytes") is None:
-            # Marks, for reading a log from the middle, are of no use in files of one message.
+            # Restart marks, for reading a log from the middle, are useless in files of one message.
             single = partial(make, restart_bytes=0)
         if self.archive:
             return ArchiveEncoder(single, suffix, make_empty)
@@ -531,7 +531,7 @@ class Shape:
 
     @property
     def continued(self) -> Mapping[str, Any]:
-        """The header of the log that is continued, once it is open."""
+        """The header of the log that is appended to, once it is open."""
         return {} if self._appended is None else self._appended.source
 
     def output(self) -> Output | FolderOutput | Appended | LiveTarget:
@@ -568,7 +568,7 @@ def _check_process(process: int, name: str) -> None:
 
 @contextlib.contextmanager
 def _creating(name: str, final: Path) -> Iterator[None]:
-    """Make errors of creating a file or folder next to `final` name it and the problem."""
+    """Add the name and the reason to errors of creating a file or folder next to `final`."""
     folder = final.parent
     try:
         yield
@@ -577,15 +577,15 @@ def _creating(name: str, final: Path) -> Iterator[None]:
         if error.errno == errno.ENOENT:
             if not folder.is_dir():
                 raise FileNotFoundError(error.errno, "No such folder", str(folder)) from None
-            reason = f"cannot write in {folder}"  # a system folder such as /proc
+            reason = f"cannot write to {folder}"  # a system folder such as /proc
         elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            reason = f"cannot write in {folder}: {reason}"
+            reason = f"cannot write to {folder}: {reason}"
         code = errno.EACCES if error.errno == errno.ENOENT else error.errno
-        raise OSError(code, reason, name) from None  # users do not know the temporary name
+        raise OSError(code, reason, name) from None  # without the temporary name
 
 
 def _write_all(file: BinaryIO, data: bytes | memoryview) -> int:
-    """Write all bytes, since a raw file may accept only some at once; return their number."""
+    """Write all bytes, because a raw file may accept only some at a time. Return their number."""
     view = memoryview(data)
     while view:
         written = file.write(view)
@@ -595,7 +595,7 @@ def _write_all(file: BinaryIO, data: bytes | memoryview) -> int:
 
 
 def _settle(staging: Path, final: Path, old: Path) -> None:
-    """Keep the folder that has the final name, or had it before, and remove the others.
+    """Keep the folder that has or had the final name, and remove the others.
 
     May be called again.
     """
@@ -608,7 +608,7 @@ def _settle(staging: Path, final: Path, old: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder; files that cannot be removed remain."""
+    """Remove a folder, except files that cannot be removed."""
     import shutil  # costly to import
 
     for _ in range(
@@ -622,7 +622,7 @@ def _remove(folder: Path) -> None:
 def _finalize_folder(
     process: int, name: str, folders: tuple[Path, Path, Path], opened: list[BinaryIO]
 ) -> None:
-    """Remove the folder of a writer that was never closed, or is not finished yet."""
+    """Remove the folder of a writer that was never closed, or is not finished."""
     for file in opened:
         with contextlib.suppress(OSError):
             file.close()
@@ -639,7 +639,7 @@ def _finalize_folder(
 
 
 def _finalize(process: int, name: str, temporary: Path, opened: list[BinaryIO]) -> None:
-    """Remove the file of a writer that was never closed, when it is collected or Python exits."""
+    """Remove the file of an unclosed writer, when it is garbage collected or Python exits."""
     for file in opened:
         with contextlib.suppress(OSError):
             file.close()
@@ -655,7 +655,7 @@ def _finalize(process: int, name: str, temporary: Path, opened: list[BinaryIO]) 
 
 
 def remove_unfinished() -> None:
-    """Remove incomplete outputs, for a process that exits without waiting for its writers."""
+    """Remove incomplete outputs, before a process exits without waiting for its writers."""
     for output in list(_UNFINISHED):
         if output._finalizer is not None:
             with contextlib.suppress(Exception):
@@ -686,7 +686,7 @@ def _free_name(final: Path) -> Path:
 def output_format(target: Writable, name: str | None = None, kind: str = "messages") -> Format:
     """Find the format to write: by its name, or by the target's suffix if there is no name.
 
-    In archives without another suffix, the default format of the kind.
+    Archives without another suffix get the default format of the kind.
 
     Raises:
         UnknownFormatError: The format cannot be determined, or the name is unknown.
@@ -714,7 +714,7 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
 
 
 def suffix_options(target: Writable, format: FormatSpec) -> Mapping[str, Any]:
-    """Return the encoder options that a target's suffix implies, or the topic of a live stream."""
+    """Return encoder options: those implied by a target's suffix, or the topic of a live stream."""
     if is_live(target):
         topic = LiveAddress.of(os.fspath(target)).topic  # type: ignore[arg-type]  # a URL
         return {"stream_name": topic, "restart_bytes": 0}

@@ -1,9 +1,9 @@
-"""Outputs that would overwrite their own inputs, or be read as one.
+"""Rejects outputs that would overwrite an input, or be read as one.
 
 In: the inputs, the output, and the options, some of which name input files. Out: an error, or
 nothing.
-Law: files are compared by identity in the file system, so links and other spellings of a name make
-no difference.
+Law: files are compared by their identity in the file system, so links and different spellings of a
+name are recognized.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def refuse_own_input(
     append: bool = False,
     folder: bool = False,
 ) -> None:
-    """Reject an output that is an input, contains one or is in one.
+    """Reject an output that is an input, contains one, or is inside one.
 
-    Files named by options are inputs too. The output may be a new file in a folder named by an
+    Files named by options count as inputs. The output may be a new file in a folder named by an
     option.
 
     Args:
@@ -45,7 +45,7 @@ def refuse_own_input(
         output: The output.
         options: The options as given, by name; `from_NAME` and `to_NAME` apply to one side.
         declared: The options besides those of the formats.
-        append: Whether the output is continued. It may then be the log whose options are used.
+        append: Whether the output is appended to. It may then be the log whose options are used.
         folder: Whether the output is always a folder.
 
     Raises:
@@ -87,7 +87,7 @@ def refuse_own_input(
 def _named_files(
     options: Mapping[str, Any], declared: Mapping[str, OptionSpec], *, logs: bool
 ) -> Iterator[Any]:
-    """Yield the files that are values of options; with `logs` also those whose options are used."""
+    """Yield the files that options name; with `logs`, including logs whose options are used."""
     for name, given in options.items():
         if given is None:
             continue

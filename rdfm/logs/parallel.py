@@ -1,11 +1,11 @@
-"""A driver that decodes in several threads: small files, members of archives, and splits of logs.
+"""A driver that decodes in several threads: small files, archive members, and splits of logs.
 
 In: inputs, and how to read them. Out: the items of `Driver`, in the same order.
-Cost: for each of `jobs` + 2 pieces of work a file, a mebibyte of members or a split, and
-`HELD_BYTES` of its batches; what remains of it is decoded when it is its turn.
+Cost: for each of `jobs` + 2 work units, a file, a split or 1 MiB of members, and `BUFFERED_BYTES`
+of its batches. The rest of a unit is decoded when its turn comes.
 Law: the items are those of `Driver`, except for the division into batches and the progress within a
-split. A split in which something other than plain messages is found (an error, a note, a namespace,
-a large message) is discarded, and its log is read again from the start in one thread, without the
+split. If a split contains anything but plain messages (an error, a note, a namespace, a large
+message), it is discarded, and its log is read again from the start in one thread, without the
 messages that were already returned.
 """
 
@@ -46,26 +46,26 @@ FILE_BYTES = 4 << 20
 # Handing a smaller file to another thread takes longer than decoding it.
 LEAST_BYTES = 64 << 10
 LEAST_COMPRESSED_BYTES = 4 << 10
-# Batches that are decoded ahead of their turn, for each piece of work.
-HELD_BYTES = 32 << 20
-# The largest message of a split.
+# Limit of the batches of a work unit that are decoded before its turn.
+BUFFERED_BYTES = 32 << 20
+# Maximum size of a message in a split.
 MESSAGE_BYTES = 16 << 20
-# Memory of a piece of work that waits, in addition to the bytes that were read.
+# Memory of a waiting work unit, in addition to the bytes that were read.
 WORK_BYTES = 1 << 16
 
-# Entries of a header that say nothing about single messages.
+# Header entries that do not depend on single messages.
 _PLAIN = frozenset({"dialect", "version_label", "options", "frames", "restarts"})
 
 
-class _Begun(NamedTuple):
-    """Work that was begun.
+class _StartedWork(NamedTuple):
+    """A work unit whose decoding has started.
 
     Attributes:
-        items: The first items, grouped.
-        rest: Returns the other items, if there are more.
-        error: The error after them.
+        items: The first items, in groups.
+        rest: Yields the remaining items, if there are any.
+        error: The error after the first items.
         worker: The driver that decodes them.
-        part: The part of a log that they are.
+        part: The part of the log that the items are from.
     """
 
     items: list[list[Item]]
@@ -75,14 +75,14 @@ class _Begun(NamedTuple):
     part: _Part | None
 
 
-class _Divided:
+class _SplitLog:
     """A log that is read in splits.
 
     Attributes:
         path: The file.
         begin: Bytes of the inputs before it.
         size: Its size in bytes.
-        source: The log, once its first messages were read.
+        source: The log, once its first messages have been read.
         header: Its header.
         messages: Number of messages returned so far.
         discarded: Whether the log is read in one thread instead.
@@ -98,7 +98,7 @@ class _Divided:
         self.discarded = False
 
     def take(self, item: Item, part: _Part) -> Read | None:
-        """Return an item of a split as one of the log, or None if it contains something else."""
+        """Convert an item of a split to an item of the log; None if it is not of plain messages."""
         if not isinstance(item, Read) or item.lost != NOTHING or not _PLAIN.issuperset(item.header):
             return None
         if part.split.start == 0:
@@ -144,7 +144,7 @@ class _Part(NamedTuple):
         last: Whether it is the last one.
     """
 
-    log: _Divided
+    log: _SplitLog
     split: Split
     last: bool
 
@@ -165,7 +165,7 @@ class ParallelDriver(Driver):
                 this is not for callers that stop early.
 
         Raises:
-            OptionError, UnknownFormatError: As `Driver`.
+            OptionError, UnknownFormatError: As in `Driver`.
         """
         super().__init__(inputs, reading)
         self._splits = (
@@ -174,15 +174,15 @@ class ParallelDriver(Driver):
             and reading.watch is None
             and not reading.message_per_file
         )
-        self._pool: Pool[_Begun] = Pool("rdfm-decode", jobs, self._wake)
-        self._workers: list[Driver] = []  # that do nothing now
-        self._held: set[Input] = set()  # the files that threads read
+        self._pool: Pool[_StartedWork] = Pool("rdfm-decode", jobs, self._wake)
+        self._workers: list[Driver] = []  # idle ones
+        self._in_threads: set[Input] = set()  # files that threads are reading
         self._arriving: Channel[Piece] | None = None
 
     def close(self) -> None:
         """Close the open files, and end the threads."""
         self._pool.close()
-        for data in list(self._held):
+        for data in list(self._in_threads):
             data.close()
         super().close()
 
@@ -196,7 +196,7 @@ class ParallelDriver(Driver):
         least = LEAST_BYTES if data.compression is None else LEAST_COMPRESSED_BYTES
         if least <= size <= FILE_BYTES and self.several:
             self._logs += 1
-            read = min(size, PIECE_BYTES)  # it was opened to detect a compression
+            read = min(size, PIECE_BYTES)  # to detect the compression
             work = Work(self._file(data, self._bytes_before))
             yield Piece(work, self._bytes_before, WORK_BYTES + read)
             return
@@ -211,22 +211,22 @@ class ParallelDriver(Driver):
             yield Piece(Work(self._split(part), part), self._bytes_before, WORK_BYTES)
 
     def _is_separate(self, data: Input) -> bool:
-        """Whether a file can be read at any time, by another thread."""
+        """Whether another thread can read a file at any time."""
         return data.local_path is not None and self._reading.watch is None and data.refusal is None
 
     def _file(self, data: Input, begin: int) -> Callable[[Driver], Iterator[list[Item]]]:
-        """Return work that decodes a file."""
+        """Return a function that decodes a file in a thread."""
 
         def work(worker: Driver) -> Iterator[list[Item]]:
             yield from worker.decode_file(data, begin)
-            self._held.discard(data)
+            self._in_threads.discard(data)
 
         self.opened.remove(data)
-        self._held.add(data)
+        self._in_threads.add(data)
         return work
 
     def _parts(self, data: Input, size: int) -> list[_Part]:
-        """Return the splits of a file; none if it is to be read in one piece."""
+        """Return the splits of a file; an empty list if it must be read in one piece."""
         path = data.local_path
         if path is None or not self._splits or data.compression is not None:
             return []
@@ -236,11 +236,11 @@ class ParallelDriver(Driver):
             return []
         if len(splits) < 2:
             return []
-        log = _Divided(path, self._bytes_before, size)
+        log = _SplitLog(path, self._bytes_before, size)
         return [_Part(log, split, split is splits[-1]) for split in splits]
 
     def _split(self, part: _Part) -> Callable[[Driver], Iterator[list[Item]]]:
-        """Return work that decodes a split."""
+        """Return a function that decodes a split in a thread."""
         options = dict(self._reading.options)
         given = options.get("max_message_bytes")
         if not isinstance(given, int) or given > MESSAGE_BYTES:
@@ -282,7 +282,7 @@ class ParallelDriver(Driver):
                 piece = next(pieces, None)
             except Stopped:
                 raise
-            except Exception:  # comes after the work before it
+            except Exception:  # raised after the work before it
                 yield from self._finished(all=True)
                 raise
             if piece is None:
@@ -300,7 +300,7 @@ class ParallelDriver(Driver):
             self._arriving.wake()
 
     def _has_arrived(self) -> bool:
-        """Wait for a piece or for work that is done; return whether it is a piece."""
+        """Wait for a piece or for finished work. Return whether a piece has arrived."""
         return self._arriving is None or self._arriving.wait(self._pool.is_ready)
 
     def _give(self, piece: Piece) -> None:
@@ -310,54 +310,54 @@ class ParallelDriver(Driver):
         else:
             items, part = worker.decode_all(iter((piece,))), None
 
-        def begin() -> _Begun:
+        def begin() -> _StartedWork:
             groups: list[list[Item]] = []
-            held = 0
+            buffered = 0
             try:
                 for group in items:
                     groups.append(group)
-                    held += sum(map(cost, group))
+                    buffered += sum(map(cost, group))
                     if part is not None and not all(isinstance(item, Read) for item in group):
                         break  # the split is discarded
-                    if held >= HELD_BYTES:
-                        return _Begun(groups, items, None, worker, part)
+                    if buffered >= BUFFERED_BYTES:
+                        return _StartedWork(groups, items, None, worker, part)
             except Exception as error:
-                return _Begun(groups, None, error, worker, part)
-            return _Begun(groups, None, None, worker, part)
+                return _StartedWork(groups, None, error, worker, part)
+            return _StartedWork(groups, None, None, worker, part)
 
         self._pool.give(begin)
 
     def _finished(self, *, all: bool = False) -> Iterator[list[Item]]:
-        """Yield the items of work that is done, or of all work."""
-        for begun in self._pool.take(all=all):
-            if begun.part is None:
-                yield from _all_of(begun)
+        """Yield the items of finished work, or wait for all work."""
+        for started in self._pool.take(all=all):
+            if started.part is None:
+                yield from _all_items(started)
             else:
-                yield from self._checked(begun, begun.part)
-            self._workers.append(begun.worker)
+                yield from self._checked(started, started.part)
+            self._workers.append(started.worker)
 
-    def _checked(self, begun: _Begun, part: _Part) -> Iterator[list[Item]]:
-        """Yield the items of a split. If it is discarded, yield those of the rest of its log."""
+    def _checked(self, started: _StartedWork, part: _Part) -> Iterator[list[Item]]:
+        """Yield the items of a split, or of the rest of its log if the split is discarded."""
         log = part.log
         if log.discarded:
             return
         try:
-            for group in _all_of(begun):
+            for group in _all_items(started):
                 for item in group:
                     read = log.take(item, part)
                     if read is None:
-                        yield from self._again(log)
+                        yield from self._reread(log)
                         return
                     if read.batch is not None:
                         yield [read]
         except RdfmError:
-            yield from self._again(log)
+            yield from self._reread(log)
             return
         if part.last and log.source is not None:
             yield [Read(log.source, None, log.header, log.begin + log.size)]
 
-    def _again(self, log: _Divided) -> Iterator[list[Item]]:
-        """Read a log in this thread; yield the items after the messages that were returned."""
+    def _reread(self, log: _SplitLog) -> Iterator[list[Item]]:
+        """Read a log in this thread; yield the items after the messages already returned."""
         log.discarded = True
         worker = self.twin()
         data = Input(
@@ -370,12 +370,12 @@ class ParallelDriver(Driver):
             worker.close()
 
 
-def _all_of(begun: _Begun) -> Iterator[list[Item]]:
-    yield from begun.items
-    if begun.rest is not None:
-        yield from begun.rest
-    if begun.error is not None:
-        raise begun.error
+def _all_items(started: _StartedWork) -> Iterator[list[Item]]:
+    yield from started.items
+    if started.rest is not None:
+        yield from started.rest
+    if started.error is not None:
+        raise started.error
 
 
 def _one_log(pieces: Iterator[Piece]) -> Iterator[Piece]:

@@ -1,8 +1,8 @@
-"""Messages in many logs: the file of a folder, or member of an archive, for each message.
+"""Writing messages to many logs: files in a folder, or members of an archive.
 
 In: batches, and an encoder of one log. Out: for a folder `Part`s, for an archive its bytes.
-Cost: for a folder one batch; for an archive one message. Law: every part is a complete log; the
-division into batches changes neither names nor bytes.
+Cost: for a folder one batch; for an archive one message. Law: every file or member is a complete
+log; the division into batches affects neither names nor bytes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Part(NamedTuple):
         name: Its path in the folder.
         data: The next bytes of the file.
         ended: Whether the file ends after them.
-        again: Whether the file ended before, and is continued.
+        again: Whether the file was ended before, and is now continued.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Part(NamedTuple):
 class Namespaces:
     """Counts the namespaces of a log, each declaration once.
 
-    Each file of a folder begins with the namespaces in force, so their encoders count them again.
+    Each file of a folder begins with the current namespaces, so their encoders count them again.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Namespaces:
         self._count += len(declared)
 
     def counted_once(self, dropped: Mapping[str, int]) -> dict[str, int]:
-        """Return the counts of data left out of all files, with each namespace counted once."""
+        """Return the counts of data left out of all files, counting each namespace once."""
         counts = dict(dropped)
         if "namespaces" in counts:
             counts["namespaces"] = min(counts["namespaces"], self._count or 0)
@@ -70,7 +70,7 @@ class Namespaces:
 
 
 class FolderEncoder:
-    """Encodes messages as many logs: one for each message, or up to a number or size."""
+    """Encodes messages as many logs, each of one message or up to a number or size."""
 
     def __init__(
         self,
@@ -83,13 +83,13 @@ class FolderEncoder:
         """Initialize with a function that creates the encoder of a log.
 
         Args:
-            make: Returns an encoder in its initial state.
+            make: Creates an encoder.
             suffix: The suffix of the names.
-            messages: Maximum number of messages of a log; 1 if neither limit is given.
+            messages: Maximum number of messages per log; 1 if neither limit is given.
             bytes: Uncompressed size in bytes after which a log ends, at the end of the message.
-            make_empty: Returns the encoder for a log of one empty message, if it differs.
+            make_empty: Creates the encoder for a log of one empty message, if it differs.
         """
-        self._encoder = make()  # reports an invalid option now
+        self._encoder = make()  # reports invalid options early
         self._make_empty = make_empty
         self._suffix = suffix
         self._single = messages is None and bytes is None
@@ -120,7 +120,7 @@ class FolderEncoder:
     def finish(self) -> list[Part]:
         """Return the end of the last log.
 
-        Without messages there is one log, unless each message has its own.
+        Without messages there is one log, unless each message has a separate log.
         """
         parts: list[Part] = []
         if self._rotation.is_open or (self._number == 0 and not self._single):
@@ -132,7 +132,7 @@ class FolderEncoder:
         return self._namespaces.counted_once(self._dropped + Counter(self._encoder.dropped()))
 
     def notes(self) -> list[str]:
-        """Return notes for readers of the logs, each note once."""
+        """Return notes for readers of the logs, without duplicates."""
         return list(self._notes | dict.fromkeys(self._encoder.notes()))
 
     def _put(self, batch: AnyBatch, source: str | None, parts: list[Part]) -> None:
@@ -199,7 +199,7 @@ class ArchiveEncoder:
         return self._parts.dropped()
 
     def notes(self) -> list[str]:
-        """Return notes for readers of the logs, each note once."""
+        """Return notes for readers of the logs, without duplicates."""
         return self._parts.notes()
 
     def _entries(self, parts: list[Part]) -> bytes:

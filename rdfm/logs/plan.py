@@ -38,17 +38,17 @@ def plan(
 ) -> list[Split]:
     r"""Divide a log into splits, if it can be read from the middle.
 
-    This requires a log in N-Triples or N-Quads with message delimiters, or in Jelly with restart
-    marks, and an uncompressed file, or a URL whose storage supports random access (not http or
-    https). Any other log is one split, and so is a log smaller than 1.5 times the size of a split, a
-    folder or an archive.
+    The log must be in N-Triples or N-Quads with message delimiters, or in Jelly with restart marks.
+    It must be an uncompressed file, or a URL whose storage supports random access (not http or
+    https). Any other log is one split, and so is a folder, an archive, or a log smaller than 1.5
+    times the size of a split.
 
     Args:
         source: As in `open_log`.
         format: As in `open_log`.
         split_bytes: The approximate size of a split in bytes.
-        count: Count the messages, so that every split has the index of its first one. This reads
-            the entire log, in threads.
+        count: Count the messages, so that every split has the index of its first message. This
+            reads the entire log, in threads.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
         **options: Options of the format's decoder; open the splits with the same options.
@@ -100,7 +100,7 @@ def plan_splits(
 
 
 def divisible(log: LogReader, reading: Reading) -> Split | None:
-    """Return the split that is all of a log which can be read from the middle; None for other logs.
+    """Return the split with all of a log that can be read from the middle; None for other logs.
 
     Reads the head of the log if all other conditions are met.
     """
@@ -126,7 +126,7 @@ def divisible(log: LogReader, reading: Reading) -> Split | None:
 def count_delimiters(
     source: Readable, split: Split, format: FormatSpec, reading: Reading
 ) -> DelimiterCounter:
-    """Count the delimiters, or in Jelly the messages, of a split whose bytes are not decoded."""
+    """Count the delimiters, or in Jelly the messages, of a split without decoding it."""
     known = format.options("read")
     given = {name: value for name, value in reading.options.items() if name in known}
     opening = split.opening(format)
@@ -155,7 +155,7 @@ def _numbered(
     format: FormatSpec,
     reading: Reading,
 ) -> list[Split] | None:
-    """Return the splits with the indexes of their first messages; None if there are no splits."""
+    """Return the splits with the indexes of their first messages, or None without splits."""
     from concurrent.futures import ThreadPoolExecutor  # costly to import
 
     threads = min(len(splits), os.cpu_count() or 1, MAX_THREADS)

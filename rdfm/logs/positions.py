@@ -1,7 +1,7 @@
 """Positions in a text log: lines and columns, from byte offsets.
 
-In: the pieces of a log. Out: positions. Cost: line feeds are counted once; pieces are kept as long
-as one of their messages may be looked up, up to `KEPT_BYTES`.
+In: the pieces of a log. Out: positions. Cost: line feeds are counted once. Pieces are kept as long
+as their messages may be looked up, up to `KEPT_BYTES`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class _Piece(NamedTuple):
 
 
 class Lines:
-    """The part of a text log that is kept for lookups."""
+    """The recent part of a text log, for lookups."""
 
     def __init__(self) -> None:
-        """Start at the beginning of a log."""
+        """Initialize at the start of a log."""
         self._pieces: deque[_Piece] = deque()
         self._end = self._lines = self._kept = 0
 
@@ -80,7 +80,7 @@ class Lines:
         return offset
 
     def find(self, written: bytes, start: int, stop: int | None) -> int | None:
-        """Return the first offset of a text in a range, but not as the prefix of a longer name."""
+        """Return the offset of a text in a range, ignoring prefixes of longer names."""
         if not written:
             return None
         text = self._text(start, self._end if stop is None else stop)
@@ -93,7 +93,7 @@ class Lines:
         return None
 
     def _text(self, start: int, stop: int) -> bytes:
-        """Return the bytes in a range, as far as they are available."""
+        """Return the available bytes in a range."""
         if self._pieces and start < self._pieces[0].start:
             return b""
         return b"".join(

@@ -28,10 +28,10 @@ class Progress:
     """The progress of a conversion or an inspection.
 
     Attributes:
-        bytes_in: Bytes of the inputs (compressed) that are done: their messages are written, or
-            counted by `inspect`.
+        bytes_in: Bytes of the inputs (compressed) whose messages are written, or counted by
+            `inspect`.
         bytes_total: Bytes of all inputs; None if the size of one of them is unknown.
-        messages: Messages (or patches, or rows of results) written, or counted by `inspect`.
+        messages: Messages (or patches, or result rows) written, or counted by `inspect`.
         quads: Quads written, or counted by `inspect`; for patches operations, for results rows.
         kind: The kind of the messages: "messages", "patches" or "results".
         evaluating: Whether all inputs have been read, and a query over all messages is being
@@ -46,7 +46,7 @@ class Progress:
     evaluating: bool = False
 
     def towards(self, later: Progress, share: float) -> Progress:
-        """Return the approximate progress after a share of the way to `later`."""
+        """Interpolate the progress: `share` of the way from this one to `later`."""
         return replace(
             later,
             bytes_in=self.bytes_in + int((later.bytes_in - self.bytes_in) * share),
@@ -72,7 +72,7 @@ class Reporter:
         self._next = 0.0
 
     def __call__(self, progress: Callable[[], Progress], *, force: bool = False) -> None:
-        """Report the result of `progress`, if enough time has passed or with `force`."""
+        """Report the result of `progress` if enough time has passed or `force` is true."""
         if self._function is None:
             return
         now = time.perf_counter()
@@ -82,7 +82,7 @@ class Reporter:
 
 
 def total_bytes(inputs: Iterable[Any]) -> int | None:
-    """Return the bytes of all inputs, or None if the size of one is unknown.
+    """Return the total size of all inputs in bytes, or None if one of them is unknown.
 
     The size is known for bytes, and for local files, folders and globs.
     """

@@ -57,43 +57,43 @@ def open_log(
 ) -> LogReader:
     r"""Open a log for reading; for a folder, a glob or a tar archive, all its logs in sequence.
 
-    It is a log of messages, or of patches, whose messages are `Patch`. SPARQL results are read too,
-    as tuples; `open_results` also returns their variables.
+    The log has messages or patches, which are returned as `Patch`. The rows of SPARQL results are
+    returned as tuples; `open_results` also returns their variables.
 
     Args:
         source: A path, a URL (`https://…`, `grpc://host:port/TOPIC`, and others that fsspec
-            supports), bytes, or a binary file object. The files of folders and globs are read in natural order, the members of
-            archives in archive order; names that begin with `_` or `.` are skipped.
-        format: The format of every file or member, such as "nq". By default from the suffix, then
-            from the content.
+            supports), bytes, or a binary file object. Files of folders and globs are read in
+            natural order, members of archives in archive order. Names that begin with `_` or `.`
+            are skipped.
+        format: The format of every file or member, such as "nq". Detected from the suffix, then
+            the content, by default.
         compression: "gzip", "zstd", "bzip2" or "xz"; "none" to read the bytes as they are. Detected
             from the content by default.
-        split: A part of the log, from `rdfm.split.plan`: only its messages are read.
-        parts: Return a message larger than a batch in parts: batches that `continue`.
+        split: A part of the log, from `rdfm.split.plan`. Only its messages are read.
+        parts: Return a message larger than a batch in parts: batches whose `continues` is true.
         messages: The messages to read, counted from 0 over all inputs: a number ("5000"), or a
             slice as for lists ("100:200", "-10:", "::100"). Large N-Quads files are read from near
             the first selected message.
-        rows: The unit of a row if the log is read as a table, with `batches()` or as an Arrow
-            stream: a message, or with "quads" a quad of a message. With "quads" a message of any
-            size is read in parts.
+        rows: The content of a row if the log is read as a table, with `batches()` or as an Arrow
+            stream: "messages" or "quads". With "quads", messages of any size are read in parts.
         terms: Representation of terms in a table: as canonical N-Triples, or as "structs" of kind,
             value, datatype, language and direction.
         storage_options: Options that fsspec needs to read a URL, such as credentials. For a live
-            stream (`grpc://…`): `follow` and `from_end`, which are up to the server by default;
-            `retry`, the number of attempts to reconnect; `token` and `headers`; and the files
-            `tls_ca`, `tls_cert` and `tls_key`.
+            stream (`grpc://…`): `follow` and `from_end`, for which the server has the defaults;
+            `retry`, the maximum number of consecutive attempts to reconnect; `token` and `headers`;
+            and the files `tls_ca`, `tls_cert` and `tls_key`.
         **options: Options of the format's decoder, such as `dialect`, `lenient` or
             `max_message_bytes` (in decoded bytes); see `rdfm.formats.find(name).spec.reads`. With
-            several logs, each takes those that its format supports.
+            several logs, each log uses those that its format supports.
 
     Returns:
-        An iterable of messages, of patches or of rows, and a context manager. The kind is only
-        known at run time, so the declared types are those of messages; for patches write
+        An iterable of messages, patches or rows, which is also a context manager. The kind is only
+        known at run time, so the declared types are those of messages. For patches, write
         `cast("Iterator[Patch]", iter(log))`.
 
     Raises:
         UnknownFormatError: The format cannot be detected, or the name is unknown.
-        OptionError: The format does not support an option or its value; or the log cannot be split.
+        OptionError: The format does not support an option or its value, or the log cannot be split.
         OSError: The file cannot be read.
         MissingExtraError: The URL needs a package that is not installed.
 
@@ -115,7 +115,7 @@ def open_log(
     )
     if messages is None:
         return LogReader(Driver([source], reading), table=table)
-    from rdfm.logs.seek import seek  # it opens logs itself
+    from rdfm.logs.seek import seek  # which imports this module
 
     if split is not None:
         raise OptionError("messages and split both select a part of the log; use only one of them")
@@ -127,18 +127,18 @@ def open_log(
 
 
 class LogReader(Tabular):
-    """A log being read: iterate over its messages or patches, or over `batches()`.
+    """A log that is being read. Iterate over its messages or patches, or over `batches()`.
 
-    Made by `open_log`. The logs of a folder, a glob or an archive are read one after the other. An
-    error that ends one of them can be skipped: `skip_message` continues with the next log.
+    Made by `open_log`. The logs of a folder, a glob or an archive are read one after the other. If
+    an error ends one of them, `skip_message` continues with the next log.
 
-    As a table it has the rows of `batches()`, with their source: messages, or quads if it was
-    opened with `rows="quads"`. Only one thread can use a reader at a time; a second one gets a
-    RuntimeError.
+    As a table it has the rows of `batches()` and their source. A row is a message, or a quad if the
+    log was opened with `rows="quads"`. Only one thread can use a reader at a time; a second one
+    gets a RuntimeError.
 
     Attributes:
         format: The format's name.
-        source: The file's name or URL; for a member of an archive, such as `a.tar!000/1.ttl`.
+        source: The file's name or URL; for an archive member, a name like `a.tar!000/1.ttl`.
         several: Whether it reads several logs, such as those of a folder or an archive. If so,
             `format` and `source` are those of the current log, and messages are counted separately
             in each log.
@@ -156,18 +156,18 @@ class LogReader(Tabular):
         Args:
             driver: Reads the log.
             stages: Stages that process the messages after they are read, in order.
-            table: The form of rows, if the log is read as a table.
+            table: The form of the rows, if the log is read as a table.
         """
         self._driver = driver
         self._table = table
-        self._first: MessageBatch | RdfmError | None = None  # read, not yet returned
+        self._first: MessageBatch | RdfmError | None = None  # already read, but not yet returned
         self._broken: Broken | None = None
         self._begun = self._ended = False
         self._header: Mapping[str, Any] = {}
         self.input: Input | None = None
         self.found: Format | None = None
         try:
-            # A single log is opened immediately, so that a failure is reported immediately.
+            # A single log is opened now, so that a failure is reported immediately.
             pieces = driver.opened_first()
         except BaseException:
             driver.close()
@@ -185,7 +185,7 @@ class LogReader(Tabular):
     def header(self) -> dict[str, Any]:
         """The header of the log: `dialect`, `version_label`, `options` (its stream options).
 
-        Reads up to the first messages. An error there is raised when the messages are read.
+        Reads up to the first messages. If that fails, the error is raised when they are requested.
         """
         with self._turn:
             if not self._begun:
@@ -195,20 +195,20 @@ class LogReader(Tabular):
     def batches(self) -> Iterator[MessageBatch]:
         """Return an iterator over the batches, which are faster than messages and support Arrow.
 
-        The batches of patches are `PatchBatch`, those of results `ResultBatch`. A log opened with
-        `rows` or `terms` has Arrow batches with these rows: anything that accepts Arrow accepts
-        them, such as `pyarrow.record_batch(batch)`.
+        Patches have batches of type `PatchBatch`, results `ResultBatch`. A log opened with `rows`
+        or `terms` has Arrow batches with these rows, for any consumer of Arrow data, such as
+        `pyarrow.record_batch(batch)`.
 
         For type checkers, with patches: `cast("Iterator[PatchBatch]", log.batches())`, and likewise
         with `ArrowBatch`.
 
-        The next loop continues one that was left early, or one with an error that `skip_message`
-        skipped.
+        If a loop was left early, or its error was skipped with `skip_message`, the next loop
+        continues where it stopped.
 
         Raises:
             DecodeError: The log is broken; every message completed before the error was returned.
             OSError: The file cannot be read.
-            ValueError: The log was already read to its end, or to its error.
+            ValueError: The log has already been read to its end or to an error.
             RuntimeError: Another thread is using the reader.
         """
         return Loop(self._turn, self._batches())
@@ -225,7 +225,7 @@ class LogReader(Tabular):
     def __iter__(self) -> Iterator[Message]:
         """Return an iterator over the messages: `Patch` for patches, tuples for results.
 
-        Errors are as in `batches`.
+        Raises the same errors as `batches`.
 
         Raises:
             OptionError: The log was opened as a table.
@@ -244,28 +244,29 @@ class LogReader(Tabular):
                 for message in batch:
                     given += 1
                     yield message
-            finally:  # the loop was left: the next one continues here
+            finally:  # if the loop was left, the next one continues here
                 if given < len(batch):
                     self._first = batch.slice(given, len(batch))
 
     def filter(self, **criteria: Any) -> LogReader:
-        r"""Return a reader of the messages with a quad that matches all criteria.
+        r"""Return a reader of the messages that have a quad matching all criteria.
 
         Call it before any message is read.
 
         Args:
-            **criteria: `subject`, `predicate`, `object`, `graph` ("default" is the default graph),
-                `any`: terms as N-Triples, as names with a namespace of the log or of `prefixes` (a
-                dict), or numbers (`any` also accepts a list of them); `contains`, `regex`: for a
-                literal object; `after`, `before`, with the predicate `time`: dates or times, of
-                another quad of the message; `where`: an ASK query. `invert=True` keeps the other
-                messages, `quads=True` only the matching quads of each message.
+            **criteria: Terms for `subject`, `predicate`, `object`, `graph` ("default" is the
+                default graph) or `any` (which accepts a list): in N-Triples, as a name with a
+                namespace of the log or of `prefixes` (a dict), or a number. `contains` and `regex`
+                match the text of a literal object. `after` and `before` are dates or times for the
+                object of the predicate `time`, which may be in another quad of the message. `where`
+                is an ASK query. `invert=True` keeps the messages that do not match, `quads=True`
+                only the matching quads of each message.
 
         Raises:
-            OptionError: A criterion is not a valid term, expression or time, or there are none.
-                While reading: the messages are patches or results; or, at the end, nothing declares
-                the namespace of a name.
-            ValueError: Messages were read before.
+            OptionError: A criterion is not a valid term, expression or time, or none is given.
+                Raised while reading if the log contains patches or results, and at its end if
+                the namespace of a name is not declared.
+            ValueError: Messages have already been read.
 
         Example:
             >>> log = open_log(b'<x:a> <x:p> "1" .\n# @message\n<x:b> <x:p> "2" .\n', "nq")
@@ -275,10 +276,10 @@ class LogReader(Tabular):
         return self.staged(Filtering(filter_values(criteria)))
 
     def staged(self, *stages: Stage) -> LogReader:
-        """Return a reader with more stages, before any message was read; for rdfm itself.
+        """Return a reader with additional stages, before any message is read. Internal to rdfm.
 
         Raises:
-            ValueError: Messages were read before.
+            ValueError: Messages have already been read.
         """
         if self._begun:
             raise ValueError(
@@ -289,15 +290,15 @@ class LogReader(Tabular):
         return made
 
     def items(self) -> Iterator[Item]:
-        """Return the items that are read, as the driver and the stages yield them; for rdfm itself.
+        """Return the items as the driver and the stages yield them. Internal to rdfm.
 
         Raises:
-            ValueError: Messages were read before.
+            ValueError: Messages have already been read.
         """
         return self.staged()._items
 
     def _arrow_reader(self) -> pyarrow.RecordBatchReader:
-        """Return pyarrow's reader of the rows; reads up to the first messages."""
+        """Return a pyarrow reader of the rows. Reads up to the first messages."""
         with self._turn:
             self._check_unread()
             head = self._peek()
@@ -329,7 +330,7 @@ class LogReader(Tabular):
         first, self._first = self._first, None
         if first is not None and not isinstance(first, RdfmError):
             return first
-        ended, self._ended = self._ended, True  # an error ends it too
+        ended, self._ended = self._ended, True  # an error ends the log, too
         if first is not None:
             raise first
         batch = None if ended else self._take()
@@ -369,12 +370,12 @@ class LogReader(Tabular):
         The skipped message keeps its index.
 
         Returns:
-            The bytes skipped, at most the first MiB of them; empty if the rest of one of several
-            logs is skipped.
+            The skipped bytes, at most the first MiB. Empty if the rest of one of several logs is
+            skipped.
 
         Raises:
-            DecodeError: The error itself, if the rest of the log cannot be read: the format is not
-                `resumable`, or the file's compression or the archive is broken.
+            DecodeError: The same error, if the rest of the log cannot be read because the format is
+                not `resumable`, or the file's compression or the archive is broken.
             ValueError: No error has occurred.
             RuntimeError: Another thread is using the reader.
 
@@ -420,5 +421,5 @@ class LogReader(Tabular):
         self.close()
 
     def __repr__(self) -> str:
-        """Return a text such as `<LogReader x.nq.gz: nq>`."""
+        """Return text such as `<LogReader x.nq.gz: nq>`."""
         return f"<LogReader {self.source}: {self.format}>"

@@ -1,4 +1,4 @@
-"""The remedies of reading and writing logs, and those that a conversion adds to codec errors.
+"""Remedies for errors of reading and writing logs, and those that a conversion adds.
 
 In: an error of a decoder, an encoder or the regrouper. Out: the same error with more remedies.
 Law: a codec names only its own options; its caller uses this module for the others.
@@ -30,7 +30,7 @@ _FILES = Remedy("stage", "split_messages", "1", "writes each message to its own 
 
 
 def named_format(option: str, names: Iterable[str], text: str = "specifies it") -> Remedy:
-    """Return the remedy for a format that was not detected: the option that names it."""
+    """Return the remedy for an undetected format: the option that specifies it."""
     return Remedy("stage", option, "|".join(names), text)
 
 
@@ -60,7 +60,7 @@ def add(
 
 
 def _in_parts(target: FormatSpec) -> tuple[Remedy, ...]:
-    """Return the remedies that allow a target to continue a message in parts."""
+    """Return the remedies that allow a target format to write a message in parts."""
     how = "allows messages in parts"
     if target.continuable:
         name, value = target.continuable[0]  # type: ignore[index]  # it is not True

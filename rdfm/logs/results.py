@@ -1,8 +1,8 @@
 """Reading and writing SPARQL results: `open_results` and `create_results`.
 
 In: a log of results, or rows. Out: rows as tuples of terms, or a log. Cost: one batch of rows.
-Law: a result set has one list of variables, and every row a cell for each: a term, or None if it is
-unbound.
+Law: a result set has one list of variables. Every row has a cell for each variable: a term, or None
+if it is unbound.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ def open_results(
 
     Args:
         source: As in `open_log`.
-        format: A format name such as "results-json"; by default from the suffix.
-        terms: Representation of terms if the reader is used as an Arrow stream: as in `open_log`.
+        format: A format name such as "results-json". Derived from the suffix by default.
+        terms: Representation of terms if the reader is used as an Arrow stream, as in `open_log`.
         **options: Options of the format's decoder.
 
     Raises:
         UnknownFormatError: The format cannot be detected.
-        OptionError: The format is not one of results, or does not support an option.
+        OptionError: The format is not a result format, or does not support an option.
         OSError: The file cannot be read.
 
     Example:
@@ -75,8 +75,9 @@ def open_results(
     if log.found is not None and "results" in log.found.spec.written_only:
         log.close()
         raise OptionError(
-            f"{log.source}: results in {log.found.spec.title} cannot be read back, since nothing marks the values of the "
-            "table as terms; store results in a format of results, such as results-thrift (.srt)"
+            f"{log.source}: results in {log.found.spec.title} cannot be read back, because "
+            "nothing marks the values of the table as terms; store results in a result format, such "
+            "as results-thrift (.srt)"
         )
     return ResultReader(
         cast("Iterator[ResultBatch]", log.batches()),
@@ -87,9 +88,9 @@ def open_results(
 
 
 class ResultReader(Tabular):
-    """SPARQL results being read: iterate over the rows, tuples of terms and None.
+    """SPARQL results that are being read. Iterate over the rows: tuples of terms and None.
 
-    Made by `open_results`, or from the results of another library: `from_oxigraph`, `from_rdflib`.
+    Made by `open_results`, or from results of other libraries by `from_oxigraph` and `from_rdflib`.
     As a table it has a column of N-Triples for each variable. Only one thread can use a reader at a
     time; a second one gets a RuntimeError.
     """
@@ -111,7 +112,7 @@ class ResultReader(Tabular):
         self._turn = Turn(name)
         self._close = close
         self._head: ResultBatch | None = None  # the variables, without rows
-        self._first: ResultBatch | None = None  # read, not yet returned
+        self._first: ResultBatch | None = None  # already read, but not yet returned
         self._ended = False
         self._error: Exception | None = None
 
@@ -125,7 +126,7 @@ class ResultReader(Tabular):
             return self._head
 
     def _take(self) -> ResultBatch | None:
-        """Return the next batch of the log, or None at its end. An error is raised again."""
+        """Return the next batch of the log, or None at its end. Raises an earlier error again."""
         if self._error is not None:
             raise self._error
         try:
@@ -159,14 +160,14 @@ class ResultReader(Tabular):
         return self._begin().links
 
     def batches(self) -> Iterator[ResultBatch]:
-        """Return an iterator over batches of rows; the first may have none. All have the variables.
+        """Return an iterator over batches of rows; the first may be empty. All have the variables.
 
-        The next loop continues one that was left early.
+        If a loop was left early, the next loop continues where it stopped.
 
         Raises:
-            DecodeError: The log is broken; every row before the error was returned.
+            DecodeError: The log is broken. All rows before the error were returned.
             OSError: The file cannot be read.
-            ValueError: The results were already read to their end.
+            ValueError: The results have already been read to their end.
             RuntimeError: Another thread is using the reader.
         """
         return Loop(self._turn, self._unread_batches())
@@ -177,7 +178,7 @@ class ResultReader(Tabular):
             yield batch
 
     def __iter__(self) -> Iterator[tuple[Term | None, ...]]:
-        """Return an iterator over the rows; errors as in `batches`."""
+        """Return an iterator over the rows. Raises the same errors as `batches`."""
         return Loop(self._turn, self._rows())
 
     def _rows(self) -> Iterator[tuple[Term | None, ...]]:
@@ -188,7 +189,7 @@ class ResultReader(Tabular):
                 for row in batch:
                     given += 1
                     yield row
-            finally:  # the loop was left: the next one continues here
+            finally:  # if the loop was left, the next one continues here
                 if given < len(batch):
                     self._first = batch.slice(given, len(batch))
 
@@ -204,9 +205,8 @@ class ResultReader(Tabular):
         Keep the reader open until they are read. Links are left out.
 
         Raises:
-            EncodeError: rdflib does not support a triple term, a base direction, or the text of a
-                language tag or of a variable. For a row, the error is raised when the row is
-                requested.
+            EncodeError: rdflib does not support a triple term, a base direction, a language tag or
+                a variable name. Errors of rows are raised when the row is requested.
             MissingExtraError: rdflib is not installed.
         """
         return interop.results_to_rdflib(self._results())
@@ -228,8 +228,8 @@ class ResultReader(Tabular):
         pyoxigraph rejects are rewritten, and pyoxigraph writes language tags in lower case.
 
         Raises:
-            EncodeError: pyoxigraph rejects a variable; or an IRI, a language tag or a generalized
-                triple term, when its row is requested.
+            EncodeError: pyoxigraph rejects a variable; or, when a row is requested, its IRI,
+                language tag or generalized triple term.
             MissingExtraError: pyoxigraph is not installed.
         """
         return interop.results_to_oxigraph(self._results())
@@ -275,7 +275,7 @@ class ResultReader(Tabular):
         self.close()
 
     def __repr__(self) -> str:
-        """Return a text such as `<ResultReader r.srj: results-json>`."""
+        """Return text such as `<ResultReader r.srj: results-json>`."""
         return f"<ResultReader {self._name}>"
 
 
@@ -290,7 +290,7 @@ def _batches(results: interop.Results) -> Iterator[ResultBatch]:
         made: list[Sequence[Term | None]] = []
         try:
             made.extend(islice(rows, PENDING_ROWS))
-        except Exception as error:  # the rows before it come first
+        except Exception as error:  # raised after the rows before it
             failed = error
         if made:
             yield ResultBatch.from_rows(made, variables, first_index=done)
@@ -316,7 +316,7 @@ def create_results(
     Args:
         target: A path, or a binary file object, which is left open.
         variables: The names of the variables, without `?`.
-        format: A format name such as "results-json"; by default from the suffix.
+        format: A format name such as "results-json". Derived from the suffix by default.
         boolean: The answer of an ASK query, which has neither variables nor rows.
         links: Documents with further information: IRI references.
         compression: As in `create_log`.
@@ -325,8 +325,8 @@ def create_results(
 
     Raises:
         UnknownFormatError: The format cannot be determined.
-        OptionError: The format is not one of results, or does not support an option; or variables
-            are given with an answer, or as a single string.
+        OptionError: The format is not a result format or does not support an option, or variables
+            are given together with an answer or as a single string.
         EncodeError: The format does not support the variables or the answer.
         OSError: The file cannot be written.
 
@@ -346,9 +346,7 @@ def create_results(
     log = create_log(target, format, compression=compression, keep_partial=keep_partial, **options)
     try:
         if not log.supports("results"):
-            raise OptionError(
-                f"{log.format} is not a format of results; use one such as results-json"
-            )
+            raise OptionError(f"{log.format} is not a result format; use one such as results-json")
         return ResultWriter(log, variables, boolean, links, keep_partial=keep_partial)
     except BaseException:
         log.discard()
@@ -356,9 +354,9 @@ def create_results(
 
 
 class ResultWriter:
-    """SPARQL results being written. Made by `create_results`.
+    """SPARQL results that are being written. Made by `create_results`.
 
-    Closing it makes the file appear under its name.
+    The file appears under its name when the writer is closed.
     """
 
     def __init__(
@@ -390,7 +388,7 @@ class ResultWriter:
         )
 
     def write(self, row: Iterable[Term | None]) -> None:
-        """Write one row; a few are collected before they are encoded.
+        """Write one row. Rows are collected and encoded together.
 
         Args:
             row: A term or None for each variable, in order.
@@ -399,7 +397,7 @@ class ResultWriter:
             ValueError: The number of cells differs from the number of variables, or these are the
                 results of an ASK query. The writer remains usable, as after a TypeError.
             TypeError: A cell is neither a term nor None.
-            EncodeError: A row cannot be written in the format: this one, or one collected before.
+            EncodeError: This row, or one collected before it, cannot be written in the format.
             PermissionError: The process that created the results forked this one.
         """
         self._check_open()
@@ -410,8 +408,8 @@ class ResultWriter:
             raise ValueError(
                 f"the row has {len(cells)} cells, but there are {len(self._variables)} variables"
             )
-        if wrong := set(map(type, cells)) - _CELLS:
-            raise TypeError(f"a cell must be a term or None, not {wrong.pop().__name__}")
+        if invalid := set(map(type, cells)) - _CELLS:
+            raise TypeError(f"a cell must be a term or None, not {invalid.pop().__name__}")
         self._rows.append(cells)
         if len(self._rows) >= PENDING_ROWS:
             self._flush()
@@ -420,7 +418,7 @@ class ResultWriter:
         """Write the rows of a batch, as returned by `ResultReader.batches`.
 
         Raises:
-            ValueError: The batch has other variables, or another answer. The writer remains usable,
+            ValueError: The variables or the answer of the batch differ. The writer remains usable,
                 as after a TypeError.
             TypeError: The argument is not a `ResultBatch`.
             EncodeError: A row cannot be written in the format.
@@ -438,7 +436,7 @@ class ResultWriter:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """Data that the format does not support and that was left out so far, by name and count."""
+        """Counts by name of unsupported data that has been left out so far."""
         return self._log.dropped
 
     def close(self) -> None:
@@ -454,7 +452,7 @@ class ResultWriter:
         self._log.close()
 
     def discard(self) -> None:
-        """Stop without a file; with `keep_partial` the output so far is kept as `NAME.partial`."""
+        """Discard the output; with `keep_partial`, keep the output so far as `NAME.partial`."""
         self._closed = True
         self._log.discard()
 
@@ -487,7 +485,7 @@ class ResultWriter:
             self.discard()
 
     def __repr__(self) -> str:
-        """Return a text such as `<ResultWriter out.srj: results-json>`."""
+        """Return text such as `<ResultWriter out.srj: results-json>`."""
         return repr(self._log).replace("LogWriter", "ResultWriter")
 
 

@@ -1,6 +1,6 @@
-"""Rotation of files: the division of a log's messages among several files.
+"""File rotation: dividing the messages of a log among several files.
 
-In: batches, and the bytes written for each. Out: parts of batches, each for one file.
+In: batches, and the bytes written for each. Out: slices of batches, each for one file.
 Law: the division into batches has no effect.
 """
 
@@ -36,7 +36,7 @@ class Rotation:
         self._messages = self._bytes = 0
 
     def parts(self, batch: AnyBatch) -> Iterator[AnyBatch]:
-        """Yield the parts of a batch, one after the other; call `is_full` after each."""
+        """Yield slices of a batch, one after the other. Call `is_full` after each."""
         start = 0
         while start < len(batch):
             stop = start + self._room(len(batch) - start)
@@ -47,7 +47,7 @@ class Rotation:
             start = stop
 
     def is_full(self, part: AnyBatch, size: int = 0) -> bool:
-        """Count a part written with `size` bytes; return whether its file ends here."""
+        """Count a slice that was written with `size` bytes. Return whether the file ends here."""
         self.is_open = True
         self._messages += len(part) - part.continued
         self._bytes += size
@@ -56,7 +56,7 @@ class Rotation:
         )
 
     def end(self) -> None:
-        """Continue with another file."""
+        """Start another file."""
         self.is_open = False
         self._messages = self._bytes = 0
 

@@ -1,4 +1,4 @@
-"""Rows that are computed from a log on demand: the base of the rows of queries and lists.
+"""Rows that are computed from a log on demand: the base of query and list rows.
 
 In: a driver or an open log, and stages that make rows. Out: the batches of rows.
 Cost: a batch of messages and its rows. Law: rows before an error are returned before it is raised.
@@ -21,7 +21,7 @@ __all__ = ["ComputedBatch", "RowReader", "batches_through"]
 
 
 class ComputedBatch(ABC):
-    """Base of the batches of computed rows, with the attributes of a batch of the core."""
+    """Base of batches with computed rows. It has the attributes of a batch of the core."""
 
     __slots__ = ()
     kind = "results"
@@ -44,16 +44,16 @@ def batches_through(
     tally: Tally,
     pieces: Iterable[Piece] | None = None,
 ) -> Generator[Any, None, None]:
-    """Yield the batches that stages make of the input, and close the input at the end.
+    """Yield the batches that stages produce from the input, and close the input at the end.
 
     Args:
         driver: Driver that reads the logs, or an open log.
         stages: The stages.
         tally: Counter of skipped data.
-        pieces: Output of the first half of the driver, if it has started.
+        pieces: Iterator over the driver's pieces, if `driver.pieces()` has already been called.
 
     Raises:
-        RdfmError, OSError: As the driver and the stages.
+        RdfmError, OSError: Same as the driver and the stages.
     """
     items = driver.items() if isinstance(driver, LogReader) else ahead(driver, pieces)
     try:
@@ -77,7 +77,7 @@ class RowReader(Tabular):
 
         Args:
             driver: Driver that reads the logs, or an open log.
-            stages: The stages that make rows.
+            stages: The stages that produce the rows.
         """
         self._tally = Tally()
         self._driver = driver

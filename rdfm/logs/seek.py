@@ -2,8 +2,8 @@
 
 In: a log, and the slice of its messages to read. Out: the split to read instead of the log, if the
 format supports splits.
-Cost: the bytes before the selected messages, or those from them on, are searched for delimiters (in
-Jelly: the lengths of the frames are read) but not decoded.
+Cost: the bytes before the selected messages, or after their start, are searched for delimiters but
+not decoded. In Jelly, the frame lengths are read.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ def seek(
         source: The log.
         reading: How it is read.
         chosen: The slice.
-        numbered: Whether the numbers of its messages are needed. Those of a slice counted from the
-            end are unknown without reading the log.
+        numbered: Whether the message numbers are needed. For a slice counted from the end, they
+            are unknown without reading the log.
 
     Returns:
-        The split; its `first_index` is the number of its first message, or None if that is unknown.
+        The split; its `first_index` is the number of its first message, or None if unknown.
 
     Raises:
         UnknownFormatError, OptionError, OSError, MissingExtraError: As in `open_log`.

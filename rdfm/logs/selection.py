@@ -1,8 +1,8 @@
 """Selecting messages: slices as in Python, and samples.
 
 In: messages as they are read. Out: the selected messages, in order.
-Cost: a slice of each batch that contains selected messages; numbers from the end buffer that many
-messages, within `MAX_BUFFERED_BYTES`.
+Cost: a slice of each batch that contains selected messages. For numbers from the end, that many
+messages are buffered, up to `MAX_BUFFERED_BYTES`.
 Law: messages are counted from 0 over all inputs; the division into batches has no effect.
 """
 
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 MAX_BUFFERED_BYTES = 1 << 30
-# A number greater than that of the last message of any log.
+# Greater than any message number.
 _END = 1 << 62
 
 _MESSAGES = "Messages"
@@ -50,7 +50,7 @@ SELECTING = declare(
     OptionSpec("take", "count", "Write at most N messages.", group=_MESSAGES),
     OptionSpec(
         "sample",
-        help="Random sample: 1%, or a number of messages.",
+        help="Random sample: a share (1%) or a number of messages.",
         metavar="SHARE|N",
         group=_MESSAGES,
     ),
@@ -70,7 +70,7 @@ class Selection(Stage):
     """Selects messages by their numbers.
 
     Attributes:
-        needed: Number of the message that has to exist, if a single one is selected.
+        needed: Number of the selected message, which has to exist; None if it is not a single one.
     """
 
     def __init__(self, ranges: Ranges, *, first: int = 0) -> None:
@@ -101,7 +101,7 @@ class Selection(Stage):
     def batch(self, read: Read) -> Iterator[Read]:
         """Yield the selected messages, in slices.
 
-        Metadata dropped from other messages is not counted.
+        Metadata dropped from messages that are not selected is not counted.
         """
         if self.done and not isinstance(read.batch, ResultBatch):
             return
@@ -137,14 +137,14 @@ class Selection(Stage):
             self._range = next(self._ranges, None)
         self.done = self._range is None
         if not given and isinstance(batch, ResultBatch):
-            # An output of results contains their variables, even if no row is selected.
+            # The output contains the variables of results, even if no row is selected.
             yield read._replace(batch=batch.slice(0, 0))
 
     def finish(self) -> Iterator[Read]:
         """Yield the selected messages that are still buffered.
 
         Raises:
-            OptionError: The message that has to exist does not.
+            OptionError: The single selected message does not exist.
         """
         self._check()
         return iter(())
@@ -157,7 +157,7 @@ class Selection(Stage):
 
 
 class FromEnd(Selection):
-    """A slice with numbers from the end, for which that many messages are buffered."""
+    """Selects a slice with numbers from the end, buffering that many messages."""
 
     def __init__(self, chosen: slice) -> None:
         """Initialize with the slice."""
@@ -168,7 +168,7 @@ class FromEnd(Selection):
         # Batches with the number of their first message.
         self._buffered: deque[tuple[int, Read]] = deque()
         self._buffered_bytes = 0
-        # Messages that leave the buffer precede every position counted from the end.
+        # Messages that leave the buffer come before any position counted from the end.
         self._early = Selection(iter(()) if start < 0 else _ranges(start, _END, chosen.step or 1))
 
     def _selected(self, read: Read) -> Iterator[Read]:
@@ -197,7 +197,7 @@ class FromEnd(Selection):
         """Yield the selected messages that are still buffered.
 
         Raises:
-            OptionError: The message that has to exist does not.
+            OptionError: The single selected message does not exist.
         """
         self._check()
         if not self._buffered:
@@ -219,7 +219,7 @@ def _ranges(start: int, stop: int, step: int) -> Ranges:
 
 
 def parse_messages(text: str | int) -> int | slice:
-    """Parse a message number or a slice; an integer is returned as it is.
+    """Parse a message number or a slice. An integer is returned unchanged.
 
     Raises:
         OptionError: The text is neither.
@@ -244,7 +244,7 @@ def parse_messages(text: str | int) -> int | slice:
 
 
 def as_slice(chosen: int | slice) -> slice:
-    """Return the slice that contains one message, or the slice itself."""
+    """Return the slice for a single message number, or the slice itself."""
     return chosen if isinstance(chosen, slice) else slice(chosen, chosen + 1 or None)
 
 
@@ -293,12 +293,12 @@ def parse_sample(text: str) -> float | int:
 
 
 def random_share(part: float, seed: int) -> Selection:
-    """Return a selection of each message independently with the probability `part`."""
+    """Return a selection that includes each message independently with probability `part`."""
     return Selection(_gaps(part, seed) if part < 1 else _ranges(0, _END, 1))
 
 
 def _gaps(part: float, seed: int) -> Ranges:
-    """Yield single numbers, as if each were drawn independently with probability `part`."""
+    """Yield message numbers, each drawn independently with probability `part`."""
     import random  # costly to import
 
     drawn = random.Random(seed)
@@ -309,9 +309,9 @@ def _gaps(part: float, seed: int) -> Ranges:
         yield number, number + 1
 
 
-def random_subset(count: int, of: int, seed: int) -> Selection:
-    """Return a random selection of `count` of `of` messages. All subsets are equally likely."""
+def random_subset(count: int, total: int, seed: int) -> Selection:
+    """Return a random selection of `count` of `total` messages. All subsets are equally likely."""
     import random  # costly to import
 
-    numbers = sorted(random.Random(seed).sample(range(of), min(count, of)))
+    numbers = sorted(random.Random(seed).sample(range(total), min(count, total)))
     return Selection((number, number + 1) for number in numbers)

@@ -1,7 +1,7 @@
 """A part of a large log, for readers on several cores or machines.
 
-`open_log(path, split=split)` reads the messages of one, on any machine; `rdfm.split.plan` creates
-them.
+`rdfm.split.plan` creates the splits, and `open_log(path, split=split)` reads the messages of one,
+on any machine.
 Law: a message belongs to the split that contains the start of the delimiter line before it. In
 Jelly it belongs to the split that contains the start of the last restart frame up to the message.
 """
@@ -24,7 +24,8 @@ class Split:
         start: Offset of its first byte.
         stop: Offset after its last byte; None for the end of the log.
         first_index: The index of its first message in the log; None if messages were not counted.
-            If so, messages are numbered from 0 in each split, and errors have no message index.
+            In that case, messages are numbered from 0 in each split, and errors have no message
+            index.
         format: The log's format, such as "nq".
         dialect: The dialect of a text log, from its head; None if the split is the entire log.
     """
@@ -41,7 +42,7 @@ class Split:
         return self.start == 0 and self.stop is None
 
     def opening(self, format: FormatSpec) -> Opening:
-        """Return the settings for opening a decoder of the split.
+        """Return the settings for a decoder of the split.
 
         Raises:
             OptionError: Logs of the format cannot be split.

@@ -1,7 +1,6 @@
 """Stages: the steps between reading and writing, such as a filter, a query or a selection.
 
-In: items as the driver yields them: messages of a log, its end, errors, and skipped data. Out:
-items again.
+In: items from the driver: messages of a log, its end, errors, and skipped data. Out: items.
 Cost: that of the stages; items are processed one at a time, and are never collected.
 Law: a stage keeps the order of items. The result does not depend on the division into batches.
 """
@@ -28,10 +27,10 @@ class Stage:
 
     Attributes:
         kind: Kind of the batches that it yields; None if it keeps the kind.
-        carries: Features of the batches that it yields, if they differ from those of the format
-            read: keys as in `FormatSpec.carries`.
+        carries: Features of the batches that it yields, if they differ from those of the input
+            format. The keys are those of `FormatSpec.carries`.
         done: True once no further item can change its output.
-        is_slow: Whether it takes longer than decoding, so that items wait for it.
+        is_slow: Whether it takes longer than decoding, so that decoded items wait for it.
         works_at_end: Whether `finish` does the main work.
     """
 
@@ -86,7 +85,7 @@ class Stages:
         return any(each.done for each in self._stages)
 
     def take(self, item: Item) -> Iterator[Item]:
-        """Process an item; later stages run as the result is consumed."""
+        """Process an item. Later stages run as the result is consumed."""
         items: Iterator[Item] = iter((item,))
         for stage in self._stages:
             items = chain.from_iterable(map(stage.take, items))
@@ -95,7 +94,7 @@ class Stages:
     def finish(self) -> Iterator[Item]:
         """Yield the items that the stages have buffered.
 
-        Stages before one that is done have nothing to add.
+        Stages before one that is done are not finished, because their output would have no effect.
         """
         first = max((at for at, each in enumerate(self._stages) if each.done), default=0)
         items: Iterator[Item] = iter(())
@@ -132,9 +131,9 @@ def through(items: Iterable[Item], stages: Sequence[Stage]) -> Iterator[Item]:
 
 
 class SkipBroken(Stage):
-    """Raises the errors of broken data, or skips the data.
+    """Raises errors about broken data, or skips the data.
 
-    If it is skipped, the `Skipped` item that follows an error contains the error.
+    If the data is skipped, the `Skipped` item after the error contains the error.
     """
 
     def __init__(
@@ -143,8 +142,8 @@ class SkipBroken(Stage):
         """Initialize with the handling of errors.
 
         Args:
-            skip: Whether errors are skipped. Data that exceeds a limit is not broken, so its error
-                is always raised.
+            skip: Whether errors are skipped. Errors about limits are always raised, because the
+                data is not broken.
             explain: Called with each error before it is raised or skipped, for example to add
                 remedies.
         """
@@ -172,10 +171,15 @@ class SkipBroken(Stage):
 
 
 class Watching(Stage):
-    """Calls functions with the items read, for progress; changes nothing."""
+    """Calls functions with the items, for progress. Passes the items on unchanged."""
 
     def __init__(self, see: Callable[[Read], None], end: Callable[[], None]) -> None:
-        """Initialize with `see`, for messages and ends of logs, and `end`, for the end of all."""
+        """Initialize with two functions.
+
+        Args:
+            see: Called with the messages and the end of each log.
+            end: Called at the end of all logs.
+        """
         self._see = see
         self._end = end
 

@@ -1,8 +1,8 @@
-"""Statistics of messages: `LogCollector` accepts batches, and returns numbers at any time.
+"""Message statistics: `LogCollector` accepts batches, and returns statistics at any time.
 
 In: batches of a log. Out: `LogStatistics`.
 Cost: about 20 MB of counts, regardless of the log.
-Law: the division of messages into batches does not change any number.
+Law: the division of messages into batches does not affect the statistics.
 """
 
 from __future__ import annotations
@@ -58,9 +58,10 @@ class Sizes(Series):
     Attributes:
         median: The 50th percentile, `p50`.
         percentiles: `p5`, `p25`, `p50`, `p75`, `p95` and `p99`: the smallest number that this
-            percentage of messages does not exceed. Values from 4,096 are at most 0.05 % too small.
-        histogram: Bars by powers of two, each with its lower bound, its upper bound and its number
-            of messages.
+            percentage of messages does not exceed. Values of 4,096 or more are up to 0.05 % too
+            small.
+        histogram: Bars by powers of two, each with its lower bound, upper bound and number of
+            messages.
     """
 
     median: int | None = None
@@ -89,10 +90,10 @@ class Names:
 
     Attributes:
         counts: The names with their counts, the most frequent first.
-        number: Number of distinct names that are counted: the first 16,384 at most, with a total
-            size of 2 MiB.
-        others: Total number of occurrences of names that are not counted. None of them occurs more
-            often than this.
+        number: Number of distinct names that are counted: at most the first 16,384, with a total
+            size of at most 2 MiB.
+        others: Total number of occurrences of names that are not counted, and therefore an upper
+            bound for each of them.
     """
 
     counts: dict[str, int]
@@ -102,7 +103,7 @@ class Names:
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable of results.
+    """A result variable.
 
     Attributes:
         name: The name, without `?`.
@@ -166,8 +167,8 @@ class LogCollector:
 
         Args:
             plain: Whether the bytes of a message do not include its delimiter.
-            first: Number of the first message and log. Collectors that are merged need different
-                ranges, such as a multiple of `1 << 32` each.
+            first: Number of the first message and log. Collectors that are merged need separate
+                ranges, such as different multiples of `1 << 32`.
         """
         self._counter = StatisticsCounter(plain=plain, first=first)
         self._prefixes: dict[str, str] = {}
@@ -185,7 +186,7 @@ class LogCollector:
             source: Name of the log, for error messages.
 
         Raises:
-            OptionError: The batch is of another kind.
+            OptionError: The batch is of a different kind.
         """
         if self.kind not in (None, batch.kind):
             raise _other_kind(source, batch.kind, self.kind)
@@ -201,10 +202,10 @@ class LogCollector:
         return {"kind": self.kind, "prefixes": self._prefixes, "counts": self._counter.to_bytes()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take the counts of another process.
+        """Restore the counts from another process.
 
         Raises:
-            ValueError: That process runs another version of rdfm.
+            ValueError: That process runs a different version of rdfm.
         """
         self.kind, self._prefixes = state["kind"], state["prefixes"]
         self._counter = StatisticsCounter()
@@ -213,14 +214,15 @@ class LogCollector:
     def merge(self, other: LogCollector, source: str = "") -> None:
         """Add the messages of another collector, which follow those of this one.
 
-        Exact numbers are those of a single collector; estimates may differ within their bounds.
+        Exact numbers are the same as for a single collector; estimates may differ within their
+        bounds.
 
         Args:
-            other: A collector with another `first`, whose last message is complete.
+            other: A collector with a different `first`, whose last message is complete.
             source: Name of its logs, for error messages.
 
         Raises:
-            OptionError: Its messages are of another kind.
+            OptionError: Its messages are of a different kind.
         """
         if other.kind is None:
             return
@@ -274,7 +276,9 @@ class LogCollector:
                 Variable(each["name"], each["bound"], _distinct(each["unique"]))
                 for each in found["variables"]
             ),
-            series={} if kind == "results" else {n: Series(**of) for n, of in terms.items()},
+            series={}
+            if kind == "results"
+            else {name: Series(**each) for name, each in terms.items()},
             distinct=distinct,
             occurrences=found["occurrences"],
             prefixes=dict(self._prefixes),
@@ -294,8 +298,8 @@ def _other_kind(source: str, kind: str, earlier: str | None) -> OptionError:
     )
 
 
-def _sizes(of: dict[str, Any]) -> Sizes:
-    return Sizes(**of, median=of["percentiles"].get("p50"))
+def _sizes(numbers: dict[str, Any]) -> Sizes:
+    return Sizes(**numbers, median=numbers["percentiles"].get("p50"))
 
 
 def _distinct(unique: tuple[int, int, int] | None) -> Distinct | None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CLASSES", "NOT_UNIQUE", "WITHOUT_BOUNDS", "check_iri", "series_nodes", "void_facts"]
 
-# RiverBench's classes, in its order, with the names of their series.
+# RiverBench's classes in its order, each with the name of our series.
 CLASSES = {
     "IriCountStatistics": "iris",
     "BlankNodeCountStatistics": "blank_nodes",
@@ -33,7 +33,7 @@ CLASSES = {
     "StatementCountStatistics": "statements",
     "ByteDensityStatistics": "byte_density",
 }
-# Series without a number of distinct terms in RiverBench, and the one without bounds.
+# Series without a distinct count in RiverBench, and the series without bounds.
 NOT_UNIQUE = ("blank_nodes", "quoted_triples")
 WITHOUT_BOUNDS = ("datatypes",)
 
@@ -50,43 +50,43 @@ def check_iri(iri: str | None) -> None:
         )
 
 
-def void_facts(of: LogStatistics) -> tuple[list[str], list[str]]:
-    """Return predicates with objects for a dataset in VoID: the counts, and the partitions."""
+def void_facts(statistics: LogStatistics) -> tuple[list[str], list[str]]:
+    """Return the predicates and objects that describe a dataset in VoID: counts and partitions."""
     counts = [
-        f"void:triples {of.series['statements'].sum}",
-        f"void:distinctSubjects {of.distinct['subjects'].number}",
-        f"void:properties {of.distinct['predicates'].number}",
-        f"void:distinctObjects {of.distinct['objects'].number}",
+        f"void:triples {statistics.series['statements'].sum}",
+        f"void:distinctSubjects {statistics.distinct['subjects'].number}",
+        f"void:properties {statistics.distinct['predicates'].number}",
+        f"void:distinctObjects {statistics.distinct['objects'].number}",
     ]
-    if not of.types.others:
-        counts.append(f"void:classes {of.types.number}")
+    if not statistics.types.others:
+        counts.append(f"void:classes {statistics.types.number}")
     partitions = [
         f"void:propertyPartition [ void:property {Iri(name)} ; void:triples {count} ]"
-        for name, count in of.predicates.counts.items()
+        for name, count in statistics.predicates.counts.items()
     ]
     partitions += [
         f"void:classPartition [ void:class {Iri(name)} ; void:entities {count} ]"
-        for name, count in of.types.counts.items()
+        for name, count in statistics.types.counts.items()
     ]
     return counts, partitions
 
 
-def series_nodes(of: LogStatistics) -> list[str]:
-    """Return RiverBench's fifteen statistics as blank nodes, in its order."""
+def series_nodes(statistics: LogStatistics) -> list[str]:
+    """Return the fifteen statistics of RiverBench as blank nodes, in its order."""
     return [
-        _series(name, of.series[series], of.distinct.get(series), series)
+        _series(name, statistics.series[series], statistics.distinct.get(series), series)
         for name, series in CLASSES.items()
     ]
 
 
-def _series(name: str, of: Series, distinct: Distinct | None, series: str) -> str:
+def _series(name: str, numbers: Series, distinct: Distinct | None, series: str) -> str:
     facts = [f"a rb:{name}"]
     for key, value in (
-        ("minimum", of.minimum),
-        ("maximum", of.maximum),
-        ("mean", of.mean),
-        ("standardDeviation", of.standard_deviation),
-        ("sum", of.sum),
+        ("minimum", numbers.minimum),
+        ("maximum", numbers.maximum),
+        ("mean", numbers.mean),
+        ("standardDeviation", numbers.standard_deviation),
+        ("sum", numbers.sum),
     ):
         if value is not None:
             facts.append(f"rb:{key} {_number(value)}")

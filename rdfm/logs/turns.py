@@ -1,6 +1,6 @@
-"""Use by one thread at a time: a second thread that uses a reader gets an error at once.
+"""Use by one thread at a time: a second thread that uses a reader gets an error immediately.
 
-In: the calls of a reader, and its loops. Out: the same, or the error.
+In: calls of a reader, and its loops. Out: their results, or the error.
 Cost: a lock that never blocks, 0.25 microseconds for each item of a loop. Law: the error has no
 effect on the thread that uses the reader.
 """
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Turn:
-    """The right to use a reader, which one thread has at a time. A context manager.
+    """The right to use a reader, which only one thread has at a time. A context manager.
 
     Attributes:
         name: The name of the input, for the error.
@@ -28,7 +28,7 @@ class Turn:
     def __init__(self, name: str) -> None:
         """Initialize with the name of the input."""
         self.name = name
-        # Reentrant: the thread that has the turn is not locked out after an interrupt.
+        # Reentrant, so that an interrupt does not lock out the thread that has the turn.
         self.lock = RLock()
 
     def __enter__(self) -> None:

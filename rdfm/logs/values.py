@@ -1,8 +1,8 @@
-"""Columns of values, each a log of one message or patch: table cells, records of a queue.
+"""Columns of values, each a log of one message or patch: table cells or queue records.
 
 In: an Arrow array, of bytes or of lists of quads or operations. Out: an array of the other type.
 Cost: native formats are processed in the core, without the GIL.
-Law: the result for a value does not depend on its neighbours.
+Law: the result for a value does not depend on other values.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def decode_values(
     Returns:
         Lists of quads as in the column `quads` of `MessageBatch.to_arrow`, for `pyarrow.array(…)`
         and other libraries: an empty list for a value without a message, null for null. For a
-        format of patches, lists of operations, as in the column `operations` of a `PatchBatch`.
+        patch format, lists of operations, as in the column `operations` of a `PatchBatch`.
 
     Raises:
         DecodeError: A value is invalid in its format, or contains several messages; `source`
@@ -64,7 +64,7 @@ def encode_values(
     Args:
         format: The format or its name.
         quads: An array with the Arrow PyCapsule interface, as the column `quads` of
-            `MessageBatch.from_arrow`; for a format of patches, as `operations` of
+            `MessageBatch.from_arrow`; for a patch format, as `operations` of
             `PatchBatch.from_arrow`.
         max_depth: Maximum nesting depth of triple terms.
         **options: Options of the format's encoder, which override its `spec.value_options`.
@@ -144,6 +144,6 @@ def _format(format: str | Format) -> Format:
     found = formats.find(format) if isinstance(format, str) else format
     if found.spec.kinds[0] == "results":
         raise OptionError(
-            f"values must be messages or patches, but {found.spec.title} is a format of results"
+            f"values must be messages or patches, but {found.spec.title} is a result format"
         )
     return found

@@ -2,7 +2,7 @@
 
 In: messages or batches. Out: the files that `rdfm.logs.output` writes.
 Cost: one encoder's memory, and a few messages that are encoded together. Law: messages are written
-in order, each complete.
+completely and in order.
 """
 
 from __future__ import annotations
@@ -51,28 +51,28 @@ def create_log(
 ) -> LogWriter:
     r"""Create a log for writing. The file appears under its name when the writer is closed.
 
-    The format determines whether it is a log of messages or of patches. `create_results` writes
+    The format determines whether the log contains messages or patches. `create_results` writes
     SPARQL results.
 
-    A folder (`out/`) gets a file for each message, a tar archive (`out.tar.gz`) a member; with
-    `split_messages` or `split_bytes` a folder gets files of several messages. Each is a complete
-    log.
+    A folder (`out/`) gets a file for each message, and a tar archive (`out.tar.gz`) a member. With
+    `split_messages` or `split_bytes`, the files of a folder have several messages. Each file or
+    member is a complete log.
 
     Args:
-        target: A path, or a binary file object, which is left open. Or the URL of a topic to
-            publish to, `grpc://host:port/TOPIC`: messages are sent as they are written.
-        format: A format name such as "trig"; by default from the suffix. The default in archives is
-            `trig`, unless their name includes another suffix, as in `out.ttl.tar.gz`.
+        target: A path, a binary file object, which is left open, or the URL of a topic to publish
+            to, `grpc://host:port/TOPIC`. To a topic, messages are sent as they are written.
+        format: A format name such as "trig". Derived from the suffix by default. Archives default
+            to `trig`, unless their name includes another suffix, as in `out.ttl.tar.gz`.
         compression: "gzip", "zstd", "bzip2", "xz" or "none", optionally with a level, such as
-            "zstd:19". By default from the suffix. In a folder it applies to each file.
+            "zstd:19". Derived from the suffix by default. In a folder it applies to each file.
         keep_partial: After an exception, keep the output written so far as `NAME.partial`.
         split_messages: Maximum number of messages in each file of a folder.
         split_bytes: Uncompressed size in bytes after which a file of a folder ends, at the end of
             the message.
-        overwrite: Replace a folder that is not empty: everything in it is removed.
-        append: Append to an existing log; create it if it does not exist. All messages become part of
-            the log when the writer is closed, or none does. Other processes cannot append in the
-            meantime.
+        overwrite: Replace a folder that is not empty, and remove everything in it.
+        append: Append to an existing log; create it if it does not exist. Either all messages
+            become part of the log when the writer is closed, or none. Other processes cannot append
+            in the meantime.
         sync: When appending, make each batch part of the log as soon as it is written, and wait
             until it is on disk; see `LogWriter.flush`.
         repair: When appending to a log that ends inside a message, remove the incomplete message.
@@ -125,9 +125,9 @@ def create_log(
 
 
 class LogWriter:
-    """A log of messages or of patches being written. Made by `create_log`.
+    """A log of messages or patches that is being written. Made by `create_log`.
 
-    Closing it makes the file appear under its name.
+    The file appears under its name when the writer is closed.
 
     Attributes:
         format: The format's name.
@@ -143,7 +143,7 @@ class LogWriter:
         keep_partial: bool = False,
     ) -> None:
         """Initialize with an opened output; `create_log` does this."""
-        self._output: Any = output  # accepts the encoder's output
+        self._output: Any = output  # receives the encoder's output
         self._encoder = encoder
         self._keep_partial = keep_partial
         self._pending: list[Any] = []  # messages, or patches
@@ -159,34 +159,35 @@ class LogWriter:
     @overload
     def write(self, message: Patch | Iterable[OperationParts]) -> None: ...
     def write(self, message: Message | Iterable[Quad] | Patch | Iterable[OperationParts]) -> None:
-        """Write one message, or one patch in a format of patches.
+        """Write one message, or one patch in a patch format.
 
         Several messages are collected before they are encoded.
 
         Raises:
-            EncodeError: This message, or one collected before it, cannot be written in the format;
-                the error has its index in this log. The messages before it are written; the log
-                accepts no more.
-            TypeError: The argument is neither a `Message` nor an iterable of `Quad`; in a format of
-                patches, neither a `Patch` nor an iterable of operations. Always in a format of
-                results. The log remains usable.
-            ValueError: An operation of a patch has an unknown `op`: the patch is not written, and
-                the log remains usable. Or an operation lacks a part, which is detected when the
-                patch is encoded.
+            EncodeError: This message, or one collected before it, cannot be written in the format.
+                The error has the index of that message in this log. The messages before it are
+                written; the log accepts no further messages.
+            TypeError: The argument is neither a `Message` nor an iterable of `Quad`; in a patch
+                format, neither a `Patch` nor an iterable of operations. Always in a result format.
+                The log remains usable.
+            ValueError: An operation of a patch has an unknown `op`, in which case the patch is not
+                written and the log remains usable. Or an operation lacks a part, which is detected
+                when the patch is encoded.
             PermissionError: The process that created the log forked this one.
         """
         self._check_open()
         one: Any
         if self._kinds == ("results",):
-            raise TypeError("rows of results require variables; use rdfm.create_results")
+            raise TypeError("result rows require variables; use rdfm.create_results")
         if isinstance(message, Patch) and not self.supports("patches"):
             raise TypeError(
-                f"{self.format} is a format of messages, not patches; rdfm.patch.to_log converts patches to messages, "
-                "and rdfm.patch.apply to a dataset"
+                f"{self.format} is a message format, not a patch format; rdfm.patch.to_log "
+                "converts patches to messages, and rdfm.patch.apply to a dataset"
             )
         if isinstance(message, Message) and not self.supports("messages"):
             raise TypeError(
-                f"{self.format} is a format of patches, not messages; rdfm.patch.from_log converts messages to patches"
+                f"{self.format} is a patch format, not a message format; rdfm.patch.from_log "
+                "converts messages to patches"
             )
         if self._kinds == ("patches",) or isinstance(message, Patch):
             one = message if isinstance(message, Patch) else Patch(message)  # type: ignore[arg-type]  # checked there
@@ -203,8 +204,8 @@ class LogWriter:
         """Write the messages of a batch of the format's kind.
 
         Raises:
-            EncodeError: A message cannot be written in the format; the error has its index in the
-                log that the batch is from. Those before it are written.
+            EncodeError: A message cannot be written in the format. The error has its index in the
+                log that the batch is from. The messages before it are written.
             TypeError: The argument is not such a batch. The log remains usable.
             PermissionError: The process that created the log forked this one.
         """
@@ -233,12 +234,12 @@ class LogWriter:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """Data that the format does not support and that was left out so far, by name and count."""
+        """Counts by name of unsupported data that has been left out so far."""
         return dict(self._encoder.dropped())
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes for readers of the log on what is written so far, one sentence each."""
+        """Notes for readers about the log so far, one sentence each."""
         return tuple(self._encoder.notes())
 
     @property
@@ -249,7 +250,7 @@ class LogWriter:
     def flush(self) -> None:
         """Encode and write the collected messages.
 
-        They are part of a log only after `close`, or if it was opened with `append` and `sync`.
+        They become part of the log only on `close`, unless it was opened with `append` and `sync`.
 
         Raises:
             EncodeError: As in `write`.
@@ -300,7 +301,7 @@ class LogWriter:
             self.discard()
 
     def __repr__(self) -> str:
-        """Return a text such as `<LogWriter out.trig: trig>`."""
+        """Return text such as `<LogWriter out.trig: trig>`."""
         return f"<LogWriter {self._output.name}: {self.format}>"
 
     def _flush(self) -> None:
@@ -338,7 +339,7 @@ class LogWriter:
 def _before(batch: AnyBatch, index: int) -> int:
     """Return the number of messages of a batch before an index.
 
-    Messages of filtered logs may be missing.
+    The indexes of filtered logs may have gaps.
     """
     if not isinstance(batch, MessageBatch):
         return index - batch.first_index

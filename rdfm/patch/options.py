@@ -15,14 +15,14 @@ _CHANGES = "Changes"
 CHANGING = declare(
     OptionSpec(
         "patch_format",
-        help="Format of the patches, such as rdf-patch (default: from the suffix).",
+        help="Format of the patches, such as rdf-patch (default: from the file suffix).",
         metavar="FORMAT",
         group=_INPUT,
     ),
     OptionSpec(
         "chain",
         "switch",
-        "Reject (or accept) a patch whose prev is not the id of the previous patch.",
+        "Reject a patch whose prev header is not the id of the previous patch.",
         default=True,
         off="no-chain",
         group=_CHANGES,
@@ -30,14 +30,14 @@ CHANGING = declare(
     OptionSpec(
         "separate_blank_nodes",
         "switch",
-        "Split a blank node used in several transactions (default: an error).",
+        "Split a blank node that occurs in several transactions (default: error).",
         default=False,
         group=_CHANGES,
     ),
     OptionSpec(
         "per_message",
         "switch",
-        "Compare two logs message by message, with a patch for each.",
+        "Compare two logs message by message, with one patch per message.",
         default=False,
         group=_CHANGES,
     ),
@@ -51,7 +51,7 @@ CHANGING = declare(
     OptionSpec(
         "canonical",
         "switch",
-        "Match blank nodes by their properties instead of their labels.",
+        "Match blank nodes by their properties, not by their labels.",
         default=False,
         group=_CHANGES,
     ),

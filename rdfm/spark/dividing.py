@@ -167,7 +167,7 @@ class RowDivider:
                 yield folder, batch
                 continue
             if not isinstance(batch, MessageBatch):
-                raise other_kind("the rows", batch.kind, "only messages can be divided by keys")
+                raise other_kind("the rows", batch.kind, "only messages can be split by key")
             keys, several = splitter.begin(batch)
             self.several[self._key or ""] += several
             splitter.stretch(b"\1" * len(keys), len(keys))

@@ -34,27 +34,27 @@ QUERYING = declare(
     OptionSpec(
         "prefixes",
         "namespaces",
-        "Namespace for the query; repeatable.",
+        "Namespace prefix for the query; may be repeated.",
         group=_QUERY,
         flag="prefix",
     ),
     OptionSpec(
         "types",
-        help="Types of columns, such as time=dateTime,n=integer.",
+        help="Column types, such as time=dateTime,n=integer.",
         metavar="NAME=TYPE,...",
         group=_QUERY,
     ),
     OptionSpec(
         "skip_empty",
         "switch",
-        "Omit messages without constructed triples.",
+        "Omit messages for which no triples are constructed.",
         default=False,
         group=_QUERY,
     ),
     OptionSpec(
         "solutions",
         "file",
-        "File of SPARQL results to use instead of logs (CONSTRUCT only).",
+        "SPARQL results file to use instead of logs (CONSTRUCT only).",
         group=_QUERY,
     ),
     OptionSpec(
@@ -66,7 +66,7 @@ QUERYING = declare(
     OptionSpec(
         "max_rows",
         "count",
-        "Maximum solutions per message (with whole: in total).",
+        "Maximum number of solutions per message (with whole: in total).",
         least=1,
         default=1_000_000,
         group=_QUERY,

@@ -310,8 +310,8 @@ def test_each_command_has_help(rdfm, command):
 def test_the_docstring_names_every_format():
     words = " ".join(package.__doc__.split())
     specs = [package.formats.find(name).spec for name in package.formats.names()]
-    for kind in ("messages", "patches", "results"):
-        listed = re.search(rf"Formats of {kind}: ([^.]*)\.", words)[1]
+    for word, kind in (("Message", "messages"), ("Patch", "patches"), ("Result", "results")):
+        listed = re.search(rf"{word} formats: ([^.]*)\.", words)[1]
         titles = listed.replace(" and ", ", ").split(", ")
         assert titles == [spec.title for spec in specs if kind in spec.kinds]
 
@@ -319,7 +319,7 @@ def test_the_docstring_names_every_format():
 def test_help_names_every_format_and_command(rdfm):
     help = rdfm("--help").out
     words = re.sub(r"-\s+", "-", help)  # names may be wrapped at a hyphen
-    listed = re.findall(r"Formats of [a-z ]+: ([^.]*)\.", words)
+    listed = re.findall(r"[a-z ]+ formats: ([^.]*)\.", words, re.I)
     names = re.findall(r"[a-z-]+(?=,|$)", ",".join(listed))
     assert sorted(names) == sorted(package.formats.names())
     assert "Example:\n    rdfm convert nanopubs.jelly.gz nanopubs.trig" in help

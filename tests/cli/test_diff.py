@@ -21,7 +21,7 @@ def test_equal_logs_exit_with_status_0(rdfm):
     assert run.code == 0
     assert run.out == ""
     first, *notes = run.err.splitlines()
-    assert first.startswith("rdfm: the same: 3 messages, 3 quads in ")
+    assert first.startswith("rdfm: no differences: 3 messages, 3 quads (")
     assert notes == [
         "rdfm: note: metadata is not compared: N-Quads has none",
     ]
@@ -41,7 +41,7 @@ def test_differences_are_printed_in_order_with_their_indexes(rdfm):
         "@@ - | message 3 @@",
         "+" + A.format(5),
     ]
-    assert run.err.startswith("rdfm: 1 changed, 1 only in two.nq; 3 messages the same in ")
+    assert run.err.startswith("rdfm: 1 changed, 1 only in two.nq; 3 messages equal (")
 
 
 def test_the_first_differences_are_shown_and_all_are_counted(rdfm):
@@ -131,7 +131,7 @@ def test_differences_between_patches_and_between_results_are_printed(rdfm):
         "@@ - | row 1 @@",
         '+?a="2" ?c="3"',
     ]
-    assert "different variables or answers; 1 row the same" in run.err
+    assert "different variables or answers; 1 row equal" in run.err
 
 
 def test_logs_that_cannot_be_compared_have_status_2(rdfm):

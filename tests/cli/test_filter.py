@@ -166,7 +166,7 @@ def test_several_logs_are_filtered_and_errors_are_skipped(rdfm):
         (["--any", "ex:s1", "--count", "--to", "nq"], "--to applies to output"),
         (
             ["--any", "ex:s1", "--count", "-o", "out.nq"],
-            "--count prints a number and writes no log; remove -o",
+            "--count prints a number instead of writing a log; remove -o",
         ),
         (["--any", "ex:s1", "--count", "--indent", "2"], "No such option '--indent'"),
     ],

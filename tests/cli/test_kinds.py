@@ -194,7 +194,7 @@ def test_conversion_between_kinds_is_refused(rdfm):
     Path("log.rdfp").write_text(CHAIN)
     shutil.copy(FIXTURES / "results-json" / "basic.srj", "r.srj")
     assert "rdfm patch to-log" in rdfm("convert", "log.rdfp", "out.nq").error
-    assert "a format of results" in rdfm("convert", "r.srj", "out.nq").error
+    assert "a result format" in rdfm("convert", "r.srj", "out.nq").error
     assert "rdfm patch from-log" in rdfm("convert", "a.nq", "out.rdfp").error
     assert "contains patches" in rdfm("convert", "log.rdfp", "out.srj").error
     assert not list(Path().glob("out.*"))

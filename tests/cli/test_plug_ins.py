@@ -53,7 +53,7 @@ def test_the_package_in_the_documentation_works(install):
     assert re.search(r"^jsonq +JSON quads +yes +yes", listed.stdout, re.M)
     assert listed.stderr == ""
     assert "arrow, jsonq." in " ".join(rdfm("--help").stdout.split())
-    assert "JSON quads (jsonq): a format of messages." in rdfm("formats", "jsonq").stdout
+    assert "JSON quads (jsonq): a format for messages." in rdfm("formats", "jsonq").stdout
     log = '[["_:a", "<http://e/p>", "_:a", null]]\n[]\n'
     Path("a.log").write_text(log)  # detected by content
     assert "2 messages" in rdfm("convert", "a.log", "b.jelly").stderr

@@ -92,7 +92,7 @@ def test_a_restarted_server_is_connected_to_again(tmp_path):
         (". --grpc example.org:0", 2, "can be reached from other machines"),
         (". --grpc [::]:0", 2, "can be reached from other machines"),
         (". --grpc 192.0.2.1:1 --insecure", 2, "the address does not belong to this machine"),
-        (". --tls-cert a.nq", 2, "--tls-cert and --tls-key are only used together"),
+        (". --tls-cert a.nq", 2, "--tls-cert and --tls-key must be given together"),
         (". --tls-cert a.nq --tls-key a.nq", 2, "a.nq is not a PEM file with a CERTIFICATE"),
         (". --tls-cert none --tls-key a.nq", 1, "none: No such file"),
         (". --client-ca a.nq", 2, "--client-ca needs TLS"),

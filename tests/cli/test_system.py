@@ -35,7 +35,7 @@ def shell(command):
 @pytest.mark.parametrize("words", ["/proc/x.nq", "/proc/x.nq.gz", "/proc/x/ --to nq"])
 def test_a_folder_that_rejects_files_is_named(rdfm, words):
     run = rdfm("convert", "a.nq", *words.split())
-    assert (run.code, run.error) == (1, f"{words.split()[0]}: cannot write in /proc")
+    assert (run.code, run.error) == (1, f"{words.split()[0]}: cannot write to /proc")
 
 
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write anywhere")
@@ -44,7 +44,7 @@ def test_a_read_only_folder_is_named(rdfm):
     folder = Path("fixed").resolve()
     for target in ("fixed/x.nq", "fixed/x/"):
         run = rdfm("convert", "a.nq", target, "--to", "nq")
-        assert run.error == f"{target}: cannot write in {folder}: Permission denied"
+        assert run.error == f"{target}: cannot write to {folder}: Permission denied"
 
 
 @pytest.mark.slow

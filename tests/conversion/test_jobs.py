@@ -42,7 +42,7 @@ def small(monkeypatch):
     monkeypatch.setattr(parallel, "FILE_BYTES", 5000)
     monkeypatch.setattr(parallel, "LEAST_BYTES", 1)
     monkeypatch.setattr(parallel, "LEAST_COMPRESSED_BYTES", 1)
-    monkeypatch.setattr(parallel, "HELD_BYTES", 20_000)
+    monkeypatch.setattr(parallel, "BUFFERED_BYTES", 20_000)
     monkeypatch.setattr(encoding, "LEAST_QUADS", 1)
     monkeypatch.setattr(compressions, "BLOCK_BYTES", 5000)
 
@@ -139,7 +139,7 @@ def test_output_does_not_depend_on_jobs(tmp_path, target):
 def test_the_work_is_divided(tmp_path, monkeypatch, source, parts):
     write_inputs(tmp_path)
     begun, twins = [], []
-    begin, twin = parallel._Begun, encoding.Encoding.give
+    begin, twin = parallel._StartedWork, encoding.Encoding.give
 
     def counted(*arguments):
         begun.append(threading.current_thread().name)
@@ -149,7 +149,7 @@ def test_the_work_is_divided(tmp_path, monkeypatch, source, parts):
         twin(self, *arguments)
         twins.append(len(self._made))
 
-    monkeypatch.setattr(parallel, "_Begun", counted)
+    monkeypatch.setattr(parallel, "_StartedWork", counted)
     monkeypatch.setattr(encoding.Encoding, "give", give)
     rdfm.convert(tmp_path / source, tmp_path / "out.nq", jobs=3, batch_messages=7)
     assert len(begun) >= parts

@@ -219,7 +219,7 @@ def test_cut_frames_and_documents_are_repaired(tmp_path, name):
 def test_a_log_of_one_incomplete_message_is_not_repaired(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(LINE % 0 + b"<http://e")
-    with pytest.raises(rdfm.TruncatedError, match="a repair would leave nothing"):
+    with pytest.raises(rdfm.TruncatedError, match="a repair would leave an empty log"):
         append(path, message(1), repair=True)
     assert path.read_bytes() == LINE % 0 + b"<http://e"
 
@@ -318,7 +318,7 @@ def test_a_log_that_is_cut_in_its_first_message_has_nothing_to_repair(tmp_path, 
         path.write_bytes(whole[:length])
         with pytest.raises(rdfm.TruncatedError, match="the log ends inside a message"):
             append(path, message(1))
-        with pytest.raises(rdfm.TruncatedError, match="a repair would leave nothing"):
+        with pytest.raises(rdfm.TruncatedError, match="a repair would leave an empty log"):
             append(path, message(1), repair=True)
         assert path.read_bytes() == whole[:length]
 

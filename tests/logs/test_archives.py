@@ -174,8 +174,8 @@ def test_files_and_members_that_are_not_logs_are_refused_separately(tmp_path):
         "x.pdf": (b"%PDF-1.4 \xff", "neither its name"),
     }
     nested = {
-        "in.tar": (inner, "an archive in an archive"),
-        "in.tgz": (gzip.compress(inner), "an archive in an archive"),
+        "in.tar": (inner, "an archive inside an archive"),
+        "in.tgz": (gzip.compress(inner), "an archive inside an archive"),
     }
     packed = {**others, **nested}
     archived = tar(

@@ -174,7 +174,7 @@ def test_invalid_table_options_are_refused(tmp_path):
             rdfm.open_log(patches, rows="quads") as log,
             pytest.raises(
                 OptionError,
-                match="contains patches, but only messages can be read as rows of quads",
+                match="contains patches, but only messages can be read as quad rows",
             ),
         ):
             take(log)

@@ -216,7 +216,7 @@ def test_messages_and_patches_cannot_be_mixed():
     messages, patches = io.BytesIO(), io.BytesIO()
     with rdfm.create_log(messages, "nq") as log:
         with pytest.raises(
-            TypeError, match=r"nq is a format of messages, not patches; rdfm\.patch\.to_log"
+            TypeError, match=r"nq is a message format, not a patch format; rdfm\.patch\.to_log"
         ):
             log.write(rdfm.Patch([("TX",)]))
         log.write([QUAD])
@@ -224,7 +224,7 @@ def test_messages_and_patches_cannot_be_mixed():
     assert messages.getvalue() == LOG
     with rdfm.create_log(patches, "rdf-patch") as log:
         with pytest.raises(
-            TypeError, match=r"is a format of patches, not messages; rdfm\.patch\.from_log"
+            TypeError, match=r"is a patch format, not a message format; rdfm\.patch\.from_log"
         ):
             log.write(rdfm.Message([QUAD]))
         with pytest.raises(TypeError, match="expected an Operation"):

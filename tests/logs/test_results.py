@@ -165,9 +165,7 @@ def test_other_kinds_are_refused(tmp_path):
         rdfm.open_results(b"", "rdf-patch")
     for format in ("nq", "jelly-patch", "jsonld"):
         target = tmp_path / "out"
-        with pytest.raises(
-            OptionError, match=f"{format} is not a format of results; use one such as"
-        ):
+        with pytest.raises(OptionError, match=f"{format} is not a result format; use one such as"):
             rdfm.create_results(target, ["a"], format)
         assert not target.exists()
 

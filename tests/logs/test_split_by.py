@@ -219,7 +219,7 @@ def test_namespaces_that_are_left_out_are_counted_once(tmp_path, options):
         ("out/", {"split_by": "day", "split_messages": 1}, "split_by and split_messages"),
         ("out/", {"split_by": "day", "split_bytes": 1}, "split_by and split_bytes"),
         ("out/", {"split_by": "day", "append": True}, "split_by and append"),
-        ("out/", {"max_open": 1}, "split_by=KEY divides it"),
+        ("out/", {"max_open": 1}, "split_by=KEY splits it"),
         ("out/", {"split_by": "value"}, "must be graph, value:PREDICATE"),
         ("out/", {"split_by": "graph:x"}, "must be graph, value:PREDICATE"),
         ("out/", {"split_by": "year"}, "must be graph, value:PREDICATE"),
@@ -235,8 +235,8 @@ def test_wrong_options_are_errors(tmp_path, target, options, text):
     assert not list(tmp_path.iterdir())
 
 
-def test_only_messages_are_divided(tmp_path):
-    with pytest.raises(OptionError, match="only messages can be divided"):
+def test_only_messages_are_split_by_key(tmp_path):
+    with pytest.raises(OptionError, match="only messages can be split by key"):
         convert(
             b"A <x:s> <x:p> <x:o> .\n",
             f"{tmp_path}/out/",

@@ -125,8 +125,8 @@ pub const READ_DIALECT: OptionSpec = OptionSpec::new(
 pub const WRITE_DIALECT: OptionSpec = OptionSpec::new(
     "dialect",
     ValueKind::Choice(DIALECTS),
-        "How messages are delimited in the output: # @message comments, MESSAGE directives, or not at all. By default as \
-         in the input if that is a text log, otherwise comment.",
+        "How messages are delimited in the output: # @message comments, MESSAGE directives, or not at all. Defaults \
+         to the dialect of the input if that is a text log, otherwise to comment.",
 )
 .default(Default::Source)
 .group(TEXT);
@@ -135,7 +135,7 @@ pub const WRITE_DIALECT: OptionSpec = OptionSpec::new(
 pub const ANNOUNCED: OptionSpec = OptionSpec::new(
     "announced",
     ValueKind::Text,
-    "A version label announced outside the log, such as 1.2-messages.",
+    "Version label that is announced outside the log, such as 1.2-messages.",
 )
 .metavar("LABEL")
 .group(TEXT);
@@ -144,7 +144,7 @@ pub const ANNOUNCED: OptionSpec = OptionSpec::new(
 pub const VERSION_LABEL: OptionSpec = OptionSpec::new(
     "version_label",
     ValueKind::Text,
-    "The version label to write in the directive dialect.",
+    "Version label to write in the directive dialect.",
 )
 .default(Default::Text("1.2-messages"))
 .metavar("LABEL")
@@ -153,7 +153,7 @@ pub const VERSION_LABEL: OptionSpec = OptionSpec::new(
 /// Writes all messages as one.
 pub const FLAT: OptionSpec = OptionSpec::switch(
     "flat",
-    "Write all messages as one; blank nodes of different messages stay distinct.",
+    "Write all messages as one. Blank nodes of different messages stay distinct.",
 )
 .group(TEXT);
 
@@ -169,7 +169,7 @@ pub const BASE: OptionSpec = OptionSpec::new(
 pub const PREFIXES: OptionSpec = OptionSpec::new(
     "prefixes",
     ValueKind::Namespaces,
-    "Namespace to declare at the start; may be repeated.",
+    "Namespace prefix to declare at the start; may be repeated.",
 )
 .flag("prefix")
 .group(TEXT);
@@ -184,6 +184,6 @@ pub const MERGE_GRAPHS: OptionSpec = OptionSpec::switch(
 /// Writes numbers as native values.
 pub const VALUES: OptionSpec = OptionSpec::switch(
     "values",
-    "Write numbers as native values if these preserve the lexical form.",
+    "Write numbers as native values if that preserves the lexical form.",
 )
 .group(RDF_BINARY);

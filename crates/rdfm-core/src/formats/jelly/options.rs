@@ -30,7 +30,7 @@ pub const LOGICAL_TYPES: &[(&str, u64)] = &[
 pub const READ_FRAMES: OptionSpec = OptionSpec::new(
     "frames",
     ValueKind::Choice(&["auto", "message", "flat"]),
-    "Read each frame as a message, or all frames as one message (flat). auto: as the logical type requires.",
+    "Read each frame as a message, or all frames as one message (flat). With auto, the logical type decides.",
 )
 .default(Default::Text("auto"))
 .hint()
@@ -40,7 +40,7 @@ pub const READ_FRAMES: OptionSpec = OptionSpec::new(
 pub const READ_DELIMITED: OptionSpec = OptionSpec::new(
     "delimited",
     ValueKind::Switch,
-    "Read length-prefixed frames, or one bare frame.",
+    "Read length-prefixed frames, or a single frame without a length prefix.",
 )
 .default(Default::Detected)
 .off("undelimited")
@@ -59,7 +59,7 @@ pub const MAX_FRAME_BYTES: OptionSpec = OptionSpec::new(
 pub const MAX_NAME_TABLE: OptionSpec = OptionSpec::new(
     "max_name_table",
     TABLE,
-    "Jelly: maximum size of an input's name table, in entries.",
+    "Jelly: maximum size of a name table in the input, in entries.",
 )
 .default(Default::Number(65_536))
 .group(LIMITS);
@@ -68,7 +68,7 @@ pub const MAX_NAME_TABLE: OptionSpec = OptionSpec::new(
 pub const MAX_PREFIX_TABLE: OptionSpec = OptionSpec::new(
     "max_prefix_table",
     TABLE,
-    "Jelly: maximum size of an input's prefix table, in entries.",
+    "Jelly: maximum size of a prefix table in the input, in entries.",
 )
 .default(Default::Number(65_536))
 .group(LIMITS);
@@ -77,7 +77,7 @@ pub const MAX_PREFIX_TABLE: OptionSpec = OptionSpec::new(
 pub const MAX_DATATYPE_TABLE: OptionSpec = OptionSpec::new(
     "max_datatype_table",
     TABLE,
-    "Jelly: maximum size of an input's datatype table, in entries.",
+    "Jelly: maximum size of a datatype table in the input, in entries.",
 )
 .default(Default::Number(4096))
 .group(LIMITS);
@@ -86,9 +86,9 @@ pub const MAX_DATATYPE_TABLE: OptionSpec = OptionSpec::new(
 pub const JOINS: OptionSpec = OptionSpec::new(
     "joins",
     ValueKind::Choice(&["error", "warn", "new"]),
-    "How to read frames that repeat the stream options, which may be the start of a joined file. error: reject entries \
-     that would continue a lookup table from before such a frame; warn: continue the table, with a note; new: begin a \
-     new stream with empty tables at each such frame.",
+    "How to read frames that repeat the stream options, which may mean that two files were joined. error: reject \
+     entries that continue a lookup table from before such a frame. warn: continue the table and print a note. new: \
+     begin a new stream with empty tables at each such frame.",
 )
 .default(Default::Text("error"))
 .group(GROUP);
@@ -97,7 +97,7 @@ pub const JOINS: OptionSpec = OptionSpec::new(
 pub const READ_MARKS: OptionSpec = OptionSpec::new(
     "marks",
     ValueKind::Switch,
-    "Use the restart marks of the log to begin reading in the middle.",
+    "Use the restart marks in the log to start reading in the middle.",
 )
 .default(Default::Switch(true))
 .off("no-marks")
@@ -115,8 +115,8 @@ pub const OPTIONS_FROM: OptionSpec = OptionSpec::new(
 pub const WRITE_FRAMES: OptionSpec = OptionSpec::new(
     "frames",
     ValueKind::Choice(&["message", "flat"]),
-    "Write each message as a frame, or one message across many frames (flat). By default the same as a Jelly input, \
-     otherwise message.",
+    "Write each message as one frame, or all as one message split into many frames (flat). Defaults to the framing of \
+     a Jelly input, otherwise to message.",
 )
 .default(Default::Source)
 .group(GROUP);
@@ -125,7 +125,7 @@ pub const WRITE_FRAMES: OptionSpec = OptionSpec::new(
 pub const FRAME_ROWS: OptionSpec = OptionSpec::new(
     "frame_rows",
     ValueKind::Count(1, MAX_COUNT),
-    "Number of rows per frame if one message spans many frames.",
+    "Rows per frame if a message is split into several frames.",
 )
 .default(Default::Number(256))
 .group(GROUP);
@@ -134,8 +134,8 @@ pub const FRAME_ROWS: OptionSpec = OptionSpec::new(
 pub const RESTART_BYTES: OptionSpec = OptionSpec::new(
     "restart_bytes",
     ValueKind::Bytes(0, 1 << 40),
-    "Bytes of output after which the next message restarts the stream, so that readers can begin there. 0: never \
-     restart the stream. Requires length-prefixed frames that are messages.",
+    "After this many bytes, the next message restarts the stream, so that readers can start there. 0: no restarts \
+     after the first message. Requires one length-prefixed frame per message.",
 )
 .default(Default::Number(4 << 20))
 .group(GROUP);
@@ -144,7 +144,7 @@ pub const RESTART_BYTES: OptionSpec = OptionSpec::new(
 pub const WRITE_DELIMITED: OptionSpec = OptionSpec::new(
     "delimited",
     ValueKind::Switch,
-    "Write length-prefixed frames, or one bare frame.",
+    "Write length-prefixed frames, or a single frame without a length prefix.",
 )
 .default(Default::Switch(true))
 .off("undelimited")
@@ -154,7 +154,8 @@ pub const WRITE_DELIMITED: OptionSpec = OptionSpec::new(
 pub const NAMESPACES: OptionSpec = OptionSpec::new(
     "namespaces",
     ValueKind::Switch,
-    "Write namespace declarations (in Parquet and Arrow, a column). By default only if the input has them.",
+    "Write namespace declarations, in Parquet and Arrow as a column. By default, they are written if the input has \
+     them.",
 )
 .default(Default::Source)
 .off("no-namespaces")
@@ -189,7 +190,7 @@ pub const LOGICAL_TYPE: OptionSpec = OptionSpec::new(
 pub const GENERALIZED: OptionSpec = OptionSpec::new(
     "generalized",
     ValueKind::Switch,
-    "Accept generalized quads and RDF-star when reading N-Triples and N-Quads; declare them when writing Jelly.",
+    "Accept generalized quads and RDF-star when reading N-Triples and N-Quads, and declare them when writing Jelly.",
 )
 .default(Default::Source)
 .shared()
@@ -199,7 +200,7 @@ pub const GENERALIZED: OptionSpec = OptionSpec::new(
 pub const RDF_STAR: OptionSpec = OptionSpec::new(
     "rdf_star",
     ValueKind::Switch,
-    "Declare that the stream contains triple terms. By default only if the input's format supports them.",
+    "Declare that the stream may contain triple terms. By default, it is declared if the input format supports them.",
 )
 .default(Default::Source)
 .off("no-rdf-star")
@@ -236,7 +237,7 @@ pub const DATATYPE_TABLE: OptionSpec = OptionSpec::new(
 pub const JELLY_VERSION: OptionSpec = OptionSpec::new(
     "jelly_version",
     ValueKind::Count(1, 2),
-    "Version of Jelly that the stream declares. By default 2 with namespaces, otherwise 1.",
+    "Jelly version that the stream declares. Defaults to 2 with namespaces, otherwise to 1.",
 )
 .default(Default::Source)
 .group(GROUP);

@@ -25,14 +25,14 @@ pub const RDF_DIRECTION: OptionSpec = OptionSpec::new(
 pub const EXPAND_CONTEXT: OptionSpec = OptionSpec::new(
     "expand_context",
     ValueKind::Context,
-    "A JSON-LD context that applies before any other.",
+    "JSON-LD context that applies before all others.",
 )
 .group(GROUP);
 
 /// Number of digits of doubles.
 pub const EXACT_DOUBLES: OptionSpec = OptionSpec::switch(
     "exact_doubles",
-    "Read numbers as xsd:double with all digits of the double, instead of the 16 that JSON-LD specifies.",
+    "Read numbers as xsd:double with all their digits, instead of the 16 that JSON-LD specifies.",
 )
 .group(GROUP);
 
@@ -41,20 +41,20 @@ pub const CONTEXTS: &[OptionSpec] = &[
     OptionSpec::new(
         "context",
         ValueKind::Files,
-        "A remote context and the file that contains it; may be repeated.",
+        "Local file to use for a remote context; may be repeated.",
     )
     .group(GROUP),
     OptionSpec::new(
         "contexts",
         ValueKind::File,
-        "A folder of remote contexts, which are located by an index.json or by host/path.",
+        "Folder with copies of remote contexts, found by its index.json or as host/path.",
     )
     .metavar("DIR")
     .group(GROUP),
     OptionSpec::new(
         "context_cache",
         ValueKind::File,
-        "Folder for fetched contexts. Defaults to the user's cache folder.",
+        "Folder for caching fetched contexts. Defaults to the user's cache folder.",
     )
     .metavar("DIR")
     .group(GROUP),
@@ -69,8 +69,8 @@ pub const CONTEXTS: &[OptionSpec] = &[
 pub const CONTEXT_LINES: OptionSpec = OptionSpec::new(
     "context_lines",
     ValueKind::Choice(&["first", "every", "none"]),
-    "Where namespaces are written: before the messages that need them (first), in every message (for jq and grep), \
-     or nowhere (expanded form).",
+    "Where namespaces are written: before the messages that need them (first), in every message (every, for jq and \
+     grep), or nowhere (none, in expanded form).",
 )
 .default(Default::Text("first"))
 .group(GROUP);
@@ -83,7 +83,7 @@ pub const CONTEXTS_OF_LINES: OptionSpec = CONTEXT_LINES.printed(Default::Text("e
 pub const COMPACT_WITH: OptionSpec = OptionSpec::new(
     "compact_with",
     ValueKind::Context,
-    "Write with this JSON-LD context instead of one generated from the namespaces.",
+    "Write with this JSON-LD context instead of a context made from the namespaces.",
 )
 .group(GROUP);
 

@@ -11,7 +11,7 @@ const GROUP: &str = "RDF Patch";
 /// Whether headers after other operations are moved to the front.
 pub const HEADERS_FIRST: OptionSpec = OptionSpec::switch(
     "headers_first",
-    "RDF Patch: move headers after other operations to the front of their patch.",
+    "RDF Patch: move headers that follow other operations to the start of their patch.",
 )
 .group(GROUP);
 

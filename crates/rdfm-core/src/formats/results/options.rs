@@ -7,6 +7,6 @@ const GROUP: &str = "SPARQL results";
 /// Whether writing CSV, which loses information, is allowed.
 pub const LOSSY: OptionSpec = OptionSpec::switch(
     "lossy",
-    "Write SPARQL results as CSV, which loses the kinds of terms: IRIs, blank nodes and literals become plain text.",
+    "Write SPARQL results as CSV, which loses the term kinds: IRIs, blank nodes and literals become plain text.",
 )
 .group(GROUP);

@@ -13,8 +13,8 @@ const MOST_FRAME_BYTES: u64 = 1 << 30;
 pub const STREAM_TYPE: OptionSpec = OptionSpec::new(
     "stream_type",
     ValueKind::Choice(&["frame", "flat", "punctuated"]),
-    "Write each patch as a frame, write all patches as one (flat), or end each patch with a mark (punctuated). By \
-     default frame if the Jelly-Patch input has that type, otherwise punctuated.",
+    "Write each patch as a frame, all as one patch (flat), or end each patch with a mark (punctuated). Defaults to \
+     frame if the Jelly-Patch input has that type, otherwise to punctuated.",
 )
 .default(Default::Source)
 .group(GROUP);
@@ -23,8 +23,8 @@ pub const STREAM_TYPE: OptionSpec = OptionSpec::new(
 pub const STATEMENT_TYPE: OptionSpec = OptionSpec::new(
     "statement_type",
     ValueKind::Choice(&["triples", "quads"]),
-    "Write statements without graph names (triples) or with them (quads). By default the same as a Jelly-Patch \
-     input, otherwise quads if the input's format has graph names.",
+    "Write statements without graph names (triples) or with them (quads). Defaults to the type of a Jelly-Patch \
+     input, otherwise to quads if the input format has graph names.",
 )
 .default(Default::Source)
 .group(GROUP);
@@ -33,7 +33,7 @@ pub const STATEMENT_TYPE: OptionSpec = OptionSpec::new(
 pub const FRAME_BYTES: OptionSpec = OptionSpec::new(
     "frame_bytes",
     ValueKind::Bytes(1, MOST_FRAME_BYTES),
-    "If a patch spans many frames, a frame ends once it has reached this size.",
+    "If a patch is split into several frames, a frame ends with the row that reaches this many bytes.",
 )
 .default(Default::Number(512 << 10))
 .group(GROUP);
