@@ -15,7 +15,7 @@ import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
-# Reports the layout of the page, which is in a frame as wide as a screen.
+# Reports the layout of the page, which is loaded into an iframe with the width of the screen.
 HARNESS = """<!DOCTYPE html><html><body style="margin:0">
 <iframe style="border:0;width:{width}px;height:800px" srcdoc="{page}"></iframe>
 <pre id="found"></pre>
@@ -47,7 +47,7 @@ addEventListener("load", () => {{
 def chromium() -> str:
     """Returns the path of Chromium.
 
-    Without it the test is skipped, or fails if the browser is required.
+    If it is missing, the test is skipped, or fails with `RDFM_REQUIRE_BROWSER=1`.
     """
     for name in NAMES:
         if found := shutil.which(name):

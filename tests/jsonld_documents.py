@@ -1,6 +1,6 @@
-"""Random JSON-LD documents with each feature and with unusual values, reproducible by number.
+"""Random JSON-LD documents that use every feature and unusual values, reproducible by number.
 
-Half of them are intended to be valid; the others are such documents with one change.
+Half of them are intended to be valid. The others are made from such documents by one change.
 RDFM_JSONLD_DOCUMENTS sets the number of documents that the tests read.
 """
 
@@ -42,12 +42,12 @@ DIRECTIONS = ("none", "i18n-datatype", "compound-literal")
 
 
 def direction_of(number: int) -> str:
-    """Returns the conversion of base directions for a document: none for three of seven."""
+    """Returns the value of `rdf_direction` for a document, "none" for three of seven documents."""
     return DIRECTIONS[number % 7 % 3]
 
 
 class Maker:
-    """Builds one document; `known` has the containers, types and kinds of the terms, if known."""
+    """Builds one document. `known` records the containers, types and kinds of defined terms."""
 
     def __init__(self, number: int) -> None:
         self.random = random.Random(number)
@@ -308,7 +308,7 @@ class Maker:
 
 
 def places_of(value: Any) -> Any:
-    """Yields places that may be changed: maps with their keys, and arrays with their indexes."""
+    """Yields places that can be changed: each map with its keys, each array with its indexes."""
     found = value.items() if isinstance(value, dict) else enumerate(value)
     for key, inner in found:
         yield value, key

@@ -1,13 +1,13 @@
-"""A literal implementation of JSON-LD 1.1 to RDF, used to check the tests: simple and slow.
+"""A simple, slow, literal implementation of JSON-LD 1.1 to RDF, used to check the tests.
 
 Each function is an algorithm of https://www.w3.org/TR/json-ld11-api/, and its comments are the
-numbers of the steps. It shares no code with rdfm. If an erratum that the W3C's suite tests corrects
-the text, the erratum applies, and a comment says so.
+step numbers. It shares no code with rdfm. Errata that the W3C test suite covers are applied, and a
+comment marks them.
 
-Quads are tuples as in `nquads`. `Result.left_out` has the data that the algorithms drop as not
-well-formed. `Result.ill_formed` also has such data that they may keep because it produces no
-triple. `Result.dropped` has keys without an IRI. If the specification does not determine the
-meaning of a document, so that readers may differ, `Result.open` names the question.
+Quads are tuples as in `nquads`. `Result.left_out` lists data that the algorithms drop because it is
+not well-formed. `Result.ill_formed` also lists ill-formed data that they may keep because it
+produces no triple. `Result.dropped` lists keys without an IRI. If the specification does not
+determine the meaning of a document, so that readers may differ, `Result.open` names the question.
 """
 
 import json
@@ -40,7 +40,7 @@ OF_NODES_AND_VALUES = words(
 NO_TERMS = words("@base @direction @import @language @propagate @protected @version @vocab")
 UNSET: Any = type("Unset", (), {"__repr__": lambda _: "UNSET"})()
 MAX_REMOTE = 32
-# Replaces an identifier that is a term mapped to null: it is omitted intentionally.
+# Replaces an identifier that is a term mapped to null, which is omitted on purpose.
 ON_PURPOSE = "null"
 
 _PCT = "%[0-9A-Fa-f]{2}"
@@ -60,7 +60,7 @@ LANGUAGE = re.compile("[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
 
 
 class JsonLdError(Exception):
-    """An error of the specification; its text is the error code."""
+    """An error that the specification defines. Its text is the error code."""
 
 
 def check(condition: bool, code: str) -> None:
@@ -187,7 +187,7 @@ class Context:
 
 @dataclass
 class Defining:
-    """State of the definition of the terms of a local context."""
+    """State while the terms of a local context are defined."""
 
     local: dict
     base_url: str | None
@@ -210,9 +210,9 @@ class Result:
 
 
 class Processor:
-    """The algorithms, with the documents that may be loaded, and records of their findings.
+    """The algorithms. `documents` contains the contexts that can be loaded.
 
-    With `collect`, an error in an entry or item is recorded and the others are still read.
+    With `collect`, an error in an entry or item is recorded, and the others are still read.
     """
 
     def __init__(self, documents: dict[str, Any] | None = None, collect: bool = False) -> None:
@@ -950,7 +950,7 @@ def same_text(item: dict) -> str:
 
 
 def has_triples(node: dict) -> bool:
-    """Whether a triple has the node as its subject, well-formed or not."""
+    """Whether a triple, well-formed or not, has the node as its subject."""
     return any(node[name] and (name not in KEYWORDS or name == "@type") for name in node)
 
 

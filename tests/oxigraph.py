@@ -1,4 +1,4 @@
-"""Terms of pyoxigraph as tuples of `nquads`, and back."""
+"""Converts between pyoxigraph terms and tuples of `nquads`."""
 
 import pyoxigraph as ox
 from nquads import literal

@@ -1,4 +1,4 @@
-"""Conversion of patches between tuples of `jelly_patch_proto` and those of rdfm."""
+"""Converts patches between the tuples of `jelly_patch_proto` and those of rdfm."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -44,7 +44,7 @@ def as_batch(patches: Iterable[list[tuple]]) -> PatchBatch:
 
 
 def encode(patches: Iterable[list[tuple]], **options: Any) -> bytes:
-    """Returns a complete log of Jelly-Patch."""
+    """Returns a complete Jelly-Patch log."""
     return formats.find("jelly-patch").encode(as_batch(patches), **options)
 
 
@@ -68,7 +68,7 @@ def decode(data: bytes, size: int, **options: Any) -> list[list[tuple]]:
 
 @st.composite
 def patches(draw, *, graphs: bool, plain: bool = False) -> list[list[tuple]]:
-    """Draws logs of patches: the quads of a log, added and deleted, between all other operations.
+    """Draws patch logs: quads that are added and deleted, between all other operations.
 
     `plain` restricts them to what all formats support; headers come first.
     """

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for SPARQL queries and messages, and answers of other libraries."""
+"""Hypothesis strategies for SPARQL queries and messages, and results from other libraries."""
 
 import re
 from collections import Counter
@@ -39,7 +39,7 @@ predicates = st.sampled_from([f"<{value}>" for _, value in PREDICATES])
 
 
 def plain_expressions(variable):
-    """Returns tests of a variable that all libraries evaluate in the same way."""
+    """Draws conditions on a variable that all libraries evaluate in the same way."""
     forms = ["isIRI({})", "isNumeric({0}) && {0} > 1", "!isLiteral({})", "bound({})", "!bound({})"]
     return st.sampled_from(forms).map(lambda form: form.format(variable))
 
@@ -114,7 +114,7 @@ def groups(inner, *, plain: bool):
 def queries(draw, *, plain: bool = False):
     """Draws a SELECT query.
 
-    Plain ones contain nothing that libraries are known to evaluate differently.
+    Plain queries contain nothing that libraries are known to evaluate differently.
     """
     inner = groups(triples, plain=plain)
     where = draw(groups(groups(inner, plain=plain) | inner, plain=plain))
@@ -147,7 +147,7 @@ def bound(names, row):
 
 @cache
 def as_rdflib(term):
-    """Returns a term of rdflib."""
+    """Converts a tuple to an rdflib term."""
     kind, value, *rest = term
     if kind == "iri":
         return rdflib.URIRef(value)
@@ -159,7 +159,7 @@ def as_rdflib(term):
 
 
 def of_rdflib(term):
-    """Returns a term of rdflib as a tuple."""
+    """Converts an rdflib term to a tuple."""
     if term is None:
         return None
     if isinstance(term, rdflib.URIRef):

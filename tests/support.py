@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "spec-fixtures"
 # Table formats, implemented in Python with pyarrow.
 TABLES = ("parquet", "arrow")
-# Message formats; formats of patches and results have separate tests.
+# Message formats; patch and results formats have separate tests.
 NATIVE = tuple(
     name
     for name in formats.names()
@@ -22,7 +22,7 @@ NATIVE = tuple(
 )
 # Formats that support several messages per log.
 DELIMITED = tuple(name for name in NATIVE if formats.find(name).spec.carries["boundaries"])
-# Valid text values: file names and languages of contexts are read when a codec is created.
+# Valid values of text options; files and contexts are read when a codec is created.
 OPTION_TEXTS = {"context": "{}", "iri": "http://e/", "file": ".", "text": "x"}
 PIECES = (1, 2, 3, 7, 4096)
 
@@ -74,9 +74,9 @@ def quads_of(batch: rdfm.MessageBatch, message: int) -> list[tuple]:
 
 
 def outcome(make_decoder: Callable[[], Any], data: bytes, size: int) -> tuple[list, str | None]:
-    """Decodes in pieces of the given size.
+    """Decodes the input in pieces of the given size.
 
-    Returns messages with all their attributes, and the error text.
+    Returns the messages with all their attributes, and the error text.
     """
     decoder = make_decoder()
     found: list = []
@@ -104,9 +104,9 @@ def outcome(make_decoder: Callable[[], Any], data: bytes, size: int) -> tuple[li
 def decode_every_way(
     make_decoder: Callable[[], Any], data: bytes, pieces: tuple[int, ...] = PIECES
 ) -> tuple[list[list[tuple]], str | None]:
-    """Decodes at once and in pieces, and fails on any difference.
+    """Decodes the input at once and in pieces, and fails on any difference.
 
-    Returns quads and the error text.
+    Returns the quads of the messages, and the error text.
     """
     whole, error = outcome(make_decoder, data, max(len(data), 1))
     for size in pieces:

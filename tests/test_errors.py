@@ -75,7 +75,7 @@ def test_errors_are_pickled_with_their_attributes(error):
     assert copy.args == error.args
 
 
-def test_follows_survives_pickling():
+def test_the_attribute_follows_survives_pickling():
     assert errors.DecodeError("bad").follows is False
     error = errors.DecodeError("bad (message 3 was skipped)", follows=True)
     assert pickle.loads(pickle.dumps(error)).follows is True
@@ -352,7 +352,7 @@ P = Iri("http://e/p")
         ("rdfxml", Quad(P, P, Literal("\x02")), "any_text"),
     ],
 )
-def test_suggested_formats_support_what_another_lacks(name, quad, lacks):
+def test_suggested_formats_support_the_missing_feature(name, quad, lacks):
     batch = MessageBatch.from_messages([[quad]])
     module = formats.find(name)
     with pytest.raises(errors.EncodeError) as caught:
@@ -368,7 +368,7 @@ def test_suggested_formats_support_what_another_lacks(name, quad, lacks):
         assert back.quads == [quad], other.name
 
 
-# Base directions, and flags of other programs.
+# Base directions, which look like flags, and flags of other programs.
 OTHER_FLAGS = ("ltr", "rtl", "long", "glob", "release")
 
 
@@ -389,7 +389,7 @@ def test_only_the_command_line_package_contains_its_flags():
     assert not found
 
 
-def test_the_command_line_has_every_option_of_remedies():
+def test_the_command_line_has_every_option_that_remedies_name():
     from rdfm.cli.app import app
 
     commands = [app.get_command(None, "convert"), *app.get_command(None, "patch").commands.values()]
@@ -424,7 +424,7 @@ def test_the_command_line_has_every_option_of_remedies():
         (None, "message"),
     ],
 )
-def test_the_index_of_a_message_is_named_after_its_kind(format, word):
+def test_the_message_index_is_named_after_the_kind(format, word):
     for error in (
         errors.DecodeError("wrong", format=format, message_index=3),
         errors.EncodeError("wrong", format=format, message_index=3),

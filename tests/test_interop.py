@@ -119,7 +119,7 @@ def test_deep_triple_terms_are_converted_or_refused_by_rdfm():
 
 
 @pytest.mark.parametrize("depth", [101, 600])
-def test_triple_terms_of_pyoxigraph_may_be_too_deep(depth):
+def test_too_deep_triple_terms_of_pyoxigraph_are_refused(depth):
     name = pyoxigraph.NamedNode("http://e/p")
     term = pyoxigraph.BlankNode("a")
     for _ in range(depth):
@@ -128,7 +128,7 @@ def test_triple_terms_of_pyoxigraph_may_be_too_deep(depth):
         Message.from_oxigraph([pyoxigraph.Triple(name, name, term)])
 
 
-def test_html_escapes_terms_and_links_only_the_web():
+def test_html_escapes_terms_and_links_only_http_iris():
     quads = [
         Quad(Iri("javascript:alert(1)"), P, Literal("<script>alert('x')</script>")),
         Quad(Iri('http://example.org/"onclick="x'), P, OBJ, G),

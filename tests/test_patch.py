@@ -32,7 +32,7 @@ def written(name, log):
 
 
 def read(name, data):
-    """Returns the messages of a log, with its labels."""
+    """Returns the messages of a log, with its blank node labels."""
     with rdfm.open_log(data, name, **READING.get(name, {})) as log:
         return [quads_of(batch, at) for batch in log.batches() for at in range(len(batch))]
 
@@ -327,7 +327,7 @@ def test_apply_agrees_with_a_set_model(name, drawn, split):
     assert len(found) == len(wanted) == done.quads
 
 
-# Counts and errors of changes.
+# Counts and errors when patches are applied.
 
 
 def test_apply_counts_changes_and_keeps_the_order_of_quads():
@@ -423,7 +423,7 @@ def test_the_chain_continues_across_files():
         ),
     ],
 )
-def test_errors_of_transactions_name_the_row_and_its_position(rows, message, reason, place):
+def test_transaction_errors_name_the_row_and_its_position(rows, message, reason, place):
     with pytest.raises(rdfm.DecodeError) as caught:
         applied(rows)
     error = caught.value
@@ -446,7 +446,7 @@ def test_errors_in_a_long_patch_report_the_line(tmp_path):
     assert caught.value.offset == len(log) - 5
 
 
-def test_errors_of_deletes_in_transactions_have_a_line():
+def test_errors_about_deletes_in_transactions_have_a_line():
     rows = b"TX .\nD <a:1> <a:p> <a:o> .\nA <a:1> <a:p> <a:o> .\nTC .\n"
     with pytest.raises(rdfm.EncodeError, match="row 1 of the patch: D deletes a quad") as caught:
         patch.to_log(rows, io.BytesIO(), from_format="rdf-patch", to_format="nq")
@@ -557,7 +557,7 @@ APPLY = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq"}
 DIFF = {"from_format": "nq", "to_format": "rdf-patch"}
 
 
-def test_a_dataset_of_two_files_is_refused(tmp_path):
+def test_a_dataset_in_two_files_is_refused(tmp_path):
     """Equal blank node labels in different files denote different nodes."""
     for name in "ab":
         (tmp_path / f"{name}.nq").write_text("_:x <a:p> <a:o> .\n")

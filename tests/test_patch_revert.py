@@ -143,7 +143,7 @@ def test_a_broken_chain_is_refused():
     assert text_of(*logs, chain=False) == "H prev <a:3> .\nTX .\nTC .\nZ .\nTX .\nTC .\n"
 
 
-def test_the_result_follows_the_last_patch():
+def test_reverting_patches_continue_the_chain():
     log = b"H id <a:1> .\nTX .\nA <a:s> <a:p> <a:o> .\nTC .\nZ .\nH id <a:2> .\nA <a:s> <a:p> <a:p> .\n"
     back = revert(log)[0]
     assert apply(b"", log, back) == set()

@@ -128,7 +128,7 @@ def test_urls_are_split_if_their_storage_can_seek():
     assert read(url, splits) == whole(COMMENT, format="nq")
 
 
-def test_a_log_that_changes_its_dialect_is_not_counted_in_splits(tmp_path):
+def test_a_log_that_changes_its_dialect_has_no_counted_splits(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT * 20 + LABEL + DIRECTIVE)
     (split,) = plan(path, split_bytes=SIZE, count=True)
@@ -136,7 +136,7 @@ def test_a_log_that_changes_its_dialect_is_not_counted_in_splits(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_log_that_changes_its_dialect_is_an_error_in_splits(tmp_path):
+def test_a_log_that_changes_its_dialect_is_refused_in_splits(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT * 20 + LABEL + DIRECTIVE)
     splits = plan(path, split_bytes=SIZE)
@@ -145,7 +145,7 @@ def test_a_log_that_changes_its_dialect_is_an_error_in_splits(tmp_path):
         read(path, splits)
 
 
-def test_an_error_in_a_split_has_the_known_position(tmp_path):
+def test_an_error_in_a_split_has_its_position_in_the_file(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT + b"bad\n")
     for count, index in ((True, COUNT), (False, None)):
@@ -164,7 +164,7 @@ def test_plan_accepts_the_options_of_the_decoder(path):
         plan(path, split_bytes=0)
 
 
-def test_splits_are_not_options_of_formats(path):
+def test_splits_are_not_format_options(path):
     for name in ("split", "first_index"):
         assert name not in formats.find("nq").spec.reads
     with pytest.raises(OptionError, match="no option 'first_index'"):
@@ -291,7 +291,7 @@ MARK = b"\x7a\x28\x0a\x0crdfm.restart\x12\x18\xff\xferdfm restart\x00\x01"
 
 
 def with_wrong_mark(log):
-    """Adds a mark to a frame near the end that depends on earlier frames; returns its offset too."""
+    """Adds a mark to a frame that depends on earlier frames. Returns the log and its offset."""
     frames = frames_of(log)
     number = next(n for n in range(len(frames) - 5, 0, -1) if not frames[n].startswith(MARK))
     length = len(MARK) + 8 + len(frames[number])
@@ -333,7 +333,7 @@ def test_without_marks_a_log_is_read_from_its_start(wrong, monkeypatch):
     assert read(path, plan(path, split_bytes=5000, marks=False)) == whole(path)
 
 
-def test_validate_warns_of_wrong_marks(wrong):
+def test_validate_warns_about_wrong_marks(wrong):
     path, offset = wrong
     checked = rdfm.validate(path)
     (found,) = [finding for finding in checked if finding.rule == "wrong-mark"]

@@ -42,7 +42,7 @@ def column(rows=ROWS, type=QUADS):
 
 
 def foreign(name):
-    """Returns a native format wrapped in Python codecs, as a plug-in has them."""
+    """Returns a native format wrapped in Python codecs, like those of a plug-in."""
     format = formats.find(name)
 
     class Decoder(formats.Decoder):
@@ -118,7 +118,7 @@ def test_each_value_equals_the_output_of_the_encoder(name):
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_codecs_in_python_give_the_same_values(name):
+def test_python_codecs_produce_the_same_values(name):
     values = encode_values(name, column())
     python = foreign(name)
     assert pa.array(encode_values(python, column())).equals(pa.array(values))

@@ -555,7 +555,7 @@ def test_the_first_messages_of_unordered_logs_are_shown():
         ({"rdf_direction": "none", "format": "nq"}, "rdf_direction is for reading"),
     ],
 )
-def test_wrong_options_are_refused(options, text):
+def test_invalid_options_are_refused(options, text):
     with pytest.raises(rdfm.OptionError, match=text):
         rdfm.diff(numbered(1), numbered(1), **options)
 

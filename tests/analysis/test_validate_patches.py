@@ -115,7 +115,7 @@ LOGS = st.lists(st.lists(ROWS, max_size=12).map("".join), min_size=1, max_size=3
 
 @given(LOGS, st.booleans())
 def test_apply_refuses_exactly_the_logs_with_errors(logs, chain):
-    """The first error is at the same place."""
+    """Both report the first error at the same place."""
     errors = [
         each
         for each in rdfm.validate([log.encode() for log in logs], "rdf-patch", chain=True)
@@ -133,7 +133,7 @@ def test_apply_refuses_exactly_the_logs_with_errors(logs, chain):
         assert errors == []
 
 
-def test_totals_read_first_cover_all_logs():
+def test_totals_cover_all_logs_even_before_iteration():
     for name, value in (
         ("errors", 1),
         ("warnings", 1),

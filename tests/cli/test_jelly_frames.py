@@ -1,4 +1,4 @@
-"""Frames of Jelly on the command line: their meaning follows from the logical type and --frames."""
+"""Jelly frames on the command line: the logical type and --frames determine their meaning."""
 
 import io
 import json

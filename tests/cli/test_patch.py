@@ -46,7 +46,7 @@ def lines(path):
     return sorted(Path(path).read_text().splitlines())
 
 
-def timeless(text):
+def without_durations(text):
     """Returns the lines without durations."""
     return [line.rpartition(" in ")[0] or line for line in text.splitlines()]
 
@@ -54,12 +54,14 @@ def timeless(text):
 def test_apply_writes_the_changed_dataset(data):
     done = data("patch", "apply", "old.nq", "c.rdfp", "-o", "now.nq")
     assert (done.code, done.out) == (0, "")
-    assert timeless(done.err) == ["rdfm: 3 quads: 1 added, 1 deleted"]
+    assert without_durations(done.err) == ["rdfm: 3 quads: 1 added, 1 deleted"]
     assert lines("now.nq") == sorted(
         ["<a:s> <a:p> <a:o> .", "<a:s> <a:p> _:x .", "<a:s> <a:p> <<( <a:s> <a:p> _:x )>> ."]
     )
     done = data("patch", "apply", "old.nq", "c.rdfp", "open.rdfp", "-o", "now.jelly.gz")
-    assert timeless(done.err) == ["rdfm: 3 quads: 1 added, 1 deleted, 1 transaction undone"]
+    assert without_durations(done.err) == [
+        "rdfm: 3 quads: 1 added, 1 deleted, 1 transaction undone"
+    ]
     assert data("inspect", "now.jelly.gz").code == 0
     done = data("patch", "apply", "old.nq", "c.rdfp", "-o", "-", "--quiet")
     assert done.out.splitlines()[0] == "<a:s> <a:p> <a:o> ,"
@@ -74,17 +76,17 @@ def test_apply_drops_data_on_request_and_counts_it(data):
     )
     assert not Path("now.ttl").exists()
     done = data("patch", "apply", "old.nq", "open.rdfp", "-o", "now.ttl", "--merge-graphs")
-    assert timeless(done.err)[1:] == ["rdfm: dropped: 1 graph name"]
+    assert without_durations(done.err)[1:] == ["rdfm: dropped: 1 graph name"]
 
 
-def test_revert_writes_patches_that_undo(data):
+def test_revert_writes_patches_that_undo_changes(data):
     done = data("patch", "revert", "c.rdfp")
     assert (done.code, done.out) == (
         0,
         "TX .\nD <a:s> <a:p> <<( <a:s> <a:p> <_:x> )>> .\n"
         'A <_:x> <a:q> "2"@en--ltr <a:g> .\nTC .\n',
     )
-    assert timeless(done.err) == ["rdfm: 1 patch: 1 add, 1 delete"]
+    assert without_durations(done.err) == ["rdfm: 1 patch: 1 add, 1 delete"]
     for name in ("undo.rdfp", "undo.trp", "undo.jellyp.zst"):
         assert data("patch", "revert", "c.rdfp", "-o", name).code == 0
         assert data("patch", "apply", "old.nq", "c.rdfp", name, "-o", "now.nq").code == 0
@@ -94,7 +96,7 @@ def test_revert_writes_patches_that_undo(data):
     assert "the chain of patches is broken" in done.error
     done = data("patch", "revert", "chain.rdfp", "open.rdfp", "--no-chain")
     assert done.out == "TX .\nTC .\n".join(["Z .\n", "Z .\n", ""])
-    assert timeless(done.err) == [
+    assert without_durations(done.err) == [
         "rdfm: 3 patches: 0 adds, 0 deletes, 1 transaction undone",
         "rdfm: dropped: 3 headers",
     ]
@@ -126,7 +128,7 @@ def test_a_terminal_shows_progress(data, monkeypatch):
 def test_diff_writes_a_patch(data):
     done = data("patch", "diff", "old.nq", "new.trig", "-o", "-")
     assert (done.code, done.out) == (0, CHANGES)
-    assert timeless(done.err) == ["rdfm: 1 patch: 1 add, 1 delete"]
+    assert without_durations(done.err) == ["rdfm: 1 patch: 1 add, 1 delete"]
     for name in ("c.trp", "c.jellyp", "c.jellyp.zst", "c.rdp"):
         assert data("patch", "diff", "old.nq", "new.trig", "-o", name).code == 0
         assert (
@@ -137,7 +139,7 @@ def test_diff_writes_a_patch(data):
 
 def test_diff_matches_blank_nodes_by_structure(data):
     Path("again.nq").write_text(OLD.replace("_:x", "_:y"))
-    assert timeless(data("patch", "diff", "old.nq", "again.nq", "-o", "-").err) == [
+    assert without_durations(data("patch", "diff", "old.nq", "again.nq", "-o", "-").err) == [
         "rdfm: 1 patch: 2 adds, 2 deletes"
     ]
     done = data("patch", "diff", "old.nq", "again.nq", "-o", "-", "--canonical")
@@ -146,18 +148,18 @@ def test_diff_matches_blank_nodes_by_structure(data):
 
 def test_messages_and_snapshots_are_compared_on_request(data):
     done = data("patch", "diff", "--snapshots", "a.nq", "-o", "s.rdfp")
-    assert timeless(done.err) == ["rdfm: 3 patches: 3 adds, 2 deletes"]
+    assert without_durations(done.err) == ["rdfm: 3 patches: 3 adds, 2 deletes"]
     done = data(
         "patch", "apply", "/dev/null", "--from", "nq", "s.rdfp", "-o", "-", "--to", "nq", "-q"
     )
     assert done.out == "_:x <http://e/p> _:x .\n"
     done = data("patch", "diff", "--per-message", "a.nq", "b.nq", "-o", "p.jellyp")
-    assert timeless(done.err) == ["rdfm: 3 patches: 1 add, 3 deletes"]
+    assert without_durations(done.err) == ["rdfm: 3 patches: 1 add, 3 deletes"]
 
 
-def test_from_log_and_to_log_are_inverse(data):
+def test_from_log_and_to_log_are_inverses(data):
     done = data("patch", "from-log", "a.nq", "a.rdfp")
-    assert timeless(done.err) == ["rdfm: 3 patches"]
+    assert without_durations(done.err) == ["rdfm: 3 patches"]
     assert Path("a.rdfp").read_text() == (
         "TX .\nA <http://e/s> <http://e/p> <http://e/o> .\nTC .\nZ .\n"
         'TX .\nA <http://e/s> <http://e/p> "2" <http://e/g> .\nTC .\nZ .\n'
@@ -165,12 +167,12 @@ def test_from_log_and_to_log_are_inverse(data):
     )
     done = data("patch", "to-log", "a.rdfp", "-")
     assert done.out.count("# @message\n") == 2
-    assert timeless(done.err) == ["rdfm: 3 messages"]
+    assert without_durations(done.err) == ["rdfm: 3 messages"]
     done = data("patch", "to-log", "adds.rdfp", "-", "--to", "nq")
     assert done.out == "<a:s> <a:p> <a:o> .\n# @message\n_:b <a:p> _:b .\n"
     done = data("patch", "to-log", "open.rdfp", "-", "--to", "nq")
     assert done.out == ""
-    assert timeless(done.err)[1:] == ["rdfm: dropped: 1 undone transaction"]
+    assert without_durations(done.err)[1:] == ["rdfm: dropped: 1 undone transaction"]
 
 
 def test_to_log_separates_blank_nodes(data):
@@ -211,7 +213,7 @@ def test_folders_and_archives_are_read_and_written(data):
     assert data("patch", "from-log", "a.nq", "out.rdfp.tar.gz").code == 0
     with tarfile.open("out.rdfp.tar.gz") as archive:
         assert len(archive.getnames()) == 3
-    # All files, in order, of the folder and of the archive.
+    # All files of the folder and of the archive, in order.
     for changes in ("out/", "out.rdfp.tar.gz"):
         done = data(
             "patch",
@@ -413,7 +415,7 @@ def test_truncated_patches_of_each_format_are_errors(data, name, change):
 def test_help_names_every_option(data, name):
     done = data("help", "patch", name)
     assert done.code == 0
-    of_all = {"from_format": "--from", "to_format": "--to"}
+    common = {"from_format": "--from", "to_format": "--to"}
     own = {
         "apply": {"patch_format", "chain"},
         "revert": {"chain"},
@@ -423,13 +425,13 @@ def test_help_names_every_option(data, name):
     wanted = [option for option in (*WRITING, *CHANGING) if option in WRITING or option.name in own]
     for option in wanted:
         assert f"--{option.option}" in done.out
-    assert all(flag in done.out for flag in (*of_all.values(), "--quiet", "--lenient"))
+    assert all(flag in done.out for flag in (*common.values(), "--quiet", "--lenient"))
     others = {option.option for option in CHANGING} - {option.option for option in wanted}
     assert not any(f"--{other} " in done.out for other in others)
     assert "Example" in done.out
 
 
-# The kinds of log that each command reads and writes.
+# The log kinds that each command reads and writes.
 KINDS = {
     "apply": ({"messages", "patches"}, {"messages"}),
     "from-log": ({"messages"}, {"patches"}),
@@ -469,7 +471,7 @@ def test_every_option_of_the_commands_is_declared():
     """Except options of the commands themselves: the output, --header and --quiet."""
     group = app.get_command(None, "patch")
     declared = {option.name for option in (*CHANGING, *WRITING)} | {"from_format"}
-    of_formats = {
+    format_options = {
         name
         for format in formats.built_in()
         for side in ("read", "write")
@@ -483,12 +485,12 @@ def test_every_option_of_the_commands_is_declared():
             for each in command.get_params(click.Context(command))
             if isinstance(each, click.Option) and "--help" not in each.opts
         ]
-        assert {each.name for each in options} - declared - of_formats == (
+        assert {each.name for each in options} - declared - format_options == (
             {"headers", "quiet"} | ({"output"} if name in ("apply", "diff", "revert") else set())
         )
 
 
-# rdfm inspect of patches
+# Patches in rdfm inspect
 
 
 def test_inspect_describes_patches(data):

@@ -59,7 +59,7 @@ ROWS = [
 
 @pytest.mark.parametrize("suffix", ["srj", "srx", "tsv", "srt", "srp", "srj.gz"])
 @pytest.mark.usefixtures("log")
-def test_rows_are_written_to_every_format_of_results(rdfm, suffix):
+def test_rows_are_written_to_every_results_format(rdfm, suffix):
     run = rdfm("query", SPECIES, "log.trig", "-o", f"out.{suffix}", "--quiet")
     assert (run.code, run.out, run.err) == (0, "", "")
     assert results(f"out.{suffix}") == (["source", "message", "s", "o"], ROWS)
@@ -181,7 +181,7 @@ def test_a_query_may_cover_the_entire_log(rdfm):
     run = rdfm("query", query, "log.trig", "--whole", "--quiet")
     assert run.out == f'?n\n"2"^^<{XSD}integer>\n'
     run = rdfm("query", query, "log.trig", "log.jelly", "--whole", "--quiet", "--to", "results-csv")
-    assert run.out.split() == ["n", "2"]  # the same quads, once
+    assert run.out.split() == ["n", "2"]  # equal quads are counted once
     assert rdfm(
         "query", query, "b.nq", "--whole", "--quiet", "--to", "results-csv"
     ).out.split() == [
@@ -400,7 +400,7 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
         ),
     ],
 )
-def test_wrong_commands_are_refused(rdfm, words, text):
+def test_invalid_commands_are_refused(rdfm, words, text):
     run = rdfm("query", *words)
     assert run.code == 2
     assert text in run.error

@@ -158,7 +158,7 @@ def test_standard_input_is_validated(rdfm, monkeypatch, tmp_path):
     assert ":3:27: error: " in run.out
 
 
-def test_joined_jelly_files_of_rdfm_are_valid(rdfm, tmp_path):
+def test_joined_jelly_files_that_rdfm_wrote_are_valid(rdfm, tmp_path):
     assert rdfm("convert", "a.nq", "a.jelly").code == 0
     first = (tmp_path / "a.jelly").read_bytes()
     (tmp_path / "joined.jelly").write_bytes(first + first)
@@ -179,7 +179,7 @@ def without_ids(*names: str) -> bytes:
     return jelly_proto.delimited(writer.frames)
 
 
-def test_joined_jelly_files_of_others_are_an_error(rdfm, tmp_path):
+def test_joined_jelly_files_of_other_writers_are_an_error(rdfm, tmp_path):
     first = without_ids("a:", "b:", "c:")
     (tmp_path / "joined.jelly").write_bytes(first + without_ids("d:", "e:", "f:"))
     run = rdfm("validate", "joined.jelly")

@@ -99,7 +99,7 @@ def test_unknown_options_and_values_are_refused():
         converted([])
 
 
-def test_wrong_options_are_refused_before_reading(tmp_path):
+def test_invalid_options_are_refused_before_reading(tmp_path):
     class Unread(io.BytesIO):
         def read1(self, size=-1):
             raise AssertionError

@@ -1,4 +1,4 @@
-"""Rows of a SELECT as typed columns of Arrow."""
+"""SELECT rows as typed Arrow columns."""
 
 import datetime
 
@@ -95,7 +95,7 @@ def test_rows_may_lack_messages():
         (["a", "a"], {}, "the variable 'a' occurs twice"),
     ],
 )
-def test_wrong_columns_are_refused(variables, types, text):
+def test_invalid_columns_are_refused(variables, types, text):
     with pytest.raises(OptionError, match=text):
         TypedColumns(variables, types)
 

@@ -43,7 +43,7 @@ class Forgiving(dict):
 
 
 class PyLD(jsonld.JsonLdProcessor):
-    """PyLD with corrections of errors that would hide most others.
+    """PyLD with fixes for bugs that would hide most other differences.
 
     Without them, null for @vocab, @language or @direction is a KeyError if none is set, the next
     context removes a base direction, and a relative @base is not resolved against the document's.
@@ -96,7 +96,7 @@ def failed(error: BaseException | None) -> Outcome:
 
 
 def tuples(dataset: dict) -> list[tuple]:
-    """Returns the quads of a dataset of PyLD, without dropped objects, which are None."""
+    """Returns the quads of a PyLD dataset, without dropped objects, which are None."""
 
     def term(given: dict) -> tuple:
         if given["type"] == "blank node":
@@ -125,8 +125,8 @@ def numbers(part: int) -> range:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_the_dataset_is_that_of_the_specification(part):
-    """For an invalid document, the code is that of any of its errors."""
+def test_the_dataset_follows_the_specification(part):
+    """For an invalid document, the error code belongs to one of its errors."""
     open_ones = 0
     for number in numbers(part):
         text = json.dumps(document(number))

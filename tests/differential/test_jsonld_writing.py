@@ -13,7 +13,7 @@ from support import as_batch, assert_same, decoded, encode
 
 from rdfm import formats
 
-# Names of namespaces, some of which can be confused with schemes or keywords of JSON-LD.
+# Namespace names, some of which look like IRI schemes or JSON-LD keywords.
 names = st.sampled_from(["e", "x", "urn", "http", "a.b", "type", "é", "", "id"])
 namespaces = st.sampled_from(
     [

@@ -73,7 +73,7 @@ def read(path):
 
 
 def node(term):
-    """Returns a term of RDFLib."""
+    """Converts a tuple to an RDFLib term."""
     kind, value = term[:2]
     if kind == "iri":
         return URIRef(value)

@@ -119,10 +119,10 @@ def by_oxigraph(document):
 def by_rdflib(document):
     graph = rdflib.Dataset()
     graph.default_graph.parse(data=document, format="xml")
-    return [(*tuple(of_rdflib(term) for term in triple), None) for triple in graph.default_graph]
+    return [(*tuple(from_rdflib(term) for term in triple), None) for triple in graph.default_graph]
 
 
-def of_rdflib(term):
+def from_rdflib(term):
     if isinstance(term, rdflib.URIRef):
         return ("iri", str(term))
     if isinstance(term, rdflib.BNode):
@@ -166,8 +166,8 @@ def test_rdfm_reads_the_output_of_other_libraries(log, data):
     named = [[map_terms(quad, begun) for quad in message] for message in log]
     for message in folded(named, directions=False):
         triples = [ox.Triple(*(to_oxigraph(term) for term in quad[:3])) for quad in message]
-        by_them = ox.serialize(triples, format=ox.RdfFormat.RDF_XML)
-        (found,) = decoded("rdfxml", by_them)
+        their_quads = ox.serialize(triples, format=ox.RdfFormat.RDF_XML)
+        (found,) = decoded("rdfxml", their_quads)
         assert isomorphic(found, message)
         if any("%" in quad[1][1] for quad in message):
             continue  # rdflib writes them into XML names

@@ -17,7 +17,7 @@ from rdfm.patch.options import APPLY, CHANGING, DIFF, FROM_LOG, TO_LOG
 ROOT = Path(__file__).parents[2]
 BUILT_IN = tuple(format.name for format in formats.built_in())
 OPTIONS = "docs/options-generated.md"
-# Options of batch sizes, which docs/limits.md explains.
+# Batch size options, which docs/limits.md explains.
 BATCHING = {"batch_quads", "batch_bytes", "batch_messages"}
 # Options of a plug-in in docs/plugins.md, of spark-submit, of Glue's jobs and of benchmarks/run.py.
 OF_OTHER_PROGRAMS = {
@@ -28,7 +28,7 @@ TITLES = {
     "patches": "Patches",
     "results": "Results of SPARQL queries",
 }
-# Columns in the tables of these kinds; the table of messages has all of them.
+# Columns in the tables of these kinds. The message table has all of them.
 CARRIED = {
     "patches": ("graphs", "triple_terms", "directions", "generalized", "boundaries"),
     "results": ("triple_terms", "directions"),
@@ -48,7 +48,7 @@ def section(text: str, heading: str) -> str:
 
 
 def rows(text: str) -> list[list[str]]:
-    """Returns the cells of the tables in a text, without heads."""
+    """Returns the cells of the tables in a text, without header rows."""
     cells = [
         [cell.strip() for cell in line.strip("|\n").split(" | ")]
         for line in re.findall(r"^\|.*\|$", text, re.MULTILINE)

@@ -21,7 +21,7 @@ def log(count: int, use: str = "p{0}:s p{0}:p 'o' .\n") -> bytes:
 
 
 def written(tmp_path, data, name, **options):
-    """Returns the bytes of a conversion; for a folder, those of all files."""
+    """Returns the output of a conversion. For a folder, this is the content of all files."""
     path = tmp_path / name
     rdfm.convert(data, f"{path}/" if name.endswith("/") else path, from_format="ttl", **options)
     files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]

@@ -1,6 +1,6 @@
 """SPARQL results compared with pyoxigraph, Google's protobuf and thriftpy2.
 
-The files are those of spec-fixtures and the W3C's suites.
+The files come from spec-fixtures and the W3C suites.
 """
 
 import importlib.util
@@ -52,8 +52,8 @@ def read(data: bytes, name: str):
     return list(batches[0].variables), batches[0].boolean, rows
 
 
-def of_oxigraph(term):
-    """Returns a term of pyoxigraph as a tuple of `nquads`."""
+def from_oxigraph(term):
+    """Converts a pyoxigraph term to a tuple of `nquads`."""
     match term:
         case None:
             return None
@@ -62,7 +62,7 @@ def of_oxigraph(term):
         case ox.BlankNode():
             return ("bnode", term.value)
         case ox.Triple():
-            return ("triple", *map(of_oxigraph, (term.subject, term.predicate, term.object)))
+            return ("triple", *map(from_oxigraph, (term.subject, term.predicate, term.object)))
     direction = term.direction.value if term.direction else ""
     return ("literal", term.value, term.language or "", str(direction), term.datatype.value)
 
@@ -72,7 +72,7 @@ def with_oxigraph(data: bytes, name: str):
     if isinstance(found, ox.QueryBoolean):
         return [], bool(found), []
     variables = [variable.value for variable in found.variables]
-    return variables, None, [tuple(map(of_oxigraph, row)) for row in found]
+    return variables, None, [tuple(map(from_oxigraph, row)) for row in found]
 
 
 def comparable(result, name=""):
@@ -112,7 +112,7 @@ def test_fixtures_are_read_like_pyoxigraph(name):
             refused.append(path.stem)
             continue
         assert comparable(read(data, name), name) == comparable(wanted, name), path
-    assert refused == ["odd-names"]  # pyoxigraph validates the names of variables
+    assert refused == ["odd-names"]  # pyoxigraph validates variable names
 
 
 @pytest.mark.suites

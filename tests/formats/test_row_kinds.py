@@ -230,7 +230,7 @@ def test_names_with_nul_are_refused_by_readers_and_writers(tmp_path):
 
 
 def test_many_variables_take_linear_time():
-    # Comparing each name with all earlier ones takes a minute.
+    # Comparing each name with all earlier ones would take a minute.
     count = 200_000
     batch = ResultBatch.from_rows([[None] * count], list(map(str, range(count))))
     start = time.process_time()
@@ -256,7 +256,7 @@ def test_rows_without_variables_are_counted_or_refused():
     assert formats.parquet.encode(batch.slice(0, 0))
 
 
-def test_batches_are_arrow():
+def test_batches_support_the_arrow_interface():
     batch = PatchBatch.from_patches(LOG)
     rows = pa.record_batch(batch)
     assert rows.schema == pa.schema(batch)
@@ -340,7 +340,7 @@ def test_an_error_ends_a_stream_after_the_rows_before_it(tmp_path):
 
 @pytest.mark.parametrize("kind", ["messages", "patches", "results"])
 def test_unread_streams_do_not_consume_the_log(tmp_path, kind):
-    """DuckDB requests streams for the schema before the one that it reads."""
+    """DuckDB requests streams only for their schema before it requests the one that it reads."""
     path, count = log_of(tmp_path, kind)
     with (rdfm.open_results if kind == "results" else rdfm.open_log)(path) as log:
         for _ in range(2):

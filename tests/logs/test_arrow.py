@@ -83,7 +83,7 @@ def test_pandas_reads_a_log(log, rows):
 
 
 @pytest.mark.parametrize("name", [name for name in formats.names() if name not in ("arrow",)])
-def test_every_format_has_rows_of_quads(tmp_path, name):
+def test_every_format_has_quad_rows(tmp_path, name):
     if "messages" not in formats.find(name).spec.kinds:
         return
     path = tmp_path / "log"
@@ -93,7 +93,7 @@ def test_every_format_has_rows_of_quads(tmp_path, name):
     assert table["object"].unique().to_pylist() == ['"x"']
 
 
-def test_batches_of_a_table_are_arrow(log):
+def test_table_batches_support_the_arrow_interface(log):
     with rdfm.open_log(log, rows="quads") as opened:
         batches = list(opened.batches())
     assert all(isinstance(batch, ArrowBatch) for batch in batches)

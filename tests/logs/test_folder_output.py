@@ -31,7 +31,10 @@ def written(target):
 
 
 def interrupted(work, line):
-    """Whether `work` was interrupted at the given line of the code that writes and removes folders."""
+    """Runs `work`, interrupted at the n-th line of the code that writes and removes folders.
+
+    Returns whether this line was reached.
+    """
     count = 0
 
     def trace(frame, event, _):

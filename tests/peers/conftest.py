@@ -1,6 +1,6 @@
 """Peers outside Python: fetched into build/peers once, with one process for all tests.
 
-Both use the line protocol described in jvm/Peer.java, Patches.java and Results.java.
+Peers use the line protocol that jvm/Peer.java, Patches.java and Results.java describe.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ class Peer:
         """Makes the peer read `data` in one of its formats and write it in another.
 
         Raises:
-            ValueError: If the peer refuses; the text is that of the peer.
+            ValueError: If the peer refuses, with its error text.
         """
         given, taken = self.folder / "in", self.folder / "out"
         given.write_bytes(data)
@@ -154,7 +154,7 @@ def live(classpath: str) -> Iterator[LivePeer]:
 
 @pytest.fixture(scope="session")
 def nanopub_java() -> Callable[[list[Path]], list[str]]:
-    """Returns the verdicts of the Java library for nanopublications: a line for each file."""
+    """Returns the verdicts of the Java nanopublication library, one line per file."""
     need("java", "javac", "mvn")
     pom, program = HERE / "nanopub" / "pom.xml", HERE / "nanopub" / "Nanopubs.java"
 

@@ -52,7 +52,7 @@ def theirs(jvm, name, data):
 
 
 def folded(log):
-    """Changes a log as Jena does.
+    """Changes a log like Jena does.
 
     Jena lowercases language tags, and its Thrift lacks base directions.
     """

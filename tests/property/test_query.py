@@ -1,4 +1,4 @@
-"""Rows of queries, matched natively or evaluated, agree with pyoxigraph and rdflib."""
+"""Query rows, matched natively or evaluated, agree with pyoxigraph and rdflib."""
 
 from collections import Counter
 from itertools import pairwise

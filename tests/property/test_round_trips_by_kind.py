@@ -1,4 +1,4 @@
-"""Random patches and random results through each ordered pair of their formats."""
+"""Random patches and results through each ordered pair of their formats."""
 
 import io
 
@@ -85,7 +85,7 @@ def test_each_pair_keeps_results(first, second, data):
 
 @pytest.mark.parametrize("first", EXACT)
 @given(found=results.results(any_text=False))
-def test_csv_keeps_the_texts_of_results(first, found):
+def test_csv_keeps_result_texts(first, found):
     """The output is the same from each format, and writing it again does not change it."""
     there = results.encoded(first, *found)
     data = converted(there, first, "results-csv", lossy=True)
@@ -102,7 +102,7 @@ def test_csv_keeps_the_texts_of_results(first, found):
 
 @pytest.mark.parametrize("name", EXACT)
 @given(data=st.data())
-def test_batch_sizes_do_not_change_the_output_of_results(name, data):
+def test_batch_sizes_do_not_change_the_output_for_results(name, data):
     variables, rows = data.draw(
         results.results(any_text=formats.find(name).spec.carries["any_text"])
     )
@@ -118,7 +118,7 @@ def test_batch_sizes_do_not_change_the_output_of_results(name, data):
 
 @pytest.mark.parametrize("name", PATCHES)
 @given(log=patches.patches(graphs=True, plain=True))
-def test_batch_sizes_do_not_change_the_output_of_patches(name, log):
+def test_batch_sizes_do_not_change_the_output_for_patches(name, log):
     options = WRITING.get(name, {})
     whole = formats.find(name).Encoder(**options)
     batch = patches.as_batch(log)

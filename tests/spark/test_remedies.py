@@ -1,4 +1,4 @@
-"""Remedies in the syntax of Spark: its own options, and supported options of conversions."""
+"""Remedies in Spark syntax: its own options, and the conversion options that it supports."""
 
 import pytest
 

@@ -35,7 +35,7 @@ def test_rows_are_a_table():
     ]
 
 
-def test_each_form_of_query_has_a_function():
+def test_each_query_form_has_a_function():
     assert rdfm.select(SELECT, LOG, format="trig").to_arrow().num_rows == 2
     assert [len(made) for made in rdfm.construct(CONSTRUCT, LOG, format="trig")] == [0, 0, 0]
     assert [len(made) for made in rdfm.construct(MADE, LOG, format="trig", skip_empty=True)] == [
@@ -52,7 +52,7 @@ QUERIES = {"select": SELECT, "construct": MADE, "ask": "ASK { ?s ?p ?o }"}
 
 @pytest.mark.parametrize("function", QUERIES)
 @pytest.mark.parametrize("form", QUERIES)
-def test_another_form_of_query_is_refused_with_the_right_function(function, form):
+def test_another_query_form_is_refused_with_the_right_function(function, form):
     run = getattr(rdfm, function)
     if function == form:
         assert type(run(QUERIES[form], LOG, format="trig")) is type(
@@ -131,7 +131,7 @@ def test_unbound_is_null():
     assert table.column("q").to_pylist()[1].startswith("_:")
 
 
-def test_results_over_the_whole_log_have_no_message_columns():
+def test_results_over_the_entire_log_have_no_message_columns():
     table = pa.table(rdfm.query(SELECT, [LOG, LOG], format="trig", whole=True))
     assert table.column_names == ["s", "o"]
     assert table.num_rows == 2
@@ -229,7 +229,7 @@ def test_queries_have_limits():
     assert (pa.table(found).num_rows, found.skipped) == (1, 1)
 
 
-def test_wrong_queries_are_refused():
+def test_invalid_queries_are_refused():
     with pytest.raises(rdfm.errors.QueryError) as raised:
         rdfm.query("SELECT ?s {\n ?s ?p }", LOG, format="trig")
     error = pickle.loads(pickle.dumps(raised.value))

@@ -1,4 +1,4 @@
-"""Jelly-Patch: the files of Jelly-JVM."""
+"""Jelly-Patch files of Jelly-JVM."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Evaluation tests of the W3C's SPARQL suites (1.0, 1.1, 1.2), through `rdfm query --whole`."""
+"""Evaluation tests of the W3C SPARQL suites (1.0, 1.1, 1.2), through `rdfm query --whole`."""
 
 import re
 from pathlib import Path

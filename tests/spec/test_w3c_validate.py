@@ -14,7 +14,7 @@ TYPE = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 SITE = "https://w3c.github.io/rdf-tests/rdf/"
 FORMATS = {".nt": "nt", ".nq": "nq", ".ttl": "ttl", ".trig": "trig", ".rdf": "rdfxml"}
 ARCHIVES = ("w3c-rdf-tests.tar.gz", "w3c-rdf-xml-tests.tar.gz")
-# Numbers of valid and invalid documents of each format.
+# Number of valid and invalid documents in each format.
 NUMBERS = {
     "nt": (89, 51),
     "nq": (101, 54),

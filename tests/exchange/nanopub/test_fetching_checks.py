@@ -65,7 +65,7 @@ def test_rejects_are_not_repeated_after_an_interrupted_run(registry, monkeypatch
     assert counters("m.jelly") == sorted(set(range(1, COUNT + 1)) - WRONG)
 
 
-def test_a_right_nanopublication_is_kept_though_one_with_its_code_was_rejected(registry):
+def test_a_valid_nanopublication_is_kept_after_one_with_the_same_code_was_rejected(registry):
     fetch(registry.url, "first.jelly", check=True, rejects="others.jelly")
     with rdfm.open_log("first.jelly") as log:
         first = next(iter(log))

@@ -1,4 +1,4 @@
-"""`package` writes the files that RiverBench's documentation describes, which other libraries read."""
+"""`package` writes the files of RiverBench's documentation, which other libraries read."""
 
 import gzip
 import hashlib
@@ -58,7 +58,7 @@ def files_of(folder):
 
 
 def flat_messages(folder, name):
-    """The messages of a flat file, split by a reader of lines."""
+    """Returns the messages of a flat file, split at its delimiter lines."""
     first, *parts = content(folder / name).decode().split("\n", 1)
     assert first.startswith('VERSION "')
     text = parts[0]
@@ -69,7 +69,7 @@ def flat_messages(folder, name):
 
 
 def archived(folder, name):
-    """The names and texts of an archive."""
+    """Returns the names and texts of an archive."""
     with tarfile.open(folder / name, "r:gz") as archive:
         return {each.name: archive.extractfile(each).read() for each in archive if each.isfile()}
 
@@ -276,7 +276,7 @@ def test_the_metadata_describes_the_files(nanopubs):
 
 
 def facts_of(folder):
-    """The facts of a package's metadata, without sizes and checksums."""
+    """Returns the facts in a package's metadata, without sizes and checksums."""
     graph = rdflib.Graph().parse(folder / "package_metadata.ttl")
     skipped = {DCAT.byteSize, SPDX.checksumValue, riverbench.RBDOC.hasDocWeight}
     void = rdflib.Namespace("http://rdfs.org/ns/void#")
@@ -295,7 +295,7 @@ def facts_of(folder):
     return found
 
 
-def test_the_metadata_is_that_of_an_independent_writer(tmp_path):
+def test_the_metadata_equals_that_of_an_independent_writer(tmp_path):
     texts = [message(number) for number in range(12)]
     riverbench.write_package(tmp_path / "a", texts)
     package("# @message\n".join(texts).encode(), tmp_path / "b", stream_type="graphs", format="nt")
@@ -303,7 +303,7 @@ def test_the_metadata_is_that_of_an_independent_writer(tmp_path):
     assert set(files_of(tmp_path / "a")) == set(files_of(tmp_path / "b"))
 
 
-def test_the_statistics_are_those_of_inspect(nanopubs):
+def test_the_statistics_equal_those_of_inspect(nanopubs):
     _, made, _ = nanopubs
     wanted = statistics(NANOPUBS, top=None)
     assert made.statistics.series == wanted.series
@@ -597,7 +597,7 @@ def test_another_number_of_messages_than_declared_is_refused(tmp_path):
     assert not (tmp_path / "p").exists()
 
 
-def test_contradicting_stream_types_are_refused(tmp_path):
+def test_contradictory_stream_types_are_refused(tmp_path):
     path = source(tmp_path)
     with pytest.raises(
         OptionError, match=r"stream_type is datasets, but .* declares subject-graphs"
@@ -631,7 +631,7 @@ def test_metadata_without_a_dataset_is_refused(tmp_path):
         ({"stream_type": "graphs", "indent": 2}, "indent"),
     ],
 )
-def test_wrong_options_are_refused(tmp_path, options, sentence):
+def test_invalid_options_are_refused(tmp_path, options, sentence):
     with pytest.raises(OptionError, match=sentence):
         package(log_of(1), tmp_path / "p", format="nt", **options)
     assert list(tmp_path.iterdir()) == []
@@ -715,7 +715,7 @@ def test_predicates_that_are_not_counted_are_reported(tmp_path):
     assert list(check(tmp_path / "p")) == []
 
 
-def test_errors_do_not_recommend_what_does_not_help(tmp_path):
+def test_errors_recommend_only_useful_remedies(tmp_path):
     for options in ({}, {"generalized": True}):
         with pytest.raises(package_of_rdfm.RdfmError) as caught:
             package(
@@ -730,7 +730,7 @@ LINE = "<http://e/s> <http://e/p> <http://e/o> .\n# @message\n"
 
 
 def packaging(tmp_path):
-    """Starts packaging, and returns it when its folder exists and it waits for more input."""
+    """Starts packaging. Returns the process once its folder exists and it waits for input."""
     command = [sys.executable, "-m", "rdfm", "riverbench", "package", "-"]
     command += ["--stream-type", "graphs", "--from", "nt", "-o", str(tmp_path / "out")]
     process = subprocess.Popen(

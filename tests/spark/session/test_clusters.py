@@ -1,4 +1,4 @@
-"""Sessions with workers in other processes and of Spark Connect, each in a separate process."""
+"""Sessions with worker processes and with Spark Connect, each in a separate process."""
 
 import json
 import os

@@ -150,11 +150,11 @@ class Session:
             self.end()
 
     def happened(self):
-        """Returns how many failures have happened."""
+        """Returns the number of failures so far."""
         return len(list(self.folder.glob("happened*")))
 
     def end(self):
-        """Waits for the child processes of killed ones, and kills those that remain."""
+        """Waits for the children of killed processes to end, and kills those that remain."""
         mine = f"RDFM_TEST_FAILURES={self.folder}\0".encode()
         for second in range(10):
             left = []
@@ -195,7 +195,7 @@ def settled(folder):
 
 
 def a_batch_write(spark, folder, number):
-    """A write next to a part of an older one, retried under its id."""
+    """A write to a folder with a part of an older write, retried under its id."""
     at, nth = [*POINTS, *OF_BATCHES][number]
     out, mode = folder / "out", MODES[number % 2]
     save(numbered(spark.range(100, 104, 1, 1)), out)

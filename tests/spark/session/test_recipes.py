@@ -1,4 +1,4 @@
-"""The recipes of docs/spark-recipes.md that need a service, with data frames of the same columns instead."""
+"""Recipes of docs/spark-recipes.md that need a service, tested with equivalent data frames."""
 
 import pytest
 

@@ -33,7 +33,7 @@ BROKEN = 'VERSION "1.2-messages"\n' + LINE.format(0) + "MESSAGE\nbroken\nMESSAGE
 
 
 class StreamFolder:
-    """A folder of logs, streams of it, and the output of a query."""
+    """A folder of logs that streams read, and the output of a query."""
 
     def __init__(self, root, spark=None):
         self.spark = spark
@@ -142,19 +142,19 @@ def numbers(rows):
 
 
 def sources(rows):
-    """Returns the file names of rows, in order and without repetitions."""
+    """Returns the file names in the rows, in order and without repetitions."""
     return list(dict.fromkeys(Path(row["source"]).name for row in rows))
 
 
 @pytest.fixture
 def place(tmp_path):
-    """A folder without Spark."""
+    """A folder for tests without Spark."""
     return StreamFolder(tmp_path)
 
 
 @pytest.fixture
 def spark_place(spark, tmp_path):
-    """A folder with Spark."""
+    """A folder for tests with Spark."""
     return StreamFolder(tmp_path, spark)
 
 

@@ -1,4 +1,4 @@
-"""Rows of quads, terms as structs and columns by name, in a real session."""
+"""Quad rows, terms as structs, and columns by name, in a real session."""
 
 import pyarrow as pa
 import pytest
@@ -38,7 +38,7 @@ def as_dicts(frame):
 
 @pytest.mark.parametrize("terms", ["ntriples", "structs"])
 @pytest.mark.parametrize("options", [{}, {"splitBytes": "4k"}, {"mode": "PERMISSIVE"}])
-def test_rows_of_quads_equal_those_of_a_table(spark, log, terms, options):
+def test_quad_rows_equal_those_of_a_table(spark, log, terms, options):
     reader = spark.read.format("rdfm").options(rows="quads", terms=terms, **options)
     frame = reader.load(str(log)).drop("_corrupt_record")
     assert frame.columns == QUADS
@@ -149,7 +149,7 @@ def test_a_flat_log_is_read_in_parts(spark, tmp_path):
 
 
 @pytest.mark.feature("one row per quad, filters")
-def test_rows_of_quads_are_filtered_and_grouped(spark, log):
+def test_quad_rows_are_filtered_and_grouped(spark, log):
     frame = rdfm.spark.read(spark, log, rows="quads", filter={"subject": "<a:s7>"})
     assert [row.message for row in frame.collect()] == [7, 7]
     all_quads = rdfm.spark.read(spark, log, rows="quads")
@@ -157,7 +157,7 @@ def test_rows_of_quads_are_filtered_and_grouped(spark, log):
     assert back.count() == 1000
 
 
-def test_streams_may_have_rows_of_quads(spark, log, tmp_path):
+def test_streams_may_have_quad_rows(spark, log, tmp_path):
     options = {"rows": "quads", "columns": "message,object"}
     native = spark.readStream.format("rdfm").options(**options)
     frames = [
