@@ -9,7 +9,7 @@ import pyoxigraph as ox
 import rdflib
 from hypothesis import strategies as st
 from nquads import literal
-from oxigraph import ours, theirs
+from oxigraph import from_oxigraph, to_oxigraph
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 NAMES = [("iri", f"http://e/{name}") for name in "abc"]
@@ -134,10 +134,10 @@ def queries(draw, *, plain: bool = False):
 def oxigraph_rows(text, message):
     """Returns the rows of pyoxigraph for a message, with their counts."""
     store = ox.Store()
-    store.extend(ox.Quad(*map(theirs, quad)) for quad in message)
+    store.extend(ox.Quad(*map(to_oxigraph, quad)) for quad in message)
     found = store.query(text)
     names = [variable.value for variable in found.variables]
-    return Counter(frozenset(bound(names, map(ours, row))) for row in found)
+    return Counter(frozenset(bound(names, map(from_oxigraph, row))) for row in found)
 
 
 def bound(names, row):
@@ -146,7 +146,7 @@ def bound(names, row):
 
 
 @cache
-def as_rdflib(term):
+def to_rdflib(term):
     """Converts a tuple to an rdflib term."""
     kind, value, *rest = term
     if kind == "iri":
@@ -158,7 +158,7 @@ def as_rdflib(term):
     return rdflib.Literal(value, lang=language, datatype=datatype, normalize=False)
 
 
-def of_rdflib(term):
+def from_rdflib(term):
     """Converts an rdflib term to a tuple."""
     if term is None:
         return None
@@ -173,9 +173,9 @@ def rdflib_rows(text, message):
     """Returns the rows of rdflib for a message; rdflib joins them as sets."""
     dataset = rdflib.Dataset()
     for *triple, graph in message:
-        context = dataset.default_graph if graph is None else dataset.graph(as_rdflib(graph))
-        context.add(tuple(map(as_rdflib, triple)))
+        context = dataset.default_graph if graph is None else dataset.graph(to_rdflib(graph))
+        context.add(tuple(map(to_rdflib, triple)))
     found = dataset.query(text)
     names = [str(name) for name in found.vars]
-    rows = (bound(names, map(of_rdflib, row)) for row in found)
+    rows = (bound(names, map(from_rdflib, row)) for row in found)
     return set(map(frozenset, rows))

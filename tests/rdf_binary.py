@@ -127,7 +127,7 @@ def read_thrift(data: bytes) -> list:
     return found
 
 
-def given(holder) -> tuple[str, Any]:
+def set_field(holder) -> tuple[str, Any]:
     """Returns the name and value of the field that is set in a union."""
     if hasattr(holder, "ListFields"):
         ((field, value),) = holder.ListFields()
@@ -163,7 +163,7 @@ class Reader:
         return literal(value.lex)
 
     def term(self, term):
-        name, value = given(term)
+        name, value = set_field(term)
         if name == "iri":
             return ("iri", value.iri)
         if name == "bnode":
@@ -187,7 +187,7 @@ class Reader:
     def quads(self, rows) -> list[tuple]:
         found = []
         for row in rows:
-            name, value = given(row)
+            name, value = set_field(row)
             if name == "prefixDecl":
                 self.prefixes[value.prefix] = value.uri
                 continue

@@ -327,7 +327,7 @@ def test_to_oxigraph_refuses_invalid_variables():
         reader([], ["a b"]).to_oxigraph()
 
 
-def test_labels_of_rows_that_oxigraph_refuses_are_rewritten_one_to_one():
+def test_row_labels_that_oxigraph_refuses_are_rewritten_one_to_one():
     labels = ["a b", "a.", "", "_gx612062", "_gx61", "_gx", "a", "é"]
     rows = [(Bnode(label), TripleTerm(S, P, Bnode(label))) for label in labels]
     assert content_of(ResultReader.from_oxigraph(reader(rows).to_oxigraph()))[2] == rows

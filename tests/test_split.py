@@ -301,14 +301,15 @@ def with_wrong_mark(log):
 
 
 @pytest.fixture
-def wrong(jelly):
+def wrong_mark(jelly):
+    """A log with a wrong mark, and the offset of the mark."""
     data, offset = with_wrong_mark(jelly.read_bytes())
     jelly.write_bytes(data)
     return jelly, offset
 
 
-def test_an_error_at_a_wrong_mark_names_it_and_the_remedy(wrong):
-    path, offset = wrong
+def test_an_error_at_a_wrong_mark_names_it_and_the_remedy(wrong_mark):
+    path, offset = wrong_mark
     size = path.stat().st_size
     (split,) = [s for s in plan(path, split_bytes=1) if s.start == offset]
     assert size > split.start
@@ -320,8 +321,8 @@ def test_an_error_at_a_wrong_mark_names_it_and_the_remedy(wrong):
     assert text.partition("; ")[2].startswith("marks=False reads the log from its start")
 
 
-def test_without_marks_a_log_is_read_from_its_start(wrong, monkeypatch):
-    path, offset = wrong
+def test_without_marks_a_log_is_read_from_its_start(wrong_mark, monkeypatch):
+    path, offset = wrong_mark
     monkeypatch.setattr("rdfm.logs.seek.BACKWARD_BYTES", 1)
     monkeypatch.setattr("rdfm.logs.seek.FORWARD_BYTES", offset)
     last = f"{COUNT - 1}:"
@@ -333,8 +334,8 @@ def test_without_marks_a_log_is_read_from_its_start(wrong, monkeypatch):
     assert read(path, plan(path, split_bytes=5000, marks=False)) == whole(path)
 
 
-def test_validate_warns_about_wrong_marks(wrong):
-    path, offset = wrong
+def test_validate_warns_about_wrong_marks(wrong_mark):
+    path, offset = wrong_mark
     checked = rdfm.validate(path)
     (found,) = [finding for finding in checked if finding.rule == "wrong-mark"]
     assert (found.offset, found.severity) == (offset, "warning")

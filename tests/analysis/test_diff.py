@@ -251,7 +251,7 @@ def in_order(message):
 
 
 @given(seed=st.integers(0, 1 << 32))
-def test_random_logs_of_ordered_quads_are_compared_like_lists(seed):
+def test_random_logs_with_ordered_quads_are_compared_like_lists(seed):
     draw = random.Random(seed)
     a = [dataset(draw) for _ in range(draw.randint(1, 4))]
     b = edited(draw, a) if draw.random() < 0.5 else [list(message) for message in a]

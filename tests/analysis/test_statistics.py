@@ -310,7 +310,7 @@ def test_results_have_statistics_of_their_cells(log):
 # --- messages in parts ---
 
 
-def large(quads: int, seed: int = 1) -> list[tuple]:
+def large_message(quads: int, seed: int = 1) -> list[tuple]:
     """Returns a message with the given number of quads, many of them repeated."""
     pick = random.Random(seed)
     return [
@@ -326,7 +326,7 @@ def large(quads: int, seed: int = 1) -> list[tuple]:
 
 @pytest.mark.slow
 def test_a_message_in_parts_is_counted_as_one():
-    log = [large(20), large(50_000), [], large(20_000, 2), large(3)]
+    log = [large_message(20), large_message(50_000), [], large_message(20_000, 2), large_message(3)]
     batches = list(parts_of(log))
     assert any(batch.continues for batch in batches)
     check(statistics_of(batches), log)
@@ -417,7 +417,7 @@ def test_names_beyond_the_table_size_are_counted_together():
 
 
 def test_a_snapshot_covers_the_batches_so_far():
-    log = [large(5, seed) for seed in range(10)]
+    log = [large_message(5, seed) for seed in range(10)]
     batch = as_batch(log)
     collector = Collector()
     collector.add(batch.slice(0, 4))
@@ -505,7 +505,7 @@ def test_statistics_of_fixtures_equal_a_plain_count(folder):
 
 def test_a_flat_log_of_many_frames_is_counted_as_one_message(tmp_path):
     path = tmp_path / "flat.jelly"
-    path.write_bytes(encode("jelly", [large(2000)], frames="flat", frame_rows=100))
+    path.write_bytes(encode("jelly", [large_message(2000)], frames="flat", frame_rows=100))
     (message,) = check_log(path)
     assert len(message) == 2000
     assert rdfm.statistics(path, frames="message").messages > 10

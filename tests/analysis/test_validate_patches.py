@@ -22,7 +22,7 @@ def found(*logs, **options):
     ]
 
 
-def one(id="", prev="", rows=f"TX .\n{ADD}TC .\n"):
+def patch_with(id="", prev="", rows=f"TX .\n{ADD}TC .\n"):
     """Returns a patch with an optional `id` and `prev`."""
     links = [("id", id), ("prev", prev)]
     return "".join(f"H {key} <a:{value}> .\n" for key, value in links if value) + rows
@@ -61,19 +61,19 @@ def test_an_unfinished_transaction_is_a_warning_at_its_start():
 
 def test_a_broken_chain_is_an_error_in_a_log_and_a_warning_between_logs():
     text = "row 1 of the patch: prev is <a:0>, but the previous patch has the id <a:1>"
-    broken = f"{one('1')}Z .\n{one('2', '0')}"
+    broken = f"{patch_with('1')}Z .\n{patch_with('2', '0')}"
     assert found(broken) == [("error", "chain", 1, 7, 1, text)]
-    across = one("1"), one("2", "0")
+    across = patch_with("1"), patch_with("2", "0")
     assert found(*across) == [("warning", "chain", 0, 2, 1, text)]
     assert found(*across, chain=True) == [("error", "chain", 0, 2, 1, text)]
-    assert found(one("1"), one("2", "1"), one("3", "2")) == []
+    assert found(patch_with("1"), patch_with("2", "1"), patch_with("3", "2")) == []
     own = "row 1 of the patch: prev is <a:1>, the id of the same patch"
-    assert found(one("0"), one("1", "1"))[-1] == ("error", "chain", 0, 2, 1, own)
+    assert found(patch_with("0"), patch_with("1", "1"))[-1] == ("error", "chain", 0, 2, 1, own)
 
 
 def test_members_of_an_archive_are_logs(tmp_path):
     with tarfile.open(tmp_path / "log.tar", "w") as archive:
-        for name, log in (("1.rdfp", one("1")), ("2.rdfp", one("2", "0"))):
+        for name, log in (("1.rdfp", patch_with("1")), ("2.rdfp", patch_with("2", "0"))):
             info = tarfile.TarInfo(name)
             info.size = len(log)
             archive.addfile(info, io.BytesIO(log.encode()))
@@ -83,14 +83,14 @@ def test_members_of_an_archive_are_logs(tmp_path):
 
 
 def test_a_patch_after_an_invalid_one_may_follow_any_other():
-    log = f"{one('1')}Z .\nH id <a:2> .\noops\nZ .\n{one('3', '2')}Z .\n{one('4', '1')}"
+    log = f"{patch_with('1')}Z .\nH id <a:2> .\noops\nZ .\n{patch_with('3', '2')}Z .\n{patch_with('4', '1')}"
     assert [each[:3] for each in found(log)] == [("error", "syntax", 1), ("error", "chain", 3)]
 
 
 @pytest.mark.parametrize("format", ["rdf-patch-thrift", "jelly-patch"])
 def test_binary_logs_are_checked_too(format):
     out = io.BytesIO()
-    log = f"{one('1')}Z .\n{one('2', '0')}".encode()
+    log = f"{patch_with('1')}Z .\n{patch_with('2', '0')}".encode()
     rdfm.convert(log, out, from_format="rdf-patch", to_format=format)
     (each,) = rdfm.validate(out.getvalue(), format)
     assert (each.severity, each.rule, each.message, each.line) == ("error", "chain", 1, None)

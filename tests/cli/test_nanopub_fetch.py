@@ -19,7 +19,7 @@ def registry(rdfm):
         yield opened
 
 
-def test_fetch_reports_what_it_appended(rdfm, registry):
+def test_fetch_reports_the_number_of_appended_nanopublications(rdfm, registry):
     first = rdfm("nanopub", "fetch", registry.url, "-o", "m.trig")
     assert first.err.startswith(
         "rdfm: 20 nanopublications appended, dropped 20 metadata entries; up to date at counter 20"

@@ -214,7 +214,7 @@ def test_messages_on_standard_output_are_trig(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_construct_on_the_whole_log_makes_one_message_per_solution(rdfm):
+def test_construct_on_the_entire_log_makes_one_message_per_solution(rdfm):
     run = rdfm("query", SEEN, "log.trig", "--whole", "-o", "out.nq", "--quiet")
     assert run.code == 0
     with library.open_log("out.nq") as log:
@@ -319,7 +319,7 @@ def test_a_query_reads_the_default_graph_or_all_graphs(rdfm):
         "SELECT * { VALUES ?s {} }",
     ],
 )
-def test_no_hint_if_merging_the_graphs_makes_no_difference(rdfm, query):
+def test_no_hint_is_printed_if_merging_the_graphs_has_no_effect(rdfm, query):
     assert "note" not in rdfm("query", query, "a.nq", "-o", "out.srj").err
 
 

@@ -36,7 +36,7 @@ TARGETS = [
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch):
+def small_sizes(monkeypatch):
     """Makes batches, splits and blocks small, so that a small log has many of them."""
     monkeypatch.setattr(parallel, "SPLIT_BYTES", 3000)
     monkeypatch.setattr(parallel, "FILE_BYTES", 5000)
@@ -304,7 +304,7 @@ def test_blocks_do_not_depend_on_pieces_and_jobs(compression):
 
 
 @pytest.mark.parametrize("threads", [0, 1, 3])
-def test_results_of_a_pool_are_in_order(threads):
+def test_pool_results_are_in_order(threads):
     pool = Pool("test", threads)
     taken = []
     for number in range(50):
@@ -315,7 +315,7 @@ def test_results_of_a_pool_are_in_order(threads):
     pool.close()
 
 
-def test_the_first_error_of_a_pool_is_raised_in_its_place():
+def test_the_first_pool_error_is_raised_in_its_place():
     pool = Pool("test", 4)
     second = threading.Event()
 

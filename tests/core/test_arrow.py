@@ -255,7 +255,7 @@ def rows_of(counts):
     return pa.record_batch({"quads": pa.array(quads, SCHEMA.field("quads").type)})
 
 
-def test_batches_of_rows_have_the_size_of_decoded_ones():
+def test_batches_from_rows_are_as_large_as_decoded_batches():
     rows = rows_of([3] * 5000 + [20_000, 0, 1] + [0] * 20_000)
     made = list(batches_from_arrow(rows, first_index=7))
     assert [batch.first_index for batch in made] == [

@@ -108,7 +108,7 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize("number", range(len(MALFORMED)))
-def test_malformed_arrays_are_errors_of_their_row(number):
+def test_malformed_arrays_are_errors_in_their_row(number):
     make, row, text = MALFORMED[number]
     for read in (MessageBatch.from_arrow, lambda given: list(batches_from_arrow(given))):
         with pytest.raises(DecodeError) as caught:

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from logs import logs
 from nquads import isomorphic, literal, map_terms
-from oxigraph import ours as of_oxigraph
-from oxigraph import theirs as to_oxigraph
+from oxigraph import from_oxigraph, to_oxigraph
 from samples import folded
 from support import as_batch, decoded, encode
 
@@ -111,7 +110,12 @@ def quiet(monkeypatch):
 
 def by_oxigraph(document):
     return [
-        (of_oxigraph(quad.subject), of_oxigraph(quad.predicate), of_oxigraph(quad.object), None)
+        (
+            from_oxigraph(quad.subject),
+            from_oxigraph(quad.predicate),
+            from_oxigraph(quad.object),
+            None,
+        )
         for quad in ox.parse(document, format=ox.RdfFormat.RDF_XML)
     ]
 

@@ -99,7 +99,7 @@ def formats_of(cell: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("heading", "side"), [("Reading", "read"), ("Writing", "write")])
-def test_the_table_of_options_lists_every_option_with_its_formats(heading, side):
+def test_the_options_table_lists_every_option_with_its_formats(heading, side):
     documented: dict[str, set[str]] = {}
     for name, _flags, _value, _default, holders, _help in rows(section(read(OPTIONS), heading))[1:]:
         documented.setdefault(name.strip("`| "), set()).update(formats_of(holders))
@@ -145,7 +145,7 @@ def test_other_pages_link_to_the_options(name):
     assert re.search(r"\]\(options-generated\.md[#)]", read(f"docs/{name}"))
 
 
-def test_the_table_of_conversions_lists_every_stage_option():
+def test_the_conversions_table_lists_every_stage_option():
     table = rows(section(read(OPTIONS), "Conversions"))[1:]
     assert {row[0].strip("`| ") for row in table} == set(STAGES)
 
@@ -159,7 +159,7 @@ def test_the_command_line_page_explains_the_stages_of_a_conversion():
     ]
 
 
-def test_the_table_of_changes_lists_every_option():
+def test_the_changes_table_lists_every_option():
     table = rows(section(read(OPTIONS), "Changes"))[1:]
     assert [row[0].strip("`| ") for row in table] == [option.name for option in CHANGING]
 

@@ -153,7 +153,7 @@ def test_plug_in_options_must_not_use_reserved_names(name):
         formats.register(format)
 
 
-def test_names_of_rdfm_options_are_reserved():
+def test_rdfm_option_names_are_reserved():
     assert set(STAGES) <= RESERVED | {name for name in STAGES if name.startswith(("from_", "to_"))}
     # `prefixes` is an option of filters and also of formats.
     assert {option.name for option in FILTERING} - {"prefixes"} <= RESERVED

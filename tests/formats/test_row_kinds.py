@@ -118,7 +118,7 @@ def test_a_log_contains_one_kind(tmp_path, name):
         ("namespaces", "the option namespaces applies to"),
     ],
 )
-def test_options_of_messages_are_refused(name, option, reason):
+def test_message_options_are_refused(name, option, reason):
     batches = PatchBatch.from_patches(LOG), ResultBatch.from_rows(ROWS, ["a", "b"])
     for batch in batches:
         with pytest.raises(EncodeError, match=reason):

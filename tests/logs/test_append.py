@@ -67,7 +67,7 @@ def test_a_run_without_messages_changes_nothing(tmp_path):
         assert path.read_bytes() == before
 
 
-def test_convert_counts_only_what_it_appended(tmp_path):
+def test_convert_counts_only_appended_messages(tmp_path):
     path = tmp_path / "log.nq"
     append(path, message(0))
     summary = rdfm.convert(LINE % 1, path, from_format="nq", append=True)
@@ -78,7 +78,7 @@ def test_convert_counts_only_what_it_appended(tmp_path):
 
 @pytest.mark.parametrize("label", ["1.1-messages", "1.2-messages"])
 @pytest.mark.parametrize("suffix", ["nq", "ttl"])
-def test_the_dialect_is_that_of_the_log(tmp_path, suffix, label):
+def test_the_dialect_of_the_log_is_kept(tmp_path, suffix, label):
     path = tmp_path / f"log.{suffix}"
     append(path, message(0), dialect="directive", version_label=label)
     append(path, message(1), [])
@@ -89,7 +89,7 @@ def test_the_dialect_is_that_of_the_log(tmp_path, suffix, label):
         assert [len(found) for found in log] == [1, 1, 0, 1]
 
 
-def test_turtle_declares_what_the_appended_part_uses(tmp_path):
+def test_appended_turtle_declares_the_namespaces_it_uses(tmp_path):
     path = tmp_path / "log.trig"
     path.write_text("PREFIX e: <http://other/>\nBASE <http://base/>\n<a> e:b e:c .\n")
     append(path, message(1), prefixes={"e": "http://e/"})
@@ -842,7 +842,7 @@ def test_the_journal_of_a_replaced_file_hides_nothing(tmp_path):
     assert numbers(path) == [0, 1, 2, 3, 4]
 
 
-def test_a_copied_log_is_cut_to_its_committed_length(tmp_path):
+def test_a_copied_log_can_be_truncated_to_its_committed_length(tmp_path):
     path = tmp_path / "copy" / "log.nq"
     path.parent.mkdir()
     simulate_killed_run(tmp_path / "log.nq")

@@ -46,7 +46,7 @@ def decoded(name, data):
     ]
 
 
-def theirs(jvm, name, data):
+def read_with_jena(jvm, name, data):
     """Returns what Jena reads."""
     return patches_of(rows_of_text(jvm.convert(data, name, "rows").decode()))
 
@@ -72,6 +72,6 @@ def folded(log):
 def test_patches_are_exchanged_with_jena(jvm, name, log):
     wanted = folded(log)
     written = encoded(name, wanted)
-    assert folded(theirs(jvm, name, written)) == wanted
+    assert folded(read_with_jena(jvm, name, written)) == wanted
     for other in FORMATS:
         assert folded(decoded(other, jvm.convert(written, name, other))) == wanted

@@ -46,7 +46,7 @@ def messages_text(log):
 @pytest.mark.parametrize(
     "path", sorted(FIXTURES.glob("*/*.jelly")), ids=lambda path: f"{path.parent.name}/{path.name}"
 )
-def test_fixtures_are_read_alike(jvm, path):
+def test_fixtures_are_read_in_the_same_way(jvm, path):
     found = jvm.messages(path.read_bytes(), "jelly")
     if path.stem == "flat":  # Jelly-JVM returns it frame by frame
         found = [merged(found)]

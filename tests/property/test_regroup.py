@@ -21,10 +21,10 @@ def tagged(log):
     for at, message in enumerate(log):
         for quad in message:
 
-            def apart(term, at=at):
+            def tag(term, at=at):
                 return ("bnode", f"{at}.{term[1]}") if term[0] == "bnode" else term
 
-            yield map_terms(quad, apart)
+            yield map_terms(quad, tag)
 
 
 def text_bytes(term):
@@ -136,7 +136,7 @@ def test_skolem_iris_identify_nodes_of_their_message(how, log, sizes):
     wanted = expected(log, how)
     names = {}
 
-    def back(term):
+    def as_bnode(term):
         if term[0] != "iri" or not term[1].startswith(base):
             return term
         assert term[1].startswith(f"{base}/.well-known/genid/")
@@ -144,7 +144,7 @@ def test_skolem_iris_identify_nodes_of_their_message(how, log, sizes):
 
     assert [len(message) for message in found] == [len(message) for message in wanted]
     for ours, theirs in zip(itertools.chain(*found), itertools.chain(*wanted), strict=True):
-        for one, other in zip(_bnodes(map_terms(ours, back)), _bnodes(theirs), strict=True):
+        for one, other in zip(_bnodes(map_terms(ours, as_bnode)), _bnodes(theirs), strict=True):
             assert names.setdefault(one, other) == other
     assert len(set(names.values())) == len(names)
 

@@ -95,5 +95,5 @@ def test_options_that_may_contain_credentials_are_not_shown():
     assert "secret" not in str(caught.value)
 
 
-def test_names_of_spark_options_are_reserved():
+def test_spark_option_names_are_reserved():
     assert {*dict(OWN), *FILE_SOURCE} <= RESERVED

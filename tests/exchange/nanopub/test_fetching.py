@@ -168,7 +168,7 @@ def test_a_slow_body_is_appended_as_it_arrives(registry):
 
 
 @pytest.mark.parametrize("status", [500, 502, 503])
-def test_errors_of_the_server_are_retried(registry, status):
+def test_server_errors_are_retried(registry, status):
     registry.faults = [registry.answer(status, Retry_After="0")] * 2
     fetch(registry.url, "m.jelly")
     assert is_complete(registry)
@@ -198,7 +198,7 @@ def with_counters(*counters):
         (registry_double.body([(1, 1)], counters=False), "has no counter"),
     ],
 )
-def test_wrong_counters_are_an_error(registry, body, text):
+def test_invalid_counters_are_an_error(registry, body, text):
     registry.faults = [registry.instead(body)]
     with pytest.raises(HttpError, match=text):
         fetch(registry.url, "m.jelly")
@@ -504,21 +504,21 @@ def test_a_run_that_stops_before_its_state_is_saved_is_continued(registry, name,
     registry.faults = [registry.slow(0.05)]
     save, saves = states.MirrorState.save, []
 
-    def fails(self, log):
+    def interrupt_save(self, log):
         saves.append(self)
         if len(saves) >= stop:
             raise KeyboardInterrupt
         save(self, log)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(states.MirrorState, "save", fails)
+        patch.setattr(states.MirrorState, "save", interrupt_save)
         fetch(registry.url, name)
     registry.add(3)
     fetch(registry.url, name)
     assert is_complete(registry, name)
 
 
-def test_a_run_that_is_continued_stops_too(registry, monkeypatch):
+def test_a_continued_run_may_stop_again(registry, monkeypatch):
     monkeypatch.setattr(fetching, "SAVE_SECONDS", -1)
     settle = fetching._Mirror._settle
 
@@ -557,7 +557,7 @@ def test_runs_that_stop_anywhere_lose_and_repeat_nothing(registry, seed, monkeyp
         (states.MirrorState, "save"),
     ]
 
-    def stopping(function):
+    def with_random_stops(function):
         def call(*args):
             when = chance.random()
             if when < 0.1:
@@ -574,7 +574,7 @@ def test_runs_that_stop_anywhere_lose_and_repeat_nothing(registry, seed, monkeyp
         registry.faults = [registry.slow(0.01)]
         with monkeypatch.context() as patch:
             for owner, name in steps:
-                patch.setattr(owner, name, stopping(getattr(owner, name)))
+                patch.setattr(owner, name, with_random_stops(getattr(owner, name)))
             try:
                 fetch(registry.url, "m.trig", overlap=10)
             except KeyboardInterrupt:

@@ -41,7 +41,7 @@ def test_a_wrong_trusty_uri_is_an_error(registry):
     assert fetch(registry.url, "m.jelly").messages == COUNT - 2
 
 
-def test_wrong_nanopublications_go_to_another_log(registry):
+def test_invalid_nanopublications_go_to_another_log(registry):
     done = fetch(registry.url, "m.jelly", check=True, rejects="wrong.jelly")
     assert (done.messages, done.rejected, done.counter) == (COUNT - 3, 3, COUNT)
     registry.add(5)

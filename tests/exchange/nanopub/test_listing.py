@@ -137,7 +137,7 @@ def test_retractions_may_have_any_subject():
     assert row(info=other).supersedes == []
 
 
-def test_messages_that_are_not_nanopublications_are_left_out():
+def test_messages_that_are_not_nanopublications_are_omitted():
     other = [(*triple("http://e/s", "http://e/p", "http://e/o"), None)]
     with list_nanopubs(nanopubs.nq(other, nanopubs.nanopub(N), other), format="nq") as found:
         assert [(each.message, each.nanopub) for each in found] == [(1, N)]
@@ -200,7 +200,7 @@ LATEST = {
 
 
 @pytest.mark.parametrize("name", LATEST)
-def test_superseded_and_retracted_nanopublications_are_left_out(name):
+def test_superseded_and_retracted_nanopublications_are_omitted(name):
     messages, expected = LATEST[name]
     assert latest(*messages) == expected
 

@@ -509,7 +509,7 @@ def test_a_further_message_is_the_only_finding(damaged, name):
     assert findings(damaged) == [("message-count", name, "expected 12 messages, found 13")]
 
 
-def test_a_wrong_number_of_messages_in_the_metadata_changes_no_statistics(damaged):
+def test_a_wrong_message_count_in_the_metadata_does_not_affect_statistics(damaged):
     path = damaged / "package_metadata.ttl"
     path.write_text(
         path.read_text().replace("rb:hasStreamElementCount 12", "rb:hasStreamElementCount 11")

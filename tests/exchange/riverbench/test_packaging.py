@@ -169,7 +169,7 @@ def test_quads_are_sorted_as_jena_sorts_texts(tmp_path):
     assert found == [riverbench.line(quad) for quad in wanted]
 
 
-def test_repeated_quads_are_left_out(tmp_path):
+def test_repeated_quads_are_omitted(tmp_path):
     text = "<http://ex/s> <http://ex/p> <http://ex/o> .\n"
     made = package((text * 3).encode(), tmp_path / "p", stream_type="graphs", format="nt")
     assert made.statements == 1
@@ -185,7 +185,7 @@ def test_folders_in_archives_depend_on_the_number_of_messages(tmp_path, count):
 
 
 @pytest.mark.parametrize("number", [999, 1000, 999_999, 1_000_000, 999_999_999, 1_000_000_000])
-def test_names_in_archives_are_those_of_the_documentation(number):
+def test_archive_member_names_follow_the_documentation(number):
     size = number + 1
     assert member_name(number, levels(size), "ttl") == riverbench.path_of(number, size, "ttl")
 

@@ -48,7 +48,7 @@ def test_quad_rows_equal_those_of_a_table(spark, log, terms, options):
     assert as_dicts(frame) == as_read(str(log), terms=terms)
 
 
-def test_terms_of_messages_may_be_structs(spark, log):
+def test_message_terms_may_be_structs(spark, log):
     frame = rdfm.spark.read(spark, log, terms="structs")
     rows = [quad for row in frame.orderBy("position").collect() for quad in row.quads]
     found = [row.asDict(recursive=True) for row in rows]

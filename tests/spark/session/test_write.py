@@ -448,7 +448,7 @@ def test_a_path_in_the_temporary_folder_of_a_session_is_refused(tmp_path, monkey
         ([QUAD, None], "quad 1 is null"),
     ],
 )
-def test_errors_of_null_quads_name_their_row(writer, tmp_path, bad, reason):
+def test_null_quad_errors_name_their_row(writer, tmp_path, bad, reason):
     good = as_rows({"quads": [QUAD]}, {"quads": []})
     with pytest.raises(rdfm.DecodeError, match=rf"partition 0 of the rows: .*{reason}.*row 3"):
         writer.write(iter([good, as_rows({"quads": []}, {"quads": bad}, {"quads": bad})]))
