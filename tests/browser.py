@@ -71,11 +71,11 @@ def render_page(
         f"--blink-settings=preferredColorScheme={0 if dark else 1}",
         *("--virtual-time-budget=5000", "--dump-dom", file.as_uri()),
     ]
-    done = subprocess.run(
+    completed = subprocess.run(
         command, capture_output=True, text=True, timeout=120, check=True, encoding="utf-8"
     )
-    found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
-    assert found, done.stdout[-500:] + done.stderr[-500:]
+    found = re.search(r'<pre id="found">(.*?)</pre>', completed.stdout, re.S)
+    assert found, completed.stdout[-500:] + completed.stderr[-500:]
     answer: dict[str, Any] = json.loads(unescape(found[1]))
-    answer["console"] = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
+    answer["console"] = [line for line in completed.stderr.splitlines() if ":CONSOLE" in line]
     return answer

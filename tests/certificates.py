@@ -39,16 +39,16 @@ class Authority:
             x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
         ]
         basic = x509.BasicConstraints(ca=False, path_length=None)
-        made = Identity(self._folder / f"{name}.pem", self._folder / f"{name}.key")
-        self._write(made.certificate, self._sign(subject, key, basic, names))
-        made.key.write_bytes(
+        identity = Identity(self._folder / f"{name}.pem", self._folder / f"{name}.key")
+        self._write(identity.certificate, self._sign(subject, key, basic, names))
+        identity.key.write_bytes(
             key.private_bytes(
                 serialization.Encoding.PEM,
                 serialization.PrivateFormat.PKCS8,
                 serialization.NoEncryption(),
             )
         )
-        return made
+        return identity
 
     def _sign(self, subject, key, basic, names):
         now = datetime.datetime.now(datetime.UTC)

@@ -37,7 +37,7 @@ def nanopub(
     quads=(),
     head=None,
 ):
-    """Returns a minimal valid nanopublication, extended by the given quads and triples."""
+    """Returns a minimal valid nanopublication, plus the given quads and triples."""
     graphs = {name: base + separator + name for name in ("head", "assertion", "provenance", "info")}
     named = [("hasAssertion", "assertion"), ("hasProvenance", "provenance")]
     named.append(("hasPublicationInfo", "info"))
@@ -51,8 +51,8 @@ def nanopub(
         ],
         "info": [triple(base, DCTERMS + "created", literal("2026-11-01")), *info],
     }
-    made = [(*each, iri(graphs[name])) for name, triples in contents.items() for each in triples]
-    return [*made, *quads]
+    result = [(*each, iri(graphs[name])) for name, triples in contents.items() for each in triples]
+    return [*result, *quads]
 
 
 # --- the five steps ---

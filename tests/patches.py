@@ -20,22 +20,22 @@ def as_operation(operation: tuple) -> tuple:
     if code in ("A", "D"):
         return (code, None, *map(as_term, rest))
     if code in ("H", "PA", "PD"):
-        thing = as_term(rest[1]) if code != "PD" else None
+        object_ = as_term(rest[1]) if code != "PD" else None
         graph = as_term(rest[-1]) if code != "H" else None
-        return (code, rest[0], None, None, thing, graph)
+        return (code, rest[0], None, None, object_, graph)
     return (code, None, None, None, None, None)
 
 
 def of_operation(operation: tuple) -> tuple:
     """Converts an operation of rdfm to a tuple."""
     code, name, *terms = operation
-    subject, predicate, thing, graph = map(as_tuple, terms)
+    subject, predicate, object_, graph = map(as_tuple, terms)
     return {
-        "H": (code, name, thing),
-        "PA": (code, name, thing, graph),
+        "H": (code, name, object_),
+        "PA": (code, name, object_, graph),
         "PD": (code, name, graph),
-        "A": (code, subject, predicate, thing, graph),
-        "D": (code, subject, predicate, thing, graph),
+        "A": (code, subject, predicate, object_, graph),
+        "D": (code, subject, predicate, object_, graph),
     }.get(code, (code,))
 
 

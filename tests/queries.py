@@ -122,11 +122,17 @@ def queries(draw, *, plain: bool = False):
     where = re.sub(r"AS \?new", lambda found: f"{found[0]}{next(number)}", where)
     form = draw(st.sampled_from(["*", "*", "DISTINCT ?b ?a", "?c ?none ?a", "count"]))
     if form == "count":
-        wanted = ["COUNT(DISTINCT ?b)"]
+        aggregates = ["COUNT(DISTINCT ?b)"]
         if not plain:
-            wanted += ["COUNT(*)", "COUNT(?c)", "SUM(?b)", "MIN(?d)", "GROUP_CONCAT(DISTINCT ?g)"]
-        what = draw(st.sampled_from(wanted))
-        return f"SELECT ?a ({what} AS ?found) {{ {where} }} GROUP BY ?a"
+            aggregates += [
+                "COUNT(*)",
+                "COUNT(?c)",
+                "SUM(?b)",
+                "MIN(?d)",
+                "GROUP_CONCAT(DISTINCT ?g)",
+            ]
+        aggregate = draw(st.sampled_from(aggregates))
+        return f"SELECT ?a ({aggregate} AS ?found) {{ {where} }} GROUP BY ?a"
     order = draw(st.sampled_from(["", "", "", " ORDER BY ?a DESC(?b)"]))
     return f"SELECT {form} {{ {where} }}{order}"
 

@@ -82,9 +82,9 @@ def thrift_row(row: Operation):
         header = kinds.Patch_Header(name=name, value=term_of(kinds, value))
         return kinds.RDF_Patch_Row(header=header)
     if code in ("PA", "PD"):
-        of = {} if graph is None else {"graph": term_of(kinds, graph)}
+        graph_field = {} if graph is None else {"graph": term_of(kinds, graph)}
         iri = {"iri": value[1]} if code == "PA" else {}
-        prefix = kinds.Patch_Prefix(prefix=name, **iri, **of)
+        prefix = kinds.Patch_Prefix(prefix=name, **iri, **graph_field)
         field = "addPrefix" if code == "PA" else "deletePrefix"
         return kinds.RDF_Patch_Row(**{field: prefix})
     terms = [subject, predicate, value] + ([] if graph is None else [graph])

@@ -1,4 +1,4 @@
-"""Evaluation tests of the W3C's SPARQL suites: queries and expected results."""
+"""Evaluation tests of the W3C SPARQL suites: queries and expected results."""
 
 from __future__ import annotations
 

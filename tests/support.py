@@ -28,7 +28,7 @@ PIECES = (1, 2, 3, 7, 4096)
 
 
 def as_tuple(term: Any) -> tuple | None:
-    """Converts a term of rdfm to a tuple of `nquads`."""
+    """Converts an rdfm term to a tuple of `nquads`."""
     if term is None:
         return None
     if isinstance(term, rdfm.Iri):
@@ -42,7 +42,7 @@ def as_tuple(term: Any) -> tuple | None:
 
 
 def as_term(term: tuple | None) -> Any:
-    """Converts a tuple of `nquads` to a term of rdfm."""
+    """Converts a tuple of `nquads` to an rdfm term."""
     if term is None:
         return None
     kind = term[0]
@@ -129,7 +129,7 @@ def decoded(name: str, data: bytes, **options: Any) -> list[list[tuple]]:
 
 
 def encode(name: str, messages: list[list[tuple]], **options: Any) -> bytes:
-    """Returns a complete log from tuples."""
+    """Encodes messages given as tuples as a complete log."""
     return formats.find(name).encode(as_batch(messages), **options)
 
 
@@ -156,11 +156,13 @@ def ordered(*names: str) -> bool:
     return all(formats.find(name).spec.carries["order"] for name in names)
 
 
-def assert_same(found: list[list[tuple]], wanted: list[list[tuple]], *, order: bool = True) -> None:
+def assert_same(
+    found: list[list[tuple]], expected: list[list[tuple]], *, order: bool = True
+) -> None:
     """Like `same`, but shows the first different message; without `order`, compares datasets."""
-    for at, (ours, theirs) in enumerate(zip(found, wanted, strict=False)):
+    for at, (ours, theirs) in enumerate(zip(found, expected, strict=False)):
         if order:
             assert relabelled(ours) == relabelled(theirs), f"message {at}"
         else:
             assert isomorphic(ours, theirs), f"message {at}: {ours} {theirs}"
-    assert len(found) == len(wanted), "the number of messages"
+    assert len(found) == len(expected), "the number of messages"

@@ -329,8 +329,8 @@ def test_encoders_name_options_and_formats_as_remedies(name, quads, remedies, la
         formats.find(name).encode(batch)
     error = caught.value
     holders = "|".join(filter(lambda native: supports(native, lacks), NATIVE))
-    wanted = [remedy.replace("HOLDERS", holders) for remedy in remedies]
-    assert [f"{each.option}={each.value}" for each in error.remedies] == wanted
+    expected = [remedy.replace("HOLDERS", holders) for remedy in remedies]
+    assert [f"{each.option}={each.value}" for each in error.remedies] == expected
     assert error.lacks == lacks
 
 
@@ -399,9 +399,9 @@ def test_the_command_line_has_every_option_that_remedies_name():
     flags = {flag for option in parameters for flag in (*option.opts, *option.secondary_opts)}
     texts = [path.read_text("utf-8") for path in ROOT.glob("crates/*/src/**/*.rs")]
     found = {
-        made
+        declared
         for text in texts
-        for made in re.findall(r'Remedy::(read|write|stage)\(\s*"(\w+)"', text)
+        for declared in re.findall(r'Remedy::(read|write|stage)\(\s*"(\w+)"', text)
     }
     found |= {("read", name) for text in texts for name in re.findall(r'"(max_\w+)",?\s*\)', text)}
     assert {("write", "merge_graphs"), ("read", "max_depth")} < found

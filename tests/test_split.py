@@ -1,4 +1,4 @@
-"""Splits of files: planning, and the cost of reading one."""
+"""File splits: planning, and the cost of reading a split."""
 
 import gzip
 import pickle

@@ -112,7 +112,7 @@ def send(
         cut: The number of bytes after which the connection is closed.
         before: Called before the status is sent.
         between: Called before each piece of the body.
-        **headers: Headers; a `_` in a name stands for `-`.
+        **headers: Headers; each `_` in a name means `-`.
     """
 
     def reply(handler: Handler) -> None:

@@ -14,7 +14,7 @@ ADD = "A <a:s> <a:p> <a:o> .\n"
 
 
 def found(*logs, **options):
-    """Returns the findings in logs of RDF Patch."""
+    """Returns the findings in RDF Patch logs."""
     checked = rdfm.validate([log.encode() for log in logs], "rdf-patch", **options)
     return [
         (each.severity, each.rule, each.message, each.line, each.column, each.text)

@@ -173,9 +173,9 @@ def test_messages_may_be_announced_outside_the_log(rdfm):
 
 
 def test_graph_names_are_dropped_on_request(rdfm):
-    done = rdfm("convert", "a.nq", "out.nt", "--merge-graphs")
-    assert done.code == 0
-    assert done.err.endswith("rdfm: dropped: 1 graph name\n")
+    result = rdfm("convert", "a.nq", "out.nt", "--merge-graphs")
+    assert result.code == 0
+    assert result.err.endswith("rdfm: dropped: 1 graph name\n")
     assert Path("out.nt").read_text() == A + MARK + B.replace(" <http://e/g>", "") + MARK + C
 
 

@@ -195,9 +195,9 @@ def test_construct_makes_one_message_per_message(rdfm):
     run = rdfm("query", SEEN, "log.trig", "-o", "out.jelly", "--quiet")
     assert (run.code, run.err) == (0, "")
     with library.open_log("out.jelly") as log:
-        made = [[str(quad) for quad in message] for message in log]
-    assert [len(message) for message in made] == [1, 1, 0, 2]
-    assert made[1] == ["<http://e/wren> <http://e/seen> <http://e/s2> ."]
+        constructed = [[str(quad) for quad in message] for message in log]
+    assert [len(message) for message in constructed] == [1, 1, 0, 2]
+    assert constructed[1] == ["<http://e/wren> <http://e/seen> <http://e/s2> ."]
     run = rdfm("query", SEEN, "log.trig", "--skip-empty", "--to", "nq", "--quiet")
     assert run.out.count("# @message") == 2
     run = rdfm("query", SEEN, "log.trig", "-o", "out/", "--to", "ttl", "--quiet")
@@ -218,8 +218,8 @@ def test_construct_on_the_entire_log_makes_one_message_per_solution(rdfm):
     run = rdfm("query", SEEN, "log.trig", "--whole", "-o", "out.nq", "--quiet")
     assert run.code == 0
     with library.open_log("out.nq") as log:
-        made = [[str(quad) for quad in message] for message in log]
-    assert [len(message) for message in made] == [1, 1, 1, 1]
+        constructed = [[str(quad) for quad in message] for message in log]
+    assert [len(message) for message in constructed] == [1, 1, 1, 1]
 
 
 def test_solutions_of_an_endpoint_become_messages(rdfm):
@@ -250,8 +250,8 @@ def test_solutions_of_an_endpoint_become_messages(rdfm):
     run = rdfm("query", SEEN, "--solutions", "answer.srj", "-o", "out.nq", "--quiet")
     assert (run.code, run.err) == (0, "")
     with library.open_log("out.nq") as log:
-        made = [[quad.object.value for quad in message] for message in log]
-    assert made == [["http://e/s1"], [], [], ["http://e/s4"]]
+        constructed = [[quad.object.value for quad in message] for message in log]
+    assert constructed == [["http://e/s1"], [], [], ["http://e/s4"]]
     run = rdfm("query", SEEN, "--solutions", "answer.srj", "--skip-empty", "--to", "nq", "-q")
     assert run.out.count("# @message") == 1
 

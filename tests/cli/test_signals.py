@@ -42,7 +42,7 @@ def spawn(*words, how=signal.SIG_DFL, **settings):
 
 
 def converting(target, how=signal.SIG_DFL):
-    """Starts a conversion and returns it when its output exists and it waits for more input."""
+    """Starts a conversion. Returns the process once its output exists and it waits for input."""
     process = spawn(
         "-m", "rdfm", "convert", "-", "-o", target, *["--from", "nq", "--to", "nq"], how=how
     )

@@ -20,7 +20,7 @@ SELECT = "SELECT ?s { ?s ?p ?o }"
 
 @pytest.fixture(autouse=True)
 def logs(rdfm):
-    """A log with such a name, alone and in a folder."""
+    """A log with an undecodable name, alone and in a folder."""
     try:
         Path(BAD).write_bytes(Path("a.nq").read_bytes())
     except OSError:

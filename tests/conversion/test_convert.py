@@ -300,13 +300,13 @@ def test_ctrl_c_at_any_line_leaves_no_files(tmp_path, number, target):
 
 
 def test_ctrl_c_while_threads_start_leaves_no_files(tmp_path, monkeypatch):
-    for wanted in range(3):
+    for limit in range(3):
         started = []
 
-        def start(thread, begin=threading.Thread.start, started=started, wanted=wanted):
+        def start(thread, begin=threading.Thread.start, started=started, limit=limit):
             begin(thread)
             started.append(thread)
-            if len(started) > wanted:
+            if len(started) > limit:
                 raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:

@@ -1,4 +1,4 @@
-"""Rules of patches: the order of transactions, and the chain of `id` and `prev`."""
+"""Patch rules: the order of transactions, and the chain of `id` and `prev`."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from rdfm._core import PatchBatch, PatchRules
 
 
 def violations(*logs, batch_quads=8192):
-    """Returns violations in consecutive logs of RDF Patch: rule, patch, row, line of the row, text."""
+    """Returns violations in consecutive RDF Patch logs: rule, patch, row, line of the row, text."""
     rules = PatchRules()
     found = []
     for log in logs:

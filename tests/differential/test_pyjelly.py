@@ -100,7 +100,7 @@ def test_rdfm_reads_the_output_of_pyjelly(graphs, data):
 
 
 def written(log, **options):
-    """Returns a log in Jelly, unless a statement needs more entries than the tables have."""
+    """Returns a log as Jelly, unless a statement needs more entries than the tables have."""
     try:
         return encode("jelly", log, generalized=True, rdf_star=True, **options)
     except EncodeError:

@@ -22,7 +22,7 @@ FORMATS = {"nt": "nt11", "nq": "nquads", "ttl": "turtle", "trig": "trig"}
 
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch):
-    """rdflib warns about each invalid lexical form, and would change it."""
+    """Keeps rdflib from changing invalid lexical forms and from warning about them."""
     logging.getLogger("rdflib").setLevel(logging.CRITICAL)
     monkeypatch.setattr(rdflib, "NORMALIZE_LITERALS", False)
 

@@ -57,7 +57,7 @@ def rows(text: str) -> list[list[str]]:
 
 
 def carries_row(name: str, kind: str) -> list[str]:
-    """Returns the row of a format in the table of formats, generated from the registry."""
+    """Returns the row of a format in the formats table, generated from the registry."""
     format = formats.find(name).spec
     carries = format.carries
 
@@ -91,7 +91,7 @@ def test_the_formats_table_matches_the_registry(kind):
 
 
 def formats_of(cell: str) -> set[str]:
-    """Returns the formats that a cell in the table of options names."""
+    """Returns the formats that a cell in the options table names."""
     names = set(re.findall(r"`([^`]+)`", cell))
     if cell == "all":
         return set(BUILT_IN)

@@ -582,8 +582,8 @@ def test_numbers_mean_the_same_on_lines_and_in_yaml(number, whole, double):
         assert isomorphic(messages[0], wanted(expected)), name
 
 
-# Cases that the specification does not determine, since it does not define the precision of
-# numbers, and rdfm's results.
+# Results of rdfm in cases that the specification leaves open, since it does not define the
+# precision of numbers.
 OPEN_NUMBERS = [
     # A fraction that no double can represent is still a fraction.
     ("1.00000000000000000001", literal("1.0E0", "xsd:double")),
@@ -724,7 +724,7 @@ CONTAINERS = [
     (with_p({"@container": "@type", "@type": "http://e/D"}, {}), "invalid type mapping"),
     (with_p({"@container": "@type", "@type": "@none"}, {}), "invalid type mapping"),
     (contained("@type", {"T": {"q": "x"}}, **{"@vocab": "http://x/", "T": {"@context": {"q": Q}}}), '<s> <p> _:o . ;; _:o rdf:type <http://x/T> . ;; _:o <q> "x" .'),
-    # The context of a key applies to its node, also in an array, but not to nested nodes.
+    # The context of a key applies to its node, even in an array, but not to nested nodes.
     (contained("@type", {"T": {"q": {"q": "x"}}}, **{"@vocab": "http://x/", "T": {"@context": {"q": Q}}}), '<s> <p> _:o . ;; _:o rdf:type <http://x/T> . ;; _:o <q> _:n . ;; _:n <http://x/q> "x" .'),
     (contained("@type", {"T": [{"q": {"q": "x"}}]}, **{"@vocab": "http://x/", "T": {"@context": {"q": Q}}}), '<s> <p> _:o . ;; _:o rdf:type <http://x/T> . ;; _:o <q> _:n . ;; _:n <http://x/q> "x" .'),
     (contained("@type", {"T": {"q": {"q": "x"}}}, **{"@vocab": "http://x/", "T": {"@context": {"@propagate": True, "q": Q}}}), '<s> <p> _:o . ;; _:o rdf:type <http://x/T> . ;; _:o <q> _:n . ;; _:n <q> "x" .'),
@@ -770,7 +770,7 @@ G = "http://e/g"
 
 
 def doubly_reversed(given: dict, value: Any) -> dict:
-    """A property value with a reverse property in its @reverse."""
+    """Returns a property value with a reverse property in its @reverse."""
     given = {**given, "@reverse": {"r": value}}
     return {"@context": {"r": {"@reverse": P}}, "@id": S, P: given}
 

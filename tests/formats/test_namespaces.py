@@ -123,8 +123,11 @@ def test_the_messages_are_read_back(tmp_path, name, options):
     if options and not name.endswith("ld"):
         pytest.skip("an option of JSON-LD")
     written(tmp_path, CHANGING, f"out.{name}", **options)
-    with rdfm.open_log(CHANGING, "ttl") as wanted, rdfm.open_log(tmp_path / f"out.{name}") as found:
-        for one, other in zip(wanted, found, strict=True):
+    with (
+        rdfm.open_log(CHANGING, "ttl") as expected,
+        rdfm.open_log(tmp_path / f"out.{name}") as found,
+    ):
+        for one, other in zip(expected, found, strict=True):
             assert sorted(map(str, one.quads)) == sorted(map(str, other.quads))
 
 

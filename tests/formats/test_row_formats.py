@@ -262,11 +262,11 @@ def test_pieces_files_and_pipes_are_read_in_the_same_way(tmp_path, suffix):
         def readinto(self, target):
             return self.data.readinto(memoryview(target)[:1000])
 
-    wanted = [message.quads for message in read(path)]
-    assert len(wanted) == 3000
+    expected = [message.quads for message in read(path)]
+    assert len(expected) == 3000
     name = formats.by_path(str(path)).name
-    assert [message.quads for message in read(Pipe(path.read_bytes()))] == wanted
-    assert [message.quads for message in read(path.read_bytes(), name)] == wanted
+    assert [message.quads for message in read(Pipe(path.read_bytes()))] == expected
+    assert [message.quads for message in read(path.read_bytes(), name)] == expected
     out = io.BytesIO()
     rdfm.convert(path, out, to_format="nq")
     again = io.BytesIO()

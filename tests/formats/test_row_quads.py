@@ -106,9 +106,9 @@ def test_structs_equal_the_terms(tmp_path, path, name, rows):
     if rows == "messages":
         quads = [quad for row in quads for quad in row["quads"]]
     with rdfm.open_log(path, generalized=True) as log:
-        wanted = [quad for message in log for quad in message]
-    assert len(quads) == len(wanted)
-    for row, quad in zip(quads, wanted, strict=True):
+        expected = [quad for message in log for quad in message]
+    assert len(quads) == len(expected)
+    for row, quad in zip(quads, expected, strict=True):
         for part in COLUMNS[2:]:
             check(row[part], getattr(quad, part))
 
@@ -134,9 +134,9 @@ def test_structs_agree_with_pyoxigraph(tmp_path):
     path, out = FIXTURES / "literals" / "comment.nq", tmp_path / "log.parquet"
     rdfm.convert(path, out, rows="quads", terms="structs")
     found = [row["object"] for row in parquet.read_table(out).to_pylist()]
-    wanted = [quad.object for quad in pyoxigraph.parse(path=path)]
-    assert len(found) == len(wanted) > 10
-    for struct, term in zip(found, wanted, strict=True):
+    expected = [quad.object for quad in pyoxigraph.parse(path=path)]
+    assert len(found) == len(expected) > 10
+    for struct, term in zip(found, expected, strict=True):
         if isinstance(term, pyoxigraph.Literal):
             assert struct["value"] == term.value
             assert struct["datatype"] == term.datatype.value
@@ -315,7 +315,7 @@ def test_arrow_batches_have_one_row_per_quad():
     assert [each and each["value"] for each in some["graph"].to_pylist()] == [None, None, S.value]
     back = MessageBatch.from_arrow(rows)
     assert [list(message) for message in back] == [list(message) for message in batch]
-    for wrong, reason in (
+    for invalid, reason in (
         ({"rows": "quad"}, "rows must be 'messages' or 'quads', not 'quad'"),
         ({"terms": "text"}, "terms must be 'ntriples' or 'structs', not 'text'"),
         (
@@ -324,7 +324,7 @@ def test_arrow_batches_have_one_row_per_quad():
         ),
     ):
         with pytest.raises(OptionError, match=reason):
-            batch.to_arrow(**wrong)
+            batch.to_arrow(**invalid)
     with pytest.raises(OptionError, match="not patches"):
         rdfm._core.ArrowCoalescer(kind="patches", rows="quads")
 
@@ -338,10 +338,10 @@ def test_tables_of_duckdb_and_polars_are_read(tmp_path, terms):
     source, made = tmp_path / "log.parquet", tmp_path / "made.parquet"
     log = FIXTURES / "nanopubs" / "log.trig"
     rdfm.convert(log, source, rows="quads", terms=terms)
-    wanted = [message for message in read(log) if message]
+    expected = [message for message in read(log) if message]
     polars.read_parquet(source).write_parquet(made)
-    assert read(made) == wanted
+    assert read(made) == expected
     duckdb.sql(f"COPY (FROM '{source}' WHERE message = 1) TO '{made}' (FORMAT parquet)")
-    assert read(made) == [wanted[1]]
+    assert read(made) == [expected[1]]
     polars.read_parquet(source).write_ipc(tmp_path / "made.arrow", compat_level=None)
-    assert read(tmp_path / "made.arrow") == wanted
+    assert read(tmp_path / "made.arrow") == expected

@@ -47,7 +47,7 @@ def journal_of(path):
     return path.with_name(path.name + ".append")
 
 
-# --- what is written ---
+# --- output ---
 
 
 def test_a_missing_log_is_created_and_an_existing_one_is_continued(tmp_path):

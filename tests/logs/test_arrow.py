@@ -65,9 +65,11 @@ def test_duckdb_reads_a_log(log, rows, terms):
     import duckdb
 
     opened = rdfm.open_log(log, rows=rows, terms=terms)  # noqa: F841 - DuckDB finds it by its name
-    of = "opened" if rows == "quads" else "(SELECT unnest(quads, recursive := false) q FROM opened)"
+    source = (
+        "opened" if rows == "quads" else "(SELECT unnest(quads, recursive := false) q FROM opened)"
+    )
     part = ("" if rows == "quads" else "q.") + "graph" + (".value" if terms == "structs" else "")
-    found = duckdb.sql(f"SELECT {part} g, count(*) FROM {of} GROUP BY 1 ORDER BY 1").fetchall()
+    found = duckdb.sql(f"SELECT {part} g, count(*) FROM {source} GROUP BY 1 ORDER BY 1").fetchall()
     graph = "a:g" if terms == "structs" else "<a:g>"
     assert sorted(found, key=str) == sorted([(None, COUNT), (graph, COUNT)], key=str)
 

@@ -70,8 +70,8 @@ def folded(log):
 @pytest.mark.parametrize("name", FORMATS)
 @given(log=patches())
 def test_patches_are_exchanged_with_jena(jvm, name, log):
-    wanted = folded(log)
-    written = encoded(name, wanted)
-    assert folded(read_with_jena(jvm, name, written)) == wanted
+    expected = folded(log)
+    written = encoded(name, expected)
+    assert folded(read_with_jena(jvm, name, written)) == expected
     for other in FORMATS:
-        assert folded(decoded(other, jvm.convert(written, name, other))) == wanted
+        assert folded(decoded(other, jvm.convert(written, name, other))) == expected

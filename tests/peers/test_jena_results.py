@@ -16,7 +16,7 @@ FORMATS = {
 }
 
 
-def read_with_jena(jvm, name, data):
+def theirs(jvm, name, data):
     """Returns what Jena reads: variables, and rows of terms."""
     head, *lines = jvm.convert(data, name, "table").decode().split("\n")[:-1]
     if not head:
@@ -62,7 +62,7 @@ def test_results_are_exchanged_with_jena(jvm, name, given_results):
     rows = undirected(given_results[1])
     written = encoded(FORMATS[name], variables, rows)
     wanted = folded((variables, rows))
-    assert folded(read_with_jena(jvm, name, written)) == wanted
+    assert folded(theirs(jvm, name, written)) == wanted
     for other, format in FORMATS.items():
         assert folded(decoded(format, jvm.convert(written, name, other))) == wanted
 

@@ -1,4 +1,4 @@
-"""Jelly gRPC with a server and a client in Java, whose frames are those of Jelly-JVM."""
+"""Jelly gRPC with a server and a client in Java, which use the frames of Jelly-JVM."""
 
 import time
 

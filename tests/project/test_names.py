@@ -1,4 +1,4 @@
-"""The check of type names reports names that are declared twice in a crate, and no others."""
+"""The type name check reports names that are declared twice in a crate, and no others."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Public names are stable: a change of these lists is a change for users."""
+"""Public names are stable: a change to these lists is a change for users."""
 
 import ast
 import importlib

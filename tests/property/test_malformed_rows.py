@@ -241,7 +241,7 @@ def buffers(array):
     return [None if buffer is None else bytearray(buffer) for buffer in array.buffers()]
 
 
-def rebuilt(array, made):
+def rebuilt(array, replaced):
     """Returns the array with other buffers. Fails if pyarrow rejects them."""
     kind = array.type
     count = {
@@ -260,23 +260,23 @@ def rebuilt(array, made):
             own_count = 3
         if pa.types.is_string_view(kind):
             own_count = len(array.buffers())
-    own = [None if buffer is None else pa.py_buffer(buffer) for buffer in made[:own_count]]
-    del made[:own_count]
+    own = [None if buffer is None else pa.py_buffer(buffer) for buffer in replaced[:own_count]]
+    del replaced[:own_count]
     if pa.types.is_dictionary(kind):
         keys = pa.Array.from_buffers(kind.index_type, len(array), own)
         return pa.DictionaryArray.from_arrays(keys, array.dictionary, safe=False)
     children = []
     if pa.types.is_struct(kind):
-        children = [rebuilt(array.field(at), made) for at in range(kind.num_fields)]
+        children = [rebuilt(array.field(at), replaced) for at in range(kind.num_fields)]
     elif pa.types.is_run_end_encoded(kind):
-        children = [rebuilt(array.run_ends, made), rebuilt(array.values, made)]
+        children = [rebuilt(array.run_ends, replaced), rebuilt(array.values, replaced)]
     elif pa.types.is_map(kind):
         entries = pa.StructArray.from_arrays(
             [array.keys, array.items], fields=[kind.key_field, kind.item_field]
         )
-        children = [rebuilt(entries, made)]
+        children = [rebuilt(entries, replaced)]
     elif pa.types.is_nested(kind):
-        children = [rebuilt(array.values, made)]
+        children = [rebuilt(array.values, replaced)]
     return pa.Array.from_buffers(kind, len(array), own, children=children)
 
 
@@ -287,9 +287,9 @@ def test_mutated_arrays_are_read_or_refused(name, seed):
     rows = ROWS[name]()
     columns, mutable = [], []
     for column in rows.columns:
-        made = buffers(column)
-        mutable.extend(buffer for buffer in made if buffer)
-        columns.append(rebuilt(column, made))
+        replaced = buffers(column)
+        mutable.extend(buffer for buffer in replaced if buffer)
+        columns.append(rebuilt(column, replaced))
     rows = pa.RecordBatch.from_arrays(columns, rows.schema.names)
     # Mutate afterwards: pyarrow checks some offsets when it creates an array, and again on export.
     for _ in range(chance.choice([1, 1, 2, 5])):

@@ -1,4 +1,4 @@
-"""Packing of files into tasks: all files, in order, in balanced tasks, enough for all cores."""
+"""Packing files into tasks: all files, in order, in balanced tasks, enough for all cores."""
 
 from hypothesis import given
 from hypothesis import strategies as st

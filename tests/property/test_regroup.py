@@ -187,19 +187,19 @@ def test_a_log_larger_than_a_message_is_regrouped_in_parts(how):
         decoder.feed(b"".join(lines[start : start + 5000]))
         while (batch := decoder.next_batch()) is not None:
             regrouper.feed(batch)
-            sizes += taken(regrouper)
+            sizes += batch_sizes(regrouper)
     decoder.finish()
     while (batch := decoder.next_batch()) is not None:
         regrouper.feed(batch)
-        sizes += taken(regrouper)
+        sizes += batch_sizes(regrouper)
     regrouper.finish()
-    sizes += taken(regrouper)
+    sizes += batch_sizes(regrouper)
     assert sum(quads for quads, _ in sizes) == 40_000
     whole = sum(count for _, count in sizes)
     assert whole == {"subject": 10_000, "count=3": 13_334, "all": 1}[how]
 
 
-def taken(regrouper):
+def batch_sizes(regrouper):
     found = []
     while (batch := regrouper.next_batch()) is not None:
         found.append((batch.quad_count, len(batch) - batch.continued))

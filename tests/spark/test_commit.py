@@ -295,7 +295,7 @@ def test_batches_are_recorded_by_number(target):
 
 
 def test_one_of_two_concurrent_overwrites_replaces_the_other(target):
-    """At one step of the first, the second runs completely."""
+    """The second overwrite runs completely at one step of the first."""
     for count in itertools.count():
         steps = itertools.count()
         first, second = [f"{count}-{name}" for name in NEW], [f"{count}-other.nq"]
@@ -336,7 +336,7 @@ def test_a_failure_before_the_commit_is_undone(target):
 
     with pytest.raises(OSError, match="No space"):
         write(target, "overwrite", watched=step)
-    target.drop("job")  # as Spark aborts after a failed commit
+    target.drop("job")  # Spark aborts like this after a failed commit
     assert seen(target) == OLD
     assert left_behind(target) == []
 

@@ -1,4 +1,4 @@
-"""File list of a stream: positions never change, even after a crash."""
+"""The file list of a stream: positions never change, even after a crash."""
 
 import itertools
 import json

@@ -190,8 +190,8 @@ def test_rows_with_operations_are_written_as_patches(tmp_path, to):
     path = patches(tmp_path / "log.rdfp", 1, 2)
     schema = default_schema(("quads",), "patches")
     part = write(tmp_path / "out", to, read(path, schema), schema)
-    with rdfm.open_log(part) as log, rdfm.open_log(path) as wanted:
-        assert list(log) == list(wanted)
+    with rdfm.open_log(part) as log, rdfm.open_log(path) as expected:
+        assert list(log) == list(expected)
 
 
 def test_rows_that_do_not_fit_the_format_are_refused_before_writing(tmp_path):

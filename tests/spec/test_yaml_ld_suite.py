@@ -43,8 +43,8 @@ def test_quads_equal_those_of_the_suite():
             assert "the tag" in error, (name, APART[name])
             continue
         assert error is None, name
-        wanted = read_quads(files[test["expect"]].decode())
-        assert isomorphic(messages[0], wanted), name
+        expected = read_quads(files[test["expect"]].decode())
+        assert isomorphic(messages[0], expected), name
         count += 1
     assert count >= 2
 
@@ -80,9 +80,9 @@ def test_expanded_documents_have_the_same_dataset(contexts):
         messages = read(test["input"], files[test["input"]])
         if test.get("option", {}).get("extractAllScripts") is False:
             messages = messages[:1]
-        wanted = read(test["input"], files[test["expect"]])
+        expected = read(test["input"], files[test["expect"]])
         found = [quad for message in messages for quad in message]
-        due = [quad for message in wanted for quad in message]
+        due = [quad for message in expected for quad in message]
         assert isomorphic(found, due), (name, found, due)
         count += bool(due)
     assert count >= 20

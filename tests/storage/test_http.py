@@ -46,7 +46,7 @@ def certificate_of(folder, name):
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
     address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-    made = (
+    created = (
         x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
         .not_valid_before(now - timedelta(hours=1))
         .not_valid_after(now + timedelta(hours=1))
@@ -54,7 +54,7 @@ def certificate_of(folder, name):
         .sign(key, hashes.SHA256())
     )
     paths = folder / f"{name}.pem", folder / f"{name}.key"
-    paths[0].write_bytes(made.public_bytes(Encoding.PEM))
+    paths[0].write_bytes(created.public_bytes(Encoding.PEM))
     paths[1].write_bytes(
         key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, serialization.NoEncryption())
     )
@@ -77,8 +77,8 @@ def body_of(url, settings=QUICK):
 
 
 def zstd(data):
-    made = compression.compressor("zstd")
-    return made.compress(data) + made.flush()
+    created = compression.compressor("zstd")
+    return created.compress(data) + created.flush()
 
 
 @pytest.mark.parametrize("chunked", [True, False])

@@ -1,4 +1,4 @@
-"""Checks of nanopublications: signatures, requirements, literals, IRIs, counts and positions."""
+"""Nanopublication checks: signatures, requirements, literals, IRIs, counts and positions."""
 
 import builtins
 

@@ -73,11 +73,11 @@ def is_complete(registry, log="m.jelly"):
 )
 def test_further_runs_append_only_new_nanopublications(registry, name):
     options = {"format": "rdf-protobuf"} if ".pb" in name else {}
-    done = fetch(registry.url, name, **options)
-    assert (done.messages, done.counter, done.load_counter) == (COUNT, COUNT, COUNT)
+    result = fetch(registry.url, name, **options)
+    assert (result.messages, result.counter, result.load_counter) == (COUNT, COUNT, COUNT)
     registry.add(7, gap=5)
-    done = fetch(registry.url, name, **options)
-    assert (done.messages, done.counter) == (7, COUNT + 12)
+    result = fetch(registry.url, name, **options)
+    assert (result.messages, result.counter) == (7, COUNT + 12)
     assert fetch(registry.url, name, **options).messages == 0
     with rdfm.open_log(name, options.get("format")) as log:
         assert [len(message) for message in log] == [8] * (COUNT + 7)
@@ -121,8 +121,8 @@ def test_late_counters_are_appended_once(registry):
 
 def test_the_same_nanopublication_with_another_counter_is_dropped(registry):
     registry.stored[COUNT + 1] = COUNT
-    done = fetch(registry.url, "m.jelly")
-    assert (done.messages, done.duplicates) == (COUNT, 1)
+    result = fetch(registry.url, "m.jelly")
+    assert (result.messages, result.duplicates) == (COUNT, 1)
 
 
 # --- bodies that end early ---
@@ -133,11 +133,11 @@ def test_the_same_nanopublication_with_another_counter_is_dropped(registry):
 def test_a_body_that_ends_early_is_continued(registry, fault, share):
     registry.faults = [getattr(registry, fault)(share)] * 2
     notes = []
-    done = fetch(registry.url, "m.jelly", notify=notes.append)
-    assert done.messages == COUNT
+    result = fetch(registry.url, "m.jelly", notify=notes.append)
+    assert result.messages == COUNT
     assert is_complete(registry)
     if fault == "shortened":
-        assert done.retries == len(notes) == 2
+        assert result.retries == len(notes) == 2
 
 
 def test_a_body_that_always_ends_early_is_an_error(registry, monkeypatch):
@@ -397,8 +397,8 @@ def test_a_run_that_commits_nothing_does_not_bind_the_log(registry):
 def test_a_registry_is_followed(registry):
     rounds = []
 
-    def report(done):
-        rounds.append(done.messages)
+    def report(result):
+        rounds.append(result.messages)
         registry.add(2)
         if len(rounds) == 4:
             raise KeyboardInterrupt
@@ -415,8 +415,8 @@ def test_following_survives_a_registry_that_fails_for_a_while(registry, monkeypa
     notes, rounds = [], []
     broken = [registry.answer(503)] * 5
 
-    def report(done):
-        rounds.append(done.messages)
+    def report(result):
+        rounds.append(result.messages)
         registry.add(2)
         if len(rounds) == 1:
             registry.faults = list(broken)
@@ -461,8 +461,8 @@ def test_late_counters_are_found_while_nothing_else_changes(registry, monkeypatc
 
     monkeypatch.setattr(registry_double.RegistryDouble, "state", counted)
 
-    def report(done):
-        if done.messages == 1:
+    def report(result):
+        if result.messages == 1:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -601,8 +601,8 @@ def test_the_registry_is_set_up_again_between_two_requests(registry):
 
 def test_credentials_are_not_stored(registry):
     host = registry.url.removeprefix("http://")
-    done = fetch(f"http://me:pw@{host}", "m.jelly")
-    assert done.registry == registry.url
+    result = fetch(f"http://me:pw@{host}", "m.jelly")
+    assert result.registry == registry.url
     assert "pw@" not in Path("m.jelly.state.json").read_text()
     assert registry.site.requests[-1][2]["Authorization"].startswith("Basic ")
 

@@ -42,11 +42,11 @@ def test_a_wrong_trusty_uri_is_an_error(registry):
 
 
 def test_invalid_nanopublications_go_to_another_log(registry):
-    done = fetch(registry.url, "m.jelly", check=True, rejects="wrong.jelly")
-    assert (done.messages, done.rejected, done.counter) == (COUNT - 3, 3, COUNT)
+    result = fetch(registry.url, "m.jelly", check=True, rejects="wrong.jelly")
+    assert (result.messages, result.rejected, result.counter) == (COUNT - 3, 3, COUNT)
     registry.add(5)
-    done = fetch(registry.url, "m.jelly", check=True, rejects="wrong.jelly")
-    assert (done.messages, done.rejected) == (5, 0)
+    result = fetch(registry.url, "m.jelly", check=True, rejects="wrong.jelly")
+    assert (result.messages, result.rejected) == (5, 0)
     assert counters("wrong.jelly") == sorted(WRONG)
     assert counters("m.jelly") == sorted(set(range(1, COUNT + 6)) - WRONG)
 

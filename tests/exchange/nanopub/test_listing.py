@@ -1,4 +1,4 @@
-"""Lists of nanopublications: columns, types, superseded and retracted ones, tables."""
+"""Nanopublication lists: columns, types, superseded and retracted entries, tables."""
 
 import nanopubs
 import pyarrow as pa

@@ -30,7 +30,7 @@ def log_of(count):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def original(tmp_path_factory):
     """A package that rdfm wrote."""
     folder = tmp_path_factory.mktemp("made") / "package"
     package(log_of(12), folder, stream_type="graphs", format="nt")
@@ -38,10 +38,10 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture
-def damaged(made, tmp_path):
+def damaged(original, tmp_path):
     """A copy of the package, which the test damages."""
     folder = tmp_path / "package"
-    shutil.copytree(made, folder)
+    shutil.copytree(original, folder)
     return folder
 
 
@@ -99,15 +99,15 @@ def jelly_of(folder, change=lambda messages: messages, **options):
     with rdfm.open_log(folder / "jelly_full.jelly.gz") as log:
         messages = change([list(each) for each in log])
     out = io.BytesIO()
-    wanted = {"physical_type": "triples", "logical_type": "graphs", **options}
-    with rdfm.create_log(out, "jelly", restart_bytes=0, **wanted) as log:
+    settings = {"physical_type": "triples", "logical_type": "graphs", **options}
+    with rdfm.create_log(out, "jelly", restart_bytes=0, **settings) as log:
         for each in messages:
             log.write(each)
     return gzip.compress(out.getvalue(), mtime=0)
 
 
-def test_a_package_is_clean(made):
-    checked = check(made)
+def test_a_package_is_clean(original):
+    checked = check(original)
     assert list(checked) == []
     assert (checked.logs, checked.messages, checked.records) == (3, 12, 48)
     assert checked.ok
@@ -457,7 +457,7 @@ def test_damage_is_found(damaged, name):
 
 def test_only_the_damage_is_reported(damaged):
     change_a_message(damaged)
-    # The two other files agree. The statistics are those of their messages.
+    # The two other files agree, and the statistics match their messages.
     assert [(rule, source) for rule, source, _ in findings(damaged)] == [
         ("different-message", "flat_full.nt.gz")
     ]
@@ -489,7 +489,7 @@ def without_message(data, index):
 
 
 def without_member(files, index):
-    """The files of an archive without one, with new numbers."""
+    """Returns the files of an archive without one of them, numbered again."""
     texts = [text for number, text in enumerate(files.values()) if number != index]
     return {f"{number:010}.ttl": text for number, text in enumerate(texts)}
 
@@ -584,7 +584,7 @@ def test_a_further_message_of_a_partial_distribution_is_found(tmp_path, name):
     rewrite(tmp_path / "p", name, full.read_bytes())
     found = findings(tmp_path / "p")
     assert ("message-count", name, "expected 10,000 messages, found 10,001") in found
-    # In an archive of more messages, the folders are the same up to a million.
+    # Member names are the same as for 10,000 messages, so no other finding is reported.
     assert {source for _, source, _ in found} == {name}
 
 

@@ -52,8 +52,8 @@ def test_message_terms_may_be_structs(spark, log):
     frame = rdfm.spark.read(spark, log, terms="structs")
     rows = [quad for row in frame.orderBy("position").collect() for quad in row.quads]
     found = [row.asDict(recursive=True) for row in rows]
-    wanted = [{part: row[part] for part in QUADS[2:]} for row in as_read(log, terms="structs")]
-    assert found == wanted
+    expected = [{part: row[part] for part in QUADS[2:]} for row in as_read(log, terms="structs")]
+    assert found == expected
     exploded = frame.select(F.explode("quads").alias("q")).where("q.object.language = 'en'")
     assert exploded.count() == 1000
     with pytest.raises(OptionError, match="explode_quads takes terms as N-Triples"):
@@ -70,10 +70,10 @@ def test_structs_equal_the_results_of_column_functions(spark):
 
 @pytest.mark.parametrize("terms", ["ntriples", "structs"])
 def test_only_requested_columns_are_built(spark, log, terms):
-    wanted = as_read(log, terms=terms)
+    expected = as_read(log, terms=terms)
     frame = rdfm.spark.read(spark, log, rows="quads", terms=terms, columns=["graph", "object"])
     assert frame.columns == ["graph", "object"]
-    assert as_dicts(frame) == [{part: row[part] for part in frame.columns} for row in wanted]
+    assert as_dicts(frame) == [{part: row[part] for part in frame.columns} for row in expected]
     options = {"rows": "quads", "terms": terms, "columns": " message , source"}
     frame = spark.read.format("rdfm").options(**options).load(str(log))
     assert frame.columns == ["message", "source"]

@@ -83,9 +83,9 @@ def count(folder):
 
 def act(what, folder, failures):
     if what == "kill driver":
-        over = time.monotonic() + 120
+        deadline = time.monotonic() + 120
         while len(list(folder.glob("happened*"))) < failures:
-            if time.monotonic() > over:
+            if time.monotonic() > deadline:
                 raise RuntimeError("the other points were not reached")
             time.sleep(0.02)
         for pid in json.loads((folder / "driver.json").read_text()):
