@@ -5,7 +5,7 @@ import tarfile
 
 
 def tar(*members, format=tarfile.PAX_FORMAT, **changes):
-    """Returns an archive; a member is its name, its bytes and optional attributes."""
+    """Returns an archive. Each member is a name, its bytes and optional attributes."""
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w", format=format) as out:
         for name, data, *rest in members:

@@ -15,7 +15,7 @@ import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
-# Reports the layout of the page, which is in a frame as wide as a screen.
+# Reports the layout of the page, which is loaded into an iframe with the width of the screen.
 HARNESS = """<!DOCTYPE html><html><body style="margin:0">
 <iframe style="border:0;width:{width}px;height:800px" srcdoc="{page}"></iframe>
 <pre id="found"></pre>
@@ -47,7 +47,7 @@ addEventListener("load", () => {{
 def chromium() -> str:
     """Returns the path of Chromium.
 
-    Without it the test is skipped, or fails if the browser is required.
+    If it is missing, the test is skipped, or fails with `RDFM_REQUIRE_BROWSER=1`.
     """
     for name in NAMES:
         if found := shutil.which(name):
@@ -71,11 +71,11 @@ def render_page(
         f"--blink-settings=preferredColorScheme={0 if dark else 1}",
         *("--virtual-time-budget=5000", "--dump-dom", file.as_uri()),
     ]
-    done = subprocess.run(
+    completed = subprocess.run(
         command, capture_output=True, text=True, timeout=120, check=True, encoding="utf-8"
     )
-    found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
-    assert found, done.stdout[-500:] + done.stderr[-500:]
+    found = re.search(r'<pre id="found">(.*?)</pre>', completed.stdout, re.S)
+    assert found, completed.stdout[-500:] + completed.stderr[-500:]
     answer: dict[str, Any] = json.loads(unescape(found[1]))
-    answer["console"] = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
+    answer["console"] = [line for line in completed.stderr.splitlines() if ":CONSOLE" in line]
     return answer

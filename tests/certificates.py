@@ -1,4 +1,4 @@
-"""Certificates for tests: an authority, and what it signs."""
+"""A certificate authority for tests, and the certificates that it issues."""
 
 import datetime
 import ipaddress
@@ -13,14 +13,14 @@ from cryptography.x509.oid import NameOID
 
 @dataclass
 class Identity:
-    """The files of a certificate and of its key."""
+    """Paths of a certificate and its private key."""
 
     certificate: Path
     key: Path
 
 
 class Authority:
-    """An authority with files in a folder."""
+    """A certificate authority that writes its files to a folder."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder
@@ -31,7 +31,7 @@ class Authority:
         self._write(self.file, self._sign(self._name, self._key, basic, []))
 
     def issue(self, name: str) -> Identity:
-        """Returns a certificate for this machine."""
+        """Issues a certificate for localhost."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         names = [
@@ -39,16 +39,16 @@ class Authority:
             x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
         ]
         basic = x509.BasicConstraints(ca=False, path_length=None)
-        made = Identity(self._folder / f"{name}.pem", self._folder / f"{name}.key")
-        self._write(made.certificate, self._sign(subject, key, basic, names))
-        made.key.write_bytes(
+        identity = Identity(self._folder / f"{name}.pem", self._folder / f"{name}.key")
+        self._write(identity.certificate, self._sign(subject, key, basic, names))
+        identity.key.write_bytes(
             key.private_bytes(
                 serialization.Encoding.PEM,
                 serialization.PrivateFormat.PKCS8,
                 serialization.NoEncryption(),
             )
         )
-        return made
+        return identity
 
     def _sign(self, subject, key, basic, names):
         now = datetime.datetime.now(datetime.UTC)

@@ -1,7 +1,7 @@
-"""Profiles of random tests: the same examples in each run, more of them in `make soak`.
+"""Hypothesis profiles: the same examples in each run, and more of them in `make soak`.
 
-A failing example is shown as found; `--hypothesis-profile=shrink` minimizes it, which takes
-minutes. Only tests with the marker `suites` read the suites: see `suites.path`.
+A failing example is not minimized by default; `--hypothesis-profile=shrink` minimizes
+it, which takes minutes. Only tests with the marker `suites` read the suites: see `suites.path`.
 """
 
 import os
@@ -12,9 +12,9 @@ import pytest
 import suites
 from hypothesis import HealthCheck, Phase, settings
 
-# Before grpc is imported: rdfm does this too, and tests compare standard error.
+# Set before grpc is imported, as rdfm does, because tests compare standard error.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-# Its handlers of fork may abort the processes that tests start.
+# grpc's fork handlers may abort the processes that tests start.
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 
 settings.register_profile(

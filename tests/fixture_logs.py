@@ -1,4 +1,4 @@
-"""Message logs of spec-fixtures by folder; folders are named after the tested feature."""
+"""Message logs of spec-fixtures by folder. Each folder is named after the feature it tests."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ LOGS["nanopubs"] = [FIXTURES / "nanopubs" / "log.trig"]
 
 
 def reading(path: Path) -> dict[str, Any]:
-    """Returns the options that reading a log requires."""
+    """Returns the options required to read a log."""
     return (
         {"generalized": True} if path.parent.name == "generalized" and path.suffix == ".nq" else {}
     )

@@ -1,7 +1,7 @@
-"""Jelly gRPC without rdfm: a client and a server of the messages compiled from proto/grpc.proto.
+"""Jelly gRPC without rdfm: a client and a server that are based on proto/grpc.proto.
 
 Frames are encoded and decoded by `jelly_proto`, which shares no code with rdfm. `serve` starts
-`rdfm serve` in a process.
+`rdfm serve` in a separate process.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ LIMITS = [
 
 
 def options(**fields):
-    """Requested options that allow everything, changed."""
+    """Returns requested options that allow everything, except for the given fields."""
     allowed = {
         "physical_type": 0,
         "generalized_statements": True,
@@ -65,14 +65,14 @@ class Client:
         )
 
     def subscribe(self, topic="", requested=None, metadata=(), timeout=30):
-        """The call, which yields frames."""
+        """Returns the call, which yields frames."""
         request = PROTO.RdfStreamSubscribe(topic=topic)
         if requested is not None:
             request.requested_options.CopyFrom(requested)
         return self._subscribe(request, metadata=metadata, timeout=timeout)
 
     def messages(self, topic="", requested=None, metadata=ONCE):
-        """All messages up to the end of the topic, and the options of the stream."""
+        """Returns all messages up to the end of the topic, and the stream options."""
         reader = Reader()
         found = [reader.frame(frame) for frame in self.subscribe(topic, requested, metadata)]
         return found, reader.stream_options
@@ -88,7 +88,7 @@ class Client:
 
 
 def frames_of(messages, topic="", physical=2, logical=None, version=1):
-    """Frames of messages, with the topic as the stream name."""
+    """Encodes messages as frames, with the topic as the stream name."""
     writer = Writer(physical, version, logical)
     for message in messages:
         writer.message(message)
@@ -100,14 +100,14 @@ def frames_of(messages, topic="", physical=2, logical=None, version=1):
 
 
 def message(number, graph=None):
-    """A message that is recognized by its number."""
+    """Returns a message with one quad, which contains the number."""
     subject = ("iri", f"http://example.org/m/{number}")
     object_ = ("literal", str(number), None, None, "http://www.w3.org/2001/XMLSchema#integer")
     return [(subject, ("iri", "http://example.org/number"), object_, graph)]
 
 
 def numbers(messages):
-    """The numbers of such messages."""
+    """Returns the numbers of messages made by `message`."""
     return [int(quads[0][2][1]) for quads in messages]
 
 
@@ -119,7 +119,7 @@ class Served:
         self.port = port
 
     def stop(self, kind=signal.SIGTERM):
-        """Ends it, and returns its exit code."""
+        """Stops the process and returns its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(kind)
         return self.process.wait(20)
@@ -148,12 +148,12 @@ def serve(*words, publish=True, env=None, port=0):
 
 
 class Server(grpc.GenericRpcHandler):
-    """A server with fixed frames, which records what is published.
+    """A server that sends fixed frames and records published ones.
 
     Attributes:
         frames: The frames of every topic.
-        break_after: Number of frames after which the next subscriptions are interrupted, one each.
-        topics: The topics that were subscribed to.
+        break_after: For each of the next subscriptions, the number of frames before it breaks.
+        topics: The topic of each subscription.
         published: The frames of each publication.
     """
 

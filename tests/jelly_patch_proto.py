@@ -25,8 +25,8 @@ NAMESPACES = {"PA": "namespace_add", "PD": "namespace_delete"}
 class Writer(jelly_proto.Writer):
     """Writes explicit ids and complete terms.
 
-    If `short`, it omits ids and repeats terms if possible. Full tables replace the least recently
-    used entry.
+    With `short`, it omits ids and repeated terms where possible. If a table is full, a new entry
+    replaces the least recently used one.
     """
 
     def __init__(
@@ -115,13 +115,13 @@ class Writer(jelly_proto.Writer):
             self.row(**{STATEMENTS[code]: classes().RdfQuad(**fields)})
 
     def mark(self) -> None:
-        """Ends the patch, in a stream of type PUNCTUATED."""
+        """Writes the row that ends a patch in a stream of type PUNCTUATED."""
         self.row(punctuation=classes().RdfPatchPunctuation())
 
     def patch(self, operations, rows: int | None = None) -> None:
         """Writes a patch as the stream type requires.
 
-        A frame ends after `rows` rows, or with the patch.
+        A frame ends after `rows` rows or at the end of the patch.
         """
         if not self.frames and not self.rows:
             self.options()
@@ -136,7 +136,7 @@ class Writer(jelly_proto.Writer):
 
 
 def read_frames(data: bytes) -> list:
-    """The frames of a delimited log."""
+    """Returns the frames of a delimited log."""
     return read_delimited(classes().RdfPatchFrame, data)
 
 
@@ -160,12 +160,12 @@ class Reader(jelly_proto.Reader):
         self.open = None
 
     def graph_of(self, value):
-        """Returns the graph of a statement or a namespace; both can repeat it."""
+        """Returns the graph of a statement or namespace. It may be omitted if it repeats."""
         if self.stream_options.statement_type == TRIPLES:
             assert value.WhichOneof("graph") is None, "a graph in a log of triples"
             return None
         if not value.WhichOneof("graph") and "graph" not in self.last_terms:
-            # Jelly-JVM omits it before the first graph.
+            # Jelly-JVM omits the graph of a namespace before the first graph.
             assert isinstance(value, classes().RdfPatchNamespace), "a statement without a graph"
             return None
         (graph,) = self.statement(value, ["graph"])
@@ -212,7 +212,7 @@ class Reader(jelly_proto.Reader):
             # Frames before the options are not patches.
             self.patches = []
         if kind == PUNCTUATED:
-            # The same applies here, and the last mark may be missing.
+            # As above, early frames are not patches. The last mark may be missing.
             early = next(at for at, frame in enumerate(frames) if frame.rows)
             self.patches = self.patches[early:]
         if kind == FLAT or (kind == PUNCTUATED and self.open is not None):

@@ -1,8 +1,8 @@
 """Jelly with Google's protobuf and proto/rdf.proto: a simple encoder and decoder.
 
 Shares no code with rdfm. The classes are also those of proto/patch.proto, which imports rdf.proto.
-They use a separate descriptor pool to avoid collisions with pyjelly's generated classes of the same
-names.
+They use a separate descriptor pool to avoid collisions with pyjelly's generated classes, which have
+the same names.
 """
 
 import tempfile
@@ -22,7 +22,7 @@ def classes() -> SimpleNamespace:
 
 
 def compiled(name: str) -> SimpleNamespace:
-    """Returns the message classes of a file of proto/ and its imports, by name."""
+    """Returns the message classes of a file in proto/ and its imports, by name."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
     from grpc_tools import protoc
 
@@ -59,7 +59,7 @@ def delimited(frames) -> bytes:
 
 
 def read_delimited(kind, data: bytes) -> list:
-    """The messages of a class in a log of length-prefixed messages."""
+    """Returns the messages in a log of length-prefixed messages, parsed as the given class."""
     found, at = [], 0
     while at < len(data):
         length, shift = 0, 0
@@ -71,14 +71,14 @@ def read_delimited(kind, data: bytes) -> list:
             if byte < 128:
                 break
         if at + length > len(data):
-            raise ValueError("the last message is cut")
+            raise ValueError("the last message is truncated")
         found.append(kind.FromString(data[at : at + length]))
         at += length
     return found
 
 
 def read_frames(data: bytes) -> list:
-    """The frames of a delimited log."""
+    """Returns the frames of a delimited log."""
     return read_delimited(classes().RdfStreamFrame, data)
 
 
@@ -155,7 +155,7 @@ class Writer:
         )
 
     def message(self, quads, metadata=None, namespaces=None) -> None:
-        """Writes one frame. In GRAPHS logs, each run of quads of one graph is a graph."""
+        """Writes one frame. In GRAPHS logs, consecutive quads of one graph form a graph."""
         if not self.frames:
             self.options()
         for name, value in (namespaces or {}).items():

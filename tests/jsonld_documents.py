@@ -1,6 +1,6 @@
-"""Random JSON-LD documents with each feature and with unusual values, reproducible by number.
+"""Random JSON-LD documents that use every feature and unusual values, reproducible by number.
 
-Half of them are intended to be valid; the others are such documents with one change.
+Half of them are intended to be valid. The others are made from such documents by one change.
 RDFM_JSONLD_DOCUMENTS sets the number of documents that the tests read.
 """
 
@@ -42,12 +42,12 @@ DIRECTIONS = ("none", "i18n-datatype", "compound-literal")
 
 
 def direction_of(number: int) -> str:
-    """Returns the conversion of base directions for a document: none for three of seven."""
+    """Returns the value of `rdf_direction` for a document, "none" for three of seven documents."""
     return DIRECTIONS[number % 7 % 3]
 
 
 class Maker:
-    """Builds one document; `known` has the containers, types and kinds of the terms, if known."""
+    """Builds one document. `known` records the containers, types and kinds of defined terms."""
 
     def __init__(self, number: int) -> None:
         self.random = random.Random(number)
@@ -59,8 +59,8 @@ class Maker:
     def one(self, values: Any) -> Any:
         return self.random.choice(values)
 
-    def some(self, values: Any, most: int) -> list:
-        return self.random.sample(values, self.random.randint(0, min(most, len(values))))
+    def some(self, values: Any, maximum: int) -> list:
+        return self.random.sample(values, self.random.randint(0, min(maximum, len(values))))
 
     # Contexts
 
@@ -72,9 +72,9 @@ class Maker:
         return self.context(depth)
 
     def context(self, depth: int, *, first: bool = False) -> dict:
-        made: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         if first or self.chance(0.3):
-            made["ex"] = self.one(["http://e/"] * 5 + [{"@id": "http://e/", "@prefix": True}])
+            result["ex"] = self.one(["http://e/"] * 5 + [{"@id": "http://e/", "@prefix": True}])
         for keyword, part, values in (
             ("@vocab", 0.75 if first else 0.1, ["http://v/"] * 7 + ["", "#", "ex:v/", None]),
             ("@base", 0.12, ["http://b/d/e", "sub/dir", "../", "http://b/?q", None]),
@@ -85,25 +85,25 @@ class Maker:
             ("@version", 0.08, [1.1]),
         ):
             if self.chance(part):
-                made[keyword] = self.one(values)
+                result[keyword] = self.one(values)
         for term in self.some(TERMS, 5 if first else 2):
-            made[term] = self.definition(depth)
-            self.known[term] = made[term] if isinstance(made[term], dict) else {}
+            result[term] = self.definition(depth)
+            self.known[term] = result[term] if isinstance(result[term], dict) else {}
         if self.chance(0.5 if first else 0.1):
             for name in self.some(TYPES, 2):
-                made[name] = {"@id": f"http://t/{name}"}
+                result[name] = {"@id": f"http://t/{name}"}
                 if self.chance(0.6) and depth < 3:
-                    made[name]["@context"] = self.contexts(depth + 1)
+                    result[name]["@context"] = self.contexts(depth + 1)
         for alias, keyword, part in (
             ("id", "@id", 0.1), ("type", "@type", 0.1), ("value", "@value", 0.05),
             ("nest", "@nest", 0.2), ("lang", "@language", 0.05), ("none", "@none", 0.1),
             ("rev", "@reverse", 0.05), ("graph", "@graph", 0.05),
         ):  # fmt: skip
             if self.chance(part):
-                made[alias] = keyword
+                result[alias] = keyword
                 if self.chance(0.15) and keyword == "@nest" and depth < 3:
-                    made[alias] = {"@id": keyword, "@context": self.contexts(depth + 1)}
-        return self.shuffled(made)
+                    result[alias] = {"@id": keyword, "@context": self.contexts(depth + 1)}
+        return self.shuffled(result)
 
     def definition(self, depth: int) -> Any:
         if self.chance(0.06):
@@ -113,23 +113,23 @@ class Maker:
             iri = "http://e/p"
         if self.chance(0.2):
             return iri
-        made: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         if self.chance(0.15):
-            made["@reverse"] = iri
+            result["@reverse"] = iri
             if self.chance(0.3):
-                made["@container"] = self.one(["@set", "@index"])
+                result["@container"] = self.one(["@set", "@index"])
         else:
             if self.chance(0.8):
-                made["@id"] = iri
+                result["@id"] = iri
             if self.chance(0.5):
-                made["@container"] = self.one(CONTAINERS)
+                result["@container"] = self.one(CONTAINERS)
         kinds = ["@id", "@id", "@vocab", "@none", "@json", f"{XSD}integer", f"{XSD}double", "ex:D"]
-        if "@type" in made.get("@container", ()):
+        if "@type" in result.get("@container", ()):
             kinds = ["@id", "@vocab"]
         if self.chance(0.3):
-            made["@type"] = self.one(kinds)
-        if "@index" in made.get("@container", ()) and self.chance(0.4):
-            made["@index"] = self.one(["ex:index", "http://e/index"])
+            result["@type"] = self.one(kinds)
+        if "@index" in result.get("@container", ()) and self.chance(0.4):
+            result["@index"] = self.one(["ex:index", "http://e/index"])
         for keyword, part, values in (
             ("@language", 0.1, [*LANGUAGES, None]),
             ("@direction", 0.08, ["ltr", "rtl", None]),
@@ -137,27 +137,27 @@ class Maker:
             ("@nest", 0.05, ["@nest", "nest"]),
             ("@prefix", 0.04, [True, False]),
         ):
-            if self.chance(part) and not (keyword == "@nest" and "@reverse" in made):
-                made[keyword] = self.one(values)
+            if self.chance(part) and not (keyword == "@nest" and "@reverse" in result):
+                result[keyword] = self.one(values)
         if self.chance(0.15) and depth < 3:
-            made["@context"] = self.contexts(depth + 1)
-        return self.shuffled(made)
+            result["@context"] = self.contexts(depth + 1)
+        return self.shuffled(result)
 
     # Nodes and values
 
     def node(self, depth: int) -> dict:
-        made: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         if self.chance(0.15) and depth:
-            made["@context"] = self.contexts(1)
+            result["@context"] = self.contexts(1)
         if self.chance(0.5):
-            made[self.one(["@id", "@id", "@id", "id"])] = self.one(REFERENCES)
+            result[self.one(["@id", "@id", "@id", "id"])] = self.one(REFERENCES)
         if self.chance(0.3):
             names = [
                 self.one([*TYPES, *TYPES, "ex:t", "a"]) for _ in range(self.random.randint(1, 2))
             ]
-            made[self.one(["@type", "@type", "type"])] = names if self.chance(0.5) else names[0]
+            result[self.one(["@type", "@type", "type"])] = names if self.chance(0.5) else names[0]
         for key in self.some([*TERMS, *TERMS, "ex:k", "http://e/k", "nope", "x:y"], 3):
-            made[key] = self.value(key, depth + 1)
+            result[key] = self.value(key, depth + 1)
         if depth < 4:
             for key, part, make in (
                 ("@graph", 0.05, lambda: self.nodes(depth)),
@@ -170,13 +170,13 @@ class Maker:
                 ("@index", 0.03, lambda: self.one(["i", "j"])),
             ):
                 if self.chance(part):
-                    made[key] = make()
-        return self.shuffled(made)
+                    result[key] = make()
+        return self.shuffled(result)
 
     def node_below(self, depth: int) -> dict:
-        made = self.node(depth + 1)
-        made.pop("@context", None)
-        return made
+        result = self.node(depth + 1)
+        result.pop("@context", None)
+        return result
 
     def nodes(self, depth: int) -> Any:
         if self.chance(0.3):
@@ -197,8 +197,8 @@ class Maker:
         if known.get("@type") == "@json" and self.chance(0.7):
             return self.json(depth)
         if "@reverse" in known and self.chance(0.7):
-            made = self.one([self.nodes, self.reference])(depth)
-            return {"i": made} if "@index" in container and self.chance(0.6) else made
+            result = self.one([self.nodes, self.reference])(depth)
+            return {"i": result} if "@index" in container and self.chance(0.6) else result
         if self.chance(0.7):
             if "@language" in container:
                 texts = ["x", "é", None, ["x", "y"], [], [None]]
@@ -248,21 +248,21 @@ class Maker:
 
     def value_object(self) -> dict:
         key = "value" if self.chance(0.03) else "@value"
-        made: dict[str, Any] = {key: self.one([*TEXTS, *NUMBERS, True, False])}
+        result: dict[str, Any] = {key: self.one([*TEXTS, *NUMBERS, True, False])}
         if self.chance(0.35):
-            made["@type"] = self.one([f"{XSD}double", f"{XSD}integer", f"{XSD}date", "ex:D", "T"])
-        elif isinstance(made[key], str):
+            result["@type"] = self.one([f"{XSD}double", f"{XSD}integer", f"{XSD}date", "ex:D", "T"])
+        elif isinstance(result[key], str):
             if self.chance(0.5):
-                made["lang" if self.chance(0.05) else "@language"] = self.one(LANGUAGES)
+                result["lang" if self.chance(0.05) else "@language"] = self.one(LANGUAGES)
             if self.chance(0.25):
-                made["@direction"] = self.one(["ltr", "rtl"])
+                result["@direction"] = self.one(["ltr", "rtl"])
         elif self.chance(0.1):
-            made = {key: self.json(2), "@type": "@json"}
+            result = {key: self.json(2), "@type": "@json"}
         if self.chance(0.1):
-            made["@index"] = "i"
+            result["@index"] = "i"
         if self.chance(0.05):
-            made["@context"] = self.contexts(2)
-        return self.shuffled(made)
+            result["@context"] = self.contexts(2)
+        return self.shuffled(result)
 
     def json(self, depth: int) -> Any:
         if depth < 5 and self.chance(0.5):
@@ -272,10 +272,10 @@ class Maker:
             return {key: self.json(depth + 1) for key in keys}
         return self.one([*NUMBERS, *TEXTS, True, None, '"\\\b\u000f/', 1e-7, 123456789.125, -0.0])
 
-    def shuffled(self, made: dict) -> dict:
-        keys = list(made)
+    def shuffled(self, result: dict) -> dict:
+        keys = list(result)
         self.random.shuffle(keys)
-        return {key: made[key] for key in keys}
+        return {key: result[key] for key in keys}
 
     # Documents
 
@@ -285,11 +285,11 @@ class Maker:
             return [{"@context": context, **self.node(0)}, self.node(0)]
         if self.chance(0.2):
             return {"@context": context, "@graph": [self.node(1) for _ in range(2)]}
-        made = self.node(0)
-        while len(made) < 2 and self.chance(0.9):
-            made = self.node(0)
-        made = {"@context": context, **made}
-        return self.shuffled(made) if self.chance(0.3) else made
+        result = self.node(0)
+        while len(result) < 2 and self.chance(0.9):
+            result = self.node(0)
+        result = {"@context": context, **result}
+        return self.shuffled(result) if self.chance(0.3) else result
 
     def changed(self, document: Any) -> Any:
         """Returns the document with one change."""
@@ -308,7 +308,7 @@ class Maker:
 
 
 def places_of(value: Any) -> Any:
-    """Yields places that may be changed: maps with their keys, and arrays with their indexes."""
+    """Yields places that can be changed: each map with its keys, each array with its indexes."""
     found = value.items() if isinstance(value, dict) else enumerate(value)
     for key, inner in found:
         yield value, key
@@ -319,5 +319,5 @@ def places_of(value: Any) -> Any:
 def document(number: int) -> Any:
     """Returns the document with this number."""
     maker = Maker(number)
-    made = copy.deepcopy(maker.document())
-    return maker.changed(made) if number % 2 else made
+    result = copy.deepcopy(maker.document())
+    return maker.changed(result) if number % 2 else result

@@ -1,4 +1,4 @@
-"""JSON-LD read by pyoxigraph and PyLD, one message at a time."""
+"""Reads JSON-LD with pyoxigraph and PyLD, one message at a time."""
 
 import json
 import string
@@ -9,7 +9,7 @@ from pyld import jsonld
 
 
 def wrapped(lines):
-    """Yields the documents of an NDJSON-LD log, with the context of the last context message."""
+    """Yields the documents of an NDJSON-LD log, each with the most recent context line."""
     context = None
     for line in lines:
         document = json.loads(line)
@@ -47,9 +47,9 @@ def lower(quads):
 
 
 def plainest(log):
-    """Whether PyLD's N-Quads support the terms.
+    """Whether PyLD can represent the terms in N-Quads.
 
-    They lack directions and control characters, and PyLD rewrites doubles.
+    It does not support directions and control characters, and it rewrites doubles.
     """
     visible = set(string.printable[:95] + "éż亀\U0001f422")
     text = "".join(

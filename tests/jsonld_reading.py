@@ -1,6 +1,6 @@
-"""The readings of the documents of `jsonld_documents`, and the known differences of other readers.
+"""How rdfm reads the documents of `jsonld_documents`, and known differences in other readers.
 
-A difference is a predicate on the document and both outcomes. Its docstring quotes the deciding
+Each difference is a predicate on a document and both outcomes. Its docstring quotes the deciding
 sentence of https://www.w3.org/TR/json-ld11-api/ with its section and step, and describes the other
 reader. If a difference names PyLD and jsonld.js, the description of PyLD applies to both, because
 PyLD is a port of jsonld.js.
@@ -49,7 +49,7 @@ def rdfm_reads(text: str, direction: str, *, lenient: bool = True) -> Outcome:
 
 
 def well_formed(quads: list[tuple]) -> list[tuple]:
-    """Returns the quads without those that JSON-LD drops and PyLD keeps, because it checks less."""
+    """Returns the quads without those that JSON-LD drops but PyLD keeps, because it checks less."""
 
     def is_well_formed(term: tuple | None) -> bool:
         if term is None or term[0] == "bnode":
@@ -63,9 +63,9 @@ def well_formed(quads: list[tuple]) -> list[tuple]:
 
 
 def normalized(quads: list[tuple]) -> list[tuple]:
-    """Returns the quads with language tags in lower case and doubles with the 16 digits of PyLD.
+    """Returns the quads with lowercase language tags, and with doubles in PyLD's 16 digits.
 
-    The latter includes strings that look like doubles.
+    Strings that look like doubles are changed as well.
     """
 
     def normal(term: tuple) -> tuple:
@@ -83,9 +83,9 @@ def normalized(quads: list[tuple]) -> list[tuple]:
 
 
 def without_false_protected(value: Any, *, context: bool = False) -> Any:
-    """Returns the document without "@protected": false in contexts, which makes PyLD fail.
+    """Returns the document without "@protected": false in contexts.
 
-    False is the default.
+    False is the default, but PyLD rejects it.
     """
     if isinstance(value, list):
         return [without_false_protected(item, context=context) for item in value]
@@ -99,7 +99,7 @@ def without_false_protected(value: Any, *, context: bool = False) -> Any:
 
 
 def describe(name: object, given: Any, *outcomes: Any) -> str:
-    """Returns the text of a failure: the document and the outcomes."""
+    """Returns the failure message: the document and the outcomes."""
     return "\n".join([f"document {name}:", json.dumps(given), *map(str, outcomes)])
 
 
@@ -112,12 +112,12 @@ def is_undetermined(text: str, direction: str) -> bool:
 
 
 def batches() -> list[range]:
-    """Returns the numbers of the documents in groups, as they are passed to peers."""
+    """Returns ranges of document numbers. The documents of a range are read by a peer at once."""
     return [range(at, min(at + 500, DOCUMENTS)) for at in range(0, DOCUMENTS, 500)]
 
 
 def compare(reader: str, numbers: range, read: Callable[[list], list[Outcome]]) -> None:
-    """Asserts that a peer reads the same as rdfm, and rejects the same documents with any code."""
+    """Asserts that a peer reads the same quads as rdfm and rejects the same documents."""
     documents = [document(number) for number in numbers]
     outcomes = read(documents)
     for number, given, theirs in zip(numbers, documents, outcomes, strict=True):
@@ -132,11 +132,11 @@ def compare(reader: str, numbers: range, read: Callable[[list], list[Outcome]]) 
             assert known, describe(number, given, ours, theirs)
 
 
-# Differences of other readers
+# Known differences in other readers
 
 
 def maps(value: Any, within: str = "") -> Iterator[tuple[str, dict]]:
-    """Yields each map with its key, which is "@context" within contexts."""
+    """Yields each map with the key that contains it, or with "@context" inside contexts."""
     if isinstance(value, list):
         for item in value:
             yield from maps(item, within)
@@ -151,7 +151,7 @@ def contexts(given: Any) -> list[dict]:
 
 
 def definitions(given: Any) -> list[tuple[str, dict]]:
-    """Returns the terms whose definitions are maps, with the definitions."""
+    """Returns the terms that are defined by a map, with these maps."""
     return [
         (term, definition)
         for context in contexts(given)
@@ -161,7 +161,7 @@ def definitions(given: Any) -> list[tuple[str, dict]]:
 
 
 def bodies(given: Any) -> list[dict]:
-    """Returns the maps that are neither contexts nor definitions, nor within them."""
+    """Returns the maps that are neither contexts nor definitions, nor inside them."""
     kept = {id(context) for context in contexts(given)}
     kept |= {id(definition) for _, definition in definitions(given)}
     return [found for _, found in maps(given) if id(found) not in kept]
@@ -202,7 +202,7 @@ BOTH = ("PyLD", "jsonld.js")
 
 
 def difference(*readers: str) -> Callable[[Decide], Decide]:
-    """Adds a known difference of these readers."""
+    """Registers a known difference for these readers."""
 
     def add(decide: Decide) -> Decide:
         DIFFERENCES.append((readers, decide))

@@ -1,13 +1,13 @@
-"""A literal implementation of JSON-LD 1.1 to RDF, used to check the tests: simple and slow.
+"""A simple, slow, literal implementation of JSON-LD 1.1 to RDF, used to check the tests.
 
 Each function is an algorithm of https://www.w3.org/TR/json-ld11-api/, and its comments are the
-numbers of the steps. It shares no code with rdfm. If an erratum that the W3C's suite tests corrects
-the text, the erratum applies, and a comment says so.
+step numbers. It shares no code with rdfm. Errata that the W3C test suite covers are applied, and a
+comment marks them.
 
-Quads are tuples as in `nquads`. `Result.left_out` has the data that the algorithms drop as not
-well-formed. `Result.ill_formed` also has such data that they may keep because it produces no
-triple. `Result.dropped` has keys without an IRI. If the specification does not determine the
-meaning of a document, so that readers may differ, `Result.open` names the question.
+Quads are tuples as in `nquads`. `Result.left_out` lists data that the algorithms drop because it is
+not well-formed. `Result.ill_formed` also lists ill-formed data that they may keep because it
+produces no triple. `Result.dropped` lists keys without an IRI. If the specification does not
+determine the meaning of a document, so that readers may differ, `Result.open` names the question.
 """
 
 import json
@@ -40,7 +40,7 @@ OF_NODES_AND_VALUES = words(
 NO_TERMS = words("@base @direction @import @language @propagate @protected @version @vocab")
 UNSET: Any = type("Unset", (), {"__repr__": lambda _: "UNSET"})()
 MAX_REMOTE = 32
-# Replaces an identifier that is a term mapped to null: it is omitted intentionally.
+# Replaces an identifier that is a term mapped to null, which is omitted on purpose.
 ON_PURPOSE = "null"
 
 _PCT = "%[0-9A-Fa-f]{2}"
@@ -60,7 +60,7 @@ LANGUAGE = re.compile("[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
 
 
 class JsonLdError(Exception):
-    """An error of the specification; its text is the error code."""
+    """An error that the specification defines. Its text is the error code."""
 
 
 def check(condition: bool, code: str) -> None:
@@ -187,7 +187,7 @@ class Context:
 
 @dataclass
 class Defining:
-    """State of the definition of the terms of a local context."""
+    """State while the terms of a local context are defined."""
 
     local: dict
     base_url: str | None
@@ -210,9 +210,9 @@ class Result:
 
 
 class Processor:
-    """The algorithms, with the documents that may be loaded, and records of their findings.
+    """The algorithms. `documents` contains the contexts that can be loaded.
 
-    With `collect`, an error in an entry or item is recorded and the others are still read.
+    With `collect`, an error in an entry or item is recorded, and the others are still read.
     """
 
     def __init__(self, documents: dict[str, Any] | None = None, collect: bool = False) -> None:
@@ -302,8 +302,8 @@ class Processor:
     ) -> None:  # fmt: skip
         if "@version" in context:  # 5.5
             version = context["@version"]
-            right = isinstance(version, Decimal) and version == Decimal("1.1")
-            check(right, "invalid @version value")
+            is_valid = isinstance(version, Decimal) and version == Decimal("1.1")
+            check(is_valid, "invalid @version value")
         if "@import" in context:  # 5.6
             check(isinstance(context["@import"], str), "invalid @import value")
             loaded = self.load(resolve(context["@import"], base_url or ""))
@@ -357,10 +357,10 @@ class Processor:
         defined[term] = False
         value = given.local[term]  # 3
         if term == "@type":  # 4
-            right = (
+            is_valid = (
                 isinstance(value, dict) and value and not {*value} - {"@container", "@protected"}
             )
-            check(right and value.get("@container", "@set") == "@set", "keyword redefinition")
+            check(is_valid and value.get("@container", "@set") == "@set", "keyword redefinition")
         else:  # 5
             check(term not in KEYWORDS, "keyword redefinition")
             if keyword_shaped(term):
@@ -377,8 +377,8 @@ class Processor:
         if "@type" in value:  # 12
             check(isinstance(value["@type"], str), "invalid type mapping")
             kind = self.in_context(self.expand_iri(active, value["@type"], given=given))
-            right = kind in ("@id", "@json", "@none", "@vocab") or is_iri(kind)
-            check(right, "invalid type mapping")
+            is_valid = kind in ("@id", "@json", "@none", "@vocab") or is_iri(kind)
+            check(is_valid, "invalid type mapping")
             definition.type = kind
         if "@reverse" in value:  # 13
             if not self.define_reverse(active, definition, value, given):
@@ -415,8 +415,8 @@ class Processor:
                 check(definition.type in ("@id", "@vocab"), "invalid type mapping")
         if "@index" in value:  # 20
             index = value["@index"]
-            right = "@index" in definition.container and isinstance(index, str)
-            check(right, "invalid term definition")
+            is_valid = "@index" in definition.container and isinstance(index, str)
+            check(is_valid, "invalid term definition")
             iri = self.in_context(self.expand_iri(active, index, given=given))
             check(is_iri(iri), "invalid term definition")
             definition.index = index
@@ -432,8 +432,8 @@ class Processor:
             definition.direction = value["@direction"]
         if "@nest" in value:  # 24
             nest = value["@nest"]
-            right = isinstance(nest, str) and (nest == "@nest" or nest not in KEYWORDS)
-            check(right, "invalid @nest value")
+            is_valid = isinstance(nest, str) and (nest == "@nest" or nest not in KEYWORDS)
+            check(is_valid, "invalid @nest value")
             definition.nest = nest
         if "@prefix" in value:  # 25
             check(":" not in term and "/" not in term, "invalid term definition")
@@ -696,8 +696,8 @@ class Processor:
             result["@id"] = self.noted(id_) or ""
         elif keyword == "@type":  # 13.4.4
             names = as_list(value)
-            right = all(isinstance(name, str) for name in names)
-            check(right, "invalid type value")
+            is_valid = all(isinstance(name, str) for name in names)
+            check(is_valid, "invalid type value")
             found = [self.expand_iri(type_scoped, name, relative=True) for name in names]
             for at, name in enumerate(names):
                 if name in type_scoped.terms and type_scoped.terms[name].iri is None:
@@ -718,11 +718,11 @@ class Processor:
                 found = [dict.fromkeys(name for name in names if name is not None)]
             if value is None:
                 self.open.add("null in @included")
-            right = all(
+            is_valid = all(
                 isinstance(node, dict) and not {"@value", "@list", "@set"} & {*node}
                 for node in found
             )
-            check(right, "invalid @included value")
+            check(is_valid, "invalid @included value")
             result["@included"] = result.get("@included", []) + found
         elif keyword == "@value":  # 13.4.7
             if input_type != "@json":
@@ -870,8 +870,8 @@ class Processor:
                     return None
                 text = isinstance(result["@value"], str)
                 check(text or "@language" not in result, "invalid language-tagged value")
-                right = isinstance(kind, str) and WELL_FORMED.fullmatch(kind)
-                check("@type" not in result or bool(right), "invalid typed value")
+                is_valid = isinstance(kind, str) and WELL_FORMED.fullmatch(kind)
+                check("@type" not in result or bool(is_valid), "invalid typed value")
         elif "@type" in result:  # 16
             if "@set" in result or "@list" in result:
                 self.open.add("@type together with @set or @list")
@@ -912,15 +912,15 @@ def container_of(value: Any) -> tuple[str, ...]:
     """Step 19.1 of Create Term Definition."""
     names = as_list(value)
     known = {"@graph", "@id", "@index", "@language", "@list", "@set", "@type"}
-    right = bool(names) and all(isinstance(name, str) and name in known for name in names)
-    check(right, "invalid container mapping")
+    is_valid = bool(names) and all(isinstance(name, str) and name in known for name in names)
+    check(is_valid, "invalid container mapping")
     rest = {*names} - {"@set"}
-    right = (
+    is_valid = (
         len({*names}) == 1
         or ("@graph" in rest and rest in ({"@graph"}, {"@graph", "@id"}, {"@graph", "@index"}))
         or (len(rest) == 1 and not rest & {"@list"})
     )
-    check(right, "invalid container mapping")
+    check(is_valid, "invalid container mapping")
     return tuple(names)
 
 
@@ -950,7 +950,7 @@ def same_text(item: dict) -> str:
 
 
 def has_triples(node: dict) -> bool:
-    """Whether a triple has the node as its subject, well-formed or not."""
+    """Whether a triple, well-formed or not, has the node as its subject."""
     return any(node[name] and (name not in KEYWORDS or name == "@type") for name in node)
 
 

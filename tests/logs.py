@@ -104,12 +104,12 @@ def triple_terms(subjects, predicates, objects):
 
 
 def in_xml(text: str) -> str:
-    """Returns a text without characters that XML 1.0 does not allow."""
+    """Returns a text without the characters that XML 1.0 forbids."""
     return re.sub("[^\\t\\n\\r -\ufffd\U00010000-\U0010ffff]", "", text)
 
 
 xml_literals = literals_of(lexicals.map(in_xml))
-# Each ends with an XML name.
+# Each IRI ends with an XML name.
 xml_predicates = iris.map(lambda iri: ("iri", f"{iri[1]}p"))
 
 
@@ -117,8 +117,8 @@ xml_predicates = iris.map(lambda iri: ("iri", f"{iri[1]}p"))
 def quads(*, graphs: bool, generalized: bool, triples: bool, any_text: bool, plain: str):
     """Returns quads that a format supports.
 
-    For other libraries, `plain` is "tags" (only language tags that they accept) or "terms" (also
-    labels and texts).
+    `plain` restricts the quads to those that other libraries accept: "tags" restricts the language
+    tags, and "terms" also the blank node labels and the texts.
     """
     labelled = plain_bnodes if plain == "terms" else bnodes
     texts = {"": literals, "tags": tagged_literals, "terms": plain_literals}[plain]

@@ -1,4 +1,4 @@
-"""Runs commands in separate processes: exit code, peak resident memory, errors, size of the output."""
+"""Runs commands and measures exit code, peak resident memory, errors and output size."""
 
 import subprocess
 import sys
@@ -9,7 +9,8 @@ from pathlib import Path
 
 RDFM = Path(sys.executable).parent / "rdfm"
 
-# A small process in between: a child's memory is initially charged with that of its parent.
+# A small intermediate process is needed because the peak memory of a child initially includes
+# that of its parent.
 RUNNER = """
 import os, subprocess, sys
 process = subprocess.Popen(sys.argv[2:])
@@ -21,7 +22,7 @@ sys.exit(os.waitstatus_to_exitcode(status) % 256)
 
 
 def measured(*words, feed=(), program=RDFM):
-    """Runs `rdfm` or another program and measures it.
+    """Runs `rdfm` or another program in a separate process.
 
     Returns the exit code, peak resident memory in bytes, errors, and bytes on standard output.
     """

@@ -16,7 +16,7 @@ RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 DCTERMS = "http://purl.org/dc/terms/"
 PROV = "http://www.w3.org/ns/prov#"
 BASE = "http://example.org/np/"
-HOLE = " "  # the code before it is known
+PLACEHOLDER = " "  # replaces the artifact code until it is computed
 
 
 def iri(text):
@@ -24,14 +24,20 @@ def iri(text):
 
 
 def triple(subject, predicate, object):
-    """A triple of IRIs; an object that is a tuple is a term."""
+    """Returns a triple of IRIs. The object may also be a term, given as a tuple."""
     return (iri(subject), iri(predicate), object if isinstance(object, tuple) else iri(object))
 
 
 def nanopub(
-    base=BASE + HOLE, assertion=(), info=(), provenance=(), separator="/", quads=(), head=None
+    base=BASE + PLACEHOLDER,
+    assertion=(),
+    info=(),
+    provenance=(),
+    separator="/",
+    quads=(),
+    head=None,
 ):
-    """A nanopublication with the least that its structure needs, and more."""
+    """Returns a minimal valid nanopublication, plus the given quads and triples."""
     graphs = {name: base + separator + name for name in ("head", "assertion", "provenance", "info")}
     named = [("hasAssertion", "assertion"), ("hasProvenance", "provenance")]
     named.append(("hasPublicationInfo", "info"))
@@ -45,15 +51,15 @@ def nanopub(
         ],
         "info": [triple(base, DCTERMS + "created", literal("2026-11-01")), *info],
     }
-    made = [(*each, iri(graphs[name])) for name, triples in contents.items() for each in triples]
-    return [*made, *quads]
+    result = [(*each, iri(graphs[name])) for name, triples in contents.items() for each in triples]
+    return [*result, *quads]
 
 
 # --- the five steps ---
 
 
 def preprocessed(term, code):
-    """Step 1: the code becomes a space in IRIs, but not in literals."""
+    """Step 1: replaces the code with a space in IRIs, but not in literals."""
     assert term is None or term[0] in ("iri", "literal"), term
     if term is not None and term[0] == "iri" and code is not None:
         return ("iri", term[1].replace(code, " "))
@@ -73,7 +79,7 @@ def sort_key(quad):
 
 
 def line(term):
-    """Step 4: a term as a line."""
+    """Step 4: returns a term as a line."""
     if term is None:
         return "\n"
     if term[0] == "iri":
@@ -84,7 +90,7 @@ def line(term):
 
 
 def text_of(quads, code=None):
-    """The text of quads, by steps 1 to 4."""
+    """Returns the text of quads, by steps 1 to 4."""
     clean = [tuple(preprocessed(term, code) for term in quad) for quad in quads]
     lines, previous = [], None
     for quad in sorted(clean, key=sort_key):
@@ -97,13 +103,13 @@ def text_of(quads, code=None):
 
 
 def code_of(quads, code=None):
-    """The artifact code of quads, by steps 1 to 5."""
+    """Returns the artifact code of quads, by steps 1 to 5."""
     digest = hashlib.sha256(text_of(quads, code)).digest()
     return "RA" + base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 def own_code(quads):
-    """The code in the IRI of the nanopublication, or None."""
+    """Returns the code in the IRI of the nanopublication, or None."""
     (uri,) = {
         quad[0][1]
         for quad in quads
@@ -114,33 +120,33 @@ def own_code(quads):
 
 
 def filled(quads, code):
-    """The quads with the code in the place of the hole."""
+    """Replaces the placeholder in the quads with the code."""
 
     def term(each):
         is_iri = each is not None and each[0] == "iri"
-        return ("iri", each[1].replace(HOLE, code)) if is_iri else each
+        return ("iri", each[1].replace(PLACEHOLDER, code)) if is_iri else each
 
     return [tuple(map(term, quad)) for quad in quads]
 
 
 def trusty(quads=None):
-    """The nanopublication with its trusty URI."""
+    """Returns the nanopublication with its trusty URI."""
     quads = nanopub() if quads is None else quads
     return filled(quads, code_of(quads))
 
 
 def signed(sign, algorithm, public_key, quads=None, **other):
-    """The nanopublication with a signature and a trusty URI.
+    """Returns the nanopublication with a signature and a trusty URI.
 
     Args:
-        sign: Returns the signature of bytes.
+        sign: Function that returns the signature of bytes.
         algorithm: "RSA" or "DSA".
         public_key: The key in Base64.
-        quads: The quads, with holes.
-        other: Values of the signature element that replace the right ones; None leaves one out.
+        quads: The quads, with placeholders.
+        other: Values that replace those of the signature element; None omits a value.
     """
     quads = nanopub() if quads is None else quads
-    base, info = BASE + HOLE, iri(BASE + HOLE + "/info")
+    base, info = BASE + PLACEHOLDER, iri(BASE + PLACEHOLDER + "/info")
     element = iri(base + "/sig")
     values = {"Algorithm": literal(algorithm), "PublicKey": literal(public_key)}
     values = {**values, "SignatureTarget": iri(base), **other}
@@ -174,7 +180,7 @@ def written(term):
 
 
 def nq(*messages):
-    """Messages as N-Quads."""
+    """Returns messages as N-Quads."""
     return "# @message\n".join(
         "".join(
             " ".join(written(term) for term in quad if term is not None) + " .\n" for quad in quads

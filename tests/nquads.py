@@ -68,7 +68,7 @@ class Line:
         if match["open"]:
             triple = tuple(self.term(self.token()) for _ in range(3))
             if not self.token()["close"]:
-                raise ValueError(f"a triple term does not close in {self.text!r}")
+                raise ValueError(f"unclosed triple term in {self.text!r}")
             return ("triple", *triple)
         raise ValueError(f"not a term: {match[0]!r} in {self.text!r}")
 
@@ -91,7 +91,7 @@ def read_quads(text: str) -> list[tuple]:
 
 
 def read_expected(path: Path) -> list[list[tuple]]:
-    """Returns the messages of an expected.txt of spec-fixtures."""
+    """Returns the messages in an expected.txt of spec-fixtures."""
     parts = path.read_text("utf-8").split("--- message\n")
     return [read_quads(part) for part in parts[1:]]
 
@@ -153,7 +153,7 @@ def isomorphic(left: Iterable[tuple], right: Iterable[tuple]) -> bool:
     tries = 0
 
     def match(ours: dict[str, int], theirs: dict[str, int]) -> bool:
-        """Individualizes one ambiguous node and refines, until all nodes are distinguished."""
+        """Individualizes one ambiguous node and refines again, until all nodes are distinct."""
         nonlocal tries
         tries += 1
         assert tries < 500, "too much symmetry for this comparison"

@@ -1,10 +1,10 @@
-"""Terms of pyoxigraph as tuples of `nquads`, and back."""
+"""Converts between pyoxigraph terms and tuples of `nquads`."""
 
 import pyoxigraph as ox
 from nquads import literal
 
 
-def ours(term):
+def from_oxigraph(term):
     if isinstance(term, ox.NamedNode):
         return ("iri", term.value)
     if isinstance(term, ox.BlankNode):
@@ -13,11 +13,14 @@ def ours(term):
         direction = {None: None}.get(term.direction, str(term.direction).lower()[-3:])
         return literal(term.value, term.language, direction, term.datatype.value)
     if isinstance(term, ox.Triple):
-        return ("triple", *(ours(part) for part in (term.subject, term.predicate, term.object)))
+        return (
+            "triple",
+            *(from_oxigraph(part) for part in (term.subject, term.predicate, term.object)),
+        )
     return None
 
 
-def theirs(term):
+def to_oxigraph(term):
     if term is None:
         return ox.DefaultGraph()
     kind = term[0]
@@ -26,7 +29,7 @@ def theirs(term):
     if kind == "bnode":
         return ox.BlankNode(term[1])
     if kind == "triple":
-        return ox.Triple(*(theirs(part) for part in term[1:]))
+        return ox.Triple(*(to_oxigraph(part) for part in term[1:]))
     _, lexical, language, direction, datatype = term
     if direction:
         way = ox.BaseDirection.LTR if direction == "ltr" else ox.BaseDirection.RTL

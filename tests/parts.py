@@ -1,4 +1,4 @@
-"""Folders of part files, rows of messages and streams of them, for tests of Spark's writers."""
+"""Part files, message rows and streaming queries for tests of the Spark writers."""
 
 import json
 import os
@@ -10,12 +10,12 @@ NUMBER = "http://ex/number"
 
 
 def shown(folder):
-    """Returns the visible files of a folder, in order."""
+    """Returns the visible files of a folder, sorted by name."""
     return sorted(path for path in Path(folder).iterdir() if path.name[0] not in "._")
 
 
 def messages_in(folder):
-    """Returns the messages of all parts, in the order of their names."""
+    """Returns the messages of all part files, in order of the file names."""
     messages = []
     for path in shown(folder):
         with rdfm.open_log(path) as log:
@@ -29,12 +29,12 @@ def lines_of(messages):
 
 
 def numbers_in(folder):
-    """Returns the numbers of messages made by `numbered` in a folder."""
+    """Returns the numbers of the messages in a folder, which `numbered` created."""
     return [int(message.quads[0].object.value) for message in messages_in(folder)]
 
 
 def left_in(folder):
-    """Returns the files in the protocol's folder, except for its records."""
+    """Returns the files that remain in the commit protocol's folder, except for its records."""
     return sorted(
         os.path.relpath(path, folder)
         for path in Path(folder, "_rdfm").rglob("*")
@@ -43,7 +43,7 @@ def left_in(folder):
 
 
 def numbered(rows):
-    """Converts rows with a column `id` to messages of three quads; the first one has the number."""
+    """Converts rows with a column `id` to messages of three quads. The first contains the id."""
     quad = "named_struct('subject', {}, 'predicate', {}, 'object', {}, 'graph', {})"
     subject = "concat('<http://ex/', id, '>')"
     quads = [
@@ -55,7 +55,7 @@ def numbered(rows):
 
 
 class Query:
-    """A stream from a folder of numbers to a folder of logs."""
+    """A streaming query that reads a folder of numbers and writes a folder of logs."""
 
     def __init__(self, spark, folder):
         self.spark, self.folder = spark, folder
@@ -68,18 +68,18 @@ class Query:
         name = f"{len(list(self.source.iterdir())):05d}.json"
         lines = "".join(json.dumps({"id": number}) + "\n" for number in numbers)
         (self.folder / name).write_text(lines)
-        # Spark reads files in the order of their times.
+        # Spark reads files in order of modification time.
         os.utime(self.folder / name, (1e9 + int(name[:5]),) * 2)
         (self.folder / name).rename(self.source / name)
 
     def run(self, **options):
-        """Processes all available files, some files per batch. Returns the query's id."""
+        """Processes all available files, by default one per batch. Returns the query's id."""
         query = self.start(**options)
         query.awaitTermination()
         return query.id
 
     def start(self, files=1, mode="append", transform=numbered, **options):
-        """Starts to process all available files."""
+        """Starts to process all available files, with `files` files per batch."""
         stream = (
             transform(self.rows(maxFilesPerTrigger=files))
             .writeStream.format("rdfm")
@@ -90,11 +90,11 @@ class Query:
         return stream.trigger(availableNow=True).start(str(self.out))
 
     def rows(self, **options):
-        """Returns the stream of files in the source."""
+        """Returns the source folder as a streaming data frame."""
         return self.spark.readStream.schema("id bigint").options(**options).json(str(self.source))
 
     def forget_last_commit(self):
-        """Simulates the driver's death between the sink's commit and Spark's own record of it."""
+        """Simulates a driver crash after the sink's commit, but before Spark records it."""
         last = max(self.checkpoint.glob("commits/[0-9]*"), key=lambda path: int(path.name))
         last.unlink()
         last.with_name(f".{last.name}.crc").unlink()
@@ -102,14 +102,14 @@ class Query:
 
 
 class LogQuery(Query):
-    """A stream from a folder of logs to a folder of logs, read in one of the two ways."""
+    """A streaming query between folders of logs, with `read_stream` or the data source."""
 
     def __init__(self, spark, folder, kind):
         super().__init__(spark, folder)
         self.kind = kind
 
     def add(self, *numbers):
-        """Adds a log of numbers to the source."""
+        """Adds a log with a message for each number to the source."""
         name = f"{len(list(self.source.iterdir())):05d}.nq"
         with rdfm.create_log(self.source / name) as log:
             for number in numbers:
@@ -121,7 +121,7 @@ class LogQuery(Query):
         return super().start(transform=lambda rows: rows, **options)
 
     def rows(self, **options):
-        """Returns the stream of logs in the source."""
+        """Returns the source folder as a streaming data frame of messages."""
         from rdfm.spark import read_stream
 
         source = str(self.source)

@@ -1,4 +1,4 @@
-"""Patch files, converted between the formats of patches."""
+"""Converts patch files between the patch formats."""
 
 from itertools import product
 

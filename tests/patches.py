@@ -1,4 +1,4 @@
-"""Conversion of patches between tuples of `jelly_patch_proto` and those of rdfm."""
+"""Converts patches between the tuples of `jelly_patch_proto` and those of rdfm."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -20,22 +20,22 @@ def as_operation(operation: tuple) -> tuple:
     if code in ("A", "D"):
         return (code, None, *map(as_term, rest))
     if code in ("H", "PA", "PD"):
-        thing = as_term(rest[1]) if code != "PD" else None
+        object_ = as_term(rest[1]) if code != "PD" else None
         graph = as_term(rest[-1]) if code != "H" else None
-        return (code, rest[0], None, None, thing, graph)
+        return (code, rest[0], None, None, object_, graph)
     return (code, None, None, None, None, None)
 
 
 def of_operation(operation: tuple) -> tuple:
     """Converts an operation of rdfm to a tuple."""
     code, name, *terms = operation
-    subject, predicate, thing, graph = map(as_tuple, terms)
+    subject, predicate, object_, graph = map(as_tuple, terms)
     return {
-        "H": (code, name, thing),
-        "PA": (code, name, thing, graph),
+        "H": (code, name, object_),
+        "PA": (code, name, object_, graph),
         "PD": (code, name, graph),
-        "A": (code, subject, predicate, thing, graph),
-        "D": (code, subject, predicate, thing, graph),
+        "A": (code, subject, predicate, object_, graph),
+        "D": (code, subject, predicate, object_, graph),
     }.get(code, (code,))
 
 
@@ -44,7 +44,7 @@ def as_batch(patches: Iterable[list[tuple]]) -> PatchBatch:
 
 
 def encode(patches: Iterable[list[tuple]], **options: Any) -> bytes:
-    """Returns a complete log of Jelly-Patch."""
+    """Returns a complete Jelly-Patch log."""
     return formats.find("jelly-patch").encode(as_batch(patches), **options)
 
 
@@ -68,7 +68,7 @@ def decode(data: bytes, size: int, **options: Any) -> list[list[tuple]]:
 
 @st.composite
 def patches(draw, *, graphs: bool, plain: bool = False) -> list[list[tuple]]:
-    """Draws logs of patches: the quads of a log, added and deleted, between all other operations.
+    """Draws patch logs: quads that are added and deleted, between all other operations.
 
     `plain` restricts them to what all formats support; headers come first.
     """

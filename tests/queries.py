@@ -1,4 +1,4 @@
-"""Hypothesis strategies for SPARQL queries and messages, and answers of other libraries."""
+"""Hypothesis strategies for SPARQL queries and messages, and results from other libraries."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ import pyoxigraph as ox
 import rdflib
 from hypothesis import strategies as st
 from nquads import literal
-from oxigraph import ours, theirs
+from oxigraph import from_oxigraph, to_oxigraph
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 NAMES = [("iri", f"http://e/{name}") for name in "abc"]
@@ -39,7 +39,7 @@ predicates = st.sampled_from([f"<{value}>" for _, value in PREDICATES])
 
 
 def plain_expressions(variable):
-    """Returns tests of a variable that all libraries evaluate in the same way."""
+    """Draws conditions on a variable that all libraries evaluate in the same way."""
     forms = ["isIRI({})", "isNumeric({0}) && {0} > 1", "!isLiteral({})", "bound({})", "!bound({})"]
     return st.sampled_from(forms).map(lambda form: form.format(variable))
 
@@ -114,7 +114,7 @@ def groups(inner, *, plain: bool):
 def queries(draw, *, plain: bool = False):
     """Draws a SELECT query.
 
-    Plain ones contain nothing that libraries are known to evaluate differently.
+    Plain queries contain nothing that libraries are known to evaluate differently.
     """
     inner = groups(triples, plain=plain)
     where = draw(groups(groups(inner, plain=plain) | inner, plain=plain))
@@ -122,11 +122,17 @@ def queries(draw, *, plain: bool = False):
     where = re.sub(r"AS \?new", lambda found: f"{found[0]}{next(number)}", where)
     form = draw(st.sampled_from(["*", "*", "DISTINCT ?b ?a", "?c ?none ?a", "count"]))
     if form == "count":
-        wanted = ["COUNT(DISTINCT ?b)"]
+        aggregates = ["COUNT(DISTINCT ?b)"]
         if not plain:
-            wanted += ["COUNT(*)", "COUNT(?c)", "SUM(?b)", "MIN(?d)", "GROUP_CONCAT(DISTINCT ?g)"]
-        what = draw(st.sampled_from(wanted))
-        return f"SELECT ?a ({what} AS ?found) {{ {where} }} GROUP BY ?a"
+            aggregates += [
+                "COUNT(*)",
+                "COUNT(?c)",
+                "SUM(?b)",
+                "MIN(?d)",
+                "GROUP_CONCAT(DISTINCT ?g)",
+            ]
+        aggregate = draw(st.sampled_from(aggregates))
+        return f"SELECT ?a ({aggregate} AS ?found) {{ {where} }} GROUP BY ?a"
     order = draw(st.sampled_from(["", "", "", " ORDER BY ?a DESC(?b)"]))
     return f"SELECT {form} {{ {where} }}{order}"
 
@@ -134,10 +140,10 @@ def queries(draw, *, plain: bool = False):
 def oxigraph_rows(text, message):
     """Returns the rows of pyoxigraph for a message, with their counts."""
     store = ox.Store()
-    store.extend(ox.Quad(*map(theirs, quad)) for quad in message)
+    store.extend(ox.Quad(*map(to_oxigraph, quad)) for quad in message)
     found = store.query(text)
     names = [variable.value for variable in found.variables]
-    return Counter(frozenset(bound(names, map(ours, row))) for row in found)
+    return Counter(frozenset(bound(names, map(from_oxigraph, row))) for row in found)
 
 
 def bound(names, row):
@@ -146,8 +152,8 @@ def bound(names, row):
 
 
 @cache
-def as_rdflib(term):
-    """Returns a term of rdflib."""
+def to_rdflib(term):
+    """Converts a tuple to an rdflib term."""
     kind, value, *rest = term
     if kind == "iri":
         return rdflib.URIRef(value)
@@ -158,8 +164,8 @@ def as_rdflib(term):
     return rdflib.Literal(value, lang=language, datatype=datatype, normalize=False)
 
 
-def of_rdflib(term):
-    """Returns a term of rdflib as a tuple."""
+def from_rdflib(term):
+    """Converts an rdflib term to a tuple."""
     if term is None:
         return None
     if isinstance(term, rdflib.URIRef):
@@ -173,9 +179,9 @@ def rdflib_rows(text, message):
     """Returns the rows of rdflib for a message; rdflib joins them as sets."""
     dataset = rdflib.Dataset()
     for *triple, graph in message:
-        context = dataset.default_graph if graph is None else dataset.graph(as_rdflib(graph))
-        context.add(tuple(map(as_rdflib, triple)))
+        context = dataset.default_graph if graph is None else dataset.graph(to_rdflib(graph))
+        context.add(tuple(map(to_rdflib, triple)))
     found = dataset.query(text)
     names = [str(name) for name in found.vars]
-    rows = (bound(names, map(of_rdflib, row)) for row in found)
+    rows = (bound(names, map(from_rdflib, row)) for row in found)
     return set(map(frozenset, rows))

@@ -64,7 +64,7 @@ def parts_of(kinds, terms):
 
 
 def rows_of(kinds, quads, namespaces=None):
-    """Yields rows: declarations, then one triple or quad each."""
+    """Yields rows: prefix declarations, then one row per triple or quad."""
     for name, iri in (namespaces or {}).items():
         yield kinds.RDF_StreamRow(prefixDecl=kinds.RDF_PrefixDecl(prefix=name, uri=iri))
     for quad in quads:
@@ -85,12 +85,12 @@ def protobuf_messages(messages, namespaces=None) -> bytes:
 
 
 def protobuf_rows(rows) -> bytes:
-    """A log in the framing `rows`."""
+    """Returns a log with the framing `rows`."""
     return delimited(rows)
 
 
 def thrift_rows(rows) -> bytes:
-    """Returns a log of RDF Thrift."""
+    """Returns an RDF Thrift log."""
     from thriftpy2.protocol.compact import TCompactProtocol
     from thriftpy2.transport import TMemoryBuffer
 
@@ -102,7 +102,7 @@ def thrift_rows(rows) -> bytes:
 
 
 class Bytes:
-    """A byte source for thriftpy2 that is strict about the end."""
+    """A byte source for thriftpy2 that fails if the data ends too early."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
@@ -115,7 +115,7 @@ class Bytes:
 
 
 def read_thrift(data: bytes) -> list:
-    """Returns the rows of a log of RDF Thrift."""
+    """Returns the rows of an RDF Thrift log."""
     from thriftpy2.protocol.compact import TCompactProtocol
 
     source, found = Bytes(data), []
@@ -127,8 +127,8 @@ def read_thrift(data: bytes) -> list:
     return found
 
 
-def given(holder) -> tuple[str, Any]:
-    """Returns the name and value of the field of a union that is set."""
+def set_field(holder) -> tuple[str, Any]:
+    """Returns the name and value of the field that is set in a union."""
     if hasattr(holder, "ListFields"):
         ((field, value),) = holder.ListFields()
         return field.name, value
@@ -163,7 +163,7 @@ class Reader:
         return literal(value.lex)
 
     def term(self, term):
-        name, value = given(term)
+        name, value = set_field(term)
         if name == "iri":
             return ("iri", value.iri)
         if name == "bnode":
@@ -187,7 +187,7 @@ class Reader:
     def quads(self, rows) -> list[tuple]:
         found = []
         for row in rows:
-            name, value = given(row)
+            name, value = set_field(row)
             if name == "prefixDecl":
                 self.prefixes[value.prefix] = value.uri
                 continue

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nquads import Line
-from rdf_binary import ROOT, Bytes, Reader, given, parts_of, term_of
+from rdf_binary import ROOT, Bytes, Reader, parts_of, set_field, term_of
 
 TRANSACTION = {"TX": 0, "TC": 1, "TA": 2, "Z": 3}
 Operation = tuple
@@ -82,9 +82,9 @@ def thrift_row(row: Operation):
         header = kinds.Patch_Header(name=name, value=term_of(kinds, value))
         return kinds.RDF_Patch_Row(header=header)
     if code in ("PA", "PD"):
-        of = {} if graph is None else {"graph": term_of(kinds, graph)}
+        graph_field = {} if graph is None else {"graph": term_of(kinds, graph)}
         iri = {"iri": value[1]} if code == "PA" else {}
-        prefix = kinds.Patch_Prefix(prefix=name, **iri, **of)
+        prefix = kinds.Patch_Prefix(prefix=name, **iri, **graph_field)
         field = "addPrefix" if code == "PA" else "deletePrefix"
         return kinds.RDF_Patch_Row(**{field: prefix})
     terms = [subject, predicate, value] + ([] if graph is None else [graph])
@@ -94,7 +94,7 @@ def thrift_row(row: Operation):
 
 def row_of_thrift(row) -> Operation:
     """Returns the operation of a struct."""
-    name, value = given(row)
+    name, value = set_field(row)
     term = Reader().term
     optional = lambda value: None if value is None else term(value)  # noqa: E731
     if name == "transaction":

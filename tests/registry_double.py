@@ -1,7 +1,7 @@
-"""A nanopublication registry on a loopback socket, whose Jelly is written by pyjelly.
+"""A nanopublication registry on a loopback socket, which writes Jelly with pyjelly.
 
-It follows the interface of the registry software: the headers of every response, and the body of
-`nanopubs.jelly`. As a program it serves a few nanopublications: `python registry_double.py COUNT`.
+It sends the same response headers and the same body for `nanopubs.jelly` as the registry software.
+Run as a program, it serves a few nanopublications: `python registry_double.py COUNT`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Fault = Callable[[web.Handler, bytes], None]
 
 
 def code(number: int) -> str:
-    """The artifact code of a nanopublication. It is not the hash of its content."""
+    """Returns an artifact code for a nanopublication, which is not the hash of its content."""
     digest = hashlib.sha256(b"%d" % number).digest()
     return "RA" + base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
@@ -48,7 +48,7 @@ def varint(number: int) -> bytes:
 
 
 def quads(number: int, artifact: str | None = None) -> list[Quad]:
-    """A nanopublication of 8 quads, with an artifact code."""
+    """Returns a nanopublication of 8 quads, with an artifact code."""
     this = f"https://w3id.org/np/{artifact or code(number)}"
 
     def graph(name: str) -> IRI:
@@ -87,7 +87,13 @@ def body(
     counters: bool = True,
     codes: Mapping[int, str] | None = None,
 ) -> bytes:
-    """The log of nanopublications, given by counter and number; `codes` are by number."""
+    """Returns a log of nanopublications.
+
+    Args:
+        numbers: Counter and number of each nanopublication.
+        counters: Whether frames contain the counters as metadata.
+        codes: Artifact codes by number.
+    """
     options = SerializerOptions(
         logical_type=jelly.LOGICAL_STREAM_TYPE_DATASETS,
         params=StreamParameters(namespace_declarations=True),
@@ -110,16 +116,16 @@ def body(
 
 
 class RegistryDouble:
-    """The registry.
+    """A registry with numbered nanopublications.
 
     Attributes:
-        site: Its server.
-        stored: The numbers of the nanopublications by counter.
+        site: The web server.
+        stored: Numbers of the nanopublications, by counter.
         hidden: Counters that are stored but not visible yet.
-        headers: Headers that replace the usual ones; None leaves a header out.
-        faults: Ways to send the next bodies; afterwards bodies are complete.
+        headers: Headers that replace the default ones; None omits a header.
+        faults: Faults of the next responses, in order. Later responses have none.
         codes: Artifact codes by number; by default they do not match the content.
-        bodies: The value of `afterCounter` of each request.
+        bodies: The value of `afterCounter` in each request.
     """
 
     def __init__(self, site: web.Site, count: int = 0) -> None:
@@ -144,7 +150,7 @@ class RegistryDouble:
             self.stored[counter] = number
 
     def state(self) -> dict[str, str]:
-        """The headers of every response."""
+        """Returns the headers of every response."""
         visible = self.stored.keys() - self.hidden
         usual: dict[str, str | None] = {
             "Status": "ready",
@@ -187,35 +193,35 @@ class RegistryDouble:
             self.reply(handler, data)
 
     def reply(self, handler: web.Handler, data: bytes, **settings: object) -> None:
-        """Send a body as the registry does."""
+        """Send a body like the registry software does."""
         web.send(200, data, chunked=True, Content_Type=self.media_type, **self.state(), **settings)(  # type: ignore[arg-type]
             handler
         )
 
     def cut(self, share: float) -> Fault:
-        """A body whose connection is closed after a share of its bytes."""
+        """Return a fault that closes the connection after a share of the body."""
         return lambda handler, data: self.reply(handler, data, cut=int(len(data) * share))
 
     def shortened(self, share: float) -> Fault:
-        """A complete response with a share of the bytes."""
+        """Return a fault that sends only a share of the body, as a complete response."""
         return lambda handler, data: self.reply(handler, data[: int(len(data) * share)])
 
     def slow(self, seconds: float) -> Fault:
-        """A body that is sent in four pieces, with pauses."""
+        """Return a fault that sends the body in four pieces, with pauses."""
         return lambda handler, data: self.reply(handler, data, between=lambda: time.sleep(seconds))
 
     def instead(self, data: bytes) -> Fault:
-        """Another body."""
+        """Return a fault that sends another body."""
         return lambda handler, _: self.reply(handler, data)
 
     def answer(self, status: int, **headers: str) -> Fault:
-        """A response with another status."""
+        """Return a fault that sends a response with another status."""
         return lambda handler, _: web.send(status, **self.state(), **headers)(handler)
 
 
 @contextlib.contextmanager
 def registry(count: int = 0) -> Iterator[RegistryDouble]:
-    """A registry for the duration of the block."""
+    """Run a registry for the duration of the block."""
     with web.site() as site:
         yield RegistryDouble(site, count)
 

@@ -1,6 +1,6 @@
 """Hypothesis strategies for SPARQL results, and conversions to logs and back.
 
-Results are variables, and rows of `nquads` tuples or None.
+Results consist of variables and rows. Each value is an `nquads` tuple or None.
 """
 
 import io
@@ -21,7 +21,7 @@ names = st.from_regex(r"[A-Za-z0-9_é亀]{1,6}", fullmatch=True) | st.sampled_fr
 def results(
     draw, *, any_text: bool = True, generalized: bool = True
 ) -> tuple[list[str], list[tuple]]:
-    """Draws up to four variables, and up to six rows with repeated terms."""
+    """Draws up to four variables and up to six rows, in which terms repeat."""
     texts = literals if any_text else xml_literals
     labels = (
         bnodes

@@ -1,6 +1,6 @@
-"""A package of RiverBench as an independent writer makes it, following RiverBench's documentation.
+"""Writes a RiverBench package without rdfm, following RiverBench's documentation.
 
-It uses gzip, tarfile, pyoxigraph, pyjelly and rdflib, and nothing of rdfm.
+It uses gzip, tarfile, pyoxigraph, pyjelly and rdflib.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ XSD_STRING = str(XSD.string)
 
 
 def parse(text):
-    """The quads of a message in N-Quads, each once."""
+    """Returns the distinct quads of a message in N-Quads."""
     return list(dict.fromkeys(ox.parse(text, ox.RdfFormat.N_QUADS)))
 
 
 def jena_text(term):
-    """The text by which RiverBench sorts a term."""
+    """Returns the text by which RiverBench sorts a term."""
     if isinstance(term, ox.Literal):
         text = '"' + term.value.replace('"', '\\"') + '"'
         if term.language:
@@ -62,13 +62,13 @@ def jena_text(term):
 
 
 def key(quad):
-    """The key by which RiverBench sorts a quad: texts in UTF-16."""
+    """Returns the key by which RiverBench sorts a quad: texts in UTF-16."""
     terms = (quad.graph_name, quad.subject, quad.predicate, quad.object)
     return [jena_text(term).encode("utf-16-be") for term in terms]
 
 
 def line(quad):
-    """The line of a quad in a flat file."""
+    """Returns the line of a quad in a flat file."""
     graph = "" if isinstance(quad.graph_name, ox.DefaultGraph) else f" {quad.graph_name}"
     return f"{quad.subject} {quad.predicate} {quad.object}{graph} .\n"
 
@@ -85,7 +85,7 @@ def pyjelly_term(term):
 
 
 def jelly(messages, grouped, triples):
-    """A Jelly file with a frame for each message."""
+    """Returns a Jelly file with a frame for each message."""
     sinks = []
     for message in messages:
         sink = GenericStatementSink()
@@ -108,7 +108,7 @@ def jelly(messages, grouped, triples):
 
 
 def path_of(number, size, suffix):
-    """The path of a message in the archive of a size."""
+    """Returns the path of a message in an archive of `size` messages."""
     depth = math.floor(math.log10(size - 1) / 3) if size > 1 else 0
     digits = f"{number:010}"
     folders = "".join(f"{digits[max(0, 10 + 3 * (d - 1)) : 10 + 3 * d]}/" for d in range(-depth, 0))
@@ -116,7 +116,7 @@ def path_of(number, size, suffix):
 
 
 def tar(texts, suffix):
-    """A tar archive with a file for each message, and entries for folders, which readers ignore."""
+    """Returns a tar archive with a file per message, and folder entries that readers ignore."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as archive:
         folders = set()
@@ -135,7 +135,7 @@ def tar(texts, suffix):
 
 
 def series(values, unique=None, bounds=True):
-    """A series of numbers as predicates and objects."""
+    """Returns statistics of numbers, as predicates and objects."""
     mean = sum(values) / len(values)
     square = sum(value * value for value in values) / len(values)
     found = {
@@ -154,7 +154,7 @@ def series(values, unique=None, bounds=True):
 
 
 def statistics(messages, delimiter=b"MESSAGE\n"):
-    """RiverBench's fifteen statistics of messages without quoted triples."""
+    """Returns RiverBench's fifteen statistics for messages without quoted triples."""
     names = "Iri BlankNode Literal SimpleLiteral DatatypeLiteral LanguageLiteral Datatype Subject Predicate Object Graph"
     unique = {name: set() for name in names.split()}
     values = {name: [] for name in [*unique, "AsciiControlCharacter", "QuotedTriple", "Statement"]}
@@ -210,7 +210,7 @@ def write_package(folder, texts, grouped="graphStream", *, plain=False):
     """Write a package.
 
     Args:
-        folder: The folder, which does not exist.
+        folder: The folder, which must not exist.
         texts: The messages as N-Quads.
         grouped: Local name of the grouped stream type.
         plain: Whether flat files have no message boundaries.

@@ -1,4 +1,4 @@
-"""Complete logs for comparison with other programs: those of spec-fixtures and generated ones."""
+"""Complete logs for comparison with other programs, from spec-fixtures or generated."""
 
 import importlib.util
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ WITH_GRAPHS = ("graphs", "nanopubs")
 
 @cache
 def log_of(name: str) -> list[list[tuple]]:
-    """Returns the messages of a log of `NAMES`."""
+    """Returns the messages of a log, given by one of the `NAMES`."""
     if name in ("iot", "osm"):
         return [read_quads(text) for text in generated(name, 50)]
     if name == "nanopubs":
@@ -24,7 +24,7 @@ def log_of(name: str) -> list[list[tuple]]:
 
 
 def text_cases(*formats: str) -> Iterator:
-    """Yields logs with the text formats in which other programs can read them.
+    """Yields the names of logs, with the text formats in which other programs can read them.
 
     Generalized logs are excluded.
     """
@@ -36,12 +36,12 @@ def text_cases(*formats: str) -> Iterator:
 
 
 def merged(log: list[list[tuple]]) -> list[tuple]:
-    """Merges the log into one dataset, as other programs read the comment dialect."""
+    """Merges the log into one dataset, like programs that ignore the comments of the dialect."""
     return [quad for message in log for quad in message]
 
 
 def folded(log: list[list[tuple]], *, directions: bool = True) -> list[list[tuple]]:
-    """Lowercases language tags, which other programs change, and optionally removes directions."""
+    """Lowercases language tags, because other programs do, and optionally removes directions."""
 
     def change(term):
         if term[0] != "literal" or not term[2]:

@@ -1,4 +1,4 @@
-"""Evaluation tests of the W3C's SPARQL suites: queries and expected results."""
+"""Evaluation tests of the W3C SPARQL suites: queries and expected results."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def files() -> dict[str, bytes]:
 
 @dataclass
 class Case:
-    """A test, given as paths of files.
+    """A test.
 
     Attributes:
         name: Folder and name of the test.
-        query: The query.
-        result: The expected result.
-        data: The default graph.
-        graphs: The named graphs, by name.
+        query: Path of the query.
+        result: Path of the expected result.
+        data: Paths of the default graph.
+        graphs: Names and paths of the named graphs.
         lax: Whether rows may occur less often than expected, but at least once (REDUCED).
-        reason: The unsupported feature that it needs: SERVICE, or entailment.
+        reason: Unsupported feature that the test requires ("SERVICE" or "entailment"), or None.
     """
 
     name: str
@@ -124,7 +124,7 @@ class Results:
 
 
 def read_results(content: bytes, path: str) -> Results:
-    """Reads a file of results, in a format of results or in RDF."""
+    """Reads expected results, in a results format or in RDF."""
     if not path.endswith((".ttl", ".rdf")):
         suffix = path.rpartition(".")[2]
         format = {"srx": "xml", "srj": "json", "tsv": "tsv", "csv": "csv"}[suffix]
@@ -147,7 +147,7 @@ def read_results(content: bytes, path: str) -> Results:
 
 
 def is_result_set(content: bytes, path: str) -> bool:
-    """Whether an RDF file contains rows or a boolean answer, instead of a graph of CONSTRUCT."""
+    """Whether an RDF file contains rows or a boolean answer, instead of a CONSTRUCT result."""
     return not path.endswith((".ttl", ".rdf", ".nt", ".trig")) or RS.encode() in content
 
 
@@ -179,7 +179,7 @@ def _from_rdf(content: bytes, format: str, path: str) -> Results:
 
 
 def as_message(results: Results, *, ordered: bool) -> rdfm.Message:
-    """Returns rows as a dataset, so that equal rows give isomorphic datasets.
+    """Returns rows as a dataset, so that equal rows result in isomorphic datasets.
 
     Numbers are compared by value, and the case of languages is ignored.
 

@@ -1,7 +1,7 @@
-"""Suites of the specifications and logs of other projects, which are outside the repository.
+"""Specification test suites and logs of other projects, which are outside the repository.
 
-`RDFM_SHARED` names their folder; without it, nothing is read. Only tests with the marker `suites`
-read them, including all of `tests/spec`. `make test-suites` runs these tests.
+`RDFM_SHARED` names their folder. If it is not set, they are not read. Only tests with the marker
+`suites` read them, including all of `tests/spec`. `make test-suites` runs these tests.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ def used_by(user: pytest.Item | pytest.Collector) -> Iterator[None]:
 def path(*parts: str) -> Path:
     """Returns the path of a file or folder of the suites.
 
-    If it is missing, the test or module is skipped, or fails with `RDFM_REQUIRE_SHARED=1`.
+    If the path does not exist, the test or module is skipped, or fails with
+    `RDFM_REQUIRE_SHARED=1`.
 
     Raises:
         AssertionError: If the test or module has no marker `suites`.
-        FileNotFoundError: If the file is missing and required.
+        FileNotFoundError: If the path does not exist but is required.
     """
     marked = _user is not None and _user.get_closest_marker("suites") is not None
     assert marked, f"{_user} reads suites: mark it with pytest.mark.suites"
@@ -53,7 +54,7 @@ def path(*parts: str) -> Path:
 
 
 def w3c_files(archive: str, below: str = "./") -> dict[str, bytes]:
-    """Returns the contents of the files of a W3C suite, by path below a folder of its archive."""
+    """Returns the files of a W3C suite, by path relative to a folder of its archive."""
     return _unpacked(path("conformance", "w3c", archive), below)
 
 

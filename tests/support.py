@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "spec-fixtures"
 # Table formats, implemented in Python with pyarrow.
 TABLES = ("parquet", "arrow")
-# Message formats; formats of patches and results have separate tests.
+# Message formats; patch and results formats have separate tests.
 NATIVE = tuple(
     name
     for name in formats.names()
@@ -22,13 +22,13 @@ NATIVE = tuple(
 )
 # Formats that support several messages per log.
 DELIMITED = tuple(name for name in NATIVE if formats.find(name).spec.carries["boundaries"])
-# Valid text values: file names and languages of contexts are read when a codec is created.
+# Valid values of text options; files and contexts are read when a codec is created.
 OPTION_TEXTS = {"context": "{}", "iri": "http://e/", "file": ".", "text": "x"}
 PIECES = (1, 2, 3, 7, 4096)
 
 
 def as_tuple(term: Any) -> tuple | None:
-    """Converts a term of rdfm to a tuple of `nquads`."""
+    """Converts an rdfm term to a tuple of `nquads`."""
     if term is None:
         return None
     if isinstance(term, rdfm.Iri):
@@ -42,7 +42,7 @@ def as_tuple(term: Any) -> tuple | None:
 
 
 def as_term(term: tuple | None) -> Any:
-    """Converts a tuple of `nquads` to a term of rdfm."""
+    """Converts a tuple of `nquads` to an rdfm term."""
     if term is None:
         return None
     kind = term[0]
@@ -74,9 +74,9 @@ def quads_of(batch: rdfm.MessageBatch, message: int) -> list[tuple]:
 
 
 def outcome(make_decoder: Callable[[], Any], data: bytes, size: int) -> tuple[list, str | None]:
-    """Decodes in pieces of the given size.
+    """Decodes the input in pieces of the given size.
 
-    Returns messages with all their attributes, and the error text.
+    Returns the messages with all their attributes, and the error text.
     """
     decoder = make_decoder()
     found: list = []
@@ -104,9 +104,9 @@ def outcome(make_decoder: Callable[[], Any], data: bytes, size: int) -> tuple[li
 def decode_every_way(
     make_decoder: Callable[[], Any], data: bytes, pieces: tuple[int, ...] = PIECES
 ) -> tuple[list[list[tuple]], str | None]:
-    """Decodes at once and in pieces, and fails on any difference.
+    """Decodes the input at once and in pieces, and fails on any difference.
 
-    Returns quads and the error text.
+    Returns the quads of the messages, and the error text.
     """
     whole, error = outcome(make_decoder, data, max(len(data), 1))
     for size in pieces:
@@ -129,7 +129,7 @@ def decoded(name: str, data: bytes, **options: Any) -> list[list[tuple]]:
 
 
 def encode(name: str, messages: list[list[tuple]], **options: Any) -> bytes:
-    """Returns a complete log from tuples."""
+    """Encodes messages given as tuples as a complete log."""
     return formats.find(name).encode(as_batch(messages), **options)
 
 
@@ -156,11 +156,13 @@ def ordered(*names: str) -> bool:
     return all(formats.find(name).spec.carries["order"] for name in names)
 
 
-def assert_same(found: list[list[tuple]], wanted: list[list[tuple]], *, order: bool = True) -> None:
+def assert_same(
+    found: list[list[tuple]], expected: list[list[tuple]], *, order: bool = True
+) -> None:
     """Like `same`, but shows the first different message; without `order`, compares datasets."""
-    for at, (ours, theirs) in enumerate(zip(found, wanted, strict=False)):
+    for at, (ours, theirs) in enumerate(zip(found, expected, strict=False)):
         if order:
             assert relabelled(ours) == relabelled(theirs), f"message {at}"
         else:
             assert isomorphic(ours, theirs), f"message {at}: {ours} {theirs}"
-    assert len(found) == len(wanted), "the number of messages"
+    assert len(found) == len(expected), "the number of messages"

@@ -75,7 +75,7 @@ def test_errors_are_pickled_with_their_attributes(error):
     assert copy.args == error.args
 
 
-def test_follows_survives_pickling():
+def test_the_attribute_follows_survives_pickling():
     assert errors.DecodeError("bad").follows is False
     error = errors.DecodeError("bad (message 3 was skipped)", follows=True)
     assert pickle.loads(pickle.dumps(error)).follows is True
@@ -329,8 +329,8 @@ def test_encoders_name_options_and_formats_as_remedies(name, quads, remedies, la
         formats.find(name).encode(batch)
     error = caught.value
     holders = "|".join(filter(lambda native: supports(native, lacks), NATIVE))
-    wanted = [remedy.replace("HOLDERS", holders) for remedy in remedies]
-    assert [f"{each.option}={each.value}" for each in error.remedies] == wanted
+    expected = [remedy.replace("HOLDERS", holders) for remedy in remedies]
+    assert [f"{each.option}={each.value}" for each in error.remedies] == expected
     assert error.lacks == lacks
 
 
@@ -352,7 +352,7 @@ P = Iri("http://e/p")
         ("rdfxml", Quad(P, P, Literal("\x02")), "any_text"),
     ],
 )
-def test_suggested_formats_support_what_another_lacks(name, quad, lacks):
+def test_suggested_formats_support_the_missing_feature(name, quad, lacks):
     batch = MessageBatch.from_messages([[quad]])
     module = formats.find(name)
     with pytest.raises(errors.EncodeError) as caught:
@@ -368,7 +368,7 @@ def test_suggested_formats_support_what_another_lacks(name, quad, lacks):
         assert back.quads == [quad], other.name
 
 
-# Base directions, and flags of other programs.
+# Base directions, which look like flags, and flags of other programs.
 OTHER_FLAGS = ("ltr", "rtl", "long", "glob", "release")
 
 
@@ -389,7 +389,7 @@ def test_only_the_command_line_package_contains_its_flags():
     assert not found
 
 
-def test_the_command_line_has_every_option_of_remedies():
+def test_the_command_line_has_every_option_that_remedies_name():
     from rdfm.cli.app import app
 
     commands = [app.get_command(None, "convert"), *app.get_command(None, "patch").commands.values()]
@@ -399,9 +399,9 @@ def test_the_command_line_has_every_option_of_remedies():
     flags = {flag for option in parameters for flag in (*option.opts, *option.secondary_opts)}
     texts = [path.read_text("utf-8") for path in ROOT.glob("crates/*/src/**/*.rs")]
     found = {
-        made
+        declared
         for text in texts
-        for made in re.findall(r'Remedy::(read|write|stage)\(\s*"(\w+)"', text)
+        for declared in re.findall(r'Remedy::(read|write|stage)\(\s*"(\w+)"', text)
     }
     found |= {("read", name) for text in texts for name in re.findall(r'"(max_\w+)",?\s*\)', text)}
     assert {("write", "merge_graphs"), ("read", "max_depth")} < found
@@ -424,7 +424,7 @@ def test_the_command_line_has_every_option_of_remedies():
         (None, "message"),
     ],
 )
-def test_the_index_of_a_message_is_named_after_its_kind(format, word):
+def test_the_message_index_is_named_after_the_kind(format, word):
     for error in (
         errors.DecodeError("wrong", format=format, message_index=3),
         errors.EncodeError("wrong", format=format, message_index=3),

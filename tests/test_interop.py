@@ -119,7 +119,7 @@ def test_deep_triple_terms_are_converted_or_refused_by_rdfm():
 
 
 @pytest.mark.parametrize("depth", [101, 600])
-def test_triple_terms_of_pyoxigraph_may_be_too_deep(depth):
+def test_too_deep_triple_terms_of_pyoxigraph_are_refused(depth):
     name = pyoxigraph.NamedNode("http://e/p")
     term = pyoxigraph.BlankNode("a")
     for _ in range(depth):
@@ -128,7 +128,7 @@ def test_triple_terms_of_pyoxigraph_may_be_too_deep(depth):
         Message.from_oxigraph([pyoxigraph.Triple(name, name, term)])
 
 
-def test_html_escapes_terms_and_links_only_the_web():
+def test_html_escapes_terms_and_links_only_http_iris():
     quads = [
         Quad(Iri("javascript:alert(1)"), P, Literal("<script>alert('x')</script>")),
         Quad(Iri('http://example.org/"onclick="x'), P, OBJ, G),
@@ -327,7 +327,7 @@ def test_to_oxigraph_refuses_invalid_variables():
         reader([], ["a b"]).to_oxigraph()
 
 
-def test_labels_of_rows_that_oxigraph_refuses_are_rewritten_one_to_one():
+def test_row_labels_that_oxigraph_refuses_are_rewritten_one_to_one():
     labels = ["a b", "a.", "", "_gx612062", "_gx61", "_gx", "a", "é"]
     rows = [(Bnode(label), TripleTerm(S, P, Bnode(label))) for label in labels]
     assert content_of(ResultReader.from_oxigraph(reader(rows).to_oxigraph()))[2] == rows

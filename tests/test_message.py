@@ -1,4 +1,4 @@
-"""Message and Patch: their content, and the values they refuse."""
+"""Message and Patch: their contents, and the values that they refuse."""
 
 import pickle
 import re

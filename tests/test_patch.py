@@ -32,7 +32,7 @@ def written(name, log):
 
 
 def read(name, data):
-    """Returns the messages of a log, with its labels."""
+    """Returns the messages of a log, with its blank node labels."""
     with rdfm.open_log(data, name, **READING.get(name, {})) as log:
         return [quads_of(batch, at) for batch in log.batches() for at in range(len(batch))]
 
@@ -50,8 +50,8 @@ def operations(name, data):
 
 def generalized(*reads, to):
     """Returns the option that allows generalized quads, if one of the formats requires it."""
-    wanted = set(reads) & {"nt", "nq"} or to in ("jelly", "jelly-patch")
-    return {"generalized": True} if wanted else {}
+    is_needed = set(reads) & {"nt", "nq"} or to in ("jelly", "jelly-patch")
+    return {"generalized": True} if is_needed else {}
 
 
 def diff(old, new, to="rdf-patch", **options):
@@ -59,7 +59,7 @@ def diff(old, new, to="rdf-patch", **options):
     out = io.BytesIO()
     name, data = old
     assert new is None or new[0] == name
-    done = patch.diff(
+    summary = patch.diff(
         data,
         None if new is None else new[1],
         out,
@@ -67,13 +67,13 @@ def diff(old, new, to="rdf-patch", **options):
         to_format=to,
         **{**generalized(name, to=to), **options},
     )
-    return out.getvalue(), done
+    return out.getvalue(), summary
 
 
 def apply(dataset, data, name="rdf-patch", to="nq", **options):
     """Returns the dataset that results from patches, and the summary."""
     out = io.BytesIO()
-    done = patch.apply(
+    summary = patch.apply(
         dataset[1],
         data,
         out,
@@ -82,13 +82,13 @@ def apply(dataset, data, name="rdf-patch", to="nq", **options):
         to_format=to,
         **{**generalized(dataset[0], to=to), **options},
     )
-    return out.getvalue(), done
+    return out.getvalue(), summary
 
 
 def applied(rows, data="", **options):
-    """Returns N-Quads changed by rows of RDF Patch, as sorted lines."""
-    found, done = apply(("nq", data.encode()), rows.encode(), **options)
-    return sorted(found.decode().splitlines()), done
+    """Returns N-Quads changed by RDF Patch rows, as sorted lines."""
+    found, summary = apply(("nq", data.encode()), rows.encode(), **options)
+    return sorted(found.decode().splitlines()), summary
 
 
 MESSAGES = (*NATIVE, *TABLES)
@@ -101,7 +101,7 @@ MESSAGES = (*NATIVE, *TABLES)
 @settings(max_examples=3)
 @given(data=st.data())
 def test_applying_a_difference_gives_the_new_dataset(first, second, name, data, tmp_path_factory):
-    """Blank nodes are compared by the labels with which each format reads them."""
+    """Blank nodes are compared by the labels that each format assigns when it is read."""
     log = data.draw(carried(first, second, boundaries=False))
     quads = log[0]
     old, new = data.draw(st.tuples(*[st.lists(st.sampled_from(quads))] * 2)) if quads else ([], [])
@@ -111,36 +111,36 @@ def test_applying_a_difference_gives_the_new_dataset(first, second, name, data, 
     before.write_bytes(written(first, [old]))
     after.write_bytes(written(second, [new]))
     changes = folder / f"changes{formats.find(name).spec.suffixes[0]}"
-    made = patch.diff(before, after, changes, **generalized(first, second, to=name))
+    result = patch.diff(before, after, changes, **generalized(first, second, to=name))
     out = folder / "out.nq"
-    done = patch.apply(before, changes, out, **generalized(first, to="nq"))
-    (found,), (wanted,) = read("nq", out.read_bytes()), read(second, after.read_bytes()) or [[]]
-    assert set(found) == set(wanted)
-    assert len(found) == len(set(found)) == done.quads
-    assert (done.added, done.deleted) == (made.added, made.deleted)
-    assert (done.without_effect, done.committed, done.undone) == (0, 1, 0)
-    # Also in the format of the new dataset, up to labels that this format does not keep.
+    summary = patch.apply(before, changes, out, **generalized(first, to="nq"))
+    (found,), (expected,) = read("nq", out.read_bytes()), read(second, after.read_bytes()) or [[]]
+    assert set(found) == set(expected)
+    assert len(found) == len(set(found)) == summary.quads
+    assert (summary.added, summary.deleted) == (result.added, result.deleted)
+    assert (summary.without_effect, summary.committed, summary.undone) == (0, 1, 0)
+    # The same applies in the format of the new dataset, except for labels that it does not keep.
     back = folder / f"back{suffixes[1]}"
     patch.apply(before, changes, back, **generalized(first, to=second))
     (found,) = read(second, back.read_bytes()) or [[]]
-    assert_same([found], [list(dict.fromkeys(wanted))], order=False)
+    assert_same([found], [list(dict.fromkeys(expected))], order=False)
 
 
 @pytest.mark.parametrize("name", PATCHES)
 @given(data=st.data())
 def test_differences_are_computed_per_message(name, data):
     old, new = (data.draw(carried("nq")) for _ in range(2))
-    found, done = diff(
+    found, summary = diff(
         ("nq", written("nq", old)), ("nq", written("nq", new)), name, per_message=True
     )
     patches = operations(name, found)
-    assert len(patches) == max(len(old), len(new)) == done.messages
-    for at, made in enumerate(patches):
+    assert len(patches) == max(len(old), len(new)) == summary.messages
+    for at, result in enumerate(patches):
         before, after = (set(log[at]) if at < len(log) else set() for log in (old, new))
-        deletes = {operation[1:] for operation in made if operation[0] == "D"}
-        adds = {operation[1:] for operation in made if operation[0] == "A"}
+        deletes = {operation[1:] for operation in result if operation[0] == "D"}
+        adds = {operation[1:] for operation in result if operation[0] == "A"}
         assert (deletes, adds) == (before - after, after - before)
-        assert len(made) == len(deletes) + len(adds) + 2
+        assert len(result) == len(deletes) + len(adds) + 2
 
 
 @pytest.mark.slow
@@ -148,8 +148,8 @@ def test_differences_are_computed_per_message(name, data):
 @given(data=st.data())
 def test_snapshots_are_the_states_between_the_patches(name, data):
     log = data.draw(carried("nq"))
-    found, done = diff(("nq", written("nq", log)), None, name)
-    assert done.messages == len(log)
+    found, summary = diff(("nq", written("nq", log)), None, name)
+    assert summary.messages == len(log)
     with rdfm.open_log(found, name) as patches:
         so_far = []
         for at, one in enumerate(patches):
@@ -185,16 +185,16 @@ def shuffled(quads, seed):
 def test_canonical_differences_ignore_the_labels_of_the_new_dataset(data):
     (old,), (new,) = (data.draw(carried("nq", boundaries=False)) for _ in range(2))
     again = shuffled(old, data.draw(st.integers(0, 9)))
-    _, done = diff(("nq", written("nq", [old])), ("nq", written("nq", [again])), canonical=True)
-    assert (done.added, done.deleted) == (0, 0)
-    for wanted in (new, shuffled([*new, *old[: len(old) // 2]], 1)):
+    _, summary = diff(("nq", written("nq", [old])), ("nq", written("nq", [again])), canonical=True)
+    assert (summary.added, summary.deleted) == (0, 0)
+    for target in (new, shuffled([*new, *old[: len(old) // 2]], 1)):
         found, _ = diff(
-            ("nq", written("nq", [old])), ("nq", written("nq", [wanted])), canonical=True
+            ("nq", written("nq", [old])), ("nq", written("nq", [target])), canonical=True
         )
         out, _ = apply(("nq", written("nq", [old])), found)
         assert_same(
             [sorted(set((read("nq", out) or [[]])[0]), key=str)],
-            [sorted(set(wanted), key=str)],
+            [sorted(set(target), key=str)],
             order=False,
         )
 
@@ -205,12 +205,12 @@ def test_canonical_differences_apply_to_snapshots(data):
     log = [quads for message in log for quads in (message, shuffled(message, 3))]
     found, _ = diff(("nq", written("nq", log)), None, canonical=True)
     patches = operations("rdf-patch", found)
-    assert all(len(made) == 2 for made in patches[1::2])
+    assert all(len(result) == 2 for result in patches[1::2])
     for end in range(1, len(patches) + 1):
         batch = patch_batch(patches[:end])
         out, _ = apply(("nq", b""), formats.find("rdf-patch").encode(batch))
-        made = (read("nq", out) or [[]])[0]
-        assert_same([made], [list(dict.fromkeys(log[end - 1]))], order=False)
+        result = (read("nq", out) or [[]])[0]
+        assert_same([result], [list(dict.fromkeys(log[end - 1]))], order=False)
 
 
 def test_canonical_differences_keep_the_labels_of_unchanged_parts():
@@ -239,14 +239,14 @@ def test_messages_round_trip_through_patches(first, name, data):
     log = data.draw(carried(first, boundaries=boundaries))
     source = written(first, log)
     there, back = io.BytesIO(), io.BytesIO()
-    made = patch.from_log(
+    result = patch.from_log(
         source, there, from_format=first, to_format=name, **generalized(first, to=name)
     )
     patches = operations(name, there.getvalue())
     found = [[(op[1:]) for op in each if op[0] == "A"] for each in patches]
     messages = read(first, source)
     assert_same(found, messages)
-    assert made.messages == len(messages)
+    assert result.messages == len(messages)
     own = [set(labels(message)) for message in found]
     assert sum(map(len, own)) == len(set().union(*own))
     assert all(each[0] == ("TX",) and each[-1] == ("TC",) for each in patches)
@@ -278,7 +278,7 @@ def model(quads, rows):
 def datasets_and_patches(max_patches):
     """Returns a strategy for quads and patches with few terms, so that they often share quads."""
     nodes = [("iri", "a:s"), ("bnode", "b"), ("bnode", "_g0"), ("bnode", "a b")]
-    things = [
+    objects = [
         *nodes,
         ("literal", "x", "en", "rtl", "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString"),
         ("triple", nodes[1], nodes[0], nodes[0]),
@@ -286,7 +286,7 @@ def datasets_and_patches(max_patches):
     quads = st.tuples(
         st.sampled_from(nodes),
         st.just(nodes[0]),
-        st.sampled_from(things),
+        st.sampled_from(objects),
         st.sampled_from([None, *nodes[:2]]),
     )
     rows = st.tuples(st.sampled_from("AD"), quads).map(lambda row: (row[0], *row[1]))
@@ -318,38 +318,43 @@ def test_apply_agrees_with_a_set_model(name, drawn, split):
     encode_rows = lambda some: formats.find(name).encode(patch_batch(some), **options)  # noqa: E731
     data = [encode_rows([each]) for each in rows] if split else [encode_rows(rows)]
     out = io.BytesIO()
-    done = patch.apply(
+    summary = patch.apply(
         written("nq", [quads]), data, out, from_format="nq", patch_format=name, to_format="nq"
     )
     found = (read("nq", out.getvalue()) or [[]])[0]
-    wanted = model(quads, rows)
-    assert set(found) == wanted
-    assert len(found) == len(wanted) == done.quads
+    expected = model(quads, rows)
+    assert set(found) == expected
+    assert len(found) == len(expected) == summary.quads
 
 
-# Counts and errors of changes.
+# Counts and errors when patches are applied.
 
 
 def test_apply_counts_changes_and_keeps_the_order_of_quads():
     data = "<a:1> <a:p> <a:o> .\n<a:2> <a:p> <a:o> .\n"
     rows = "TX .\nD <a:1> <a:p> <a:o> .\nA <a:3> <a:p> <a:o> .\nA <a:2> <a:p> <a:o> .\nTC .\nTX .\nA <a:4> <a:p> <a:o> .\nTA .\n"
-    found, done = apply(("nq", data.encode()), rows.encode())
+    found, summary = apply(("nq", data.encode()), rows.encode())
     assert found == b"<a:2> <a:p> <a:o> .\n<a:3> <a:p> <a:o> .\n"
-    assert (done.messages, done.quads, done.added, done.deleted) == (1, 2, 1, 1)
-    assert (done.without_effect, done.committed, done.undone, done.dropped) == (1, 1, 1, {})
-    assert done.seconds > 0
+    assert (summary.messages, summary.quads, summary.added, summary.deleted) == (1, 2, 1, 1)
+    assert (summary.without_effect, summary.committed, summary.undone, summary.dropped) == (
+        1,
+        1,
+        1,
+        {},
+    )
+    assert summary.seconds > 0
 
 
 def test_prefixes_are_kept_and_changed():
     data = b"PREFIX a: <http://a/> PREFIX b: <http://b/> a:s a:p a:o ."
     rows = b'PD "b" .\nPA "c" <http://c/> .\nA <http://c/s> <http://a/p> <http://b/o> .\n'
-    found, done = apply(("trig", data), rows, to="trig")
+    found, summary = apply(("trig", data), rows, to="trig")
     assert found.decode() == (
         "PREFIX a: <http://a/>\nPREFIX c: <http://c/>\na:s a:p a:o .\nc:s a:p <http://b/o> .\n"
     )
-    assert done.dropped == {}
-    found, done = apply(("trig", data), rows, to="nq")
-    assert done.dropped == {"namespaces": 2}
+    assert summary.dropped == {}
+    found, summary = apply(("trig", data), rows, to="nq")
+    assert summary.dropped == {"namespaces": 2}
     found, _ = apply(("trig", data), rows, to="jelly")
     (message,) = rdfm.open_log(found, "jelly")
     assert message.namespaces == {"a": "http://a/", "c": "http://c/"}
@@ -423,7 +428,7 @@ def test_the_chain_continues_across_files():
         ),
     ],
 )
-def test_errors_of_transactions_name_the_row_and_its_position(rows, message, reason, place):
+def test_transaction_errors_name_the_row_and_its_position(rows, message, reason, place):
     with pytest.raises(rdfm.DecodeError) as caught:
         applied(rows)
     error = caught.value
@@ -446,7 +451,7 @@ def test_errors_in_a_long_patch_report_the_line(tmp_path):
     assert caught.value.offset == len(log) - 5
 
 
-def test_errors_of_deletes_in_transactions_have_a_line():
+def test_errors_about_deletes_in_transactions_have_a_line():
     rows = b"TX .\nD <a:1> <a:p> <a:o> .\nA <a:1> <a:p> <a:o> .\nTC .\n"
     with pytest.raises(rdfm.EncodeError, match="row 1 of the patch: D deletes a quad") as caught:
         patch.to_log(rows, io.BytesIO(), from_format="rdf-patch", to_format="nq")
@@ -557,7 +562,7 @@ APPLY = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq"}
 DIFF = {"from_format": "nq", "to_format": "rdf-patch"}
 
 
-def test_a_dataset_of_two_files_is_refused(tmp_path):
+def test_a_dataset_in_two_files_is_refused(tmp_path):
     """Equal blank node labels in different files denote different nodes."""
     for name in "ab":
         (tmp_path / f"{name}.nq").write_text("_:x <a:p> <a:o> .\n")
@@ -598,11 +603,11 @@ def test_a_patch_may_span_many_batches():
     ]
     for name in PATCHES:
         data = formats.find(name).encode(patch_batch(rows))
-        found, done = apply(("nq", b""), data, name)
-        assert (done.quads, done.committed, found.count(b"\n")) == (30_000, 1, 30_000)
-        made, done = diff(("nq", b""), ("nq", found), name)
-        assert (done.messages, done.added) == (1, 30_000)
-        assert operations(name, made) == rows
+        found, summary = apply(("nq", b""), data, name)
+        assert (summary.quads, summary.committed, found.count(b"\n")) == (30_000, 1, 30_000)
+        result, summary = diff(("nq", b""), ("nq", found), name)
+        assert (summary.messages, summary.added) == (1, 30_000)
+        assert operations(name, result) == rows
         out, back = io.BytesIO(), io.BytesIO()
         assert patch.to_log(data, out, from_format=name, to_format="jelly").messages == 1
         assert (
@@ -628,8 +633,8 @@ def test_constructed_terms_equal_decoded_ones():
             [[("D", None, quad.subject, quad.predicate, quad.object, None)]]
         )
     )
-    found, done = apply(("nq", f"{quad}\n".encode()), data)
-    assert (read("nq", found), done.deleted) == ([[]], 1)
+    found, summary = apply(("nq", f"{quad}\n".encode()), data)
+    assert (read("nq", found), summary.deleted) == ([[]], 1)
 
 
 def test_progress_covers_all_inputs(tmp_path):

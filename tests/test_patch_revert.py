@@ -19,8 +19,8 @@ def revert(*logs, name="rdf-patch", to="rdf-patch", **options):
     """Returns the patches that revert logs, and the summary."""
     out = io.BytesIO()
     given_logs = [log.encode() if isinstance(log, str) else log for log in logs]
-    done = patch.revert(given_logs, out, from_format=name, to_format=to, **options)
-    return out.getvalue(), done
+    summary = patch.revert(given_logs, out, from_format=name, to_format=to, **options)
+    return out.getvalue(), summary
 
 
 def text_of(*logs, **options):
@@ -62,7 +62,7 @@ TX .
 A <a:s> <a:p> "5" .
 TC .
 """
-    found, done = revert(log)
+    found, summary = revert(log)
     assert (
         found.decode()
         == """\
@@ -80,8 +80,8 @@ PD "ex"  .
 TC .
 """
     )
-    assert (done.messages, done.added, done.deleted, done.quads) == (2, 2, 3, 5)
-    assert (done.committed, done.undone, done.dropped) == (2, 0, {"headers": 3})
+    assert (summary.messages, summary.added, summary.deleted, summary.quads) == (2, 2, 3, 5)
+    assert (summary.committed, summary.undone, summary.dropped) == (2, 0, {"headers": 3})
 
 
 def test_transactions_without_effect_are_omitted():
@@ -97,15 +97,15 @@ TX .
 PA "e" <a:> .
 D <a:s> <a:p> "4" .
 """
-    found, done = revert(log)
+    found, summary = revert(log)
     assert found.decode() == 'TX .\nD <a:s> <a:p> "3" .\nTC .\nD <a:s> <a:p> "1" .\n'
-    assert (done.committed, done.undone, done.dropped) == (1, 2, {})
+    assert (summary.committed, summary.undone, summary.dropped) == (1, 2, {})
 
 
 def test_a_patch_without_effect_becomes_an_empty_patch():
-    found, done = revert("TX .\nA <a:s> <a:p> <a:o> .\nTA .\nZ .\nA <a:s> <a:p> <a:o2> .\n")
+    found, summary = revert("TX .\nA <a:s> <a:p> <a:o> .\nTA .\nZ .\nA <a:s> <a:p> <a:o2> .\n")
     assert operations(found) == [[("D", ("iri", "a:s"), ("iri", "a:p"), ("iri", "a:o2"), None)], []]
-    assert done.messages == 2
+    assert summary.messages == 2
     assert revert("")[0] == b""
 
 
@@ -120,9 +120,9 @@ PD "a" .
 PA "a" <a:4> <a:g> .
 PD "b" .
 """
-    found, done = revert(log)
+    found, summary = revert(log)
     assert found.decode() == 'PD "a" <a:g> .\nPA "a" "a:2" .\nPA "a" "a:1" .\nPD "a"  .\n'
-    assert done.dropped == {"deletions of prefixes": 1}
+    assert summary.dropped == {"deletions of prefixes": 1}
 
 
 def test_the_memory_for_prefixes_is_limited():
@@ -143,7 +143,7 @@ def test_a_broken_chain_is_refused():
     assert text_of(*logs, chain=False) == "H prev <a:3> .\nTX .\nTC .\nZ .\nTX .\nTC .\n"
 
 
-def test_the_result_follows_the_last_patch():
+def test_reverting_patches_continue_the_chain():
     log = b"H id <a:1> .\nTX .\nA <a:s> <a:p> <a:o> .\nTC .\nZ .\nH id <a:2> .\nA <a:s> <a:p> <a:p> .\n"
     back = revert(log)[0]
     assert apply(b"", log, back) == set()
@@ -223,12 +223,12 @@ def test_reverting_patches_restores_the_dataset(name, memory, drawn):
     data = encoded(patches, name)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(reverting, "MEMORY_BYTES", memory)
-        back, done = revert(data, name=name, to=name)
-    assert done.messages == len(patches)
+        back, summary = revert(data, name=name, to=name)
+    assert summary.messages == len(patches)
     base = as_nquads(old)
     assert apply(base, data, name=name) == new
     assert apply(base, data, back, name=name) == old
-    # Reverted again, they equal the patches without aborted transactions.
+    # If they are reverted again, they equal the patches without aborted transactions.
     again, _ = revert(back, name=name, to=name)
     assert apply(base, again, name=name) == new
     kept = [row for rows in operations(again, name) for row in rows]
@@ -250,7 +250,7 @@ def without_aborted(rows):
 @pytest.mark.slow
 @pytest.mark.parametrize("memory", [0, 1 << 20, 64 << 20])
 def test_transactions_may_be_larger_than_a_batch(memory, monkeypatch):
-    """Stored operations of an aborted transaction are discarded, also from a temporary file."""
+    """Stored operations of an aborted transaction are discarded, even from a temporary file."""
     monkeypatch.setattr(reverting, "MEMORY_BYTES", memory)
 
     def quads(name, count):
@@ -276,7 +276,7 @@ def test_transactions_may_be_larger_than_a_batch(memory, monkeypatch):
     ]
     small = [("TX",), *quads("small", 2), ("TC",)]
     for name in ("rdf-patch", "rdf-patch-thrift"):
-        back, done = revert(encoded([rows, small], name), name=name, to="jelly-patch")
+        back, summary = revert(encoded([rows, small], name), name=name, to="jelly-patch")
         first, second = operations(back, "jelly-patch")
         assert first == [("TX",), *as_deleted(quads("small", 2)), ("TC",)]
         assert second == [
@@ -286,7 +286,12 @@ def test_transactions_may_be_larger_than_a_batch(memory, monkeypatch):
             ("TC",),
             *as_deleted(quads("free", 20_000)),
         ]
-        assert (done.committed, done.undone, done.deleted, done.added) == (2, 2, 40_005, 0)
+        assert (summary.committed, summary.undone, summary.deleted, summary.added) == (
+            2,
+            2,
+            40_005,
+            0,
+        )
 
 
 @pytest.mark.slow
@@ -294,8 +299,8 @@ def test_the_temporary_file_has_no_additional_limits(monkeypatch):
     monkeypatch.setattr(reverting, "MEMORY_BYTES", 0)
     deep = "<<( <a:s> <a:p> " * 90 + "<a:o>" + " )>>" * 90
     log = f'A <a:s> <a:p> {deep} .\nA <a:s> <a:p> "{"x" * (65 << 20)}" .\n'
-    found, done = revert(log, max_depth=100, max_message_bytes=1 << 30)
-    assert (done.deleted, len(found)) == (2, len(log))
+    found, summary = revert(log, max_depth=100, max_message_bytes=1 << 30)
+    assert (summary.deleted, len(found)) == (2, len(log))
 
 
 def test_a_full_disk_names_the_folder_of_temporary_files(monkeypatch):

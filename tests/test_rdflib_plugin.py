@@ -18,7 +18,7 @@ E = rdflib.Namespace("http://e/")
 
 @pytest.fixture(autouse=True)
 def registered():
-    """Registers the plug-ins, as the entry points of an installed rdfm do."""
+    """Registers the plug-ins like the entry points of an installed rdfm do."""
     for name, title in CLASSES.items():
         plugin.register(f"rdfm-{name}", Parser, "rdfm.rdflib_plugin", f"{title}Parser")
         plugin.register(f"rdfm-{name}", Serializer, "rdfm.rdflib_plugin", f"{title}Serializer")

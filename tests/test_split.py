@@ -1,4 +1,4 @@
-"""Splits of files: planning, and the cost of reading one."""
+"""File splits: planning, and the cost of reading a split."""
 
 import gzip
 import pickle
@@ -128,7 +128,7 @@ def test_urls_are_split_if_their_storage_can_seek():
     assert read(url, splits) == whole(COMMENT, format="nq")
 
 
-def test_a_log_that_changes_its_dialect_is_not_counted_in_splits(tmp_path):
+def test_a_log_that_changes_its_dialect_has_no_counted_splits(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT * 20 + LABEL + DIRECTIVE)
     (split,) = plan(path, split_bytes=SIZE, count=True)
@@ -136,7 +136,7 @@ def test_a_log_that_changes_its_dialect_is_not_counted_in_splits(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_log_that_changes_its_dialect_is_an_error_in_splits(tmp_path):
+def test_a_log_that_changes_its_dialect_is_refused_in_splits(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT * 20 + LABEL + DIRECTIVE)
     splits = plan(path, split_bytes=SIZE)
@@ -145,7 +145,7 @@ def test_a_log_that_changes_its_dialect_is_an_error_in_splits(tmp_path):
         read(path, splits)
 
 
-def test_an_error_in_a_split_has_the_known_position(tmp_path):
+def test_an_error_in_a_split_has_its_position_in_the_file(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT + b"bad\n")
     for count, index in ((True, COUNT), (False, None)):
@@ -164,7 +164,7 @@ def test_plan_accepts_the_options_of_the_decoder(path):
         plan(path, split_bytes=0)
 
 
-def test_splits_are_not_options_of_formats(path):
+def test_splits_are_not_format_options(path):
     for name in ("split", "first_index"):
         assert name not in formats.find("nq").spec.reads
     with pytest.raises(OptionError, match="no option 'first_index'"):
@@ -291,7 +291,7 @@ MARK = b"\x7a\x28\x0a\x0crdfm.restart\x12\x18\xff\xferdfm restart\x00\x01"
 
 
 def with_wrong_mark(log):
-    """Adds a mark to a frame near the end that depends on earlier frames; returns its offset too."""
+    """Adds a mark to a frame that depends on earlier frames. Returns the log and its offset."""
     frames = frames_of(log)
     number = next(n for n in range(len(frames) - 5, 0, -1) if not frames[n].startswith(MARK))
     length = len(MARK) + 8 + len(frames[number])
@@ -301,14 +301,15 @@ def with_wrong_mark(log):
 
 
 @pytest.fixture
-def wrong(jelly):
+def wrong_mark(jelly):
+    """A log with a wrong mark, and the offset of the mark."""
     data, offset = with_wrong_mark(jelly.read_bytes())
     jelly.write_bytes(data)
     return jelly, offset
 
 
-def test_an_error_at_a_wrong_mark_names_it_and_the_remedy(wrong):
-    path, offset = wrong
+def test_an_error_at_a_wrong_mark_names_it_and_the_remedy(wrong_mark):
+    path, offset = wrong_mark
     size = path.stat().st_size
     (split,) = [s for s in plan(path, split_bytes=1) if s.start == offset]
     assert size > split.start
@@ -320,8 +321,8 @@ def test_an_error_at_a_wrong_mark_names_it_and_the_remedy(wrong):
     assert text.partition("; ")[2].startswith("marks=False reads the log from its start")
 
 
-def test_without_marks_a_log_is_read_from_its_start(wrong, monkeypatch):
-    path, offset = wrong
+def test_without_marks_a_log_is_read_from_its_start(wrong_mark, monkeypatch):
+    path, offset = wrong_mark
     monkeypatch.setattr("rdfm.logs.seek.BACKWARD_BYTES", 1)
     monkeypatch.setattr("rdfm.logs.seek.FORWARD_BYTES", offset)
     last = f"{COUNT - 1}:"
@@ -333,8 +334,8 @@ def test_without_marks_a_log_is_read_from_its_start(wrong, monkeypatch):
     assert read(path, plan(path, split_bytes=5000, marks=False)) == whole(path)
 
 
-def test_validate_warns_of_wrong_marks(wrong):
-    path, offset = wrong
+def test_validate_warns_about_wrong_marks(wrong_mark):
+    path, offset = wrong_mark
     checked = rdfm.validate(path)
     (found,) = [finding for finding in checked if finding.rule == "wrong-mark"]
     assert (found.offset, found.severity) == (offset, "warning")

@@ -42,7 +42,7 @@ def column(rows=ROWS, type=QUADS):
 
 
 def foreign(name):
-    """Returns a native format wrapped in Python codecs, as a plug-in has them."""
+    """Returns a native format wrapped in Python codecs, like those of a plug-in."""
     format = formats.find(name)
 
     class Decoder(formats.Decoder):
@@ -118,15 +118,15 @@ def test_each_value_equals_the_output_of_the_encoder(name):
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_codecs_in_python_give_the_same_values(name):
+def test_python_codecs_produce_the_same_values(name):
     values = encode_values(name, column())
     python = foreign(name)
     assert pa.array(encode_values(python, column())).equals(pa.array(values))
     assert pa.array(decode_values(python, values)).to_pylist() == ROWS
     broken = pa.array([*pa.array(values).to_pylist(), b"<x", None, b"\xff"])
     for decoder in (name, python):
-        made = pa.array(decode_values(decoder, broken, on_error="null")).to_pylist()
-        assert made == [*ROWS, None, None, None]
+        result = pa.array(decode_values(decoder, broken, on_error="null")).to_pylist()
+        assert result == [*ROWS, None, None, None]
         with pytest.raises(DecodeError, match=rf"^value 6: {name}: "):
             decode_values(decoder, broken)
 
@@ -173,9 +173,9 @@ def test_string_types_of_any_width_are_accepted(text):
 
 def test_a_requested_type_is_used():
     large = pa.large_list(pa.struct([(part, pa.large_string()) for part in PARTS]))
-    made = pa.array(decode_values("nq", encode_values("nq", column())), type=large)
-    assert made.type == large
-    assert made.to_pylist() == ROWS
+    result = pa.array(decode_values("nq", encode_values("nq", column())), type=large)
+    assert result.type == large
+    assert result.to_pylist() == ROWS
     assert pa.array(encode_values("nq", column()), type=pa.large_binary()).type == pa.large_binary()
 
 
@@ -213,7 +213,7 @@ def test_the_logical_type_of_a_value_determines_the_meaning_of_frames():
     assert pa.array(decode_values("jelly", pa.array([value]))).to_pylist() == [quads]
     with pytest.raises(UnsupportedError, match="more than one message"):
         decode_values("jelly", pa.array([value]), frames="message")
-    # A value with one frame, like records of queues, is one message in both cases.
+    # A value with one frame, like a queue record, is one message in both cases.
     value, quads = flat_value("<a:1>", "_:b", delimited=False)
     for frames in ("auto", "message", "flat"):
         found = decode_values("jelly", pa.array([value]), frames=frames)
@@ -239,23 +239,23 @@ def test_an_error_does_not_affect_the_next_value(name):
     ]
     alone = [pa.array(decode(pa.array([value]), on_error="null"))[0].as_py() for value in broken]
     mixed = pa.array([value for each in broken for value in (each, good)])
-    made = pa.array(decode(mixed, on_error="null")).to_pylist()
-    assert made[0::2] == alone
+    result = pa.array(decode(mixed, on_error="null")).to_pylist()
+    assert result[0::2] == alone
     assert None in alone
-    assert made[1::2] == [[A]] * len(broken)
+    assert result[1::2] == [[A]] * len(broken)
 
 
 def test_namespaces_and_versions_apply_to_one_value():
     declares = b"PREFIX e: <http://e/> BASE <http://b/> e:s e:p <o> ."
     uses = b"e:s e:p e:o ."
     values = pa.array([declares, uses, b"<s> <p> <o> .", declares])
-    made = pa.array(decode_values("ttl", values, on_error="null")).to_pylist()
+    result = pa.array(decode_values("ttl", values, on_error="null")).to_pylist()
     first = [quad("<http://e/s>", "<http://e/p>", "<http://b/o>")]
-    assert made == [first, None, None, first]
+    assert result == [first, None, None, first]
     announced = b'VERSION "1.2-messages"\n<a:s> <a:p> <a:o> .\n'
     delimited = b"<a:s> <a:p> <a:o> .\nMESSAGE\n"
-    made = pa.array(decode_values("nq", pa.array([announced, delimited]), on_error="null"))
-    assert [value.is_valid for value in made] == [True, False]
+    result = pa.array(decode_values("nq", pa.array([announced, delimited]), on_error="null"))
+    assert [value.is_valid for value in result] == [True, False]
 
 
 def test_invalid_options_are_refused():

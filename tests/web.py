@@ -13,7 +13,7 @@ Reply = Callable[["Handler"], None]
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers each request with the next reply of its path; the last one repeats."""
+    """Answers each request with the next reply for its path; the last reply repeats."""
 
     protocol_version = "HTTP/1.1"
 
@@ -37,7 +37,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """A server that prints no errors: clients may close a connection early."""
+    """A server that prints no errors, because clients may close a connection early."""
 
     daemon_threads = True
 
@@ -46,10 +46,10 @@ class Server(ThreadingHTTPServer):
 
 
 class Site:
-    """The server.
+    """A running web server.
 
     Attributes:
-        url: Its URL, without a slash at its end.
+        url: URL of the server, without a trailing slash.
         requests: Method, path and headers of each request.
     """
 
@@ -73,7 +73,7 @@ class Site:
         self._thread.start()
 
     def on(self, path: str, *replies: Reply) -> str:
-        """Set the replies of a path, and return its URL."""
+        """Set the replies for a path and return its URL."""
         self.replies[path] = list(replies)
         return self.url + path
 
@@ -85,7 +85,7 @@ class Site:
 
 @contextlib.contextmanager
 def site(tls: tuple[str, str] | None = None) -> Iterator[Site]:
-    """A server for the duration of the block; `tls` has the paths of a certificate and its key."""
+    """Run a server during the block. `tls` contains the paths of a certificate and its key."""
     opened = Site(tls)
     try:
         yield opened
@@ -103,7 +103,7 @@ def send(
     between: Callable[[], Any] = lambda: None,
     **headers: str,
 ) -> Reply:
-    """A reply.
+    """Return a function that sends a reply.
 
     Args:
         status: The status.
@@ -112,7 +112,7 @@ def send(
         cut: The number of bytes after which the connection is closed.
         before: Called before the status is sent.
         between: Called before each piece of the body.
-        **headers: Headers; `_` in the names means `-`.
+        **headers: Headers; each `_` in a name means `-`.
     """
 
     def reply(handler: Handler) -> None:
@@ -146,7 +146,7 @@ def send(
 
 
 def ranged(body: bytes, tag: str, **settings: Any) -> Reply:
-    """A reply with the range of a body that is asked for, if its tag is the current one."""
+    """Return a function that sends the requested range if `If-Range` matches the ETag."""
 
     def reply(handler: Handler) -> None:
         asked = handler.headers.get("Range")

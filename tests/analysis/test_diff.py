@@ -20,7 +20,7 @@ EVERYTHING = 1_000_000
 
 
 def log(*messages, format="nq"):
-    """Returns a log from messages in a short form of N-Quads, in which `;` ends a quad."""
+    """Returns a log of messages given in a short form of N-Quads, in which `;` ends a quad."""
     texts = ["".join(f"{quad} .\n" for quad in text.split(";") if quad) for text in messages]
     data = io.BytesIO()
     rdfm.convert("# @message\n".join(texts).encode(), data, from_format="nq", to_format=format)
@@ -185,9 +185,9 @@ def canonical(message):
     """Returns a message in pyoxigraph's canonical form."""
     import pyoxigraph
 
-    made = Message(message).to_oxigraph()
-    made.canonicalize(pyoxigraph.CanonicalizationAlgorithm.RDFC_1_0)
-    return "".join(sorted(f"{quad}\n" for quad in made))
+    converted = Message(message).to_oxigraph()
+    converted.canonicalize(pyoxigraph.CanonicalizationAlgorithm.RDFC_1_0)
+    return "".join(sorted(f"{quad}\n" for quad in converted))
 
 
 def written(messages, format, **options):
@@ -227,7 +227,7 @@ def test_random_logs_are_compared_like_pyoxigraph(seed, batch):
         for side, name in zip(forms, "ab", strict=True)
     ]
     assert left[0] == left[1]
-    # Compared as multisets.
+    # The messages are compared as multisets.
     unordered = rdfm.diff(*logs, unordered=True, **options)
     assert unordered.same == (sorted(forms[0]) == sorted(forms[1]))
     left = [list(side) for side in forms]
@@ -251,7 +251,7 @@ def in_order(message):
 
 
 @given(seed=st.integers(0, 1 << 32))
-def test_random_logs_of_ordered_quads_are_compared_like_lists(seed):
+def test_random_logs_with_ordered_quads_are_compared_like_lists(seed):
     draw = random.Random(seed)
     a = [dataset(draw) for _ in range(draw.randint(1, 4))]
     b = edited(draw, a) if draw.random() < 0.5 else [list(message) for message in a]
@@ -363,11 +363,13 @@ def test_a_round_trip_makes_no_difference(through):
         f"@prefix this{n}: <http://n/{n}/> .\n<http://n/{n}/s> <http://p/q> [ a this{n}:T ] .\n# @message\n"
         for n in range(20)
     )
-    there, back = io.BytesIO(), io.BytesIO()
-    rdfm.convert(graphs.encode(), there, from_format="trig", to_format=through)
-    rdfm.convert(there.getvalue(), back, from_format=through, to_format="trig")
-    assert rdfm.diff(graphs.encode(), there.getvalue(), format_a="trig", format_b=through).same
-    assert rdfm.diff(graphs.encode(), back.getvalue(), format="trig").same
+    first_output, second_output = io.BytesIO(), io.BytesIO()
+    rdfm.convert(graphs.encode(), first_output, from_format="trig", to_format=through)
+    rdfm.convert(first_output.getvalue(), second_output, from_format=through, to_format="trig")
+    assert rdfm.diff(
+        graphs.encode(), first_output.getvalue(), format_a="trig", format_b=through
+    ).same
+    assert rdfm.diff(graphs.encode(), second_output.getvalue(), format="trig").same
 
 
 def test_ignore_namespaces_is_deprecated():
@@ -404,10 +406,10 @@ def test_patches_are_compared_in_order_and_by_label():
 def results(variables, *rows, boolean=None):
     from rdfm import ResultBatch
 
-    made = ResultBatch.from_rows(rows, variables, boolean=boolean)
+    converted = ResultBatch.from_rows(rows, variables, boolean=boolean)
     file = io.BytesIO()
     with rdfm.create_log(file, "results-json") as out:
-        out.write_batch(made)
+        out.write_batch(converted)
     return file.getvalue()
 
 
@@ -555,7 +557,7 @@ def test_the_first_messages_of_unordered_logs_are_shown():
         ({"rdf_direction": "none", "format": "nq"}, "rdf_direction is for reading"),
     ],
 )
-def test_wrong_options_are_refused(options, text):
+def test_invalid_options_are_refused(options, text):
     with pytest.raises(rdfm.OptionError, match=text):
         rdfm.diff(numbered(1), numbered(1), **options)
 

@@ -28,7 +28,7 @@ def found():
     return rdfm.statistics(LOG.encode(), "nq")
 
 
-def test_the_series_are_those_of_riverbench(found):
+def test_the_series_equal_those_of_riverbench(found):
     graph = rdflib.Graph().parse(data=found.to_rdf("http://example.org/log"), format="turtle")
     log = rdflib.URIRef("http://example.org/log")
     assert (log, TYPE, VOID.Dataset) in graph
@@ -116,7 +116,7 @@ def test_the_log_iri_must_be_absolute(found, iri):
         found.to_rdf(iri)
 
 
-def test_only_statistics_of_messages_become_rdf():
+def test_only_message_statistics_become_rdf():
     found = rdfm.statistics(b"A <urn:s> <urn:p> <urn:o> .\n", "rdf-patch")
     with pytest.raises(rdfm.OptionError, match="only statistics of messages can be written as RDF"):
         found.to_rdf()

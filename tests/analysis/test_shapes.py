@@ -45,13 +45,13 @@ def no_network(monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
 
 
-def of_shapes(log, shapes=SHAPES, format="trig", **options):
+def shape_findings(log, shapes=SHAPES, format="trig", **options):
     checked = rdfm.validate(log.encode(), format, shapes=shapes.encode(), **options)
     return [each for each in checked if each.rule == "shacl"], checked
 
 
 def test_each_message_is_validated_separately(capfd, caplog):
-    found, checked = of_shapes(LOG)
+    found, checked = shape_findings(LOG)
     assert [(each.message, each.severity, each.line, each.focus, each.path) for each in found] == [
         (1, "error", 5, "<http://e/b>", "<http://e/count>"),
         (1, "warning", 5, "<http://e/b>", "<http://e/name>"),
@@ -70,19 +70,19 @@ def test_each_message_is_validated_separately(capfd, caplog):
 
 
 def test_the_graphs_of_a_message_are_merged():
-    found, _ = of_shapes(
+    found, _ = shape_findings(
         "@prefix e: <http://e/> . GRAPH e:g { e:c a e:Bird } GRAPH e:h { e:c e:count 2 }"
     )
     assert found == []
 
 
 def test_a_conforming_log_has_no_findings():
-    found, checked = of_shapes("@prefix e: <http://e/> . e:a a e:Bird ; e:count 1 .")
+    found, checked = shape_findings("@prefix e: <http://e/> . e:a a e:Bird ; e:count 1 .")
     assert (found, checked.errors, checked.not_conforming) == ([], 0, 0)
 
 
 def test_a_message_with_triple_terms_is_an_error():
-    found, checked = of_shapes("@prefix e: <http://e/> . e:a e:p <<( e:a e:p e:o )>> .")
+    found, checked = shape_findings("@prefix e: <http://e/> . e:a e:p <<( e:a e:p e:o )>> .")
     assert [each.text for each in found] == [
         "the message cannot be checked: does not support triple terms: <<( <http://e/a> <http://e/p> <http://e/o> )>>"
     ]
@@ -93,16 +93,18 @@ def test_patches_cannot_be_validated_with_shapes():
     with pytest.raises(
         rdfm.OptionError, match="shapes applies to messages, but bytes contains patches"
     ):
-        of_shapes("TX .\nA <http://e/s> <http://e/p> <http://e/o> .\nTC .\n", format="rdf-patch")
+        shape_findings(
+            "TX .\nA <http://e/s> <http://e/p> <http://e/o> .\nTC .\n", format="rdf-patch"
+        )
 
 
-def test_queries_of_the_message_only_are_allowed():
+def test_queries_on_the_message_are_allowed():
     select = "SELECT $this WHERE { # from\\n $this <http://e/service> 'load from' }"
     shapes = (
         PREFIXES
         + f'e:S a sh:NodeShape ; sh:targetNode e:a ; sh:sparql [ sh:message "it serves" ; sh:select "{select}" ] .'
     )
-    found, _ = of_shapes("<http://e/a> <http://e/service> 'load from' .", shapes)
+    found, _ = shape_findings("<http://e/a> <http://e/service> 'load from' .", shapes)
     assert [each.text.partition(";")[0] for each in found] == ["it serves"]
 
 
@@ -121,7 +123,7 @@ def test_queries_of_the_message_only_are_allowed():
 )
 def test_unusable_shapes_are_refused(shapes, text):
     with pytest.raises(rdfm.OptionError, match=text):
-        of_shapes(LOG, shapes)
+        shape_findings(LOG, shapes)
 
 
 def test_missing_shapes_are_an_error():

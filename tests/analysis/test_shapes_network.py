@@ -174,7 +174,7 @@ def outcome(shapes, log=LOG):
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_queries_of_constraints_send_nothing(server, query):
+def test_constraint_queries_send_nothing(server, query):
     query = query.replace("URL", server.url)
     kind = "ask" if query.startswith("ASK") else "select"
     shapes = shape(f"<{SH}sparql> [ <{SH}{kind}> {quoted(query)} ]")
@@ -203,7 +203,7 @@ def test_queries_that_only_other_parsers_accept_send_nothing(server, part):
         ("propertyValidator", "select", "SELECT $this FROM <URL> { $this $PATH ?value }"),
     ],
 )
-def test_queries_of_components_send_nothing(server, validator, kind, query):
+def test_component_queries_send_nothing(server, validator, kind, query):
     found = outcome(component(validator, query.replace("URL", server.url), kind))
     assert found.startswith("refused: a query in bytes uses ")
     assert server.seen == []
@@ -285,7 +285,7 @@ def test_queries_hidden_in_prefixes_send_nothing(server, prefix, namespace):
 
 
 @pytest.mark.parametrize("datatype", ["hexBinary", "base64Binary", "anyURI", "token"])
-def test_queries_of_other_datatypes_send_nothing(server, datatype):
+def test_queries_with_other_datatypes_send_nothing(server, datatype):
     query = SERVICE.replace("URL", server.url)
     text = query.encode().hex() if datatype == "hexBinary" else query
     literal = f"{quoted(text)}^^<http://www.w3.org/2001/XMLSchema#{datatype}>"

@@ -34,7 +34,7 @@ JELLY = {"generalized": True, "rdf_star": True}
 
 
 class PlainCounts:
-    """Counts what statistics count, in the simplest way."""
+    """Computes the same counts as `statistics`, in the simplest way."""
 
     def __init__(self) -> None:
         self.series: dict[str, list] = {}
@@ -43,7 +43,7 @@ class PlainCounts:
         self.names = {name: Counter() for name in ("datatypes", "languages", "predicates", "types")}
         self.names["namespaces"] = Counter()
 
-    def occur(self, term: tuple) -> None:
+    def count_term(self, term: tuple) -> None:
         kind = kind_of(term)
         self.occurrences[kind] += 1
         if term[0] == "iri":
@@ -53,14 +53,14 @@ class PlainCounts:
             if term[2]:
                 self.names["languages"][term[2]] += 1
         for part in term[1:] if term[0] == "triple" else ():
-            self.occur(part)
+            self.count_term(part)
 
     def message(self, quads: list[tuple], scope: object) -> None:
         """Counts a message. `scope` identifies the scope of its blank nodes."""
         found: dict[str, set] = {}
         controls = triples = 0
 
-        def see(term: tuple, position: str) -> None:
+        def count_position(term: tuple, position: str) -> None:
             nonlocal controls, triples
             found.setdefault(position, set()).add(term)
             found.setdefault(kind_of(term), set()).add(term)
@@ -72,7 +72,7 @@ class PlainCounts:
             if term[0] == "triple":
                 triples += 1
                 for part, name in zip(term[1:], ("subjects", "predicates", "objects"), strict=True):
-                    see(part, name)
+                    count_position(part, name)
 
         for quad in quads:
             for term, position in zip(
@@ -81,8 +81,8 @@ class PlainCounts:
                 if term is None:
                     found.setdefault("graphs", set()).add(None)
                 else:
-                    see(term, position)
-                    self.occur(term)
+                    count_position(term, position)
+                    self.count_term(term)
             if quad[1][0] == "iri":
                 self.names["predicates"][quad[1][1]] += 1
             if quad[1] == ("iri", TYPE) and quad[2][0] == "iri":
@@ -300,7 +300,7 @@ def test_results_have_statistics_of_their_cells(log):
         assert variable.distinct.number == len(set(cells))
     plain = PlainCounts()
     for cell in (cell for row in bound for cell in row):
-        plain.occur(cell)
+        plain.count_term(cell)
     assert found.occurrences == {name: plain.occurrences[name] for name in found.occurrences}
     check_names(found.namespaces, plain.names["namespaces"])
     check_names(found.datatypes, plain.names["datatypes"])
@@ -310,7 +310,7 @@ def test_results_have_statistics_of_their_cells(log):
 # --- messages in parts ---
 
 
-def large(quads: int, seed: int = 1) -> list[tuple]:
+def large_message(quads: int, seed: int = 1) -> list[tuple]:
     """Returns a message with the given number of quads, many of them repeated."""
     pick = random.Random(seed)
     return [
@@ -326,7 +326,7 @@ def large(quads: int, seed: int = 1) -> list[tuple]:
 
 @pytest.mark.slow
 def test_a_message_in_parts_is_counted_as_one():
-    log = [large(20), large(50_000), [], large(20_000, 2), large(3)]
+    log = [large_message(20), large_message(50_000), [], large_message(20_000, 2), large_message(3)]
     batches = list(parts_of(log))
     assert any(batch.continues for batch in batches)
     check(statistics_of(batches), log)
@@ -417,7 +417,7 @@ def test_names_beyond_the_table_size_are_counted_together():
 
 
 def test_a_snapshot_covers_the_batches_so_far():
-    log = [large(5, seed) for seed in range(10)]
+    log = [large_message(5, seed) for seed in range(10)]
     batch = as_batch(log)
     collector = Collector()
     collector.add(batch.slice(0, 4))
@@ -505,7 +505,7 @@ def test_statistics_of_fixtures_equal_a_plain_count(folder):
 
 def test_a_flat_log_of_many_frames_is_counted_as_one_message(tmp_path):
     path = tmp_path / "flat.jelly"
-    path.write_bytes(encode("jelly", [large(2000)], frames="flat", frame_rows=100))
+    path.write_bytes(encode("jelly", [large_message(2000)], frames="flat", frame_rows=100))
     (message,) = check_log(path)
     assert len(message) == 2000
     assert rdfm.statistics(path, frames="message").messages > 10
@@ -521,7 +521,7 @@ def test_a_flat_log_of_many_frames_is_counted_as_one_message(tmp_path):
     ],
 )
 def test_samples_of_riverbench_have_the_published_statistics(dataset, suffix, statements, graphs):
-    """Element 0 has the number of statements that the published figures are based on."""
+    """The published figures are based on the number of statements in message 0."""
     paths = sorted(suites.path("data", "riverbench", dataset).glob(f"*.{suffix}"))
     assert len(paths) == 5
     for path in paths:

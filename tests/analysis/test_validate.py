@@ -409,7 +409,7 @@ def test_stream_options_need_a_jelly_log():
         rdfm.validate(GOOD.encode(), "nq", options_from="missing.jelly")
 
 
-# --- wrong calls ---
+# --- invalid arguments ---
 
 
 @pytest.mark.parametrize(
@@ -421,7 +421,7 @@ def test_stream_options_need_a_jelly_log():
         ({"nonsense": 1}, "nonsense"),
     ],
 )
-def test_wrong_calls_are_refused(options, text):
+def test_invalid_arguments_are_refused(options, text):
     with pytest.raises(rdfm.OptionError, match=text):
         list(rdfm.validate(GOOD.encode(), "nq", **options))
 

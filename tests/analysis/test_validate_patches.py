@@ -14,7 +14,7 @@ ADD = "A <a:s> <a:p> <a:o> .\n"
 
 
 def found(*logs, **options):
-    """Returns the findings in logs of RDF Patch."""
+    """Returns the findings in RDF Patch logs."""
     checked = rdfm.validate([log.encode() for log in logs], "rdf-patch", **options)
     return [
         (each.severity, each.rule, each.message, each.line, each.column, each.text)
@@ -22,7 +22,7 @@ def found(*logs, **options):
     ]
 
 
-def one(id="", prev="", rows=f"TX .\n{ADD}TC .\n"):
+def patch_with(id="", prev="", rows=f"TX .\n{ADD}TC .\n"):
     """Returns a patch with an optional `id` and `prev`."""
     links = [("id", id), ("prev", prev)]
     return "".join(f"H {key} <a:{value}> .\n" for key, value in links if value) + rows
@@ -61,19 +61,19 @@ def test_an_unfinished_transaction_is_a_warning_at_its_start():
 
 def test_a_broken_chain_is_an_error_in_a_log_and_a_warning_between_logs():
     text = "row 1 of the patch: prev is <a:0>, but the previous patch has the id <a:1>"
-    broken = f"{one('1')}Z .\n{one('2', '0')}"
+    broken = f"{patch_with('1')}Z .\n{patch_with('2', '0')}"
     assert found(broken) == [("error", "chain", 1, 7, 1, text)]
-    across = one("1"), one("2", "0")
+    across = patch_with("1"), patch_with("2", "0")
     assert found(*across) == [("warning", "chain", 0, 2, 1, text)]
     assert found(*across, chain=True) == [("error", "chain", 0, 2, 1, text)]
-    assert found(one("1"), one("2", "1"), one("3", "2")) == []
+    assert found(patch_with("1"), patch_with("2", "1"), patch_with("3", "2")) == []
     own = "row 1 of the patch: prev is <a:1>, the id of the same patch"
-    assert found(one("0"), one("1", "1"))[-1] == ("error", "chain", 0, 2, 1, own)
+    assert found(patch_with("0"), patch_with("1", "1"))[-1] == ("error", "chain", 0, 2, 1, own)
 
 
 def test_members_of_an_archive_are_logs(tmp_path):
     with tarfile.open(tmp_path / "log.tar", "w") as archive:
-        for name, log in (("1.rdfp", one("1")), ("2.rdfp", one("2", "0"))):
+        for name, log in (("1.rdfp", patch_with("1")), ("2.rdfp", patch_with("2", "0"))):
             info = tarfile.TarInfo(name)
             info.size = len(log)
             archive.addfile(info, io.BytesIO(log.encode()))
@@ -83,14 +83,14 @@ def test_members_of_an_archive_are_logs(tmp_path):
 
 
 def test_a_patch_after_an_invalid_one_may_follow_any_other():
-    log = f"{one('1')}Z .\nH id <a:2> .\noops\nZ .\n{one('3', '2')}Z .\n{one('4', '1')}"
+    log = f"{patch_with('1')}Z .\nH id <a:2> .\noops\nZ .\n{patch_with('3', '2')}Z .\n{patch_with('4', '1')}"
     assert [each[:3] for each in found(log)] == [("error", "syntax", 1), ("error", "chain", 3)]
 
 
 @pytest.mark.parametrize("format", ["rdf-patch-thrift", "jelly-patch"])
 def test_binary_logs_are_checked_too(format):
     out = io.BytesIO()
-    log = f"{one('1')}Z .\n{one('2', '0')}".encode()
+    log = f"{patch_with('1')}Z .\n{patch_with('2', '0')}".encode()
     rdfm.convert(log, out, from_format="rdf-patch", to_format=format)
     (each,) = rdfm.validate(out.getvalue(), format)
     assert (each.severity, each.rule, each.message, each.line) == ("error", "chain", 1, None)
@@ -115,7 +115,7 @@ LOGS = st.lists(st.lists(ROWS, max_size=12).map("".join), min_size=1, max_size=3
 
 @given(LOGS, st.booleans())
 def test_apply_refuses_exactly_the_logs_with_errors(logs, chain):
-    """The first error is at the same place."""
+    """Both report the first error at the same place."""
     errors = [
         each
         for each in rdfm.validate([log.encode() for log in logs], "rdf-patch", chain=True)
@@ -133,7 +133,7 @@ def test_apply_refuses_exactly_the_logs_with_errors(logs, chain):
         assert errors == []
 
 
-def test_totals_read_first_cover_all_logs():
+def test_totals_cover_all_logs_even_before_iteration():
     for name, value in (
         ("errors", 1),
         ("warnings", 1),

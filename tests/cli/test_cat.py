@@ -246,8 +246,8 @@ def test_a_closed_pipe_ends_cat(tmp_path):
     log = tmp_path / "big.nq"
     log.write_text(f"{QUAD}\n# @message\n" * 200_000)
     command = f"{sys.executable} -m rdfm cat {log} | head -n 1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
-    assert (done.stdout, done.stderr) == (f"{QUAD}\n", "")
+    completed = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert (completed.stdout, completed.stderr) == (f"{QUAD}\n", "")
 
 
 @pytest.mark.parametrize("command", ["head", "tail"])

@@ -20,7 +20,7 @@ A = "<http://e/s> <http://e/p> <http://e/o> .\n"
 B = '<http://e/s> <http://e/p> "2" <http://e/g> .\n'
 C = "_:x <http://e/p> _:x .\n"
 MARK = "# @message\n"
-# Modules that take a millisecond or more to import, and that converting a small file does not need.
+# Modules that take at least a millisecond to import and are not needed to convert a small file.
 COSTLY = {
     "concurrent.futures",
     "hashlib",
@@ -173,9 +173,9 @@ def test_messages_may_be_announced_outside_the_log(rdfm):
 
 
 def test_graph_names_are_dropped_on_request(rdfm):
-    done = rdfm("convert", "a.nq", "out.nt", "--merge-graphs")
-    assert done.code == 0
-    assert done.err.endswith("rdfm: dropped: 1 graph name\n")
+    result = rdfm("convert", "a.nq", "out.nt", "--merge-graphs")
+    assert result.code == 0
+    assert result.err.endswith("rdfm: dropped: 1 graph name\n")
     assert Path("out.nt").read_text() == A + MARK + B.replace(" <http://e/g>", "") + MARK + C
 
 
@@ -282,7 +282,7 @@ def test_completion_scripts_are_printed(rdfm, shell):
     assert run.code == 0
 
 
-def test_completion_offers_the_options_of_each_side():
+def test_completion_offers_input_and_output_options():
     from click.shell_completion import ShellComplete
 
     from rdfm.cli.app import app
@@ -335,7 +335,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_is_short_and_complete_help_lists_options_of_formats(rdfm, command):
+def test_short_help_omits_the_format_options_of_complete_help(rdfm, command):
     short, complete = rdfm(*command.split(), "--help"), rdfm("help", *command.split())
     assert (short.code, complete.code) == (0, 0)
     assert len(short.out.splitlines()) <= 60
@@ -353,14 +353,14 @@ def test_complete_help_of_an_unknown_command_is_refused(rdfm):
     assert rdfm("help").out == rdfm("--help").out
 
 
-def test_criteria_come_first_in_the_help_of_filter(rdfm):
+def test_criteria_come_first_in_the_help_for_filter(rdfm):
     help = rdfm("filter", "--help").out
     headings = re.findall(r"^([A-Z][a-z ]+):$", help, re.M)
     assert headings[:3] == ["Criteria", "Input", "Output"]
     assert "  -o, --output OUT" in help.partition("Output:")[2].partition("\n\n")[0]
 
 
-def test_every_option_of_convert_is_an_option_of_the_command():
+def test_the_command_has_every_option_of_the_function():
     from rdfm.cli.convert import command
 
     parameters = command.get_params(click.Context(command))
@@ -489,7 +489,7 @@ def test_an_input_without_logs_is_noted(rdfm, without_logs, words, name):
     assert run.err.splitlines().count(f"rdfm: note: {name} contains no logs") == 1
 
 
-def test_inputs_without_logs_are_noted_among_others(rdfm, without_logs):
+def test_inputs_without_logs_among_others_are_noted(rdfm, without_logs):
     run = rdfm("convert", "a.nq", "empty", "empty.tar", "b.nq", "-o", "out.nq")
     notes = [line for line in run.err.splitlines() if "note: " in line]
     assert notes == [f"rdfm: note: {name} contains no logs" for name in ("empty", "empty.tar")]
@@ -537,14 +537,14 @@ def test_inspect_reports_inputs_without_logs(rdfm, without_logs):
         "query CONSTRUCT{?s?p?o}WHERE{?s?p?o} log.nq -o out.nq",
     ],
 )
-def test_remedies_of_skipped_errors_are_options_of_the_command_line(rdfm, words):
+def test_remedies_for_skipped_errors_name_command_line_options(rdfm, words):
     Path("log.nq").write_text("<x:s> <x:p> <x:o> .\nMESSAGE\n<x:s> <x:p> <x:o> .\n")
     run = rdfm(*words.split(), "--on-error", "skip")
     (line,) = [line for line in run.err.splitlines() if line.startswith("rdfm: skipped: ")]
     assert "; --lenient accepts it, or --announced 1.2-messages announces them" in line
 
 
-def test_remedies_in_a_report_are_options_of_the_command_line(rdfm):
+def test_remedies_in_a_report_name_command_line_options(rdfm):
     Path("log.nq").write_text("<x:s> <x:p> <x:o> .\nMESSAGE\n")
     assert "; --lenient accepts it" in rdfm("inspect", "log.nq").out
     assert "; lenient=True accepts it" in package.inspect("log.nq").error

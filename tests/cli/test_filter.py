@@ -113,7 +113,7 @@ def test_namespaces_are_written_with_the_first_message(rdfm):
         assert dict(message.namespaces)["ex"] == "http://e/"
 
 
-def test_prefixes_are_those_of_each_message(rdfm):
+def test_prefixes_apply_to_the_message_that_declares_them(rdfm):
     Path("a.trig").write_text(
         "PREFIX ex: <http://one/>\nex:a ex:p 1 .\n# @message\n"
         "PREFIX ex: <http://two/>\nex:a ex:p 2 .\n# @message\n<http://one/a> ex:p 3 .\n"
@@ -172,7 +172,7 @@ def test_several_logs_are_filtered_and_errors_are_skipped(rdfm):
     ],
 )
 @pytest.mark.usefixtures("log")
-def test_wrong_criteria_are_refused(rdfm, words, text):
+def test_invalid_criteria_are_refused(rdfm, words, text):
     run = rdfm("filter", "log.trig", *words, *([] if "--count" in words else ["-o", "out.trig"]))
     assert run.code == 2
     assert text in run.error

@@ -1,4 +1,4 @@
-"""Frames of Jelly on the command line: their meaning follows from the logical type and --frames."""
+"""Jelly frames on the command line: the logical type and --frames determine their meaning."""
 
 import io
 import json
@@ -166,8 +166,8 @@ def test_an_extended_flat_type_is_flat(rdfm):
     for number, messages in ((111, [600]), (113, [127, 128, 128, 128, 89])):
         flat_log("flat.jelly", logical_type="flat_triples" if number == 111 else "graphs")
         data = Path("flat.jelly").read_bytes()
-        of = bytes([0x70, number % 10, 0x78])
-        Path("extension.jelly").write_bytes(data.replace(of, bytes([0x70, number, 0x78]), 1))
+        field = bytes([0x70, number % 10, 0x78])
+        Path("extension.jelly").write_bytes(data.replace(field, bytes([0x70, number, 0x78]), 1))
         found = notes(rdfm("convert", "extension.jelly", "-o", "out.jelly"))
         note = (
             "logical type 111: frames read as one message; --from-frames message reads each as one"

@@ -1,4 +1,4 @@
-"""rdfm convert and inspect for patches and results: names of each kind, and each format pair."""
+"""rdfm convert and inspect with patches and results, for each pair of formats."""
 
 import json
 import re
@@ -45,7 +45,7 @@ def summary_of(run):
 
 
 def shown(run):
-    """Returns the lines of inspect by name; counts below a name belong to it."""
+    """Returns the lines of `inspect` by name. Lines without a name belong to the previous one."""
     assert run.code == 0, run.err
     rows, name = {}, None
     for line in run.out.splitlines()[1:]:
@@ -81,7 +81,7 @@ def test_results_round_trip(rdfm, first, second):
         assert results.variables == ("s", "p")
 
 
-def test_summaries_have_a_singular(rdfm):
+def test_summaries_use_the_singular(rdfm):
     Path("one.rdfp").write_text("TX .\n")
     assert summary_of(rdfm("convert", "one.rdfp", "one.trp")) == "1 patch, 1 operation"
     Path("one.srj").write_text('{"head":{"vars":["a"]},"results":{"bindings":[{}]}}')
@@ -92,7 +92,7 @@ def test_summaries_have_a_singular(rdfm):
     assert summary_of(rdfm("convert", "none.rdfp", "none.jellyp")) == "0 patches, 0 operations"
 
 
-def test_summaries_in_python_count_each_kind(tmp_path):
+def test_python_summaries_count_each_kind(tmp_path):
     (tmp_path / "log.rdfp").write_text(CHAIN)
     summary = package.convert(tmp_path / "log.rdfp", tmp_path / "log.trp")
     assert (summary.kind, summary.messages, summary.quads) == ("patches", 3, 9)
@@ -175,12 +175,12 @@ def test_inspect_of_an_invalid_log_shows_its_kind(rdfm):
 
 
 def test_the_progress_bar_names_the_kind(rdfm, monkeypatch):
-    class Watched(Bar):
+    class ImmediateBar(Bar):
         def __init__(self):
             super().__init__()
             self._start = float("-inf")
 
-    monkeypatch.setattr(Bar, "on_terminal", classmethod(lambda _: Watched()))
+    monkeypatch.setattr(Bar, "on_terminal", classmethod(lambda _: ImmediateBar()))
     monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
     Path("log.rdfp").write_text(CHAIN)
     for words in (("convert", "log.rdfp", "log.trp"), ("inspect", "log.rdfp")):

@@ -291,7 +291,7 @@ def test_python_refuses_the_same_outputs(rdfm):
         "patch to-log p.rdfp x.nq --split-messages 1",
     ],
 )
-def test_a_split_log_needs_the_name_of_a_folder(rdfm, words):
+def test_a_split_log_requires_a_folder_name(rdfm, words):
     assert rdfm("patch", "from-log", "b.nq", "p.rdfp").code == 0
     run = rdfm(*words.split())
     assert run.code == 2

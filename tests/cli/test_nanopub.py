@@ -1,4 +1,4 @@
-"""`rdfm nanopub check` and `rdfm nanopub list`: findings, tables, exit codes, wrong uses."""
+"""`rdfm nanopub check` and `rdfm nanopub list`: findings, tables, exit codes, usage errors."""
 
 import csv
 import json
@@ -57,7 +57,7 @@ def test_findings_can_be_github_annotations(logs):
     )
 
 
-def test_requirements(logs):
+def test_requirements_are_checked(logs):
     run = logs("nanopub", "check", "good.nq", "--require", "trusty")
     assert (run.code, run.out.count("[not-trusty]")) == (1, 1)
     run = logs("nanopub", "check", "good.nq", "--require", "signed")
@@ -126,8 +126,8 @@ def test_other_messages_are_counted(logs):
     assert "rdfm: note: 1 message that is not a nanopublication is left out\n" in run.err
 
 
-def test_only_the_latest(logs, tmp_path):
-    def of(name, *old):
+def test_latest_omits_superseded_nanopublications(logs, tmp_path):
+    def superseding(name, *old):
         base = BASE + name
         info = [
             triple(base + "/sig", NPX + "hasSignatureTarget", base),
@@ -136,14 +136,14 @@ def test_only_the_latest(logs, tmp_path):
         ]
         return nanopubs.nanopub(base, info=info)
 
-    (tmp_path / "two.nq").write_bytes(nanopubs.nq(of("a"), of("b", BASE + "a")))
+    (tmp_path / "two.nq").write_bytes(nanopubs.nq(superseding("a"), superseding("b", BASE + "a")))
     assert len(logs("nanopub", "list", "two.nq").out.splitlines()) == 3
     lines = logs("nanopub", "list", "two.nq", "--latest").out.splitlines()
     assert len(lines) == 2
     assert f"<{BASE}b>" in lines[1]
 
 
-def test_a_terminal_gets_a_table(logs, monkeypatch):
+def test_lists_are_tables_on_a_terminal(logs, monkeypatch):
     monkeypatch.setattr("rdfm.cli.stdio.is_terminal", lambda stream: True)
     monkeypatch.setenv("COLUMNS", "400")
     run = logs("nanopub", "list", "good.nq", "a.nq")
@@ -155,7 +155,7 @@ def test_a_terminal_gets_a_table(logs, monkeypatch):
     )
 
 
-# --- wrong uses: one sentence each ---
+# --- usage errors: one sentence each ---
 
 WRONG = {
     "check": "Missing argument 'LOG...'",
@@ -182,7 +182,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("words", WRONG)
-def test_each_wrong_use_is_explained_in_one_sentence(logs, tmp_path, words):
+def test_usage_errors_are_one_sentence(logs, tmp_path, words):
     (tmp_path / "p.rdfp").write_text("TX .\nTC .\n")
     run = logs("nanopub", *words.split())
     assert run.code in (1, 2)

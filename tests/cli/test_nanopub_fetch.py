@@ -1,4 +1,4 @@
-"""rdfm nanopub fetch and status, and --header: output, and one sentence for each wrong use."""
+"""rdfm nanopub fetch and status, and --header: output, and one sentence for each usage error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def registry(rdfm):
         yield opened
 
 
-def test_fetch_reports_what_it_appended(rdfm, registry):
+def test_fetch_reports_the_number_of_appended_nanopublications(rdfm, registry):
     first = rdfm("nanopub", "fetch", registry.url, "-o", "m.trig")
     assert first.err.startswith(
         "rdfm: 20 nanopublications appended, dropped 20 metadata entries; up to date at counter 20"
@@ -49,7 +49,7 @@ def test_options_of_the_format_are_accepted(rdfm, registry):
     assert '"name_table": 64' in run.out
 
 
-def test_status_of_a_registry(rdfm, registry):
+def test_status_describes_a_registry(rdfm, registry):
     run = rdfm("nanopub", "status", registry.url)
     assert run.code == 0
     assert "Load counter         20\n" in run.out
@@ -57,7 +57,7 @@ def test_status_of_a_registry(rdfm, registry):
     assert json.loads(rdfm("nanopub", "status", registry.url, "--json").out)["load_counter"] == 20
 
 
-def test_status_of_several_registries_has_no_counters(rdfm, registry):
+def test_status_shows_no_counters_for_several_registries(rdfm, registry):
     registry.headers["Coverage-Types"] = "http://e/a http://e/b"
     run = rdfm("nanopub", "status", registry.url, registry.url)
     heads, row, _ = run.out.splitlines()
@@ -74,7 +74,7 @@ def test_status_of_several_registries_has_no_counters(rdfm, registry):
     ]
 
 
-def test_status_of_a_registry_that_does_not_answer(rdfm, registry):
+def test_status_reports_registries_that_do_not_answer(rdfm, registry):
     registry.site.replies["/x/"] = [web.send(404)]
     run = rdfm("nanopub", "status", registry.url, f"{registry.url}x/", "--json")
     assert run.code == 1
@@ -100,7 +100,7 @@ def test_counters_are_shown_as_numbers(rdfm, registry):
     assert '"counters": [300, 300]' in rdfm("inspect", "a.jelly", "--json").out
 
 
-# --- wrong uses ---
+# --- usage errors ---
 
 WRONG = [
     ("fetch", "Missing argument 'REGISTRY'"),
@@ -162,7 +162,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("words", "text"), WRONG, ids=[words for words, _ in WRONG])
-def test_a_wrong_use_is_one_sentence(rdfm, registry, words, text):
+def test_usage_errors_are_one_sentence(rdfm, registry, words, text):
     registry.site.replies["/page/"] = [web.send(200, b"<html>")]
     before = {path: path.read_bytes() for path in Path().iterdir()}
     run = rdfm("nanopub", *words.format(url=registry.url).split())
@@ -211,7 +211,7 @@ def test_headers_are_not_sent_for_contexts(rdfm, site, monkeypatch):
         assert "X-Key" not in other.requests[0][2]
 
 
-def test_an_error_of_a_url_is_one_sentence(rdfm, site):
+def test_url_errors_are_one_sentence(rdfm, site):
     host = site.url.removeprefix("http://")
     run = rdfm("cat", f"http://me:pw@{host}/none.nq?token=s3cret")
     assert run.error == f"{site.url}/none.nq?token=…: not found (404 Not Found)"

@@ -46,55 +46,57 @@ def lines(path):
     return sorted(Path(path).read_text().splitlines())
 
 
-def timeless(text):
+def without_durations(text):
     """Returns the lines without durations."""
     return [line.rpartition(" in ")[0] or line for line in text.splitlines()]
 
 
 def test_apply_writes_the_changed_dataset(data):
-    done = data("patch", "apply", "old.nq", "c.rdfp", "-o", "now.nq")
-    assert (done.code, done.out) == (0, "")
-    assert timeless(done.err) == ["rdfm: 3 quads: 1 added, 1 deleted"]
+    result = data("patch", "apply", "old.nq", "c.rdfp", "-o", "now.nq")
+    assert (result.code, result.out) == (0, "")
+    assert without_durations(result.err) == ["rdfm: 3 quads: 1 added, 1 deleted"]
     assert lines("now.nq") == sorted(
         ["<a:s> <a:p> <a:o> .", "<a:s> <a:p> _:x .", "<a:s> <a:p> <<( <a:s> <a:p> _:x )>> ."]
     )
-    done = data("patch", "apply", "old.nq", "c.rdfp", "open.rdfp", "-o", "now.jelly.gz")
-    assert timeless(done.err) == ["rdfm: 3 quads: 1 added, 1 deleted, 1 transaction undone"]
+    result = data("patch", "apply", "old.nq", "c.rdfp", "open.rdfp", "-o", "now.jelly.gz")
+    assert without_durations(result.err) == [
+        "rdfm: 3 quads: 1 added, 1 deleted, 1 transaction undone"
+    ]
     assert data("inspect", "now.jelly.gz").code == 0
-    done = data("patch", "apply", "old.nq", "c.rdfp", "-o", "-", "--quiet")
-    assert done.out.splitlines()[0] == "<a:s> <a:p> <a:o> ,"
-    assert done.err == ""
+    result = data("patch", "apply", "old.nq", "c.rdfp", "-o", "-", "--quiet")
+    assert result.out.splitlines()[0] == "<a:s> <a:p> <a:o> ,"
+    assert result.err == ""
 
 
 def test_apply_drops_data_on_request_and_counts_it(data):
-    done = data("patch", "apply", "old.nq", "open.rdfp", "-o", "now.ttl")
-    assert done.code == 1
-    assert done.error.startswith(
+    result = data("patch", "apply", "old.nq", "open.rdfp", "-o", "now.ttl")
+    assert result.code == 1
+    assert result.error.startswith(
         "ttl: the format does not support graph names; found graph '<a:g>'; --merge-graphs"
     )
     assert not Path("now.ttl").exists()
-    done = data("patch", "apply", "old.nq", "open.rdfp", "-o", "now.ttl", "--merge-graphs")
-    assert timeless(done.err)[1:] == ["rdfm: dropped: 1 graph name"]
+    result = data("patch", "apply", "old.nq", "open.rdfp", "-o", "now.ttl", "--merge-graphs")
+    assert without_durations(result.err)[1:] == ["rdfm: dropped: 1 graph name"]
 
 
-def test_revert_writes_patches_that_undo(data):
-    done = data("patch", "revert", "c.rdfp")
-    assert (done.code, done.out) == (
+def test_revert_writes_patches_that_undo_changes(data):
+    result = data("patch", "revert", "c.rdfp")
+    assert (result.code, result.out) == (
         0,
         "TX .\nD <a:s> <a:p> <<( <a:s> <a:p> <_:x> )>> .\n"
         'A <_:x> <a:q> "2"@en--ltr <a:g> .\nTC .\n',
     )
-    assert timeless(done.err) == ["rdfm: 1 patch: 1 add, 1 delete"]
+    assert without_durations(result.err) == ["rdfm: 1 patch: 1 add, 1 delete"]
     for name in ("undo.rdfp", "undo.trp", "undo.jellyp.zst"):
         assert data("patch", "revert", "c.rdfp", "-o", name).code == 0
         assert data("patch", "apply", "old.nq", "c.rdfp", name, "-o", "now.nq").code == 0
         assert lines("now.nq") == lines("old.nq")
-    done = data("patch", "revert", "chain.rdfp")
-    assert done.code == 1
-    assert "the chain of patches is broken" in done.error
-    done = data("patch", "revert", "chain.rdfp", "open.rdfp", "--no-chain")
-    assert done.out == "TX .\nTC .\n".join(["Z .\n", "Z .\n", ""])
-    assert timeless(done.err) == [
+    result = data("patch", "revert", "chain.rdfp")
+    assert result.code == 1
+    assert "the chain of patches is broken" in result.error
+    result = data("patch", "revert", "chain.rdfp", "open.rdfp", "--no-chain")
+    assert result.out == "TX .\nTC .\n".join(["Z .\n", "Z .\n", ""])
+    assert without_durations(result.err) == [
         "rdfm: 3 patches: 0 adds, 0 deletes, 1 transaction undone",
         "rdfm: dropped: 3 headers",
     ]
@@ -124,9 +126,9 @@ def test_a_terminal_shows_progress(data, monkeypatch):
 
 
 def test_diff_writes_a_patch(data):
-    done = data("patch", "diff", "old.nq", "new.trig", "-o", "-")
-    assert (done.code, done.out) == (0, CHANGES)
-    assert timeless(done.err) == ["rdfm: 1 patch: 1 add, 1 delete"]
+    result = data("patch", "diff", "old.nq", "new.trig", "-o", "-")
+    assert (result.code, result.out) == (0, CHANGES)
+    assert without_durations(result.err) == ["rdfm: 1 patch: 1 add, 1 delete"]
     for name in ("c.trp", "c.jellyp", "c.jellyp.zst", "c.rdp"):
         assert data("patch", "diff", "old.nq", "new.trig", "-o", name).code == 0
         assert (
@@ -137,47 +139,47 @@ def test_diff_writes_a_patch(data):
 
 def test_diff_matches_blank_nodes_by_structure(data):
     Path("again.nq").write_text(OLD.replace("_:x", "_:y"))
-    assert timeless(data("patch", "diff", "old.nq", "again.nq", "-o", "-").err) == [
+    assert without_durations(data("patch", "diff", "old.nq", "again.nq", "-o", "-").err) == [
         "rdfm: 1 patch: 2 adds, 2 deletes"
     ]
-    done = data("patch", "diff", "old.nq", "again.nq", "-o", "-", "--canonical")
-    assert done.out == "TX .\nTC .\n"
+    result = data("patch", "diff", "old.nq", "again.nq", "-o", "-", "--canonical")
+    assert result.out == "TX .\nTC .\n"
 
 
 def test_messages_and_snapshots_are_compared_on_request(data):
-    done = data("patch", "diff", "--snapshots", "a.nq", "-o", "s.rdfp")
-    assert timeless(done.err) == ["rdfm: 3 patches: 3 adds, 2 deletes"]
-    done = data(
+    result = data("patch", "diff", "--snapshots", "a.nq", "-o", "s.rdfp")
+    assert without_durations(result.err) == ["rdfm: 3 patches: 3 adds, 2 deletes"]
+    result = data(
         "patch", "apply", "/dev/null", "--from", "nq", "s.rdfp", "-o", "-", "--to", "nq", "-q"
     )
-    assert done.out == "_:x <http://e/p> _:x .\n"
-    done = data("patch", "diff", "--per-message", "a.nq", "b.nq", "-o", "p.jellyp")
-    assert timeless(done.err) == ["rdfm: 3 patches: 1 add, 3 deletes"]
+    assert result.out == "_:x <http://e/p> _:x .\n"
+    result = data("patch", "diff", "--per-message", "a.nq", "b.nq", "-o", "p.jellyp")
+    assert without_durations(result.err) == ["rdfm: 3 patches: 1 add, 3 deletes"]
 
 
-def test_from_log_and_to_log_are_inverse(data):
-    done = data("patch", "from-log", "a.nq", "a.rdfp")
-    assert timeless(done.err) == ["rdfm: 3 patches"]
+def test_from_log_and_to_log_are_inverses(data):
+    result = data("patch", "from-log", "a.nq", "a.rdfp")
+    assert without_durations(result.err) == ["rdfm: 3 patches"]
     assert Path("a.rdfp").read_text() == (
         "TX .\nA <http://e/s> <http://e/p> <http://e/o> .\nTC .\nZ .\n"
         'TX .\nA <http://e/s> <http://e/p> "2" <http://e/g> .\nTC .\nZ .\n'
         "TX .\nA <_:_gm2_x> <http://e/p> <_:_gm2_x> .\nTC .\n"
     )
-    done = data("patch", "to-log", "a.rdfp", "-")
-    assert done.out.count("# @message\n") == 2
-    assert timeless(done.err) == ["rdfm: 3 messages"]
-    done = data("patch", "to-log", "adds.rdfp", "-", "--to", "nq")
-    assert done.out == "<a:s> <a:p> <a:o> .\n# @message\n_:b <a:p> _:b .\n"
-    done = data("patch", "to-log", "open.rdfp", "-", "--to", "nq")
-    assert done.out == ""
-    assert timeless(done.err)[1:] == ["rdfm: dropped: 1 undone transaction"]
+    result = data("patch", "to-log", "a.rdfp", "-")
+    assert result.out.count("# @message\n") == 2
+    assert without_durations(result.err) == ["rdfm: 3 messages"]
+    result = data("patch", "to-log", "adds.rdfp", "-", "--to", "nq")
+    assert result.out == "<a:s> <a:p> <a:o> .\n# @message\n_:b <a:p> _:b .\n"
+    result = data("patch", "to-log", "open.rdfp", "-", "--to", "nq")
+    assert result.out == ""
+    assert without_durations(result.err)[1:] == ["rdfm: dropped: 1 undone transaction"]
 
 
 def test_to_log_separates_blank_nodes(data):
     Path("s.rdfp").write_text("A _:b <a:p> <a:o> .\nZ .\nA _:b <a:p> <a:o> .\n")
-    done = data("patch", "to-log", "s.rdfp", "out.nq")
-    assert done.code == 1
-    assert done.error == (
+    result = data("patch", "to-log", "s.rdfp", "out.nq")
+    assert result.code == 1
+    assert result.error == (
         "s.rdfp: rdf-patch: row 0 of the patch: the blank node 'b' is used in two transactions, and would be two nodes in"
         " two messages; --separate-blank-nodes treats it as a different node in each (line 3, column 1, byte 24, patch 1)"
     )
@@ -186,9 +188,9 @@ def test_to_log_separates_blank_nodes(data):
 
 
 def test_a_broken_chain_is_refused(data):
-    done = data("patch", "apply", "old.nq", "chain.rdfp", "-o", "now.nq")
-    assert done.code == 1
-    assert done.error == (
+    result = data("patch", "apply", "old.nq", "chain.rdfp", "-o", "now.nq")
+    assert result.code == 1
+    assert result.error == (
         "chain.rdfp: rdf-patch: the chain of patches is broken: prev is <a:0>, but the previous patch has the id <a:1>;"
         " --no-chain applies it anyway (line 6, column 1, byte 40, patch 1)"
     )
@@ -200,8 +202,8 @@ def test_folders_and_archives_are_read_and_written(data):
     assert data("patch", "from-log", "a.nq", "out/", "--to", "rdf-patch").code == 0
     names = sorted(path.name for path in Path("out/000").iterdir())
     assert names == [f"000000000{n}.rdfp" for n in range(3)]
-    done = data("patch", "from-log", "a.nq", "out/", "--to", "rdf-patch")
-    assert (done.code, done.error) == (
+    result = data("patch", "from-log", "a.nq", "out/", "--to", "rdf-patch")
+    assert (result.code, result.error) == (
         2,
         "the folder out/ is not empty; write to another folder; --overwrite deletes everything in it",
     )
@@ -211,9 +213,9 @@ def test_folders_and_archives_are_read_and_written(data):
     assert data("patch", "from-log", "a.nq", "out.rdfp.tar.gz").code == 0
     with tarfile.open("out.rdfp.tar.gz") as archive:
         assert len(archive.getnames()) == 3
-    # All files, in order, of the folder and of the archive.
+    # All files of the folder and of the archive, in order.
     for changes in ("out/", "out.rdfp.tar.gz"):
-        done = data(
+        result = data(
             "patch",
             "apply",
             "b.nq",
@@ -226,9 +228,9 @@ def test_folders_and_archives_are_read_and_written(data):
             "nq",
             "-q",
         )
-        assert (done.code, done.out.count("\n")) == (0, 4)
-        done = data("patch", "to-log", changes, "-", "--from", "rdf-patch", "--to", "nq", "-q")
-        assert (done.code, done.out.count("\n")) == (0, 5)
+        assert (result.code, result.out.count("\n")) == (0, 4)
+        result = data("patch", "to-log", changes, "-", "--from", "rdf-patch", "--to", "nq", "-q")
+        assert (result.code, result.out.count("\n")) == (0, 5)
 
 
 def test_an_existing_file_is_replaced(data):
@@ -244,7 +246,7 @@ def run(*words, stdin=b""):
 
 
 def test_standard_input_and_output_are_supported(data):
-    done = run(
+    result = run(
         "apply",
         "old.nq",
         "-",
@@ -256,17 +258,17 @@ def test_standard_input_and_output_are_supported(data):
         "nq",
         stdin=CHANGES.encode(),
     )
-    assert (done.returncode, done.stdout.count(b"\n")) == (0, 3)
-    done = run("apply", "-", "c.rdfp", "-o", "-", "-q", stdin=OLD.encode())
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.startswith(b"<a:s> <a:p> <a:o> ,\n")
-    done = run("diff", "-", "new.trig", "-o", "-", "--to", "jelly-patch", stdin=OLD.encode())
-    assert done.returncode == 0
-    assert formats.find("jelly-patch").decode(done.stdout).record_count == 4
-    done = run("from-log", "-", "-", stdin=b"<a:s> <a:p> <a:o> .\n")
-    assert done.stdout == b"TX .\nA <a:s> <a:p> <a:o> .\nTC .\n"
-    done = run("to-log", "-", "-", "--from", "rdf-patch", "--to", "nt", stdin=done.stdout)
-    assert done.stdout == b"<a:s> <a:p> <a:o> .\n"
+    assert (result.returncode, result.stdout.count(b"\n")) == (0, 3)
+    result = run("apply", "-", "c.rdfp", "-o", "-", "-q", stdin=OLD.encode())
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert result.stdout.startswith(b"<a:s> <a:p> <a:o> ,\n")
+    result = run("diff", "-", "new.trig", "-o", "-", "--to", "jelly-patch", stdin=OLD.encode())
+    assert result.returncode == 0
+    assert formats.find("jelly-patch").decode(result.stdout).record_count == 4
+    result = run("from-log", "-", "-", stdin=b"<a:s> <a:p> <a:o> .\n")
+    assert result.stdout == b"TX .\nA <a:s> <a:p> <a:o> .\nTC .\n"
+    result = run("to-log", "-", "-", "--from", "rdf-patch", "--to", "nt", stdin=result.stdout)
+    assert result.stdout == b"<a:s> <a:p> <a:o> .\n"
 
 
 @pytest.mark.parametrize(
@@ -361,9 +363,9 @@ def test_standard_input_and_output_are_supported(data):
 def test_errors_take_one_line(data, words, code, text):
     Path("old").write_text(OLD)
     before = set(Path().iterdir())
-    done = data("patch", *words.split())
-    assert done.code == code, done.err
-    assert text in done.error
+    result = data("patch", *words.split())
+    assert result.code == code, result.err
+    assert text in result.error
     assert set(Path().iterdir()) == before
 
 
@@ -397,13 +399,13 @@ def test_truncated_patches_of_each_format_are_errors(data, name, change):
             if change == "apply"
             else (f"broken{suffix}", "out.nq")
         )
-        done = data("patch", change, *words)
-        if done.code == 0:  # truncated between rows
+        result = data("patch", change, *words)
+        if result.code == 0:  # truncated between rows
             Path("out.nq").unlink()
             continue
-        assert done.code == 1
-        assert done.error.startswith(f"broken{suffix}: {name}: "), done.err
-        assert "(see" not in done.err
+        assert result.code == 1
+        assert result.error.startswith(f"broken{suffix}: {name}: "), result.err
+        assert "(see" not in result.err
         assert not Path("out.nq").exists()
         refused += 1
     assert refused > len(broken) // 2
@@ -411,25 +413,27 @@ def test_truncated_patches_of_each_format_are_errors(data, name, change):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_names_every_option(data, name):
-    done = data("help", "patch", name)
-    assert done.code == 0
-    of_all = {"from_format": "--from", "to_format": "--to"}
+    result = data("help", "patch", name)
+    assert result.code == 0
+    common = {"from_format": "--from", "to_format": "--to"}
     own = {
         "apply": {"patch_format", "chain"},
         "revert": {"chain"},
         "to-log": {"separate_blank_nodes"},
         "diff": {"per_message", "snapshots", "canonical"},
     }.get(name, set())
-    wanted = [option for option in (*WRITING, *CHANGING) if option in WRITING or option.name in own]
-    for option in wanted:
-        assert f"--{option.option}" in done.out
-    assert all(flag in done.out for flag in (*of_all.values(), "--quiet", "--lenient"))
-    others = {option.option for option in CHANGING} - {option.option for option in wanted}
-    assert not any(f"--{other} " in done.out for other in others)
-    assert "Example" in done.out
+    expected = [
+        option for option in (*WRITING, *CHANGING) if option in WRITING or option.name in own
+    ]
+    for option in expected:
+        assert f"--{option.option}" in result.out
+    assert all(flag in result.out for flag in (*common.values(), "--quiet", "--lenient"))
+    others = {option.option for option in CHANGING} - {option.option for option in expected}
+    assert not any(f"--{other} " in result.out for other in others)
+    assert "Example" in result.out
 
 
-# The kinds of log that each command reads and writes.
+# The log kinds that each command reads and writes.
 KINDS = {
     "apply": ({"messages", "patches"}, {"messages"}),
     "from-log": ({"messages"}, {"patches"}),
@@ -442,7 +446,7 @@ KINDS = {
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_omits_options_of_unrelated_formats(data, name):
     shown = set(re.findall(r"--([a-z0-9-]+)", data("help", "patch", name).out))
-    every, fitting = set(), set()
+    every, applicable = set(), set()
     for side, kinds in zip(("read", "write"), KINDS[name], strict=True):
         for spec in formats.specs():
             options = {
@@ -450,26 +454,26 @@ def test_help_omits_options_of_unrelated_formats(data, name):
             }
             every |= options
             if kinds & set(spec.kinds):
-                fitting |= options
+                applicable |= options
     named = {flag.removeprefix("from-").removeprefix("to-") for flag in shown}
     stages = {"compression", "chain", "canonical", "overwrite"}
-    assert (every - fitting) & named <= stages
-    assert fitting - named == set()
-    assert every - fitting  # some options are omitted
+    assert (every - applicable) & named <= stages
+    assert applicable - named == set()
+    assert every - applicable  # some options are omitted
 
 
 def test_an_option_of_another_format_is_refused_with_its_reason(data):
     for words in (("--stream-type", "flat"), ("--to-stream-type", "flat")):
-        done = data("patch", "to-log", "adds.rdfp", "x.nq", *words)
-        assert done.code == 2
-        assert "--stream-type is for writing Jelly" in done.error
+        result = data("patch", "to-log", "adds.rdfp", "x.nq", *words)
+        assert result.code == 2
+        assert "--stream-type is for writing Jelly" in result.error
 
 
 def test_every_option_of_the_commands_is_declared():
-    """Except options of the commands themselves: the output, --header and --quiet."""
+    """The exceptions belong to the commands themselves: the output, --header and --quiet."""
     group = app.get_command(None, "patch")
     declared = {option.name for option in (*CHANGING, *WRITING)} | {"from_format"}
-    of_formats = {
+    format_options = {
         name
         for format in formats.built_in()
         for side in ("read", "write")
@@ -483,21 +487,21 @@ def test_every_option_of_the_commands_is_declared():
             for each in command.get_params(click.Context(command))
             if isinstance(each, click.Option) and "--help" not in each.opts
         ]
-        assert {each.name for each in options} - declared - of_formats == (
+        assert {each.name for each in options} - declared - format_options == (
             {"headers", "quiet"} | ({"output"} if name in ("apply", "diff", "revert") else set())
         )
 
 
-# rdfm inspect of patches
+# Patches in rdfm inspect
 
 
 def test_inspect_describes_patches(data):
     Path("log.rdfp").write_text(
         CHANGES + "Z .\n" + CHAIN + 'Z .\nPA "e" <a:> .\nTX .\nA <a:s> <a:p> <a:o> .\nTA .\nTX .\n'
     )
-    done = data("inspect", "--json", "log.rdfp")
-    assert done.code == 0
-    report = json.loads(done.out)
+    result = data("inspect", "--json", "log.rdfp")
+    assert result.code == 0
+    report = json.loads(result.out)
     assert {
         key: report[key] for key in ("kind", "messages", "quads", "empty_messages", "has_graphs")
     } == {
@@ -537,10 +541,10 @@ def test_inspect_reports_the_same_for_each_format(data, suffix):
 
 def test_inspect_stops_at_an_error(data):
     Path("bad.rdfp").write_text(CHANGES + "Z .\noops\n")
-    done = data("inspect", "bad.rdfp")
-    assert done.code == 1
-    assert "patches          1" in done.out
-    assert "first error      bad.rdfp: rdf-patch: " in done.out
+    result = data("inspect", "bad.rdfp")
+    assert result.code == 1
+    assert "patches          1" in result.out
+    assert "first error      bad.rdfp: rdf-patch: " in result.out
 
 
 def test_quiet_prints_no_summary(data):
@@ -552,8 +556,8 @@ def test_quiet_prints_no_summary(data):
         ("revert", "c.rdfp", "-o", "x.rdfp"),
     ):
         assert data("patch", *words).err.startswith("rdfm: ")
-        done = data("patch", *words, "--quiet")
-        assert (done.code, done.out, done.err) == (0, "", "")
+        result = data("patch", *words, "--quiet")
+        assert (result.code, result.out, result.err) == (0, "", "")
 
 
 def test_binary_output_to_a_terminal_is_refused(data, monkeypatch):
@@ -562,6 +566,6 @@ def test_binary_output_to_a_terminal_is_refused(data, monkeypatch):
             return True
 
     monkeypatch.setattr(sys, "stdout", Terminal())
-    done = data("patch", "diff", "old.nq", "new.trig", "-o", "-", "--to", "jelly-patch")
-    assert done.code == 2
-    assert "jelly-patch is binary, but standard output is a terminal" in done.error
+    result = data("patch", "diff", "old.nq", "new.trig", "-o", "-", "--to", "jelly-patch")
+    assert result.code == 2
+    assert "jelly-patch is binary, but standard output is a terminal" in result.error

@@ -15,10 +15,10 @@ MARK = "# @message\n"
 
 @pytest.fixture
 def bar(monkeypatch):
-    """Replaces the bar by one that does not wait. Returns the reports it receives."""
+    """Replaces the bar with one that does not wait. Returns the reports that it receives."""
     reports = []
 
-    class Watched(Bar):
+    class RecordingBar(Bar):
         def __init__(self):
             super().__init__()
             self._start = float("-inf")
@@ -27,7 +27,7 @@ def bar(monkeypatch):
             super().__call__(progress)
             reports.append(progress)
 
-    monkeypatch.setattr(Bar, "on_terminal", classmethod(lambda _: Watched()))
+    monkeypatch.setattr(Bar, "on_terminal", classmethod(lambda _: RecordingBar()))
     monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
     return reports
 

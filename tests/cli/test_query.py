@@ -59,7 +59,7 @@ ROWS = [
 
 @pytest.mark.parametrize("suffix", ["srj", "srx", "tsv", "srt", "srp", "srj.gz"])
 @pytest.mark.usefixtures("log")
-def test_rows_are_written_to_every_format_of_results(rdfm, suffix):
+def test_rows_are_written_to_every_results_format(rdfm, suffix):
     run = rdfm("query", SPECIES, "log.trig", "-o", f"out.{suffix}", "--quiet")
     assert (run.code, run.out, run.err) == (0, "", "")
     assert results(f"out.{suffix}") == (["source", "message", "s", "o"], ROWS)
@@ -181,7 +181,7 @@ def test_a_query_may_cover_the_entire_log(rdfm):
     run = rdfm("query", query, "log.trig", "--whole", "--quiet")
     assert run.out == f'?n\n"2"^^<{XSD}integer>\n'
     run = rdfm("query", query, "log.trig", "log.jelly", "--whole", "--quiet", "--to", "results-csv")
-    assert run.out.split() == ["n", "2"]  # the same quads, once
+    assert run.out.split() == ["n", "2"]  # equal quads are counted once
     assert rdfm(
         "query", query, "b.nq", "--whole", "--quiet", "--to", "results-csv"
     ).out.split() == [
@@ -195,9 +195,9 @@ def test_construct_makes_one_message_per_message(rdfm):
     run = rdfm("query", SEEN, "log.trig", "-o", "out.jelly", "--quiet")
     assert (run.code, run.err) == (0, "")
     with library.open_log("out.jelly") as log:
-        made = [[str(quad) for quad in message] for message in log]
-    assert [len(message) for message in made] == [1, 1, 0, 2]
-    assert made[1] == ["<http://e/wren> <http://e/seen> <http://e/s2> ."]
+        constructed = [[str(quad) for quad in message] for message in log]
+    assert [len(message) for message in constructed] == [1, 1, 0, 2]
+    assert constructed[1] == ["<http://e/wren> <http://e/seen> <http://e/s2> ."]
     run = rdfm("query", SEEN, "log.trig", "--skip-empty", "--to", "nq", "--quiet")
     assert run.out.count("# @message") == 2
     run = rdfm("query", SEEN, "log.trig", "-o", "out/", "--to", "ttl", "--quiet")
@@ -214,12 +214,12 @@ def test_messages_on_standard_output_are_trig(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_construct_on_the_whole_log_makes_one_message_per_solution(rdfm):
+def test_construct_on_the_entire_log_makes_one_message_per_solution(rdfm):
     run = rdfm("query", SEEN, "log.trig", "--whole", "-o", "out.nq", "--quiet")
     assert run.code == 0
     with library.open_log("out.nq") as log:
-        made = [[str(quad) for quad in message] for message in log]
-    assert [len(message) for message in made] == [1, 1, 1, 1]
+        constructed = [[str(quad) for quad in message] for message in log]
+    assert [len(message) for message in constructed] == [1, 1, 1, 1]
 
 
 def test_solutions_of_an_endpoint_become_messages(rdfm):
@@ -250,8 +250,8 @@ def test_solutions_of_an_endpoint_become_messages(rdfm):
     run = rdfm("query", SEEN, "--solutions", "answer.srj", "-o", "out.nq", "--quiet")
     assert (run.code, run.err) == (0, "")
     with library.open_log("out.nq") as log:
-        made = [[quad.object.value for quad in message] for message in log]
-    assert made == [["http://e/s1"], [], [], ["http://e/s4"]]
+        constructed = [[quad.object.value for quad in message] for message in log]
+    assert constructed == [["http://e/s1"], [], [], ["http://e/s4"]]
     run = rdfm("query", SEEN, "--solutions", "answer.srj", "--skip-empty", "--to", "nq", "-q")
     assert run.out.count("# @message") == 1
 
@@ -319,7 +319,7 @@ def test_a_query_reads_the_default_graph_or_all_graphs(rdfm):
         "SELECT * { VALUES ?s {} }",
     ],
 )
-def test_no_hint_if_merging_the_graphs_makes_no_difference(rdfm, query):
+def test_no_hint_is_printed_if_merging_the_graphs_has_no_effect(rdfm, query):
     assert "note" not in rdfm("query", query, "a.nq", "-o", "out.srj").err
 
 
@@ -403,7 +403,7 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
         ),
     ],
 )
-def test_wrong_commands_are_refused(rdfm, words, text):
+def test_invalid_commands_are_refused(rdfm, words, text):
     run = rdfm("query", *words)
     assert run.code == 2
     assert text in run.error

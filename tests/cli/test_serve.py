@@ -1,4 +1,4 @@
-"""Live streams on the command line: serving, reading, publishing, and wrong uses."""
+"""Live streams on the command line: serving, reading, publishing, and usage errors."""
 
 import socket
 import subprocess
@@ -17,7 +17,7 @@ A = "<http://e/s> <http://e/p> <http://e/o> .\n"
 
 @pytest.fixture
 def served(tmp_path):
-    """A server of a folder with a topic of two messages."""
+    """A server for a folder with one topic, which has two messages."""
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs/a.nq").write_text(f"{A}# @message\n{A}")
     with serve(tmp_path / "logs", "--create-topics") as server:
@@ -57,7 +57,7 @@ def test_messages_are_printed_when_they_arrive(served, tmp_path):
 
 
 @pytest.mark.usefixtures("publisher")
-def test_a_restarted_server_is_connected_to_again(tmp_path):
+def test_clients_reconnect_to_a_restarted_server(tmp_path):
     (tmp_path / "a.nq").write_text(f"{A}# @message\n{A}")
     with serve(tmp_path) as server:
         port = server.port
@@ -110,7 +110,7 @@ def test_a_restarted_server_is_connected_to_again(tmp_path):
         ),
     ],
 )
-def test_wrong_servers_are_refused_in_one_sentence(rdfm, tmp_path, words, code, text):
+def test_invalid_arguments_of_serve_are_refused_in_one_sentence(rdfm, tmp_path, words, code, text):
     (tmp_path / "empty").write_text("\n")
     (tmp_path / "t").write_text("token")
     (tmp_path / "log.txt").write_text("")
@@ -147,7 +147,7 @@ def test_a_port_in_use_is_refused(rdfm, served):
         ("convert a.nq URL/a --undelimited", 2, "--to-undelimited is for files"),
     ],
 )
-def test_wrong_uses_of_live_streams_are_refused_in_one_sentence(rdfm, served, words, code, text):
+def test_invalid_uses_of_live_streams_are_refused_in_one_sentence(rdfm, served, words, code, text):
     run = rdfm(*words.replace("URL", f"grpc://localhost:{served.port}").split())
     assert text in run.error
     assert run.code == code
@@ -162,7 +162,7 @@ def test_a_wrong_token_is_refused(rdfm, served, token, monkeypatch):
     assert token not in run.err
 
 
-def test_nothing_listens(rdfm):
+def test_a_refused_connection_is_explained(rdfm):
     with socket.socket() as free:
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
@@ -171,7 +171,7 @@ def test_nothing_listens(rdfm):
     assert "connection refused; is the server running on that port?" in run.error
 
 
-def test_a_server_that_does_not_speak_grpc(rdfm):
+def test_a_server_that_does_not_speak_grpc_is_reported(rdfm):
     with socket.socket() as listening:
         listening.bind(("localhost", 0))
         listening.listen(5)

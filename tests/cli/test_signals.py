@@ -42,7 +42,7 @@ def spawn(*words, how=signal.SIG_DFL, **settings):
 
 
 def converting(target, how=signal.SIG_DFL):
-    """Starts a conversion and returns it when its output exists and it waits for more input."""
+    """Starts a conversion. Returns the process once its output exists and it waits for input."""
     process = spawn(
         "-m", "rdfm", "convert", "-", "-o", target, *["--from", "nq", "--to", "nq"], how=how
     )
@@ -211,7 +211,7 @@ def test_a_closed_pipe_ends_the_command_like_cat(tmp_path, monkeypatch, words):
     assert (process.returncode, err) == (-signal.SIGPIPE, b"")
 
 
-def test_a_named_pipe_that_nobody_reads_is_named(tmp_path, monkeypatch):
+def test_errors_name_a_pipe_that_nobody_reads(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("big.nq").write_text(LINE * 50_000)
     os.mkfifo("pipe.nq")

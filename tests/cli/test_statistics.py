@@ -114,7 +114,7 @@ def test_help_lists_the_outputs(rdfm):
     assert "--html FILE" in text
 
 
-def test_a_page_only_replaces_pages_of_rdfm(rdfm):
+def test_a_page_replaces_only_pages_that_rdfm_wrote(rdfm):
     for name in ("page.html", "page", "page.html.gz", "-page.html"):
         for _ in range(2):
             run = rdfm("inspect", "--html", f"./{name}", "a.nq")

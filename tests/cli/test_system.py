@@ -1,4 +1,4 @@
-"""Errors of the operating system: one line that names the file, and no temporary files."""
+"""Operating system errors: one line that names the file, and no temporary files."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ def shell(command):
     """Runs a shell command in which `rdfm` is this version."""
     environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parent.parent)}
     command = f'rdfm() {{ "{sys.executable}" -m rdfm "$@"; }}\n{command}'
-    done = subprocess.run(
+    completed = subprocess.run(
         ["bash", "-c", command],
         capture_output=True,
         text=True,
@@ -26,9 +26,9 @@ def shell(command):
         timeout=60,
         check=False,
     )
-    assert "Traceback" not in done.stderr
-    assert "Exception ignored" not in done.stderr
-    return done.returncode, done.stderr.strip().removeprefix("rdfm: error: ")
+    assert "Traceback" not in completed.stderr
+    assert "Exception ignored" not in completed.stderr
+    return completed.returncode, completed.stderr.strip().removeprefix("rdfm: error: ")
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")

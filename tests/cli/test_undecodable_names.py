@@ -20,7 +20,7 @@ SELECT = "SELECT ?s { ?s ?p ?o }"
 
 @pytest.fixture(autouse=True)
 def logs(rdfm):
-    """A log with such a name, alone and in a folder."""
+    """A log with an undecodable name, alone and in a folder."""
     try:
         Path(BAD).write_bytes(Path("a.nq").read_bytes())
     except OSError:
@@ -143,7 +143,7 @@ def test_members_of_archives_may_have_undecodable_names(rdfm):
     assert names == ["in.tar!x\\xff.nq", "in.tar!\\xfe.nq", "in.tar!\\xff.nq"]
 
 
-def test_python_escapes_names_alike(rdfm):
+def test_python_escapes_names_in_the_same_way(rdfm):
     with package.open_log(BAD) as log:
         assert log.source == SHOWN
         assert len(list(log)) == 3

@@ -10,7 +10,7 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
 @pytest.fixture
-def odd(tmp_path):
+def log_with_findings(tmp_path):
     """A log with an error and a warning."""
     (tmp_path / "odd.nq").write_text(
         f'<http://e/s> <http://e/p> "x"^^<{XSD}int> .\n# @message\n<http://e/s> oops .\n'
@@ -25,8 +25,8 @@ def test_valid_logs_have_no_findings(rdfm):
     assert rdfm("validate", "a.nq", "--quiet").err == ""
 
 
-def test_each_finding_takes_one_line(rdfm, odd):
-    run = rdfm("validate", "b.nq", odd)
+def test_each_finding_takes_one_line(rdfm, log_with_findings):
+    run = rdfm("validate", "b.nq", log_with_findings)
     assert run.code == 1
     assert run.out.splitlines() == [
         "odd.nq:1:27: warning: 'x' is not a valid xsd:int: expected an integer from -2147483648 to 2147483647 (message 0) "
@@ -61,8 +61,8 @@ def test_remedies_name_command_line_options(rdfm, tmp_path):
 
 
 @pytest.mark.parametrize("words", [["--json"], ["--format", "json"]])
-def test_json_output_has_one_object_per_line(rdfm, odd, words):
-    run = rdfm("validate", odd, "missing.nq", *words)
+def test_json_output_has_one_object_per_line(rdfm, log_with_findings, words):
+    run = rdfm("validate", log_with_findings, "missing.nq", *words)
     *found, last = map(json.loads, run.out.splitlines())
     assert (run.code, run.err) == (1, "")
     assert [each["rule"] for each in found] == ["ill-typed-literal", "syntax", "unreadable"]
@@ -87,9 +87,9 @@ def test_json_output_has_one_object_per_line(rdfm, odd, words):
     assert last["summary"]["rules"] == {"ill-typed-literal": 1, "syntax": 1, "unreadable": 1}
 
 
-def test_findings_become_github_annotations(rdfm, odd, tmp_path):
+def test_findings_become_github_annotations(rdfm, log_with_findings, tmp_path):
     (tmp_path / "a,b:c%.nq").write_text("oops\n")
-    run = rdfm("validate", odd, "a,b:c%.nq", "--format", "github")
+    run = rdfm("validate", log_with_findings, "a,b:c%.nq", "--format", "github")
     assert run.code == 1
     warning, error, other = run.out.splitlines()
     assert warning.startswith("::warning file=odd.nq,line=1,col=27,title=ill-typed-literal::'x' is")
@@ -158,7 +158,7 @@ def test_standard_input_is_validated(rdfm, monkeypatch, tmp_path):
     assert ":3:27: error: " in run.out
 
 
-def test_joined_jelly_files_of_rdfm_are_valid(rdfm, tmp_path):
+def test_joined_jelly_files_that_rdfm_wrote_are_valid(rdfm, tmp_path):
     assert rdfm("convert", "a.nq", "a.jelly").code == 0
     first = (tmp_path / "a.jelly").read_bytes()
     (tmp_path / "joined.jelly").write_bytes(first + first)
@@ -179,7 +179,7 @@ def without_ids(*names: str) -> bytes:
     return jelly_proto.delimited(writer.frames)
 
 
-def test_joined_jelly_files_of_others_are_an_error(rdfm, tmp_path):
+def test_joined_jelly_files_of_other_writers_are_an_error(rdfm, tmp_path):
     first = without_ids("a:", "b:", "c:")
     (tmp_path / "joined.jelly").write_bytes(first + without_ids("d:", "e:", "f:"))
     run = rdfm("validate", "joined.jelly")

@@ -1,4 +1,4 @@
-"""Wrong commands: exit code 2 (or 1 for files), one clear line, and nothing written."""
+"""Invalid commands: exit code 2 (or 1 for files), one clear line, and nothing written."""
 
 from pathlib import Path
 

@@ -24,7 +24,7 @@ def align(old, new):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "wanted"),
+    ("old", "new", "expected"),
     [
         ("_:a <a:p> '1' .", "_:z <a:p> '1' .", "_:a <a:p> '1' ."),
         # One of two indistinguishable nodes is removed.
@@ -47,8 +47,8 @@ def align(old, new):
         ),
     ],
 )
-def test_equal_parts_keep_the_old_labels(old, new, wanted):
-    assert align(quads(old), quads(new)) == quads(wanted)
+def test_equal_parts_keep_the_old_labels(old, new, expected):
+    assert align(quads(old), quads(new)) == quads(expected)
 
 
 @given(seed=st.integers(0, 10_000), count=st.integers(0, 9), more=st.integers(0, 3))
@@ -64,9 +64,9 @@ def test_random_datasets_are_aligned(seed, count, more):
     generator.shuffle(same)
     assert set(align(old, same)) == set(old)
     new = same[more:] + [quad() for _ in range(more)]
-    made = align(old, new)
-    assert isomorphic(made, new)
-    assert len(made) == len(new)
+    aligned_quads = align(old, new)
+    assert isomorphic(aligned_quads, new)
+    assert len(aligned_quads) == len(new)
 
 
 def test_alignment_takes_bounded_time():

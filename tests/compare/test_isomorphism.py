@@ -107,7 +107,7 @@ def test_small_datasets_are_compared_like_every_relabelling():
         source = random.Random(seed)
         count = source.choice([2, 3, 4])
 
-        def some(source=source, count=count):
+        def random_quads(source=source, count=count):
             graphs = [None, node(source.randrange(count))]
             return [
                 Quad(
@@ -119,11 +119,11 @@ def test_small_datasets_are_compared_like_every_relabelling():
                 for _ in range(source.randrange(1, 6))
             ]
 
-        one = some()
+        one = random_quads()
         other = (
             renamed(one, {f"b{i}": f"b{(i + 1) % count}" for i in range(count)})
             if seed % 2
-            else some()
+            else random_quads()
         )
         expected = any(
             set(renamed(one, {f"b{i}": f"b{k}" for i, k in enumerate(order)})) == set(other)

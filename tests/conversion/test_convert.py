@@ -99,7 +99,7 @@ def test_unknown_options_and_values_are_refused():
         converted([])
 
 
-def test_wrong_options_are_refused_before_reading(tmp_path):
+def test_invalid_options_are_refused_before_reading(tmp_path):
     class Unread(io.BytesIO):
         def read1(self, size=-1):
             raise AssertionError
@@ -300,13 +300,13 @@ def test_ctrl_c_at_any_line_leaves_no_files(tmp_path, number, target):
 
 
 def test_ctrl_c_while_threads_start_leaves_no_files(tmp_path, monkeypatch):
-    for wanted in range(3):
+    for limit in range(3):
         started = []
 
-        def start(thread, begin=threading.Thread.start, started=started, wanted=wanted):
+        def start(thread, begin=threading.Thread.start, started=started, limit=limit):
             begin(thread)
             started.append(thread)
-            if len(started) > wanted:
+            if len(started) > limit:
                 raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:

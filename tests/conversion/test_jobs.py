@@ -1,4 +1,4 @@
-"""Conversion in several threads: output, summary and errors are those of one thread."""
+"""Conversion in several threads: output, summary and errors are the same as in one thread."""
 
 import gzip
 import io
@@ -36,8 +36,8 @@ TARGETS = [
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch):
-    """Small batches, splits and blocks, so that a small log has many of them."""
+def small_sizes(monkeypatch):
+    """Makes batches, splits and blocks small, so that a small log has many of them."""
     monkeypatch.setattr(parallel, "SPLIT_BYTES", 3000)
     monkeypatch.setattr(parallel, "FILE_BYTES", 5000)
     monkeypatch.setattr(parallel, "LEAST_BYTES", 1)
@@ -84,7 +84,7 @@ def write_inputs(folder, change=lambda text: text):
 
 
 def outcome(source, target, jobs, **options):
-    """What a conversion writes and reports."""
+    """Returns what a conversion writes and reports."""
     target.unlink(missing_ok=True)
     try:
         summary = rdfm.convert(
@@ -182,7 +182,7 @@ def test_errors_and_notes_do_not_depend_on_jobs(tmp_path, monkeypatch, change, o
         check(source, tmp_path / target, on_error=on_error)
 
 
-def test_an_error_names_the_place_in_the_whole_log(tmp_path):
+def test_an_error_names_the_place_in_the_entire_log(tmp_path):
     lines = text().split("\n")
     lines[700] = "oops"
     (tmp_path / "log.nq").write_text("\n".join(lines))
@@ -191,7 +191,7 @@ def test_an_error_names_the_place_in_the_whole_log(tmp_path):
         rdfm.convert(tmp_path / "log.nq", tmp_path / "out.nq", jobs=3)
     error = raised.value
     assert (error.line, error.column, error.offset) == (701, 1, before)
-    # The delimiter in the first line ends no message.
+    # The delimiter in the first line does not end a message.
     assert error.message_index == lines[:700].count("# @message") - 1
 
 
@@ -203,7 +203,7 @@ def test_messages_before_an_unwritable_one_are_written(tmp_path):
 
 
 @pytest.mark.parametrize("options", [{"joins": "new"}, {}])
-def test_joined_logs_with_other_options(tmp_path, options):
+def test_joined_logs_do_not_depend_on_jobs(tmp_path, options):
     (tmp_path / "log.nq").write_text(text())
     joined = b""
     for table in (100, 200):
@@ -220,7 +220,7 @@ def test_joined_logs_with_other_options(tmp_path, options):
         assert result[0] is rdfm.DecodeError
 
 
-def test_logs_with_namespaces(tmp_path):
+def test_namespaces_do_not_depend_on_jobs(tmp_path):
     log = "".join(
         f"@prefix p{number % 50}: <http://ex/{number % 60}/> .\n"
         f"p{number % 50}:s p{number % 50}:p {number} .\n# @message\n"
@@ -304,7 +304,7 @@ def test_blocks_do_not_depend_on_pieces_and_jobs(compression):
 
 
 @pytest.mark.parametrize("threads", [0, 1, 3])
-def test_results_of_a_pool_are_in_order(threads):
+def test_pool_results_are_in_order(threads):
     pool = Pool("test", threads)
     taken = []
     for number in range(50):
@@ -315,7 +315,7 @@ def test_results_of_a_pool_are_in_order(threads):
     pool.close()
 
 
-def test_the_first_error_of_a_pool_is_raised_in_its_place():
+def test_the_first_pool_error_is_raised_in_its_place():
     pool = Pool("test", 4)
     second = threading.Event()
 

@@ -130,8 +130,7 @@ def test_errors_after_take_are_not_counted():
     summary = outcome([BAD + b"<http://e/s> <http://e/p"], **skip, take=0)[1]
     assert (summary.skipped, summary.abandoned) == (0, ())
     assert outcome([BAD + MARK + MARK + LINE], **skip, take=1)[1].skipped == 1
-    # The first of two messages of one quad each ends where the second starts, which is after the
-    # error.
+    # The end of the first message is known only after the error, which is still not counted.
     summary = outcome(
         [LINE + MARK + BAD + LINE.replace(b"/s>", b"/t>")], **skip, take=1, group_by="subject"
     )[1]
@@ -167,7 +166,7 @@ def test_progress_reports_written_messages(monkeypatch):
     "name", ["log.nq.gz", "log.nq.bz2", "log.nq.xz", "log.parquet", "log.arrow"]
 )
 def test_progress_of_small_files_reports_written_messages(tmp_path, name, monkeypatch):
-    """A file that is read at once, or by the decoder itself, is not reported as finished at once."""
+    """A file read at once, or by the decoder itself, is not reported as done immediately."""
     monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
     numbers = random.Random(1)
     count = 60_000 if "nq" in name else 200_000

@@ -57,14 +57,14 @@ def batch():
 
 
 def checked(arrow):
-    """Returns the record batch of an Arrow object, validated."""
+    """Returns the record batch of an Arrow object, after validation by pyarrow."""
     rows = pa.record_batch(arrow)
     rows.validate(full=True)
     return rows
 
 
-def content(made):
-    return [(m.quads, m.metadata, m.namespaces) for m in made]
+def content(created):
+    return [(m.quads, m.metadata, m.namespaces) for m in created]
 
 
 def test_each_message_is_a_row():
@@ -82,10 +82,10 @@ def test_each_message_is_a_row():
 
 
 def test_columns_in_any_order():
-    made = batch().slice(1, 3).to_arrow(ALL[::-1], source="a.nq")
-    assert made.column_names == ALL[::-1]
-    assert len(made) == 2
-    rows = checked(made)
+    created = batch().slice(1, 3).to_arrow(ALL[::-1], source="a.nq")
+    assert created.column_names == ALL[::-1]
+    assert len(created) == 2
+    rows = checked(created)
     assert rows["source"].to_pylist() == ["a.nq"] * 2
     assert rows["offset"].to_pylist() == [1, 2]
     assert rows["position"].to_pylist() == [0, 0]
@@ -172,7 +172,7 @@ def test_the_error_of_an_invalid_term_names_its_row(quad, text):
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "invalid",
     [
         3,
         pa.record_batch({"x": [1]}),
@@ -184,9 +184,9 @@ def test_the_error_of_an_invalid_term_names_its_row(quad, text):
     ],
     ids=repr,
 )
-def test_other_types_are_refused(wrong):
+def test_other_types_are_refused(invalid):
     with pytest.raises(TypeError):
-        MessageBatch.from_arrow(wrong)
+        MessageBatch.from_arrow(invalid)
 
 
 def test_the_error_of_a_null_quad_names_its_row():
@@ -223,11 +223,11 @@ def test_batches_are_merged():
 ])  # fmt: skip
 def test_rows_are_regrouped(max_rows, max_bytes, sizes):
     coalescer = ArrowCoalescer(ALL, max_rows=max_rows, max_bytes=max_bytes)
-    made = [rows for _ in range(3) for rows in coalescer.push(batch(), "s")]
-    made += [rest] if (rest := coalescer.finish()) else []
+    created = [rows for _ in range(3) for rows in coalescer.push(batch(), "s")]
+    created += [rest] if (rest := coalescer.finish()) else []
     if sizes:
-        assert [len(rows) for rows in made] == sizes
-    whole = pa.Table.from_batches([checked(rows) for rows in made]).to_pylist()
+        assert [len(rows) for rows in created] == sizes
+    whole = pa.Table.from_batches([checked(rows) for rows in created]).to_pylist()
     assert whole == checked(coalesce([batch()] * 3, ALL, "s")).to_pylist()
     assert coalescer.finish() is None
 
@@ -255,40 +255,40 @@ def rows_of(counts):
     return pa.record_batch({"quads": pa.array(quads, SCHEMA.field("quads").type)})
 
 
-def test_batches_of_rows_have_the_size_of_decoded_ones():
+def test_batches_from_rows_are_as_large_as_decoded_batches():
     rows = rows_of([3] * 5000 + [20_000, 0, 1] + [0] * 20_000)
-    made = list(batches_from_arrow(rows, first_index=7))
-    assert [batch.first_index for batch in made] == [
-        7 + sum(map(len, made[:at])) for at in range(len(made))
+    created = list(batches_from_arrow(rows, first_index=7))
+    assert [batch.first_index for batch in created] == [
+        7 + sum(map(len, created[:at])) for at in range(len(created))
     ]
-    assert sum(map(len, made)) == len(rows)
-    assert [batch.quad_count for batch in made] == [8193, 20_000 + 3 * 2269, 1, 0, 0]
-    assert max(map(len, made)) == 8192
-    joined = [count for batch in made for count in batch.quad_counts()]
+    assert sum(map(len, created)) == len(rows)
+    assert [batch.quad_count for batch in created] == [8193, 20_000 + 3 * 2269, 1, 0, 0]
+    assert max(map(len, created)) == 8192
+    joined = [count for batch in created for count in batch.quad_counts()]
     assert joined == [len(row) for row in rows["quads"].to_pylist()]
 
 
 def test_long_terms_end_a_batch_too():
     quads = [[Quad(A, A, Literal(f"{at}" * 10_000))] for at in range(100_000, 100_100)]
     rows = MessageBatch.from_messages(quads)
-    made = list(batches_from_arrow(rows))
-    assert len(made) > 1
-    assert [m.quads for batch in made for m in batch] == quads
+    created = list(batches_from_arrow(rows))
+    assert len(created) > 1
+    assert [m.quads for batch in created for m in batch] == quads
 
 
 def test_batches_are_built_on_demand():
     def stream():
         yield rows_of([8192])
-        taken.append(True)
+        consumed.append(True)
         yield rows_of([1])
 
-    taken = []
+    consumed = []
     reader = pa.RecordBatchReader.from_batches(rows_of([]).schema, stream())
     batches = batches_from_arrow(reader)
     assert len(next(batches)) == 1
-    assert not taken
+    assert not consumed
     assert [len(batch) for batch in batches] == [1]
-    assert taken
+    assert consumed
     assert next(batches, None) is None
 
 
@@ -313,16 +313,16 @@ def test_other_columns_are_ignored():
 def test_namespaces_and_metadata_are_kept_across_batches():
     many = [*MESSAGES, *([Message([Quad(A, B, A)] * 8192, namespaces=MESSAGES[2].namespaces)] * 2)]
     rows = MessageBatch.from_messages(many).to_arrow(ALL)
-    made = list(batches_from_arrow(rows))
-    assert len(made) > 1
-    assert [part for batch in made for part in content(batch)] == content(many)
+    created = list(batches_from_arrow(rows))
+    assert len(created) > 1
+    assert [part for batch in created for part in content(batch)] == content(many)
 
 
 def test_text_other_than_utf_8_is_an_error():
     for text in (b'"\xff"', b"<a:\xc3>"):
-        wrong = pa.array([text]).view(pa.string())
-        right = pa.array(["<a:b>"])
-        quads = pa.StructArray.from_arrays([right, right, wrong], TERM[:3])
+        invalid = pa.array([text]).view(pa.string())
+        valid = pa.array(["<a:b>"])
+        quads = pa.StructArray.from_arrays([valid, valid, invalid], TERM[:3])
         rows = pa.record_batch({"quads": pa.ListArray.from_arrays([0, 1], quads)})
         with pytest.raises(DecodeError, match=r"object: invalid UTF-8.*\(row 0\)"):
             MessageBatch.from_arrow(rows)

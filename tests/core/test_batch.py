@@ -37,35 +37,35 @@ def batch():
 
 
 def test_a_batch_has_the_given_messages():
-    made = batch()
-    assert len(made) == 3
-    assert made.quad_count == 5
-    assert made.quad_counts() == [4, 0, 1]
-    assert made.quads(0) == QUADS
-    assert made.quads(-1) == QUADS[:1]
-    assert made.metadata(0) == {"k": b"\0\xff"}
-    assert made.metadata(2) == {}
-    assert made.namespaces(1) == {"ex": "http://ex/"}
-    assert made.namespaces(2) == {"ex": "http://other/", "": "http://none/"}
-    assert made.has_graphs
-    assert not made.continued
-    assert not made.continues
-    assert made.first_index == 0
-    assert made.memory_bytes > 0
-    assert repr(made) == "<MessageBatch: 3 messages, 5 quads>"
+    created = batch()
+    assert len(created) == 3
+    assert created.quad_count == 5
+    assert created.quad_counts() == [4, 0, 1]
+    assert created.quads(0) == QUADS
+    assert created.quads(-1) == QUADS[:1]
+    assert created.metadata(0) == {"k": b"\0\xff"}
+    assert created.metadata(2) == {}
+    assert created.namespaces(1) == {"ex": "http://ex/"}
+    assert created.namespaces(2) == {"ex": "http://other/", "": "http://none/"}
+    assert created.has_graphs
+    assert not created.continued
+    assert not created.continues
+    assert created.first_index == 0
+    assert created.memory_bytes > 0
+    assert repr(created) == "<MessageBatch: 3 messages, 5 quads>"
 
 
 def test_equal_terms_of_a_batch_are_one_object():
-    made = batch()
-    assert made.quads(0)[0].subject is made.quads(2)[0].subject
+    created = batch()
+    assert created.quads(0)[0].subject is created.quads(2)[0].subject
 
 
 def test_terms_that_only_one_message_uses_are_released():
     subjects = [Iri(f"http://ex/{n}") for n in range(1000)]
-    made = MessageBatch.from_messages([[Quad(each, B, FIVE)] for each in subjects])
-    ((subject, predicate, _, _),) = made.quads(0)
-    assert [made.quads(n)[0].subject for n in range(1, 1000)] == subjects[1:]
-    assert made.quads(999)[0].predicate is predicate
+    created = MessageBatch.from_messages([[Quad(each, B, FIVE)] for each in subjects])
+    ((subject, predicate, _, _),) = created.quads(0)
+    assert [created.quads(n)[0].subject for n in range(1, 1000)] == subjects[1:]
+    assert created.quads(999)[0].predicate is predicate
     unused = Iri("http://ex/unused")
     assert sys.getrefcount(subject) == sys.getrefcount(unused)
 
@@ -85,29 +85,29 @@ def test_slices_are_batches():
 
 
 def test_counts_equal_those_of_the_messages():
-    made = batch()
-    assert made.predicate_counts() == {"http://ex/b": 4, "_:b": 1}
-    assert made.datatype_counts() == {
+    created = batch()
+    assert created.predicate_counts() == {"http://ex/b": 4, "_:b": 1}
+    assert created.datatype_counts() == {
         XSD_INTEGER: 3,
         "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString": 1,
     }
 
 
 def test_a_batch_may_have_no_messages():
-    made = MessageBatch.from_messages([])
-    assert len(made) == made.quad_count == 0
-    assert list(made) == []
+    created = MessageBatch.from_messages([])
+    assert len(created) == created.quad_count == 0
+    assert list(created) == []
 
 
-@pytest.mark.parametrize("wrong", [3, [3], [[3]], [[(A, B, A)]]])
-def test_values_other_than_quads_are_refused(wrong):
+@pytest.mark.parametrize("invalid", [3, [3], [[3]], [[(A, B, A)]]])
+def test_values_other_than_quads_are_refused(invalid):
     with pytest.raises(TypeError):
-        MessageBatch.from_messages(wrong)
+        MessageBatch.from_messages(invalid)
 
 
 def test_views_are_copied_in_any_order_and_mixed():
-    made = batch()
-    views = list(made)
+    created = batch()
+    views = list(created)
     mixed = MessageBatch.from_messages(
         [views[2], Message([Quad(B, B, B)]), views[0], *batch(), views[1]]
     )
@@ -138,11 +138,15 @@ def test_changes_of_a_view_are_kept():
 
 
 def test_a_batch_may_be_used_in_many_threads():
-    made = MessageBatch.from_messages([[Quad(Iri(f"http://ex/{at}"), A, B) for at in range(500)]])
-    expected = made.slice(0, 1).quads(0)
+    created = MessageBatch.from_messages(
+        [[Quad(Iri(f"http://ex/{at}"), A, B) for at in range(500)]]
+    )
+    expected = created.slice(0, 1).quads(0)
     found = []
     threads = [
-        threading.Thread(target=lambda: found.extend(made.quads(0) == expected for _ in range(20)))
+        threading.Thread(
+            target=lambda: found.extend(created.quads(0) == expected for _ in range(20))
+        )
         for _ in range(4)
     ]
     for thread in threads:
@@ -153,13 +157,13 @@ def test_a_batch_may_be_used_in_many_threads():
 
 
 def test_messages_are_numbered_from_the_given_index():
-    made = MessageBatch.from_messages([QUADS, QUADS], first_index=7)
-    assert made.first_index == 7
-    assert [message.index for message in made] == [7, 8]
+    created = MessageBatch.from_messages([QUADS, QUADS], first_index=7)
+    assert created.first_index == 7
+    assert [message.index for message in created] == [7, 8]
 
 
 def test_views_have_the_current_namespaces_in_any_order():
-    made = MessageBatch.from_messages(
+    created = MessageBatch.from_messages(
         [
             Message(QUADS, namespaces={"a": "http://a/1", "b": "http://b/"}),
             Message(QUADS, namespaces={"a": "http://a/2"}),
@@ -168,8 +172,8 @@ def test_views_have_the_current_namespaces_in_any_order():
         ]
     )
     by_hand = Message(QUADS, namespaces={"c": "http://other/"})
-    views = list(made)
-    expected = [made.namespaces(at) for at in range(4)]
+    views = list(created)
+    expected = [created.namespaces(at) for at in range(4)]
     for order in ([0, 1, 2, 3], [0, 3], [3, 0], [2, 1, 1, 3], [1, None, 3], [2, None, 2, 3]):
         chosen = [by_hand if at is None else views[at] for at in order]
         copied = MessageBatch.from_messages(chosen)
@@ -184,9 +188,9 @@ def test_blank_nodes_of_rows_can_be_labelled_by_message():
     rows = ResultBatch.from_rows(
         [(node, term), (node, None), (Literal("a", language="en"), other)], ["a", "b"]
     )
-    made = rows.labelled("log", [7, 7, 9], 100)
-    assert made.variables == ("source", "message", "a", "b")
-    assert [tuple(map(str, row)) for row in made] == [
+    created = rows.labelled("log", [7, 7, 9], 100)
+    assert created.variables == ("source", "message", "a", "b")
+    assert [tuple(map(str, row)) for row in created] == [
         (
             '"log"',
             '"7"^^<http://www.w3.org/2001/XMLSchema#integer>',
@@ -196,6 +200,6 @@ def test_blank_nodes_of_rows_can_be_labelled_by_message():
         ('"log"', '"7"^^<http://www.w3.org/2001/XMLSchema#integer>', "_:m107_x", "None"),
         ('"log"', '"9"^^<http://www.w3.org/2001/XMLSchema#integer>', '"a"@en', "_:m109_y"),
     ]
-    assert rows.slice(0, 0).labelled("log", [], -5).variables == made.variables
+    assert rows.slice(0, 0).labelled("log", [], -5).variables == created.variables
     with pytest.raises(ValueError, match="2 message indexes for 3 rows"):
         rows.labelled("log", [7, 7], 0)

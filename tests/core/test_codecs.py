@@ -103,9 +103,9 @@ def test_options_are_checked(name, side):
         fits = spec.values(side, {option: option_text(declared)})
         make(name, {option: GOOD.get(option, fits[option])})
         make(name, {option: None})  # equals omitting it
-        for wrong in WRONG.get(option, []):
+        for invalid in WRONG.get(option, []):
             with pytest.raises(OptionError, match=f"^{option} must be "):
-                make(name, {option: wrong})
+                make(name, {option: invalid})
 
 
 def test_contradictory_options_are_refused():
@@ -225,8 +225,8 @@ def test_encoding_does_not_depend_on_batch_sizes():
     whole = formats.nq.Encoder()
     expected = whole.encode(batch) + whole.finish()
     cut = formats.nq.Encoder()
-    made = b"".join(cut.encode(batch.slice(at, at + 1)) for at in range(3)) + cut.finish()
-    assert made == expected
+    separate = b"".join(cut.encode(batch.slice(at, at + 1)) for at in range(3)) + cut.finish()
+    assert separate == expected
 
 
 @pytest.mark.skipif(
@@ -234,8 +234,10 @@ def test_encoding_does_not_depend_on_batch_sizes():
 )
 def test_importing_starts_no_thread():
     code = "import os, rdfm._core; print(len(os.listdir('/proc/self/task')))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "1\n"
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout == "1\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -252,5 +254,7 @@ if child == 0:
     os._exit(quads)
 print(quads, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "3 3\n"
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout == "3 3\n"

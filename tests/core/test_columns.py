@@ -1,4 +1,4 @@
-"""Rows of a SELECT as typed columns of Arrow."""
+"""SELECT rows as typed Arrow columns."""
 
 import datetime
 
@@ -69,11 +69,11 @@ def test_a_value_of_the_wrong_type_is_an_error():
 
 def test_rows_may_lack_messages():
     rows = ResultBatch.from_rows([(Iri("x:a"), Literal("5")), (None, None)], ["a", "b"])
-    made, misfits = TypedColumns(["a", "b"], {"b": "string"}, messages=False).of_rows(rows)
+    typed, misfits = TypedColumns(["a", "b"], {"b": "string"}, messages=False).of_rows(rows)
     assert misfits == 0
-    assert pa.record_batch(made).to_pylist() == [{"a": "<x:a>", "b": "5"}, {"a": None, "b": None}]
-    made, _ = TypedColumns(["a", "b"]).of_rows(rows, [7, 9], "x.nq")
-    assert pa.record_batch(made)["message"].to_pylist() == [7, 9]
+    assert pa.record_batch(typed).to_pylist() == [{"a": "<x:a>", "b": "5"}, {"a": None, "b": None}]
+    typed, _ = TypedColumns(["a", "b"]).of_rows(rows, [7, 9], "x.nq")
+    assert pa.record_batch(typed)["message"].to_pylist() == [7, 9]
     with pytest.raises(UnsupportedError, match=r"\?b is '\"5\"', expected an IRI \(row 0\)"):
         TypedColumns(["a", "b"], {"b": "iri"}, messages=False).of_rows(rows)
     with pytest.raises(
@@ -95,7 +95,7 @@ def test_rows_may_lack_messages():
         (["a", "a"], {}, "the variable 'a' occurs twice"),
     ],
 )
-def test_wrong_columns_are_refused(variables, types, text):
+def test_invalid_columns_are_refused(variables, types, text):
     with pytest.raises(OptionError, match=text):
         TypedColumns(variables, types)
 

@@ -108,7 +108,7 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize("number", range(len(MALFORMED)))
-def test_malformed_arrays_are_errors_of_their_row(number):
+def test_malformed_arrays_are_errors_in_their_row(number):
     make, row, text = MALFORMED[number]
     for read in (MessageBatch.from_arrow, lambda given: list(batches_from_arrow(given))):
         with pytest.raises(DecodeError) as caught:
@@ -120,18 +120,18 @@ def test_malformed_arrays_are_errors_of_their_row(number):
 
 
 def test_malformed_arrays_in_a_stream_are_errors():
-    made = pa.RecordBatchReader.from_batches(
+    invalid = pa.RecordBatchReader.from_batches(
         rows(lists(0, 1, 2)).schema, [rows(lists(0, 1, 2)), rows(lists(0, 9, 2))]
     )
     with pytest.raises(DecodeError) as caught:
-        MessageBatch.from_arrow(made)
+        MessageBatch.from_arrow(invalid)
     assert caught.value.row == 2
 
 
 def test_malformed_operations_are_errors():
     def operations(**fields):
-        made = quads(op=terms(2, "A"), **fields)
-        return rows(lists(0, 1, 2, items=made), "operations")
+        invalid = quads(op=terms(2, "A"), **fields)
+        return rows(lists(0, 1, 2, items=invalid), "operations")
 
     assert len(PatchBatch.from_arrow(operations())) == 2
     for fields, text in (

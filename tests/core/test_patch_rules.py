@@ -1,4 +1,4 @@
-"""Rules of patches: the order of transactions, and the chain of `id` and `prev`."""
+"""Patch rules: the order of transactions, and the chain of `id` and `prev`."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from rdfm._core import PatchBatch, PatchRules
 
 
 def violations(*logs, batch_quads=8192):
-    """Returns violations in consecutive logs of RDF Patch: rule, patch, row, line of the row, text."""
+    """Returns violations in consecutive RDF Patch logs: rule, patch, row, line of the row, text."""
     rules = PatchRules()
     found = []
     for log in logs:
@@ -21,13 +21,13 @@ def violations(*logs, batch_quads=8192):
     return found
 
 
-def one(id="", prev="", rows="TX .\nA <a:s> <a:p> <a:o> .\nTC .\n"):
+def patch_with(id="", prev="", rows="TX .\nA <a:s> <a:p> <a:o> .\nTC .\n"):
     """Returns a patch with an optional `id` and `prev`."""
     links = [("id", id), ("prev", prev)]
     return "".join(f"H {key} <a:{value}> .\n" for key, value in links if value) + rows
 
 
-COMPLETE = [one("1"), one("2", "1"), one("3", "2")]
+COMPLETE = [patch_with("1"), patch_with("2", "1"), patch_with("3", "2")]
 
 
 @pytest.mark.parametrize("size", [1, 2, 8192])
@@ -36,37 +36,40 @@ COMPLETE = [one("1"), one("2", "1"), one("3", "2")]
     [
         (COMPLETE, []),
         ([], []),
-        ([one("5", "4")], []),  # the first patch may follow any other
-        ([one(), one(), one("1"), one()], []),  # so may a patch without prev
+        ([patch_with("5", "4")], []),  # the first patch may follow any other
         (
-            [*COMPLETE, one("4", "2")],
+            [patch_with(), patch_with(), patch_with("1"), patch_with()],
+            [],
+        ),  # so may a patch without prev
+        (
+            [*COMPLETE, patch_with("4", "2")],
             [(3, "prev is <a:2>, but the previous patch has the id <a:3>")],
         ),
         (
-            [one("1"), one(prev="1"), one(prev="1")],
+            [patch_with("1"), patch_with(prev="1"), patch_with(prev="1")],
             [(2, "prev is <a:1>, but the previous patch has no id")],
         ),
         (
-            [one("2", "1"), one("2", "1"), one("2", "1")],
+            [patch_with("2", "1"), patch_with("2", "1"), patch_with("2", "1")],
             [(patch, "prev is <a:1>, but the previous patch has the id <a:2>") for patch in (1, 2)],
         ),
         # Names are case-insensitive, and their order is irrelevant.
-        (["H ID <a:1> .\n", "H Prev <a:1> .\nH id <a:2> .\n", one("3", "2")], []),
+        (["H ID <a:1> .\n", "H Prev <a:1> .\nH id <a:2> .\n", patch_with("3", "2")], []),
         # A literal is not an IRI.
         (
-            [one("1"), 'H prev "a:1" .\n'],
+            [patch_with("1"), 'H prev "a:1" .\n'],
             [(1, 'prev is "a:1", but the previous patch has the id <a:1>')],
         ),
         # A patch cannot follow itself, with or without an earlier patch.
-        ([one("1", "1")], [(0, "prev is <a:1>, the id of the same patch")]),
+        ([patch_with("1", "1")], [(0, "prev is <a:1>, the id of the same patch")]),
         (
-            [one("0"), "H prev <a:1> .\nH id <a:1> .\n"],
+            [patch_with("0"), "H prev <a:1> .\nH id <a:1> .\n"],
             [
                 (1, "prev is <a:1>, but the previous patch has the id <a:0>"),
                 (1, "prev is <a:1>, the id of the same patch"),
             ],
         ),
-        ([one("1"), one("1", "1")], [(1, "prev is <a:1>, the id of the same patch")]),
+        ([patch_with("1"), patch_with("1", "1")], [(1, "prev is <a:1>, the id of the same patch")]),
     ],
 )
 def test_links_between_patches_are_checked(patches, expected, size):
@@ -118,10 +121,10 @@ def test_transactions_are_checked(rows, expected, size):
 def test_a_patch_after_a_gap_may_follow_any_other():
     rules = PatchRules()
     decode = lambda text: next(iter(batches(text)))  # noqa: E731
-    assert rules.check(decode(one("1", rows="TX .\n"))) != []
+    assert rules.check(decode(patch_with("1", rows="TX .\n"))) != []
     rules.skip()
-    assert rules.check(decode(one("3", "2"))) == []
-    assert [found[0] for found in rules.check(decode(one("5", "4")))] == ["chain"]
+    assert rules.check(decode(patch_with("3", "2"))) == []
+    assert [found[0] for found in rules.check(decode(patch_with("5", "4")))] == ["chain"]
 
 
 def batches(text):

@@ -43,10 +43,11 @@ class Forgiving(dict):
 
 
 class PyLD(jsonld.JsonLdProcessor):
-    """PyLD with corrections of errors that would hide most others.
+    """PyLD with fixes for bugs that would hide most other differences.
 
-    Without them, null for @vocab, @language or @direction is a KeyError if none is set, the next
-    context removes a base direction, and a relative @base is not resolved against the document's.
+    Without them, null for @vocab, @language or @direction causes a KeyError if none is set, the
+    next context removes a base direction, and a relative @base is not resolved against the
+    document's base.
     """
 
     def _clone_active_context(self, active_ctx: Any) -> Any:
@@ -96,7 +97,7 @@ def failed(error: BaseException | None) -> Outcome:
 
 
 def tuples(dataset: dict) -> list[tuple]:
-    """Returns the quads of a dataset of PyLD, without dropped objects, which are None."""
+    """Returns the quads of a PyLD dataset, without dropped objects, which are None."""
 
     def term(given: dict) -> tuple:
         if given["type"] == "blank node":
@@ -125,8 +126,8 @@ def numbers(part: int) -> range:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_the_dataset_is_that_of_the_specification(part):
-    """For an invalid document, the code is that of any of its errors."""
+def test_the_dataset_follows_the_specification(part):
+    """For an invalid document, the error code belongs to one of its errors."""
     open_ones = 0
     for number in numbers(part):
         text = json.dumps(document(number))
@@ -139,21 +140,21 @@ def is_read_as_specified(name: object, text: str, direction: str) -> bool:
 
     Returns False if the specification does not determine the result.
     """
-    wanted = reference.read(text, base=BASE, direction=rdf_direction(direction))
-    if wanted.open:
+    expected = reference.read(text, base=BASE, direction=rdf_direction(direction))
+    if expected.open:
         return False
     found = rdfm_reads(text, direction)
-    show = describe(name, json.loads(text), found, wanted)
-    if wanted.errors:
+    show = describe(name, json.loads(text), found, expected)
+    if expected.errors:
         assert found.quads is None, show
         # The reference creates node maps only for documents without other errors.
-        assert found.code in {*wanted.errors, "conflicting indexes"}, show
+        assert found.code in {*expected.errors, "conflicting indexes"}, show
         return True
     assert found.quads is not None, show
-    assert isomorphic(found.quads, wanted.quads), show
-    assert found.header.get("dropped_keys", 0) == len(wanted.dropped), show
-    if wanted.dropped:
-        assert found.header["dropped_key"] in map(repr, wanted.dropped), show
+    assert isomorphic(found.quads, expected.quads), show
+    assert found.header.get("dropped_keys", 0) == len(expected.dropped), show
+    if expected.dropped:
+        assert found.header["dropped_key"] in map(repr, expected.dropped), show
     return True
 
 
@@ -191,17 +192,17 @@ def test_dropped_data_is_an_error_unless_lenient(part):
     for number in numbers(part):
         given, direction = document(number), direction_of(number)
         text = json.dumps(given)
-        wanted = reference.read(text, base=BASE, direction=rdf_direction(direction))
-        if wanted.open or wanted.errors:
+        expected = reference.read(text, base=BASE, direction=rdf_direction(direction))
+        if expected.open or expected.errors:
             continue
         found = rdfm_reads(text, direction, lenient=False)
-        show = describe(number, given, found, wanted)
+        show = describe(number, given, found, expected)
         if found.quads is None:
             assert "lenient" in found.error, show
-            assert wanted.left_out or wanted.ill_formed, show
+            assert expected.left_out or expected.ill_formed, show
         else:
-            assert not wanted.left_out, show
-            assert isomorphic(found.quads, wanted.quads), show
+            assert not expected.left_out, show
+            assert isomorphic(found.quads, expected.quads), show
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -13,7 +13,7 @@ from support import as_batch, assert_same, decoded, encode
 
 from rdfm import formats
 
-# Names of namespaces, some of which can be confused with schemes or keywords of JSON-LD.
+# Namespace names, some of which look like IRI schemes or JSON-LD keywords.
 names = st.sampled_from(["e", "x", "urn", "http", "a.b", "type", "é", "", "id"])
 namespaces = st.sampled_from(
     [
@@ -133,9 +133,9 @@ def test_merged_messages_keep_distinct_blank_nodes(log, prefixes):
     if not log:
         assert data == b""
         return
-    wanted = [
+    expected = [
         map_terms(quad, lambda t, at=at: (t[0], f"m{at}-{t[1]}") if t[0] == "bnode" else t)
         for at, message in enumerate(log)
         for quad in message
     ]
-    assert isomorphic(lower(pyoxigraph_reads(json.loads(data))), lower(wanted))
+    assert isomorphic(lower(pyoxigraph_reads(json.loads(data))), lower(expected))

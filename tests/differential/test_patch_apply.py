@@ -1,4 +1,4 @@
-"""Patches made by rdfm and applied by RDFLib, and the reverse."""
+"""Patches computed by rdfm and applied by RDFLib, and the reverse."""
 
 import io
 import re
@@ -28,7 +28,7 @@ QUADS = st.lists(st.tuples(NODES, NODES, NODES | LITERALS, st.none() | NODES), m
 
 
 def dataset(quads):
-    """Returns RDFLib's dataset of quads given as tuples."""
+    """Converts quads given as tuples to an RDFLib dataset."""
     return as_batch([quads]).__iter__().__next__().to_rdflib()
 
 

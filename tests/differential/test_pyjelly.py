@@ -27,7 +27,7 @@ TABLES = {
 }
 
 
-def theirs(term):
+def to_pyjelly(term):
     if term is None:
         return generic.DefaultGraph
     kind = term[0]
@@ -36,7 +36,7 @@ def theirs(term):
     if kind == "bnode":
         return generic.BlankNode(term[1])
     if kind == "triple":
-        return generic.Triple(*(theirs(part) for part in term[1:]))
+        return generic.Triple(*(to_pyjelly(part) for part in term[1:]))
     _, lexical, language, direction, datatype = term
     if language:
         return generic.Literal(
@@ -45,7 +45,7 @@ def theirs(term):
     return generic.Literal(lexical, datatype=None if datatype == RESERVED else datatype)
 
 
-def ours(term):
+def from_pyjelly(term):
     if term is generic.DefaultGraph:
         return None
     if isinstance(term, generic.IRI):
@@ -53,7 +53,7 @@ def ours(term):
     if isinstance(term, generic.BlankNode):
         return ("bnode", term._identifier)
     if isinstance(term, tuple):
-        return ("triple", *(ours(part) for part in term))
+        return ("triple", *(from_pyjelly(part) for part in term))
     language, _, direction = (term._langtag or "").partition("--")
     return literal(term._lex, language, direction or None, term._datatype)
 
@@ -61,7 +61,7 @@ def ours(term):
 def read(data):
     found = []
     for sink in parse_jelly_grouped(io.BytesIO(data)):
-        quads = [tuple(ours(term) for term in statement) for statement in sink]
+        quads = [tuple(from_pyjelly(term) for term in statement) for statement in sink]
         found.append([quad if len(quad) == 4 else (*quad, None) for quad in quads])
     return found
 
@@ -85,7 +85,7 @@ def test_rdfm_reads_the_output_of_pyjelly(graphs, data):
     def sink(message):
         found = generic.GenericStatementSink()
         for quad in message:
-            terms = [theirs(term) for term in quad]
+            terms = [to_pyjelly(term) for term in quad]
             found.add(generic.Quad(*terms) if graphs else generic.Triple(*terms[:3]))
         return found
 
@@ -100,7 +100,7 @@ def test_rdfm_reads_the_output_of_pyjelly(graphs, data):
 
 
 def written(log, **options):
-    """Returns a log in Jelly, unless a statement needs more entries than the tables have."""
+    """Returns a log as Jelly, unless a statement needs more entries than the tables have."""
     try:
         return encode("jelly", log, generalized=True, rdf_star=True, **options)
     except EncodeError:
@@ -110,7 +110,7 @@ def written(log, **options):
 @pytest.mark.parametrize("tables", TABLES.values(), ids=TABLES)
 @pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
 @given(data=st.data())
-def test_others_read_logs_with_restarts_and_joined_logs(physical, tables, data):
+def test_other_libraries_read_logs_with_restarts_and_joined_logs(physical, tables, data):
     first, second = (
         data.draw(logs(graphs=physical != "triples", generalized=True)) for _ in range(2)
     )
@@ -125,7 +125,7 @@ def test_others_read_logs_with_restarts_and_joined_logs(physical, tables, data):
     assert_same(found, first + second)
 
 
-def test_others_read_restarts_after_an_empty_message():
+def test_other_libraries_read_restarts_after_an_empty_message():
     quad = (("iri", "http://e/s"), ("iri", "http://e/p"), ("iri", "http://e/o"), None)
     for log in ([[], [quad], [quad]], [[], []], [[quad], [], [quad]]):
         restarts = encode("jelly", log, restart_bytes=1)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from logs import logs
 from nquads import map_terms, relabelled
-from oxigraph import ours, theirs
+from oxigraph import from_oxigraph, to_oxigraph
 from support import decode, encode
 
 from rdfm import formats
@@ -22,8 +22,15 @@ FORMATS = {
 def read(data, name):
     found = []
     for quad in ox.parse(data, format=FORMATS[name]):
-        graph = None if isinstance(quad, ox.Triple) else ours(quad.graph_name)
-        found.append((ours(quad.subject), ours(quad.predicate), ours(quad.object), graph))
+        graph = None if isinstance(quad, ox.Triple) else from_oxigraph(quad.graph_name)
+        found.append(
+            (
+                from_oxigraph(quad.subject),
+                from_oxigraph(quad.predicate),
+                from_oxigraph(quad.object),
+                graph,
+            )
+        )
     return found
 
 
@@ -55,7 +62,7 @@ def test_rdfm_reads_the_output_of_pyoxigraph(name, data):
     for message in log:
         kind = ox.Quad if graphs else ox.Triple
         statements = [
-            kind(*(theirs(term) for term in quad[: 4 if graphs else 3])) for quad in message
+            kind(*(to_oxigraph(term) for term in quad[: 4 if graphs else 3])) for quad in message
         ]
         text = ox.serialize(
             statements,

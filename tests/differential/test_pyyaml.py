@@ -88,8 +88,8 @@ def test_documents_have_the_structure_of_ndjson_ld(loader, contexts, log, data):
         encoder = make(context_lines=contexts, prefixes=prefixes)
         written.append((encoder.encode(batch) + encoder.finish()).decode())
     lines, documents = written
-    wanted = [json.loads(line) for line in lines.split("\n")[:-1]]
-    assert list(yaml.load_all(documents, loader)) == wanted, documents
+    expected = [json.loads(line) for line in lines.split("\n")[:-1]]
+    assert list(yaml.load_all(documents, loader)) == expected, documents
 
 
 def test_blocks_have_the_usual_style():
@@ -149,8 +149,8 @@ def test_long_keys_are_read_back(length):
     predicate = ("iri", "http://example.org/" + "p" * length)
     message = [(subject, predicate, literal("x"), None), (subject, predicate, subject, None)]
     data = formats.yamlld.Encoder().encode(as_batch([message]))
-    wanted = {"@id": subject[1], predicate[1]: ["x", {"@id": subject[1]}]}
-    assert yaml.safe_load(data) == wanted
+    expected = {"@id": subject[1], predicate[1]: ["x", {"@id": subject[1]}]}
+    assert yaml.safe_load(data) == expected
 
 
 # In YAML 1.1, and so in PyYAML, these are line breaks; the non-specific tag has no effect.
@@ -171,8 +171,8 @@ def test_plain_scalars_follow_the_core_schema(word):
     if error:
         assert "tag" in error or "invalid YAML" in error
         return
-    wanted, _ = decode("jsonld", json.dumps(value).encode())
-    assert isomorphic(found[0], wanted[0])
+    expected, _ = decode("jsonld", json.dumps(value).encode())
+    assert isomorphic(found[0], expected[0])
 
 
 @pytest.mark.parametrize("loader", [yaml.SafeLoader, yaml.CSafeLoader])

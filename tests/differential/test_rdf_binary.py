@@ -324,7 +324,7 @@ def test_an_empty_language_is_ignored(name):
 
 
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
-def test_a_double_is_a_value_only_in_the_lexical_form_of_java(name):
+def test_only_doubles_in_the_lexical_form_of_java_are_written_by_value(name):
     texts = ["1.0E7", "NaN", "-1.5E0", "0.0E0", "INF", "-INF", "2.0E23", "5.0E-324"]
     quad = "<http://e/s> <http://e/p> '{}'^^<http://www.w3.org/2001/XMLSchema#double> .\n"
     log = "".join(map(quad.format, texts)).encode()

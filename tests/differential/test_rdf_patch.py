@@ -73,7 +73,7 @@ def read(path):
 
 
 def node(term):
-    """Returns a term of RDFLib."""
+    """Converts a tuple to an RDFLib term."""
     kind, value = term[:2]
     if kind == "iri":
         return URIRef(value)
@@ -94,10 +94,10 @@ def test_rdflib_reads_the_output_of_rdfm(seed, tmp_path):
     write(path, [rows])
     store = Dataset()
     store.parse(path, format="patch")
-    wanted = set()
-    for code, _, subject, predicate, thing, graph in rows[2:-1]:
-        quad = (subject, predicate, thing, graph)
-        change = wanted.add if code == "A" else wanted.discard
+    expected = set()
+    for code, _, subject, predicate, object_, graph in rows[2:-1]:
+        quad = (subject, predicate, object_, graph)
+        change = expected.add if code == "A" else expected.discard
         change(quad)
     assert len(store) > 0
 
@@ -109,7 +109,7 @@ def test_rdflib_reads_the_output_of_rdfm(seed, tmp_path):
         key((*triple, None if graph in (None, default) else graph))
         for *triple, graph in store.quads()
     }
-    assert found == {key((*map(node, quad[:3]), quad[3] and node(quad[3]))) for quad in wanted}
+    assert found == {key((*map(node, quad[:3]), quad[3] and node(quad[3]))) for quad in expected}
 
 
 def test_rdflib_reads_prefixes(tmp_path):

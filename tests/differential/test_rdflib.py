@@ -22,12 +22,12 @@ FORMATS = {"nt": "nt11", "nq": "nquads", "ttl": "turtle", "trig": "trig"}
 
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch):
-    """rdflib warns about each invalid lexical form, and would change it."""
+    """Keeps rdflib from changing invalid lexical forms and from warning about them."""
     logging.getLogger("rdflib").setLevel(logging.CRITICAL)
     monkeypatch.setattr(rdflib, "NORMALIZE_LITERALS", False)
 
 
-def ours(term):
+def from_rdflib(term):
     if term is None or term == rdflib.graph.DATASET_DEFAULT_GRAPH_ID:
         return None
     if isinstance(term, rdflib.BNode):
@@ -38,7 +38,7 @@ def ours(term):
     return literal(str(term), term.language, None, datatype)
 
 
-def theirs(term):
+def to_rdflib(term):
     if term is None:
         return None
     if term[0] == "iri":
@@ -97,7 +97,7 @@ def test_rdflib_reads_the_output_of_rdfm(name, data):
     for message in map(without_directions, data.draw(plain_logs(name))):
         dataset = rdflib.Dataset()
         dataset.parse(data=encode(name, [message]), format=FORMATS[name])
-        found = [tuple(ours(term) for term in quad) for quad in dataset.quads()]
+        found = [tuple(from_rdflib(term) for term in quad) for quad in dataset.quads()]
         assert isomorphic(of_rdf_1_1(found), of_rdf_1_1(message))
 
 
@@ -107,7 +107,7 @@ def test_rdfm_reads_the_output_of_rdflib(name, data):
     for message in map(without_directions, data.draw(plain_logs(name))):
         dataset = rdflib.Dataset()
         for quad in message:
-            subject, predicate, object_, graph = map(theirs, quad)
+            subject, predicate, object_, graph = map(to_rdflib, quad)
             target = dataset.default_graph if graph is None else dataset.graph(graph)
             target.add((subject, predicate, object_))
         target = dataset if name in ("nq", "trig") else dataset.default_graph

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from logs import logs
 from nquads import isomorphic, literal, map_terms
-from oxigraph import ours as of_oxigraph
-from oxigraph import theirs as to_oxigraph
+from oxigraph import from_oxigraph, to_oxigraph
 from samples import folded
 from support import as_batch, decoded, encode
 
@@ -104,14 +103,19 @@ def properties(draw, depth):
 
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch):
-    """rdflib warns about each invalid lexical form, and would change it."""
+    """Keeps rdflib from changing invalid lexical forms and from warning about them."""
     logging.getLogger("rdflib").setLevel(logging.CRITICAL)
     monkeypatch.setattr(rdflib, "NORMALIZE_LITERALS", False)
 
 
 def by_oxigraph(document):
     return [
-        (of_oxigraph(quad.subject), of_oxigraph(quad.predicate), of_oxigraph(quad.object), None)
+        (
+            from_oxigraph(quad.subject),
+            from_oxigraph(quad.predicate),
+            from_oxigraph(quad.object),
+            None,
+        )
         for quad in ox.parse(document, format=ox.RdfFormat.RDF_XML)
     ]
 
@@ -119,10 +123,10 @@ def by_oxigraph(document):
 def by_rdflib(document):
     graph = rdflib.Dataset()
     graph.default_graph.parse(data=document, format="xml")
-    return [(*tuple(of_rdflib(term) for term in triple), None) for triple in graph.default_graph]
+    return [(*tuple(from_rdflib(term) for term in triple), None) for triple in graph.default_graph]
 
 
-def of_rdflib(term):
+def from_rdflib(term):
     if isinstance(term, rdflib.URIRef):
         return ("iri", str(term))
     if isinstance(term, rdflib.BNode):
@@ -166,8 +170,8 @@ def test_rdfm_reads_the_output_of_other_libraries(log, data):
     named = [[map_terms(quad, begun) for quad in message] for message in log]
     for message in folded(named, directions=False):
         triples = [ox.Triple(*(to_oxigraph(term) for term in quad[:3])) for quad in message]
-        by_them = ox.serialize(triples, format=ox.RdfFormat.RDF_XML)
-        (found,) = decoded("rdfxml", by_them)
+        their_quads = ox.serialize(triples, format=ox.RdfFormat.RDF_XML)
+        (found,) = decoded("rdfxml", their_quads)
         assert isomorphic(found, message)
         if any("%" in quad[1][1] for quad in message):
             continue  # rdflib writes them into XML names

@@ -59,7 +59,7 @@ def test_user_documentation_uses_the_word_error():
         with click.Context(command, info_name=name) as context:
             read[name] = command.get_help(context)
     for name, text in read.items():
-        prose = re.sub(r"`[^`\n]+`", "", text)  # names of attributes are exempt
+        prose = re.sub(r"`[^`\n]+`", "", text)  # attribute names are exempt
         assert not re.search(r"\b(faults?|faulty|troubles?)\b", prose, re.I), name
 
 

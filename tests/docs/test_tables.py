@@ -17,7 +17,7 @@ from rdfm.patch.options import APPLY, CHANGING, DIFF, FROM_LOG, TO_LOG
 ROOT = Path(__file__).parents[2]
 BUILT_IN = tuple(format.name for format in formats.built_in())
 OPTIONS = "docs/options-generated.md"
-# Options of batch sizes, which docs/limits.md explains.
+# Batch size options, which docs/limits.md explains.
 BATCHING = {"batch_quads", "batch_bytes", "batch_messages"}
 # Options of a plug-in in docs/plugins.md, of spark-submit, of Glue's jobs and of benchmarks/run.py.
 OF_OTHER_PROGRAMS = {
@@ -28,7 +28,7 @@ TITLES = {
     "patches": "Patches",
     "results": "SPARQL results",
 }
-# Columns in the tables of these kinds; the table of messages has all of them.
+# Columns in the tables of these kinds. The message table has all of them.
 CARRIED = {
     "patches": ("graphs", "triple_terms", "directions", "generalized", "boundaries"),
     "results": ("triple_terms", "directions"),
@@ -48,7 +48,7 @@ def section(text: str, heading: str) -> str:
 
 
 def rows(text: str) -> list[list[str]]:
-    """Returns the cells of the tables in a text, without heads."""
+    """Returns the cells of the tables in a text, without header rows."""
     cells = [
         [cell.strip() for cell in line.strip("|\n").split(" | ")]
         for line in re.findall(r"^\|.*\|$", text, re.MULTILINE)
@@ -57,7 +57,7 @@ def rows(text: str) -> list[list[str]]:
 
 
 def carries_row(name: str, kind: str) -> list[str]:
-    """Returns the row of a format in the table of formats, generated from the registry."""
+    """Returns the row of a format in the formats table, generated from the registry."""
     format = formats.find(name).spec
     carries = format.carries
 
@@ -91,7 +91,7 @@ def test_the_formats_table_matches_the_registry(kind):
 
 
 def formats_of(cell: str) -> set[str]:
-    """Returns the formats that a cell in the table of options names."""
+    """Returns the formats that a cell in the options table names."""
     names = set(re.findall(r"`([^`]+)`", cell))
     if cell == "all":
         return set(BUILT_IN)
@@ -99,7 +99,7 @@ def formats_of(cell: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("heading", "side"), [("Reading", "read"), ("Writing", "write")])
-def test_the_table_of_options_lists_every_option_with_its_formats(heading, side):
+def test_the_options_table_lists_every_option_with_its_formats(heading, side):
     documented: dict[str, set[str]] = {}
     for name, _flags, _value, _default, holders, _help in rows(section(read(OPTIONS), heading))[1:]:
         documented.setdefault(name.strip("`| "), set()).update(formats_of(holders))
@@ -145,7 +145,7 @@ def test_other_pages_link_to_the_options(name):
     assert re.search(r"\]\(options-generated\.md[#)]", read(f"docs/{name}"))
 
 
-def test_the_table_of_conversions_lists_every_stage_option():
+def test_the_conversions_table_lists_every_stage_option():
     table = rows(section(read(OPTIONS), "Conversions"))[1:]
     assert {row[0].strip("`| ") for row in table} == set(STAGES)
 
@@ -159,7 +159,7 @@ def test_the_command_line_page_explains_the_stages_of_a_conversion():
     ]
 
 
-def test_the_table_of_changes_lists_every_option():
+def test_the_changes_table_lists_every_option():
     table = rows(section(read(OPTIONS), "Changes"))[1:]
     assert [row[0].strip("`| ") for row in table] == [option.name for option in CHANGING]
 

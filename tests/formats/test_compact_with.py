@@ -144,7 +144,7 @@ def test_a_file_without_a_context_is_named_but_not_quoted(data, lack, tmp_path):
     assert str(caught.value) == f"the file {file} does not contain a context: {lack}"
 
 
-def test_a_context_and_context_lines_none_are_refused_together():
+def test_compact_with_and_context_lines_none_cannot_be_combined():
     with pytest.raises(rdfm.OptionError, match='context_lines="first" writes it'):
         formats.find("yamlld").Encoder(compact_with={"a": "http://a/"}, context_lines="none")
 

@@ -22,21 +22,21 @@ def test_a_fixture_is_read_as_expected(path):
     name = formats.by_path(path.name).name
     found, error = decode(name, path.read_bytes(), **reading(path))
     assert error is None
-    wanted = read_expected(path.parent / "expected.txt")
+    expected = read_expected(path.parent / "expected.txt")
     if path.stem.startswith("message-"):
-        wanted = [wanted[int(path.stem.removeprefix("message-"))]]
+        expected = [expected[int(path.stem.removeprefix("message-"))]]
     if path.stem == "unordered" or not formats.find(name).spec.carries["order"]:
-        assert len(found) == len(wanted)
-        assert all(map(isomorphic, found, wanted))
+        assert len(found) == len(expected)
+        assert all(map(isomorphic, found, expected))
     else:
-        assert_same(found, wanted)
+        assert_same(found, expected)
 
 
 def test_generated_fixtures_are_current():
     spec = importlib.util.spec_from_file_location("make_fixtures", FIXTURES / "make.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    made = list(module.made())
-    assert len(made) >= 70
-    for path, data in made:
+    generated = list(module.made())
+    assert len(generated) >= 70
+    for path, data in generated:
         assert path.read_bytes() == data, path

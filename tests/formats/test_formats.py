@@ -141,19 +141,19 @@ def test_a_registered_format_is_found_until_unregistered():
 
 
 @pytest.mark.parametrize("module", [plug_in("nq"), plug_in("mine", aliases=("turtle",))])
-def test_plug_ins_never_replace_a_built_in(module):
+def test_plug_ins_cannot_replace_built_in_formats(module):
     with pytest.raises(OptionError, match="cannot replace"):
         formats.register(module)
 
 
 @pytest.mark.parametrize("name", ["skip", "from_base", "to_x", "format"])
-def test_options_must_not_use_names_of_rdfm(name):
+def test_plug_in_options_must_not_use_reserved_names(name):
     format = plug_in("mine", reads=[OptionSpec(name)])
     with pytest.raises(OptionError, match=f"has an option named {name}, which is reserved"):
         formats.register(format)
 
 
-def test_names_of_rdfm_options_are_reserved():
+def test_rdfm_option_names_are_reserved():
     assert set(STAGES) <= RESERVED | {name for name in STAGES if name.startswith(("from_", "to_"))}
     # `prefixes` is an option of filters and also of formats.
     assert {option.name for option in FILTERING} - {"prefixes"} <= RESERVED

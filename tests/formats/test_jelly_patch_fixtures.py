@@ -18,9 +18,9 @@ def fixtures():
 
 
 def test_generated_fixtures_are_current():
-    made = list(fixtures().made())
-    assert len(made) >= 50
-    for path, data in made:
+    generated = list(fixtures().made())
+    assert len(generated) >= 50
+    for path, data in generated:
         assert path.read_bytes() == data, path
 
 

@@ -1,7 +1,7 @@
 """Quads or errors of small JSON-LD documents, rule by rule.
 
-A row is a document and its quads, or an error code. Quads are N-Quads in which IRIs without a
-scheme are relative to http://e/, and prefixed names stand for IRIs: `<s> <p> "1"^^xsd:integer .`.
+Each row contains a document and its quads or an error code. Quads are N-Quads in which IRIs without
+a scheme are relative to http://e/, and prefixed names are allowed: `<s> <p> "1"^^xsd:integer .`.
 Each row is also checked with the algorithms of `jsonld_reference`, which follow the specification
 strictly.
 """
@@ -23,7 +23,7 @@ NAMESPACES = {
     "xsd": "http://www.w3.org/2001/XMLSchema#",
     "i18n": "https://www.w3.org/ns/i18n#",
 }
-# Remote contexts by their URLs.
+# Remote contexts by URL.
 REMOTE = {
     "http://c/vocab": {"@context": {"@vocab": "http://e/"}},
     "http://c/base": {"@context": {"@base": "http://other/", "@vocab": "http://e/"}},
@@ -38,8 +38,8 @@ REMOTE = {
     "http://c/imports": {"@context": {"@import": "vocab"}},
     "http://c/protected": {"@context": {"@protected": True, "p": "http://e/p"}},
 }
-# Error codes that are possible when reading JSON or YAML; the others concern HTML, HTTP, 1.0 and
-# compaction.
+# Error codes that can occur when JSON or YAML is read. The others concern HTML, HTTP, JSON-LD 1.0
+# and compaction.
 CODES = """
 colliding keywords, conflicting indexes, context overflow, cyclic IRI mapping, invalid @id value,
 invalid @import value, invalid @included value, invalid @index value, invalid @nest value,
@@ -58,7 +58,7 @@ E_CODES = [code.strip() for code in CODES.replace("\n", " ").split(",")]
 
 
 def wanted(text: str) -> list[tuple]:
-    """Returns the quads of a row."""
+    """Returns the expected quads of a row."""
     text = re.sub(r"<(?![A-Za-z][A-Za-z0-9+.-]*:)([^<>]*)>", r"<http://e/\1>", text)
     for name, namespace in NAMESPACES.items():
         text = re.sub(rf"(?<=[\s^]){name}:(\w+)", rf"<{namespace}\1>", " " + text)
@@ -67,7 +67,7 @@ def wanted(text: str) -> list[tuple]:
 
 @pytest.fixture(scope="session")
 def remote(tmp_path_factory):
-    """Files of the remote contexts."""
+    """Paths of files with the remote contexts, by URL."""
     folder = tmp_path_factory.mktemp("contexts")
     files = {}
     for at, (url, document) in enumerate(REMOTE.items()):
@@ -78,7 +78,7 @@ def remote(tmp_path_factory):
 
 
 def forms(document: Any) -> list[tuple[str, bytes]]:
-    """Returns the document in each format that supports it; a text is used as JSON unchanged."""
+    """Returns the document in each format that supports it. Text is used unchanged, as JSON."""
     if isinstance(document, str):
         return [("jsonld", document.encode())]
     text = json.dumps(document, ensure_ascii=False)
@@ -98,7 +98,7 @@ def rows(table: list) -> Any:
 
 
 def check(document: Any, expected: str, remote: dict, **options: Any) -> None:
-    """Compares the document in each format, at once and in pieces, with the row."""
+    """Checks that the document has the expected result in each format, at once and in pieces."""
     options = {"base": "http://base/d/doc", "rdf_direction": "none", "context": remote, **options}
     check_reference(document, expected, options)
     for name, data in forms(document):
@@ -113,7 +113,7 @@ def check(document: Any, expected: str, remote: dict, **options: Any) -> None:
 
 
 def check_reference(document: Any, expected: str, options: dict) -> None:
-    """Compares the row with the algorithms of the specification."""
+    """Checks that the algorithms of the specification give the expected result."""
     expand_context = options.get("expand_context", reference.UNSET)
     direction = options["rdf_direction"]
     found = reference.read(
@@ -206,7 +206,7 @@ IRIS = [
     ({"@context": {"@vocab": "#"}, "@id": "http://e/s", "p": "x"}, '<s> <http://base/d/doc#p> "x" .'),
     ({"@context": {"@vocab": "/v/"}, "@id": "http://e/s", "p": "x"}, '<s> <http://base/v/p> "x" .'),
     ({"@context": {"@base": None, "@vocab": "#"}, P: "x"}, "invalid vocab mapping"),
-    # It is expanded with the context that was active before.
+    # @vocab is expanded with the previously active context.
     ({"@context": {"ex": "http://e/", "@vocab": "ex:v/"}, "@id": "ex:s", "p": "x"}, '<s> <ex:v/p> "x" .'),
     ({"@context": {"@vocab": 1}, P: 1}, "invalid vocab mapping"),
     ({"@context": {"@vocab": "@id"}, P: 1}, "invalid vocab mapping"),
@@ -310,7 +310,7 @@ REFERENCES = {
 
 @pytest.mark.parametrize("given", ["option", "context", "contexts"])
 @pytest.mark.parametrize(("text", "iri"), REFERENCES.items())
-def test_references_are_resolved_according_to_the_rfc(text, iri, given, remote):
+def test_references_are_resolved_according_to_rfc_3986(text, iri, given, remote):
     document: dict = {"@id": "http://e/s", P: {"@id": text}}
     base = RFC_BASE
     if given == "context":
@@ -363,7 +363,7 @@ BASES = [
         {"@context": {"@base": "http://x/"}, "@id": "s", P: {"@context": {"@base": "y/"}, "@id": "o"}},
         "<http://x/s> <p> <http://x/y/o> .",
     ),
-    # It is ignored in remote contexts.
+    # @base is ignored in remote contexts.
     ({"@context": "http://c/base", "@id": "s", "p": "v"}, '<http://base/d/s> <p> "v" .'),
     # Terms relative to the base, and terms relative to the vocabulary.
     (
@@ -582,8 +582,8 @@ def test_numbers_mean_the_same_on_lines_and_in_yaml(number, whole, double):
         assert isomorphic(messages[0], wanted(expected)), name
 
 
-# Cases that the specification does not determine, since it does not define the precision of
-# numbers, and rdfm's results.
+# Results of rdfm in cases that the specification leaves open, since it does not define the
+# precision of numbers.
 OPEN_NUMBERS = [
     # A fraction that no double can represent is still a fraction.
     ("1.00000000000000000001", literal("1.0E0", "xsd:double")),
@@ -724,7 +724,7 @@ CONTAINERS = [
     (with_p({"@container": "@type", "@type": "http://e/D"}, {}), "invalid type mapping"),
     (with_p({"@container": "@type", "@type": "@none"}, {}), "invalid type mapping"),
     (contained("@type", {"T": {"q": "x"}}, **{"@vocab": "http://x/", "T": {"@context": {"q": Q}}}), '<s> <p> _:o . ;; _:o rdf:type <http://x/T> . ;; _:o <q> "x" .'),
-    # The context of a key applies to its node, also in an array, but not to nested nodes.
+    # The context of a key applies to its node, even in an array, but not to nested nodes.
     (contained("@type", {"T": {"q": {"q": "x"}}}, **{"@vocab": "http://x/", "T": {"@context": {"q": Q}}}), '<s> <p> _:o . ;; _:o rdf:type <http://x/T> . ;; _:o <q> _:n . ;; _:n <http://x/q> "x" .'),
     (contained("@type", {"T": [{"q": {"q": "x"}}]}, **{"@vocab": "http://x/", "T": {"@context": {"q": Q}}}), '<s> <p> _:o . ;; _:o rdf:type <http://x/T> . ;; _:o <q> _:n . ;; _:n <http://x/q> "x" .'),
     (contained("@type", {"T": {"q": {"q": "x"}}}, **{"@vocab": "http://x/", "T": {"@context": {"@propagate": True, "q": Q}}}), '<s> <p> _:o . ;; _:o rdf:type <http://x/T> . ;; _:o <q> _:n . ;; _:n <q> "x" .'),
@@ -770,7 +770,7 @@ G = "http://e/g"
 
 
 def doubly_reversed(given: dict, value: Any) -> dict:
-    """A property value with a reverse property in its @reverse."""
+    """Returns a property value with a reverse property in its @reverse."""
     given = {**given, "@reverse": {"r": value}}
     return {"@context": {"r": {"@reverse": P}}, "@id": S, P: given}
 
@@ -801,7 +801,7 @@ STRUCTURE = [
     ({"@id": S, "@nest": None}, "invalid @nest value"),
     ({"@id": S, "@nest": {"@value": "x"}}, "invalid @nest value"),
     ({"@context": {"v": "@value"}, "@id": S, "@nest": {"v": "x"}}, "invalid @nest value"),
-    # Its term may have a context, which applies only within the nest.
+    # A nesting term may have a context, which applies only within the nest.
     ({"@context": {"n": {"@id": "@nest", "@context": {"p": P}}, "p": Q}, "@id": S, "n": {"p": "x"}, "p": "y"}, '<s> <p> "x" . ;; <s> <q> "y" .'),
     ({"@context": {"n": {"@id": "@nest", "@context": {"@base": "http://e/"}}}, "n": {"@id": "s"}, P: {"@id": "o"}}, "<s> <p> <http://base/d/o> ."),
     ({"@context": {"n": {"@id": "@nest", "@context": {"p": P}}}, "@id": G, "n": {"@graph": {"@id": S, "p": "x"}}}, '<s> <p> "x" <g> .'),
@@ -850,7 +850,7 @@ STRUCTURE = [
     ({"@id": S, P: {"@set": "x", "@reverse": {"@id": S}}}, "invalid reverse property map"),
     ({"@id": S, P: {"@language": "en", "@reverse": {P: {"@value": None, "@id": S}}}}, "invalid value object"),
     ({"@graph": {"@id": S, P: "x"}, "@reverse": {P: {"@value": None, "@id": S}}}, "invalid value object"),
-    # So are the properties of a value.
+    # The properties of a value are also expanded first.
     ({"@id": S, P: {"@value": "x", Q: {"@value": None}}}, '<s> <p> "x" .'),
     ({"@id": S, P: {"@value": "x", Q: {"@value": None, "@id": S}}}, "invalid value object"),
     # A doubly reversed property adds only its items.
@@ -1037,7 +1037,7 @@ DIRECTED = [
         for direction, expected in forms.items()
     ],
 )
-def test_directions_take_four_forms(value, direction, expected, remote):
+def test_directions_are_read_in_four_forms(value, direction, expected, remote):
     check({"@id": S, P: value}, expected, remote, rdf_direction=direction)
 
 
@@ -1088,7 +1088,7 @@ def test_directions_come_from_values_and_contexts(document, expected, remote):
 V = {"@vocab": "http://e/"}
 PROTECTED = {"@protected": True, "p": P}
 CONTEXTS = [
-    # Of a property: for the value and nested nodes.
+    # The context of a property applies to its value and nested nodes.
     ({"@context": {"p": {"@id": P, "@context": {"q": Q}}, "q": "http://x/q"}, "@id": S, "p": {"q": "x", "r": 1}, "q": "y"}, '<s> <p> _:b . ;; _:b <q> "x" . ;; <s> <http://x/q> "y" .'),
     ({"@context": {"p": {"@id": P, "@context": {"q": Q}}}, "@id": S, "p": {P: {"q": "x"}}}, '<s> <p> _:b . ;; _:b <p> _:c . ;; _:c <q> "x" .'),
     (with_p({"@context": {"@language": "en"}}, "x"), '<s> <p> "x"@en .'),
@@ -1105,7 +1105,7 @@ CONTEXTS = [
     # Keys of a map use the outer context.
     (with_p({"@context": {"@base": "http://b/"}, "@container": "@id"}, {"o": {}}), "<s> <p> <http://base/d/o> ."),
     (with_p({"@context": {"@vocab": "http://x/"}, "@container": "@type"}, {"T": {}}, **V), "<s> <p> _:b . ;; _:b rdf:type <T> ."),
-    # Of a type: for the node, its types and values, not for nested nodes.
+    # The context of a type applies to the node, its types and values, but not to nested nodes.
     ({"@context": {**V, "T": {"@context": {"p": Q}}}, "@id": S, "@type": "T", "p": {"p": "x"}}, '<s> rdf:type <T> . ;; <s> <q> _:b . ;; _:b <p> "x" .'),
     ({"@context": {**V, "T": {"@context": {"p": {"@type": "@id"}}}}, "@id": S, "@type": "T", "p": "http://e/o"}, "<s> rdf:type <T> . ;; <s> <p> <o> ."),
     ({"@context": {**V, "T": {"@context": {"@language": "en"}}}, "@id": S, "@type": "T", "p": ["x", {"@value": "y"}, {"p": "z"}]}, '<s> rdf:type <T> . ;; <s> <p> "x"@en . ;; <s> <p> "y" . ;; <s> <p> _:b . ;; _:b <p> "z" .'),
@@ -1113,8 +1113,8 @@ CONTEXTS = [
     ({"@context": {**V, "T": {"@context": {"@vocab": "http://x/"}}}, "@id": S, "@type": "T", "p": "x"}, '<s> rdf:type <T> . ;; <s> <http://x/p> "x" .'),
     # Value objects, and references with only @id, keep the context of the type.
     ({"@context": {**V, "D": "http://e/D", "T": {"@context": {"D": "http://x/D"}}}, "@id": S, "@type": "T", "p": {"@value": "x", "@type": "D", "@index": "i"}}, '<s> rdf:type <T> . ;; <s> <p> "x"^^<http://x/D> .'),
-    # Contexts of several types apply in the order of their sorted names; those in other contexts do
-    # not.
+    # Contexts of several types apply in the order of the sorted type names. Definitions within
+    # these contexts do not apply.
     ({"@context": {**V, "A": {"@context": {"p": "http://x/1"}}, "B": {"@context": {"p": Q}}}, "@id": S, "@type": ["B", "A"], "p": "x"}, '<s> rdf:type <A> . ;; <s> rdf:type <B> . ;; <s> <q> "x" .'),
     ({"@context": {**V, "A": {"@context": {"B": {"@id": "http://x/B", "@context": {"p": "http://x/1"}}}}, "B": {"@context": {"q": P}}}, "@id": S, "@type": ["A", "B"], "p": "x", "q": "y"}, '<s> rdf:type <A> . ;; <s> rdf:type <B> . ;; <s> <p> "x" . ;; <s> <p> "y" .'),
     ({"@context": {**V, "t": "@type", "T": {"@context": {"p": Q}}}, "@id": S, "t": "T", "p": "x"}, '<s> rdf:type <T> . ;; <s> <q> "x" .'),
@@ -1309,7 +1309,7 @@ DUPLICATES = [
 
 
 @pytest.mark.parametrize(("text", "key", "expected"), DUPLICATES)
-def test_a_duplicate_key_is_an_error_or_with_lenient_the_last_one_is_used(text, key, expected):
+def test_duplicate_keys_are_errors_unless_lenient_uses_the_last_one(text, key, expected):
     for name in ("jsonld", "ndjsonld"):
         messages, error = decode(name, f"{text}\n".encode())
         assert error is not None, messages
@@ -1338,7 +1338,7 @@ def test_an_error_has_the_position_of_the_value(text, line, column):
     assert f"(line {line}, column {column}, " in error
 
 
-def test_an_error_of_a_remote_context_names_it(tmp_path):
+def test_an_error_in_a_remote_context_names_the_context(tmp_path):
     path = tmp_path / "c"
     path.write_text('{"@context": {"p": 1}}')
     document = b'{\n"@context": "http://c/wrong"}'
@@ -1393,9 +1393,9 @@ def test_invalid_terms_are_errors_unless_lenient(document, expected, remote):
 
 
 def test_cells_and_nodes_of_dropped_values_are_dropped_too():
-    """The node of a direction exists only if its value does.
+    """The node of a compound literal exists only if its value is kept.
 
-    It is absent in a graph and below an invalid IRI.
+    It is absent for a value in a graph or below an invalid IRI.
     """
     value = {"@value": "x", "@direction": "ltr"}
     for document, expected in [
@@ -1439,7 +1439,7 @@ DROPPED = [
     ({"foo": 1, P: "x", "bar": {"baz": 1, P: 2}}, ["foo", "bar"]),
     ({P: {"foo": 1, Q: [{"foo": 2}, {"bar": 3}]}}, ["foo", "foo", "bar"]),
     ({"@id": S, "@reverse": {"foo": {"bar": 1}, P: {"@id": "http://e/o"}}}, ["foo"]),
-    # Also of a @reverse that adds nothing to the object.
+    # Keys are counted even in a @reverse that adds nothing to the object.
     ({"@graph": [{P: 1}], "@reverse": {"foo": 1, "bar": []}}, ["foo", "bar"]),
     ({P: {"@value": 1, "@reverse": {"foo": 1}}}, ["foo"]),
     ({P: {"@set": [1], "@reverse": {"foo": 1}}}, ["foo"]),
@@ -1450,7 +1450,7 @@ DROPPED = [
     # Terms intentionally mapped to null, and everything below them, are not counted.
     ({"@context": {"foo": None, "bar": {"@id": None}}, "foo": {"baz": 1}, "bar": 1, P: 2}, []),
     ({"@context": {"@vocab": "http://e/"}, "foo": 1}, []),
-    # Keys that do not belong to a node: of a JSON literal, a map, or a context.
+    # Keys of a JSON literal, a map or a context, which do not belong to a node, are not counted.
     ({P: {"@type": "@json", "@value": {"foo": 1}}}, []),
     (contained("@index", {"foo": {Q: 1}}), []),
     (contained("@language", {"foo": "x"}), []),

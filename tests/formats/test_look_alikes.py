@@ -39,7 +39,7 @@ def notes(name, log, size=0, **options):
     return decoder.header().get("notes", [])
 
 
-def one(text, line, delimiter="'# @message'"):
+def one_note(text, line, delimiter="'# @message'"):
     return [
         f"1 comment looks like a delimiter but is not one: '{text}' (line {line}); "
         f"the log's delimiter is {delimiter}"
@@ -51,12 +51,12 @@ def one(text, line, delimiter="'# @message'"):
 @pytest.mark.parametrize(
     ("log", "expected"),
     [
-        (f"{Q}\n# @Message\n{Q}\n", one("# @Message", 2)),
-        (f"{Q}\n# @message\n{Q}\n \t#MESSAGE.\r\n{Q}\n", one("#MESSAGE.", 4)),
-        ("# message", one("# message", 1)),
-        (f"{Q}\r\n\r\r#@MESSAGE number 5", one("#@MESSAGE number 5", 4)),
-        (f"{V}\n{Q}\n# @message\n{Q}\nMESSAGE\n{Q}\n", one("# @message", 3, "MESSAGE")),
-        (f"{V}\n{Q}\n# Message\n{Q}\n", one("# Message", 3, "MESSAGE")),
+        (f"{Q}\n# @Message\n{Q}\n", one_note("# @Message", 2)),
+        (f"{Q}\n# @message\n{Q}\n \t#MESSAGE.\r\n{Q}\n", one_note("#MESSAGE.", 4)),
+        ("# message", one_note("# message", 1)),
+        (f"{Q}\r\n\r\r#@MESSAGE number 5", one_note("#@MESSAGE number 5", 4)),
+        (f"{V}\n{Q}\n# @message\n{Q}\nMESSAGE\n{Q}\n", one_note("# @message", 3, "MESSAGE")),
+        (f"{V}\n{Q}\n# Message\n{Q}\n", one_note("# Message", 3, "MESSAGE")),
         (f"{Q}\n# @message\n{Q}# @message\n# @messages\n{Q}", []),
         (f"{Q} # @Message\n{Q} # message\n# message about the sensor 5\n# the @Message\n", []),
         (f"{V}\n{Q} # @message\nMESSAGE # @message\n", []),
@@ -72,14 +72,14 @@ def test_comments_that_look_like_delimiters_are_noted(name, log, expected, size)
 def test_comments_inside_statements_and_graph_blocks_are_ignored(name):
     assert notes(name, "<a:s>\n# message\n<a:p>\n# @Message\n1 .") == []
     if name == "trig":
-        assert notes(name, f"<a:g> {{ {Q}\n# message\n}}\n# message") == one("# message", 4)
+        assert notes(name, f"<a:g> {{ {Q}\n# message\n}}\n# message") == one_note("# message", 4)
 
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_given_dialect_determines_the_delimiter(name):
     log = f"{Q}\n# @message\n{Q}\n"
     assert notes(name, log) == []
-    assert notes(name, log, dialect="directive") == one("# @message", 2, "MESSAGE")
+    assert notes(name, log, dialect="directive") == one_note("# @message", 2, "MESSAGE")
     log = f"{V}\n{Q}\n# @message\n{Q}\n"
     assert notes(name, log, dialect="comment") == []
 
@@ -133,5 +133,9 @@ def test_each_comment_is_counted_in_one_split(log, data):
 def test_reports_and_summaries_contain_the_notes(tmp_path):
     path, out = tmp_path / "a.trig", tmp_path / "b.nq"
     path.write_text(f"{Q}\n# @message\n{Q}\n# @message\n# @Message\n")
-    assert rdfm.inspect(path).notes == rdfm.convert(path, out).notes == tuple(one("# @Message", 5))
+    assert (
+        rdfm.inspect(path).notes
+        == rdfm.convert(path, out).notes
+        == tuple(one_note("# @Message", 5))
+    )
     assert rdfm.convert(path, out, from_dialect="plain").notes == ()

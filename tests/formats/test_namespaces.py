@@ -21,7 +21,7 @@ def log(count: int, use: str = "p{0}:s p{0}:p 'o' .\n") -> bytes:
 
 
 def written(tmp_path, data, name, **options):
-    """Returns the bytes of a conversion; for a folder, those of all files."""
+    """Returns the output of a conversion. For a folder, this is the content of all files."""
     path = tmp_path / name
     rdfm.convert(data, f"{path}/" if name.endswith("/") else path, from_format="ttl", **options)
     files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
@@ -123,8 +123,11 @@ def test_the_messages_are_read_back(tmp_path, name, options):
     if options and not name.endswith("ld"):
         pytest.skip("an option of JSON-LD")
     written(tmp_path, CHANGING, f"out.{name}", **options)
-    with rdfm.open_log(CHANGING, "ttl") as wanted, rdfm.open_log(tmp_path / f"out.{name}") as found:
-        for one, other in zip(wanted, found, strict=True):
+    with (
+        rdfm.open_log(CHANGING, "ttl") as expected,
+        rdfm.open_log(tmp_path / f"out.{name}") as found,
+    ):
+        for one, other in zip(expected, found, strict=True):
             assert sorted(map(str, one.quads)) == sorted(map(str, other.quads))
 
 

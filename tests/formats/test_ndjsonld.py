@@ -174,7 +174,7 @@ def test_a_long_vocabulary_repeated_by_many_keys_exceeds_the_limit(rest):
 
 
 def test_a_scoped_context_is_relative_to_its_document(tmp_path):
-    """The same relative URL in two documents is two contexts, also in nested contexts."""
+    """The same relative URL in two documents names two contexts, even in nested contexts."""
     for name in "ab":
         folder = tmp_path / "r" / name
         folder.mkdir(parents=True)

@@ -53,7 +53,9 @@ def messages(path):
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("encoding", range(len(ENCODINGS)))
 @pytest.mark.parametrize("table", [MESSAGES, FLAT], ids=["messages", "quads"])
-def test_scanned_pages_read_as_others(tmp_path, monkeypatch, table, encoding, version):
+def test_scanning_pages_does_not_change_the_messages(
+    tmp_path, monkeypatch, table, encoding, version
+):
     options = dict(ENCODINGS[encoding])
     if "column_encoding" in options:
         texts = {"subject", "predicate", "object", "graph", "quads.list.element.object"}
@@ -101,7 +103,7 @@ def test_rows_of_a_batch_are_measured_exactly(tmp_path, monkeypatch, encoding, v
     sums = []
     original = parquet_sizes.ParquetColumn
 
-    class Watched:
+    class RecordingColumn:
         def __init__(self, *given, **named):
             self.column = original(*given, **named)
 
@@ -112,7 +114,7 @@ def test_rows_of_a_batch_are_measured_exactly(tmp_path, monkeypatch, encoding, v
             sums.append(self.column.finish())
             return sums[-1]
 
-    monkeypatch.setattr(parquet_sizes, "ParquetColumn", Watched)
+    monkeypatch.setattr(parquet_sizes, "ParquetColumn", RecordingColumn)
     with path.open("rb") as source:
         list(parquet_sizes.plans(source, file.metadata, ["quads"], 64 << 20))
 
@@ -132,7 +134,7 @@ def test_rows_of_a_batch_are_measured_exactly(tmp_path, monkeypatch, encoding, v
 
 @pytest.mark.parametrize("row", [0, 1, 5, 8])
 @pytest.mark.parametrize("use_dictionary", [True, False])
-def test_rows_before_one_that_is_too_large_come_first(tmp_path, monkeypatch, row, use_dictionary):
+def test_rows_before_a_too_large_row_are_returned_first(tmp_path, monkeypatch, row, use_dictionary):
     large = '"' + "x" * 5000 + '"'
     quads = [
         [{"subject": "<a:s>", "predicate": "<a:p>", "object": large if at == row else f'"{at}"'}]
@@ -145,10 +147,10 @@ def test_rows_before_one_that_is_too_large_come_first(tmp_path, monkeypatch, row
     read = []
     with (
         rdfm.open_log(path, max_message_bytes=4000) as log,
-        pytest.raises(rdfm.LimitError) as met,
+        pytest.raises(rdfm.LimitError) as caught,
     ):
         for message in log:
             read.append(message)
     assert len(read) == row
-    assert met.value.message_index == row
-    assert "max_message_bytes" in str(met.value)
+    assert caught.value.message_index == row
+    assert "max_message_bytes" in str(caught.value)

@@ -1,4 +1,4 @@
-"""RDF/XML: ends of documents, errors, and output."""
+"""RDF/XML: document boundaries, errors, and output."""
 
 import pytest
 from nquads import literal

@@ -1,6 +1,6 @@
 """SPARQL results compared with pyoxigraph, Google's protobuf and thriftpy2.
 
-The files are those of spec-fixtures and the W3C's suites.
+The files come from spec-fixtures and the W3C suites.
 """
 
 import importlib.util
@@ -52,8 +52,8 @@ def read(data: bytes, name: str):
     return list(batches[0].variables), batches[0].boolean, rows
 
 
-def of_oxigraph(term):
-    """Returns a term of pyoxigraph as a tuple of `nquads`."""
+def from_oxigraph(term):
+    """Converts a pyoxigraph term to a tuple of `nquads`."""
     match term:
         case None:
             return None
@@ -62,7 +62,7 @@ def of_oxigraph(term):
         case ox.BlankNode():
             return ("bnode", term.value)
         case ox.Triple():
-            return ("triple", *map(of_oxigraph, (term.subject, term.predicate, term.object)))
+            return ("triple", *map(from_oxigraph, (term.subject, term.predicate, term.object)))
     direction = term.direction.value if term.direction else ""
     return ("literal", term.value, term.language or "", str(direction), term.datatype.value)
 
@@ -72,7 +72,7 @@ def with_oxigraph(data: bytes, name: str):
     if isinstance(found, ox.QueryBoolean):
         return [], bool(found), []
     variables = [variable.value for variable in found.variables]
-    return variables, None, [tuple(map(of_oxigraph, row)) for row in found]
+    return variables, None, [tuple(map(from_oxigraph, row)) for row in found]
 
 
 def comparable(result, name=""):
@@ -107,12 +107,12 @@ def test_fixtures_are_read_like_pyoxigraph(name):
     for path in files(name):
         data = path.read_bytes()
         try:
-            wanted = with_oxigraph(plain_json(data) if name == "results-json" else data, name)
+            expected = with_oxigraph(plain_json(data) if name == "results-json" else data, name)
         except (SyntaxError, ValueError):
             refused.append(path.stem)
             continue
-        assert comparable(read(data, name), name) == comparable(wanted, name), path
-    assert refused == ["odd-names"]  # pyoxigraph validates the names of variables
+        assert comparable(read(data, name), name) == comparable(expected, name), path
+    assert refused == ["odd-names"]  # pyoxigraph validates variable names
 
 
 @pytest.mark.suites
@@ -123,10 +123,10 @@ def test_w3c_files_are_read_like_pyoxigraph(name):
     agreed = 0
     for data in logs:
         try:
-            wanted = with_oxigraph(data, name)
+            expected = with_oxigraph(data, name)
         except (SyntaxError, ValueError):
             continue  # pyoxigraph does not support all of RDF 1.2
-        assert comparable(read(data, name), name) == comparable(wanted, name), data
+        assert comparable(read(data, name), name) == comparable(expected, name), data
         agreed += 1
     assert agreed * 10 >= len(logs) * 8 > 0, (agreed, len(logs))
 
@@ -136,8 +136,8 @@ def test_pyoxigraph_reads_the_output(name):
     agreed = Counter()
     for path in files("results-json"):
         data = path.read_bytes()
-        wanted = read(data, "results-json")
-        if wanted[1] is not None and name == "results-tsv":
+        expected = read(data, "results-json")
+        if expected[1] is not None and name == "results-tsv":
             continue
         written = write(data, "results-json", name)
         try:
@@ -145,7 +145,7 @@ def test_pyoxigraph_reads_the_output(name):
         except (SyntaxError, ValueError):
             agreed["refused"] += 1
             continue
-        assert comparable(found, name) == comparable(wanted, name), written
+        assert comparable(found, name) == comparable(expected, name), written
         agreed["alike"] += 1
     assert agreed["alike"] >= 11, agreed
 
@@ -167,8 +167,8 @@ def test_tuples_are_exchanged_with_other_libraries(name, case):
     kinds = rdf_binary.thrift() if suffix == ".srt" else rdf_binary.protobuf()
     data = (FIXTURES / name / f"{case}{suffix}").read_bytes()
     assert data == pack(MADE.tuples(kinds, variables, rows))
-    wanted = (variables, None, [tuple(row) for row in rows])
-    assert comparable(read(data, name)) == comparable(wanted)
+    expected = (variables, None, [tuple(row) for row in rows])
+    assert comparable(read(data, name)) == comparable(expected)
     written = write(data, name, name)
     if variables:
         assert written == data
@@ -178,8 +178,8 @@ def test_tuples_are_exchanged_with_other_libraries(name, case):
 
 
 def test_generated_fixtures_are_current():
-    made = dict(MADE.made())
-    assert made == {path: path.read_bytes() for path in made}
+    generated = dict(MADE.made())
+    assert generated == {path: path.read_bytes() for path in generated}
     assert XSD_STRING == MADE.STRING
 
 

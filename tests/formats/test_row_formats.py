@@ -67,7 +67,7 @@ def test_pyarrow_reads_the_output(tmp_path, suffix):
 
 
 @SUFFIXES
-def test_files_of_pyarrow_are_read(tmp_path, suffix):
+def test_files_written_by_pyarrow_are_read(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"other": range(5), "quads": [[ROW], [], None, [ROW, ROW], [ROW]]}))
     with rdfm.open_log(path) as log:
@@ -202,13 +202,13 @@ def test_files_are_read_in_the_calling_thread(suffix, codec):
             writer.write_table(rows)
     threads = set()
 
-    class Noted(io.BytesIO):
+    class RecordingFile(io.BytesIO):
         def read(self, *size):
             threads.add(threading.get_native_id())
             return super().read(*size)
 
     decoder = formats.by_path(f"log{suffix}").decoder({})
-    decoder.feed_file(Noted(written.getvalue()))
+    decoder.feed_file(RecordingFile(written.getvalue()))
     decoder.finish()
     assert len(decoder.next_batch()) == 3
     assert threads == {threading.get_native_id()}
@@ -246,7 +246,7 @@ def test_conversions_keep_the_source_of_messages(tmp_path, suffix):
 
 
 @SUFFIXES
-def test_pieces_files_and_pipes_are_read_alike(tmp_path, suffix):
+def test_pieces_files_and_pipes_are_read_in_the_same_way(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     with rdfm.create_log(path) as log:
         for number in range(3000):
@@ -262,11 +262,11 @@ def test_pieces_files_and_pipes_are_read_alike(tmp_path, suffix):
         def readinto(self, target):
             return self.data.readinto(memoryview(target)[:1000])
 
-    wanted = [message.quads for message in read(path)]
-    assert len(wanted) == 3000
+    expected = [message.quads for message in read(path)]
+    assert len(expected) == 3000
     name = formats.by_path(str(path)).name
-    assert [message.quads for message in read(Pipe(path.read_bytes()))] == wanted
-    assert [message.quads for message in read(path.read_bytes(), name)] == wanted
+    assert [message.quads for message in read(Pipe(path.read_bytes()))] == expected
+    assert [message.quads for message in read(path.read_bytes(), name)] == expected
     out = io.BytesIO()
     rdfm.convert(path, out, to_format="nq")
     again = io.BytesIO()
@@ -316,11 +316,11 @@ def test_large_parquet_rows_are_read_in_smaller_batches(tmp_path, monkeypatch):
     batch_sizes = []
     batches = RowDecoder.record_batches
 
-    def watched(self):
+    def recorded(self):
         for rows in batches(self):
             batch_sizes.append(rows.num_rows)
             yield rows
 
-    monkeypatch.setattr(RowDecoder, "record_batches", watched)
+    monkeypatch.setattr(RowDecoder, "record_batches", recorded)
     assert len(read(path)) == 20
     assert max(batch_sizes) < 10

@@ -82,16 +82,16 @@ def test_patches_are_read_back(name, log):
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("other", PATCH_FORMATS)
 def test_patches_of_every_format_survive_a_round_trip(tmp_path, name, other):
-    first, there, back = (tmp_path / part for part in ("first", "there", "back"))
+    first, second, back = (tmp_path / part for part in ("first", "there", "back"))
     with rdfm.create_log(first, other) as log:
         for patch in LOG:
             log.write(patch)
-    rdfm.convert(first, there, from_format=other, to_format=name)
-    summary = rdfm.convert(there, back, from_format=name, to_format=other)
+    rdfm.convert(first, second, from_format=other, to_format=name)
+    summary = rdfm.convert(second, back, from_format=name, to_format=other)
     assert summary.messages == 2
     with rdfm.open_log(back, other) as log:
         assert list(log) == LOG
-    sources = table(there.read_bytes(), name)["source"].to_pylist()
+    sources = table(second.read_bytes(), name)["source"].to_pylist()
     assert sources == [str(first)] * 2
 
 
@@ -118,7 +118,7 @@ def test_a_log_contains_one_kind(tmp_path, name):
         ("namespaces", "the option namespaces applies to"),
     ],
 )
-def test_options_of_messages_are_refused(name, option, reason):
+def test_message_options_are_refused(name, option, reason):
     batches = PatchBatch.from_patches(LOG), ResultBatch.from_rows(ROWS, ["a", "b"])
     for batch in batches:
         with pytest.raises(EncodeError, match=reason):
@@ -170,13 +170,13 @@ def test_results_become_a_column_for_each_variable(tmp_path, name, other):
             results.write(row)
     with rdfm.create_results(tmp_path / "none", ["a", "b"], other):
         pass
-    for source, wanted in (("r", ROWS), ("none", [])):
+    for source, expected in (("r", ROWS), ("none", [])):
         rdfm.convert(tmp_path / source, tmp_path / "t", from_format=other, to_format=name)
         rows = table((tmp_path / "t").read_bytes(), name)
         assert rows.schema == pa.schema([("a", pa.string()), ("b", pa.string())])
         cells = [tuple(row.values()) for row in rows.to_pylist()]
         assert cells == [
-            tuple(None if cell is None else str(cell) for cell in row) for row in wanted
+            tuple(None if cell is None else str(cell) for cell in row) for row in expected
         ]
 
 
@@ -230,7 +230,7 @@ def test_names_with_nul_are_refused_by_readers_and_writers(tmp_path):
 
 
 def test_many_variables_take_linear_time():
-    # Comparing each name with all earlier ones takes a minute.
+    # Comparing each name with all earlier ones would take a minute.
     count = 200_000
     batch = ResultBatch.from_rows([[None] * count], list(map(str, range(count))))
     start = time.process_time()
@@ -256,7 +256,7 @@ def test_rows_without_variables_are_counted_or_refused():
     assert formats.parquet.encode(batch.slice(0, 0))
 
 
-def test_batches_are_arrow():
+def test_batches_support_the_arrow_interface():
     batch = PatchBatch.from_patches(LOG)
     rows = pa.record_batch(batch)
     assert rows.schema == pa.schema(batch)
@@ -265,8 +265,8 @@ def test_batches_are_arrow():
     assert operations_of(PatchBatch.from_arrow(rows)) == operations_of(batch)
     columns = ["operations", "position"]
     assert pa.record_batch(batch.to_arrow(columns)).schema.names == columns
-    wanted = pa.schema([rows.schema.field("operations")])
-    assert pa.record_batch(batch, schema=wanted).schema.names == ["operations"]
+    expected = pa.schema([rows.schema.field("operations")])
+    assert pa.record_batch(batch, schema=expected).schema.names == ["operations"]
     with pytest.raises(
         OptionError, match="unknown column 'quads'; expected one of source, offset, oper"
     ):
@@ -340,7 +340,7 @@ def test_an_error_ends_a_stream_after_the_rows_before_it(tmp_path):
 
 @pytest.mark.parametrize("kind", ["messages", "patches", "results"])
 def test_unread_streams_do_not_consume_the_log(tmp_path, kind):
-    """DuckDB requests streams for the schema before the one that it reads."""
+    """DuckDB requests streams only for their schema before it requests the one that it reads."""
     path, count = log_of(tmp_path, kind)
     with (rdfm.open_results if kind == "results" else rdfm.open_log)(path) as log:
         for _ in range(2):
@@ -417,10 +417,10 @@ def test_streams_take_bounded_memory(tmp_path):
         with rdfm.create_results(path, ["a"]) as results:
             for number in range(count):
                 results.write([Literal(f"{number} {'x' * 200}")])
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-c", MEASURE, path], capture_output=True, text=True, check=True
         )
-        rows, peak = map(int, done.stdout.split())
+        rows, peak = map(int, completed.stdout.split())
         assert rows == count
         found.append(peak)
     assert found[1] - found[0] < 20_000  # KiB; the rows alone are 45 MB

@@ -81,7 +81,7 @@ def test_each_row_is_a_quad(name):
 @EVERY
 @pytest.mark.parametrize("terms", ["ntriples", "structs"])
 @given(log=logs(generalized=True))
-def test_rows_of_quads_are_read_back(name, terms, log):
+def test_quad_rows_are_read_back(name, terms, log):
     data = encode(name, log, rows="quads", terms=terms)
     assert decoded(name, data) == [message for message in log if message]
 
@@ -106,9 +106,9 @@ def test_structs_equal_the_terms(tmp_path, path, name, rows):
     if rows == "messages":
         quads = [quad for row in quads for quad in row["quads"]]
     with rdfm.open_log(path, generalized=True) as log:
-        wanted = [quad for message in log for quad in message]
-    assert len(quads) == len(wanted)
-    for row, quad in zip(quads, wanted, strict=True):
+        expected = [quad for message in log for quad in message]
+    assert len(quads) == len(expected)
+    for row, quad in zip(quads, expected, strict=True):
         for part in COLUMNS[2:]:
             check(row[part], getattr(quad, part))
 
@@ -134,9 +134,9 @@ def test_structs_agree_with_pyoxigraph(tmp_path):
     path, out = FIXTURES / "literals" / "comment.nq", tmp_path / "log.parquet"
     rdfm.convert(path, out, rows="quads", terms="structs")
     found = [row["object"] for row in parquet.read_table(out).to_pylist()]
-    wanted = [quad.object for quad in pyoxigraph.parse(path=path)]
-    assert len(found) == len(wanted) > 10
-    for struct, term in zip(found, wanted, strict=True):
+    expected = [quad.object for quad in pyoxigraph.parse(path=path)]
+    assert len(found) == len(expected) > 10
+    for struct, term in zip(found, expected, strict=True):
         if isinstance(term, pyoxigraph.Literal):
             assert struct["value"] == term.value
             assert struct["datatype"] == term.datatype.value
@@ -146,7 +146,7 @@ def test_structs_agree_with_pyoxigraph(tmp_path):
 
 
 @EVERY
-def test_data_dropped_from_rows_of_quads_is_counted(tmp_path, name):
+def test_data_dropped_from_quad_rows_is_counted(tmp_path, name):
     log = [
         Message([Quad(S, P, S)], metadata={"k": b"v"}, namespaces={"e": "http://e/"}),
         Message([]),
@@ -165,7 +165,7 @@ def test_data_dropped_from_rows_of_quads_is_counted(tmp_path, name):
 
 
 @EVERY
-def test_options_and_kinds_without_rows_of_quads_are_refused(tmp_path, name):
+def test_options_and_kinds_without_quad_rows_are_refused(tmp_path, name):
     format = formats.find(name)
     with pytest.raises(OptionError, match="namespaces applies to message rows"):
         format.Encoder(rows="quads", namespaces=True)
@@ -182,7 +182,7 @@ def test_options_and_kinds_without_rows_of_quads_are_refused(tmp_path, name):
 
 
 @EVERY
-def test_terms_of_patches_and_of_results_may_be_structs(tmp_path, name):
+def test_patch_and_result_terms_may_be_structs(tmp_path, name):
     log = [Patch([Operation("TX"), Operation("A", None, S, P, Literal("x", language="en"), S)])]
     with rdfm.create_log(tmp_path / "log", name, terms="structs") as out:
         for patch in log:
@@ -216,7 +216,7 @@ def test_consecutive_rows_with_equal_source_and_message_form_a_message(tmp_path,
 
 
 @EVERY
-def test_invalid_rows_of_quads_are_reported_after_those_before(tmp_path, name):
+def test_invalid_quad_rows_are_reported_after_earlier_rows(tmp_path, name):
     path = tmp_path / f"log.{name}"
     terms = {part: ["<a:b>"] * 5 for part in ("subject", "predicate")}
     objects = ['"a"', '"b"', '"c"', "oops", '"d"']
@@ -271,7 +271,7 @@ def test_parts_of_a_flat_log_are_written_as_they_arrive(name):
 
 
 @EVERY
-def test_flat_rows_of_quads_are_one_message(tmp_path, name):
+def test_flat_quad_rows_are_one_message(tmp_path, name):
     paths = [tmp_path / "a.nq", tmp_path / "b.nq"]
     for path in paths:
         path.write_text("_:a <a:p> <a:o> .\n# @message\n_:a <a:p> <a:o> .\n")
@@ -305,7 +305,7 @@ def test_a_log_without_quads_has_its_columns(name):
         assert len(formats.find(name).decode(data)) == 0
 
 
-def test_batches_are_arrow_with_one_row_per_quad():
+def test_arrow_batches_have_one_row_per_quad():
     batch = MessageBatch.from_messages([[Quad(S, P, S)], [Quad(S, P, P), Quad(S, P, S, S)]])
     rows = pa.record_batch(batch.to_arrow(rows="quads", source="a"))
     assert rows.schema.names == COLUMNS
@@ -315,7 +315,7 @@ def test_batches_are_arrow_with_one_row_per_quad():
     assert [each and each["value"] for each in some["graph"].to_pylist()] == [None, None, S.value]
     back = MessageBatch.from_arrow(rows)
     assert [list(message) for message in back] == [list(message) for message in batch]
-    for wrong, reason in (
+    for invalid, reason in (
         ({"rows": "quad"}, "rows must be 'messages' or 'quads', not 'quad'"),
         ({"terms": "text"}, "terms must be 'ntriples' or 'structs', not 'text'"),
         (
@@ -324,7 +324,7 @@ def test_batches_are_arrow_with_one_row_per_quad():
         ),
     ):
         with pytest.raises(OptionError, match=reason):
-            batch.to_arrow(**wrong)
+            batch.to_arrow(**invalid)
     with pytest.raises(OptionError, match="not patches"):
         rdfm._core.ArrowCoalescer(kind="patches", rows="quads")
 
@@ -338,10 +338,10 @@ def test_tables_of_duckdb_and_polars_are_read(tmp_path, terms):
     source, made = tmp_path / "log.parquet", tmp_path / "made.parquet"
     log = FIXTURES / "nanopubs" / "log.trig"
     rdfm.convert(log, source, rows="quads", terms=terms)
-    wanted = [message for message in read(log) if message]
+    expected = [message for message in read(log) if message]
     polars.read_parquet(source).write_parquet(made)
-    assert read(made) == wanted
+    assert read(made) == expected
     duckdb.sql(f"COPY (FROM '{source}' WHERE message = 1) TO '{made}' (FORMAT parquet)")
-    assert read(made) == [wanted[1]]
+    assert read(made) == [expected[1]]
     polars.read_parquet(source).write_ipc(tmp_path / "made.arrow", compat_level=None)
-    assert read(tmp_path / "made.arrow") == wanted
+    assert read(tmp_path / "made.arrow") == expected

@@ -1,4 +1,4 @@
-"""Errors of the text parsers: the token found, and the probable intention."""
+"""Text parser errors: the unexpected token, and the probable intention."""
 
 import pytest
 from support import decode
@@ -59,7 +59,7 @@ def test_an_unclosed_string_is_reported_at_its_start(name, end):
         "@base <http://example.org/> .",
     ],
 )
-def test_turtle_in_a_log_of_lines_is_recognized(name, hint, line):
+def test_turtle_in_a_line_based_log_is_recognized(name, hint, line):
     _, error = decode(name, f"{line}\n".encode())
     assert f"; {hint} (from_format in convert) reads it (line 1" in error
 

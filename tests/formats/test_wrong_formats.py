@@ -1,4 +1,4 @@
-"""Files in another format than their name suggests, and truncated files."""
+"""Files in a different format than their name suggests, and truncated files."""
 
 import tarfile
 

@@ -1,4 +1,4 @@
-"""YAML-LD: limits of repetition by aliases, and positions of errors."""
+"""YAML-LD: limits on repetition through aliases, and error positions."""
 
 import pytest
 from support import decode

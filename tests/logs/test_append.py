@@ -47,7 +47,7 @@ def journal_of(path):
     return path.with_name(path.name + ".append")
 
 
-# --- what is written ---
+# --- output ---
 
 
 def test_a_missing_log_is_created_and_an_existing_one_is_continued(tmp_path):
@@ -67,7 +67,7 @@ def test_a_run_without_messages_changes_nothing(tmp_path):
         assert path.read_bytes() == before
 
 
-def test_convert_counts_only_what_it_appended(tmp_path):
+def test_convert_counts_only_appended_messages(tmp_path):
     path = tmp_path / "log.nq"
     append(path, message(0))
     summary = rdfm.convert(LINE % 1, path, from_format="nq", append=True)
@@ -78,7 +78,7 @@ def test_convert_counts_only_what_it_appended(tmp_path):
 
 @pytest.mark.parametrize("label", ["1.1-messages", "1.2-messages"])
 @pytest.mark.parametrize("suffix", ["nq", "ttl"])
-def test_the_dialect_is_that_of_the_log(tmp_path, suffix, label):
+def test_the_dialect_of_the_log_is_kept(tmp_path, suffix, label):
     path = tmp_path / f"log.{suffix}"
     append(path, message(0), dialect="directive", version_label=label)
     append(path, message(1), [])
@@ -89,7 +89,7 @@ def test_the_dialect_is_that_of_the_log(tmp_path, suffix, label):
         assert [len(found) for found in log] == [1, 1, 0, 1]
 
 
-def test_turtle_declares_what_the_appended_part_uses(tmp_path):
+def test_appended_turtle_declares_the_namespaces_it_uses(tmp_path):
     path = tmp_path / "log.trig"
     path.write_text("PREFIX e: <http://other/>\nBASE <http://base/>\n<a> e:b e:c .\n")
     append(path, message(1), prefixes={"e": "http://e/"})
@@ -118,7 +118,7 @@ def test_a_patch_with_an_open_transaction_is_continued(tmp_path):
         assert [len(found) for found in log] == [2, 1]
 
 
-def test_a_symbolic_link_stays_one(tmp_path):
+def test_a_symbolic_link_is_kept(tmp_path):
     path = tmp_path / "log.nq"
     append(path, message(0))
     link = tmp_path / "link.nq"
@@ -128,7 +128,7 @@ def test_a_symbolic_link_stays_one(tmp_path):
     assert numbers(path) == [0, 1]
 
 
-def test_a_compressed_log_gets_a_member(tmp_path):
+def test_appending_to_a_compressed_log_adds_a_member(tmp_path):
     path = tmp_path / "log.nq.gz"
     append(path, message(0))
     first = path.read_bytes()
@@ -142,7 +142,7 @@ def test_a_compressed_log_gets_a_member(tmp_path):
 
 @pytest.mark.parametrize("end", [b"", b"\n", b" # @message", b"\n# @message", b"\n#x\n\n", b"\r\n"])
 @pytest.mark.parametrize("suffix", ["nq", "trig"])
-def test_ends_of_text_logs(tmp_path, suffix, end):
+def test_text_logs_with_any_end_are_continued(tmp_path, suffix, end):
     path = tmp_path / f"log.{suffix}"
     path.write_bytes((LINE % 0).strip() + end)
     append(path, message(1))
@@ -155,14 +155,14 @@ def test_a_long_last_line_is_found(tmp_path, monkeypatch):
     path = tmp_path / "log.nq"
     append(path, message(0), message(1, " " + "x" * 300_000))
     append(path, message(2))
-    monkeypatch.setattr(ending, "MOST_TAIL_BYTES", 1000)  # now the log is decoded
+    monkeypatch.setattr(ending, "MOST_TAIL_BYTES", 1000)  # so that the entire log is decoded
     append(path, message(3, " " + "x" * 300_000))
     append(path, message(4))
     assert numbers(path) == list(range(5))
 
 
-def test_the_last_line_is_enough(tmp_path):
-    """Nothing else is read of a large log: its middle is no N-Quads."""
+def test_only_the_last_line_is_read(tmp_path):
+    """The middle of this large log is not valid N-Quads, and is not read."""
     path = tmp_path / "log.nq"
     path.write_bytes(LINE % 0 + DELIMITED + b"broken\n" * 100_000 + DELIMITED + LINE % 1)
     append(path, message(2))
@@ -202,7 +202,7 @@ def test_a_log_that_ends_inside_a_message_is_refused_or_repaired(tmp_path, name)
 
 
 @pytest.mark.parametrize("name", ["jelly", "rdf-protobuf", "rdfxml", "jelly-patch"])
-def test_cut_frames_and_documents_are_repaired(tmp_path, name):
+def test_truncated_frames_and_documents_are_repaired(tmp_path, name):
     path = tmp_path / f"log{formats.find(name).spec.suffixes[0]}"
     more = [patch(n) if name == "jelly-patch" else message(n) for n in range(3)]
     append(path, *more[:2])
@@ -216,7 +216,7 @@ def test_cut_frames_and_documents_are_repaired(tmp_path, name):
     assert whole.startswith(path.read_bytes()[:20])
 
 
-def test_a_log_of_one_incomplete_message_is_not_repaired(tmp_path):
+def test_a_log_with_one_incomplete_message_is_not_repaired(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(LINE % 0 + b"<http://e")
     with pytest.raises(rdfm.TruncatedError, match="a repair would leave an empty log"):
@@ -224,7 +224,7 @@ def test_a_log_of_one_incomplete_message_is_not_repaired(tmp_path):
     assert path.read_bytes() == LINE % 0 + b"<http://e"
 
 
-# --- logs that are cut off, or broken at their end ---
+# --- truncated logs, and logs with an invalid end ---
 
 
 QUADS = [
@@ -242,7 +242,7 @@ CUT_DELIMITERS = tuple(b"\nMESSAGE"[:length] for length in range(2, 8))
 
 
 def several(name, number):
-    """Returns a message, or in formats of patches a patch, with different kinds of terms."""
+    """Returns a message with different kinds of terms, or a patch for patch formats."""
     quads = [*message(number), *QUADS]
     if "messages" in formats.find(name).spec.kinds:
         return quads
@@ -250,7 +250,7 @@ def several(name, number):
 
 
 def read_if_valid(path):
-    """Returns the messages; None if the log is broken."""
+    """Returns the messages, or None if the log is invalid."""
     try:
         with rdfm.open_log(path) as log:
             return [list(each) for each in log]
@@ -269,7 +269,7 @@ def log_of(folder, name):
         *((name, {"dialect": "directive"}) for name in ("nt", "nq", "ttl", "trig")),
     ],
 )
-def test_a_log_that_is_cut_at_any_byte_is_repaired(tmp_path, name, options):
+def test_a_log_truncated_at_any_byte_is_repaired(tmp_path, name, options):
     path = log_of(tmp_path, name)
     sizes = []
     for count in (2, 3):
@@ -287,13 +287,13 @@ def test_a_log_that_is_cut_at_any_byte_is_repaired(tmp_path, name, options):
             assert path.read_bytes() == whole[:length]
             append(path, several(name, 9), repair=True)
             expected = messages[: len(read_if_valid(path)) - 1]
-            # In Turtle, the start of a delimiter could also be that of a name.
+            # In Turtle, the start of a delimiter could also be the start of a name.
             assert len(expected) >= 2 or whole[:length].endswith(CUT_DELIMITERS)
         assert read_if_valid(path)[:-1] == expected, length
 
 
 def test_a_delimiter_inside_a_string_does_not_end_a_log(tmp_path):
-    """The start of the string is before the part that is searched for the last line."""
+    """The string starts before the part of the log that is searched for the last line."""
     inside = b"text\n" * (ending.TAIL_BYTES // 4)
     begun = LINE % 0 + DELIMITED + b'<http://e/s> <http://e/p> """' + inside + DELIMITED
     patches = b"A " + LINE % 0 + b'Z .\nA <http://e/s> <http://e/p> """' + inside + b"Z .\n"
@@ -309,7 +309,7 @@ def test_a_delimiter_inside_a_string_does_not_end_a_log(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["rdfxml", "rdf-protobuf", "jelly", "ndjsonld", "trig"])
-def test_a_log_that_is_cut_in_its_first_message_has_nothing_to_repair(tmp_path, name):
+def test_a_log_truncated_in_its_first_message_cannot_be_repaired(tmp_path, name):
     path = log_of(tmp_path, name)
     with rdfm.create_log(path) as log:
         log.write(message(0, " " + "x" * 200))
@@ -323,7 +323,7 @@ def test_a_log_that_is_cut_in_its_first_message_has_nothing_to_repair(tmp_path, 
         assert path.read_bytes() == whole[:length]
 
 
-def test_long_lines_before_a_cut_document_are_found(tmp_path):
+def test_long_lines_before_a_truncated_document_are_found(tmp_path):
     path = tmp_path / "log.rdf"
     append(path, *(message(number, " " + "x" * 2 * ending.TAIL_BYTES) for number in range(3)))
     path.write_bytes(path.read_bytes()[:-5])
@@ -331,7 +331,7 @@ def test_long_lines_before_a_cut_document_are_found(tmp_path):
     assert numbers(path) == [0, 1, 3]
 
 
-def test_an_xml_document_of_several_lines_is_not_cut(tmp_path):
+def test_a_truncated_xml_document_of_several_lines_is_not_repaired(tmp_path):
     path = tmp_path / "log.rdf"
     append(path, message(0))
     first = path.read_bytes()
@@ -344,7 +344,7 @@ def test_an_xml_document_of_several_lines_is_not_cut(tmp_path):
 
 @pytest.mark.parametrize("content", [b"\xef\xbb\xbf", b"\xef\xbb\xbf\r\n", b" \n\n"])
 @pytest.mark.parametrize("name", TEXT_FORMATS)
-def test_a_log_of_only_white_space_is_empty(tmp_path, name, content):
+def test_a_log_with_only_white_space_is_empty(tmp_path, name, content):
     path = log_of(tmp_path, name)
     path.write_bytes(content)
     append(path, several(name, 0))
@@ -428,7 +428,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_targets_that_cannot_be_appended_to(tmp_path, name):
+def test_unsuitable_targets_are_refused(tmp_path, name):
     target = name if "://" in name or name.startswith("/") else f"{tmp_path}/{name}"
     with pytest.raises(rdfm.OptionError, match=REFUSED[name]):
         rdfm.convert(LINE % 0, target, from_format="nq", append=True, **named(name))
@@ -448,7 +448,7 @@ def test_a_file_object_cannot_be_appended_to(tmp_path):
 
 
 @pytest.mark.parametrize("option", ["sync", "repair"])
-def test_options_that_need_append(tmp_path, option):
+def test_sync_and_repair_require_append(tmp_path, option):
     with pytest.raises(
         rdfm.OptionError, match=f"{option} applies only when appending; append=True"
     ):
@@ -459,12 +459,12 @@ def test_options_that_need_append(tmp_path, option):
         rdfm.convert(LINE % 0, tmp_path / "log.nq", from_format="nq", **{option: True})
 
 
-def test_append_and_overwrite_exclude_each_other(tmp_path):
+def test_append_and_overwrite_cannot_be_combined(tmp_path):
     with pytest.raises(rdfm.OptionError, match="use one of them"):
         rdfm.create_log(tmp_path / "log.nq", append=True, overwrite=True)
 
 
-def test_append_and_keep_partial_exclude_each_other(tmp_path):
+def test_append_and_keep_partial_cannot_be_combined(tmp_path):
     with pytest.raises(
         rdfm.OptionError, match="keep_partial applies only to new files; sync=True keeps"
     ):
@@ -509,7 +509,7 @@ CONTRADICTIONS = [
 
 
 @pytest.mark.parametrize(("suffix", "first", "then", "reason"), CONTRADICTIONS)
-def test_options_that_contradict_the_log(tmp_path, suffix, first, then, reason):
+def test_options_that_contradict_the_log_are_refused(tmp_path, suffix, first, then, reason):
     path = tmp_path / f"log.{suffix}"
     append(path, message(0), **first)
     before = path.read_bytes()
@@ -527,7 +527,7 @@ CLOSED = [
 
 
 @pytest.mark.parametrize(("suffix", "options", "reason"), CLOSED)
-def test_logs_that_are_one_message(tmp_path, suffix, options, reason):
+def test_logs_that_are_a_single_message_are_refused(tmp_path, suffix, options, reason):
     path = tmp_path / f"log.{suffix}"
     with rdfm.create_log(path, **options) as log:
         log.write(message(0))
@@ -536,7 +536,7 @@ def test_logs_that_are_one_message(tmp_path, suffix, options, reason):
 
 
 @pytest.mark.parametrize("end", ["<!-- the end -->\n", "<!-- a --> <!-- b -->", "\n<!---->\n\n"])
-def test_comments_after_the_last_xml_document(tmp_path, end):
+def test_comments_after_the_last_xml_document_are_accepted(tmp_path, end):
     path = tmp_path / "log.rdf"
     append(path, message(0))
     with path.open("a") as file:
@@ -546,7 +546,7 @@ def test_comments_after_the_last_xml_document(tmp_path, end):
     assert numbers(path) == [0, 1, 2]
 
 
-def test_a_comment_that_is_cut_off_is_repaired(tmp_path):
+def test_a_truncated_comment_is_repaired(tmp_path):
     path = tmp_path / "log.rdf"
     append(path, message(0))
     with path.open("a") as file:
@@ -557,7 +557,7 @@ def test_a_comment_that_is_cut_off_is_repaired(tmp_path):
     assert numbers(path) == [0, 1]
 
 
-def test_a_yaml_log_without_a_line_feed_may_be_cut(tmp_path):
+def test_a_yaml_log_without_a_final_line_feed_is_repaired(tmp_path):
     path = tmp_path / "log.yamlld"
     append(path, message(0), message(1))
     first = path.read_bytes()
@@ -571,7 +571,7 @@ def test_a_yaml_log_without_a_line_feed_may_be_cut(tmp_path):
     assert numbers(path) == [7, 8]
 
 
-def test_an_xml_document_of_several_lines(tmp_path):
+def test_an_xml_document_of_several_lines_is_refused(tmp_path):
     path = tmp_path / "log.rdf"
     append(path, message(0))
     path.write_bytes(path.read_bytes().replace(b"><", b">\n<"))
@@ -590,7 +590,7 @@ def test_an_xml_document_of_several_lines(tmp_path):
         ),
     ],
 )
-def test_data_that_the_header_cannot_represent(tmp_path, first, then, reason):
+def test_data_that_the_header_cannot_represent_is_refused(tmp_path, first, then, reason):
     path = tmp_path / "log.jelly"
     append(path, message(0), **first)
     before = path.read_bytes()
@@ -647,7 +647,7 @@ def test_a_log_is_not_divided_into_files_when_appending(tmp_path):
             append(tmp_path / "log.nq", message(0), **{option: 5})
 
 
-def test_a_single_byte_after_the_last_message(tmp_path):
+def test_a_single_byte_after_the_last_message_is_refused(tmp_path):
     path = tmp_path / "log.jelly"
     append(path, message(0))
     path.write_bytes(path.read_bytes() + b"\x05")
@@ -666,7 +666,7 @@ def test_patches_of_several_runs_equal_those_of_one(tmp_path):
     assert path.read_bytes() == once.read_bytes()
 
 
-def test_namespaces_in_version_1_are_refused_or_left_out(tmp_path):
+def test_namespaces_in_version_1_are_refused_or_omitted(tmp_path):
     path = tmp_path / "log.jelly"
     append(path, message(0), jelly_version=1)
     log = b'PREFIX e: <http://e/>\ne:s e:p "1" .\n'
@@ -680,7 +680,7 @@ def test_namespaces_in_version_1_are_refused_or_left_out(tmp_path):
 # --- failures ---
 
 
-def test_a_failed_run_leaves_the_log_as_it_was(tmp_path):
+def test_a_failed_run_leaves_the_log_unchanged(tmp_path):
     path = tmp_path / "log.nq"
     append(path, message(0))
     before = path.read_bytes()
@@ -729,7 +729,7 @@ def test_readers_stop_at_the_committed_length(tmp_path):
     assert numbers(path) == [0, 1]
 
 
-def test_a_reader_that_started_before_stops_there_too(tmp_path):
+def test_earlier_readers_stop_at_the_committed_length(tmp_path):
     path = tmp_path / "log.nq"
     append(path, *(message(number, " " + "x" * 3000) for number in range(700)))
     reader = rdfm.open_log(path)
@@ -804,8 +804,8 @@ def test_a_journal_of_another_log_is_ignored(tmp_path):
     assert path.read_bytes() == other + DELIMITED + LINE % 9
 
 
-def left_by_a_killed_run(path):
-    """Appends message 1, of which only message 0 before it is committed."""
+def simulate_killed_run(path):
+    """Leaves a log in which message 0 is committed and message 1 is not."""
     append(path, message(0))
     log = rdfm.create_log(path, append=True)
     kept = journal_of(path).read_bytes()
@@ -816,7 +816,7 @@ def left_by_a_killed_run(path):
 
 def test_replacing_a_log_removes_the_journal_of_a_killed_run(tmp_path):
     path = tmp_path / "log.nq"
-    left_by_a_killed_run(path)
+    simulate_killed_run(path)
     assert numbers(path) == [0]
     # The new log begins with the committed bytes.
     with rdfm.create_log(path) as log:
@@ -828,7 +828,7 @@ def test_replacing_a_log_removes_the_journal_of_a_killed_run(tmp_path):
 
 def test_the_journal_of_a_replaced_file_hides_nothing(tmp_path):
     path = tmp_path / "log.nq"
-    left_by_a_killed_run(path)
+    simulate_killed_run(path)
     other = tmp_path / "other.nq"
     append(other, *(message(number) for number in range(4)))
     other.replace(path)
@@ -842,10 +842,10 @@ def test_the_journal_of_a_replaced_file_hides_nothing(tmp_path):
     assert numbers(path) == [0, 1, 2, 3, 4]
 
 
-def test_a_copied_log_is_cut_to_its_committed_length(tmp_path):
+def test_a_copied_log_can_be_truncated_to_its_committed_length(tmp_path):
     path = tmp_path / "copy" / "log.nq"
     path.parent.mkdir()
-    left_by_a_killed_run(tmp_path / "log.nq")
+    simulate_killed_run(tmp_path / "log.nq")
     for file in ("log.nq", "log.nq.append"):
         shutil.copy2(tmp_path / file, path.parent)
     with pytest.raises(rdfm.OptionError, match="replaced or copied") as error:
@@ -869,14 +869,14 @@ def test_a_file_system_without_inodes_identifies_a_log_by_its_bytes(tmp_path, mo
     with monkeypatch.context() as patched:
         patched.setattr(journal.os, "fstat", without_inode)
         patched.setattr(journal.os.path, "samestat", lambda one, other: True)
-        left_by_a_killed_run(path)
+        simulate_killed_run(path)
     assert numbers(path) == [0]
     append(path, message(2))
     assert numbers(path) == [0, 2]
 
 
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, lambda path: path.symlink_to("x")])
-def test_something_else_with_the_name_of_the_journal_is_refused(tmp_path, make):
+def test_a_folder_pipe_or_link_with_the_journal_name_is_refused(tmp_path, make):
     path = tmp_path / "log.nq"
     append(path, message(0))
     make(journal_of(path))
@@ -891,7 +891,7 @@ def test_something_else_with_the_name_of_the_journal_is_refused(tmp_path, make):
     assert numbers(path) == [2]
 
 
-def test_numbers_of_bytes_agree_with_their_noun(tmp_path):
+def test_a_single_byte_is_counted_in_the_singular(tmp_path):
     path = tmp_path / "log.jelly"
     append(path, message(0))
     path.write_bytes(path.read_bytes() + b"\x05")
@@ -901,9 +901,9 @@ def test_numbers_of_bytes_agree_with_their_noun(tmp_path):
     assert summary.notes == (f"{path}: removed 1 byte of an incomplete message",)
 
 
-def test_removed_bytes_of_a_killed_run_are_reported(tmp_path):
+def test_bytes_removed_after_a_killed_run_are_reported(tmp_path):
     path = tmp_path / "log.nq"
-    left_by_a_killed_run(path)
+    simulate_killed_run(path)
     extra = len(DELIMITED + LINE % 1)
     summary = rdfm.convert(LINE % 2, path, from_format="nq", append=True)
     assert summary.notes == (f"{path}: removed {extra} bytes after the last commit",)
@@ -919,7 +919,7 @@ def test_an_invalid_document_at_the_end_is_refused(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_a_torn_commit_leaves_the_one_before(tmp_path):
+def test_a_torn_commit_leaves_the_previous_one(tmp_path):
     path = tmp_path / "log.nq"
     append(path, message(0))
     with path.open("r+b") as file:
@@ -953,9 +953,9 @@ with rdfm.create_log(path, append=True, sync=sync) as log:
 
 
 def killed(path, first, delay, *, sync=True, size=100, lines=0):
-    """Appends messages from `first` on until it is killed; returns the last one that was written.
+    """Kills a process that appends messages from `first` on. Returns the last number it reported.
 
-    It is killed `delay` seconds after it wrote `lines` lines.
+    The process is killed `delay` seconds after it reported `lines` lines.
     """
     command = [sys.executable, "-c", WRITER, str(path), str(first)]
     with subprocess.Popen(
@@ -966,8 +966,8 @@ def killed(path, first, delay, *, sync=True, size=100, lines=0):
             run.stdout.readline()
         time.sleep(delay)
         run.send_signal(signal.SIGKILL)
-        said = run.stdout.read().split()
-    return int(said[-1]) if said and said[-1].isdigit() else first - 1
+        reported = run.stdout.read().split()
+    return int(reported[-1]) if reported and reported[-1].isdigit() else first - 1
 
 
 def kills(path, count, seed):
@@ -975,11 +975,11 @@ def kills(path, count, seed):
     committed = -1
     for _ in range(count):
         first = committed + 1
-        said = killed(path, first, drawn.uniform(0, 0.03))
+        reported = killed(path, first, drawn.uniform(0, 0.03))
         found = numbers(path) if path.exists() else []
         assert found == list(range(len(found)))
-        # What was reported as written is there; at most one more was on its way.
-        assert said <= len(found) - 1 <= said + 1
+        # The log contains all reported messages and at most one more.
+        assert reported <= len(found) - 1 <= reported + 1
         committed = len(found) - 1
     append(path, message(committed + 1))
     assert numbers(path) == list(range(committed + 2))
@@ -1012,7 +1012,7 @@ def test_without_sync_a_killed_writer_appends_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("sync", [False, True])
-def test_a_full_disk_leaves_what_was_committed(tmp_path, sync):
+def test_a_full_disk_keeps_committed_messages(tmp_path, sync):
     path = tmp_path / "log.nq"
     append(path, message(0))
     most = path.stat().st_size + 1000
@@ -1032,7 +1032,7 @@ def test_a_full_disk_leaves_what_was_committed(tmp_path, sync):
 
 
 def test_appending_takes_constant_memory(tmp_path):
-    """The part of a large file before its last line is not read."""
+    """Only the last line of a large file is read."""
     path = tmp_path / "log.nq"
     path.write_bytes(LINE % 0 + DELIMITED)
     with path.open("r+b") as file:

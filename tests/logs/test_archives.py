@@ -469,7 +469,7 @@ def test_every_format_is_written_and_read_in_members_and_files(tmp_path, name):
         assert [where.endswith(f"000000000{n}{suffix}") for n, (where, *_) in enumerate(found)] == [
             True
         ] * 5
-        # Also without boundaries: each message has its own file.
+        # This includes formats without boundaries, because each message has its own file.
         summary = rdfm.convert(
             source or target, f"{tmp_path}/again/", to_format=name, overwrite=True
         )
@@ -479,7 +479,7 @@ def test_every_format_is_written_and_read_in_members_and_files(tmp_path, name):
 @pytest.mark.parametrize("name", ["nt", "nq", "ttl", "trig"])
 @pytest.mark.parametrize("out", ["out.tar", "out/"])
 def test_an_empty_message_alone_in_a_file_is_not_announced(tmp_path, name, out):
-    """Also in the directive dialect: readers without message support reject a lone `MESSAGE`."""
+    """Even in the directive dialect, since readers without message support reject `MESSAGE`."""
     target = tmp_path / out
     target = f"{target}/" if out.endswith("/") else target
     log = [[], quads(1), []]
@@ -508,7 +508,7 @@ def test_an_empty_message_alone_in_a_file_is_not_announced(tmp_path, name, out):
         assert [list(message.quads) for message in reader] == log
 
 
-def test_several_messages_of_a_file_are_announced_though_they_are_empty(tmp_path):
+def test_several_messages_in_a_file_are_announced_even_if_empty(tmp_path):
     with rdfm.create_log(f"{tmp_path}/out/", "nq", dialect="directive", split_messages=2) as writer:
         writer.write([])
         writer.write([])

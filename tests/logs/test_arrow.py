@@ -65,9 +65,11 @@ def test_duckdb_reads_a_log(log, rows, terms):
     import duckdb
 
     opened = rdfm.open_log(log, rows=rows, terms=terms)  # noqa: F841 - DuckDB finds it by its name
-    of = "opened" if rows == "quads" else "(SELECT unnest(quads, recursive := false) q FROM opened)"
+    source = (
+        "opened" if rows == "quads" else "(SELECT unnest(quads, recursive := false) q FROM opened)"
+    )
     part = ("" if rows == "quads" else "q.") + "graph" + (".value" if terms == "structs" else "")
-    found = duckdb.sql(f"SELECT {part} g, count(*) FROM {of} GROUP BY 1 ORDER BY 1").fetchall()
+    found = duckdb.sql(f"SELECT {part} g, count(*) FROM {source} GROUP BY 1 ORDER BY 1").fetchall()
     graph = "a:g" if terms == "structs" else "<a:g>"
     assert sorted(found, key=str) == sorted([(None, COUNT), (graph, COUNT)], key=str)
 
@@ -83,7 +85,7 @@ def test_pandas_reads_a_log(log, rows):
 
 
 @pytest.mark.parametrize("name", [name for name in formats.names() if name not in ("arrow",)])
-def test_every_format_has_rows_of_quads(tmp_path, name):
+def test_every_format_has_quad_rows(tmp_path, name):
     if "messages" not in formats.find(name).spec.kinds:
         return
     path = tmp_path / "log"
@@ -93,7 +95,7 @@ def test_every_format_has_rows_of_quads(tmp_path, name):
     assert table["object"].unique().to_pylist() == ['"x"']
 
 
-def test_batches_of_a_table_are_arrow(log):
+def test_table_batches_support_the_arrow_interface(log):
     with rdfm.open_log(log, rows="quads") as opened:
         batches = list(opened.batches())
     assert all(isinstance(batch, ArrowBatch) for batch in batches)

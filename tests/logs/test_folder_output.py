@@ -25,13 +25,16 @@ def content(folder):
 
 
 def written(target):
-    made = FolderOutput(target, None, overwrite=True)
-    made.write([Part(name, data, True) for name, data in NEW.items()])
-    return made
+    folder_output = FolderOutput(target, None, overwrite=True)
+    folder_output.write([Part(name, data, True) for name, data in NEW.items()])
+    return folder_output
 
 
 def interrupted(work, line):
-    """Whether `work` was interrupted at the given line of the code that writes and removes folders."""
+    """Runs `work`, interrupted at the n-th line of the code that writes and removes folders.
+
+    Returns whether this line was reached.
+    """
     count = 0
 
     def trace(frame, event, _):
@@ -67,9 +70,9 @@ def test_an_interrupt_at_any_line_leaves_the_old_or_the_new_folder(tmp_path, bef
             target.mkdir()
             for name, data in before.items():
                 (target / name).write_bytes(data)
-        made = written(target)
-        came = interrupted(getattr(made, end), line)
-        made.discard()
+        folder_output = written(target)
+        came = interrupted(getattr(folder_output, end), line)
+        folder_output.discard()
         names = {path.name for path in parent.iterdir()}
         assert not any(name.startswith(".") for name in names), (line, names)
         if "out.partial" in names:
@@ -131,11 +134,11 @@ def test_a_process_ended_while_it_removes_the_old_folder_leaves_no_temporary_fil
 def test_files_added_to_an_empty_folder_meanwhile_are_kept(tmp_path):
     target = tmp_path / "out"
     target.mkdir()
-    made = FolderOutput(target, None, overwrite=False)
-    made.write([Part("a.nq", b"new", True)])
+    folder_output = FolderOutput(target, None, overwrite=False)
+    folder_output.write([Part("a.nq", b"new", True)])
     Path(target, "other").write_bytes(b"other")
     with pytest.raises(OSError, match="out"):
-        made.commit()
+        folder_output.commit()
     assert content(target) == {"other": b"other"}
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 

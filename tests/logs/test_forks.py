@@ -93,7 +93,7 @@ THREADS = ("-W", "ignore:This process:DeprecationWarning")
 
 
 def run(code, folder, *words):
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-W", "error::ResourceWarning", *words, "-c", code],
         cwd=folder,
         capture_output=True,
@@ -101,7 +101,7 @@ def run(code, folder, *words):
         timeout=60,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (completed.returncode, completed.stderr) == (0, "")
 
 
 def messages(path):

@@ -356,7 +356,7 @@ def test_reading_a_log_twice_is_an_error():
 
 
 def everything(log):
-    """Returns what a log yields, and the error that ended it.
+    """Returns the items of a log and the error that ended it.
 
     Messages are (index, number of quads), errors are (index, skipped bytes).
     """

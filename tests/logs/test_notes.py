@@ -1,4 +1,4 @@
-"""Notes: remarks of summaries and reports on valid logs."""
+"""Notes: remarks about valid logs in summaries and reports."""
 
 import io
 

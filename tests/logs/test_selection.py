@@ -1,4 +1,4 @@
-"""Slices and samples select the same messages as Python's slices, for any batch size."""
+"""Slices select messages like list slices, and samples have the requested size."""
 
 import pytest
 from hypothesis import given
@@ -22,15 +22,15 @@ def batches(cuts):
         number += count
 
 
-def chosen(made, given_batches):
+def chosen(selector, given_batches):
     """Returns the numbers of the messages that a selection chooses, read until it is done."""
     out = []
     for batch in given_batches:
-        out += made.take(Read(None, batch, {}, 0))
-        if made.done:
+        out += selector.take(Read(None, batch, {}, 0))
+        if selector.done:
             break
     else:
-        out += made.finish()
+        out += selector.finish()
     return [
         int(quad.object.value.rpartition("/")[2])
         for read in out

@@ -86,5 +86,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_the_deepest_input_fits_a_small_stack(case):
     code = PRELUDE.replace("{body}", CASES[case])
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+    completed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
+    )
+    assert completed.returncode == 0, (completed.returncode, completed.stderr[-2000:])

@@ -1,4 +1,4 @@
-"""split_by: a log for each key, in a folder."""
+"""split_by: writes a log for each key to a folder."""
 
 import gzip
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_each_month_has_a_file_and_a_predicate_replaces_the_known_ones(tmp_path)
     assert sorted(files) == ["2025-12.nq", "2026-01.nq", "other.nq"]
 
 
-def test_a_log_declares_its_property_of_times(tmp_path):
+def test_a_log_declares_its_time_property(tmp_path):
     own = "<http://e/t>"
     declaration = f"<http://e/log> <https://w3id.org/ldes#timestampPath> {own} .\n"
     messages = [
@@ -133,7 +133,7 @@ def test_different_keys_have_different_files_on_every_file_system(tmp_path):
         ("", "%.nq"),
     ],
 )  # fmt: skip
-def test_names_of_files(text, name):
+def test_file_names_are_escaped(text, name):
     assert file_name(text, ".nq", b"key") == name
 
 
@@ -191,7 +191,7 @@ def test_an_error_leaves_the_messages_before_it(tmp_path):
     assert partial == {"x.nt": messages[0], "y.nt": messages[1]}
 
 
-def test_a_format_of_one_message_has_a_remedy_that_helps(tmp_path):
+def test_errors_for_single_message_formats_name_a_useful_remedy(tmp_path):
     messages = [value("a", '"x"'), value("b", '"x"')]
     with pytest.raises(
         EncodeError, match=r'format="nq" or "jelly".*writes files of several'
@@ -201,7 +201,7 @@ def test_a_format_of_one_message_has_a_remedy_that_helps(tmp_path):
 
 
 @pytest.mark.parametrize("options", [{"split_by": "value:<http://e/p>"}, {"split_messages": 1}, {}])
-def test_namespaces_that_are_left_out_are_counted_once(tmp_path, options):
+def test_omitted_namespaces_are_counted_once(tmp_path, options):
     prefixes = "PREFIX e: <http://e/>\nPREFIX f: <http://f/>\n"
     log = prefixes + "# @message\n".join(f'e:s e:p "{key}" .\n' for key in "abac")
     log += "# @message\nPREFIX f: <http://g/>\ne:s e:p e:o .\n"
@@ -229,7 +229,7 @@ def test_namespaces_that_are_left_out_are_counted_once(tmp_path, options):
         ("out/", {"split_by": "day", "max_open": 0}, "max_open"),
     ],
 )  # fmt: skip
-def test_wrong_options_are_errors(tmp_path, target, options, text):
+def test_invalid_options_are_errors(tmp_path, target, options, text):
     with pytest.raises(OptionError, match=text):
         convert(b"", f"{tmp_path}/{target}", from_format="nq", to_format="nq", **options)
     assert not list(tmp_path.iterdir())

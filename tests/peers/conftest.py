@@ -1,6 +1,6 @@
 """Peers outside Python: fetched into build/peers once, with one process for all tests.
 
-Both use the line protocol described in jvm/Peer.java, Patches.java and Results.java.
+Peers use the line protocol that jvm/Peer.java, Patches.java and Results.java describe.
 """
 
 import hashlib
@@ -37,17 +37,17 @@ class Peer:
         """Makes the peer read `data` in one of its formats and write it in another.
 
         Raises:
-            ValueError: If the peer refuses; the text is that of the peer.
+            ValueError: If the peer refuses, with its error text.
         """
-        given, taken = self.folder / "in", self.folder / "out"
-        given.write_bytes(data)
-        fields = (given, source, taken, target, *options)
+        source_path, target_path = self.folder / "in", self.folder / "out"
+        source_path.write_bytes(data)
+        fields = (source_path, source, target_path, target, *options)
         self.process.stdin.write("\t".join(map(str, fields)) + "\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline().strip()
         if answer != "ok":
             raise ValueError(answer or "the peer ended")
-        return taken.read_bytes()
+        return target_path.read_bytes()
 
     def messages(self, data: bytes, source: str) -> list[list[tuple]]:
         """Returns what the JVM reads, message by message."""
@@ -71,10 +71,10 @@ def need(*programs: str) -> None:
 
 
 def run(*command: str | Path, cwd: Path) -> None:
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
-    if done.returncode:
+    completed = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    if completed.returncode:
         words = " ".join(map(str, command))
-        pytest.fail(f"{words}\n{done.stdout[-3000:]}{done.stderr[-3000:]}", pytrace=False)
+        pytest.fail(f"{words}\n{completed.stdout[-3000:]}{completed.stderr[-3000:]}", pytrace=False)
 
 
 def prepared(name: str, files: list[Path], prepare: Callable[[Path], None]) -> Path:
@@ -154,7 +154,7 @@ def live(classpath: str) -> Iterator[LivePeer]:
 
 @pytest.fixture(scope="session")
 def nanopub_java() -> Callable[[list[Path]], list[str]]:
-    """Returns the verdicts of the Java library for nanopublications: a line for each file."""
+    """Returns the verdicts of the Java nanopublication library, one line per file."""
     need("java", "javac", "mvn")
     pom, program = HERE / "nanopub" / "pom.xml", HERE / "nanopub" / "Nanopubs.java"
 
@@ -169,8 +169,8 @@ def nanopub_java() -> Callable[[list[Path]], list[str]]:
 
     def verdicts(paths: list[Path]) -> list[str]:
         command = ["java", "-XX:+UseSerialGC", "-cp", classpath, "Nanopubs", "check", *paths]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        return done.stdout.splitlines()
+        completed = subprocess.run(command, capture_output=True, text=True, check=True)
+        return completed.stdout.splitlines()
 
     return verdicts
 

@@ -46,13 +46,13 @@ def decoded(name, data):
     ]
 
 
-def theirs(jvm, name, data):
+def read_with_jena(jvm, name, data):
     """Returns what Jena reads."""
     return patches_of(rows_of_text(jvm.convert(data, name, "rows").decode()))
 
 
 def folded(log):
-    """Changes a log as Jena does.
+    """Changes a log like Jena does.
 
     Jena lowercases language tags, and its Thrift lacks base directions.
     """
@@ -70,8 +70,8 @@ def folded(log):
 @pytest.mark.parametrize("name", FORMATS)
 @given(log=patches())
 def test_patches_are_exchanged_with_jena(jvm, name, log):
-    wanted = folded(log)
-    written = encoded(name, wanted)
-    assert folded(theirs(jvm, name, written)) == wanted
+    expected = folded(log)
+    written = encoded(name, expected)
+    assert folded(read_with_jena(jvm, name, written)) == expected
     for other in FORMATS:
-        assert folded(decoded(other, jvm.convert(written, name, other))) == wanted
+        assert folded(decoded(other, jvm.convert(written, name, other))) == expected

@@ -16,7 +16,7 @@ FORMATS = {
 }
 
 
-def theirs(jvm, name, data):
+def read_with_jena(jvm, name, data):
     """Returns what Jena reads: variables, and rows of terms."""
     head, *lines = jvm.convert(data, name, "table").decode().split("\n")[:-1]
     if not head:
@@ -61,10 +61,10 @@ def test_results_are_exchanged_with_jena(jvm, name, given_results):
     variables = [f"v{number}" for number in range(len(given_results[0]))]  # as in queries
     rows = undirected(given_results[1])
     written = encoded(FORMATS[name], variables, rows)
-    wanted = folded((variables, rows))
-    assert folded(theirs(jvm, name, written)) == wanted
+    expected = folded((variables, rows))
+    assert folded(read_with_jena(jvm, name, written)) == expected
     for other, format in FORMATS.items():
-        assert folded(decoded(format, jvm.convert(written, name, other))) == wanted
+        assert folded(decoded(format, jvm.convert(written, name, other))) == expected
 
 
 @pytest.mark.parametrize("answer", [True, False])

@@ -1,4 +1,4 @@
-"""Jelly-JVM reads logs with restart frames, joined logs and appended logs as rdfm does."""
+"""Jelly-JVM reads logs with restart frames, joined logs and appended logs like rdfm does."""
 
 import itertools
 
@@ -44,10 +44,10 @@ def appended(path, first, second):
     return path.read_bytes()
 
 
-def assert_read_alike(jvm, data, wanted):
+def assert_read_alike(jvm, data, expected):
     """Checks what Jelly-JVM and rdfm read."""
-    assert_same(folded(jvm.messages(data, "jelly")), folded(wanted))
-    assert_same(folded(decoded("jelly", data)), folded(wanted))
+    assert_same(folded(jvm.messages(data, "jelly")), folded(expected))
+    assert_same(folded(decoded("jelly", data)), folded(expected))
 
 
 @pytest.mark.parametrize("tables", TABLES.values(), ids=TABLES)
@@ -94,8 +94,8 @@ def test_logs_of_several_sources_can_be_joined(jvm, tmp_path):
     sources = [log_of(name) for name in ("iot", "osm", "nanopubs")]
     parts = [written(log, physical_type="quads") for log in sources]
     for order in itertools.permutations(range(3)):
-        wanted = [message for at in order for message in sources[at]]
-        assert_read_alike(jvm, b"".join(parts[at] for at in order), wanted)
+        expected = [message for at in order for message in sources[at]]
+        assert_read_alike(jvm, b"".join(parts[at] for at in order), expected)
 
 
 def test_rdfm_appends_to_logs_of_jelly_jvm(jvm, tmp_path):
@@ -104,9 +104,9 @@ def test_rdfm_appends_to_logs_of_jelly_jvm(jvm, tmp_path):
         "--- message\n" + encode("nq", [message], dialect="plain").decode() for message in log
     )
     sizes = TABLES["big"].values()
-    made = jvm.convert(text.encode(), "messages", "jelly", "quads", "all", *sizes)
+    converted = jvm.convert(text.encode(), "messages", "jelly", "quads", "all", *sizes)
     batch = as_batch(log)
-    assert_read_alike(jvm, appended(tmp_path / "log.jelly", made, [batch, batch]), log * 3)
+    assert_read_alike(jvm, appended(tmp_path / "log.jelly", converted, [batch, batch]), log * 3)
 
 
 def test_jelly_jvm_reads_a_log_with_a_restart_every_64_kib(jvm):

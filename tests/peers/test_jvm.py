@@ -46,12 +46,12 @@ def messages_text(log):
 @pytest.mark.parametrize(
     "path", sorted(FIXTURES.glob("*/*.jelly")), ids=lambda path: f"{path.parent.name}/{path.name}"
 )
-def test_fixtures_are_read_alike(jvm, path):
+def test_fixtures_are_read_in_the_same_way(jvm, path):
     found = jvm.messages(path.read_bytes(), "jelly")
     if path.stem == "flat":  # Jelly-JVM returns it frame by frame
         found = [merged(found)]
-    wanted = read_expected(path.parent / "expected.txt")
-    assert_same(folded(found), folded(wanted))
+    expected = read_expected(path.parent / "expected.txt")
+    assert_same(folded(found), folded(expected))
 
 
 def assert_round_trip(jvm, log, physical, tables):
@@ -75,10 +75,10 @@ def test_jelly_round_trips_through_jelly_jvm(jvm, name, tables):
 def test_rdfm_reads_the_output_of_jelly_jvm(jvm, name, tables):
     log = log_of(name)
     for physical in physical_types(log):
-        made = jvm.convert(messages_text(log), "messages", "jelly", physical, "all", *tables)
+        converted = jvm.convert(messages_text(log), "messages", "jelly", physical, "all", *tables)
         kept = folded(log, directions=False)
-        assert_same(folded(decoded("jelly", made)), kept)
-        assert_same(folded(jvm.messages(made, "jelly")), kept)
+        assert_same(folded(decoded("jelly", converted)), kept)
+        assert_same(folded(jvm.messages(converted, "jelly")), kept)
 
 
 @pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
@@ -90,13 +90,13 @@ def test_random_jelly_round_trips_through_jelly_jvm(jvm, physical, data):
 
 
 def assert_no_larger(jvm, capsys, name, messages, physical):
-    """Checks that Jelly-JVM reads rdfm's Jelly, and that it is not larger than its own."""
+    """Checks that Jelly-JVM reads rdfm's Jelly, and that it is no larger than Jelly-JVM's."""
     text = "".join(DELIMITER + message for message in messages).encode()
     batch = formats.find("nq").decode("# @message\n".join(messages).encode())
     written = formats.find("jelly").encode(batch, physical_type=physical)
     assert jvm.convert(written, "jelly", "messages") == jvm.convert(text, "messages", "messages")
-    made = jvm.convert(text, "messages", "jelly", physical, "strict", *BIG)
-    ours, theirs = len(written) / batch.quad_count, len(made) / batch.quad_count
+    converted = jvm.convert(text, "messages", "jelly", physical, "strict", *BIG)
+    ours, theirs = len(written) / batch.quad_count, len(converted) / batch.quad_count
     with capsys.disabled():
         print(f"\n{name} {physical}: rdfm {ours:.3f}, Jelly-JVM {theirs:.3f} bytes a statement")
     assert ours <= 1.01 * theirs
@@ -151,10 +151,10 @@ def test_rdfm_reads_pretty_printed_output_of_jena(jvm, name, format):
 def test_random_text_is_exchanged_with_jena(jvm, format, data):
     message = merged(data.draw(logs(graphs=format in ("nq", "trig"), plain="terms")))
     written = encode(format, [message])
-    wanted = relabelled(merged(folded([message])))
-    assert relabelled(merged(folded([jvm.quads(written, format)]))) == wanted
+    expected = relabelled(merged(folded([message])))
+    assert relabelled(merged(folded([jvm.quads(written, format)]))) == expected
     back = decoded(format, jvm.convert(written, format, format))
-    assert relabelled(merged(folded(back))) == wanted
+    assert relabelled(merged(folded(back))) == expected
 
 
 def outcome(text):

@@ -1,4 +1,4 @@
-"""Jelly gRPC with a server and a client in Java, whose frames are those of Jelly-JVM."""
+"""Jelly gRPC with a server and a client in Java, which use the frames of Jelly-JVM."""
 
 import time
 
@@ -102,7 +102,7 @@ def test_java_subscribes(live, jvm, served, tmp_path, topic, preset, physical):
         ({"physical_type": 1, "logical_type": 4}, "INVALID_ARGUMENT"),
     ],
 )
-def test_every_row_of_the_table(live, served, tmp_path, changed, status):
+def test_requested_options_are_answered_like_in_the_table(live, served, tmp_path, changed, status):
     wanted = options(**changed)
     out = tmp_path / "out.jelly"
     given = wanted.SerializeToString().hex()

@@ -1,4 +1,4 @@
-"""Verdicts of the Java library for nanopublications, on random ones and on the public suite."""
+"""Verdicts of the Java library on random nanopublications and on the public suite."""
 
 import random
 
@@ -14,10 +14,10 @@ from rdfm.exchange.nanopub.checking import check
 pytestmark = pytest.mark.peers
 
 
-def test_random_codes_are_those_of_the_java_library(nanopub_java, tmp_path):
+def test_random_codes_equal_those_of_the_java_library(nanopub_java, tmp_path):
     chance = random.Random(7)
     texts = ["", "a", "a b", "b\\n", "b\\", "c\nd", "e\rf", "é", '"', "\ue000", "€uro"]
-    names = ["http://e/a", "http://e/b", "http://e/é", f"{nanopubs.BASE}{nanopubs.HOLE}/x"]
+    names = ["http://e/a", "http://e/b", "http://e/é", f"{nanopubs.BASE}{nanopubs.PLACEHOLDER}/x"]
 
     def object():
         kind = chance.randrange(3)
@@ -46,7 +46,7 @@ def test_random_codes_are_those_of_the_java_library(nanopub_java, tmp_path):
 
 
 @pytest.mark.suites
-def test_verdicts_on_the_suite_are_those_of_the_java_library(nanopub_java):
+def test_verdicts_on_the_suite_equal_those_of_the_java_library(nanopub_java):
     root = suites.path("conformance", "nanopub")
     paths = sorted(root.glob("*valid/*/*.trig"))
     words = {True: "true", False: "false"}

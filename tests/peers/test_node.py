@@ -25,11 +25,11 @@ pytestmark = pytest.mark.peers
 
 def assert_round_trip(node, log, format):
     """N3.js reads the comment dialect as one document."""
-    wanted = relabelled(merged(folded(log)))
+    expected = relabelled(merged(folded(log)))
     written = encode(format, log, dialect="comment")
-    assert relabelled(merged(folded([node.quads(written, format)]))) == wanted
+    assert relabelled(merged(folded([node.quads(written, format)]))) == expected
     back = decoded(format, node.convert(written, format, format))
-    assert relabelled(merged(folded(back))) == wanted
+    assert relabelled(merged(folded(back))) == expected
 
 
 @pytest.mark.parametrize(("name", "format"), [*text_cases("nt", "nq", "ttl", "trig")])

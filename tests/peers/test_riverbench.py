@@ -28,27 +28,27 @@ def packaged(request, tmp_path_factory):
 
 
 def test_jelly_jvm_reads_jelly_files(jvm, packaged):
-    folder, _, wanted = packaged
+    folder, _, expected = packaged
     data = gzip.decompress((folder / "jelly_full.jelly.gz").read_bytes())
-    assert_same(folded(jvm.messages(data, "jelly")), folded(wanted), order=False)
+    assert_same(folded(jvm.messages(data, "jelly")), folded(expected), order=False)
 
 
 def test_jena_reads_the_files_of_archives(jvm, packaged):
-    folder, stream_type, wanted = packaged
+    folder, stream_type, expected = packaged
     _, suffix = SUFFIXES[stream_type]
     with tarfile.open(folder / "stream_full.tar.gz") as archive:
         found = [jvm.quads(archive.extractfile(each).read(), suffix) for each in archive]
-    assert_same(folded(found), folded(wanted), order=False)
+    assert_same(folded(found), folded(expected), order=False)
 
 
 def test_jena_reads_the_messages_of_flat_files(jvm, packaged):
-    folder, stream_type, wanted = packaged
+    folder, stream_type, expected = packaged
     suffix, _ = SUFFIXES[stream_type]
     text = gzip.decompress((folder / f"flat_full.{suffix}.gz").read_bytes()).decode()
     announcement, _, rest = text.partition("\n")
     assert announcement == 'VERSION "1.1-messages"'
     found = [jvm.quads(each.encode(), suffix) for each in rest.split("MESSAGE\n")]
-    assert_same(folded(found), folded(wanted), order=False)
+    assert_same(folded(found), folded(expected), order=False)
 
 
 def test_jena_reads_plain_flat_files(jvm, tmp_path):

@@ -93,7 +93,7 @@ def test_both_sides_of_patch_and_result_rows_have_equal_counts(tasks, data):
         if theirs.prepare is not None:
             theirs.prepare()
         found, other = ours.run(), theirs.run()
-        if "applied" in row.name:  # rows of transactions are operations too
+        if "applied" in row.name:  # transaction rows are operations too
             found -= 2 * messages
         assert found == other > 0, row.name
 

@@ -1,4 +1,4 @@
-"""The type check of examples in the docs finds errors and reports their positions."""
+"""The type check of documentation examples finds errors and reports their positions."""
 
 import importlib.util
 import sys

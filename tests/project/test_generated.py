@@ -1,4 +1,4 @@
-"""Files generated from the declarations of formats are up to date."""
+"""Files that are generated from format declarations are up to date."""
 
 import importlib.util
 import subprocess

@@ -1,4 +1,4 @@
-"""The check of type names reports names that are declared twice in a crate, and no others."""
+"""The type name check reports names that are declared twice in a crate, and no others."""
 
 import sys
 from pathlib import Path
@@ -51,7 +51,7 @@ def test_other_uses_of_a_name_are_allowed(name, text, tmp_path):
     assert violations(tmp_path, {"a.rs": "struct Row;\n", name: text}) == []
 
 
-def test_type_names_of_the_crates_are_unique():
+def test_crate_type_names_are_unique():
     for crate in check_names.CRATES:
         source = check_names.ROOT / "crates" / crate / "src"
         assert check_names.declared(source)

@@ -12,10 +12,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def test_the_third_party_notices_are_current():
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, ROOT / "tools/notices.py", "--check"], capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert completed.returncode == 0, completed.stdout + completed.stderr
 
 
 def test_the_lock_has_exact_versions_hashes_and_no_host():
@@ -37,15 +37,17 @@ def test_the_lock_of_the_node_peer_has_hashes_and_no_registry():
 
 
 def test_make_help_lists_the_commands():
-    done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
-    listed = set(re.findall(r"^make ([a-z-]+)", done.stdout, re.MULTILINE))
+    completed = subprocess.run(
+        ["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    listed = set(re.findall(r"^make ([a-z-]+)", completed.stdout, re.MULTILINE))
     assert listed >= {"demo", "test", "help", "build", "test-fast", "lint", "fmt", "types"}
     assert listed >= {"bench", "fuzz", "docs", "soak", "peers", "clean"}
 
 
 @pytest.mark.slow
 def test_the_wheel_is_small_complete_and_runs_outside_the_checkout():
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, ROOT / "tools/check_wheel.py", "release"], capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert completed.returncode == 0, completed.stdout + completed.stderr

@@ -1,4 +1,4 @@
-"""Public names are stable: a change of these lists is a change for users."""
+"""Public names are stable: a change to these lists is a change for users."""
 
 import ast
 import importlib
@@ -161,7 +161,7 @@ def test_public_names_exist(module):
 
 
 def modules_of_pages():
-    """The Python blocks of each page, as one module."""
+    """Returns the Python blocks of each page as one module."""
     spec = importlib.util.spec_from_file_location("check_types", ROOT / "tools/check_types.py")
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
@@ -170,7 +170,7 @@ def modules_of_pages():
 
 
 def names_of_rdfm(tree):
-    """The names that a module imports from rdfm, and the attributes of rdfm's modules that it uses."""
+    """Returns the names that a module imports from rdfm, and the rdfm attributes that it uses."""
     modules = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

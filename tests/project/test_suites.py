@@ -54,10 +54,12 @@ def run(**environment: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("folder", ["", "missing"])
 def test_missing_suites_are_skipped_unless_they_are_required(tmp_path, folder):
     shared = str(tmp_path / folder) if folder else ""
-    done = run(RDFM_SHARED=shared)
-    assert done.returncode == 0, done.stdout
-    assert re.search(r"^\d\d skipped, \d+ deselected", done.stdout, re.MULTILINE), done.stdout
-    assert ("make test-suites" if not folder else "is missing") in done.stdout
+    completed = run(RDFM_SHARED=shared)
+    assert completed.returncode == 0, completed.stdout
+    assert re.search(r"^\d\d skipped, \d+ deselected", completed.stdout, re.MULTILINE), (
+        completed.stdout
+    )
+    assert ("make test-suites" if not folder else "is missing") in completed.stdout
     required = run(RDFM_SHARED=shared, RDFM_REQUIRE_SHARED="1")
     assert required.returncode == 2, required.stdout
     assert "and RDFM_REQUIRE_SHARED is set" in required.stdout

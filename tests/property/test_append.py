@@ -1,4 +1,4 @@
-"""Random logs, appended in random runs, equal the logs written at once."""
+"""Random logs that are appended in random runs equal logs that are written at once."""
 
 import gzip
 import tempfile
@@ -38,7 +38,7 @@ def test_every_format_that_can_be_appended_to_is_tested():
 
 
 def cuts(draw, log):
-    """Returns the log in random runs, some of them empty."""
+    """Divides the log into random runs, some of them empty."""
     places = sorted(draw(st.lists(st.integers(0, len(log)), max_size=4)))
     return [log[a:b] for a, b in zip([0, *places], [*places, len(log)], strict=True)]
 

@@ -94,19 +94,19 @@ def matches(quad, criteria, namespaces):
     """Whether a quad matches all criteria except the time."""
     parts = dict(zip(("subject", "predicate", "object", "graph"), quad, strict=True))
     for name, part in parts.items():
-        wanted = criteria.get(name)
-        if wanted == "default" and name == "graph":
+        criterion = criteria.get(name)
+        if criterion == "default" and name == "graph":
             if part is not None:
                 return False
-        elif wanted is not None and not is_term(part, wanted, namespaces):
+        elif criterion is not None and not is_term(part, criterion, namespaces):
             return False
     anywhere = [
         *quad,
         *(re.findall(r"<[^<>() ]+>|\"x\"", quad[2]) if quad[2].startswith("<<(") else ()),
     ]
     several = criteria.get("any", [])
-    for wanted in [several] if isinstance(several, str) else several:
-        if not any(is_term(part, wanted, namespaces) for part in anywhere):
+    for criterion in [several] if isinstance(several, str) else several:
+        if not any(is_term(part, criterion, namespaces) for part in anywhere):
             return False
     lexical = re.match('"([^"]*)"', quad[2])
     for name, found in (
@@ -165,10 +165,10 @@ def test_a_filter_equals_a_loop_over_quads(messages, criteria, size):
     data = written(messages)
     texts = str(criteria)
     with rdfm.open_log(data, "trig", batch_messages=size) as log:
-        made = log.filter(**criteria, prefixes={"given": "http://one/"})
+        filtered = log.filter(**criteria, prefixes={"given": "http://one/"})
         if messages and "'ex:" in texts and all(iri is None for iri, _ in messages):
             with pytest.raises(OptionError, match="no log declares the prefix ex:"):
-                list(made)
+                list(filtered)
             return
         found = [
             (
@@ -181,6 +181,6 @@ def test_a_filter_equals_a_loop_over_quads(messages, criteria, size):
                     for q in message
                 ],
             )
-            for message in made
+            for message in filtered
         ]
     assert found == list(kept(messages, criteria))

@@ -81,8 +81,8 @@ def test_a_first_entry_of_any_size_is_detected(size, rows_first):
     for key_first in (True, False):
         metadata = entry(name.encode(), value, key_first=key_first)
         bare = ROWS + metadata if rows_first else metadata + ROWS
-        quads, wanted = ["<http://e/a> <http://e/a> <http://e/a> ."], {name: value}
-        assert in_all_pieces(bare) == ([(quads, wanted)], None)
+        quads, expected = ["<http://e/a> <http://e/a> <http://e/a> ."], {name: value}
+        assert in_all_pieces(bare) == ([(quads, expected)], None)
         # Alone in a frame, whose length is that of the entry plus two.
         for alone in (metadata, entry(b"", bytes(max(size - 6, 0)))):
             delimited = field(b"", alone) + field(b"", ROWS)

@@ -17,7 +17,7 @@ from support import ROOT
 from rdfm import formats
 
 MIB = 1 << 20
-# Limits of a decoder's memory, in addition to Python and its modules.
+# Memory limits of a decoder, in addition to the memory of Python and its modules.
 FACTOR, BASE = 8, 100_000_000
 LOG_FACTOR, LOG_BASE = 12, 60_000_000
 SECONDS = 30
@@ -25,8 +25,8 @@ SECONDS = 30
 MAX_TEXT = 2000
 LIMITS = "max_message_bytes|max_depth|terms"
 
-# Forks for each request: Python and rdfm are imported once, and each child starts with little
-# memory.
+# The runner forks for each request, so that Python and rdfm are imported once and each child starts
+# with little memory.
 RUNNER = """
 import json, os, resource, signal, sys
 from rdfm import DecodeError, LimitError, formats
@@ -157,7 +157,7 @@ def test_input_without_repetition_is_read_far_below_the_limit(measure, case):
 # --- benchmark logs as one message ---
 
 LOG_BYTES = 32_000_000
-# Numbers of messages that make LOG_BYTES, by log and format.
+# Number of messages that amount to LOG_BYTES, by log and format.
 MESSAGES = {
     ("iot", "jsonld"): 63_000,
     ("iot", "ndjsonld"): 97_500,

@@ -1,4 +1,4 @@
-"""Numbers of JSON-LD are read like PyLD, and read back as the same literals."""
+"""JSON-LD numbers are read like PyLD does, and are read back as the same literals."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Labels of blank nodes survive writing and reading, also next to generated labels."""
+"""Blank node labels survive writing and reading, even next to generated labels."""
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,7 @@ from rdfm import Bnode, Iri, Literal, TripleTerm, formats, parse_term
 
 P, END = ("iri", "http://e/p"), ("iri", "http://e/end")
 WITH_LABELS = tuple(name for name in NATIVE if not formats.find(name).spec.binary)
-# Nodes that occur only once are nested there, without labels.
+# In these formats, nodes that occur only once are nested without labels.
 NESTED = ("ndjsonld", "jsonld", "yamlld")
 KEEPING = tuple(name for name in NATIVE if name not in NESTED)
 

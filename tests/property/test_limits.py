@@ -78,7 +78,7 @@ def operations(count: int) -> rdfm.PatchBatch:
 
 
 def rows(count: int) -> rdfm.ResultBatch:
-    """Returns rows of results with different terms."""
+    """Returns result rows with different terms."""
     cells = (
         (
             rdfm.Iri(f"http://example.org/{number}"),
@@ -110,7 +110,7 @@ CONVERTED = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("source", "target", "messages"), CONVERTED)
-def test_memory_does_not_grow_with_logs_of_patches_and_results(source, target, messages):
+def test_memory_does_not_grow_with_patch_and_result_logs(source, target, messages):
     """Memory is the same at 50 MB and at 500 MB.
 
     Only queues may differ, since their fill level depends on timing.

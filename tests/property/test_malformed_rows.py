@@ -179,7 +179,7 @@ VALID = {}
 
 
 def valid(file):
-    """Valid files of this kind, one for each kind of rows that it supports."""
+    """Returns valid files of this kind, one for each row layout that it supports."""
     if file not in VALID:
         VALID[file] = []
         for name in ("messages", "dictionaries", "structs", "operations", "rows of quads", "runs"):
@@ -190,7 +190,7 @@ def valid(file):
 
 
 def mutated(data, seed):
-    """The bytes with some changes."""
+    """Returns the bytes with random changes."""
     chance = random.Random(seed)
     data = bytearray(data)
     for _ in range(chance.choice([1, 1, 2, 4, 16])):
@@ -223,9 +223,9 @@ SEEDS = st.integers(0, 2**64 - 1)
 @pytest.mark.parametrize("file", FILES)
 @given(seed=SEEDS, which=st.integers(0, 5))
 def test_mutated_files_are_read_or_refused(file, seed, which):
-    of = formats.find(file.partition(",")[0])
+    format = formats.find(file.partition(",")[0])
     data = valid(file)[which % len(valid(file))]
-    decoder = of.decoder({"max_message_bytes": 1 << 20})
+    decoder = format.decoder({"max_message_bytes": 1 << 20})
     decoder.feed(mutated(data, seed))
     decoder.finish()
     try:
@@ -233,50 +233,50 @@ def test_mutated_files_are_read_or_refused(file, seed, which):
             pass
     except DecodeError as error:
         assert not isinstance(error, InternalError)
-        assert error.format == of.spec.name
+        assert error.format == format.spec.name
 
 
 def buffers(array):
-    """Mutable copies of the buffers of an array."""
+    """Returns mutable copies of the buffers of an array."""
     return [None if buffer is None else bytearray(buffer) for buffer in array.buffers()]
 
 
-def rebuilt(array, made):
-    """The array with other buffers. Fails if pyarrow rejects them."""
+def rebuilt(array, replaced):
+    """Returns the array with other buffers. Fails if pyarrow rejects them."""
     kind = array.type
     count = {
         pa.types.is_struct: 1,
         pa.types.is_null: 1,
         pa.types.is_run_end_encoded: 1,
     }
-    mine = next((number for is_it, number in count.items() if is_it(kind)), None)
-    if mine is None:
-        mine = 1 if pa.types.is_fixed_size_list(kind) else 2
+    own_count = next((number for is_type, number in count.items() if is_type(kind)), None)
+    if own_count is None:
+        own_count = 1 if pa.types.is_fixed_size_list(kind) else 2
         if pa.types.is_large_string(kind) or pa.types.is_string(kind):
-            mine = 3
+            own_count = 3
         if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-            mine = 3
+            own_count = 3
         if pa.types.is_list_view(kind):
-            mine = 3
+            own_count = 3
         if pa.types.is_string_view(kind):
-            mine = len(array.buffers())
-    own = [None if buffer is None else pa.py_buffer(buffer) for buffer in made[:mine]]
-    del made[:mine]
+            own_count = len(array.buffers())
+    own = [None if buffer is None else pa.py_buffer(buffer) for buffer in replaced[:own_count]]
+    del replaced[:own_count]
     if pa.types.is_dictionary(kind):
         keys = pa.Array.from_buffers(kind.index_type, len(array), own)
         return pa.DictionaryArray.from_arrays(keys, array.dictionary, safe=False)
     children = []
     if pa.types.is_struct(kind):
-        children = [rebuilt(array.field(at), made) for at in range(kind.num_fields)]
+        children = [rebuilt(array.field(at), replaced) for at in range(kind.num_fields)]
     elif pa.types.is_run_end_encoded(kind):
-        children = [rebuilt(array.run_ends, made), rebuilt(array.values, made)]
+        children = [rebuilt(array.run_ends, replaced), rebuilt(array.values, replaced)]
     elif pa.types.is_map(kind):
         entries = pa.StructArray.from_arrays(
             [array.keys, array.items], fields=[kind.key_field, kind.item_field]
         )
-        children = [rebuilt(entries, made)]
+        children = [rebuilt(entries, replaced)]
     elif pa.types.is_nested(kind):
-        children = [rebuilt(array.values, made)]
+        children = [rebuilt(array.values, replaced)]
     return pa.Array.from_buffers(kind, len(array), own, children=children)
 
 
@@ -287,9 +287,9 @@ def test_mutated_arrays_are_read_or_refused(name, seed):
     rows = ROWS[name]()
     columns, mutable = [], []
     for column in rows.columns:
-        made = buffers(column)
-        mutable.extend(buffer for buffer in made if buffer)
-        columns.append(rebuilt(column, made))
+        replaced = buffers(column)
+        mutable.extend(buffer for buffer in replaced if buffer)
+        columns.append(rebuilt(column, replaced))
     rows = pa.RecordBatch.from_arrays(columns, rows.schema.names)
     # Mutate afterwards: pyarrow checks some offsets when it creates an array, and again on export.
     for _ in range(chance.choice([1, 1, 2, 5])):

@@ -1,4 +1,4 @@
-"""Rows of queries, matched natively or evaluated, agree with pyoxigraph and rdflib."""
+"""Query rows, matched natively or evaluated, agree with pyoxigraph and rdflib."""
 
 from collections import Counter
 from itertools import pairwise
@@ -45,9 +45,9 @@ def cut(draw, log):
 @given(queries(), logs, st.booleans(), st.data())
 def test_native_and_evaluated_rows_agree_for_each_batch_size(text, log, union_graphs, data):
     whole, batches = [as_batch(log)], data.draw(cut(log))
-    wanted = counted(rows(text, whole, union_graphs=union_graphs))
+    expected = counted(rows(text, whole, union_graphs=union_graphs))
     for native in (True, False):
-        assert counted(rows(text, batches, union_graphs=union_graphs, native=native)) == wanted
+        assert counted(rows(text, batches, union_graphs=union_graphs, native=native)) == expected
 
 
 @given(queries(), logs)

@@ -5,7 +5,7 @@ import rdflib
 from hypothesis import given
 from hypothesis import strategies as st
 from nquads import literal
-from oxigraph import theirs
+from oxigraph import to_oxigraph
 from support import as_batch, as_tuple
 
 from rdfm._core import Query
@@ -128,7 +128,7 @@ def test_the_order_of_two_terms_does_not_depend_on_a_third(objects):
 @given(mixed | one_kind)
 def test_no_term_precedes_a_lesser_one(objects):
     found = [term for (term,) in ordered(objects) if term[0] != "bnode"]
-    rows = [f"({number} {theirs(term)})" for number, term in enumerate(found)]
+    rows = [f"({number} {to_oxigraph(term)})" for number, term in enumerate(found)]
     query = (
         f"SELECT ?x ?y {{ VALUES (?i ?x) {{ {' '.join(rows)} }} VALUES (?j ?y) {{ {' '.join(rows)} }} "
         "FILTER(?i < ?j && ?y < ?x) }"
@@ -165,7 +165,7 @@ def test_terms_of_one_kind_are_ordered_like_rdflib(objects):
 
 
 @given(mixed | one_kind, st.randoms(use_true_random=False))
-def test_min_and_max_are_the_ends_of_the_order(objects, random):
+def test_min_and_max_are_the_first_and_last_terms_of_the_order(objects, random):
     extremes = "SELECT (MIN(?o) AS ?a) (MAX(DISTINCT ?o) AS ?b) { ?s ?p ?o }"
     found = ordered(objects, extremes)
     random.shuffle(objects)
@@ -173,7 +173,7 @@ def test_min_and_max_are_the_ends_of_the_order(objects, random):
     if objects:
         [(least, greatest)] = found
         for test, end in (("<", least), (">", greatest)):
-            rows = " ".join(str(theirs(term)) for term in objects if term[0] != "bnode")
+            rows = " ".join(str(to_oxigraph(term)) for term in objects if term[0] != "bnode")
             if end[0] != "bnode":
-                query = f"ASK {{ VALUES ?x {{ {rows} }} FILTER(?x {test} {theirs(end)}) }}"
+                query = f"ASK {{ VALUES ?x {{ {rows} }} FILTER(?x {test} {to_oxigraph(end)}) }}"
                 assert not ox.Store().query(query)

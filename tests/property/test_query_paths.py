@@ -1,4 +1,4 @@
-"""Property paths agree with rdflib, also between terms that are not in the data."""
+"""Property paths agree with rdflib, even between terms that are not in the data."""
 
 import rdflib
 from hypothesis import given

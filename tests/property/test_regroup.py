@@ -21,10 +21,10 @@ def tagged(log):
     for at, message in enumerate(log):
         for quad in message:
 
-            def apart(term, at=at):
+            def tag(term, at=at):
                 return ("bnode", f"{at}.{term[1]}") if term[0] == "bnode" else term
 
-            yield map_terms(quad, apart)
+            yield map_terms(quad, tag)
 
 
 def text_bytes(term):
@@ -136,7 +136,7 @@ def test_skolem_iris_identify_nodes_of_their_message(how, log, sizes):
     wanted = expected(log, how)
     names = {}
 
-    def back(term):
+    def as_bnode(term):
         if term[0] != "iri" or not term[1].startswith(base):
             return term
         assert term[1].startswith(f"{base}/.well-known/genid/")
@@ -144,7 +144,7 @@ def test_skolem_iris_identify_nodes_of_their_message(how, log, sizes):
 
     assert [len(message) for message in found] == [len(message) for message in wanted]
     for ours, theirs in zip(itertools.chain(*found), itertools.chain(*wanted), strict=True):
-        for one, other in zip(_bnodes(map_terms(ours, back)), _bnodes(theirs), strict=True):
+        for one, other in zip(_bnodes(map_terms(ours, as_bnode)), _bnodes(theirs), strict=True):
             assert names.setdefault(one, other) == other
     assert len(set(names.values())) == len(names)
 
@@ -187,19 +187,19 @@ def test_a_log_larger_than_a_message_is_regrouped_in_parts(how):
         decoder.feed(b"".join(lines[start : start + 5000]))
         while (batch := decoder.next_batch()) is not None:
             regrouper.feed(batch)
-            sizes += taken(regrouper)
+            sizes += batch_sizes(regrouper)
     decoder.finish()
     while (batch := decoder.next_batch()) is not None:
         regrouper.feed(batch)
-        sizes += taken(regrouper)
+        sizes += batch_sizes(regrouper)
     regrouper.finish()
-    sizes += taken(regrouper)
+    sizes += batch_sizes(regrouper)
     assert sum(quads for quads, _ in sizes) == 40_000
     whole = sum(count for _, count in sizes)
     assert whole == {"subject": 10_000, "count=3": 13_334, "all": 1}[how]
 
 
-def taken(regrouper):
+def batch_sizes(regrouper):
     found = []
     while (batch := regrouper.next_batch()) is not None:
         found.append((batch.quad_count, len(batch) - batch.continued))

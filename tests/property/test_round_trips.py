@@ -28,9 +28,9 @@ def read(name, data):
 @given(data=st.data())
 def test_each_pair_keeps_what_both_formats_support(first, second, data):
     log = data.draw(carried(first, second))
-    there = read(first, written(first, log))
-    assert_same(there, log, order=ordered(first))
-    assert_same(read(second, written(second, there)), log, order=ordered(first, second))
+    converted = read(first, written(first, log))
+    assert_same(converted, log, order=ordered(first))
+    assert_same(read(second, written(second, converted)), log, order=ordered(first, second))
 
 
 @pytest.mark.parametrize("middle", FORMATS)
@@ -39,10 +39,10 @@ def test_a_third_format_in_between_changes_nothing(middle, data):
     log = data.draw(carried("nq", middle))
     source = written("nq", log)
     direct = written("nq", read("nq", source))
-    around = written("nq", read("nq", written("nq", read(middle, written(middle, log)))))
+    through_middle = written("nq", read("nq", written("nq", read(middle, written(middle, log)))))
     if ordered(middle) and not any(list(labels(message)) for message in log):
-        assert around == direct
-    assert_same(read("nq", around), read("nq", direct), order=ordered(middle))
+        assert through_middle == direct
+    assert_same(read("nq", through_middle), read("nq", direct), order=ordered(middle))
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -1,4 +1,4 @@
-"""Random patches and random results through each ordered pair of their formats."""
+"""Random patches and results through each ordered pair of their formats."""
 
 import io
 
@@ -51,9 +51,9 @@ def read(name, data):
 @given(data=st.data())
 def test_each_pair_keeps_patches(first, second, data):
     log = data.draw(patches.patches(graphs=True, plain=True))
-    there = written(first, log)
-    assert read(first, there) == log
-    assert read(second, converted(there, first, second)) == log
+    first_output = written(first, log)
+    assert read(first, first_output) == log
+    assert read(second, converted(first_output, first, second)) == log
 
 
 @pytest.mark.parametrize("name", PATCHES)
@@ -78,17 +78,17 @@ def test_unsupported_patches_are_refused_with_the_name_of_the_format(name, log):
 def test_each_pair_keeps_results(first, second, data):
     any_text = all(formats.find(name).spec.carries["any_text"] for name in (first, second))
     found = data.draw(results.results(any_text=any_text))
-    there = results.encoded(first, *found)
-    assert results.decoded(first, there) == found
-    assert results.decoded(second, converted(there, first, second)) == found
+    first_output = results.encoded(first, *found)
+    assert results.decoded(first, first_output) == found
+    assert results.decoded(second, converted(first_output, first, second)) == found
 
 
 @pytest.mark.parametrize("first", EXACT)
 @given(found=results.results(any_text=False))
-def test_csv_keeps_the_texts_of_results(first, found):
+def test_csv_keeps_result_texts(first, found):
     """The output is the same from each format, and writing it again does not change it."""
-    there = results.encoded(first, *found)
-    data = converted(there, first, "results-csv", lossy=True)
+    first_output = results.encoded(first, *found)
+    data = converted(first_output, first, "results-csv", lossy=True)
     assert data == results.encoded("results-csv", *found, lossy=True)
     variables, rows = results.decoded("results-csv", data)
     assert variables == found[0]
@@ -102,7 +102,7 @@ def test_csv_keeps_the_texts_of_results(first, found):
 
 @pytest.mark.parametrize("name", EXACT)
 @given(data=st.data())
-def test_batch_sizes_do_not_change_the_output_of_results(name, data):
+def test_batch_sizes_do_not_change_the_output_for_results(name, data):
     variables, rows = data.draw(
         results.results(any_text=formats.find(name).spec.carries["any_text"])
     )
@@ -118,7 +118,7 @@ def test_batch_sizes_do_not_change_the_output_of_results(name, data):
 
 @pytest.mark.parametrize("name", PATCHES)
 @given(log=patches.patches(graphs=True, plain=True))
-def test_batch_sizes_do_not_change_the_output_of_patches(name, log):
+def test_batch_sizes_do_not_change_the_output_for_patches(name, log):
     options = WRITING.get(name, {})
     whole = formats.find(name).Encoder(**options)
     batch = patches.as_batch(log)

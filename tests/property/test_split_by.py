@@ -1,4 +1,4 @@
-"""split_by: the files together are the log, whatever the keys and the number of open files."""
+"""split_by: the files together equal the log, for any keys and any number of open files."""
 
 import tempfile
 from pathlib import Path
@@ -12,7 +12,7 @@ KEYS = st.lists(st.lists(st.sampled_from("abcdE"), max_size=2), max_size=30)
 
 
 @given(KEYS, st.integers(1, 4), st.sampled_from(["nq", "trig", "jelly", "ndjsonld"]))
-def test_the_files_are_the_log(keys, max_open, format):
+def test_the_files_together_equal_the_log(keys, max_open, format):
     messages = [
         "".join(f'<x:s{number}> <x:p> "{key}" .\n' for key in values)
         for number, values in enumerate(keys)

@@ -1,22 +1,24 @@
-"""Random nanopublications: their artifact codes, and changes of them."""
+"""Artifact codes of random nanopublications, and changes to them."""
 
 import nanopubs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nanopubs import HOLE, iri, literal
+from nanopubs import PLACEHOLDER, iri, literal
 
 import rdfm
 from rdfm.exchange.nanopub import trusty
 
 pytestmark = pytest.mark.slow
 
-# Characters whose order or escapes are special: beyond U+FFFF, of the private use area, controls.
+# Characters with a special order or escape: beyond U+FFFF, for private use, and control characters.
 TEXT = st.text(st.sampled_from("ab \\\n\r\t\"'^@é\ue000\uffff\U00010000\U0010fffd€"), max_size=6)
 NAMES = st.text(st.sampled_from("abZ09-_.~é\U00010000"), min_size=1, max_size=4)
 IRIS = st.one_of(
     NAMES.map(lambda name: iri(f"http://e/{name}")),
-    st.sampled_from([iri(nanopubs.BASE + HOLE), iri(f"{nanopubs.BASE}{HOLE}/x{HOLE}")]),
+    st.sampled_from(
+        [iri(nanopubs.BASE + PLACEHOLDER), iri(f"{nanopubs.BASE}{PLACEHOLDER}/x{PLACEHOLDER}")]
+    ),
 )
 TAGS = st.sampled_from(["en", "EN", "en-GB", "de", "x-a"])
 LITERALS = st.one_of(
@@ -33,7 +35,7 @@ def reason(quads):
 
 
 @given(TRIPLES, TRIPLES)
-def test_generated_codes_are_right(assertion, info):
+def test_generated_codes_are_valid(assertion, info):
     quads = nanopubs.trusty(nanopubs.nanopub(assertion=assertion, info=info))
     assert reason(quads) == [None]
 
@@ -81,7 +83,7 @@ def test_messages_of_a_batch_are_independent(contents):
 
 
 @given(st.lists(st.tuples(IRIS, IRIS, st.one_of(IRIS, LITERALS)), max_size=12))
-def test_codes_of_any_quads_are_those_of_the_specification(triples):
+def test_codes_of_any_quads_follow_the_specification(triples):
     quads = [(*each, graph) for each in triples for graph in (None, iri("http://g/1"))]
     written = nanopubs.filled(quads, "C" * 45)
     with rdfm.open_log(nanopubs.nq(written), "nq") as log:

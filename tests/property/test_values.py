@@ -1,4 +1,4 @@
-"""Random messages converted to values and back, in each format of messages."""
+"""Random messages converted to values and back, in each message format."""
 
 import pytest
 from hypothesis import given

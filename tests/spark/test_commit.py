@@ -19,7 +19,7 @@ class Crash(BaseException):
     """Simulates the death of the process."""
 
 
-class Watched:
+class ObservedStorage:
     """A storage that calls `step(name, arguments)` before and after each change."""
 
     def __init__(self, storage, step):
@@ -70,9 +70,9 @@ def stage(target, job="job", names=NEW):
 
 
 def write(target, kind="append", job="job", names=NEW, watched=None, **more):
-    """Runs a write from the beginning; `watched` is called at the steps of the commit."""
+    """Runs a write from the beginning. Calls `watched` at each step of the commit."""
     commit = FolderCommit(job, stage(target, job, names), **more)
-    storage = Watched(target.storage, watched) if watched else target.storage
+    storage = ObservedStorage(target.storage, watched) if watched else target.storage
     return CommitTarget(storage, target.folder).commit(commit, replaces=kind == "overwrite")
 
 
@@ -150,7 +150,7 @@ def test_a_crash_at_any_step_leaves_all_parts_or_none(target, kind, more):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
 def test_another_process_may_finish_the_commit_at_any_step(target, kind):
-    """Process A settles; at one of its steps, process B settles completely and later writes follow."""
+    """At one step of process A's settling, process B settles completely and makes a later write."""
     for count in itertools.count():
         for name in logs(target):
             target.storage.remove(f"{target.folder}/{name}")
@@ -173,7 +173,7 @@ def test_another_process_may_finish_the_commit_at_any_step(target, kind):
             break
         after = sorted([*expected(kind), "x.nq"])
         decided = seen(target)
-        # A batch that follows a later one of its query is known to be done.
+        # A batch is taken as done if a later batch of its query is recorded.
         assert decided in (after, sorted([*OLD, "x.nq"]))
         assert target.last_batch("q") == 9999
         assert left_behind(target) == []
@@ -211,7 +211,7 @@ def test_a_commit_during_a_listing_is_seen_completely(tmp_path, monkeypatch):
                 done.append(1)
                 write(target, "overwrite")
 
-    stage(target, "before")  # so that the folder is already known to contain commits
+    stage(target, "before")  # so that readers expect commits in the folder
     monkeypatch.setattr(LocalStorage, "files", files)
     assert seen(target) == NEW
 
@@ -295,7 +295,7 @@ def test_batches_are_recorded_by_number(target):
 
 
 def test_one_of_two_concurrent_overwrites_replaces_the_other(target):
-    """At one step of the first, the second runs completely."""
+    """The second overwrite runs completely at one step of the first."""
     for count in itertools.count():
         steps = itertools.count()
         first, second = [f"{count}-{name}" for name in NEW], [f"{count}-other.nq"]
@@ -336,7 +336,7 @@ def test_a_failure_before_the_commit_is_undone(target):
 
     with pytest.raises(OSError, match="No space"):
         write(target, "overwrite", watched=step)
-    target.drop("job")  # as Spark aborts after a failed commit
+    target.drop("job")  # Spark aborts like this after a failed commit
     assert seen(target) == OLD
     assert left_behind(target) == []
 
@@ -444,7 +444,7 @@ PLACES = [
 @pytest.mark.parametrize(("path", "recursive", "settled"), PLACES)
 @pytest.mark.parametrize("others", [False, True])
 def test_finished_commits_are_visible_from_any_path(target, path, recursive, settled, others):
-    """From a parent folder, by a glob, or by name, with or without other files."""
+    """Paths are a parent folder, a glob or a file name, with or without other files."""
     root = target.folder
     for name in ("out", "a/out2"):
         crash_at(CommitTarget(target.storage, f"{root}/{name}"), "rename")

@@ -31,7 +31,7 @@ def test_a_sink_is_refused_if_spark_cannot_pass_arrow_batches(tmp_path, monkeypa
     assert not (tmp_path / "out").exists()
 
 
-def test_another_error_of_registering_is_not_hidden():
+def test_other_registration_errors_are_not_hidden():
     class Registration:
         def register(self, source):
             raise RuntimeError(self.text)

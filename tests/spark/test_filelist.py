@@ -1,4 +1,4 @@
-"""File list of a stream: positions never change, even after a crash."""
+"""The file list of a stream: positions never change, even after a crash."""
 
 import itertools
 import json
@@ -18,7 +18,7 @@ class Killed(BaseException):
 
 
 class FragileStorage(LocalStorage):
-    """Fails before or after the n-th change of the disk, or leaves half a file."""
+    """Fails before or after the n-th change to the disk, or leaves half a file."""
 
     def __init__(self, steps, how):
         self.steps = itertools.count()
@@ -111,7 +111,7 @@ def test_a_list_merged_by_another_process_is_listed_again(tmp_path, monkeypatch)
     before = FileList(str(tmp_path))
     for number in range(3):
         before.add([file(number)])
-    before._check_owner = lambda: None  # it has checked the owner before
+    before._check_owner = lambda: None  # as if it had checked the owner before
     read = LocalStorage.read_whole
 
     def meanwhile(storage, path):

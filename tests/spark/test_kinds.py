@@ -45,7 +45,7 @@ def schema_of(path, **options):
     return LogSourceReader({"path": str(path), **options}).schema
 
 
-def test_rows_of_patches_have_operations(tmp_path):
+def test_patch_rows_have_operations(tmp_path):
     path = patches(tmp_path / "log.rdfp", 1, 2)
     assert schema_of(path) == default_schema(kind="patches")
     assert schema_of(path).fieldNames() == ["source", "position", "operations", "metadata"]
@@ -122,7 +122,7 @@ def test_results_have_a_column_for_each_variable(tmp_path):
             read(path, StructType([field]))
 
 
-def test_files_of_results_have_the_same_variables(tmp_path):
+def test_results_files_have_the_same_variables(tmp_path):
     folder = tmp_path / "results"
     folder.mkdir()
     results(folder / "1.srj", ["a", "b"], [Literal("1"), Literal("2")])
@@ -190,8 +190,8 @@ def test_rows_with_operations_are_written_as_patches(tmp_path, to):
     path = patches(tmp_path / "log.rdfp", 1, 2)
     schema = default_schema(("quads",), "patches")
     part = write(tmp_path / "out", to, read(path, schema), schema)
-    with rdfm.open_log(part) as log, rdfm.open_log(path) as wanted:
-        assert list(log) == list(wanted)
+    with rdfm.open_log(part) as log, rdfm.open_log(path) as expected:
+        assert list(log) == list(expected)
 
 
 def test_rows_that_do_not_fit_the_format_are_refused_before_writing(tmp_path):

@@ -1,4 +1,4 @@
-"""Options of Spark: their declarations, and their names in each spelling."""
+"""Spark options: declarations, and spellings of their names."""
 
 from datetime import UTC, datetime
 
@@ -62,7 +62,7 @@ CHECKED = [(name, spec) for name, spec in OWN if spec.kind != "text"]
 
 
 @pytest.mark.parametrize(("name", "spec"), CHECKED, ids=[name for name, _ in CHECKED])
-def test_errors_of_invalid_values_use_the_names_of_spark(name, spec):
+def test_errors_about_invalid_values_use_spark_names(name, spec):
     with pytest.raises(OptionError, match=f"the option {camel(name)} (is|must be) "):
         _take(name, spec, "-x")
 
@@ -95,5 +95,5 @@ def test_options_that_may_contain_credentials_are_not_shown():
     assert "secret" not in str(caught.value)
 
 
-def test_names_of_spark_options_are_reserved():
+def test_spark_option_names_are_reserved():
     assert {*dict(OWN), *FILE_SOURCE} <= RESERVED

@@ -1,4 +1,4 @@
-"""Paths of Spark and its platforms, in batches, streams and writes."""
+"""Paths in Spark and on its platforms, in batches, streams and writes."""
 
 import pytest
 
@@ -13,14 +13,14 @@ from rdfm.spark.writer import LogSourceWriter
 
 @pytest.fixture
 def databricks(tmp_path, monkeypatch):
-    """Folders in place of those of a Databricks machine."""
+    """Folders that stand in for those of a Databricks machine."""
     for name, folder in (("_DBFS", "dbfs"), ("_VOLUMES", "Volumes")):
         (tmp_path / folder / "logs").mkdir(parents=True)
         monkeypatch.setattr(paths, name, str(tmp_path / folder))
     return tmp_path / "dbfs"
 
 
-def test_a_path_of_databricks_is_the_same_in_batches_streams_and_writes(databricks, tmp_path):
+def test_a_databricks_path_is_the_same_in_batches_streams_and_writes(databricks, tmp_path):
     (databricks / "logs/a.nq").write_text('<a:s> <a:p> "1" .\n')
     path, found = "dbfs:/logs", str(databricks / "logs")
     reader = LogSourceReader({"path": path})
@@ -33,7 +33,7 @@ def test_a_path_of_databricks_is_the_same_in_batches_streams_and_writes(databric
     assert writer.plan.path == str(databricks / "out")
 
 
-def test_a_path_of_databricks_is_refused_elsewhere(tmp_path, monkeypatch):
+def test_a_databricks_path_is_refused_elsewhere(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "_DBFS", str(tmp_path / "none"))
     monkeypatch.setattr(paths, "_VOLUMES", str(tmp_path / "none"))
     text = "this machine has no folder .*none; on Databricks, serverless compute supports only /Volumes"
@@ -46,7 +46,7 @@ def test_a_path_of_databricks_is_refused_elsewhere(tmp_path, monkeypatch):
             LogSourceWriter({"path": path, "to": "nq"}, default_schema(), False)
 
 
-def test_the_package_for_urls_of_azure_is_named():
+def test_the_package_for_azure_urls_is_named():
     with pytest.raises(MissingExtraError, match=r"abfss://c@a/logs needs another package.*adlfs"):
         LogSourceReader({"path": "abfss://c@a/logs"}).files()
 
@@ -66,5 +66,5 @@ def test_the_package_for_urls_of_azure_is_named():
         ("dbfs://host/a.nq", "dbfs://host/a.nq"),
     ],
 )
-def test_escaped_paths_of_spark_are_decoded(path, opened):
+def test_escaped_spark_paths_are_decoded(path, opened):
     assert mounted(path) == opened

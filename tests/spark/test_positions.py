@@ -1,4 +1,4 @@
-"""The column `position`: with `source` it identifies a message, in every format and however the log is read."""
+"""The column `position`, which with `source` identifies a message however the log is read."""
 
 import gzip
 import tarfile
@@ -47,7 +47,7 @@ def test_positions_identify_and_order_the_messages_of_a_file(log, tmp_path, form
     assert found == sorted(set(found))
 
 
-def test_positions_are_bytes_of_the_file_also_in_splits(log):
+def test_positions_are_bytes_of_the_file_even_in_splits(log):
     starts, at = [], 0
     for message in MESSAGES:
         starts.append(at)
@@ -57,7 +57,7 @@ def test_positions_are_bytes_of_the_file_also_in_splits(log):
     assert (one, several > 3) == (1, True)
     assert split == whole
     assert [row["position"] for row in whole] == starts
-    # Messages are not counted for a position.
+    # Positions do not require messages to be counted.
     reader = LogSourceReader({"path": str(log), "splitBytes": "1000"})
     assert "offset" not in reader.schema.names
     assert {task.value[0][1].first_index for task in reader.partitions()} == {0, None}
@@ -71,10 +71,10 @@ def test_marked_jelly_has_the_same_positions_in_splits(log, tmp_path):
     assert split == rows(path, splitBytes="0")[0]
 
 
-def test_positions_in_a_compressed_file_are_those_of_its_content(log, tmp_path):
+def test_positions_in_a_compressed_file_refer_to_its_content(log, tmp_path):
     path = tmp_path / "log.nq.gz"
     half = TEXT.index("# @message\n", len(TEXT) // 2)
-    # Of two members.
+    # A file with two gzip members.
     path.write_bytes(gzip.compress(TEXT[:half].encode()) + gzip.compress(TEXT[half:].encode()))
     assert positions(path) == positions(log)
 
@@ -92,7 +92,7 @@ def test_positions_in_an_archive_begin_in_each_member(log, tmp_path):
     assert len(found) == 2 * len(MESSAGES)
 
 
-def test_the_position_of_an_invalid_message_is_that_of_its_error(tmp_path):
+def test_an_invalid_message_has_the_position_of_its_error(tmp_path):
     path = tmp_path / "a.nq"
     path.write_text(f"{LINE.format(1)}# @message\noops\n# @message\n{LINE.format(2)}")
     found = positions(path, mode="PERMISSIVE")

@@ -1,4 +1,4 @@
-"""Remedies in the syntax of Spark: its own options, and supported options of conversions."""
+"""Remedies in Spark syntax: its own options, and the conversion options that it supports."""
 
 import pytest
 
@@ -26,7 +26,7 @@ from rdfm.spark.remedies import in_function, in_spark
         ("skolemize", "IRI", None, None),
     ],
 )
-def test_remedies_name_options_of_stages(option, value, spark, function):
+def test_remedies_name_stage_options(option, value, spark, function):
     remedy = Remedy("stage", option, value, "helps")
     assert remedy.render(in_spark) == spark
     assert remedy.render(in_function) == function
@@ -36,7 +36,7 @@ OWN = READING | FILES | STREAMING | WRITING | WRITE_ID
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_options_of_conversions_are_shown_if_spark_accepts_them(name):
+def test_conversion_options_are_shown_if_spark_accepts_them(name):
     shown = Remedy("stage", name, "1", "").render(in_spark)
     if shown is not None:
         written = shown.split('"')[1]

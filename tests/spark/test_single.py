@@ -1,4 +1,4 @@
-"""Fragments of logs join to the log of all their messages, in every format that can be continued."""
+"""Log fragments are joined to a log of all their messages, in every format that allows it."""
 
 import itertools
 
@@ -34,7 +34,7 @@ PATCHES = [
 
 
 def write(folder, format, parts, compression="none", options=None, make=MessageBatch.from_messages):
-    """Returns the log that is joined from fragments, one for each list of messages."""
+    """Returns a log that is joined from one fragment for each list of messages."""
     target = CommitTarget.of(str(folder))
     target.begin("job")
     fragments = []

@@ -1,4 +1,4 @@
-"""Messages and cleanup of write drivers, without a session."""
+"""Log output and cleanup of write drivers, without a session."""
 
 import re
 

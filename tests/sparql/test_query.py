@@ -35,13 +35,11 @@ def test_rows_are_a_table():
     ]
 
 
-def test_each_form_of_query_has_a_function():
+def test_each_query_form_has_a_function():
     assert rdfm.select(SELECT, LOG, format="trig").to_arrow().num_rows == 2
-    assert [len(made) for made in rdfm.construct(CONSTRUCT, LOG, format="trig")] == [0, 0, 0]
-    assert [len(made) for made in rdfm.construct(MADE, LOG, format="trig", skip_empty=True)] == [
-        1,
-        1,
-    ]
+    assert [len(each) for each in rdfm.construct(CONSTRUCT, LOG, format="trig")] == [0, 0, 0]
+    with_triples = rdfm.construct(MADE, LOG, format="trig", skip_empty=True)
+    assert [len(each) for each in with_triples] == [1, 1]
     assert rdfm.ask("ASK { ?s <x:p> 2 }", LOG, format="trig") == [1]
     assert rdfm.ask("ASK { ?s <x:p> 2 }", [LOG, LOG], format="trig") == [("bytes", 1)] * 2
     assert rdfm.ask("ASK { ?s <x:p> 2 }", LOG, format="trig", whole=True) is True
@@ -52,7 +50,7 @@ QUERIES = {"select": SELECT, "construct": MADE, "ask": "ASK { ?s ?p ?o }"}
 
 @pytest.mark.parametrize("function", QUERIES)
 @pytest.mark.parametrize("form", QUERIES)
-def test_another_form_of_query_is_refused_with_the_right_function(function, form):
+def test_another_query_form_is_refused_with_the_right_function(function, form):
     run = getattr(rdfm, function)
     if function == form:
         assert type(run(QUERIES[form], LOG, format="trig")) is type(
@@ -131,7 +129,7 @@ def test_unbound_is_null():
     assert table.column("q").to_pylist()[1].startswith("_:")
 
 
-def test_results_over_the_whole_log_have_no_message_columns():
+def test_results_over_the_entire_log_have_no_message_columns():
     table = pa.table(rdfm.query(SELECT, [LOG, LOG], format="trig", whole=True))
     assert table.column_names == ["s", "o"]
     assert table.num_rows == 2
@@ -141,33 +139,33 @@ def test_results_over_the_whole_log_have_no_message_columns():
 
 
 def test_constructed_messages_are_a_log():
-    with rdfm.query(MADE, LOG, format="trig") as made:
-        assert isinstance(made, rdfm.LogReader)
-        assert [[str(quad) for quad in message] for message in made] == [
+    with rdfm.query(MADE, LOG, format="trig") as constructed:
+        assert isinstance(constructed, rdfm.LogReader)
+        assert [[str(quad) for quad in message] for message in constructed] == [
             [f'<x:a> <x:has> "1"^^<{INTEGER}> .'],
             [f'<x:b> <x:has> "2"^^<{INTEGER}> .'],
             [],
         ]
-    with rdfm.query(MADE, LOG, format="trig", skip_empty=True) as made:
-        assert sum(len(batch) for batch in made.batches()) == 2
-    with rdfm.query(MADE, LOG, format="trig", whole=True) as made:
-        assert sorted(str(quad) for message in made for quad in message) == [
+    with rdfm.query(MADE, LOG, format="trig", skip_empty=True) as constructed:
+        assert sum(len(batch) for batch in constructed.batches()) == 2
+    with rdfm.query(MADE, LOG, format="trig", whole=True) as constructed:
+        assert sorted(str(quad) for message in constructed for quad in message) == [
             f'<x:a> <x:has> "1"^^<{INTEGER}> .',
             f'<x:b> <x:has> "2"^^<{INTEGER}> .',
         ]
 
 
 def test_ill_formed_triples_are_skipped():
-    with rdfm.query(CONSTRUCT, LOG, format="trig") as made:
-        assert [len(message) for message in made] == [0, 0, 0]
+    with rdfm.query(CONSTRUCT, LOG, format="trig") as constructed:
+        assert [len(message) for message in constructed] == [0, 0, 0]
 
 
 def test_constructed_messages_can_be_written(tmp_path):
     with (
-        rdfm.query(MADE, LOG, format="trig") as made,
+        rdfm.query(MADE, LOG, format="trig") as constructed,
         rdfm.create_log(tmp_path / "out.jelly") as out,
     ):
-        for batch in made.batches():
+        for batch in constructed.batches():
             out.write_batch(batch)
     with rdfm.open_log(tmp_path / "out.jelly") as log:
         assert [len(message) for message in log] == [1, 1, 0]
@@ -175,14 +173,14 @@ def test_constructed_messages_can_be_written(tmp_path):
 
 
 def test_constructed_messages_can_be_filtered():
-    with rdfm.query(MADE, LOG, format="trig") as made:
-        assert [message.index for message in made.filter(subject="<x:b>")] == [1]
+    with rdfm.query(MADE, LOG, format="trig") as constructed:
+        assert [message.index for message in constructed.filter(subject="<x:b>")] == [1]
 
 
 def test_construct_reads_solutions():
     rows = b"?s\t?o\n<x:a>\t1\n\t2\n"
-    with rdfm.query(MADE, solutions=rows, format="results-tsv") as made:
-        assert [len(message) for message in made] == [1, 0]
+    with rdfm.query(MADE, solutions=rows, format="results-tsv") as constructed:
+        assert [len(message) for message in constructed] == [1, 0]
     with pytest.raises(rdfm.OptionError, match="solutions replaces the logs"):
         rdfm.query(MADE, LOG, solutions=rows)
     with pytest.raises(rdfm.OptionError, match="whole applies to logs"):
@@ -229,7 +227,7 @@ def test_queries_have_limits():
     assert (pa.table(found).num_rows, found.skipped) == (1, 1)
 
 
-def test_wrong_queries_are_refused():
+def test_invalid_queries_are_refused():
     with pytest.raises(rdfm.errors.QueryError) as raised:
         rdfm.query("SELECT ?s {\n ?s ?p }", LOG, format="trig")
     error = pickle.loads(pickle.dumps(raised.value))
@@ -327,8 +325,8 @@ def test_open_and_filtered_logs_can_be_queried():
         with rdfm.query(query, opened()) as found:
             assert [index for _, index, _ in found.rows()] == expected
         assert rdfm.query("ASK { ?s ?p ?o }", opened()) == expected
-        with rdfm.query("CONSTRUCT { ?s <x:q> ?v } { ?s <x:p> ?v }", opened()) as made:
-            assert len(list(made)) == len(expected)
+        with rdfm.query("CONSTRUCT { ?s <x:q> ?v } { ?s <x:p> ?v }", opened()) as constructed:
+            assert len(list(constructed)) == len(expected)
         assert rdfm.query("ASK { <x:b> ?p ?o }", opened(), whole=True) is (len(expected) == 3)
     with pytest.raises(
         rdfm.errors.OptionError, match=r"the log is already open; pass format to rdfm\.open_log"

@@ -1,4 +1,4 @@
-"""Jelly-Patch: the files of Jelly-JVM."""
+"""Jelly-Patch files of Jelly-JVM."""
 
 import json
 import re
@@ -25,7 +25,7 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
 def translated(line: str) -> str:
-    """Returns a line of RDF Patch by Jena in the form of `jelly_patch_proto.line`."""
+    """Converts an RDF Patch line of Jena to the form of `jelly_patch_proto.line`."""
     if line.startswith("Z"):
         return ""
     strings = r'"(?:[^"\\]|\\.)*"(?:@\S+|\^\^<[^>]*>)?'

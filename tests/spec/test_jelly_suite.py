@@ -19,7 +19,7 @@ def test_the_suite_is_complete():
     assert len(CASES) == 87
 
 
-def wanted(case):
+def expected(case):
     return [read_quads((SUITE / name).read_text("utf-8")) for name in case["outputs"]]
 
 
@@ -37,7 +37,7 @@ def test_a_case_is_read_as_expected(case):
         assert error.startswith("jelly: ")
     else:
         assert error is None
-        assert_same(found, wanted(case))
+        assert_same(found, expected(case))
 
 
 def write(case):
@@ -61,6 +61,6 @@ def test_a_case_is_written_as_expected(case):
             write(case)
         return
     written = write(case)
-    assert_same(jelly_proto.decode(written), wanted(case))
+    assert_same(jelly_proto.decode(written), expected(case))
     options = jelly_proto.read_frames((SUITE / case["options"]).read_bytes())[0].rows[0].options
     assert jelly_proto.read_frames(written)[0].rows[0].options == options

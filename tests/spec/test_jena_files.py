@@ -94,7 +94,7 @@ def test_a_binary_file_of_jena_is_read_as_expected(entry):
 
 
 @pytest.mark.parametrize("entry", BINARY, ids=lambda entry: entry["file"])
-def test_output_equals_the_files_of_jena(entry):
+def test_output_equals_jenas_files(entry):
     if "error" in entry:
         pytest.skip("cannot be read")
     module, options = formats.find(NAMES[entry["format"]]), ROWS[entry["format"]]

@@ -17,7 +17,7 @@ ROOT = suites.path("conformance", "nanopub")
 FILES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.glob("*valid/*/*"))}
 TRIX = "valid/plain/simple1.xml"  # not a format of rdfm
 VALID = [name for name in FILES if name.startswith("valid/")]
-# The rules that each invalid file violates, and words of the first finding.
+# The rules that each invalid file violates, and a part of the first finding.
 INVALID = {
     "plain/assertion_graph_uri_not_matching.trig": (
         {"nanopub-graph-iri"},
@@ -83,19 +83,19 @@ FORMATS = [
 
 
 def content(name):
-    """A file in a format of rdfm, with the name of the format."""
+    """Returns a file, converted to N-Quads if it is TriX, and its format."""
     data = FILES[name].read_bytes()
     if name != TRIX:
         return data, FILES[name].suffix.removeprefix(".")
     dataset = rdflib.Dataset()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # rdflib uses what it deprecates
+        warnings.simplefilter("ignore", DeprecationWarning)  # rdflib uses names that it deprecates
         dataset.parse(data=data, format="trix")
         return dataset.serialize(format="nquads").encode(), "nq"
 
 
 def quads_of(name):
-    """The quads, parsed by another library."""
+    """Returns the quads of a file, parsed by another library."""
     data, format = content(name)
     format = RdfFormat.TRIG if format == "trig" else RdfFormat.N_QUADS
     lines = serialize(parse(data, format), format=RdfFormat.N_QUADS)
@@ -129,7 +129,7 @@ def test_valid_files_are_valid(name):
 
 
 @pytest.mark.parametrize("name", INVALID)
-def test_invalid_files_have_their_own_reason(name):
+def test_invalid_files_have_the_expected_findings(name):
     found = [each for each in check(*content(f"invalid/{name}")) if each.severity == "error"]
     rules, text = INVALID[name]
     assert {each.rule for each in found} == rules
@@ -137,7 +137,7 @@ def test_invalid_files_have_their_own_reason(name):
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if "/plain/" not in name])
-def test_codes_are_those_of_an_independent_implementation(name):
+def test_codes_equal_those_of_an_independent_implementation(name):
     quads = quads_of(name)
     code = nanopubs.own_code(quads)
     with rdfm.open_log(*content(name)) as log:

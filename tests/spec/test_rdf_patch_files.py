@@ -97,8 +97,8 @@ def test_jelly_files_equal_their_text(entry, tmp_path):
 )
 def test_patches_can_be_applied_to_an_empty_dataset(entry, tmp_path):
     now = tmp_path / "now.nq"
-    done = patch.apply(b"", JENA / entry["file"], now, from_format="nq")
-    assert done.quads == entry["applied_quads"]
+    summary = patch.apply(b"", JENA / entry["file"], now, from_format="nq")
+    assert summary.quads == entry["applied_quads"]
     wanted = read_quads((JENA / entry["applied_to_empty"]).read_text("utf-8"))
     assert relabelled(sorted(read_quads(now.read_text("utf-8")), key=repr)) == relabelled(
         sorted(wanted, key=repr)

@@ -60,15 +60,15 @@ def carried(batch) -> list[str]:
 def test_round_trips_through_every_pair(path):
     options = {"lenient": True} if path.parent.name == "logs" else {}
     source = log_of(path.read_bytes(), SUFFIXES[path.suffix], **options)
-    wanted = tuples(source)
-    assert wanted
+    expected = tuples(source)
+    assert expected
     targets = carried(source)
     for first in targets:
         there = log_of(formats.find(first).encode(source), first, **reading(first))
         for second in targets:
             written = formats.find(second).encode(there)
             found = tuples(log_of(written, second, **reading(second)))
-            assert_same(found, wanted, order=ordered(first, second))
+            assert_same(found, expected, order=ordered(first, second))
 
 
 def test_a_flat_jelly_log_of_many_frames_is_one_message():

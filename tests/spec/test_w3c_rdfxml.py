@@ -1,4 +1,4 @@
-"""W3C suites of RDF/XML for RDF 1.1 and 1.2: each document is a log of one message."""
+"""W3C RDF/XML suites for RDF 1.1 and 1.2: each document is a log of one message."""
 
 import pyoxigraph as ox
 import pytest

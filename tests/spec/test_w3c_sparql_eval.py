@@ -1,4 +1,4 @@
-"""Evaluation tests of the W3C's SPARQL suites (1.0, 1.1, 1.2), through `rdfm query --whole`."""
+"""Evaluation tests of the W3C SPARQL suites (1.0, 1.1, 1.2), through `rdfm query --whole`."""
 
 import re
 from pathlib import Path
@@ -84,12 +84,12 @@ def test_a_query_has_the_expected_results(case, capfd, tmp_path, monkeypatch):
     if not is_result_set(expected, case.result):
         run(capfd, *words, "-o", "made.nq")
         with (
-            rdfm.open_log("made.nq") as made,
+            rdfm.open_log("made.nq") as output,
             rdfm.open_log(
                 expected, case.result.rpartition(".")[2], **base("base", case.result)
             ) as log,
         ):
-            one = rdfm.Message({quad for message in made for quad in message})
+            one = rdfm.Message({quad for message in output for quad in message})
             assert one.isomorphic(rdfm.Message({quad for message in log for quad in message}))
         return
     wanted = read_results(expected, case.result)
@@ -99,18 +99,18 @@ def test_a_query_has_the_expected_results(case, capfd, tmp_path, monkeypatch):
     suffix = "csv" if case.result.endswith(".csv") else "srt"
     run(capfd, *words, "-o", f"made.{suffix}")
     if suffix == "csv":
-        made = read_results(Path("made.csv").read_bytes(), "made.csv")
+        output = read_results(Path("made.csv").read_bytes(), "made.csv")
     else:
         rdfm.convert("made.srt", "made.srj")
-        made = read_results(Path("made.srj").read_bytes(), "made.srj")
-    assert set(made.variables) == set(wanted.variables)
+        output = read_results(Path("made.srj").read_bytes(), "made.srj")
+    assert set(output.variables) == set(wanted.variables)
     if case.lax:
-        made.rows, wanted.rows = each_once(made.rows), each_once(wanted.rows)
+        output.rows, wanted.rows = each_once(output.rows), each_once(wanted.rows)
     # An ORDER BY in a subquery does not apply to the rows.
     ordered = wanted.ordered and re.search(r"\bORDER\s+BY\b[^}]*$", text, re.I) is not None
-    one, other = (as_message(each, ordered=ordered) for each in (made, wanted))
-    assert len(made.rows) == len(wanted.rows)
-    assert one.isomorphic(other), (made.rows, wanted.rows)
+    one, other = (as_message(each, ordered=ordered) for each in (output, wanted))
+    assert len(output.rows) == len(wanted.rows)
+    assert one.isomorphic(other), (output.rows, wanted.rows)
 
 
 def each_once(rows):

@@ -14,7 +14,7 @@ TYPE = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 SITE = "https://w3c.github.io/rdf-tests/rdf/"
 FORMATS = {".nt": "nt", ".nq": "nq", ".ttl": "ttl", ".trig": "trig", ".rdf": "rdfxml"}
 ARCHIVES = ("w3c-rdf-tests.tar.gz", "w3c-rdf-xml-tests.tar.gz")
-# Numbers of valid and invalid documents of each format.
+# Number of valid and invalid documents in each format.
 NUMBERS = {
     "nt": (89, 51),
     "nq": (101, 54),
@@ -48,19 +48,19 @@ CASES = sorted(described(), key=lambda case: case[1])
 
 @pytest.mark.parametrize("format", list(NUMBERS))
 def test_only_invalid_documents_are_reported(format):
-    right = wrong = 0
-    for found, path, data, is_wrong in CASES:
+    valid = invalid = 0
+    for found, path, data, is_invalid in CASES:
         if found != format:
             continue
         base = {} if format in ("nt", "nq") else {"base": SITE + path}
         checked = rdfm.validate(data, format, **base)
         findings = list(checked)
         errors = [each for each in findings if each.severity == "error"]
-        assert bool(errors) == is_wrong, (path, findings)
+        assert bool(errors) == is_invalid, (path, findings)
         assert checked.errors == len(errors)
         assert all(each.line is not None for each in errors), path
-        right, wrong = right + (not is_wrong), wrong + is_wrong
-    assert (right, wrong) == NUMBERS[format]
+        valid, invalid = valid + (not is_invalid), invalid + is_invalid
+    assert (valid, invalid) == NUMBERS[format]
 
 
 def of_json_ld():
@@ -74,36 +74,36 @@ def of_json_ld():
         old = "json-ld-1.0" in (options.get("specVersion"), options.get("processingMode"))
         alone = set(options) <= {"specVersion", "processingMode", "base"}
         if not old and alone and case["input"] in files:
-            wrong = "jld:NegativeEvaluationTest" in case["@type"]
-            yield case["@id"].removeprefix("#"), files[case["input"]], wrong
+            invalid = "jld:NegativeEvaluationTest" in case["@type"]
+            yield case["@id"].removeprefix("#"), files[case["input"]], invalid
 
 
 def test_only_invalid_json_ld_documents_are_reported():
     # Only valid with `lenient`: invalid IRIs, and relative IRIs without a base.
     lenient = {"te060", "te068", "te111", "te112", "te122", "tli12", "tli14"}
     lenient |= {"twf01", "twf02", "twf03", "twf04", "twf05", "twf07"}
-    right = wrong = 0
-    for name, data, is_wrong in of_json_ld():
+    valid = invalid = 0
+    for name, data, is_invalid in of_json_ld():
         base = "https://w3c.github.io/json-ld-api/tests/"
         checked = rdfm.validate(data, "jsonld", base=base, rdf_direction="none")
         errors = [each for each in checked if each.severity == "error"]
         if any("--context" in each.render(on_command_line) for each in errors):
             continue  # needs another document
-        assert bool(errors) == (is_wrong or name in lenient), (name, errors)
-        right, wrong = right + (not is_wrong), wrong + is_wrong
-    assert right > 250
-    assert wrong > 70
+        assert bool(errors) == (is_invalid or name in lenient), (name, errors)
+        valid, invalid = valid + (not is_invalid), invalid + is_invalid
+    assert valid > 250
+    assert invalid > 70
 
 
 def test_only_invalid_yaml_ld_documents_are_reported():
     files = w3c_files("w3c-yaml-ld-tests.tar.gz")
-    wrong = 0
+    invalid = 0
     for case in json.loads(files["manifest.jsonld"])["sequence"]:
         if not case["input"].endswith(".yamlld"):
             continue
         if "jld:NegativeEvaluationTest" in case["@type"]:
             assert rdfm.validate(files[case["input"]], "yamlld").run().errors, case["@id"]
-            wrong += 1
+            invalid += 1
         elif "jld:ToRDFTest" in case["@type"] and "scalar" not in case["@id"]:
             assert rdfm.validate(files[case["input"]], "yamlld").run().ok, case["@id"]
-    assert wrong >= 12
+    assert invalid >= 12

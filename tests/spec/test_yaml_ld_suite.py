@@ -1,4 +1,4 @@
-"""W3C's YAML-LD suite: its quads and its errors."""
+"""The W3C YAML-LD suite: quads and errors."""
 
 import json
 
@@ -10,7 +10,7 @@ from support import decode
 
 ARCHIVE = "w3c-yaml-ld-tests.tar.gz"
 
-# Cases with other results than in the suite, with the reason.
+# Cases whose results differ from the suite, with the reason.
 APART = {
     "#cir-scalar-i18n-1-positive": "the extended profile: tags are languages",
     "#cir-scalar-other-1-positive": "the extended profile: tags are datatypes",
@@ -43,15 +43,15 @@ def test_quads_equal_those_of_the_suite():
             assert "the tag" in error, (name, APART[name])
             continue
         assert error is None, name
-        wanted = read_quads(files[test["expect"]].decode())
-        assert isomorphic(messages[0], wanted), name
+        expected = read_quads(files[test["expect"]].decode())
+        assert isomorphic(messages[0], expected), name
         count += 1
     assert count >= 2
 
 
 @pytest.fixture(scope="session")
 def contexts(tmp_path_factory):
-    """The suite's contexts as JSON, by the URLs that its documents use."""
+    """Returns the suite's contexts as JSON, by the URLs that its documents use."""
     folder, found = tmp_path_factory.mktemp("yaml-ld"), {}
     for name, data in w3c_files(ARCHIVE).items():
         if name.rpartition("/")[2].startswith("context."):
@@ -65,7 +65,7 @@ def contexts(tmp_path_factory):
 
 
 def test_expanded_documents_have_the_same_dataset(contexts):
-    """Reads each document and its expanded JSON-LD in the suite, and compares the datasets."""
+    """Compares the dataset of each document with that of its expanded JSON-LD in the suite."""
 
     def read(name, data):
         url = f"http://e/{name}"
@@ -80,9 +80,9 @@ def test_expanded_documents_have_the_same_dataset(contexts):
         messages = read(test["input"], files[test["input"]])
         if test.get("option", {}).get("extractAllScripts") is False:
             messages = messages[:1]
-        wanted = read(test["input"], files[test["expect"]])
+        expected = read(test["input"], files[test["expect"]])
         found = [quad for message in messages for quad in message]
-        due = [quad for message in wanted for quad in message]
+        due = [quad for message in expected for quad in message]
         assert isomorphic(found, due), (name, found, due)
         count += bool(due)
     assert count >= 20

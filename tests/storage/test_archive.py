@@ -102,7 +102,7 @@ def test_joined_archives_are_refused():
     "name", ["a", "009/0000009999.ttl", "a" * 100, "b" * 60 + "/" + "a" * 90, "é.ttl"]
 )
 @pytest.mark.parametrize("size", [0, 1, 511, 512, 8**6])
-def test_headers_are_those_of_tarfile(name, size):
+def test_headers_equal_those_of_tarfile(name, size):
     header = tarfile.TarInfo(name)
     header.size, header.mode = size, 0o644
     assert archive.entry(name, bytes(size))[:512] == header.tobuf(tarfile.USTAR_FORMAT)

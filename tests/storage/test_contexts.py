@@ -1,4 +1,4 @@
-"""Remote contexts of JSON-LD: files, a folder, a cache, and the network only if allowed."""
+"""Remote JSON-LD contexts: files, a folder, a cache, and the network only if allowed."""
 
 import contextlib
 import json

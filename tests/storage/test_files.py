@@ -10,7 +10,7 @@ from rdfm.storage.files import LocalStorage, storage_of
 
 
 def test_a_missing_native_library_is_reported_briefly():
-    """pyarrow lists every place that it searched."""
+    """The error of pyarrow would list every place that it searched."""
     fsspec = pytest.importorskip("fsspec")
 
     class Files(fsspec.AbstractFileSystem):
@@ -31,7 +31,7 @@ def test_a_missing_native_library_is_reported_briefly():
 
 
 @pytest.fixture(params=["local", "memory"])
-def place(request, tmp_path):
+def location(request, tmp_path):
     if request.param == "memory":
         pytest.importorskip("fsspec")
     root = str(tmp_path) if request.param == "local" else f"memory://{tmp_path}"
@@ -42,8 +42,8 @@ def place(request, tmp_path):
     assert storage.names(path) == []
 
 
-def test_files_support_the_operations_of_commits(place):
-    storage, path = place
+def test_files_support_the_operations_of_commits(location):
+    storage, path = location
     assert storage.names(f"{path}/nothing") == []
     storage.write_whole(f"{path}/x/a", b"1")
     storage.write_whole(f"{path}/x/a", b"22")
@@ -82,7 +82,7 @@ def test_an_interrupted_write_leaves_no_files(tmp_path, monkeypatch):
 
 
 def test_a_file_is_complete_on_storage_that_writes_in_pieces():
-    """As in HDFS and SFTP, whose files are visible from the first byte on, but can be renamed."""
+    """Like in HDFS and SFTP, files are visible from the first byte on, but can be renamed."""
     fsspec = pytest.importorskip("fsspec")
     from fsspec.implementations.memory import MemoryFileSystem
 

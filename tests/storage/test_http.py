@@ -1,4 +1,4 @@
-"""The HTTP client over a real socket: time-outs, redirects, retries, encodings, broken transfers."""
+"""The HTTP client over a real socket: timeouts, redirects, retries, encodings, broken transfers."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def site():
 
 
 def certificate_of(folder, name):
-    """The paths of a new self-signed certificate for 127.0.0.1, and of its key."""
+    """Returns the paths of a new self-signed certificate for 127.0.0.1 and of its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
     address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-    made = (
+    created = (
         x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
         .not_valid_before(now - timedelta(hours=1))
         .not_valid_after(now + timedelta(hours=1))
@@ -54,7 +54,7 @@ def certificate_of(folder, name):
         .sign(key, hashes.SHA256())
     )
     paths = folder / f"{name}.pem", folder / f"{name}.key"
-    paths[0].write_bytes(made.public_bytes(Encoding.PEM))
+    paths[0].write_bytes(created.public_bytes(Encoding.PEM))
     paths[1].write_bytes(
         key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, serialization.NoEncryption())
     )
@@ -77,8 +77,8 @@ def body_of(url, settings=QUICK):
 
 
 def zstd(data):
-    made = compression.compressor("zstd")
-    return made.compress(data) + made.flush()
+    created = compression.compressor("zstd")
+    return created.compress(data) + created.flush()
 
 
 @pytest.mark.parametrize("chunked", [True, False])
@@ -193,7 +193,7 @@ def test_temporary_errors_are_retried(site, status):
     assert len(site.requests) == 3
 
 
-def test_retries_end(site):
+def test_retries_are_limited(site):
     with pytest.raises(HttpError, match="503 Service Unavailable in 3 attempts") as caught:
         open_url(site.on("/a", web.send(503)), QUICK)
     assert caught.value.status == 503
@@ -236,7 +236,7 @@ def test_other_errors_are_not_retried(site, status, kind, text):
     assert len(site.requests) == 1
 
 
-# --- time-outs and broken transfers ---
+# --- timeouts and broken transfers ---
 
 
 def test_a_refused_connection_is_an_error():
@@ -273,7 +273,7 @@ def test_a_trusted_certificate_is_accepted(certified, monkeypatch):
         body_of(url)
 
 
-def test_an_untrusted_certificate_is_one_sentence(certified):
+def test_untrusted_certificate_errors_are_one_sentence(certified):
     with pytest.raises(HttpError) as caught:
         open_url(certified.on("/a", web.send(200, BODY)), QUICK)
     assert caught.value.strerror == (
@@ -291,7 +291,7 @@ def test_a_certificate_for_another_host_is_refused(certified, monkeypatch):
         open_url(url, QUICK)
 
 
-def test_a_server_without_encryption(site):
+def test_a_server_without_encryption_is_reported(site):
     with pytest.raises(HttpError, match="cannot be encrypted; does the server"):
         open_url(site.url.replace("http", "https"), QUICK)
 
@@ -327,7 +327,7 @@ def test_a_slow_body_is_read(site):
 
 
 @pytest.mark.parametrize("chunked", [True, False])
-def test_a_cut_body_is_an_error(site, chunked):
+def test_a_truncated_body_is_an_error(site, chunked):
     url = site.on("/a", web.send(200, BODY, chunked=chunked, cut=1000))
     with pytest.raises(HttpError, match="closed early after 1000 bytes"):
         body_of(url)
@@ -335,13 +335,13 @@ def test_a_cut_body_is_an_error(site, chunked):
 
 
 @pytest.mark.parametrize("chunked", [True, False])
-def test_a_body_that_is_cut_before_its_first_byte_is_requested_again(site, chunked):
+def test_a_body_without_its_first_byte_is_requested_again(site, chunked):
     url = site.on("/a", web.send(200, BODY, chunked=chunked, cut=0), web.send(200, BODY))
     assert body_of(url) == BODY
 
 
 @pytest.mark.parametrize("chunked", [True, False])
-def test_a_cut_body_with_a_strong_tag_is_continued(site, chunked):
+def test_a_truncated_body_with_a_strong_tag_is_continued(site, chunked):
     url = site.on("/a", web.ranged(BODY, '"t"', cut=len(BODY) // 3, chunked=chunked))
     assert body_of(url) == BODY
     _, _, headers = site.requests[1]
@@ -349,7 +349,7 @@ def test_a_cut_body_with_a_strong_tag_is_continued(site, chunked):
     assert headers["Range"] == f"bytes={len(BODY) // 3}-"
 
 
-def test_a_cut_body_with_an_encoding_is_continued(site):
+def test_a_truncated_body_with_an_encoding_is_continued(site):
     encoded = gzip.compress(BODY)
     url = site.on("/a", web.ranged(encoded, '"t"', cut=len(encoded) // 2, Content_Encoding="gzip"))
     assert body_of(url) == BODY
@@ -366,7 +366,7 @@ OLD = "Sun, 01 Nov 2026 10:00:00 GMT"
 
 
 def dated(seconds):
-    """Headers of a file that was changed some seconds before the response."""
+    """Returns the headers of a file that changed some seconds before the response."""
     return {"Last-Modified": OLD, "Date": f"Sun, 01 Nov 2026 10:00:{seconds:02} GMT"}
 
 
@@ -400,7 +400,7 @@ def test_a_server_without_ranges_sends_the_start_again(site, headers, cuts):
     assert body_of(url, settings) == BODY
 
 
-def test_a_body_that_is_always_cut_at_the_same_place_is_an_error(site):
+def test_a_body_always_truncated_at_the_same_place_is_an_error(site):
     url = site.on("/a", web.send(200, BODY, cut=1000, ETag='"t"'))
     with pytest.raises(HttpError, match="closed early in 3 attempts"):
         body_of(url)
@@ -459,7 +459,7 @@ def test_a_wrong_range_is_an_error(site, span):
         ({"idle_seconds": 0}, "idle_seconds must be a number above 0"),
     ],
 )
-def test_wrong_options_are_refused(site, options, text):
+def test_invalid_options_are_refused(site, options, text):
     with pytest.raises(rdfm.OptionError, match=text) as caught:
         rdfm.open_log(f"{site.url}/a.nq", storage_options=options)
     assert "ecret" not in str(caught.value)
@@ -477,13 +477,13 @@ def test_wrong_options_are_refused(site, options, text):
         ("http://" + "ü" * 70 + ".org/", "not a valid URL"),
     ],
 )
-def test_wrong_urls_are_refused(url, text):
+def test_invalid_urls_are_refused(url, text):
     with pytest.raises(rdfm.OptionError, match=text) as caught:
         open_url(url)
     assert "pw" not in str(caught.value)
 
 
-def test_addresses():
+def test_addresses_are_normalized():
     assert Address.of("HTTP://Ex.org:80").url == "http://ex.org/"
     assert Address.of("https://bücher.example:8443/é?q=ü").url == (
         "https://xn--bcher-kva.example:8443/%C3%A9?q=%C3%BC"
@@ -542,7 +542,7 @@ def test_another_kind_of_proxy_is_refused(monkeypatch):
         ("/log", "Text/Turtle", "ttl"),
     ],
 )
-def test_the_format_of_a_response(site, path, kind, format):
+def test_the_format_follows_from_the_response(site, path, kind, format):
     url = site.on(
         path.partition("?")[0], web.send(200, b"<a:s> <a:p> <a:o> .\n", Content_Type=kind)
     )
@@ -633,7 +633,7 @@ def test_a_compressed_file_is_read(site):
         assert len(list(log)) == 1
 
 
-def test_files_of_web_servers(site):
+def test_web_servers_support_the_operations_for_reading(site):
     url = site.on("/a.nq", web.send(200, BODY, Last_Modified="Wed, 21 Oct 2015 07:28:00 GMT"))
     storage, name = storage_of(url)
     file = storage.status(name)
@@ -647,7 +647,7 @@ def test_files_of_web_servers(site):
         storage.open_new(url)
 
 
-def test_a_small_file_is_limited(site, monkeypatch):
+def test_files_that_are_read_at_once_have_a_size_limit(site, monkeypatch):
     monkeypatch.setattr(files_of_web, "MAX_WHOLE_BYTES", len(BODY))
     url = site.on("/a", web.send(200, BODY), web.send(200, BODY + b"x", chunked=True))
     assert storage_of(url)[0].read_whole(url) == BODY
@@ -655,7 +655,7 @@ def test_a_small_file_is_limited(site, monkeypatch):
         storage_of(url)[0].read_whole(url)
 
 
-def test_zlib_is_not_gzip(site):
+def test_zlib_data_is_not_accepted_as_gzip(site):
     url = site.on("/a", web.send(200, zlib.compress(BODY), Content_Encoding="gzip"))
     with pytest.raises(rdfm.DecodeError, match="gzip data is broken"):
         body_of(url)

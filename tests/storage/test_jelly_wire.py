@@ -1,4 +1,4 @@
-"""The messages of the protocol, compared with Google's protobuf and proto/grpc.proto."""
+"""Protocol messages, compared with Google's protobuf and proto/grpc.proto."""
 
 import pytest
 from hypothesis import given
@@ -47,13 +47,13 @@ def message(options):
 
 
 @given(OPTIONS)
-def test_options_are_those_of_protobuf(options):
+def test_options_equal_those_of_protobuf(options):
     assert StreamOptions.parse(message(options).SerializeToString()) == options
     assert PROTO.RdfStreamOptions.FromString(options.encode()) == message(options)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.none() | OPTIONS)
-def test_subscriptions_are_those_of_protobuf(topic, options):
+def test_subscriptions_equal_those_of_protobuf(topic, options):
     wanted = PROTO.RdfStreamSubscribe(topic=topic)
     if options is not None:
         wanted.requested_options.CopyFrom(message(options))
@@ -84,7 +84,7 @@ def test_other_rows_are_not_options():
 
 
 @given(st.lists(st.binary(max_size=300)), st.integers(0, 400))
-def test_frames_are_cut_where_they_are_complete(frames, missing):
+def test_only_complete_frames_are_returned(frames, missing):
     data = b"".join(map(delimited, frames))
     cut = data[: max(len(data) - missing, 0)]
     found, end = cut_frames(cut)

@@ -25,7 +25,7 @@ def url(server, topic="t"):
 
 
 def read(source, **options):
-    """The messages of a log, and the error after them."""
+    """Returns the messages of a log, and the error after them."""
     found = []
     try:
         with rdfm.open_log(source, **options) as log:

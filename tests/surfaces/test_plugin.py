@@ -82,7 +82,7 @@ def registered():
     formats.unregister("jsonq")
 
 
-def test_messages_of_a_plug_in_are_read_back(tmp_path):
+def test_plug_in_messages_are_read_back(tmp_path):
     summary = rdfm.convert(LOG, tmp_path / "log.jsonq.gz", from_format="nq")
     assert (summary.messages, summary.quads) == (3, 2)
     rdfm.convert(tmp_path / "log.jsonq.gz", tmp_path / "log.jelly")
@@ -90,7 +90,7 @@ def test_messages_of_a_plug_in_are_read_back(tmp_path):
     assert (tmp_path / "back.nq").read_bytes() == LOG
 
 
-def test_messages_of_a_plug_in_are_ordinary_messages(tmp_path):
+def test_plug_in_messages_are_ordinary_messages(tmp_path):
     with rdfm.create_log(tmp_path / "x.jsonq") as log:
         log.write([Quad(parse_term("<http://e/s>"), parse_term("<http://e/p>"), parse_term('"o"'))])
         log.write([])
@@ -110,7 +110,7 @@ def test_messages_before_an_error_are_delivered(tmp_path):
     assert (summary.messages, summary.skipped, summary.abandoned) == (1, 1, ("bytes",))
 
 
-def test_options_of_a_plug_in_are_checked():
+def test_plug_in_options_are_checked():
     rdfm.open_log(b"", "jsonq", shout=True).close()
     with pytest.raises(
         rdfm.OptionError, match="no option 'loud'; the options for reading JSON quads are shout"
@@ -133,7 +133,7 @@ def test_a_failing_detection_is_ignored():
         formats.unregister("worse")
 
 
-def test_a_folder_of_logs_of_a_plug_in_is_inspected(tmp_path):
+def test_a_folder_of_plug_in_logs_is_inspected(tmp_path):
     (tmp_path / "a.jsonq").write_bytes(b"[]\n[]\n")
     for format in (None, "jsonq"):  # which lacks options of other formats, such as parts
         assert rdfm.inspect(tmp_path, format).messages == 2

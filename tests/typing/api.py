@@ -1,6 +1,6 @@
 """A program that uses the public API and passes mypy and pyright in strict mode; it is never run.
 
-A line that they reject has a comment with the error; each checker reports unused comments.
+Lines that they reject have a comment with the error. Each checker reports unused comments.
 """
 
 import io

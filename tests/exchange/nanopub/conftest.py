@@ -1,4 +1,4 @@
-"""Keys that sign nanopublications in tests."""
+"""Keys for signing nanopublications in tests."""
 
 import base64
 

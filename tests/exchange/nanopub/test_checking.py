@@ -1,4 +1,4 @@
-"""Checks of nanopublications: signatures, requirements, literals, IRIs, counts and positions."""
+"""Nanopublication checks: signatures, requirements, literals, IRIs, counts and positions."""
 
 import builtins
 
@@ -34,7 +34,7 @@ def signed(key, **values):
 
 
 @pytest.mark.parametrize("algorithm", ["RSA", "DSA"])
-def test_right_signatures_are_verified(keys, algorithm):
+def test_valid_signatures_are_verified(keys, algorithm):
     checked = check(nanopubs.nq(signed(keys[algorithm])), "nq")
     assert list(checked) == []
     assert (checked.nanopubs, checked.trusty, checked.signed) == (1, 1, 1)
@@ -68,7 +68,7 @@ def test_a_signature_covers_every_other_quad(keys):
     ]
 
 
-def test_the_key_of_someone_else_is_wrong(keys, other_key):
+def test_a_signature_with_another_key_is_wrong(keys, other_key):
     quads = nanopubs.signed(keys["RSA"].sign, "RSA", other_key.public)
     assert errors(quads) == [
         ("signature", "the RSA signature does not match the quads and the public key")
@@ -92,7 +92,7 @@ WRONG_SIGNATURES = {
 
 
 @pytest.mark.parametrize("text", WRONG_SIGNATURES)
-def test_each_wrong_signature_has_its_own_sentence(keys, text):
+def test_each_signature_error_has_its_own_message(keys, text):
     assert errors(signed(keys["RSA"], **WRONG_SIGNATURES[text])) == [("signature", text)]
 
 
@@ -306,7 +306,7 @@ def test_the_summary_can_be_written_as_json(keys):
     }
 
 
-def test_checking_stops_at_the_maximum_of_errors():
+def test_checking_stops_at_the_maximum_number_of_errors():
     checked = check(nanopubs.nq(OTHER, OTHER, OTHER), "nq", max_errors=2)
     assert (len(list(checked)), checked.stopped) == (2, True)
 
@@ -339,7 +339,7 @@ def test_every_rule_is_declared():
         ((b"",), {"format": "nq", "frames": "frame"}, OptionError, "frames"),
     ],
 )
-def test_wrong_arguments_are_rejected(arguments, options, error, text):
+def test_invalid_arguments_are_rejected(arguments, options, error, text):
     with pytest.raises(error, match=text):
         check(*arguments, **options).run()
 

@@ -1,4 +1,4 @@
-"""Mirrors of a registry: what is appended, and what happens if the registry or the process fails."""
+"""Registry mirrors: appended messages, and failures of the registry and of the process."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def registry(tmp_path, monkeypatch):
 
 
 def numbers(log):
-    """The numbers of the nanopublications in a log, in its order."""
+    """Returns the numbers of the nanopublications in a log, in log order."""
     weight = rdfm.Iri("http://example.org/weight")
     with rdfm.open_log(log) as opened:
         return [
@@ -52,13 +52,13 @@ def numbers(log):
 
 
 def right_code(number):
-    """The artifact code that matches the content of a nanopublication."""
+    """Returns the artifact code that matches the content of a nanopublication."""
     with rdfm.open_log(registry_double.body([(1, number)]), "jelly") as log:
         return trusty.artifact_code(next(iter(log)), registry_double.code(number))
 
 
 def is_complete(registry, log="m.jelly"):
-    """Whether a log has each visible nanopublication once, and its state agrees."""
+    """Checks that a log has each nanopublication once, and that its state is correct."""
     state = json.loads(Path(f"{log}.state.json").read_text())
     assert state["length"] == Path(log).stat().st_size
     assert state["counter"] == max(registry.stored)
@@ -71,20 +71,20 @@ def is_complete(registry, log="m.jelly"):
     "name",
     [f"m{suffix}" for suffix in ANY.values()] + ["m.nq.gz", "m.jelly.zst", "m.pb.xz", "m.trig.bz2"],
 )
-def test_further_runs_append_what_is_new(registry, name):
+def test_further_runs_append_only_new_nanopublications(registry, name):
     options = {"format": "rdf-protobuf"} if ".pb" in name else {}
-    done = fetch(registry.url, name, **options)
-    assert (done.messages, done.counter, done.load_counter) == (COUNT, COUNT, COUNT)
+    result = fetch(registry.url, name, **options)
+    assert (result.messages, result.counter, result.load_counter) == (COUNT, COUNT, COUNT)
     registry.add(7, gap=5)
-    done = fetch(registry.url, name, **options)
-    assert (done.messages, done.counter) == (7, COUNT + 12)
+    result = fetch(registry.url, name, **options)
+    assert (result.messages, result.counter) == (7, COUNT + 12)
     assert fetch(registry.url, name, **options).messages == 0
     with rdfm.open_log(name, options.get("format")) as log:
         assert [len(message) for message in log] == [8] * (COUNT + 7)
-    assert registry.bodies == [-1, -1, -1]  # fewer than the overlap
+    assert registry.bodies == [-1, -1, -1]  # the log is shorter than the overlap
 
 
-def test_messages_are_those_of_the_registry(registry):
+def test_messages_equal_those_of_the_registry(registry):
     fetch(registry.url, "m.jelly")
     with rdfm.open_log(registry_double.body(sorted(registry.stored.items())), "jelly") as log:
         expected = list(log)
@@ -121,8 +121,8 @@ def test_late_counters_are_appended_once(registry):
 
 def test_the_same_nanopublication_with_another_counter_is_dropped(registry):
     registry.stored[COUNT + 1] = COUNT
-    done = fetch(registry.url, "m.jelly")
-    assert (done.messages, done.duplicates) == (COUNT, 1)
+    result = fetch(registry.url, "m.jelly")
+    assert (result.messages, result.duplicates) == (COUNT, 1)
 
 
 # --- bodies that end early ---
@@ -133,11 +133,11 @@ def test_the_same_nanopublication_with_another_counter_is_dropped(registry):
 def test_a_body_that_ends_early_is_continued(registry, fault, share):
     registry.faults = [getattr(registry, fault)(share)] * 2
     notes = []
-    done = fetch(registry.url, "m.jelly", notify=notes.append)
-    assert done.messages == COUNT
+    result = fetch(registry.url, "m.jelly", notify=notes.append)
+    assert result.messages == COUNT
     assert is_complete(registry)
     if fault == "shortened":
-        assert done.retries == len(notes) == 2
+        assert result.retries == len(notes) == 2
 
 
 def test_a_body_that_always_ends_early_is_an_error(registry, monkeypatch):
@@ -168,7 +168,7 @@ def test_a_slow_body_is_appended_as_it_arrives(registry):
 
 
 @pytest.mark.parametrize("status", [500, 502, 503])
-def test_errors_of_the_server_are_retried(registry, status):
+def test_server_errors_are_retried(registry, status):
     registry.faults = [registry.answer(status, Retry_After="0")] * 2
     fetch(registry.url, "m.jelly")
     assert is_complete(registry)
@@ -183,7 +183,7 @@ def test_the_first_byte_has_a_timeout(registry, monkeypatch):
     release.set()
 
 
-# --- responses that are wrong ---
+# --- invalid responses ---
 
 
 def with_counters(*counters):
@@ -198,7 +198,7 @@ def with_counters(*counters):
         (registry_double.body([(1, 1)], counters=False), "has no counter"),
     ],
 )
-def test_wrong_counters_are_an_error(registry, body, text):
+def test_invalid_counters_are_an_error(registry, body, text):
     registry.faults = [registry.instead(body)]
     with pytest.raises(HttpError, match=text):
         fetch(registry.url, "m.jelly")
@@ -249,7 +249,7 @@ def test_an_invalid_header_is_an_error(registry, value):
 
 
 @pytest.mark.parametrize("status", ["null", "launching", "coreLoading", "coreReady"])
-def test_a_registry_that_starts_is_waited_for(registry, status):
+def test_a_starting_registry_is_waited_for(registry, status):
     registry.headers["Status"] = status
     notes = []
 
@@ -273,7 +273,7 @@ def test_an_empty_registry_is_an_error_after_a_while(registry):
 
 @pytest.mark.parametrize("option", ["overlap", "wait", "interval"])
 @pytest.mark.parametrize("value", [-1, "5", True, float("nan")])
-def test_wrong_numbers_are_refused(registry, option, value):
+def test_invalid_numbers_are_refused(registry, option, value):
     with pytest.raises(rdfm.OptionError, match=f"{option} must be a number of 0 or more, not"):
         fetch(registry.url, "m.jelly", follow=option == "interval", **{option: value})
 
@@ -372,7 +372,7 @@ def test_another_registry_is_refused(registry):
         fetch(f"{registry.url}other/", "m.jelly")
 
 
-def test_messages_of_others_stay_in_the_log(registry):
+def test_messages_of_other_writers_stay_in_the_log(registry):
     fetch(registry.url, "m.nq")
     before = Path("m.nq").read_bytes()
     Path("more.nq").write_text("<a:s> <http://example.org/weight> '1000' .".replace("'", '"'))
@@ -397,8 +397,8 @@ def test_a_run_that_commits_nothing_does_not_bind_the_log(registry):
 def test_a_registry_is_followed(registry):
     rounds = []
 
-    def report(done):
-        rounds.append(done.messages)
+    def report(result):
+        rounds.append(result.messages)
         registry.add(2)
         if len(rounds) == 4:
             raise KeyboardInterrupt
@@ -415,8 +415,8 @@ def test_following_survives_a_registry_that_fails_for_a_while(registry, monkeypa
     notes, rounds = [], []
     broken = [registry.answer(503)] * 5
 
-    def report(done):
-        rounds.append(done.messages)
+    def report(result):
+        rounds.append(result.messages)
         registry.add(2)
         if len(rounds) == 1:
             registry.faults = list(broken)
@@ -447,7 +447,7 @@ def test_following_ends_if_the_registry_refuses(registry):
 
 def test_late_counters_are_found_while_nothing_else_changes(registry, monkeypatch):
     registry.hidden = {COUNT - 3}
-    registry.headers["Nanopub-Count"] = "60"  # an estimate, which does not change
+    registry.headers["Nanopub-Count"] = "60"  # an estimate, which stays the same
     polls = []
     state = registry_double.RegistryDouble.state
 
@@ -461,8 +461,8 @@ def test_late_counters_are_found_while_nothing_else_changes(registry, monkeypatc
 
     monkeypatch.setattr(registry_double.RegistryDouble, "state", counted)
 
-    def report(done):
-        if done.messages == 1:
+    def report(result):
+        if result.messages == 1:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -504,21 +504,21 @@ def test_a_run_that_stops_before_its_state_is_saved_is_continued(registry, name,
     registry.faults = [registry.slow(0.05)]
     save, saves = states.MirrorState.save, []
 
-    def fails(self, log):
+    def interrupt_save(self, log):
         saves.append(self)
         if len(saves) >= stop:
             raise KeyboardInterrupt
         save(self, log)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(states.MirrorState, "save", fails)
+        patch.setattr(states.MirrorState, "save", interrupt_save)
         fetch(registry.url, name)
     registry.add(3)
     fetch(registry.url, name)
     assert is_complete(registry, name)
 
 
-def test_a_run_that_is_continued_stops_too(registry, monkeypatch):
+def test_a_continued_run_may_stop_again(registry, monkeypatch):
     monkeypatch.setattr(fetching, "SAVE_SECONDS", -1)
     settle = fetching._Mirror._settle
 
@@ -557,7 +557,7 @@ def test_runs_that_stop_anywhere_lose_and_repeat_nothing(registry, seed, monkeyp
         (states.MirrorState, "save"),
     ]
 
-    def stopping(function):
+    def with_random_stops(function):
         def call(*args):
             when = chance.random()
             if when < 0.1:
@@ -574,7 +574,7 @@ def test_runs_that_stop_anywhere_lose_and_repeat_nothing(registry, seed, monkeyp
         registry.faults = [registry.slow(0.01)]
         with monkeypatch.context() as patch:
             for owner, name in steps:
-                patch.setattr(owner, name, stopping(getattr(owner, name)))
+                patch.setattr(owner, name, with_random_stops(getattr(owner, name)))
             try:
                 fetch(registry.url, "m.trig", overlap=10)
             except KeyboardInterrupt:
@@ -601,8 +601,8 @@ def test_the_registry_is_set_up_again_between_two_requests(registry):
 
 def test_credentials_are_not_stored(registry):
     host = registry.url.removeprefix("http://")
-    done = fetch(f"http://me:pw@{host}", "m.jelly")
-    assert done.registry == registry.url
+    result = fetch(f"http://me:pw@{host}", "m.jelly")
+    assert result.registry == registry.url
     assert "pw@" not in Path("m.jelly.state.json").read_text()
     assert registry.site.requests[-1][2]["Authorization"].startswith("Basic ")
 
@@ -627,13 +627,13 @@ def test_an_interrupted_batch_is_found_again(registry, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("checks", [False, True], ids=["", "check"])
 @pytest.mark.parametrize("name", ["m.jelly", "m.nq.zst"])
-def test_a_run_that_is_killed_is_continued(registry, name, checks):
+def test_a_killed_run_is_continued(registry, name, checks):
     kills = int(os.environ.get("RDFM_KILLS", "4"))
     chance = random.Random(name)
     options = ["--check", "--rejects", "wrong.jelly"] if checks else []
 
     def fetched():
-        """The numbers of what is committed, which can be read and has nothing twice."""
+        """Returns the committed numbers, after a check that the logs are readable and disjoint."""
         logs = [log for log in (name, "wrong.jelly") if Path(log).exists()]
         found = [number for log in logs for number in numbers(log)]
         assert len(found) == len(set(found))

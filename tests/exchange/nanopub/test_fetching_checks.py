@@ -41,12 +41,12 @@ def test_a_wrong_trusty_uri_is_an_error(registry):
     assert fetch(registry.url, "m.jelly").messages == COUNT - 2
 
 
-def test_wrong_nanopublications_go_to_another_log(registry):
-    done = fetch(registry.url, "m.jelly", check=True, rejects="wrong.jelly")
-    assert (done.messages, done.rejected, done.counter) == (COUNT - 3, 3, COUNT)
+def test_invalid_nanopublications_go_to_another_log(registry):
+    result = fetch(registry.url, "m.jelly", check=True, rejects="wrong.jelly")
+    assert (result.messages, result.rejected, result.counter) == (COUNT - 3, 3, COUNT)
     registry.add(5)
-    done = fetch(registry.url, "m.jelly", check=True, rejects="wrong.jelly")
-    assert (done.messages, done.rejected) == (5, 0)
+    result = fetch(registry.url, "m.jelly", check=True, rejects="wrong.jelly")
+    assert (result.messages, result.rejected) == (5, 0)
     assert counters("wrong.jelly") == sorted(WRONG)
     assert counters("m.jelly") == sorted(set(range(1, COUNT + 6)) - WRONG)
 
@@ -65,7 +65,7 @@ def test_rejects_are_not_repeated_after_an_interrupted_run(registry, monkeypatch
     assert counters("m.jelly") == sorted(set(range(1, COUNT + 1)) - WRONG)
 
 
-def test_a_right_nanopublication_is_kept_though_one_with_its_code_was_rejected(registry):
+def test_a_valid_nanopublication_is_kept_after_one_with_the_same_code_was_rejected(registry):
     fetch(registry.url, "first.jelly", check=True, rejects="others.jelly")
     with rdfm.open_log("first.jelly") as log:
         first = next(iter(log))

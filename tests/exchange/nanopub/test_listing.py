@@ -1,4 +1,4 @@
-"""Lists of nanopublications: columns, types, superseded and retracted ones, tables."""
+"""Nanopublication lists: columns, types, superseded and retracted entries, tables."""
 
 import nanopubs
 import pyarrow as pa
@@ -54,20 +54,20 @@ def test_a_row_has_the_columns():
     "name",
     [DCTERMS + "creator", DC + "creator", PAV + "createdBy", PROV + "wasAttributedTo"],
 )
-def test_creators(name):
+def test_creators_are_listed(name):
     assert row(info=[triple(N, name, "http://e/me")]).creators == ["http://e/me"]
     assert row(info=[triple(N, name, literal("Ann"))]).creators == ["Ann"]
     assert row(info=[triple("http://e/other", name, "http://e/me")]).creators == []
     assert row(provenance=[triple(N, name, "http://e/me")]).creators == []
 
 
-def test_several_creators_are_in_the_order_of_the_quads_without_repetition():
+def test_creators_are_in_quad_order_without_repetition():
     given = [triple(N, DCTERMS + "creator", f"http://e/{name}") for name in "bab"]
     assert row(info=given).creators == ["http://e/b", "http://e/a"]
 
 
 @pytest.mark.parametrize("name", [DCTERMS + "created", PROV + "generatedAtTime", PAV + "createdOn"])
-def test_times_of_creation(name):
+def test_creation_times_are_listed(name):
     quads = [quad for quad in nanopubs.nanopub(N) if quad[1] != iri(DCTERMS + "created")]
     quads.append((*triple(N, name, literal("2026-11-24T10:00:00Z")), iri(N + "/info")))
     assert rows(quads)[0].created == "2026-11-24T10:00:00Z"
@@ -117,16 +117,16 @@ TYPES = {
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_types(name):
+def test_types_are_listed(name):
     assert row(**{"assertion": SAMPLE, **TYPES[name]}).types == ["http://t/1"]
 
 
-def test_the_predicate_of_declarations_of_keys_is_a_type():
+def test_the_predicate_of_key_declarations_is_a_type():
     declared = triple("http://e/a", NPX + "declaredBy", "http://e/me")
     assert row(assertion=[*SAMPLE, declared]).types == [NPX + "declaredBy"]
 
 
-def test_types_of_other_things_do_not_count():
+def test_types_of_other_subjects_are_ignored():
     assert row(assertion=[*SAMPLE, triple("http://e/a", RDF_TYPE, "http://t/1")]).types == []
 
 
@@ -137,7 +137,7 @@ def test_retractions_may_have_any_subject():
     assert row(info=other).supersedes == []
 
 
-def test_messages_that_are_not_nanopublications_are_left_out():
+def test_messages_that_are_not_nanopublications_are_omitted():
     other = [(*triple("http://e/s", "http://e/p", "http://e/o"), None)]
     with list_nanopubs(nanopubs.nq(other, nanopubs.nanopub(N), other), format="nq") as found:
         assert [(each.message, each.nanopub) for each in found] == [(1, N)]
@@ -152,8 +152,8 @@ def test_several_nanopublications_in_a_message_have_a_row_each():
 # --- the latest ---
 
 
-def of(name, key="k1", **links):
-    """A nanopublication with a key that supersedes or retracts others."""
+def keyed(name, key="k1", **links):
+    """Returns a nanopublication with a key, which may supersede or retract others."""
     base = BASE + name
     info = [
         triple(base + "/sig", NPX + "hasSignatureTarget", base),
@@ -171,22 +171,27 @@ def latest(*messages):
 
 
 LATEST = {
-    "superseded": ([of("a"), of("b", supersedes=["a"])], ["b"]),
-    "retracted": ([of("a"), of("b", retracts=["a"])], ["b"]),
-    "before": ([of("b", supersedes=["a"]), of("a")], ["b"]),
-    "twice": ([of("a"), of("b", supersedes=["a"]), of("c", supersedes=["b"])], ["c"]),
-    "two at once": ([of("a"), of("b"), of("c", supersedes=["a"], retracts=["b"])], ["c"]),
-    "another key": ([of("a"), of("b", "k2", supersedes=["a"])], ["a", "b"]),
-    "a retraction with another key": ([of("a"), of("b", "k2", retracts=["a"])], ["a", "b"]),
-    "without key": ([of("a", None), of("b", None, supersedes=["a"])], ["a", "b"]),
-    "unknown": ([of("a", supersedes=["x"])], ["a"]),
-    "itself": ([of("a", supersedes=["a"])], ["a"]),
-    "copies": ([of("a"), of("a"), of("b", supersedes=["a"])], ["b"]),
-    "one of two keys": ([of("a"), of("a", "k2"), of("b", "k2", retracts=["a"])], ["a", "b"]),
+    "superseded": ([keyed("a"), keyed("b", supersedes=["a"])], ["b"]),
+    "retracted": ([keyed("a"), keyed("b", retracts=["a"])], ["b"]),
+    "before": ([keyed("b", supersedes=["a"]), keyed("a")], ["b"]),
+    "twice": ([keyed("a"), keyed("b", supersedes=["a"]), keyed("c", supersedes=["b"])], ["c"]),
+    "two at once": ([keyed("a"), keyed("b"), keyed("c", supersedes=["a"], retracts=["b"])], ["c"]),
+    "another key": ([keyed("a"), keyed("b", "k2", supersedes=["a"])], ["a", "b"]),
+    "a retraction with another key": ([keyed("a"), keyed("b", "k2", retracts=["a"])], ["a", "b"]),
+    "without key": ([keyed("a", None), keyed("b", None, supersedes=["a"])], ["a", "b"]),
+    "unknown": ([keyed("a", supersedes=["x"])], ["a"]),
+    "itself": ([keyed("a", supersedes=["a"])], ["a"]),
+    "copies": ([keyed("a"), keyed("a"), keyed("b", supersedes=["a"])], ["b"]),
+    "one of two keys": (
+        [keyed("a"), keyed("a", "k2"), keyed("b", "k2", retracts=["a"])],
+        ["a", "b"],
+    ),
     "a long name without an artifact code": (
         [
-            of("v1/observations-of-birds-in-2026"),
-            of("v2/observations-of-birds-in-2026", supersedes=["v1/observations-of-birds-in-2026"]),
+            keyed("v1/observations-of-birds-in-2026"),
+            keyed(
+                "v2/observations-of-birds-in-2026", supersedes=["v1/observations-of-birds-in-2026"]
+            ),
         ],
         ["v2/observations-of-birds-in-2026"],
     ),
@@ -195,15 +200,15 @@ LATEST = {
 
 
 @pytest.mark.parametrize("name", LATEST)
-def test_superseded_and_retracted_nanopublications_are_left_out(name):
+def test_superseded_and_retracted_nanopublications_are_omitted(name):
     messages, expected = LATEST[name]
     assert latest(*messages) == expected
 
 
 def test_targets_are_identified_by_their_artifact_code():
     code = nanopubs.own_code(nanopubs.trusty())
-    old = nanopubs.filled(of(nanopubs.HOLE), code)
-    new = of("b", supersedes=[])
+    old = nanopubs.filled(keyed(nanopubs.PLACEHOLDER), code)
+    new = keyed("b", supersedes=[])
     new.append(
         (
             *triple(BASE + "b", NPX + "supersedes", f"https://w3id.org/np/{code}"),
@@ -213,23 +218,23 @@ def test_targets_are_identified_by_their_artifact_code():
     assert latest(old, new) == ["b"]
 
 
-def test_keys_are_those_of_the_signature_element():
-    quads = of("a")
+def test_keys_come_from_the_signature_element():
+    quads = keyed("a")
     quads.append((*triple("http://e/x", NPX + "hasPublicKey", literal("k2")), iri(BASE + "a/info")))
-    assert rows(quads)[0].pubkey_hash == rows(of("c"))[0].pubkey_hash
+    assert rows(quads)[0].pubkey_hash == rows(keyed("c"))[0].pubkey_hash
 
 
-def test_key_hashes_are_those_of_registries():
+def test_key_hashes_are_sha_256_as_in_registries():
     import hashlib
 
-    assert rows(of("a", "MIGfMA0"))[0].pubkey_hash == hashlib.sha256(b"MIGfMA0").hexdigest()
+    assert rows(keyed("a", "MIGfMA0"))[0].pubkey_hash == hashlib.sha256(b"MIGfMA0").hexdigest()
 
 
 # --- as a table ---
 
 
 def test_tables_have_lists_of_values():
-    with list_nanopubs(nanopubs.nq(of("b", retracts=["a", "c"])), format="nq") as found:
+    with list_nanopubs(nanopubs.nq(keyed("b", retracts=["a", "c"])), format="nq") as found:
         table = found.to_arrow()
     assert table.column_names == list(COLUMNS)
     assert table.schema.field("types").type == pa.list_(pa.string())
@@ -245,14 +250,14 @@ def test_an_empty_log_is_an_empty_table():
 def test_other_libraries_take_the_rows():
     import polars
 
-    with list_nanopubs(nanopubs.nq(of("a")), format="nq") as found:
+    with list_nanopubs(nanopubs.nq(keyed("a")), format="nq") as found:
         assert polars.DataFrame(found)["nanopub"].to_list() == [BASE + "a"]
-    with list_nanopubs(nanopubs.nq(of("a")), format="nq") as found:
+    with list_nanopubs(nanopubs.nq(keyed("a")), format="nq") as found:
         assert found.to_pandas()["nanopub"].to_list() == [BASE + "a"]
 
 
 def test_an_open_log_can_be_listed():
-    data = nanopubs.nq(of("a"), of("b"), of("c"))
+    data = nanopubs.nq(keyed("a"), keyed("b"), keyed("c"))
     with rdfm.open_log(data, "nq") as log, list_nanopubs(log) as found:
         assert [each.nanopub for each in found] == [BASE + "a", BASE + "b", BASE + "c"]
     with (
@@ -263,7 +268,7 @@ def test_an_open_log_can_be_listed():
 
 
 def test_rows_can_be_read_once():
-    with list_nanopubs(nanopubs.nq(of("a")), format="nq") as found:
+    with list_nanopubs(nanopubs.nq(keyed("a")), format="nq") as found:
         assert repr(found) == "<NanopubList of bytes>"
         assert len(list(found)) == 1
         with pytest.raises(ValueError, match="already been read; list the log again"):
@@ -273,7 +278,7 @@ def test_rows_can_be_read_once():
 
 
 def test_rows_before_an_error_are_returned():
-    found: NanopubList = list_nanopubs(nanopubs.nq(of("a")) + b"# @message\noops\n", format="nq")
+    found: NanopubList = list_nanopubs(nanopubs.nq(keyed("a")) + b"# @message\noops\n", format="nq")
     with found:
         reading = iter(found)
         assert next(reading).nanopub == BASE + "a"
@@ -282,7 +287,7 @@ def test_rows_before_an_error_are_returned():
 
 
 def test_broken_messages_are_skipped_on_request():
-    data = nanopubs.nq(of("a")) + b"# @message\noops\n# @message\n" + nanopubs.nq(of("b"))
+    data = nanopubs.nq(keyed("a")) + b"# @message\noops\n# @message\n" + nanopubs.nq(keyed("b"))
     with list_nanopubs(data, format="nq", on_error="skip") as found:
         assert [each.nanopub for each in found] == [BASE + "a", BASE + "b"]
         assert found.skipped == 1
@@ -301,7 +306,7 @@ def test_broken_messages_are_skipped_on_request():
         (b"", {"format": "nq", "on_error": "ignore"}, "on_error"),
     ],
 )
-def test_wrong_arguments_are_rejected(logs, options, text):
+def test_invalid_arguments_are_rejected(logs, options, text):
     with pytest.raises(OptionError, match=text), list_nanopubs(logs, **options) as found:
         list(found)
 
@@ -309,7 +314,7 @@ def test_wrong_arguments_are_rejected(logs, options, text):
 @pytest.mark.parametrize("latest", [False, True])
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv", "srj"])
 def test_rows_are_written(tmp_path, suffix, latest):
-    data = nanopubs.nq(of("a"), of("b", supersedes=["a"], retracts=["c", "d"]))
+    data = nanopubs.nq(keyed("a"), keyed("b", supersedes=["a"], retracts=["c", "d"]))
     (tmp_path / "log.nq").write_bytes(data)
     out = tmp_path / f"out.{suffix}"
     summary, others = NanopubLog([tmp_path / "log.nq"], {"latest": latest}).write(out)

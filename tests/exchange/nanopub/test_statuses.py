@@ -1,4 +1,4 @@
-"""States of registries, and counters of messages."""
+"""Registry states, and message counters."""
 
 import pytest
 import registry_double
@@ -48,7 +48,7 @@ def test_a_starting_registry_has_no_state_yet():
         (5, "is not the URL"),
     ],
 )
-def test_wrong_urls_are_refused(url, text):
+def test_invalid_urls_are_refused(url, text):
     with pytest.raises(rdfm.OptionError, match=text):
         nanopub.status(url)
 

@@ -2,7 +2,7 @@
 
 import nanopubs
 import pytest
-from nanopubs import BASE, HOLE, NP, iri, literal, triple
+from nanopubs import BASE, NP, PLACEHOLDER, iri, literal, triple
 
 import rdfm
 from rdfm.exchange.nanopub import trusty
@@ -36,7 +36,7 @@ def test_the_example_of_the_specification_has_its_code():
     assert trusty.artifact_code(message) != EXAMPLE
 
 
-def test_a_nanopublication_with_its_own_code_is_right():
+def test_a_nanopublication_with_its_own_code_is_valid():
     assert reason(nanopubs.trusty()) is None
 
 
@@ -63,7 +63,8 @@ def test_items_that_are_not_messages_are_rejected():
 
 
 @pytest.mark.parametrize(
-    ("base", "separator"), [(BASE + HOLE, "/"), (BASE + HOLE, "#"), ("http://e/" + HOLE, ".")]
+    ("base", "separator"),
+    [(BASE + PLACEHOLDER, "/"), (BASE + PLACEHOLDER, "#"), ("http://e/" + PLACEHOLDER, ".")],
 )
 def test_separators_do_not_matter(base, separator):
     assert reason(nanopubs.trusty(nanopubs.nanopub(base, separator=separator))) is None
@@ -140,7 +141,7 @@ def test_iris_with_a_tab_have_no_code():
         trusty.artifact_code([quad])
 
 
-def test_blank_nodes_are_a_reason():
+def test_blank_nodes_prevent_a_code():
     quads = nanopubs.trusty()
     quads.append((("bnode", "b"), iri("http://e/p"), iri("http://e/o"), quads[4][3]))
     assert reason(quads) == (
@@ -164,7 +165,7 @@ def test_codes_are_found_in_iris(text, code):
     assert trusty.code_in(text) == code
 
 
-# --- structure: each rule has its own sentence ---
+# --- structure: each rule has its own message ---
 
 N = BASE + "1"
 
@@ -250,11 +251,11 @@ STRUCTURE = {
 
 
 @pytest.mark.parametrize("text", STRUCTURE)
-def test_each_rule_has_its_own_sentence(text):
+def test_each_rule_has_its_own_message(text):
     assert reason(STRUCTURE[text]) == text
 
 
-def test_long_iris_are_shortened_in_sentences():
+def test_long_iris_are_shortened_in_messages():
     base = BASE + "a" * 5000
     quads = nanopubs.nanopub(base)
     assert reason(quads) == (

@@ -30,18 +30,18 @@ def log_of(count):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A package of rdfm."""
+def original(tmp_path_factory):
+    """A package that rdfm wrote."""
     folder = tmp_path_factory.mktemp("made") / "package"
     package(log_of(12), folder, stream_type="graphs", format="nt")
     return folder
 
 
 @pytest.fixture
-def damaged(made, tmp_path):
-    """A copy of a package, to be damaged."""
+def damaged(original, tmp_path):
+    """A copy of the package, which the test damages."""
     folder = tmp_path / "package"
-    shutil.copytree(made, folder)
+    shutil.copytree(original, folder)
     return folder
 
 
@@ -53,7 +53,7 @@ def findings(folder, **options):
 
 
 def replace(folder, old, new, count=1):
-    """Replaces a text of the metadata, which must be there."""
+    """Replaces text in the metadata, which must contain it."""
     path = folder / "package_metadata.ttl"
     text = path.read_text()
     assert old in text
@@ -95,19 +95,19 @@ def archived(files):
 
 
 def jelly_of(folder, change=lambda messages: messages, **options):
-    """The Jelly file of a package, written again."""
+    """Returns the Jelly file of a package, written again with other messages or options."""
     with rdfm.open_log(folder / "jelly_full.jelly.gz") as log:
         messages = change([list(each) for each in log])
     out = io.BytesIO()
-    wanted = {"physical_type": "triples", "logical_type": "graphs", **options}
-    with rdfm.create_log(out, "jelly", restart_bytes=0, **wanted) as log:
+    settings = {"physical_type": "triples", "logical_type": "graphs", **options}
+    with rdfm.create_log(out, "jelly", restart_bytes=0, **settings) as log:
         for each in messages:
             log.write(each)
     return gzip.compress(out.getvalue(), mtime=0)
 
 
-def test_a_package_is_clean(made):
-    checked = check(made)
+def test_a_package_is_clean(original):
+    checked = check(original)
     assert list(checked) == []
     assert (checked.logs, checked.messages, checked.records) == (3, 12, 48)
     assert checked.ok
@@ -227,12 +227,12 @@ def set_statistics(name, field, value):
 
 
 def count_more_terms(folder):
-    """Sets a number of distinct terms, and its bounds."""
+    """Sets the number of distinct literals, and its bounds."""
     for field in ("uniqueCount", "uniqueCountLowerBound", "uniqueCountUpperBound"):
         set_statistics("LiteralCountStatistics", f"rb:{field}", "40")(folder)
 
 
-def announce_otherwise(folder):
+def change_the_announcement(folder):
     change(
         folder, "flat_full.nt.gz", lambda data: data.replace(b"1.1-messages", b"1.2-messages", 1)
     )
@@ -438,7 +438,7 @@ DAMAGE = {
         "void:triples of <http://ex/p> is 11, but the messages have 12",
     ),
     "the announcement": (
-        announce_otherwise,
+        change_the_announcement,
         "layout",
         "the file is announced as '1.2-basic', expected 1.1-messages or 1.2-messages",
     ),
@@ -457,7 +457,7 @@ def test_damage_is_found(damaged, name):
 
 def test_only_the_damage_is_reported(damaged):
     change_a_message(damaged)
-    # The two other files agree. The statistics are those of their messages.
+    # The two other files agree, and the statistics match their messages.
     assert [(rule, source) for rule, source, _ in findings(damaged)] == [
         ("different-message", "flat_full.nt.gz")
     ]
@@ -489,7 +489,7 @@ def without_message(data, index):
 
 
 def without_member(files, index):
-    """The files of an archive without one, with new numbers."""
+    """Returns the files of an archive without one of them, numbered again."""
     texts = [text for number, text in enumerate(files.values()) if number != index]
     return {f"{number:010}.ttl": text for number, text in enumerate(texts)}
 
@@ -509,7 +509,7 @@ def test_a_further_message_is_the_only_finding(damaged, name):
     assert findings(damaged) == [("message-count", name, "expected 12 messages, found 13")]
 
 
-def test_a_wrong_number_of_messages_in_the_metadata_changes_no_statistics(damaged):
+def test_a_wrong_message_count_in_the_metadata_does_not_affect_statistics(damaged):
     path = damaged / "package_metadata.ttl"
     path.write_text(
         path.read_text().replace("rb:hasStreamElementCount 12", "rb:hasStreamElementCount 11")
@@ -584,7 +584,7 @@ def test_a_further_message_of_a_partial_distribution_is_found(tmp_path, name):
     rewrite(tmp_path / "p", name, full.read_bytes())
     found = findings(tmp_path / "p")
     assert ("message-count", name, "expected 10,000 messages, found 10,001") in found
-    # In an archive of more messages, the folders are the same up to a million.
+    # Member names are the same as for 10,000 messages, so no other finding is reported.
     assert {source for _, source, _ in found} == {name}
 
 
@@ -607,7 +607,7 @@ def test_a_further_message_of_a_partial_distribution_is_found(tmp_path, name):
         (b"1.2-messages", True, False, None),
     ],
 )
-def test_the_announcement_is_that_of_the_terms(tmp_path, label, rdf12, uses, text):
+def test_the_announcement_must_match_the_terms(tmp_path, label, rdf12, uses, text):
     folder = tmp_path / "p"
     value = b'"x"@en--ltr' if uses else b'"x"@en'
     package(b"<a:s> <a:p> %s ." % value, folder, stream_type="graphs", format="nt", rdf12=rdf12)
@@ -620,7 +620,7 @@ def test_the_announcement_is_that_of_the_terms(tmp_path, label, rdf12, uses, tex
     assert all(each.startswith(text) for each in found), found
 
 
-def test_the_flags_of_jelly_are_those_of_the_metadata(damaged):
+def test_jelly_flags_must_match_the_metadata(damaged):
     flags = {"generalized": True, "rdf_star": True}
     rewrite(damaged, "jelly_full.jelly.gz", jelly_of(damaged, **flags))
     assert findings(damaged) == []  # nothing is declared
@@ -661,7 +661,7 @@ def test_times_in_archives_are_found(damaged):
 
 
 def copy_of(folder, name, format, edit=lambda quads: quads):
-    """Writes the metadata in another format, as a release has it."""
+    """Writes the metadata in another format, like in a release."""
     (folder / "package_metadata.ttl").rename(folder / "metadata.ttl")
     with rdfm.open_log(folder / "metadata.ttl") as log:
         quads = [quad for message in log for quad in message]
@@ -702,7 +702,7 @@ def test_the_declared_number_of_messages_is_compared(damaged, tmp_path):
     ]
 
 
-def test_errors_recommend_only_what_check_has(damaged):
+def test_errors_recommend_only_options_of_check(damaged):
     change(
         damaged,
         "flat_full.nt.gz",
@@ -734,7 +734,7 @@ def test_many_different_messages_are_counted(damaged):
     assert texts[-1] == "2 more messages differ from those of other files"
 
 
-def test_a_message_of_an_archive_is_named_by_its_number(tmp_path):
+def test_messages_of_an_archive_are_named_by_their_number(tmp_path):
     good = "<http://ex/s> <http://ex/p> <http://ex/o> <http://ex/g> .\n"
     texts = [good, good, "<http://ex/s> <http://ex/p> <http://ex/o> .\n"]
     riverbench.write_package(tmp_path / "p", texts, "namedGraphStream")

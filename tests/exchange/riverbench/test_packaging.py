@@ -1,4 +1,4 @@
-"""`package` writes the files that RiverBench's documentation describes, which other libraries read."""
+"""`package` writes the files of RiverBench's documentation, which other libraries read."""
 
 import gzip
 import hashlib
@@ -58,7 +58,7 @@ def files_of(folder):
 
 
 def flat_messages(folder, name):
-    """The messages of a flat file, split by a reader of lines."""
+    """Returns the messages of a flat file, split at its delimiter lines."""
     first, *parts = content(folder / name).decode().split("\n", 1)
     assert first.startswith('VERSION "')
     text = parts[0]
@@ -69,14 +69,14 @@ def flat_messages(folder, name):
 
 
 def archived(folder, name):
-    """The names and texts of an archive."""
+    """Returns the names and texts of an archive."""
     with tarfile.open(folder / name, "r:gz") as archive:
         return {each.name: archive.extractfile(each).read() for each in archive if each.isfile()}
 
 
-def assert_same_messages(found, wanted):
-    assert len(found) == len(wanted)
-    for number, (a, b) in enumerate(zip(found, wanted, strict=True)):
+def assert_same_messages(found, expected):
+    assert len(found) == len(expected)
+    for number, (a, b) in enumerate(zip(found, expected, strict=True)):
         assert isomorphic(a, b), number
 
 
@@ -92,40 +92,40 @@ def source_messages(path):
 @pytest.fixture(scope="module")
 def nanopubs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("nanopubs") / "package"
-    made = package(NANOPUBS, folder, stream_type="datasets")
-    return folder, made, source_messages(NANOPUBS)
+    result = package(NANOPUBS, folder, stream_type="datasets")
+    return folder, result, source_messages(NANOPUBS)
 
 
 # --- the files, read by other libraries ---
 
 
 def test_flat_files_are_n_quads_with_announced_messages(nanopubs):
-    folder, _, wanted = nanopubs
+    folder, _, expected = nanopubs
     assert content(folder / "flat_full.nq.gz").startswith(b'VERSION "1.1-messages"\n')
-    assert_same_messages(flat_messages(folder, "flat_full.nq.gz"), wanted)
+    assert_same_messages(flat_messages(folder, "flat_full.nq.gz"), expected)
 
 
 def test_archives_are_read_by_tarfile_and_oxigraph(nanopubs):
-    folder, _, wanted = nanopubs
+    folder, _, expected = nanopubs
     files = archived(folder, "stream_full.tar.gz")
-    assert list(files) == [f"{number:010}.trig" for number in range(len(wanted))]
+    assert list(files) == [f"{number:010}.trig" for number in range(len(expected))]
     found = [oxigraph_quads(text, ox.RdfFormat.TRIG) for text in files.values()]
-    assert_same_messages(found, wanted)
+    assert_same_messages(found, expected)
     assert files["0000000002.trig"] == b""  # an empty message is an empty file
     with tarfile.open(folder / "stream_full.tar.gz") as archive:
         assert {each.mtime for each in archive} == {0}
 
 
 def test_jelly_files_are_read_by_pyjelly(nanopubs):
-    folder, _, wanted = nanopubs
+    folder, _, expected = nanopubs
     frames = [
         [str(quad) for quad in sink]
         for sink in parse_jelly_grouped(io.BytesIO(content(folder / "jelly_full.jelly.gz")))
     ]
-    assert [len(frame) for frame in frames] == [len(each) for each in wanted]
+    assert [len(frame) for frame in frames] == [len(each) for each in expected]
     with open_log(folder / "jelly_full.jelly.gz") as log:
         options = log.header["options"]
-        assert len(list(log)) == len(wanted)
+        assert len(list(log)) == len(expected)
     assert (options["physical_type"], options["logical_type"]) == ("quads", "datasets")
     assert [options[name] for name in ("name_table", "prefix_table", "datatype_table")] == [
         4000,
@@ -165,14 +165,14 @@ def test_quads_are_sorted_as_jena_sorts_texts(tmp_path):
     lines += [line.replace("ex/s>", "ex/a>") for line in lines]
     package("".join(lines).encode(), tmp_path / "p", stream_type="datasets", format="nq")
     _, *found = content(tmp_path / "p/flat_full.nq.gz").decode().splitlines(keepends=True)
-    wanted = sorted(riverbench.parse("".join(lines).encode()), key=riverbench.key)
-    assert found == [riverbench.line(quad) for quad in wanted]
+    expected = sorted(riverbench.parse("".join(lines).encode()), key=riverbench.key)
+    assert found == [riverbench.line(quad) for quad in expected]
 
 
-def test_repeated_quads_are_left_out(tmp_path):
+def test_repeated_quads_are_omitted(tmp_path):
     text = "<http://ex/s> <http://ex/p> <http://ex/o> .\n"
-    made = package((text * 3).encode(), tmp_path / "p", stream_type="graphs", format="nt")
-    assert made.statements == 1
+    result = package((text * 3).encode(), tmp_path / "p", stream_type="graphs", format="nt")
+    assert result.statements == 1
     assert content(tmp_path / "p/flat_full.nt.gz").decode() == f'VERSION "1.1-messages"\n{text}'
 
 
@@ -185,7 +185,7 @@ def test_folders_in_archives_depend_on_the_number_of_messages(tmp_path, count):
 
 
 @pytest.mark.parametrize("number", [999, 1000, 999_999, 1_000_000, 999_999_999, 1_000_000_000])
-def test_names_in_archives_are_those_of_the_documentation(number):
+def test_archive_member_names_follow_the_documentation(number):
     size = number + 1
     assert member_name(number, levels(size), "ttl") == riverbench.path_of(number, size, "ttl")
 
@@ -243,9 +243,9 @@ def test_the_metadata_of_partial_distributions_has_their_own_statistics(two_size
 
 def test_messages_may_be_empty(tmp_path):
     log = b"# @message\n# @message\n<http://ex/s> <http://ex/p> <http://ex/o> .\n# @message\n# @message\n"
-    made = package(log, tmp_path / "p", stream_type="graphs", format="nt")
-    with open_log(log, "nt") as wanted:
-        assert made.messages == sum(1 for _ in wanted)
+    result = package(log, tmp_path / "p", stream_type="graphs", format="nt")
+    with open_log(log, "nt") as expected:
+        assert result.messages == sum(1 for _ in expected)
     for name in ("flat_full.nt.gz", "jelly_full.jelly.gz"):
         with open_log(tmp_path / "p" / name) as found:
             assert [len(each) for each in found] == [0, 1, 0]
@@ -256,15 +256,15 @@ def test_messages_may_be_empty(tmp_path):
 
 
 def test_the_metadata_describes_the_files(nanopubs):
-    folder, made, wanted = nanopubs
+    folder, result, expected = nanopubs
     graph = rdflib.Graph().parse(folder / "package_metadata.ttl")
     (dataset,) = set(graph.subjects(DCAT.distribution))
     found = set(graph.objects(dataset, DCAT.distribution))
-    assert len(found) == 3 == len(made.distributions)
+    assert len(found) == 3 == len(result.distributions)
     for node in found:
         data = (folder / graph.value(node, RB.hasFileName)).read_bytes()
         assert graph.value(node, DCAT.byteSize).toPython() == len(data)
-        assert graph.value(node, RB.hasStreamElementCount).toPython() == len(wanted)
+        assert graph.value(node, RB.hasStreamElementCount).toPython() == len(expected)
         sums = {
             str(graph.value(each, SPDX.algorithm))[-4:]: str(graph.value(each, SPDX.checksumValue))
             for each in graph.objects(node, SPDX.checksum)
@@ -276,7 +276,7 @@ def test_the_metadata_describes_the_files(nanopubs):
 
 
 def facts_of(folder):
-    """The facts of a package's metadata, without sizes and checksums."""
+    """Returns the facts in a package's metadata, without sizes and checksums."""
     graph = rdflib.Graph().parse(folder / "package_metadata.ttl")
     skipped = {DCAT.byteSize, SPDX.checksumValue, riverbench.RBDOC.hasDocWeight}
     void = rdflib.Namespace("http://rdfs.org/ns/void#")
@@ -295,7 +295,7 @@ def facts_of(folder):
     return found
 
 
-def test_the_metadata_is_that_of_an_independent_writer(tmp_path):
+def test_the_metadata_equals_that_of_an_independent_writer(tmp_path):
     texts = [message(number) for number in range(12)]
     riverbench.write_package(tmp_path / "a", texts)
     package("# @message\n".join(texts).encode(), tmp_path / "b", stream_type="graphs", format="nt")
@@ -303,23 +303,23 @@ def test_the_metadata_is_that_of_an_independent_writer(tmp_path):
     assert set(files_of(tmp_path / "a")) == set(files_of(tmp_path / "b"))
 
 
-def test_the_statistics_are_those_of_inspect(nanopubs):
-    _, made, _ = nanopubs
-    wanted = statistics(NANOPUBS, top=None)
-    assert made.statistics.series == wanted.series
-    assert made.statistics.predicates == wanted.predicates
-    assert len(wanted.predicates.counts) == 17
+def test_the_statistics_equal_those_of_inspect(nanopubs):
+    _, result, _ = nanopubs
+    expected = statistics(NANOPUBS, top=None)
+    assert result.statistics.series == expected.series
+    assert result.statistics.predicates == expected.predicates
+    assert len(expected.predicates.counts) == 17
 
 
 def test_the_metadata_lists_all_predicates(nanopubs):
-    folder, made, _ = nanopubs
+    folder, result, _ = nanopubs
     graph = rdflib.Graph().parse(folder / "package_metadata.ttl")
     void = rdflib.Namespace("http://rdfs.org/ns/void#")
     found = {
         str(graph.value(each, void.property)): graph.value(each, void.triples).toPython()
         for each in graph.objects(None, void.propertyPartition)
     }
-    assert found == made.statistics.predicates.counts
+    assert found == result.statistics.predicates.counts
 
 
 def test_the_dataset_can_have_the_iri_of_a_release(tmp_path):
@@ -367,7 +367,7 @@ def test_the_division_into_batches_changes_no_byte(tmp_path, monkeypatch):
 
 
 def test_plain_flat_files_have_no_boundaries(tmp_path):
-    made = package(log_of(3), tmp_path / "p", stream_type="graphs", format="nt", plain_flat=True)
+    result = package(log_of(3), tmp_path / "p", stream_type="graphs", format="nt", plain_flat=True)
     data = content(tmp_path / "p/flat_full.nt.gz")
     assert b"MESSAGE" not in data
     assert b"VERSION" not in data
@@ -382,9 +382,9 @@ def test_plain_flat_files_have_no_boundaries(tmp_path):
         )
         == 3
     )
-    assert made.statistics.series["byte_density"].sum is None
+    assert result.statistics.series["byte_density"].sum is None
     with_boundaries = package(log_of(3), tmp_path / "q", stream_type="graphs", format="nt")
-    densities = [each.statistics.series["byte_density"].mean for each in (made, with_boundaries)]
+    densities = [each.statistics.series["byte_density"].mean for each in (result, with_boundaries)]
     assert densities[1] - densities[0] == pytest.approx(8 / 3)
 
 
@@ -412,31 +412,32 @@ def test_a_named_graph_in_a_graph_stream_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "count"),
     [
         (f"{TRIPLE} .\n", "no named graph"),
         (f"{TRIPLE} <http://ex/g> .\n{TRIPLE} <http://ex/h> .\n", "2 named graphs"),
     ],
 )
-def test_messages_without_exactly_one_named_graph_are_refused(tmp_path, text, what):
+def test_messages_without_exactly_one_named_graph_are_refused(tmp_path, text, count):
     assert_refused(
         tmp_path,
         text,
-        f"bytes: the message has {what}, expected exactly one, since the stream type is named-graphs; "
-        'stream_type="datasets" accepts messages with any graphs (message 0)',
+        f"bytes: the message has {count}, expected exactly one, since the stream type is "
+        'named-graphs; stream_type="datasets" accepts messages with any graphs (message 0)',
         stream_type="named-graphs",
     )
 
 
-@pytest.mark.parametrize(("times", "what"), [((), "no value"), ((1, 2), "2 values")])
-def test_messages_without_exactly_one_time_are_refused(tmp_path, times, what):
+@pytest.mark.parametrize(("times", "count"), [((), "no value"), ((1, 2), "2 values")])
+def test_messages_without_exactly_one_time_are_refused(tmp_path, times, count):
     text = f'{TRIPLE} <http://ex/g> .\n<http://ex/other> <http://ex/t> "0" .\n'
     text += "".join(f'<http://ex/g> <http://ex/t> "{time}" .\n' for time in times)
     assert_refused(
         tmp_path,
         text,
-        f"bytes: the message has {what} of the time property 'http://ex/t' for its graph 'http://ex/g' in the "
-        "default graph, expected exactly one, since the stream type is timestamped-named-graphs (message 0)",
+        f"bytes: the message has {count} of the time property 'http://ex/t' for its graph "
+        "'http://ex/g' in the default graph, expected exactly one, since the stream type is "
+        "timestamped-named-graphs (message 0)",
         stream_type="timestamped-named-graphs",
         time_property="http://ex/t",
     )
@@ -470,10 +471,10 @@ def test_one_node_of_a_subject_graph_reaches_all_others(tmp_path, text, is_conne
     if is_connected:
         package(log, tmp_path / "p", format="nt", stream_type="subject-graphs")
     else:
-        wanted = "has no node" if text else "is empty, expected a node"
+        expected = "has no node" if text else "is empty, expected a node"
         with pytest.raises(EncodeError) as caught:
             package(log, tmp_path / "p", format="nt", stream_type="subject-graphs")
-        assert f"the message {wanted} from which all others can be reached" in str(caught.value)
+        assert f"the message {expected} from which all others can be reached" in str(caught.value)
         assert '; stream_type="graphs" accepts messages with any nodes (' in str(caught.value)
         package(log, tmp_path / "p", format="nt", stream_type="graphs")
 
@@ -537,9 +538,9 @@ def test_a_subject_shape_selects_exactly_one_node(shape, count):
         "<a:s> <a:p> <a:o> .\n<a:t> <a:p> <a:o> .\n"
     )
     found = rules(text, subjects=[shape])
-    what = {0: "no node that matches", 2: "several nodes that match"}
-    wanted = f"has {what.get(count)} the subject shape, expected exactly one"
-    assert found == ([] if count == 1 else [(0, "subject", wanted)])
+    reasons = {0: "no node that matches", 2: "several nodes that match"}
+    expected = f"has {reasons.get(count)} the subject shape, expected exactly one"
+    assert found == ([] if count == 1 else [(0, "subject", expected)])
 
 
 # --- the metadata of the source ---
@@ -597,7 +598,7 @@ def test_another_number_of_messages_than_declared_is_refused(tmp_path):
     assert not (tmp_path / "p").exists()
 
 
-def test_contradicting_stream_types_are_refused(tmp_path):
+def test_contradictory_stream_types_are_refused(tmp_path):
     path = source(tmp_path)
     with pytest.raises(
         OptionError, match=r"stream_type is datasets, but .* declares subject-graphs"
@@ -631,7 +632,7 @@ def test_metadata_without_a_dataset_is_refused(tmp_path):
         ({"stream_type": "graphs", "indent": 2}, "indent"),
     ],
 )
-def test_wrong_options_are_refused(tmp_path, options, sentence):
+def test_invalid_options_are_refused(tmp_path, options, sentence):
     with pytest.raises(OptionError, match=sentence):
         package(log_of(1), tmp_path / "p", format="nt", **options)
     assert list(tmp_path.iterdir()) == []
@@ -667,8 +668,8 @@ def test_each_file_of_an_archive_can_be_a_message(tmp_path):
     folder.mkdir()
     for number, text in enumerate(["<a:s> <a:p> <a:o> .", "", "<a:s> <a:p> <a:q> ."]):
         (folder / f"{number:010}.ttl").write_text(text)
-    made = package(folder, tmp_path / "p", stream_type="graphs", message_per_file=True)
-    assert (made.messages, made.statements) == (3, 2)
+    result = package(folder, tmp_path / "p", stream_type="graphs", message_per_file=True)
+    assert (result.messages, result.statements) == (3, 2)
 
 
 def test_an_archive_in_another_order_than_its_numbers_is_noted(tmp_path):
@@ -683,8 +684,8 @@ def test_an_archive_in_another_order_than_its_numbers_is_noted(tmp_path):
             entry = tarfile.TarInfo(name)
             entry.size = 19
             archive.addfile(entry, io.BytesIO(b"<a:s> <a:p> <a:o> ."))
-    made = package(path, tmp_path / "p", stream_type="graphs", message_per_file=True)
-    (note,) = made.notes
+    result = package(path, tmp_path / "p", stream_type="graphs", message_per_file=True)
+    (note,) = result.notes
     assert note == (
         f"{path}!000/0000000001.ttl follows file 2: messages are in archive order, not in the "
         "order of the file numbers"
@@ -699,23 +700,23 @@ def test_the_numbers_of_each_archive_are_separate(tmp_path):
                 entry = tarfile.TarInfo(f"{number:010}.ttl")
                 entry.size = 19
                 archive.addfile(entry, io.BytesIO(b"<a:s> <a:p> <a:o> ."))
-    made = package(tmp_path / "in", tmp_path / "p", stream_type="graphs", message_per_file=True)
-    assert (made.messages, made.notes) == (4, ())
+    result = package(tmp_path / "in", tmp_path / "p", stream_type="graphs", message_per_file=True)
+    assert (result.messages, result.notes) == (4, ())
 
 
 def test_predicates_that_are_not_counted_are_reported(tmp_path):
     count = 16_384 + 3
     log = "".join(f"<a:s> <a:p{i}> <a:o> .\n" for i in range(count)).encode()
-    made = package(log, tmp_path / "p", stream_type="graphs", format="nt")
+    result = package(log, tmp_path / "p", stream_type="graphs", format="nt")
     text = "the metadata lists the first 16,384 predicates; 3 more statements have other predicates"
-    assert made.notes == (text,)
+    assert result.notes == (text,)
     metadata = (tmp_path / "p/package_metadata.ttl").read_text()
     assert f'<http://www.w3.org/2000/01/rdf-schema#comment> "T{text[1:]}."' in metadata
     assert metadata.count("void:propertyPartition") == 16_384
     assert list(check(tmp_path / "p")) == []
 
 
-def test_errors_do_not_recommend_what_does_not_help(tmp_path):
+def test_errors_recommend_only_useful_remedies(tmp_path):
     for options in ({}, {"generalized": True}):
         with pytest.raises(package_of_rdfm.RdfmError) as caught:
             package(
@@ -730,7 +731,7 @@ LINE = "<http://e/s> <http://e/p> <http://e/o> .\n# @message\n"
 
 
 def packaging(tmp_path):
-    """Starts packaging, and returns it when its folder exists and it waits for more input."""
+    """Starts packaging. Returns the process once its folder exists and it waits for input."""
     command = [sys.executable, "-m", "rdfm", "riverbench", "package", "-"]
     command += ["--stream-type", "graphs", "--from", "nt", "-o", str(tmp_path / "out")]
     process = subprocess.Popen(
@@ -776,7 +777,8 @@ def test_a_full_disk_leaves_no_folder(tmp_path, monkeypatch):
 
 
 def test_the_result_can_be_written_as_json(nanopubs):
-    _, made, _ = nanopubs
+    _, result, _ = nanopubs
     assert (
-        json.loads(json.dumps([each.__dict__ for each in made.distributions]))[0]["size"] == "full"
+        json.loads(json.dumps([each.__dict__ for each in result.distributions]))[0]["size"]
+        == "full"
     )

@@ -1,4 +1,4 @@
-"""Feeds: sharing between subscribers, slow ones, and those that leave."""
+"""Feeds: sharing between subscribers, slow subscribers, and subscribers that leave."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ REQUEST = StreamOptions("", 2, False, False, 64, 8, 8, 0, 1)
 
 @pytest.fixture
 def topic(tmp_path, monkeypatch):
-    """A topic whose feeds keep little."""
+    """A topic whose feeds buffer only a few kilobytes."""
     monkeypatch.setattr(feeds, "RING_BYTES", 4000)
     monkeypatch.setattr(feeds, "_GROUP_BYTES", 1000)
     monkeypatch.setattr(feeds, "PATIENCE_SECONDS", 0.05)
@@ -31,7 +31,7 @@ def topic(tmp_path, monkeypatch):
 
 
 class Subscriber:
-    """Reads a topic as the service does."""
+    """Reads a topic like the service does."""
 
     def __init__(self, log, response, found, position=0):
         self.log, self.response, self.found = log, response, found
@@ -40,7 +40,7 @@ class Subscriber:
         self.joined = 1
 
     async def step(self):
-        """Takes some frames. Returns whether there were any."""
+        """Reads the available frames. Returns whether there were any."""
         frames = await self.member.frames()
         if frames is None:
             moved = self.log.join(self.response, self.found, self.member.position)

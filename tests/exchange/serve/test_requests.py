@@ -1,4 +1,4 @@
-"""The options of responses, row by row of the table in the specification."""
+"""Response options, for each row of the table in the specification."""
 
 import pytest
 

@@ -81,7 +81,7 @@ def client(folder):
 
 
 def as_stored(frames):
-    """The frames as instances of the classes that `jelly_proto` uses."""
+    """Returns the frames as instances of the `jelly_proto` classes."""
     return read_frames(delimited(frames))
 
 
@@ -345,7 +345,7 @@ def test_a_slow_subscriber_receives_everything_and_does_not_delay_others(tmp_pat
 
 
 def memory(served):
-    """Resident memory, in bytes."""
+    """Returns the resident memory, in bytes."""
     statm = Path(f"/proc/{served.process.pid}/statm").read_text()
     return int(statm.split()[1]) * 4096
 

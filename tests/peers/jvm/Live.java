@@ -44,8 +44,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A client and a server of Jelly gRPC with a line protocol. Frames are those of jelly-core; the other
- * messages are written and read here.
+ * A Jelly gRPC client and server with a line protocol. Frames use the classes of jelly-core. The other
+ * messages are encoded and decoded here.
  *
  * <p>Input: one request per line on standard input, with tab-separated fields:
  *
@@ -60,7 +60,7 @@ import java.util.concurrent.atomic.AtomicReference;
  *   <li>services, port: the names of the services, by reflection.
  * </ul>
  *
- * <p>Output: one line: "OK" or another status, and a number, text or names.
+ * <p>Output: one line with "OK" or another status, followed by a number, text or names.
  */
 public final class Live {
   private static final String SERVICE = "eu.ostrzyciel.jelly.core.proto.v1.RdfStreamService";

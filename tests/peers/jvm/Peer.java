@@ -50,7 +50,7 @@ import org.apache.jena.sparql.core.Quad;
  * and datatype tables), and one message as "nt", "nq", "ttl" or "trig", written also as "ttl-pretty"
  * and "trig-pretty". Blank node labels are kept if the format allows it. "jsonld-lines" is an input
  * format: one JSON-LD document per line, each read as a message or an error; its option is the base.
- * {@link Patches} and {@link Results} describe the formats of patches and results.
+ * {@link Patches} and {@link Results} describe the patch and results formats.
  */
 public final class Peer {
   private static final String DELIMITER = "--- message\n";

@@ -21,7 +21,7 @@ import org.apache.jena.sparql.exec.QueryExecResult;
 import org.apache.jena.sparql.exec.RowSet;
 
 /**
- * Jena's formats of SPARQL results: "srj", "srx", "tsv", "srt" and "srp".
+ * Jena's SPARQL results formats: "srj", "srx", "tsv", "srt" and "srp".
  *
  * <p>"table" is an output format: variables on the first line, then one row per line, with
  * tab-separated terms as in N-Quads; or a boolean answer, "true" or "false".

@@ -27,11 +27,11 @@ import org.apache.jena.riot.system.StreamRDFBase;
 import org.apache.jena.sparql.core.Quad;
 
 /**
- * Speed of Jelly-JVM on a Jelly log of triples in memory: {@code Speed LOG SECONDS}.
+ * Measures the speed of Jelly-JVM on a Jelly log of triples in memory: {@code Speed LOG SECONDS}.
  *
- * <p>Prints the triples per CPU second of reading with RIOT into a StreamRDF, and of writing a frame
- * for each message with the encoder of Jelly's core. Both are the best of the runs after a warm-up.
- * CPU time is that of the thread, without compilation and garbage collection.
+ * <p>Prints the triples per CPU second for reading with RIOT into a StreamRDF, and for writing one
+ * frame per message with the encoder of jelly-core. Each number is the best run after a warm-up. CPU
+ * time is measured for the thread, without compilation and garbage collection.
  */
 public final class Speed {
   private static final JenaConverterFactory JELLY = JenaConverterFactory.getInstance();

@@ -1,7 +1,7 @@
 import org.apache.jena.atlas.io.AWriter;
 import org.apache.jena.riot.out.NodeFormatterNT;
 
-/** Writes terms as in N-Quads, with the labels of blank nodes unchanged. */
+/** Writes terms as in N-Quads, with unchanged blank node labels. */
 final class Terms extends NodeFormatterNT {
   @Override
   public void formatBNode(AWriter to, String label) {

@@ -9,8 +9,8 @@ import org.nanopub.extra.security.SignatureUtils;
 import org.nanopub.trusty.TrustyNanopubUtils;
 
 /**
- * Verdicts of the Java library: `check FILE...` prints a line for each file, `time FILE SECONDS` prints how many trusty
- * URIs per second it verifies, after as many seconds of warm-up.
+ * Verdicts of the Java library: `check FILE...` prints a line for each file. `time FILE SECONDS` verifies the trusty URIs
+ * of a file repeatedly for twice as many seconds, and prints the highest number per second.
  */
 public class Nanopubs {
   public static void main(String[] words) throws Exception {

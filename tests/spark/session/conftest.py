@@ -1,4 +1,4 @@
-"""A real Spark session, shared by all tests of this folder."""
+"""A real Spark session, shared by all tests in this folder."""
 
 import importlib.metadata
 import importlib.util
@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def pytest_collection_modifyitems(items):
-    """Marks all tests of this folder with `spark`, and skips features that this PySpark lacks."""
+    """Marks all tests in this folder with `spark`, and skips features that this PySpark lacks."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker("spark")
@@ -40,7 +40,7 @@ def spark_environment_of(folder):
 
 @pytest.fixture(scope="session")
 def spark_environment(tmp_path_factory):
-    """Environment variables with which Spark runs here, in this process or in another."""
+    """Environment variables that Spark needs here, in this process and in others."""
     return spark_environment_of(tmp_path_factory.mktemp("spark"))
 
 

@@ -1,4 +1,4 @@
-"""Runs a Spark session of another kind than that of the tests, in a separate process.
+"""Runs a Spark session of a different kind than the tests do, in a separate process.
 
 python elsewhere.py KIND FOLDER
 

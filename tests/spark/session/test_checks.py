@@ -33,7 +33,7 @@ def logs(tmp_path_factory):
 
 
 @pytest.mark.feature("`validate`, `statistics`, `diff`, `resplit`")
-def test_findings_are_those_of_validate(spark, logs):
+def test_findings_equal_those_of_validate(spark, logs):
     expected = [
         (
             found.source,
@@ -104,7 +104,7 @@ def numbers_of(statistics):
 
 
 @pytest.mark.feature("`validate`, `statistics`, `diff`, `resplit`")
-def test_statistics_are_those_of_one_process(spark, logs, tmp_path):
+def test_statistics_equal_those_of_one_process(spark, logs, tmp_path):
     path = logs / "a.nq"
     expected = rdfm.statistics(path, top=None)
     found = rdfm.spark.statistics(path, spark=spark, top=None, split_bytes=4096, pack_bytes=1)
@@ -156,7 +156,7 @@ def test_differing_messages_are_found_in_any_order(spark, logs, tmp_path):
 
 
 @pytest.mark.feature("`validate`, `statistics`, `diff`, `resplit`")
-def test_a_log_is_written_again_to_be_split(spark, tmp_path):
+def test_resplit_writes_logs_that_can_be_split(spark, tmp_path):
     write(tmp_path / "plain.jelly", "nanopubs", 400, restart_bytes=0)
     write(tmp_path / "other.nq.gz", "nanopubs", 10)
     logs = [tmp_path / "other.nq.gz", tmp_path / "plain.jelly"]

@@ -1,4 +1,4 @@
-"""Sessions with workers in other processes and of Spark Connect, each in a separate process."""
+"""Sessions with worker processes and with Spark Connect, each in a separate process."""
 
 import json
 import os
@@ -19,7 +19,7 @@ LINE = '<http://e/s> <http://e/p> "{}" .\n'
 
 def elsewhere(kind, folder, environment):
     """Returns the results of `elsewhere.py`."""
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, str(SCRIPT), kind, str(folder)],
         env={**os.environ, **environment},
         capture_output=True,
@@ -27,8 +27,8 @@ def elsewhere(kind, folder, environment):
         timeout=300,
         check=False,
     )
-    assert done.returncode == 0, done.stderr[-4000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    assert completed.returncode == 0, completed.stderr[-4000:]
+    return json.loads(completed.stdout.splitlines()[-1])
 
 
 def expected_rows(path):

@@ -1,4 +1,4 @@
-"""Counts of what a read skips and of what a write has written."""
+"""Counts of errors that a read skipped, and of messages that a write has written."""
 
 import threading
 
@@ -50,7 +50,7 @@ def test_skipped_errors_are_in_a_table(spark, tmp_path, mode):
         assert len(set(found)) == len(bad)
         assert all("expected a statement" in row.error for row in rows if "a.nq" in row.source)
     assert len([*errors.glob("errors-*.parquet")]) > 2  # the large log was split
-    # A log without errors has no file any more.
+    # A log without errors no longer has a file.
     (logs / "b.jelly").unlink()
     log_with_errors(logs / "a.nq", 1, 7)
     rdfm.spark.read(spark, logs, **{**options, "split_bytes": 0}).count()

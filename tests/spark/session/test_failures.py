@@ -150,17 +150,17 @@ class Session:
             self.end()
 
     def happened(self):
-        """Returns how many failures have happened."""
+        """Returns the number of failures so far."""
         return len(list(self.folder.glob("happened*")))
 
     def end(self):
-        """Waits for the child processes of killed ones, and kills those that remain."""
-        mine = f"RDFM_TEST_FAILURES={self.folder}\0".encode()
+        """Waits for the children of killed processes to end, and kills those that remain."""
+        marker = f"RDFM_TEST_FAILURES={self.folder}\0".encode()
         for second in range(10):
             left = []
             for path in Path("/proc").glob("[0-9]*/environ"):
                 try:
-                    if mine in path.read_bytes():
+                    if marker in path.read_bytes():
                         left.append(int(path.parent.name))
                 except OSError:
                     continue
@@ -195,7 +195,7 @@ def settled(folder):
 
 
 def a_batch_write(spark, folder, number):
-    """A write next to a part of an older one, retried under its id."""
+    """A write to a folder with a part of an older write, retried under its id."""
     at, nth = [*POINTS, *OF_BATCHES][number]
     out, mode = folder / "out", MODES[number % 2]
     save(numbered(spark.range(100, 104, 1, 1)), out)
@@ -380,34 +380,34 @@ def test_failed_tasks_are_retried_and_a_full_disk_leaves_no_files(session, tmp_p
     def steps_of(name, points):
         return [step_of(kind, tmp_path / f"{name} {n}", *p) for n, (kind, *p) in enumerate(points)]
 
-    twice = ("kill worker", "fail")
-    again = steps_of("again", [("batch", *one, do) for one in OF_TASKS[:KILLS] for do in twice])
-    again += steps_of("stream", [(*one, "kill worker") for one in IN_STREAMS[: KILLS - 1]])
+    actions = ("kill worker", "fail")
+    retried = steps_of("again", [("batch", *one, do) for one in OF_TASKS[:KILLS] for do in actions])
+    retried += steps_of("stream", [(*one, "kill worker") for one in IN_STREAMS[: KILLS - 1]])
     # Failures outside tasks end the job. The write is committed by then; the stream is restarted.
     once = steps_of("once", [(*one, "kill worker") for one in AT_THE_DRIVER])
     restarted = [{**step, "failures": []} for step in once if step["kind"] != "batch"]
-    hopeless = [
+    fatal = [
         (r"^finish done .*/staging/.*part-00002", "fail", "a failure"),
         (r"^finish /.*/staging/.*part-00002", "full", "No space left on device"),
         (r"^create_whole /.*/journal/", "full", "No space left on device"),
     ]
     out = tmp_path / "out"
     step = {"kind": "batch", "folder": str(out), "rows": ROWS}
-    given_up = [{**step, "failures": [{"at": at, "nth": 0, "do": do}]} for at, do, _ in hopeless]
+    failing = [{**step, "failures": [{"at": at, "nth": 0, "do": do}]} for at, do, _ in fatal]
     printed = iter(
         session.run(
-            *again, *once, *restarted, *given_up, {**step, "failures": []}, master="local[2,4]"
+            *retried, *once, *restarted, *failing, {**step, "failures": []}, master="local[2,4]"
         )
     )
-    assert [next(printed) for _ in again] == ["done"] * len(again)
+    assert [next(printed) for _ in retried] == ["done"] * len(retried)
     assert [next(printed)[:6] for _ in once] == ["failed"] * len(once)
     assert [next(printed) for _ in restarted] == ["done"] * len(restarted)
-    for _, _, words in hopeless:
+    for _, _, words in fatal:
         line = next(printed)
         assert line.startswith("failed")
         assert words in line
     assert list(printed) == ["done"]
-    folders = [Path(step["folder"]) for step in again + once]
+    folders = [Path(step["folder"]) for step in retried + once]
     folders = [folder if folder.name == "out" else folder / "out" for folder in folders]
     for folder in (*folders, out):
         assert settled(folder) == list(range(ROWS)), folder
@@ -451,12 +451,12 @@ def test_a_late_attempt_leaves_no_files(tmp_path):
     writer = LogSourceWriter(options, default_schema(("quads",)), False)
     quad = {"subject": "_:s", "predicate": "<http://ex/p>", "object": "_:o", "graph": None}
     rows = pyarrow.RecordBatch.from_pylist([{"quads": [quad]}])
-    begun, over, errors = threading.Event(), threading.Event(), []
+    begun, committed, errors = threading.Event(), threading.Event(), []
 
     def slow():
         yield rows
         begun.set()
-        over.wait()
+        committed.wait()
         yield rows
 
     def late():
@@ -469,7 +469,7 @@ def test_a_late_attempt_leaves_no_files(tmp_path):
     thread.start()
     begun.wait()
     writer.commit([writer.write(iter([rows]))])
-    over.set()
+    committed.set()
     thread.join()
     assert len(errors) == 1
     assert "over" in str(errors[0]) or isinstance(errors[0], FileNotFoundError)

@@ -170,7 +170,7 @@ def test_columns_are_written_as_folders_and_read_again(spark, tmp_path):
 
 
 @pytest.mark.feature("partition columns")
-def test_messages_are_written_to_folders_by_their_days(spark, tmp_path):
+def test_messages_are_written_to_folders_by_day(spark, tmp_path):
     log = tmp_path / "log.nq"
     days = [1, 2, 1, 3, 2, 1]
     messages = [TIME.format(f"2026-11-0{day}T09:00:0{n}Z") for n, day in enumerate(days)]
@@ -226,7 +226,7 @@ def test_tasks_keep_few_files_open(spark, tmp_path):
     assert sorted(row.k for row in read.collect()) == list(range(290, 300))
 
 
-def test_partition_by_of_spark_does_not_reach_a_python_source(spark, tmp_path):
+def test_spark_does_not_pass_partition_by_to_a_python_source(spark, tmp_path):
     frame = spark.createDataFrame(
         [(1, [])],
         "k int, quads array<struct<subject: string, predicate: string, object: string, graph: string>>",

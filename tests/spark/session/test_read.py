@@ -93,7 +93,7 @@ def as_rows(path, format=None, **options):
 
 
 def comparable(rows):
-    """Returns rows of Spark in the form of `as_rows`."""
+    """Returns Spark rows in the form of `as_rows`."""
     return [
         (
             row.source,
@@ -294,7 +294,7 @@ def test_only_requested_columns_are_rendered(tmp_path, monkeypatch):
 
 
 def test_the_logical_type_determines_the_meaning_of_jelly_frames(tmp_path):
-    """Frames of 256 rows, as other writers use."""
+    """Frames have 256 rows, like those of other writers."""
     objects = [rdfm.Bnode(str(number)) for number in range(300)]
     quads = [rdfm.Quad(rdfm.Bnode("b"), term("p"), each) for each in objects]
     path = tmp_path / "flat.jelly"
@@ -310,7 +310,7 @@ def test_the_logical_type_determines_the_meaning_of_jelly_frames(tmp_path):
     text = str(caught.value)
     assert "by its type" in caught.value.reason
     assert "a larger option maxMessageBytes allows it, if the source is trusted, or" in text
-    assert '.option("frames", "message") reads each as one (' in text  # remedies of Spark
+    assert '.option("frames", "message") reads each as one (' in text  # Spark remedies
     assert len(read(path, maxMessageBytes="10k", frames="message")) == 2
 
 
@@ -818,7 +818,7 @@ def test_an_older_pyspark_is_refused(monkeypatch):
 
 
 def pack_tar(path, members):
-    """Writes an archive with tarfile, compressed if its name has a suffix for it."""
+    """Writes an archive with tarfile, compressed according to its suffix."""
     with tarfile.open(path, "w:gz" if path.suffix == ".gz" else "w") as out:
         for name, text in members.items():
             info = tarfile.TarInfo(name)

@@ -1,4 +1,4 @@
-"""The recipes of docs/spark-recipes.md that need a service, with data frames of the same columns instead."""
+"""Recipes of docs/spark-recipes.md that need a service, tested with equivalent data frames."""
 
 import pytest
 
@@ -12,7 +12,7 @@ QUADS = '_:o <http://e/sensor> <http://e/{sensor}> .\n_:o <http://e/value> "{val
 
 
 def value_of(sensor, value):
-    """Returns a value of a topic: a Jelly frame without a length."""
+    """Returns a topic value: a Jelly frame without a length."""
     batch = rdfm.open_log(QUADS.format(sensor=sensor, value=value).encode(), "nq")
     with batch:
         encoder = rdfm.formats.find("jelly").encoder({"delimited": False})

@@ -55,7 +55,7 @@ def test_a_table_function_returns_the_solutions_of_each_message(spark, messages)
     ]
 
 
-def test_a_table_function_takes_options_of_the_query(spark, messages):
+def test_a_table_function_takes_query_options(spark, messages):
     text = "SELECT ?s ?v ?t { ?s e:value ?v ; e:at ?t FILTER (?v = 7.5) }"
     options = """map('types', 'v=double,t=dateTime,s=iri', 'prefixes', '{"e": "http://e/"}')"""
     found = spark.sql(f"SELECT q.* FROM messages, LATERAL rdf_query(quads, '{text}', {options}) q")

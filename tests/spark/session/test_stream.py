@@ -33,7 +33,7 @@ BROKEN = 'VERSION "1.2-messages"\n' + LINE.format(0) + "MESSAGE\nbroken\nMESSAGE
 
 
 class StreamFolder:
-    """A folder of logs, streams of it, and the output of a query."""
+    """A folder of logs that streams read, and the output of a query."""
 
     def __init__(self, root, spark=None):
         self.spark = spark
@@ -142,19 +142,19 @@ def numbers(rows):
 
 
 def sources(rows):
-    """Returns the file names of rows, in order and without repetitions."""
+    """Returns the file names in the rows, in order and without repetitions."""
     return list(dict.fromkeys(Path(row["source"]).name for row in rows))
 
 
 @pytest.fixture
-def place(tmp_path):
-    """A folder without Spark."""
+def local_folder(tmp_path):
+    """A folder for tests without Spark."""
     return StreamFolder(tmp_path)
 
 
 @pytest.fixture
-def spark_place(spark, tmp_path):
-    """A folder with Spark."""
+def spark_folder(spark, tmp_path):
+    """A folder for tests with Spark."""
     return StreamFolder(tmp_path, spark)
 
 
@@ -171,22 +171,21 @@ both = pytest.mark.parametrize("source", ["read_stream", "format"])
         pytest.param("format", marks=pytest.mark.feature('`readStream.format("rdfm")`')),
     ],
 )
-def test_each_file_is_read_once_over_many_runs(spark_place, source):
-    place = spark_place
+def test_each_file_is_read_once_over_many_runs(spark_folder, source):
     for module in formats.every():
         if module.spec.kinds[0] != "messages":
             continue
         few = {} if module.spec.carries["boundaries"] else {"count": 1}
-        place.arrive(f"log{module.spec.suffixes[0]}", format=module.name, **few)
-    place.run(source)
-    assert place.numbers() == list(range(place.written)) != []
-    assert place.run(source) == []
+        spark_folder.arrive(f"log{module.spec.suffixes[0]}", format=module.name, **few)
+    spark_folder.run(source)
+    assert spark_folder.numbers() == list(range(spark_folder.written)) != []
+    assert spark_folder.run(source) == []
     for name in ODD_NAMES:
-        place.arrive(name, count=1)
-    place.run(source)
-    assert place.numbers() == list(range(place.written))
-    names = sorted(Path(row.source).name for row in place.rows() if row.position == 0)
-    assert names == sorted(path.name for path in place.logs.iterdir())
+        spark_folder.arrive(name, count=1)
+    spark_folder.run(source)
+    assert spark_folder.numbers() == list(range(spark_folder.written))
+    names = sorted(Path(row.source).name for row in spark_folder.rows() if row.position == 0)
+    assert names == sorted(path.name for path in spark_folder.logs.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -199,23 +198,22 @@ def test_each_file_is_read_once_over_many_runs(spark_place, source):
         ),
     ],
 )
-def test_limits_apply_to_the_files_of_a_batch(spark_place, source):
+def test_limits_apply_to_the_files_of_a_batch(spark_folder, source):
     for name in range(5):
-        spark_place.arrive(f"{name}.nq", count=3)
+        spark_folder.arrive(f"{name}.nq", count=3)
     # Spark counts the rows that its source returns, which are files.
     counted = {"read_stream": [2, 2, 1], "format": [6, 6, 3]}[source]
-    assert spark_place.run(source, maxFilesPerTrigger="2") == counted
-    assert spark_place.numbers() == list(range(15))
+    assert spark_folder.run(source, maxFilesPerTrigger="2") == counted
+    assert spark_folder.numbers() == list(range(15))
 
 
-def test_the_spark_source_accepts_its_options_and_reads_no_content(spark_place):
-    place = spark_place
-    place.arrive("a.nq", count=1)
-    place.arrive("sub/b.nq", count=1)
-    place.arrive("sub/c.trig", count=1)
+def test_the_spark_source_accepts_its_options_and_reads_no_content(spark_folder):
+    spark_folder.arrive("a.nq", count=1)
+    spark_folder.arrive("sub/b.nq", count=1)
+    spark_folder.arrive("sub/c.trig", count=1)
     for name in ("_hidden.nq", ".hidden.nq", "sub/empty.nq"):
-        (place.logs / name).write_bytes(b"" if "empty" in name else LINE.format(7).encode())
-    rows = place.stream(
+        (spark_folder.logs / name).write_bytes(b"" if "empty" in name else LINE.format(7).encode())
+    rows = spark_folder.stream(
         "read_stream",
         recursive_file_lookup=True,
         pathGlobFilter="*.nq",
@@ -225,12 +223,12 @@ def test_the_spark_source_accepts_its_options_and_reads_no_content(spark_place):
     query = (
         rows.writeStream.format("memory")
         .queryName("found")
-        .option("checkpointLocation", str(place.root / "checkpoint"))
+        .option("checkpointLocation", str(spark_folder.root / "checkpoint"))
         .trigger(availableNow=True)
         .start()
     )
     query.awaitTermination()
-    found = place.spark.table("found").collect()
+    found = spark_folder.spark.table("found").collect()
     assert sorted((row.position, Path(row.source).name) for row in found) == [
         (0, "a.nq"),
         (0, "b.nq"),
@@ -240,47 +238,45 @@ def test_the_spark_source_accepts_its_options_and_reads_no_content(spark_place):
     assert schema.startswith("struct<path:string>")
 
 
-def test_names_that_look_like_globs_are_refused_or_read_once(spark_place):
+def test_names_that_look_like_globs_are_refused_or_read_once(spark_folder):
     # Spark's source reads the files next to such a file twice.
     for name in ["a.nq", *GLOB_NAMES]:
-        spark_place.arrive(name, count=1)
+        spark_folder.arrive(name, count=1)
     with pytest.raises(PySparkException, match="set recursiveFileLookup=true"):
-        spark_place.run("read_stream")
-    spark_place.run("read_stream", recursiveFileLookup=True)
-    assert spark_place.numbers() == list(range(spark_place.written))
+        spark_folder.run("read_stream")
+    spark_folder.run("read_stream", recursiveFileLookup=True)
+    assert spark_folder.numbers() == list(range(spark_folder.written))
 
 
-def test_an_invalid_file_ends_the_query_or_becomes_a_row(spark_place):
-    place = spark_place
-    place.arrive("a.nq", count=1)
-    (place.logs / "b.nq").write_text(BROKEN)
+def test_an_invalid_file_ends_the_query_or_becomes_a_row(spark_folder):
+    spark_folder.arrive("a.nq", count=1)
+    (spark_folder.logs / "b.nq").write_text(BROKEN)
     with pytest.raises(PySparkException, match=r"b\.nq: nq: .*line 4"):
-        place.run("read_stream")
-    place.run("read_stream", mode="PERMISSIVE")
-    texts = [row._corrupt_record for row in place.rows() if row._corrupt_record is not None]
-    assert len(place.rows()) == 4
+        spark_folder.run("read_stream")
+    spark_folder.run("read_stream", mode="PERMISSIVE")
+    texts = [row._corrupt_record for row in spark_folder.rows() if row._corrupt_record is not None]
+    assert len(spark_folder.rows()) == 4
     assert [text.strip() for text in texts] == ["broken"]
 
 
 @both
-def test_a_pipe_in_the_folder_is_refused_or_ignored(spark_place, source):
-    spark_place.arrive("a.nq", count=1)
-    os.mkfifo(spark_place.logs / "b.nq")
+def test_a_pipe_in_the_folder_is_refused_or_ignored(spark_folder, source):
+    spark_folder.arrive("a.nq", count=1)
+    os.mkfifo(spark_folder.logs / "b.nq")
     if source == "read_stream":  # Spark's source ignores empty files
-        spark_place.run(source)
+        spark_folder.run(source)
     else:
         with pytest.raises(PySparkException, match=r"a pipe, device or socket.*pathGlobFilter"):
-            spark_place.run(source)
-        spark_place.run(source, pathGlobFilter="a*")
-    assert len(spark_place.rows()) == 1
+            spark_folder.run(source)
+        spark_folder.run(source, pathGlobFilter="a*")
+    assert len(spark_folder.rows()) == 1
 
 
 @both
-def test_files_may_be_removed_or_added_before_a_batch_is_read(spark_place, source):
+def test_files_may_be_removed_or_added_before_a_batch_is_read(spark_folder, source):
     """Spark's source lists the files again and reads their current content; rdfm's source does not."""
-    place = spark_place
     for name in "abc":
-        place.arrive(f"{name}.nq", count=1)
+        spark_folder.arrive(f"{name}.nq", count=1)
     seen = []
 
     def fails(rows, number):
@@ -288,9 +284,9 @@ def test_files_may_be_removed_or_added_before_a_batch_is_read(spark_place, sourc
 
     def run(handle):
         query = (
-            place.stream(source)
+            spark_folder.stream(source)
             .writeStream.foreachBatch(handle)
-            .option("checkpointLocation", str(place.root / "checkpoint"))
+            .option("checkpointLocation", str(spark_folder.root / "checkpoint"))
             .trigger(availableNow=True)
             .start()
         )
@@ -298,8 +294,8 @@ def test_files_may_be_removed_or_added_before_a_batch_is_read(spark_place, sourc
 
     with pytest.raises(PySparkException, match="the first attempt fails"):
         run(fails)
-    (place.logs / "b.nq").unlink()
-    (place.logs / "c.nq").write_text(LINE.format(33))
+    (spark_folder.logs / "b.nq").unlink()
+    (spark_folder.logs / "c.nq").write_text(LINE.format(33))
 
     def keep(rows, number):
         seen.extend(row.asDict(recursive=True) for row in rows.collect())
@@ -312,48 +308,45 @@ def test_files_may_be_removed_or_added_before_a_batch_is_read(spark_place, sourc
         assert numbers(seen) == [0, 33]
 
 
-def test_the_spark_source_ignores_old_files_and_the_rdfm_source_does_not(spark_place):
-    place = spark_place
-    place.arrive("a.nq", count=1)
-    assert place.run("read_stream") == [1]
-    place.arrive("b.nq", count=1)
+def test_the_spark_source_ignores_old_files_and_the_rdfm_source_does_not(spark_folder):
+    spark_folder.arrive("a.nq", count=1)
+    assert spark_folder.run("read_stream") == [1]
+    spark_folder.arrive("b.nq", count=1)
     os.utime(
-        place.logs / "b.nq", (time.time() - 8 * 24 * 3600,) * 2
+        spark_folder.logs / "b.nq", (time.time() - 8 * 24 * 3600,) * 2
     )  # moved here, keeps its modification time
-    assert place.run("read_stream") == []
-    assert place.run("read_stream", maxFileAge="9d") == [1]
-    engine = place.engine()
-    (place.logs / "b.nq").rename(place.logs / "c.nq")
+    assert spark_folder.run("read_stream") == []
+    assert spark_folder.run("read_stream", maxFileAge="9d") == [1]
+    engine = spark_folder.engine()
+    (spark_folder.logs / "b.nq").rename(spark_folder.logs / "c.nq")
     assert sources(engine.rows()) == ["c.nq", "a.nq"]
 
 
-def test_a_stream_of_logs_is_written_by_the_sink_and_read_again(spark_place):
-    place = spark_place
-    out = place.root / "parts"
+def test_a_stream_of_logs_is_written_by_the_sink_and_read_again(spark_folder):
+    out = spark_folder.root / "parts"
 
     def run():
         query = (
-            place.stream("read_stream")
+            spark_folder.stream("read_stream")
             .writeStream.format("rdfm")
             .option("to", "jelly")
-            .option("checkpointLocation", str(place.root / "checkpoint"))
+            .option("checkpointLocation", str(spark_folder.root / "checkpoint"))
             .trigger(availableNow=True)
             .start(str(out))
         )
         query.awaitTermination()
 
-    place.arrive("a.nq")
-    place.arrive("b.trig")
+    spark_folder.arrive("a.nq")
+    spark_folder.arrive("b.trig")
     run()
-    engine = place.engine(path=str(out))
+    engine = spark_folder.engine(path=str(out))
     assert numbers(engine.rows()) == list(range(6))
-    place.arrive("c.jelly")
+    spark_folder.arrive("c.jelly")
     run()
     assert numbers(engine.again().rows()) == [6, 7, 8]
 
 
-def test_options_are_checked_before_the_query_starts(spark_place):
-    place = spark_place
+def test_options_are_checked_before_the_query_starts(spark_folder):
     for options, text in [
         ({"modifiedAfter": "2026-01-01"}, "no option 'modifiedafter'"),
         ({"nonsense": 1}, "there is no option 'nonsense'"),
@@ -361,44 +354,46 @@ def test_options_are_checked_before_the_query_starts(spark_place):
         ({"schema": "subject string"}, "there is no column 'subject'"),
     ]:
         with pytest.raises(OptionError, match=text):
-            read_stream(place.spark, str(place.logs), **options)
-    reader = place.spark.readStream.format("rdfm")
+            read_stream(spark_folder.spark, str(spark_folder.logs), **options)
+    reader = spark_folder.spark.readStream.format("rdfm")
     with pytest.raises(PySparkException, match="needs the option stateLocation"):
-        reader.option("maxFilesPerTrigger", 1).load(str(place.logs))
+        reader.option("maxFilesPerTrigger", 1).load(str(spark_folder.logs))
     with pytest.raises(PySparkException, match="nowhere"):
-        reader.option("stateLocation", str(place.root / "state")).load(str(place.root / "nowhere"))
+        reader.option("stateLocation", str(spark_folder.root / "state")).load(
+            str(spark_folder.root / "nowhere")
+        )
 
 
 # --- the reader of format("rdfm") without Spark ---
 
 
-def test_a_stream_continues_from_its_checkpoint(place):
-    place.arrive("a.nq")
-    place.arrive("b.trig.gz")
-    engine = place.engine()
+def test_a_stream_continues_from_its_checkpoint(local_folder):
+    local_folder.arrive("a.nq")
+    local_folder.arrive("b.trig.gz")
+    engine = local_folder.engine()
     assert numbers(engine.rows()) == list(range(6))
     assert engine.run() == []
-    place.arrive("c.jelly")
+    local_folder.arrive("c.jelly")
     engine = engine.again()
     assert sources(engine.rows()) == ["c.jelly"]
     assert engine.again().run() == []
 
 
 @pytest.mark.parametrize("steps", range(4))
-def test_a_stop_at_any_step_neither_loses_nor_duplicates_messages(place, steps):
-    place.arrive("a.nq")
-    engine = place.engine(maxfilespertrigger="1")
+def test_a_stop_at_any_step_neither_loses_nor_duplicates_messages(local_folder, steps):
+    local_folder.arrive("a.nq")
+    engine = local_folder.engine(maxfilespertrigger="1")
     engine.run()
     checkpoint = engine.offset
-    place.arrive("b.nq")
-    place.arrive("c.nq")
+    local_folder.arrive("b.nq")
+    local_folder.arrive("c.nq")
     # The list contains the files; the checkpoint may contain the end of the batch, and the sink its
     # rows.
     end = engine.plan() if steps else None
     before = engine.read(end) if steps > 1 else []
     if steps > 2:
         engine.reader.commit(json.loads(end))
-    place.arrive("d.nq")
+    local_folder.arrive("d.nq")
     engine = Engine(engine.options, checkpoint)
     replayed = engine.read(end) if end is not None else []
     assert before in ([], replayed)
@@ -408,36 +403,36 @@ def test_a_stop_at_any_step_neither_loses_nor_duplicates_messages(place, steps):
     assert sources(replayed + rest) == ["b.nq", "c.nq", "d.nq"]
 
 
-def test_another_spelling_of_the_folder_does_not_repeat_files(place):
-    place.arrive("a.nq")
-    engine = place.engine()
+def test_another_spelling_of_the_folder_does_not_repeat_files(local_folder):
+    local_folder.arrive("a.nq")
+    engine = local_folder.engine()
     assert len(engine.rows()) == 3
-    (place.root / "link").symlink_to(place.logs)
+    (local_folder.root / "link").symlink_to(local_folder.logs)
     for path in ("logs/", "logs/../logs", "link", "link/*.nq"):
-        again = Engine({**engine.options, "path": f"{place.root}/{path}"}, engine.offset)
+        again = Engine({**engine.options, "path": f"{local_folder.root}/{path}"}, engine.offset)
         assert again.run() == [], path
-    again = Engine({**engine.options, "path": place.logs.as_uri()}, engine.offset)
+    again = Engine({**engine.options, "path": local_folder.logs.as_uri()}, engine.offset)
     assert again.run() == []
 
 
-def test_the_size_of_a_task_does_not_grow_with_the_list(place):
-    engine = place.engine()
+def test_the_size_of_a_task_does_not_grow_with_the_list(local_folder):
+    engine = local_folder.engine()
     sizes = {len(pickle.dumps(engine.reader))}
     for name in range(3):
-        place.arrive(f"{name}.nq", count=1)
+        local_folder.arrive(f"{name}.nq", count=1)
         engine.run()
-        (place.logs / f"{name}.nq").write_text(LINE.format(77))
+        (local_folder.logs / f"{name}.nq").write_text(LINE.format(77))
         engine.run()  # the file is recognized as a different one
         sizes.add(len(pickle.dumps(engine.reader)))
     assert len(sizes) == 1
     assert len(engine.reader._files.files) == 3
 
 
-def test_files_that_arrive_during_available_now_are_left_for_the_next_run(place):
-    place.arrive("a.nq")
-    engine = place.engine()
+def test_files_that_arrive_during_available_now_are_left_for_the_next_run(local_folder):
+    local_folder.arrive("a.nq")
+    engine = local_folder.engine()
     engine.reader.prepareForTriggerAvailableNow()
-    place.arrive("b.nq")
+    local_folder.arrive("b.nq")
     end = engine.plan()
     assert sources(engine.read(end)) == ["a.nq"]
     engine.offset = end
@@ -445,88 +440,88 @@ def test_files_that_arrive_during_available_now_are_left_for_the_next_run(place)
     assert sources(engine.again().rows()) == ["b.nq"]
 
 
-def test_limits_count_files_or_bytes_and_spark_may_lift_them(place):
+def test_limits_count_files_or_bytes_and_spark_may_lift_them(local_folder):
     for name in range(5):
-        place.arrive(f"{name}.nq", count=1)
-    size = (place.logs / "0.nq").stat().st_size
-    assert place.engine().reader.getDefaultReadLimit() == ReadAllAvailable()
-    files = place.engine(maxfilespertrigger="2")
+        local_folder.arrive(f"{name}.nq", count=1)
+    size = (local_folder.logs / "0.nq").stat().st_size
+    assert local_folder.engine().reader.getDefaultReadLimit() == ReadAllAvailable()
+    files = local_folder.engine(maxfilespertrigger="2")
     assert files.reader.getDefaultReadLimit() == ReadMaxFiles(2)
     assert [len(batch) for batch in files.run()] == [2, 2, 1]
-    large = place.engine(maxbytespertrigger=str(3 * size))
+    large = local_folder.engine(maxbytespertrigger=str(3 * size))
     assert large.reader.getDefaultReadLimit() == ReadMaxBytes(3 * size)
     assert [len(batch) for batch in large.run()] == [3, 2]
-    assert [len(batch) for batch in place.engine(maxbytespertrigger="1").run()] == [1] * 5
+    assert [len(batch) for batch in local_folder.engine(maxbytespertrigger="1").run()] == [1] * 5
     assert [len(batch) for batch in files.__class__(files.options).run(ReadAllAvailable())] == [5]
     with pytest.raises(OptionError, match="not both"):
-        place.engine(maxbytespertrigger="1", maxfilespertrigger="1")
+        local_folder.engine(maxbytespertrigger="1", maxfilespertrigger="1")
 
 
-def test_large_logs_are_split_and_small_ones_are_combined(place):
+def test_large_logs_are_split_and_small_ones_are_combined(local_folder):
     for name in ("a.nq", "b.nq", "c.jelly"):
-        place.arrive(name, count=200)
-    engine = place.engine(splitbytes="2000", columns="offset, quads")
+        local_folder.arrive(name, count=200)
+    engine = local_folder.engine(splitbytes="2000", columns="offset, quads")
     end = engine.plan()
     parts = engine.reader.partitions(json.loads(engine.offset), json.loads(end))
     assert len(parts) > 5
     rows = engine.read(end)
     assert [row["offset"] for row in rows] == [*range(200)] * 3
     assert numbers(rows) == list(range(600))
-    whole = place.engine(minpartitions="1")
+    whole = local_folder.engine(minpartitions="1")
     assert len(whole.reader.partitions(json.loads(engine.offset), json.loads(end))) == 1
 
 
-def test_files_are_read_oldest_first_and_then_by_name(place):
+def test_files_are_read_oldest_first_and_then_by_name(local_folder):
     for name, age in (("c.nq", 30), ("a.nq", 10), ("b10.nq", 20), ("b9.nq", 20)):
-        place.arrive(name, count=1)
-        os.utime(place.logs / name, (time.time() // 1 - age,) * 2)
-    (rows,) = place.engine().run()
+        local_folder.arrive(name, count=1)
+        os.utime(local_folder.logs / name, (time.time() // 1 - age,) * 2)
+    (rows,) = local_folder.engine().run()
     assert sources(rows) == ["c.nq", "b9.nq", "b10.nq", "a.nq"]
 
 
-def test_any_name_is_read_and_hidden_files_are_ignored(place):
+def test_any_name_is_read_and_hidden_files_are_ignored(local_folder):
     for name in ODD_NAMES + GLOB_NAMES:
-        place.arrive(name, count=1)
+        local_folder.arrive(name, count=1)
     for name in ("_hidden.nq", ".hidden.nq", "sub/deep.nq"):
-        (place.logs / name).parent.mkdir(exist_ok=True)
-        (place.logs / name).write_text(LINE.format(7))
-    (rows,) = place.engine().run()
+        (local_folder.logs / name).parent.mkdir(exist_ok=True)
+        (local_folder.logs / name).write_text(LINE.format(7))
+    (rows,) = local_folder.engine().run()
     assert sorted(sources(rows)) == sorted(ODD_NAMES + GLOB_NAMES)
 
 
-def test_a_changed_file_is_an_error_skipped_or_read(place, caplog):
-    place.arrive("a.nq", count=1)
-    place.arrive("b.nq", count=1)
+def test_a_changed_file_is_an_error_skipped_or_read(local_folder, caplog):
+    local_folder.arrive("a.nq", count=1)
+    local_folder.arrive("b.nq", count=1)
     for changed, expected in (("error", None), ("skip", [0]), ("read", [0, 22])):
-        (place.logs / "b.nq").write_text(LINE.format(1))
-        engine = place.engine(changedfiles=changed)
+        (local_folder.logs / "b.nq").write_text(LINE.format(1))
+        engine = local_folder.engine(changedfiles=changed)
         end = engine.plan()
-        (place.logs / "b.nq").write_text(LINE.format(22))
+        (local_folder.logs / "b.nq").write_text(LINE.format(22))
         if expected is None:
             with pytest.raises(OSError, match="set changedFiles to skip or read") as caught:
                 engine.read(end)
-            assert caught.value.filename == str(place.logs / "b.nq")
+            assert caught.value.filename == str(local_folder.logs / "b.nq")
         else:
             assert numbers(engine.read(end)) == expected
         # Each setting has its own list.
-        for path in (place.root / "state").iterdir():
+        for path in (local_folder.root / "state").iterdir():
             path.unlink()
     assert "b.nq changed after it was found" in caplog.text
 
 
-def test_a_change_is_detected_by_time_alone(place):
-    place.arrive("a.nq", count=1)
-    engine = place.engine()
+def test_a_change_is_detected_by_time_alone(local_folder):
+    local_folder.arrive("a.nq", count=1)
+    engine = local_folder.engine()
     end = engine.plan()
-    (place.logs / "a.nq").write_text(LINE.format(5))
-    os.utime(place.logs / "a.nq", (1, 1))
+    (local_folder.logs / "a.nq").write_text(LINE.format(5))
+    os.utime(local_folder.logs / "a.nq", (1, 1))
     with pytest.raises(OSError, match="changed after it was found"):
         engine.read(end)
 
 
-def test_a_file_that_grows_while_it_is_read_is_an_error(place):
-    place.arrive("a.nq", count=1)
-    path = place.logs / "a.nq"
+def test_a_file_that_grows_while_it_is_read_is_an_error(local_folder):
+    local_folder.arrive("a.nq", count=1)
+    path = local_folder.logs / "a.nq"
     status = path.stat()
     reading = SparkReading.of(Options({}))
     for changed in ("error", "skip"):
@@ -541,12 +536,12 @@ def test_a_file_that_grows_while_it_is_read_is_an_error(place):
         os.utime(path, (status.st_atime, status.st_mtime))
 
 
-def test_a_missing_file_is_an_error_or_ignored(place, caplog):
-    place.arrive("a.nq", count=1)
-    place.arrive("b.nq", count=1)
-    engine = place.engine()
+def test_a_missing_file_is_an_error_or_ignored(local_folder, caplog):
+    local_folder.arrive("a.nq", count=1)
+    local_folder.arrive("b.nq", count=1)
+    engine = local_folder.engine()
     end = engine.plan()
-    (place.logs / "a.nq").unlink()
+    (local_folder.logs / "a.nq").unlink()
     with pytest.raises(FileNotFoundError, match="ignoreMissingFiles"):
         engine.read(end)
     going = Engine({**engine.options, "ignoremissingfiles": "true"}, engine.offset)
@@ -558,10 +553,10 @@ def test_a_missing_file_is_an_error_or_ignored(place, caplog):
 @pytest.mark.parametrize(
     ("mode", "count"), [("FAILFAST", 0), ("PERMISSIVE", 4), ("DROPMALFORMED", 3)]
 )
-def test_an_invalid_file_is_handled_as_in_a_batch(place, mode, count):
-    place.arrive("a.nq", count=1)
-    (place.logs / "b.nq").write_text(BROKEN)
-    engine = place.engine(mode=mode)
+def test_an_invalid_file_is_handled_as_in_a_batch(local_folder, mode, count):
+    local_folder.arrive("a.nq", count=1)
+    (local_folder.logs / "b.nq").write_text(BROKEN)
+    engine = local_folder.engine(mode=mode)
     if mode == "FAILFAST":
         with pytest.raises(DecodeError, match="line 4"):
             engine.run()
@@ -570,30 +565,30 @@ def test_an_invalid_file_is_handled_as_in_a_batch(place, mode, count):
     assert len(rows) == count
 
 
-def test_the_list_and_the_checkpoint_must_match(place):
-    place.arrive("a.nq")
-    engine = place.engine()
+def test_the_list_and_the_checkpoint_must_match(local_folder):
+    local_folder.arrive("a.nq")
+    engine = local_folder.engine()
     engine.run()
-    for path in (place.root / "state").iterdir():
+    for path in (local_folder.root / "state").iterdir():
         path.unlink()
     with pytest.raises(OptionError, match="another list of files"):
         engine.again().run()
     with pytest.raises(OptionError, match="needs the option stateLocation"):
-        LogSourceStreamReader({"path": str(place.logs)})
+        LogSourceStreamReader({"path": str(local_folder.logs)})
 
 
-def test_a_replaced_file_is_skipped_and_reported_once(place, caplog):
-    place.arrive("a.nq", count=1)
-    engine = place.engine()
+def test_a_replaced_file_is_skipped_and_reported_once(local_folder, caplog):
+    local_folder.arrive("a.nq", count=1)
+    engine = local_folder.engine()
     assert len(engine.rows()) == 1
-    (place.logs / "a.nq").write_text(LINE.format(77))
+    (local_folder.logs / "a.nq").write_text(LINE.format(77))
     with caplog.at_level(logging.WARNING):
         assert engine.rows() == engine.rows() == []
     assert caplog.text.count("give new files new names") == 1
 
 
 @pytest.mark.parametrize(
-    ("state", "recursive", "taken"),
+    ("state", "recursive", "accepted"),
     [
         ("logs", "false", False),
         ("logs/", "false", False),
@@ -603,29 +598,29 @@ def test_a_replaced_file_is_skipped_and_reported_once(place, caplog):
         ("logs2", "true", True),
     ],
 )
-def test_the_list_must_not_be_among_the_logs(place, state, recursive, taken):
-    place.arrive("a.nq", count=1)
-    options = {"statelocation": f"{place.root}/{state}", "recursivefilelookup": recursive}
-    if taken:
-        engine = place.engine(**options)
+def test_the_list_must_not_be_among_the_logs(local_folder, state, recursive, accepted):
+    local_folder.arrive("a.nq", count=1)
+    options = {"statelocation": f"{local_folder.root}/{state}", "recursivefilelookup": recursive}
+    if accepted:
+        engine = local_folder.engine(**options)
         assert [len(engine.rows()), len(engine.rows())] == [1, 0]
     else:
         with pytest.raises(OptionError, match="would be read as logs"):
-            place.engine(**options)
+            local_folder.engine(**options)
 
 
-def test_an_unknown_option_lists_those_of_streams(place):
+def test_an_unknown_option_lists_those_of_streams(local_folder):
     with pytest.raises(OptionError, match=r"no option 'nonsense'.* splitBytes, stateLocation"):
-        place.engine(nonsense="1")
+        local_folder.engine(nonsense="1")
 
 
-def test_two_queries_cannot_share_a_list(place):
-    place.arrive("a.nq")
-    first = place.engine()
+def test_two_queries_cannot_share_a_list(local_folder):
+    local_folder.arrive("a.nq")
+    first = local_folder.engine()
     first.run()
-    second = place.engine()
+    second = local_folder.engine()
     second.run()
-    place.arrive("b.nq")
+    local_folder.arrive("b.nq")
     with pytest.raises(OptionError, match="set a separate one for each query"):
         first.run()
     assert sources(second.rows()) == ["b.nq"]
@@ -648,15 +643,15 @@ def test_logs_and_list_may_be_urls():
         engine.read(end)
 
 
-def test_an_interrupted_commit_is_finished_before_listing_files(place, monkeypatch):
+def test_an_interrupted_commit_is_finished_before_listing_files(local_folder, monkeypatch):
     columns = {
         "quads": [[{"subject": "_:s", "predicate": "<p:p>", "object": '"0"', "graph": None}]]
     }
     schema = default_schema(("quads",))
-    writer = LogSourceWriter({"path": str(place.logs), "to": "nq"}, schema, False)
+    writer = LogSourceWriter({"path": str(local_folder.logs), "to": "nq"}, schema, False)
     batch = pyarrow.RecordBatch.from_pydict(columns, to_arrow_schema(schema))
     written = [writer.write(iter([batch]))]
-    engine = place.engine()
+    engine = local_folder.engine()
     assert engine.rows() == []
 
     def dies(target, name):
@@ -665,11 +660,11 @@ def test_an_interrupted_commit_is_finished_before_listing_files(place, monkeypat
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(CommitTarget, "_carry_out", dies)
         writer.commit(written)
-    assert [path for path in place.logs.iterdir() if path.name[0] != "_"] == []
+    assert [path for path in local_folder.logs.iterdir() if path.name[0] != "_"] == []
     assert numbers(engine.again().rows()) == [0]
 
 
-def test_a_missing_folder_is_an_error(place):
-    engine = place.engine(path=str(place.root / "nowhere"))
+def test_a_missing_folder_is_an_error(local_folder):
+    engine = local_folder.engine(path=str(local_folder.root / "nowhere"))
     with pytest.raises(FileNotFoundError, match="nowhere"):
         engine.run()

@@ -1,4 +1,4 @@
-"""Rows of quads, terms as structs and columns by name, in a real session."""
+"""Quad rows, terms as structs, and columns by name, in a real session."""
 
 import pyarrow as pa
 import pytest
@@ -38,7 +38,7 @@ def as_dicts(frame):
 
 @pytest.mark.parametrize("terms", ["ntriples", "structs"])
 @pytest.mark.parametrize("options", [{}, {"splitBytes": "4k"}, {"mode": "PERMISSIVE"}])
-def test_rows_of_quads_equal_those_of_a_table(spark, log, terms, options):
+def test_quad_rows_equal_those_of_a_table(spark, log, terms, options):
     reader = spark.read.format("rdfm").options(rows="quads", terms=terms, **options)
     frame = reader.load(str(log)).drop("_corrupt_record")
     assert frame.columns == QUADS
@@ -48,12 +48,12 @@ def test_rows_of_quads_equal_those_of_a_table(spark, log, terms, options):
     assert as_dicts(frame) == as_read(str(log), terms=terms)
 
 
-def test_terms_of_messages_may_be_structs(spark, log):
+def test_message_terms_may_be_structs(spark, log):
     frame = rdfm.spark.read(spark, log, terms="structs")
     rows = [quad for row in frame.orderBy("position").collect() for quad in row.quads]
     found = [row.asDict(recursive=True) for row in rows]
-    wanted = [{part: row[part] for part in QUADS[2:]} for row in as_read(log, terms="structs")]
-    assert found == wanted
+    expected = [{part: row[part] for part in QUADS[2:]} for row in as_read(log, terms="structs")]
+    assert found == expected
     exploded = frame.select(F.explode("quads").alias("q")).where("q.object.language = 'en'")
     assert exploded.count() == 1000
     with pytest.raises(OptionError, match="explode_quads takes terms as N-Triples"):
@@ -70,10 +70,10 @@ def test_structs_equal_the_results_of_column_functions(spark):
 
 @pytest.mark.parametrize("terms", ["ntriples", "structs"])
 def test_only_requested_columns_are_built(spark, log, terms):
-    wanted = as_read(log, terms=terms)
+    expected = as_read(log, terms=terms)
     frame = rdfm.spark.read(spark, log, rows="quads", terms=terms, columns=["graph", "object"])
     assert frame.columns == ["graph", "object"]
-    assert as_dicts(frame) == [{part: row[part] for part in frame.columns} for row in wanted]
+    assert as_dicts(frame) == [{part: row[part] for part in frame.columns} for row in expected]
     options = {"rows": "quads", "terms": terms, "columns": " message , source"}
     frame = spark.read.format("rdfm").options(**options).load(str(log))
     assert frame.columns == ["message", "source"]
@@ -149,7 +149,7 @@ def test_a_flat_log_is_read_in_parts(spark, tmp_path):
 
 
 @pytest.mark.feature("one row per quad, filters")
-def test_rows_of_quads_are_filtered_and_grouped(spark, log):
+def test_quad_rows_are_filtered_and_grouped(spark, log):
     frame = rdfm.spark.read(spark, log, rows="quads", filter={"subject": "<a:s7>"})
     assert [row.message for row in frame.collect()] == [7, 7]
     all_quads = rdfm.spark.read(spark, log, rows="quads")
@@ -157,7 +157,7 @@ def test_rows_of_quads_are_filtered_and_grouped(spark, log):
     assert back.count() == 1000
 
 
-def test_streams_may_have_rows_of_quads(spark, log, tmp_path):
+def test_streams_may_have_quad_rows(spark, log, tmp_path):
     options = {"rows": "quads", "columns": "message,object"}
     native = spark.readStream.format("rdfm").options(**options)
     frames = [

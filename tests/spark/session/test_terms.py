@@ -1,4 +1,4 @@
-"""Functions for terms agree with rdfm and pyoxigraph; rows of quads become messages again."""
+"""Functions for terms agree with rdfm and pyoxigraph; quad rows become messages again."""
 
 import random
 from functools import reduce
@@ -124,7 +124,7 @@ def described_by_rdfm(text):
 
 
 def described_by_oxigraph(text):
-    """Returns the same as described by another parser, or None if it rejects the term."""
+    """Returns the same values from another parser, or None if it rejects the term."""
     try:
         (quad,) = pyoxigraph.parse(f"<a:a> <a:a> {text} .", pyoxigraph.RdfFormat.N_TRIPLES)
     except SyntaxError:

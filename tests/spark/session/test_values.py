@@ -20,7 +20,7 @@ MANY = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n"
 
 
 def rows_of(log):
-    """Returns the messages of a log as rows of Spark: number, and quads as texts."""
+    """Returns the messages of a log as Spark rows: number, and quads as texts."""
     return [
         (at, [tuple(str(term) if term else None for term in quad) for quad in message])
         for at, message in enumerate(as_batch(log))
@@ -28,7 +28,7 @@ def rows_of(log):
 
 
 def text(rows, column="quads"):
-    """Returns messages of rows as relabelled N-Quads."""
+    """Returns the messages in rows as relabelled N-Quads."""
     found = []
     for row in rows:
         lines = [" ".join(filter(None, quad)) + " .\n" for quad in row[column]]

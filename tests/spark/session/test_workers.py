@@ -1,4 +1,4 @@
-"""Workers with another Python than the driver, which are reported before the job starts."""
+"""Workers with a different Python than the driver, reported before the job starts."""
 
 import pickle
 import subprocess

@@ -382,7 +382,7 @@ def test_a_file_url_is_a_path(rows, tmp_path):
 
 
 def as_rows(*rows):
-    """Returns rows as tasks receive them."""
+    """Returns rows in the form in which tasks receive them."""
     import pyarrow
 
     string = pyarrow.string()
@@ -426,7 +426,7 @@ def test_a_path_in_the_temporary_folder_of_a_session_is_refused(tmp_path, monkey
 
     (tmp_path / "logs").mkdir()
     monkeypatch.chdir(tmp_path)
-    # As in the workers of Spark Connect.
+    # Like in Spark Connect workers.
     monkeypatch.setattr(SparkFiles, "_is_running_on_worker", True)
     monkeypatch.setattr(SparkFiles, "_root_directory", str(tmp_path))
     for make in (
@@ -448,7 +448,7 @@ def test_a_path_in_the_temporary_folder_of_a_session_is_refused(tmp_path, monkey
         ([QUAD, None], "quad 1 is null"),
     ],
 )
-def test_errors_of_null_quads_name_their_row(writer, tmp_path, bad, reason):
+def test_null_quad_errors_name_their_row(writer, tmp_path, bad, reason):
     good = as_rows({"quads": [QUAD]}, {"quads": []})
     with pytest.raises(rdfm.DecodeError, match=rf"partition 0 of the rows: .*{reason}.*row 3"):
         writer.write(iter([good, as_rows({"quads": []}, {"quads": bad}, {"quads": bad})]))

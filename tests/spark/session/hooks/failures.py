@@ -1,10 +1,11 @@
 """Failures at chosen points, injected into storage calls that change or inspect files.
 
 `spec.json` in the folder `RDFM_TEST_FAILURES` is a list of `{"at": a pattern, "nth": number of the
-match that counts (0: each), "in": a folder, "do": …}`. The pattern is matched against `NAME PATHS`
-before a change and `NAME done PATHS` after it, such as `rename done /out/_rdfm/staging/a/0/part
-/out/part`; `^rename /` matches only before a change. Matches are counted over all processes. The
-driver dies when all points of the list are reached; each of them waits until then.
+match that counts (0: each match), "in": a folder, "do": …}`. The pattern is matched against `NAME
+PATHS` before a change and `NAME done PATHS` after it, such as `rename done
+/out/_rdfm/staging/a/0/part /out/part`; `^rename /` matches only before a change. Matches are counted
+over all processes. The driver dies when all points of the list are reached; each of them waits until
+then.
 """
 
 import contextlib
@@ -82,9 +83,9 @@ def count(folder):
 
 def act(what, folder, failures):
     if what == "kill driver":
-        over = time.monotonic() + 120
+        deadline = time.monotonic() + 120
         while len(list(folder.glob("happened*"))) < failures:
-            if time.monotonic() > over:
+            if time.monotonic() > deadline:
                 raise RuntimeError("the other points were not reached")
             time.sleep(0.02)
         for pid in json.loads((folder / "driver.json").read_text()):
