@@ -5,14 +5,14 @@ import time
 import pytest
 from jelly_grpc import TOKEN, message, numbers, options, serve
 from jelly_proto import decode, read_frames
+from live_logs import GRAPH, stored, write
 from nquads import isomorphic
-from support import as_batch, quads_of
+from support import as_batch
 
 import rdfm
 
 pytestmark = pytest.mark.peers
 
-GRAPH = ("iri", "http://example.org/g")
 NODE = ("bnode", "b")
 TRIPLES = [
     message(0),
@@ -22,16 +22,6 @@ TRIPLES = [
 ]
 QUADS = [*TRIPLES, message(60, GRAPH), [*message(61)[:1], *message(62, GRAPH)]]
 PHYSICAL = {1: "triples", 2: "quads", 3: "graphs"}
-
-
-def write(path, messages, **settings):
-    with rdfm.create_log(path, **settings) as log:
-        log.write_batch(as_batch(messages))
-
-
-def stored(source, **settings):
-    with rdfm.open_log(source, **settings) as log:
-        return [quads_of(batch, n) for batch in log.batches() for n in range(len(batch))]
 
 
 def same(found, expected):

@@ -5,35 +5,15 @@ import time
 
 import grpc
 import pytest
-from jelly_grpc import (
-    ONCE,
-    PROTO,
-    Client,
-    frames_of,
-    message,
-    numbers,
-    options,
-    serve,
-)
+from jelly_grpc import ONCE, PROTO, Client, frames_of, message, numbers, options, serve
 from jelly_proto import Reader
+from live_logs import GRAPH, stored, write
 from nquads import isomorphic
-from support import as_batch, quads_of
+from support import as_batch
 
 import rdfm
 
 pytestmark = pytest.mark.slow
-
-GRAPH = ("iri", "http://example.org/g")
-
-
-def write(path, messages, **options):
-    with rdfm.create_log(path, **options) as log:
-        log.write_batch(as_batch(messages))
-
-
-def stored(path):
-    with rdfm.open_log(path) as log:
-        return [quads_of(batch, n) for batch in log.batches() for n in range(len(batch))]
 
 
 @pytest.fixture(scope="module")

@@ -5,22 +5,12 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import grpc
 import pytest
-from jelly_grpc import (
-    FROM_END,
-    ONCE,
-    PROTO,
-    Client,
-    frames_of,
-    message,
-    numbers,
-    options,
-    serve,
-)
+from jelly_grpc import FROM_END, ONCE, PROTO, Client, frames_of, message, numbers, options, serve
 from jelly_proto import Reader, delimited, read_frames
+from live_logs import GRAPH, append, memory, write
 from nquads import isomorphic
 from support import as_batch
 
@@ -28,7 +18,6 @@ import rdfm
 
 pytestmark = pytest.mark.slow
 
-GRAPH = ("iri", "http://example.org/g")
 MESSAGES = [
     message(0),
     message(1, GRAPH),
@@ -37,16 +26,6 @@ MESSAGES = [
     message(4),
 ]
 QUOTED = ("triple", ("iri", "http://e/s"), ("iri", "http://e/p"), ("literal", "o", None, None, "http://www.w3.org/2001/XMLSchema#string"))  # fmt: skip
-
-
-def write(path, messages, **options):
-    with rdfm.create_log(path, **options) as log:
-        log.write_batch(as_batch(messages))
-
-
-def append(path, *messages):
-    with rdfm.create_log(path, append=True) as log:
-        log.write_batch(as_batch(list(messages)))
 
 
 @pytest.fixture(scope="module")
@@ -336,18 +315,12 @@ def test_a_slow_subscriber_receives_everything_and_does_not_delay_others(tmp_pat
         slow = slow_client.subscribe("big", wanted, timeout=120)
         reader = Reader()
         got = [reader.frame(next(slow))]
-        before = memory(served)
+        before = memory(served.process)
         for _ in range(3):
             assert len(client.messages("big", wanted)[0]) == count
-        assert memory(served) - before < 120 << 20
+        assert memory(served.process) - before < 120 << 20
         got += [reader.frame(frame) for frame in slow]
         assert numbers(got) == list(range(count))
-
-
-def memory(served):
-    """Resident memory, in bytes."""
-    statm = Path(f"/proc/{served.process.pid}/statm").read_text()
-    return int(statm.split()[1]) * 4096
 
 
 @pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGINT])
