@@ -21,7 +21,7 @@ from typing import Any
 
 from rdfm import formats
 from rdfm._core import MessageBatch
-from rdfm.errors import DecodeError, EncodeError
+from rdfm.errors import EncodeError, LimitError
 from rdfm.exchange.serve.following import (
     LogFile,
     MessageSource,
@@ -319,9 +319,10 @@ class Feed:
         if self._encoder is None:
             self._encoder = formats.find("jelly").encoder(self._options)
         try:
-            return _cut(self._encoder.encode(batch))
+            data = self._encoder.encode(batch)
         except EncodeError as error:
             raise _EncodingError(_cut(error.completed), error) from None
+        return _cut(data)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -339,9 +340,9 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 class _EncodingError(Exception):
-    """Raised if a message cannot be encoded, with the frames of the messages before it."""
+    """Raised if a message cannot be sent, with the frames of the messages before it."""
 
-    def __init__(self, frames: list[bytes], error: EncodeError) -> None:
+    def __init__(self, frames: list[bytes], error: Exception) -> None:
         super().__init__(str(error))
         self.frames = frames
         self.error = error
@@ -351,10 +352,14 @@ def _cut(data: bytes) -> list[bytes]:
     """Return the frames in the output of an encoder.
 
     Raises:
-        DecodeError: If a frame is too large.
+        _EncodingError: If a frame is too large.
     """
+    frames: list[bytes] = []
+    end = 0
     try:
-        frames, _ = cut_frames(data)
+        while end < len(data):
+            found, end = cut_frames(data, end)
+            frames += found
     except WireError as error:
-        raise DecodeError(str(error), format="jelly") from None
+        raise _EncodingError(frames, LimitError(str(error), format="jelly")) from None
     return frames

@@ -157,31 +157,42 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             response = respond(requested, found)
         except RequestError as error:
             raise Refused(Status.INVALID_ARGUMENT, str(error)) from None
-        position = await topic.count(found) if from_end else 0
-        # The client learns that the call was accepted, and where it starts, before any message.
-        await context.send_initial_metadata(())
-        if response.stored and not from_end:
-            await self._send_stored(topic, found, follow, context)
+        if not response.stored:
+            position = await topic.count(found) if from_end else 0
+            await self._accept(context)
+            await self._send_encoded(topic, response, found, position, follow, context)
             return
-        await self._send_encoded(topic, response, found, position, follow, context)
-
-    async def _send_stored(
-        self, topic: TopicLog, log: LogOptions, follow: bool, context: Context
-    ) -> None:
-        """Send the frames of a log as they are stored."""
-        source = await asyncio.to_thread(StoredFrames, topic.path, log.options)
+        source = await asyncio.to_thread(StoredFrames, topic.path, found.options, from_end=from_end)
         try:
-            while True:
-                for frame in await asyncio.to_thread(source.read):
-                    await context.write(frame)
-                if source.size() > source.reached:
-                    continue
-                if not follow:
-                    source.check_end()
+            await self._accept(context)
+            if from_end:
+                # The frames before the next restart frame depend on frames that are not sent.
+                own = respond(None, found)
+                number = source.number
+                if not await self._send_encoded(topic, own, found, number, follow, context, source):
                     return
-                await self._until_stopped(topic.growth(lambda: source.size() > source.reached))
+            await self._send_stored(topic, source, follow, context)
         finally:
             source.close()
+
+    async def _accept(self, context: Context) -> None:
+        """Tell the client that the call was accepted, and where it starts, before any message."""
+        await context.send_initial_metadata(())
+
+    async def _send_stored(
+        self, topic: TopicLog, source: StoredFrames, follow: bool, context: Context
+    ) -> None:
+        """Send the frames of a log as they are stored."""
+        while True:
+            frames = await asyncio.to_thread(source.read)
+            for frame in frames:
+                await context.write(frame)
+            if frames:
+                continue
+            if not follow:
+                source.check_end()
+                return
+            await self._until_stopped(topic.growth(lambda: source.size() > source.reached))
 
     async def _send_encoded(
         self,
@@ -191,19 +202,48 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         position: int,
         follow: bool,
         context: Context,
-    ) -> None:
-        """Send frames that satisfy a request."""
+        stored: StoredFrames | None = None,
+    ) -> bool:
+        """Send frames that satisfy a request.
+
+        Args:
+            topic: The topic.
+            response: The way to answer the request.
+            log: The properties of the log.
+            position: The number of the first message.
+            follow: Whether to continue at the end of the log.
+            context: The call.
+            stored: The stored frames from the same position on, if they satisfy the request too.
+
+        Returns:
+            Whether `stored` has reached a restart frame, from which on its frames continue the
+            stream. Otherwise the log has ended.
+        """
         member = topic.join(response, log, position)
+        sent: StreamOptions | None = None
+        restarted = False
         try:
             while True:
                 frames = await member.frames()
                 if frames is None:
                     member = _move(topic, member, response, log)
                     continue
+                if stored is not None and frames:
+                    end = member.position + len(frames)
+                    restarted = await asyncio.to_thread(stored.find_restart, end)
+                    frames = frames[: stored.number - member.position]
+                    if (
+                        frames
+                        and sent is None
+                        and (sent := stream_options(frames[0])) != log.options
+                    ):
+                        stored = None  # a stream has the same options from start to end
                 for frame in frames:
                     await context.write(frame)
                     member.passed()
                 member.progressed()
+                if stored is not None and restarted:
+                    return True
                 if frames:
                     continue
                 source = member.feed.source
@@ -211,7 +251,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                     raise RuntimeError("a feed without a source")
                 if not follow:
                     await asyncio.to_thread(source.check_end)
-                    return
+                    return False
                 await self._until_stopped(topic.growth(member.is_ready))
                 if len(topic.feeds) > 1 and topic.feeds[0] is not member.feed:
                     member = _move(topic, member, response, log)
