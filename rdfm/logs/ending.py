@@ -28,7 +28,7 @@ from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs.journal import byte_count
 from rdfm.storage import compression as compressions
 
-__all__ = ["Ending", "StoredLog", "find_end"]
+__all__ = ["Ending", "StoredLog", "find_end", "follow_lengths"]
 
 PIECE_BYTES = 1 << 20
 # The part of the log that is searched for its last line at first, and at most.
@@ -584,13 +584,15 @@ def _chained(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending:
 def _chain(log: StoredLog) -> tuple[LengthChain, int]:
     """Follow the lengths of the messages of a log. Return also its size, decompressed."""
     if log.compression is None:
-        return _followed(log), log.size
+        return follow_lengths(log.file, log.size), log.size
     chain, size = LengthChain(), 0
     for piece in log.pieces():
         at = max(chain.next - size, 0)
         size += len(piece)
         if at < len(piece):
             chain.feed(piece[at:])
+    if chain.next == size:
+        chain.feed(b"")  # skips the rest of the last message
     return chain, size
 
 
@@ -625,14 +627,21 @@ def _is_complete_after_mark(log: StoredLog) -> bool:
     return True
 
 
-def _followed(log: StoredLog) -> LengthChain:
-    """Follow the lengths of the messages of an uncompressed log."""
+def follow_lengths(file: int, size: int) -> LengthChain:
+    """Follow the lengths of the messages of an uncompressed log, up to a size.
+
+    Args:
+        file: The descriptor of the log.
+        size: The size.
+    """
     chain = LengthChain()
-    while chain.next < log.size and not chain.broken:
-        piece = os.pread(log.file, min(PIECE_BYTES, log.size - chain.next), chain.next)
+    while chain.next < size and not chain.broken:
+        piece = os.pread(file, min(PIECE_BYTES, size - chain.next), chain.next)
         if not piece:
-            break
+            return chain
         chain.feed(piece)
+    if chain.next == size:
+        chain.feed(b"")  # skips the rest of the last message
     return chain
 
 
@@ -753,7 +762,7 @@ def _drain(log: StoredLog, decoder: DecoderLike) -> int:
 def _candidates(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int]:
     """Yield the lengths at which an incomplete log may be cut, the longest first."""
     if log.format.spec.binary:
-        yield _followed(log).end
+        yield follow_lengths(log.file, log.size).end
         return
     cut = _cut_delimiter(log)
     if cut is not None:

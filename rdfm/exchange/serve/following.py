@@ -23,6 +23,7 @@ from rdfm.errors import DecodeError, TruncatedError, visible
 from rdfm.exchange.serve.requests import LogOptions
 from rdfm.formats import DecoderLike, Opening
 from rdfm.logs.driver import Reading
+from rdfm.logs.ending import follow_lengths
 from rdfm.logs.journal import committed_length
 from rdfm.logs.reader import LogReader, open_log
 from rdfm.logs.seek import seek
@@ -131,9 +132,9 @@ class LogFile:
         self.position += len(data)
         return data
 
-    def read_at(self, offset: int, count: int) -> bytes:
-        """Return bytes before the committed length."""
-        return os.pread(self._file, count, offset)
+    def follow_lengths(self, size: int) -> LengthChain:
+        """Follow the lengths of the frames up to a size, which is committed."""
+        return follow_lengths(self._file, size)
 
     _limit = 0  # a committed length that was found earlier
 
@@ -175,7 +176,7 @@ class StoredFrames:
         self._error: DecodeError | None = None
         if from_end:
             try:
-                chain = _chain(self._file, self._file.size())
+                chain = self._file.follow_lengths(self._file.size())
             except ReplacedError:
                 self.close()
                 raise
@@ -369,7 +370,7 @@ class _JellyMessages:
         return None
 
     def check_end(self) -> None:
-        if _chain(self._file, self._file.position).end < self._file.position:
+        if self._file.follow_lengths(self._file.position).end < self._file.position:
             raise _inside_frame(self._file)
 
     def size(self) -> int:
@@ -423,17 +424,6 @@ class _ReadMessages:
         if self._log is not None:
             self._log.close()
             self._log = None
-
-
-def _chain(file: LogFile, size: int) -> LengthChain:
-    """Follow the lengths of the frames of a log up to a size."""
-    chain = LengthChain()
-    while chain.next < size and not chain.broken:
-        piece = file.read_at(chain.next, min(PIECE_BYTES, size - chain.next))
-        if not piece:
-            break
-        chain.feed(piece)
-    return chain
 
 
 def _inside_frame(file: LogFile) -> TruncatedError:
@@ -536,7 +526,7 @@ def count_messages(path: Path, log: LogOptions) -> int:
     if log.stored:
         file = LogFile(path)
         try:
-            return _chain(file, file.size()).messages
+            return file.follow_lengths(file.size()).messages
         finally:
             file.close()
     with open_log(str(path)) as reader:
