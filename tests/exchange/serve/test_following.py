@@ -84,33 +84,44 @@ def test_reading_begins_at_the_next_restart_frame(tmp_path, frames, start, piece
     assert numbers_of(found) == list(range(restarts[0], COUNT))
 
 
-@pytest.mark.parametrize("later", [0, 3])
-def test_a_frame_that_depends_on_those_before_a_mark_is_not_sent(tmp_path, frames, later):
-    """Its table entry without an id means another one to a reader that begins at the mark."""
-    restarts = [number for number in range(1, COUNT) if is_marked(frames[number])]
-    at = restarts[0]
-    changed = PROTO.RdfStreamFrame.FromString(frames[at])
-    if later:
-        rows = [row for row in changed.rows if row.WhichOneof("row") in ("name", "quad")]
-        quad = rows[-1].quad
-        del changed.rows[1:]  # only the options: the entries follow in a later frame
-    else:
-        next(row for row in changed.rows if row.WhichOneof("row") == "name").name.id = 0
-    changed.metadata.clear()
-    rest = changed.SerializeToString()
-    mark = bytearray(frames[at][:42])
-    mark[34:] = (len(rest) + 42).to_bytes(8, "little")
-    made = [bytes(mark) + rest]
-    if later:
-        assert quad is not None
-        empty = PROTO.RdfStreamFrame()
-        dependent = PROTO.RdfStreamFrame.FromString(frames[at + 1])
-        made += [empty.SerializeToString()] * (later - 1) + [dependent.SerializeToString()]
-    assert is_marked(made[0])
-    source = at_end(tmp_path / "a.jelly", frames[:at], made)
-    assert source.find_restart(at + len(made))
+def marked(frame):
+    """The bytes of a frame with a mark of its length, as a program may make it."""
+    frame.metadata.clear()
+    rows = frame.SerializeToString()
+    entry = PROTO.RdfStreamFrame()
+    length = (len(rows) + 42).to_bytes(8, "little")
+    entry.metadata["rdfm.restart"] = b"\xff\xferdfm restart\x00\x01" + length
+    found = entry.SerializeToString() + rows
+    assert is_marked(found)
+    return found
+
+
+def first_restart(frames):
+    """The index of the second restart frame, and the frame."""
+    at = next(number for number in range(1, COUNT) if is_marked(frames[number]))
+    return at, PROTO.RdfStreamFrame.FromString(frames[at])
+
+
+def test_a_frame_with_a_wrong_mark_is_not_sent(tmp_path, frames):
+    """Its table entry without an id means another one to a reader that begins there."""
+    at, frame = first_restart(frames)
+    next(row for row in frame.rows if row.WhichOneof("row") == "name").name.id = 0
+    source = at_end(tmp_path / "a.jelly", frames[:at], [marked(frame), *frames[at + 1 :]])
+    assert source.find_restart(COUNT)
     found, error = read(source)
-    assert found == made[:later]
+    assert found == []
+    assert "the restart mark at byte" in str(error)
+
+
+def test_a_wrong_mark_that_shows_later_ends_the_frames(tmp_path, frames):
+    at, frame = first_restart(frames)
+    dependent = [frames[at + 1]]
+    del frame.rows[1:]  # only the options
+    valid = [marked(frame), b"", b""]
+    source = at_end(tmp_path / "a.jelly", frames[:at], valid + dependent)
+    assert source.find_restart(COUNT)
+    found, error = read(source)
+    assert found == valid
     assert "the restart mark at byte" in str(error)
 
 

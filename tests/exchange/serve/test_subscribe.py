@@ -248,6 +248,55 @@ def test_only_new_messages_can_be_requested(client, folder, wanted):
         call.cancel()
 
 
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
+def test_new_messages_are_sent_as_stored_from_the_next_restart_frame_on(
+    client, folder, physical, closed
+):
+    """The log is closed, so that the next message begins with a restart frame, or open."""
+    name = f"restarts-{physical}-{closed}"
+    path = folder / f"{name}.jelly"
+    settings = {"physical_type": physical, "restart_bytes": 2000, "stream_name": "own"}
+    settings |= {"logical_type": "graphs" if physical == "triples" else "datasets"}
+    graph = None if physical == "triples" else GRAPH
+    write(path, [message(n, graph) for n in range(10)], **settings)
+    log = rdfm.create_log(path, append=True, sync=True, restart_bytes=2000)
+    log.write_batch(as_batch([message(n, graph) for n in range(10, 110)]))
+    log.flush()
+    if closed:
+        log.close()
+        log = rdfm.create_log(path, append=True, sync=True, restart_bytes=2000)
+    size = path.stat().st_size
+    calls = [client.subscribe(name, None, FROM_END) for _ in range(2)]
+    calls.append(client.subscribe(name, options(stream_name="mine"), FROM_END))
+    for call in calls:
+        call.initial_metadata()
+    for n in range(110, 400):
+        log.write_batch(as_batch([message(n, graph)]))
+        log.flush()
+        time.sleep(0.002 if n % 10 == 0 else 0)
+    log.close()
+    expected = read_frames(path.read_bytes()[size:])
+    for call in calls:
+        frames = [next(call) for _ in range(290)]
+        call.cancel()
+        assert numbers(map(Reader().frame, frames)) == list(range(110, 400))
+        first = next(n for n in range(290) if expected[n].rows[0].WhichOneof("row") == "options")
+        assert (first == 0) == closed
+        assert as_stored(frames)[first:] == expected[first:]
+        assert frames[0].rows[0].options.stream_name == "own"
+
+
+def test_a_subscription_of_a_log_without_marks_is_encoded(client, folder):
+    path = folder / "unmarked.jelly"
+    write(path, [message(n) for n in range(10)], restart_bytes=0)
+    call = client.subscribe("unmarked", None, FROM_END)
+    call.initial_metadata()
+    append(path, message(10), message(11), restart_bytes=0)
+    assert numbers(map(Reader().frame, [next(call), next(call)])) == [10, 11]
+    call.cancel()
+
+
 def test_a_subscriber_that_comes_later_receives_everything(client, folder):
     write(folder / "late.jelly", [message(0)])
     wanted = options(physical_type=3, max_name_table_size=32)
