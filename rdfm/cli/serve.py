@@ -78,6 +78,14 @@ def _file(name: str, help: str, group: str = "Access") -> Callable[[F], F]:
     show_default=True,
     help="Maximum number of calls at the same time.",
 )
+@option(
+    "--max-client-bytes",
+    group="Address",
+    metavar="BYTES",
+    default="256M",
+    show_default=True,
+    help="Maximum number of bytes that the server keeps for a connection.",
+)
 @_file("--client-ca", "Accept only clients with a certificate of these authorities, in PEM.")
 @_file("--read-token-file", f"File with the token of subscribers (or ${_READ_VARIABLE}).")
 @option("--allow-publish", group="Access", is_flag=True, help="Accept messages; needs a token.")
@@ -161,6 +169,7 @@ def _settings(options: dict[str, Any]) -> ServerSettings:
         OSError: The file of a token cannot be read.
     """
     from rdfm.errors import OptionError
+    from rdfm.exchange.serve.memory import MAX_CLIENT_BYTES
     from rdfm.exchange.serve.server import ServerSettings, Tls, parse_address
     from rdfm.exchange.serve.service import Access
 
@@ -196,6 +205,7 @@ def _settings(options: dict[str, Any]) -> ServerSettings:
         options["from_end"],
         options["gzip"],
         options["max_streams"],
+        MAX_CLIENT_BYTES.value(options["max_client_bytes"]),
     )
 
 

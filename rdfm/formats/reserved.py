@@ -57,6 +57,7 @@ RESERVED = frozenset(
         "limit",
         "max_bytes_per_trigger",
         "max_cached_files",
+        "max_client_bytes",
         "max_errors",
         "max_file_age",
         "max_files_per_trigger",

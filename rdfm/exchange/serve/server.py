@@ -24,6 +24,7 @@ from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from rdfm.errors import OptionError, spelled, visible
 from rdfm.exchange.serve.descriptors_generated import DESCRIPTORS
+from rdfm.exchange.serve.memory import CLIENT_BYTES
 from rdfm.exchange.serve.service import Access, Streams
 from rdfm.exchange.serve.topics import Topics
 from rdfm.formats import OptionSpec
@@ -85,6 +86,9 @@ class ServerSettings:
         from_end: Whether subscriptions start at the end of a log.
         compress: Whether responses are compressed with gzip.
         max_streams: Maximum number of calls at the same time.
+        max_client_bytes: Maximum size of the frames that are kept for a connection.
+        ping_milliseconds: Time without data after which the server pings a client, and minimum time
+            between the pings of a client.
     """
 
     address: tuple[str, int] = ("127.0.0.1", 9090)
@@ -95,6 +99,8 @@ class ServerSettings:
     from_end: bool = False
     compress: bool = False
     max_streams: int = 1000
+    max_client_bytes: int = CLIENT_BYTES
+    ping_milliseconds: int = PING_MILLISECONDS
 
 
 class Server:
@@ -139,9 +145,10 @@ class Server:
             follow=settings.follow,
             from_end=settings.from_end,
             max_streams=settings.max_streams,
+            max_client_bytes=settings.max_client_bytes,
         )
         server = grpc.aio.server(
-            options=_OPTIONS,
+            options=_options(settings.ping_milliseconds),
             compression=grpc.Compression.Gzip if settings.compress else None,
         )
         server.add_generic_rpc_handlers((streams,))
@@ -182,19 +189,20 @@ class Server:
             )
 
 
-# Clients may ping every 10 s, even without calls.
-_OPTIONS = [
-    ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
-    ("grpc.max_send_message_length", MAX_FRAME_BYTES),
-    ("grpc.max_concurrent_streams", STREAMS_PER_CONNECTION),
-    ("grpc.keepalive_time_ms", PING_MILLISECONDS),
-    ("grpc.keepalive_timeout_ms", PING_TIMEOUT_MILLISECONDS),
-    ("grpc.keepalive_permit_without_calls", 1),
-    ("grpc.http2.max_pings_without_data", 0),
-    ("grpc.http2.min_ping_interval_without_data_ms", PING_MILLISECONDS),
-    ("grpc.http2.min_recv_ping_interval_without_data_ms", PING_MILLISECONDS),
-    ("grpc.so_reuseport", 0),
-]
+def _options(ping_milliseconds: int) -> list[tuple[str, int]]:
+    """Return the options of the server."""
+    return [
+        ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
+        ("grpc.max_send_message_length", MAX_FRAME_BYTES),
+        ("grpc.max_concurrent_streams", STREAMS_PER_CONNECTION),
+        ("grpc.keepalive_time_ms", ping_milliseconds),
+        ("grpc.keepalive_timeout_ms", PING_TIMEOUT_MILLISECONDS),
+        ("grpc.http2.max_pings_without_data", 0),
+        # Clients may ping at the same intervals, even without calls.
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", ping_milliseconds),
+        ("grpc.so_reuseport", 0),
+    ]
 
 
 def parse_address(text: str) -> tuple[str, int]:
