@@ -40,6 +40,7 @@ PING_MILLISECONDS = 10_000
 PING_TIMEOUT_MILLISECONDS = 20_000
 STREAMS_PER_CONNECTION = 256
 GRACE_SECONDS = 5.0
+_GZIP_LEVEL = 1
 THREADS = 16
 
 
@@ -147,10 +148,7 @@ class Server:
             max_streams=settings.max_streams,
             max_client_bytes=settings.max_client_bytes,
         )
-        server = grpc.aio.server(
-            options=_options(settings.ping_milliseconds),
-            compression=grpc.Compression.Gzip if settings.compress else None,
-        )
+        server = grpc.aio.server(options=_options(settings))
         server.add_generic_rpc_handlers((streams,))
         healthy = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
@@ -189,18 +187,22 @@ class Server:
             )
 
 
-def _options(ping_milliseconds: int) -> list[tuple[str, int]]:
+def _options(settings: ServerSettings) -> list[tuple[str, int]]:
     """Return the options of the server."""
+    ping_milliseconds = settings.ping_milliseconds
     return [
+        # A level, unlike an algorithm, is only used for clients that accept it.
+        ("grpc.default_compression_level", _GZIP_LEVEL if settings.compress else 0),
         ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
         ("grpc.max_send_message_length", MAX_FRAME_BYTES),
         ("grpc.max_concurrent_streams", STREAMS_PER_CONNECTION),
         ("grpc.keepalive_time_ms", ping_milliseconds),
-        ("grpc.keepalive_timeout_ms", PING_TIMEOUT_MILLISECONDS),
+        ("grpc.http2.ping_timeout_ms", PING_TIMEOUT_MILLISECONDS),
         ("grpc.http2.max_pings_without_data", 0),
-        # Clients may ping at the same intervals, even without calls.
+        # Clients may ping at the same intervals, even without calls. On the way, pings may come
+        # closer together.
         ("grpc.keepalive_permit_without_calls", 1),
-        ("grpc.http2.min_recv_ping_interval_without_data_ms", ping_milliseconds),
+        ("grpc.http2.min_ping_interval_without_data_ms", ping_milliseconds * 9 // 10),
         ("grpc.so_reuseport", 0),
     ]
 
