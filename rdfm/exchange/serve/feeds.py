@@ -2,8 +2,9 @@
 
 In: the log of a topic, the options of an encoder, and the positions of subscribers, as numbers of
 messages. Out: frames, one per message.
-Cost: for each feed a decoder, an encoder, and at most `RING_BYTES` of frames (or one piece, if that
-is larger). There is at most one feed per subscriber.
+Cost: for each feed a decoder, an encoder, and its part of the `RING_BYTES` of the topic, at least
+`LEAST_RING_BYTES` (or one group of frames, if that is larger). There is at most one feed per
+subscriber.
 Law: a subscriber receives each message once and in order. A frame at which a subscriber can start
 is a restart frame. A slow subscriber delays others by at most `PATIENCE_SECONDS` in total. Then it
 continues with a separate feed.
@@ -35,7 +36,10 @@ from rdfm.storage.jelly_wire import WireError, cut_frames
 
 __all__ = ["Feed", "Member", "TopicLog"]
 
+# Sizes of the frames that are kept for slower subscribers: by all feeds of a topic, and by each feed at
+# least.
 RING_BYTES = 8 << 20
+LEAST_RING_BYTES = 1 << 20
 PATIENCE_SECONDS = 0.2
 POLL_SECONDS = 0.05
 # Size at which a group of encoded frames is passed on, in bytes.
@@ -268,7 +272,8 @@ class Feed:
     async def _make_room(self) -> None:
         """Remove frames from the ring, after a short wait for members that have not sent them."""
         count, size = 0, self._ring_bytes
-        while size > RING_BYTES:
+        share = RING_BYTES // max(len(self._topic.feeds), 1)
+        while size > max(share, LEAST_RING_BYTES):
             size -= len(self._ring[count])
             count += 1
         end = self.first + count

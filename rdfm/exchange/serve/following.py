@@ -116,15 +116,16 @@ class LogFile:
             if size == os.fstat(self._file).st_size:
                 return size
 
-    def read(self, count: int = PIECE_BYTES) -> bytes:
+    def read(self, needed: int = 0) -> bytes:
         """Return the next piece; empty at the end.
 
         Args:
-            count: The largest number of bytes.
+            needed: Size of the piece in bytes, if it is larger than `PIECE_BYTES`.
 
         Raises:
             ReplacedError: As in `size`.
         """
+        count = max(needed, PIECE_BYTES)
         if self.position + count > self._limit:
             self._limit = self.size()
             count = min(count, self._limit - self.position)
@@ -270,7 +271,7 @@ class StoredFrames:
                 self._frames.extend(frames)
                 self._rest = self._rest[end:]
                 break
-            piece = self._file.read(max(missing, PIECE_BYTES))
+            piece = self._file.read(missing)
             if not piece:
                 return False
             self._rest += piece

@@ -149,6 +149,16 @@ def test_a_later_broken_frame_loses_no_earlier_message(served, folder, data, cod
     client.close()
 
 
+def test_a_flat_stream_with_a_frame_that_is_too_large_is_not_appended(served, folder):
+    client = Client(served.port, limits=[("grpc.max_send_message_length", -1)])
+    frames = frames_of([message(n) for n in range(5)], "cutflat", physical=1, logical=1)
+    frames.append(RawFrame(b"\x00" * ((64 << 20) + 1)))
+    assert failure(client, frames)[0] == "RESOURCE_EXHAUSTED"
+    time.sleep(0.5)
+    assert not (folder / "cutflat.jelly").exists()
+    client.close()
+
+
 def test_a_broken_publication_loses_no_message_of_another_one(client, folder):
     waits = threading.Event()
 
