@@ -291,6 +291,29 @@ def test_unknown_topics_are_not_created_unless_asked(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.jelly"]
 
 
+def test_no_topic_is_created_through_a_link_out_of_the_folder(client, folder, tmp_path):
+    (folder / "linked").symlink_to(tmp_path)
+    (folder / "dangling.jelly").symlink_to(tmp_path / "new.jelly")
+    for topic in ("linked/new", "dangling"):
+        assert failure(client, frames_of([message(1)], topic))[0] == "NOT_FOUND"
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_empty_topic_is_the_default_topic(tmp_path):
+    with serve(tmp_path, "--create-topics", "--default-topic", "main") as served:
+        client = Client(served.port)
+        client.publish(frames_of([message(1)], ""))
+        client.publish(frames_of([message(2)], "main"))
+        assert numbers(client.messages("")[0]) == [1, 2]
+        client.close()
+    assert numbers(stored(tmp_path / "main.jelly")) == [1, 2]
+
+
+def test_without_a_default_topic_the_empty_topic_does_not_exist(client):
+    code, reason = failure(client, frames_of([message(1)], ""))
+    assert (code, "there is no default topic" in reason) == ("NOT_FOUND", True)
+
+
 @pytest.mark.parametrize("wait", [0.0, 0.3])
 def test_a_killed_server_keeps_what_was_committed(tmp_path, wait):
     write(tmp_path / "a.jelly", [message(0)])
