@@ -178,7 +178,7 @@ class StoredFrames:
         if from_end:
             try:
                 chain = self._file.follow_lengths(self._file.size())
-            except ReplacedError:
+            except (ReplacedError, OSError):
                 self.close()
                 raise
             self.number, self._file.position = chain.messages, chain.end

@@ -50,7 +50,7 @@ class ClientMemory:
         try:
             yield frames
         finally:
-            frames.set(0)
+            frames.close()
 
 
 class HeldFrames:
@@ -61,6 +61,12 @@ class HeldFrames:
         self._memory = memory
         self._client = client
         self._bytes = 0
+        self._closed = False
+
+    def close(self) -> None:
+        """Release the bytes, at the end of the call. Later changes are ignored."""
+        self.set(0)
+        self._closed = True
 
     def set(self, count: int) -> None:
         """Set the number of bytes.
@@ -68,6 +74,8 @@ class HeldFrames:
         Raises:
             FullError: If the client would have more than the limit. The number is not changed.
         """
+        if self._closed:  # an aborted publication is still appended
+            return
         held, limit = self._memory.held, self._memory.limit
         total = held[self._client] - self._bytes + count
         if count > self._bytes and total > limit:
