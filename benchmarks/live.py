@@ -26,6 +26,8 @@ import rdfm
 from rdfm.storage.jelly_wire import SUBSCRIBE, StreamOptions, subscribe_message
 
 QUADS = 250
+# The server in Java keeps all frames in memory, as objects.
+JAVA_MESSAGES = 8_000
 REQUESTS = {
     "stored": None,
     "encoded": StreamOptions("", 2, False, False, 128, 16, 16, 0, 1),  # SMALL_STRICT of Jelly-JVM
@@ -89,7 +91,7 @@ def java_server(folder: Path) -> Iterator[int]:
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(f"serve\t{folder / 'log.jelly'}\t{folder}\n")
+        process.stdin.write(f"serve\t{folder / 'java.jelly'}\t{folder}\n")
         process.stdin.flush()
         yield int(process.stdout.readline().split()[1])
         process.kill()
@@ -105,7 +107,9 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write(folder / "log.jelly", 4_000 if given.quick else 40_000)
+        messages = 4_000 if given.quick else 40_000
+        write(folder / "log.jelly", messages)
+        write(folder / "java.jelly", min(messages, JAVA_MESSAGES))
         rows = [("rdfm", rdfm_server, request) for request in REQUESTS]
         if java_classpath("jvm") is not None:
             rows.append(("Java", java_server, "stored"))

@@ -46,12 +46,12 @@ def options(**fields):
 class Client:
     """A client of one server."""
 
-    def __init__(self, port, credentials=None, **settings):
+    def __init__(self, port, credentials=None, limits=LIMITS, **settings):
         target = f"localhost:{port}"
         self.channel = (
-            grpc.insecure_channel(target, options=LIMITS, **settings)
+            grpc.insecure_channel(target, options=limits, **settings)
             if credentials is None
-            else grpc.secure_channel(target, credentials, options=LIMITS, **settings)
+            else grpc.secure_channel(target, credentials, options=limits, **settings)
         )
         self._subscribe = self.channel.unary_stream(
             f"/{SERVICE}/SubscribeRdf",

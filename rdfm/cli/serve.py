@@ -78,6 +78,14 @@ def _file(name: str, help: str, group: str = "Access") -> Callable[[F], F]:
     show_default=True,
     help="Maximum number of simultaneous calls.",
 )
+@option(
+    "--max-client-bytes",
+    group="Address",
+    metavar="BYTES",
+    default="256M",
+    show_default=True,
+    help="Maximum size of the frames buffered for a connection.",
+)
 @_file("--client-ca", "Accept only clients with a certificate from these CAs (a PEM file).")
 @_file("--read-token-file", f"File with the token for subscribers (or ${_READ_VARIABLE}).")
 @option("--allow-publish", group="Access", is_flag=True, help="Accept messages. Requires a token.")
@@ -165,6 +173,7 @@ def _settings(options: dict[str, Any]) -> ServerSettings:
         OSError: A token file cannot be read.
     """
     from rdfm.errors import OptionError
+    from rdfm.exchange.serve.memory import MAX_CLIENT_BYTES
     from rdfm.exchange.serve.server import ServerSettings, Tls, parse_address
     from rdfm.exchange.serve.service import Access
 
@@ -200,6 +209,7 @@ def _settings(options: dict[str, Any]) -> ServerSettings:
         options["from_end"],
         options["gzip"],
         options["max_streams"],
+        MAX_CLIENT_BYTES.value(options["max_client_bytes"]),
     )
 
 

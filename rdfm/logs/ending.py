@@ -29,7 +29,7 @@ from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs.journal import byte_count
 from rdfm.storage import compression as compressions
 
-__all__ = ["Ending", "StoredLog", "find_end"]
+__all__ = ["Ending", "StoredLog", "find_end", "follow_lengths"]
 
 PIECE_BYTES = 1 << 20
 # Bytes that are searched for the last line: initially, and at most.
@@ -585,13 +585,15 @@ def _end_of_chain(log: StoredLog, header: Mapping[str, Any], repair: bool) -> En
 def _chain_and_size(log: StoredLog) -> tuple[LengthChain, int]:
     """Follow the message lengths of a log. Return the chain and the decompressed size."""
     if log.compression is None:
-        return _follow_lengths(log), log.size
+        return follow_lengths(log.file, log.size), log.size
     chain, size = LengthChain(), 0
     for piece in log.pieces():
         at = max(chain.next - size, 0)
         size += len(piece)
         if at < len(piece):
             chain.feed(piece[at:])
+    if chain.next == size:
+        chain.feed(b"")  # skips the rest of the last message
     return chain, size
 
 
@@ -627,14 +629,21 @@ def _is_complete_after_mark(log: StoredLog) -> bool:
     return True
 
 
-def _follow_lengths(log: StoredLog) -> LengthChain:
-    """Follow the message lengths of an uncompressed log."""
+def follow_lengths(file: int, size: int) -> LengthChain:
+    """Follow the message lengths of an uncompressed log, up to an offset.
+
+    Args:
+        file: File descriptor of the log.
+        size: The offset, in bytes.
+    """
     chain = LengthChain()
-    while chain.next < log.size and not chain.broken:
-        piece = os.pread(log.file, min(PIECE_BYTES, log.size - chain.next), chain.next)
+    while chain.next < size and not chain.broken:
+        piece = os.pread(file, min(PIECE_BYTES, size - chain.next), chain.next)
         if not piece:
-            break
+            return chain
         chain.feed(piece)
+    if chain.next == size:
+        chain.feed(b"")  # skips the rest of the last message
     return chain
 
 
@@ -755,7 +764,7 @@ def _drain(log: StoredLog, decoder: DecoderLike) -> int:
 def _possible_lengths(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int]:
     """Yield the lengths to which an incomplete log may be shortened, the longest first."""
     if log.format.spec.binary:
-        yield _follow_lengths(log).end
+        yield follow_lengths(log.file, log.size).end
         return
     cut = _partial_delimiter(log)
     if cut is not None:

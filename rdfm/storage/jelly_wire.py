@@ -20,9 +20,13 @@ __all__ = [
     "WireError",
     "cut_frames",
     "delimited",
+    "has_rows",
+    "is_marked",
+    "missing_bytes",
     "parse_subscribe",
     "stream_options",
     "subscribe_message",
+    "with_options",
 ]
 
 SERVICE = "eu.ostrzyciel.jelly.core.proto.v1.RdfStreamService"
@@ -34,6 +38,9 @@ MAX_FRAME_BYTES = 64 << 20
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 _ROW = 0x0A  # field 1 of a frame, and the options in field 1 of a row
+# A restart mark up to the length of its frame; see docs/formats/jelly.md.
+_MARK = b"\x7a\x28\x0a\x0crdfm.restart\x12\x18\xff\xferdfm restart\x00\x01"
+_MARK_BYTES = len(_MARK) + 8
 
 
 class WireError(ValueError):
@@ -158,6 +165,39 @@ def stream_options(frame: bytes) -> StreamOptions | None:
     return None
 
 
+def has_rows(frame: bytes) -> bool:
+    """Whether a frame has rows.
+
+    Raises:
+        WireError: The frame is broken.
+    """
+    return any(number == 1 for number, _ in _fields(frame))
+
+
+def is_marked(frame: bytes) -> bool:
+    """Whether a frame has a restart mark with the length of the frame."""
+    return frame.startswith(_MARK) and len(frame) == int.from_bytes(
+        frame[len(_MARK) : _MARK_BYTES], "little"
+    )
+
+
+def with_options(frame: bytes, options: StreamOptions) -> bytes:
+    """Return a frame whose first row is an options row.
+
+    Args:
+        frame: The frame. If its first row is an options row, it is returned unchanged.
+        options: The options to insert otherwise.
+
+    Raises:
+        WireError: The frame is broken.
+    """
+    if stream_options(frame) is not None:
+        return frame
+    data = options.encode()
+    row = _tag(1, _LENGTH) + _varint(len(data)) + data
+    return _tag(1, _LENGTH) + _varint(len(row)) + row + frame
+
+
 def delimited(frame: bytes) -> bytes:
     """Return a frame preceded by its length, as in a file."""
     return _varint(len(frame)) + frame
@@ -166,34 +206,57 @@ def delimited(frame: bytes) -> bytes:
 def cut_frames(data: bytes, start: int = 0) -> tuple[list[bytes], int]:
     """Return the complete frames in bytes with length prefixes, and the offset after the last one.
 
+    The frames before an invalid length are returned. The error is raised when no frame is before it.
+
     Args:
         data: The bytes.
         start: Offset of the first frame.
 
     Raises:
-        WireError: A length is invalid, or larger than `MAX_FRAME_BYTES`.
+        WireError: The first length is not a valid varint, or is larger than `MAX_FRAME_BYTES`.
     """
-    frames = []
+    frames: list[bytes] = []
     at, size = start, len(data)
     while at < size:
         length = data[at]
         begin = at + 1
         if length >= 0x80:
-            found = _try_varint(data, at)
+            try:
+                found = _frame_length(data, at)
+            except WireError:
+                if frames:
+                    break
+                raise
             if found is None:
                 break
             length, begin = found
-            if length > MAX_FRAME_BYTES:
-                raise WireError(
-                    f"a frame has {length} bytes, but Jelly gRPC frames have at most "
-                    f"{MAX_FRAME_BYTES >> 20} MiB"
-                )
         end = begin + length
         if end > size:
             break
         frames.append(data[begin:end])
         at = end
     return frames, at
+
+
+def missing_bytes(data: bytes) -> int:
+    """Return how many bytes of the first frame are missing; 0 if its length is not complete.
+
+    Raises:
+        WireError: The length is not a number, or larger than `MAX_FRAME_BYTES`.
+    """
+    found = _frame_length(data, 0)
+    return 0 if found is None else max(sum(found) - len(data), 0)
+
+
+def _frame_length(data: bytes, at: int) -> tuple[int, int] | None:
+    """Return the length of a frame and the offset of its first byte; None if it is not complete."""
+    found = _try_varint(data, at)
+    if found is not None and found[0] > MAX_FRAME_BYTES:
+        raise WireError(
+            f"a frame has {found[0]} bytes, and Jelly gRPC frames have at most "
+            f"{MAX_FRAME_BYTES >> 20} MiB"
+        )
+    return found
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:

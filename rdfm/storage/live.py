@@ -608,18 +608,25 @@ class LiveTarget:
             EncodeError: If a frame is too large.
         """
         self.check_process()
-        try:
-            frames, end = cut_frames(whole := self._rest + bytes(data))
-        except WireError as error:
-            raise LiveError(self.name, str(error), "RESOURCE_EXHAUSTED") from None
-        self._rest = whole[end:]
-        for frame in frames:
-            if self._is_first:
-                self._check_name(frame)
-                self._is_first = False
-            if not self._frames.put(frame):
-                self._raise()
-            self.bytes_written += len(frame)
+        self._rest += bytes(data)
+        while True:
+            try:
+                frames, end = cut_frames(self._rest)
+            except WireError as error:
+                raise LiveError(self.name, str(error), "RESOURCE_EXHAUSTED") from None
+            if not frames:
+                break
+            self._rest = self._rest[end:]
+            for frame in frames:
+                self._send(frame)
+
+    def _send(self, frame: bytes) -> None:
+        if self._is_first:
+            self._check_name(frame)
+            self._is_first = False
+        if not self._frames.put(frame):
+            self._raise()
+        self.bytes_written += len(frame)
 
     def _check_name(self, frame: bytes) -> None:
         options = stream_options(frame)

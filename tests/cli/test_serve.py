@@ -78,10 +78,10 @@ def test_clients_reconnect_to_a_restarted_server(tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "text"),
     [
-        ("", 2, "there is nothing to serve; give a folder or a topic (NAME=LOG)"),
+        ("", 2, "there is nothing to serve; give a folder, or a log with --topic NAME=LOG"),
         ("missing", 1, "missing: No such folder"),
-        ("a.nq", 2, "a.nq is not a folder; serve a single log as a topic (NAME=LOG)"),
-        (". --topic x", 2, "a topic needs NAME=LOG"),
+        ("a.nq", 2, "a.nq is not a folder; serve a single log with --topic NAME=LOG"),
+        (". --topic x", 2, "--topic needs NAME=LOG"),
         ("--topic x=none.nq", 1, "none.nq: No such file"),
         ("--topic x=.", 2, ". is not a file"),
         ("--topic x=log.txt", 2, "does not have the suffix of a message format"),
@@ -106,7 +106,7 @@ def test_clients_reconnect_to_a_restarted_server(tmp_path):
         (
             "--topic x=a.nq --allow-publish --publish-token-file t --create-topics",
             2,
-            "new topics are created in a folder; give a folder",
+            "--create-topics needs a folder to create topics in",
         ),
     ],
 )

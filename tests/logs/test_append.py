@@ -308,6 +308,18 @@ def test_a_delimiter_inside_a_string_does_not_end_a_log(tmp_path):
         assert len(read_if_valid(path)) == 2
 
 
+@pytest.mark.parametrize("suffix", ["jelly", "jelly.gz", "rpb", "rpb.gz"])
+def test_a_last_message_larger_than_a_piece_is_complete(tmp_path, suffix, monkeypatch):
+    monkeypatch.setattr(ending, "PIECE_BYTES", 100)
+    path = tmp_path / f"log.{suffix}"
+    options = {"restart_bytes": 0} if "jelly" in suffix else {}
+    with rdfm.create_log(path, **options) as log:
+        for number in range(2):
+            log.write(message(number, " " + random.Random(1).randbytes(3000).hex()))
+    append(path, message(2))
+    assert numbers(path) == [0, 1, 2]
+
+
 @pytest.mark.parametrize("name", ["rdfxml", "rdf-protobuf", "jelly", "ndjsonld", "trig"])
 def test_a_log_truncated_in_its_first_message_cannot_be_repaired(tmp_path, name):
     path = log_of(tmp_path, name)

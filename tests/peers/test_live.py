@@ -1,18 +1,19 @@
 """Jelly gRPC with a server and a client in Java, which use the frames of Jelly-JVM."""
 
+import threading
 import time
 
 import pytest
 from jelly_grpc import TOKEN, message, numbers, options, serve
 from jelly_proto import decode, read_frames
+from live_logs import GRAPH, stored, write
 from nquads import isomorphic
-from support import as_batch, quads_of
+from support import as_batch
 
 import rdfm
 
 pytestmark = pytest.mark.peers
 
-GRAPH = ("iri", "http://example.org/g")
 NODE = ("bnode", "b")
 TRIPLES = [
     message(0),
@@ -22,16 +23,6 @@ TRIPLES = [
 ]
 QUADS = [*TRIPLES, message(60, GRAPH), [*message(61)[:1], *message(62, GRAPH)]]
 PHYSICAL = {1: "triples", 2: "quads", 3: "graphs"}
-
-
-def write(path, messages, **settings):
-    with rdfm.create_log(path, **settings) as log:
-        log.write_batch(as_batch(messages))
-
-
-def stored(source, **settings):
-    with rdfm.open_log(source, **settings) as log:
-        return [quads_of(batch, n) for batch in log.batches() for n in range(len(batch))]
 
 
 def same(found, expected):
@@ -131,6 +122,41 @@ def test_a_slow_subscriber_in_java_receives_everything(live, served, tmp_path):
     out = tmp_path / "out.jelly"
     assert live.ask("subscribe", served.port, "many", "SMALL_STRICT/2", out, 300, 10)[0] == "OK"
     assert numbers(decode(out.read_bytes())) == list(range(300))
+
+
+@pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
+def test_java_reads_encoded_frames_followed_by_stored_ones(live, jvm, tmp_path, physical):
+    """The stream changes at the first restart frame, whose options row is that of the stream."""
+    (tmp_path / "logs").mkdir()
+    path, out = tmp_path / "logs/a.jelly", tmp_path / "out.jelly"
+    graph = None if physical == "triples" else GRAPH
+    write(path, [message(0, graph)], physical_type=physical)
+    answers = []
+    with (
+        serve(tmp_path / "logs", "--from-end") as served,
+        rdfm.create_log(path, append=True, sync=True, restart_bytes=1500) as log,
+    ):
+        live.begin("subscribe", served.port, "a", "-", out, 300, 0)
+        thread = threading.Thread(target=lambda: answers.append(live.answer()))
+        thread.start()
+        number = 0
+        while thread.is_alive() and number < 20_000:
+            number += 1
+            log.write_batch(as_batch([message(number, graph)]))
+            thread.join(0.001)
+        thread.join(20)
+    assert answers == [("OK", "300")]
+    data = out.read_bytes()
+    found = numbers(decode(data))
+    assert found == list(range(found[0], found[0] + 300))
+    assert numbers(jvm.messages(data, "jelly")) == found
+    frames = read_frames(data)
+    restarts = [n for n in range(300) if "rdfm.restart" in frames[n].metadata]
+    assert restarts
+    assert (
+        frames[restarts[0] :]
+        == read_frames(path.read_bytes())[found[restarts[0]] :][: 300 - restarts[0]]
+    )
 
 
 @pytest.mark.parametrize("physical", [1, 2, 3])

@@ -5,15 +5,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jelly_proto import compiled
 
+import rdfm
 from rdfm.storage.jelly_wire import (
     MAX_FRAME_BYTES,
     StreamOptions,
     WireError,
     cut_frames,
     delimited,
+    has_rows,
+    is_marked,
+    missing_bytes,
     parse_subscribe,
     stream_options,
     subscribe_message,
+    with_options,
 )
 
 PROTO = compiled("grpc.proto")
@@ -113,12 +118,57 @@ def test_broken_messages_are_rejected(data):
         parse_subscribe(data)
 
 
-def test_a_frame_larger_than_the_limit_is_rejected():
-    head = delimited(b"")[:0] + (MAX_FRAME_BYTES + 1).to_bytes(4, "big")
+@given(OPTIONS, st.lists(st.text(max_size=5), max_size=3), st.booleans())
+def test_options_are_put_before_the_other_rows(options, names, metadata):
+    frame = PROTO.RdfStreamFrame()
+    for name in names:
+        frame.rows.add().name.value = name
+    if metadata:
+        frame.metadata["key"] = b"value"
+    assert has_rows(frame.SerializeToString()) == bool(names)
+    made = with_options(frame.SerializeToString(), options)
+    assert with_options(made, StreamOptions()) == made
+    found = PROTO.RdfStreamFrame.FromString(made)
+    assert found.rows.pop(0).options == message(options)
+    assert found == frame
+
+
+def test_marks_are_those_that_rdfm_writes(tmp_path):
+    iri = rdfm.Iri("http://example.org/a")
+    with rdfm.create_log(tmp_path / "a.jelly", restart_bytes=200) as log:
+        for _ in range(200):
+            log.write([rdfm.Quad(iri, iri, iri)])
+    data = (tmp_path / "a.jelly").read_bytes()
+    frames, _ = cut_frames(data)
+    marked = [frame for frame in frames if is_marked(frame)]
+    assert len(marked) == data.count(b"rdfm.restart") > 2
+    assert all(stream_options(frame) is not None for frame in marked)
+    assert not any(is_marked(frame + b"\x7a\x00") for frame in marked)
+
+
+def varint(value):
     number = bytearray()
-    value = int.from_bytes(head, "big")
     while value > 127:
         number.append(value & 127 | 128)
         value >>= 7
+    return bytes([*number, value])
+
+
+def test_a_frame_larger_than_the_limit_is_rejected():
+    large = varint(MAX_FRAME_BYTES + 1)
+    for function in (cut_frames, missing_bytes):
+        with pytest.raises(WireError, match="at most 64 MiB"):
+            function(large)
+    # The frames before it are returned first.
+    before = delimited(b"a") + delimited(b"b")
+    assert cut_frames(before + large) == ([b"a", b"b"], len(before))
     with pytest.raises(WireError, match="at most 64 MiB"):
-        cut_frames(bytes([*number, value]))
+        cut_frames(before + large, len(before))
+
+
+@given(st.binary(max_size=300), st.integers(0, 310))
+def test_missing_bytes_of_a_frame_are_counted(frame, length):
+    data = delimited(frame)
+    cut = data[:length]
+    known = bool(cut) and not (len(cut) == 1 and cut[0] >= 0x80)
+    assert missing_bytes(cut) == (max(len(data) - length, 0) if known else 0)

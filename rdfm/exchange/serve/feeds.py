@@ -2,8 +2,9 @@
 
 In: the log of a topic, the options of an encoder, and the positions of subscribers, as numbers of
 messages. Out: frames, one per message.
-Cost: for each feed a decoder, an encoder, and at most `RING_BYTES` of frames (or one piece, if that
-is larger). There is at most one feed per subscriber.
+Cost: for each feed a decoder, an encoder, and its part of the `RING_BYTES` of the topic, at least
+`LEAST_RING_BYTES` (or one group of frames, if that is larger). There is at most one feed per
+subscriber.
 Law: a subscriber receives each message once and in order. A frame at which a subscriber can start
 is a restart frame. A subscriber that falls out of the ring delays the others of its feed by at most
 `PATIENCE_SECONDS` in total; then it continues with a separate feed.
@@ -21,7 +22,7 @@ from typing import Any
 
 from rdfm import formats
 from rdfm._core import MessageBatch
-from rdfm.errors import DecodeError, EncodeError
+from rdfm.errors import EncodeError, LimitError
 from rdfm.exchange.serve.following import (
     LogFile,
     MessageSource,
@@ -35,7 +36,10 @@ from rdfm.storage.jelly_wire import WireError, cut_frames
 
 __all__ = ["Feed", "Member", "TopicLog"]
 
+# Sizes of the frames that are kept for slower subscribers: by all feeds of a topic, and by each feed at
+# least.
 RING_BYTES = 8 << 20
+LEAST_RING_BYTES = 1 << 20
 PATIENCE_SECONDS = 0.2
 POLL_SECONDS = 0.05
 # Size at which a group of encoded frames is passed on, in bytes.
@@ -268,7 +272,8 @@ class Feed:
     async def _make_room(self) -> None:
         """Remove frames from the ring, after a short wait for members that have not sent them."""
         count, size = 0, self._ring_bytes
-        while size > RING_BYTES:
+        share = RING_BYTES // max(len(self._topic.feeds), 1)
+        while size > max(share, LEAST_RING_BYTES):
             size -= len(self._ring[count])
             count += 1
         end = self.first + count
@@ -319,9 +324,10 @@ class Feed:
         if self._encoder is None:
             self._encoder = formats.find("jelly").encoder(self._options)
         try:
-            return _cut(self._encoder.encode(batch))
+            data = self._encoder.encode(batch)
         except EncodeError as error:
             raise _EncodingError(_cut(error.completed), error) from None
+        return _cut(data)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -339,9 +345,9 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 class _EncodingError(Exception):
-    """Raised if a message cannot be encoded, with the frames of the messages before it."""
+    """Raised if a message cannot be sent, with the frames of the messages before it."""
 
-    def __init__(self, frames: list[bytes], error: EncodeError) -> None:
+    def __init__(self, frames: list[bytes], error: Exception) -> None:
         super().__init__(str(error))
         self.frames = frames
         self.error = error
@@ -351,10 +357,14 @@ def _cut(data: bytes) -> list[bytes]:
     """Return the frames in the output of an encoder.
 
     Raises:
-        DecodeError: If a frame is too large.
+        _EncodingError: If a frame is too large.
     """
+    frames: list[bytes] = []
+    end = 0
     try:
-        frames, _ = cut_frames(data)
+        while end < len(data):
+            found, end = cut_frames(data, end)
+            frames += found
     except WireError as error:
-        raise DecodeError(str(error), format="jelly") from None
+        raise _EncodingError(frames, LimitError(str(error), format="jelly")) from None
     return frames

@@ -12,6 +12,7 @@ messages can no longer be numbered.
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -20,8 +21,9 @@ from rdfm import formats
 from rdfm._core import LengthChain, MessageBatch
 from rdfm.errors import DecodeError, TruncatedError, visible
 from rdfm.exchange.serve.requests import LogOptions
-from rdfm.formats import Opening
+from rdfm.formats import DecoderLike, Opening
 from rdfm.logs.driver import Reading
+from rdfm.logs.ending import follow_lengths
 from rdfm.logs.journal import committed_length
 from rdfm.logs.reader import LogReader, open_log
 from rdfm.logs.seek import seek
@@ -31,7 +33,12 @@ from rdfm.storage.jelly_wire import (
     StreamOptions,
     WireError,
     cut_frames,
+    delimited,
+    has_rows,
+    is_marked,
+    missing_bytes,
     stream_options,
+    with_options,
 )
 
 __all__ = [
@@ -49,6 +56,8 @@ _HEAD_BYTES = 8 << 20
 # Stream options for a log that is not a Jelly log.
 _PRESET = StreamOptions(name_table=4000, prefix_table=150, datatype_table=32, version=2)
 _TRIPLES, _QUADS = 1, 2
+_PHYSICAL_TYPES, _VERSIONS = (1, 2, 3), (1, 2)
+_DECODER: dict[str, Any] = {"frames": "message", "max_frame_bytes": MAX_FRAME_BYTES}
 
 
 class ReplacedError(Exception):
@@ -107,13 +116,16 @@ class LogFile:
             if size == os.fstat(self._file).st_size:
                 return size
 
-    def read(self) -> bytes:
+    def read(self, needed: int = 0) -> bytes:
         """Return the next piece; empty bytes at the end.
+
+        Args:
+            needed: Size of the piece in bytes, if it is larger than `PIECE_BYTES`.
 
         Raises:
             ReplacedError: As in `size`.
         """
-        count = PIECE_BYTES
+        count = max(needed, PIECE_BYTES)
         if self.position + count > self._limit:
             self._limit = self.size()
             count = min(count, self._limit - self.position)
@@ -121,9 +133,9 @@ class LogFile:
         self.position += len(data)
         return data
 
-    def read_at(self, offset: int, count: int) -> bytes:
-        """Return bytes before the committed length."""
-        return os.pread(self._file, count, offset)
+    def follow_lengths(self, size: int) -> LengthChain:
+        """Follow the lengths of the frames up to a size, which is committed."""
+        return follow_lengths(self._file, size)
 
     _limit = 0  # a committed length that was found earlier
 
@@ -135,38 +147,144 @@ class LogFile:
 
 
 class StoredFrames:
-    """The frames of a Jelly log as they are stored, from the first one on."""
+    """The frames of a Jelly log as they are stored, starting at a restart frame.
 
-    def __init__(self, path: Path, options: StreamOptions) -> None:
-        """Open a log whose first frame has these options.
+    A log begins with a restart frame. The other restart frames are those with a mark. As a mark may
+    be wrong, the frames from it on are decoded before they are returned.
+
+    Attributes:
+        number: The number of the next message.
+    """
+
+    def __init__(self, path: Path, options: StreamOptions, *, from_end: bool = False) -> None:
+        """Open a log at its first message, or at its end.
+
+        Args:
+            path: The log.
+            options: Its stream options.
+            from_end: Whether to begin with the next new message. `find_restart` must follow.
 
         Raises:
             OSError: If the log cannot be opened.
+            ReplacedError: As in `LogFile.size`.
         """
+        self.number = 0
         self._file = LogFile(path)
         self._options = options
         self._rest = b""
+        self._frames: deque[bytes] = deque()  # complete frames at `number`
+        self._check: DecoderLike | None = None
+        self._error: DecodeError | None = None
+        if from_end:
+            try:
+                chain = self._file.follow_lengths(self._file.size())
+            except (ReplacedError, OSError):
+                self.close()
+                raise
+            self.number, self._file.position = chain.messages, chain.end
+
+    def find_restart(self, end: int) -> bool:
+        """Go to the next restart frame, or to a message if it comes first.
+
+        Args:
+            end: The number of the message. Those before it are committed.
+
+        Returns:
+            Whether the next frame is a restart frame.
+
+        Raises:
+            DecodeError: If the log is broken.
+            ReplacedError: As in `LogFile.size`.
+        """
+        while self.number < end and self._fill():
+            frame = self._frames[0]
+            if is_marked(frame) and self._options_of(frame) == self._options:
+                self._begin_check()
+                return True
+            self._frames.popleft()
+            self.number += 1
+        return False
+
+    def _begin_check(self) -> None:
+        """Decode all frames from the next one on, which has a mark."""
+        start = self._file.position - len(self._rest) - sum(len(delimited(f)) for f in self._frames)
+        opening = Opening(split=(start, None, None), first_index=self.number)
+        self._check = formats.find("jelly").decoder(_DECODER, opening)
+        self._check.feed(b"\0")  # a split is read from the byte before it
 
     def read(self) -> list[bytes]:
         """Return the next frames; an empty list at the end.
 
         Raises:
-            DecodeError: If the log is broken, or its options change.
+            DecodeError: If the log is broken, its options change, or a mark is wrong; after the
+                frames before it.
             ReplacedError: As in `LogFile.size`.
         """
-        while piece := self._file.read():
-            data = self._rest + piece
+        if self._error is not None:
+            raise self._error
+        if not self._fill():
+            return []
+        frames: list[bytes] = []
+        while self._frames:
             try:
-                frames, end = cut_frames(data)
-                for frame in frames:
-                    if (found := stream_options(frame)) is not None and found != self._options:
-                        raise WireError("the stream options change")
+                found = self._options_of(self._frames[0])
+                if found not in (None, self._options):
+                    raise self._broken("the stream options change")
+            except DecodeError:
+                if frames:
+                    break
+                raise
+            frames.append(self._frames.popleft())
+        if self._check is not None:
+            frames = self._checked(self._check, frames)
+        elif self.number == 0:
+            frames[0] = with_options(frames[0], self._options)
+        self.number += len(frames)
+        return frames
+
+    def _checked(self, check: DecoderLike, frames: list[bytes]) -> list[bytes]:
+        """Return the frames that are valid without those before the mark.
+
+        Raises:
+            DecodeError: If none is.
+        """
+        check.feed(b"".join(map(delimited, frames)))
+        count = 0
+        try:
+            while (batch := check.next_batch()) is not None:
+                count += len(batch)
+        except DecodeError as error:
+            self._error = error
+            if not count:
+                raise
+        return frames[:count]
+
+    def _fill(self) -> bool:
+        """Read until there is a frame. Return False at the end."""
+        while not self._frames:
+            try:
+                frames, end = cut_frames(self._rest)
+                missing = 0 if frames else missing_bytes(self._rest)
             except WireError as error:
-                raise DecodeError(str(error), format="jelly", source=self._file.name) from None
-            self._rest = data[end:]
+                raise self._broken(str(error)) from None
             if frames:
-                return frames
-        return []
+                self._frames.extend(frames)
+                self._rest = self._rest[end:]
+                break
+            piece = self._file.read(missing)
+            if not piece:
+                return False
+            self._rest += piece
+        return True
+
+    def _options_of(self, frame: bytes) -> StreamOptions | None:
+        try:
+            return stream_options(frame)
+        except WireError as error:
+            raise self._broken(str(error)) from None
+
+    def _broken(self, reason: str) -> DecodeError:
+        return DecodeError(reason, format="jelly", source=self._file.name)
 
     def size(self) -> int:
         """Return the committed length of the log."""
@@ -226,14 +344,13 @@ class _JellyMessages:
     def __init__(self, path: Path, first: int) -> None:
         """Open a log at a message."""
         format = formats.find("jelly")
-        options = {"frames": "message", "max_frame_bytes": MAX_FRAME_BYTES}
-        reading = Reading("jelly", options, "none")
+        reading = Reading("jelly", _DECODER, "none")
         split = seek(str(path), reading, slice(first, None), numbered=True) if first else None
         opening = Opening() if split is None else split.opening(format.spec)
         start = 0 if split is None else max(split.start - 1, 0)
         self._first = first
         self._file = LogFile(path, start)
-        self._decoder = format.decoder(options, opening)
+        self._decoder = format.decoder(_DECODER, opening)
 
     def read(self) -> MessageBatch | None:
         while (batch := self._next()) is None:
@@ -254,7 +371,7 @@ class _JellyMessages:
         return None
 
     def check_end(self) -> None:
-        if _chain(self._file, self._file.position).end < self._file.position:
+        if self._file.follow_lengths(self._file.position).end < self._file.position:
             raise _inside_frame(self._file)
 
     def size(self) -> int:
@@ -310,17 +427,6 @@ class _ReadMessages:
             self._log = None
 
 
-def _chain(file: LogFile, size: int) -> LengthChain:
-    """Follow the frame lengths of a log up to an offset."""
-    chain = LengthChain()
-    while chain.next < size and not chain.broken:
-        piece = file.read_at(chain.next, min(PIECE_BYTES, size - chain.next))
-        if not piece:
-            break
-        chain.feed(piece)
-    return chain
-
-
 def _inside_frame(file: LogFile) -> TruncatedError:
     return TruncatedError("the log ends inside a frame", format="jelly", source=file.name)
 
@@ -370,14 +476,21 @@ def describe(path: Path) -> LogOptions:
 
 
 def _first_options(head: bytes) -> StreamOptions | None:
-    """Return the options in the first frame of a log with length prefixes; None for other bytes."""
+    """Return the options in the first row of a log with length prefixes.
+
+    None for other bytes, and for options that the decoder rejects.
+    """
     if compressions.by_content(head[: compressions.MAGIC_BYTES]) is not None:
         return None
     try:
         frames, _ = cut_frames(head)
-        return stream_options(frames[0]) if frames else None
+        first = next((frame for frame in frames if has_rows(frame)), None)
+        found = None if first is None else stream_options(first)
     except WireError:
         return None
+    if found is None or found.physical_type not in _PHYSICAL_TYPES:
+        return None
+    return found if found.version in _VERSIONS else None
 
 
 def _of_header(header: dict[str, Any], preset: StreamOptions) -> StreamOptions:
@@ -414,7 +527,7 @@ def count_messages(path: Path, log: LogOptions) -> int:
     if log.stored:
         file = LogFile(path)
         try:
-            return _chain(file, file.size()).messages
+            return file.follow_lengths(file.size()).messages
         finally:
             file.close()
     with open_log(str(path)) as reader:

@@ -1,7 +1,8 @@
 """Publishing: appends the messages of a publication to the log of its topic.
 
 In: frames of one client. Out: the same messages in the log, committed batch by batch.
-Cost: per publication a decoder and at most `QUEUE_BYTES` of frames (or one frame, if it is larger).
+Cost: per publication a decoder and at most `QUEUE_BYTES` of frames (or one frame, if it is larger),
+and the open message of a flat stream.
 Law: messages are appended completely, once, and in the order of their publication. Concurrent
 publications are interleaved only between complete messages. If a publication is aborted, its
 complete messages are kept. No other process can append to a log while the server has publications
@@ -19,6 +20,7 @@ from typing import Any, cast
 from rdfm import formats
 from rdfm._core import MessageBatch
 from rdfm.errors import DecodeError, EncodeError
+from rdfm.exchange.serve.memory import HeldFrames
 from rdfm.exchange.serve.requests import MAX_TABLES
 from rdfm.logs.writer import LogWriter, create_log
 from rdfm.storage.jelly_wire import MAX_FRAME_BYTES, StreamOptions, delimited
@@ -30,26 +32,37 @@ _PHYSICAL = {1: "triples", 2: "quads", 3: "graphs"}
 
 
 class FrameQueue:
-    """Frames that were received but are not yet decoded.
+    """Frames that were received but are not yet appended.
 
     Attributes:
         complete: Whether the client ended the stream normally.
     """
 
-    def __init__(self) -> None:
-        """Initialize without frames."""
+    def __init__(self, held: HeldFrames) -> None:
+        """Initialize without frames.
+
+        Args:
+            held: Counts the bytes of frames until they are appended.
+        """
         self.complete = False
+        self._held = held
         self._frames: deque[bytes] = deque()
-        self._bytes = 0
+        self._bytes = 0  # of the frames in the queue
+        self._taken = 0  # bytes of the frames that were taken and not yet appended
         self._changed = asyncio.Condition()
         self._closed = False
 
     async def put(self, frame: bytes) -> None:
-        """Add a frame; wait while the queue is full. After `close`, frames are discarded."""
+        """Add a frame; wait while the queue is full. After `close`, frames are discarded.
+
+        Raises:
+            FullError: If the client exceeds its limit of buffered bytes.
+        """
         async with self._changed:
             while self._bytes >= QUEUE_BYTES and not self._closed:
                 await self._changed.wait()
             if not self._closed:
+                self._held.set(self._taken + self._bytes + len(frame))
                 self._frames.append(frame)
                 self._bytes += len(frame)
                 self._changed.notify_all()
@@ -61,9 +74,15 @@ class FrameQueue:
                 await self._changed.wait()
             frames = list(self._frames)
             self._frames.clear()
+            self._taken += self._bytes
             self._bytes = 0
             self._changed.notify_all()
             return frames
+
+    def appended(self) -> None:
+        """Record that all messages of the frames that were taken are appended."""
+        self._taken = 0
+        self._held.set(self._bytes)
 
     async def close(self, *, complete: bool) -> None:
         """Mark the end. Only the first call counts."""

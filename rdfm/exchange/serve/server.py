@@ -24,6 +24,7 @@ from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from rdfm.errors import OptionError, spelled, visible
 from rdfm.exchange.serve.descriptors_generated import DESCRIPTORS
+from rdfm.exchange.serve.memory import CLIENT_BYTES
 from rdfm.exchange.serve.service import Access, Streams
 from rdfm.exchange.serve.topics import Topics
 from rdfm.formats import OptionSpec
@@ -39,6 +40,7 @@ PING_MILLISECONDS = 10_000
 PING_TIMEOUT_MILLISECONDS = 20_000
 STREAMS_PER_CONNECTION = 256
 GRACE_SECONDS = 5.0
+_GZIP_LEVEL = 1
 THREADS = 16
 
 
@@ -85,6 +87,9 @@ class ServerSettings:
         from_end: Whether subscriptions start at the end of a log.
         compress: Whether responses are compressed with gzip.
         max_streams: Maximum number of simultaneous calls.
+        max_client_bytes: Maximum size of the frames buffered for a connection, in bytes.
+        ping_milliseconds: Idle time after which the server pings a client, and minimum time
+            between pings from a client.
     """
 
     address: tuple[str, int] = ("127.0.0.1", 9090)
@@ -95,6 +100,8 @@ class ServerSettings:
     from_end: bool = False
     compress: bool = False
     max_streams: int = 1000
+    max_client_bytes: int = CLIENT_BYTES
+    ping_milliseconds: int = PING_MILLISECONDS
 
 
 class Server:
@@ -140,11 +147,9 @@ class Server:
             follow=settings.follow,
             from_end=settings.from_end,
             max_streams=settings.max_streams,
+            max_client_bytes=settings.max_client_bytes,
         )
-        server = grpc.aio.server(
-            options=_OPTIONS,
-            compression=grpc.Compression.Gzip if settings.compress else None,
-        )
+        server = grpc.aio.server(options=_options(settings))
         server.add_generic_rpc_handlers((streams,))
         healthy = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
@@ -183,19 +188,24 @@ class Server:
             )
 
 
-# Clients may ping every 10 s, even without calls.
-_OPTIONS = [
-    ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
-    ("grpc.max_send_message_length", MAX_FRAME_BYTES),
-    ("grpc.max_concurrent_streams", STREAMS_PER_CONNECTION),
-    ("grpc.keepalive_time_ms", PING_MILLISECONDS),
-    ("grpc.keepalive_timeout_ms", PING_TIMEOUT_MILLISECONDS),
-    ("grpc.keepalive_permit_without_calls", 1),
-    ("grpc.http2.max_pings_without_data", 0),
-    ("grpc.http2.min_ping_interval_without_data_ms", PING_MILLISECONDS),
-    ("grpc.http2.min_recv_ping_interval_without_data_ms", PING_MILLISECONDS),
-    ("grpc.so_reuseport", 0),
-]
+def _options(settings: ServerSettings) -> list[tuple[str, int]]:
+    """Return the options of the server."""
+    ping_milliseconds = settings.ping_milliseconds
+    return [
+        # A level, unlike an algorithm, is only used for clients that accept it.
+        ("grpc.default_compression_level", _GZIP_LEVEL if settings.compress else 0),
+        ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
+        ("grpc.max_send_message_length", MAX_FRAME_BYTES),
+        ("grpc.max_concurrent_streams", STREAMS_PER_CONNECTION),
+        ("grpc.keepalive_time_ms", ping_milliseconds),
+        ("grpc.http2.ping_timeout_ms", PING_TIMEOUT_MILLISECONDS),
+        ("grpc.http2.max_pings_without_data", 0),
+        # Clients may ping at the same intervals, even without calls. On the way, pings may come
+        # closer together.
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.min_ping_interval_without_data_ms", ping_milliseconds * 9 // 10),
+        ("grpc.so_reuseport", 0),
+    ]
 
 
 def parse_address(text: str) -> tuple[str, int]:

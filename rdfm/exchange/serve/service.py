@@ -1,7 +1,8 @@
 """The service `RdfStreamService`: its two calls.
 
 In: gRPC calls, with messages as bytes. Out: frames of topics, and appended messages.
-Cost: per subscription about 256 KiB of frames, besides its feed; per publication a queue.
+Cost: per subscription about 256 KiB of frames (or one frame, if it is larger), besides its feed; per
+publication a queue. `ClientMemory` limits the sum for a connection.
 Law: every refusal is a status with one sentence. Messages before an error are delivered, or
 appended, before the status. Tokens are compared in constant time, and never shown.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ import grpc
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, RdfmError, visible
 from rdfm.exchange.serve.feeds import Member, TopicLog
 from rdfm.exchange.serve.following import ReplacedError, StoredFrames
+from rdfm.exchange.serve.memory import ClientMemory, FullError, HeldFrames
 from rdfm.exchange.serve.publishing import FrameQueue, Publication, TopicWriter
 from rdfm.exchange.serve.requests import (
     LogOptions,
@@ -81,6 +83,38 @@ class Refused(Exception):
         self.reason = reason
 
 
+class Receiver:
+    """The client of a subscription."""
+
+    def __init__(self, context: Context, held: HeldFrames) -> None:
+        """Initialize with the call."""
+        self._context = context
+        self._held = held
+
+    async def accept(self) -> None:
+        """Tell the client that the call was accepted, and where it starts, before any message."""
+        await self._context.send_initial_metadata(())
+
+    async def send(self, frames: Sequence[bytes], sent: Callable[[], None] | None = None) -> None:
+        """Send frames, each of which waits until the client has room for it.
+
+        Args:
+            frames: The frames.
+            sent: Called after each of them.
+
+        Raises:
+            FullError: If too many frames wait for the client.
+        """
+        left = sum(map(len, frames))
+        for frame in frames:
+            self._held.set(left)
+            await self._context.write(frame)
+            left -= len(frame)
+            if sent is not None:
+                sent()
+        self._held.set(0)
+
+
 class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no types
     """The handlers of the service.
 
@@ -96,6 +130,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         follow: bool = True,
         from_end: bool = False,
         max_streams: int = 1000,
+        max_client_bytes: int,
     ) -> None:
         """Initialize with the topics.
 
@@ -105,6 +140,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             follow: Whether subscriptions continue at the end of a log by default.
             from_end: Whether subscriptions start at the end of a log by default.
             max_streams: Maximum number of simultaneous calls.
+            max_client_bytes: Maximum size of the frames buffered for a connection, in bytes.
         """
         self.stopping = asyncio.Event()
         self._topics = topics
@@ -113,6 +149,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         self._from_end = from_end
         self._max_streams = max_streams
         self._streams = 0
+        self._memory = ClientMemory(max_client_bytes)
         self._logs: dict[Path, TopicLog] = {}
         self._writers: dict[Path, TopicWriter] = {}
         self._writers_changing = asyncio.Lock()
@@ -132,7 +169,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
     # --- subscriptions ---
 
     async def _subscribe(self, request: bytes, context: Context) -> None:
-        async with self._call(context):
+        async with self._call(context) as held:
             self._authorize(context, publishing=False)
             topic, requested = _parse_request(request)
             start, follow = self._range(context)
@@ -141,7 +178,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             except TopicError as error:
                 raise Refused(Status.NOT_FOUND, str(error)) from None
             async with self._using(path) as log:
-                await self._send(log, requested, start, follow, context)
+                await self._send(log, requested, start, follow, Receiver(context, held))
 
     async def _send(
         self,
@@ -149,7 +186,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         requested: StreamOptions | None,
         from_end: bool,
         follow: bool,
-        context: Context,
+        receiver: Receiver,
     ) -> None:
         """Send the messages of a topic."""
         found = await topic.options()
@@ -157,31 +194,39 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             response = respond(requested, found)
         except RequestError as error:
             raise Refused(Status.INVALID_ARGUMENT, str(error)) from None
-        position = await topic.count(found) if from_end else 0
-        # Sent before any message: the call is accepted, and its start is determined.
-        await context.send_initial_metadata(())
-        if response.stored and not from_end:
-            await self._send_stored(topic, found, follow, context)
+        if not response.stored:
+            position = await topic.count(found) if from_end else 0
+            await receiver.accept()
+            await self._send_encoded(topic, response, found, position, follow, receiver)
             return
-        await self._send_encoded(topic, response, found, position, follow, context)
-
-    async def _send_stored(
-        self, topic: TopicLog, log: LogOptions, follow: bool, context: Context
-    ) -> None:
-        """Send the frames of a log as they are stored."""
-        source = await asyncio.to_thread(StoredFrames, topic.path, log.options)
+        source = await asyncio.to_thread(StoredFrames, topic.path, found.options, from_end=from_end)
         try:
-            while True:
-                for frame in await asyncio.to_thread(source.read):
-                    await context.write(frame)
-                if source.size() > source.reached:
-                    continue
-                if not follow:
-                    source.check_end()
+            await receiver.accept()
+            if from_end:
+                # The frames before the next restart frame depend on frames that are not sent.
+                own = respond(None, found)
+                number = source.number
+                if not await self._send_encoded(
+                    topic, own, found, number, follow, receiver, source
+                ):
                     return
-                await self._until_stopped(topic.growth(lambda: source.size() > source.reached))
+            await self._send_stored(topic, source, follow, receiver)
         finally:
             source.close()
+
+    async def _send_stored(
+        self, topic: TopicLog, source: StoredFrames, follow: bool, receiver: Receiver
+    ) -> None:
+        """Send the frames of a log as they are stored."""
+        while True:
+            frames = await asyncio.to_thread(source.read)
+            await receiver.send(frames)
+            if frames:
+                continue
+            if not follow:
+                source.check_end()
+                return
+            await self._until_stopped(topic.growth(lambda: source.size() > source.reached))
 
     async def _send_encoded(
         self,
@@ -190,20 +235,47 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         log: LogOptions,
         position: int,
         follow: bool,
-        context: Context,
-    ) -> None:
-        """Encode and send frames that satisfy a request."""
+        receiver: Receiver,
+        stored: StoredFrames | None = None,
+    ) -> bool:
+        """Send frames that satisfy a request.
+
+        Args:
+            topic: The topic.
+            response: The way to answer the request.
+            log: The properties of the log.
+            position: The number of the first message.
+            follow: Whether to continue at the end of the log.
+            receiver: The client.
+            stored: The stored frames from the same position on, if they satisfy the request too.
+
+        Returns:
+            Whether `stored` has reached a restart frame, from which on its frames continue the
+            stream. Otherwise the log has ended.
+        """
         member = topic.join(response, log, position)
+        sent: StreamOptions | None = None
+        restarted = False
         try:
             while True:
                 frames = await member.frames()
                 if frames is None:
                     member = _move(topic, member, response, log)
                     continue
-                for frame in frames:
-                    await context.write(frame)
-                    member.passed()
+                if stored is not None and frames:
+                    end = member.position + len(frames)
+                    restarted = await asyncio.to_thread(stored.find_restart, end)
+                    frames = frames[: stored.number - member.position]
+                    if (
+                        frames
+                        and sent is None
+                        and (sent := stream_options(frames[0])) != log.options
+                    ):
+                        stored = None  # a stream has the same options from start to end
+                await receiver.send(frames, member.passed)
                 member.progressed()
+                if stored is not None and restarted:
+                    return True
                 if frames:
                     continue
                 source = member.feed.source
@@ -211,7 +283,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                     raise RuntimeError("a feed without a source")
                 if not follow:
                     await asyncio.to_thread(source.check_end)
-                    return
+                    return False
                 await self._until_stopped(topic.growth(member.is_ready))
                 if len(topic.feeds) > 1 and topic.feeds[0] is not member.feed:
                     member = _move(topic, member, response, log)
@@ -252,7 +324,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
     # --- publications ---
 
     async def _publish(self, frames: AsyncIterator[bytes], context: Context) -> bytes:
-        async with self._call(context):
+        async with self._call(context) as held:
             self._authorize(context, publishing=True)
             first = await anext(aiter(frames), None)
             if first is None:
@@ -280,28 +352,31 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 raise Refused(
                     Status.NOT_FOUND, f"{error} (the stream name is the topic of a publication)"
                 ) from None
-            await self._receive(path, options, first, frames)
+            await self._receive(path, options, first, frames, held)
         return b""  # an RdfStreamReceived
 
     async def _receive(
-        self, path: Path, options: StreamOptions, first: bytes, frames: AsyncIterator[bytes]
+        self,
+        path: Path,
+        options: StreamOptions,
+        first: bytes,
+        frames: AsyncIterator[bytes],
+        held: HeldFrames,
     ) -> None:
         """Append the messages of a publication; if it is aborted, those received so far."""
-        queue = FrameQueue()
-        appending = asyncio.ensure_future(self._append(path, options, queue))
+        queue = FrameQueue(held)
+        is_flat = options.logical_type % 10 in (1, 2)
+        appending = asyncio.ensure_future(self._append(path, options, queue, is_flat))
+        reading = asyncio.ensure_future(_read(first, frames, queue, is_flat))
         complete = False
         try:
-            await queue.put(first)
-            async for frame in frames:
-                if appending.done():
-                    break
-                await queue.put(frame)
-            if options.logical_type % 10 in (1, 2):
-                # An aborted call can end like a complete one, shortly before it is cancelled. Only
-                # a flat stream depends on the difference.
-                await asyncio.sleep(ABORT_SECONDS)
-            complete = True
+            # An error of appending ends the call even if the client sends nothing more.
+            await asyncio.wait((appending, reading), return_when=asyncio.FIRST_COMPLETED)
+            if reading.done():
+                reading.result()
+                complete = True
         finally:
+            reading.cancel()
             # Frames that were received before a cancellation are still appended.
             await asyncio.shield(queue.close(complete=complete))
             with contextlib.suppress(asyncio.CancelledError):
@@ -310,7 +385,9 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 appending.add_done_callback(_forget_result)
         await appending
 
-    async def _append(self, path: Path, options: StreamOptions, queue: FrameQueue) -> None:
+    async def _append(
+        self, path: Path, options: StreamOptions, queue: FrameQueue, is_flat: bool
+    ) -> None:
         async with self._writing(path, options) as writer:
             try:
                 await writer.open()
@@ -321,10 +398,14 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             try:
                 while frames := await queue.take():
                     await publication.append(frames)
+                    if not is_flat:
+                        queue.appended()
                     if (topic := self._logs.get(path)) is not None:
                         topic.wake()
                 if queue.complete:
                     await publication.append([], ended=True)
+            except LimitError as error:
+                raise Refused(Status.RESOURCE_EXHAUSTED, str(error)) from None
             except DecodeError as error:
                 raise Refused(Status.INVALID_ARGUMENT, str(error)) from None
             finally:
@@ -367,8 +448,8 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 del self._logs[path]
 
     @contextlib.asynccontextmanager
-    async def _call(self, context: Context) -> AsyncIterator[None]:
-        """Count a call, and turn errors into statuses."""
+    async def _call(self, context: Context) -> AsyncIterator[HeldFrames]:
+        """Count a call and its frames, and turn errors into statuses."""
         code, reason = Status.OK, ""
         if self._streams >= self._max_streams:
             await context.abort(
@@ -376,9 +457,12 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             )
         self._streams += 1
         try:
-            yield
+            with self._memory.call(context.peer()) as held:
+                yield held
         except Refused as error:
             code, reason = error.code, error.reason
+        except FullError as error:
+            code, reason = Status.RESOURCE_EXHAUSTED, str(error)
         except (RdfmError, OSError, ReplacedError) as error:
             code, reason = _status_of(error)
         finally:
@@ -418,6 +502,23 @@ def _move(topic: TopicLog, member: Member, response: Response, log: LogOptions) 
     moved = topic.join(response, log, member.position)
     member.leave()
     return moved
+
+
+async def _read(
+    first: bytes, frames: AsyncIterator[bytes], queue: FrameQueue, is_flat: bool
+) -> None:
+    """Put the frames of a publication into its queue.
+
+    Raises:
+        FullError: If the client has too many bytes.
+    """
+    await queue.put(first)
+    async for frame in frames:
+        await queue.put(frame)
+    if is_flat:
+        # An aborted call can end like a complete one, shortly before it is cancelled. Only a flat
+        # stream depends on the difference.
+        await asyncio.sleep(ABORT_SECONDS)
 
 
 def _parse_request(request: bytes) -> tuple[str, StreamOptions | None]:

@@ -12,12 +12,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rdfm import formats
-from rdfm.errors import OptionError, visible
-from rdfm.formats import Format
+from rdfm.errors import OptionError, spelled, visible
+from rdfm.formats import Format, OptionSpec
+from rdfm.logs.options import declare
 from rdfm.storage.compression import COMPRESSIONS, suffix_of
 from rdfm.storage.paths import JOURNAL_SUFFIX, STATE_SUFFIX
 
 __all__ = ["TopicError", "Topics", "parse_topic"]
+
+# For the errors below; the command declares its options itself.
+declare(
+    OptionSpec("topic", help="Serve a log under a name.", metavar="NAME=LOG", group="Topics"),
+    OptionSpec("create_topics", "switch", "Create topics that are published to.", group="Access"),
+)
 
 _MAX_TOPIC_BYTES = 1024
 _MAX_PART_BYTES = 200  # a suffix follows, and file systems allow 255
@@ -37,7 +44,7 @@ def parse_topic(text: str) -> tuple[str, str]:
     name, equals, log = text.partition("=")
     if not equals or not log:
         raise OptionError(
-            f"a topic needs NAME=LOG, such as sensors=logs/s.jelly, not {text[:60]!r}"
+            f"{spelled('topic')} needs NAME=LOG, such as sensors=logs/s.jelly, not {text[:60]!r}"
         )
     return name, log
 
@@ -72,9 +79,13 @@ class Topics:
         self.default = default
         self.creates = creates
         if self.folder is None and not self.named:
-            raise OptionError("there is nothing to serve; give a folder or a topic (NAME=LOG)")
+            raise OptionError(
+                f"there is nothing to serve; give a folder, or a log with {spelled('topic')} NAME=LOG"
+            )
         if creates and self.folder is None:
-            raise OptionError("new topics are created in a folder; give a folder")
+            raise OptionError(
+                f"{spelled('create_topics')} needs a folder to create topics in; give a folder"
+            )
         for name, path in self.named.items():
             if not path.is_file():
                 if not path.exists():
@@ -190,6 +201,6 @@ def _real_folder(folder: str | os.PathLike[str]) -> Path:
         raise FileNotFoundError(2, "No such folder", visible(str(path)))
     if not path.is_dir():
         raise OptionError(
-            f"{visible(str(path))} is not a folder; serve a single log as a topic (NAME=LOG)"
+            f"{visible(str(path))} is not a folder; serve a single log with {spelled('topic')} NAME=LOG"
         )
     return Path(os.path.realpath(path))

@@ -8,12 +8,13 @@ from jelly_proto import Reader, read_frames
 from support import as_batch
 
 import rdfm
-from rdfm.exchange.serve import feeds
+from rdfm.exchange.serve import feeds, following
 from rdfm.exchange.serve.following import describe
 from rdfm.exchange.serve.requests import respond
 from rdfm.storage.jelly_wire import StreamOptions, delimited
 
 COUNT = 3000
+BATCH_BYTES = 1500  # of the messages in a piece, encoded
 REQUEST = StreamOptions("", 2, False, False, 64, 8, 8, 0, 1)
 
 
@@ -21,7 +22,9 @@ REQUEST = StreamOptions("", 2, False, False, 64, 8, 8, 0, 1)
 def topic(tmp_path, monkeypatch):
     """A topic whose feeds buffer only a few kilobytes."""
     monkeypatch.setattr(feeds, "RING_BYTES", 4000)
+    monkeypatch.setattr(feeds, "LEAST_RING_BYTES", 1000)
     monkeypatch.setattr(feeds, "_GROUP_BYTES", 1000)
+    monkeypatch.setattr(following, "PIECE_BYTES", 1000)
     monkeypatch.setattr(feeds, "PATIENCE_SECONDS", 0.05)
     path = tmp_path / "a.jelly"
     with rdfm.create_log(path, restart_bytes=5000) as log:
@@ -101,10 +104,29 @@ def test_memory_of_a_feed_is_bounded(topic):
     async def work(log, subscribe):
         fast, slow = subscribe(), subscribe()
         await slow.step()
+        sizes = []
         while await fast.step():
-            assert sum(map(len, fast.member.feed._ring)) < 4000 + 300_000
+            sizes.append(sum(map(len, fast.member.feed._ring)))
+        assert max(sizes) < 4000 + 2 * BATCH_BYTES
+        assert max(sizes) > 3000
         fast.member.leave()
         slow.member.leave()
+
+    run(topic, work)
+
+
+def test_the_feeds_of_a_topic_share_their_memory(topic):
+    async def work(log, subscribe):
+        some = [subscribe(position) for position in range(0, 500, 50)]
+        assert len(log.feeds) == 10
+        sizes = []
+        for _ in range(200):
+            for one in some:
+                await one.step()
+            sizes.append(sum(len(frame) for feed in log.feeds for frame in feed._ring))
+        assert max(sizes) < 10 * (1000 + 2 * BATCH_BYTES)
+        for one in some:
+            one.member.leave()
 
     run(topic, work)
 

@@ -5,35 +5,15 @@ import time
 
 import grpc
 import pytest
-from jelly_grpc import (
-    ONCE,
-    PROTO,
-    Client,
-    frames_of,
-    message,
-    numbers,
-    options,
-    serve,
-)
+from jelly_grpc import ONCE, PROTO, Client, frames_of, message, numbers, options, serve
 from jelly_proto import Reader
+from live_logs import GRAPH, stored, write
 from nquads import isomorphic
-from support import as_batch, quads_of
+from support import as_batch
 
 import rdfm
 
 pytestmark = pytest.mark.slow
-
-GRAPH = ("iri", "http://example.org/g")
-
-
-def write(path, messages, **options):
-    with rdfm.create_log(path, **options) as log:
-        log.write_batch(as_batch(messages))
-
-
-def stored(path):
-    with rdfm.open_log(path) as log:
-        return [quads_of(batch, n) for batch in log.batches() for n in range(len(batch))]
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +26,16 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def client(folder):
+def served(folder):
     with serve(folder, "--create-topics") as served:
-        client = Client(served.port)
-        yield client
-        client.close()
+        yield served
+
+
+@pytest.fixture(scope="module")
+def client(served):
+    client = Client(served.port)
+    yield client
+    client.close()
 
 
 def failure(client, frames, **settings):
@@ -127,6 +112,96 @@ def test_a_broken_frame_ends_the_publication_after_the_messages_before_it(client
     assert code == "INVALID_ARGUMENT"
     assert "99" in reason
     assert numbers(stored(folder / "broken.jelly")) == [1, 2]
+
+
+class RawFrame:
+    """Bytes to send instead of a frame."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def SerializeToString(self):
+        return self.data
+
+
+@pytest.mark.parametrize("pause", [0, 0.3])
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"\x0a\x05ab", "INVALID_ARGUMENT"),
+        (b"\xff" * 20, "INVALID_ARGUMENT"),
+        (b"\x0a\x04\x0a\x02\x10\x01", "INVALID_ARGUMENT"),  # other options
+        (b"\x00" * ((64 << 20) + 1), "RESOURCE_EXHAUSTED"),
+    ],
+)
+def test_a_later_broken_frame_loses_no_earlier_message(served, folder, data, code, pause):
+    topic = f"later{len(data)}{pause}"
+    client = Client(served.port, limits=[("grpc.max_send_message_length", -1)])
+
+    def frames():
+        yield from frames_of([message(n) for n in range(50)], topic)
+        time.sleep(pause)
+        yield RawFrame(data)
+        yield frames_of([message(50)], topic)[0]
+
+    assert failure(client, frames())[0] == code
+    assert numbers(stored(folder / f"{topic}.jelly")) == list(range(50))
+    client.close()
+
+
+def test_a_flat_stream_with_a_frame_that_is_too_large_is_not_appended(served, folder):
+    client = Client(served.port, limits=[("grpc.max_send_message_length", -1)])
+    frames = frames_of([message(n) for n in range(5)], "cutflat", physical=1, logical=1)
+    frames.append(RawFrame(b"\x00" * ((64 << 20) + 1)))
+    assert failure(client, frames)[0] == "RESOURCE_EXHAUSTED"
+    time.sleep(0.5)
+    assert not (folder / "cutflat.jelly").exists()
+    client.close()
+
+
+def test_a_broken_publication_loses_no_message_of_another_one(client, folder):
+    waits = threading.Event()
+
+    def frames():
+        yield from frames_of([message(n) for n in range(10)], "both")
+        waits.wait(20)
+        yield from frames_of([message(n) for n in range(10, 20)], "both")
+
+    call = client.publish_future(frames())
+    deadline = time.monotonic() + 20
+    while not (folder / "both.jelly").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    broken = frames_of([message(1000), message(1001, GRAPH)], "both", physical=2)
+    broken[1].rows[-1].quad.p_iri.name_id = 99
+    assert failure(client, broken)[0] == "INVALID_ARGUMENT"
+    waits.set()
+    call.result(20)
+    assert sorted(numbers(stored(folder / "both.jelly"))) == [*range(20), 1000]
+
+
+@pytest.mark.parametrize(
+    ("second", "code"),
+    [(message(2, GRAPH), "FAILED_PRECONDITION"), (RawFrame(b"\xff"), "INVALID_ARGUMENT")],
+)
+def test_an_error_ends_a_publication_that_sends_nothing_more(client, folder, second, code):
+    write(folder / f"idle{code}.jelly", [message(0)], physical_type="triples")
+    waits = threading.Event()
+
+    def frames():
+        if isinstance(second, RawFrame):
+            yield from frames_of([message(1)], f"idle{code}")
+            yield second
+        else:
+            yield from frames_of([message(1), second], f"idle{code}")
+        waits.wait(30)
+
+    call = client.publish_future(frames())
+    with pytest.raises(grpc.RpcError) as failed:
+        call.result(10)
+    waits.set()
+    assert failed.value.code().name == code
+    assert numbers(stored(folder / f"idle{code}.jelly")) == [0, 1]
 
 
 def test_a_message_that_the_log_cannot_represent_is_refused(client, folder):
@@ -214,6 +289,29 @@ def test_unknown_topics_are_not_created_unless_asked(tmp_path):
         assert (code, "there is no topic 'b'" in reason) == ("NOT_FOUND", True)
         client.publish(frames_of([message(1)], "a"))
     assert [path.name for path in tmp_path.iterdir()] == ["a.jelly"]
+
+
+def test_no_topic_is_created_through_a_link_out_of_the_folder(client, folder, tmp_path):
+    (folder / "linked").symlink_to(tmp_path)
+    (folder / "dangling.jelly").symlink_to(tmp_path / "new.jelly")
+    for topic in ("linked/new", "dangling"):
+        assert failure(client, frames_of([message(1)], topic))[0] == "NOT_FOUND"
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_empty_topic_is_the_default_topic(tmp_path):
+    with serve(tmp_path, "--create-topics", "--default-topic", "main") as served:
+        client = Client(served.port)
+        client.publish(frames_of([message(1)], ""))
+        client.publish(frames_of([message(2)], "main"))
+        assert numbers(client.messages("")[0]) == [1, 2]
+        client.close()
+    assert numbers(stored(tmp_path / "main.jelly")) == [1, 2]
+
+
+def test_without_a_default_topic_the_empty_topic_does_not_exist(client):
+    code, reason = failure(client, frames_of([message(1)], ""))
+    assert (code, "there is no default topic" in reason) == ("NOT_FOUND", True)
 
 
 @pytest.mark.parametrize("wait", [0.0, 0.3])

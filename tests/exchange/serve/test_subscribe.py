@@ -5,22 +5,12 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import grpc
 import pytest
-from jelly_grpc import (
-    FROM_END,
-    ONCE,
-    PROTO,
-    Client,
-    frames_of,
-    message,
-    numbers,
-    options,
-    serve,
-)
+from jelly_grpc import FROM_END, ONCE, PROTO, Client, frames_of, message, numbers, options, serve
 from jelly_proto import Reader, delimited, read_frames
+from live_logs import GRAPH, append, memory, write
 from nquads import isomorphic
 from support import as_batch
 
@@ -28,7 +18,6 @@ import rdfm
 
 pytestmark = pytest.mark.slow
 
-GRAPH = ("iri", "http://example.org/g")
 MESSAGES = [
     message(0),
     message(1, GRAPH),
@@ -37,16 +26,6 @@ MESSAGES = [
     message(4),
 ]
 QUOTED = ("triple", ("iri", "http://e/s"), ("iri", "http://e/p"), ("literal", "o", None, None, "http://www.w3.org/2001/XMLSchema#string"))  # fmt: skip
-
-
-def write(path, messages, **options):
-    with rdfm.create_log(path, **options) as log:
-        log.write_batch(as_batch(messages))
-
-
-def append(path, *messages):
-    with rdfm.create_log(path, append=True) as log:
-        log.write_batch(as_batch(list(messages)))
 
 
 @pytest.fixture(scope="module")
@@ -269,6 +248,86 @@ def test_only_new_messages_can_be_requested(client, folder, wanted):
         call.cancel()
 
 
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
+def test_new_messages_are_sent_as_stored_from_the_next_restart_frame_on(
+    client, folder, physical, closed
+):
+    """The log is closed, so that the next message begins with a restart frame, or open."""
+    name = f"restarts-{physical}-{closed}"
+    path = folder / f"{name}.jelly"
+    settings = {"physical_type": physical, "restart_bytes": 2000, "stream_name": "own"}
+    settings |= {"logical_type": "graphs" if physical == "triples" else "datasets"}
+    graph = None if physical == "triples" else GRAPH
+    write(path, [message(n, graph) for n in range(10)], **settings)
+    log = rdfm.create_log(path, append=True, sync=True, restart_bytes=2000)
+    log.write_batch(as_batch([message(n, graph) for n in range(10, 110)]))
+    log.flush()
+    if closed:
+        log.close()
+        log = rdfm.create_log(path, append=True, sync=True, restart_bytes=2000)
+    size = path.stat().st_size
+    calls = [client.subscribe(name, None, FROM_END) for _ in range(2)]
+    calls.append(client.subscribe(name, options(stream_name="mine"), FROM_END))
+    for call in calls:
+        call.initial_metadata()
+    for n in range(110, 400):
+        log.write_batch(as_batch([message(n, graph)]))
+        log.flush()
+        time.sleep(0.002 if n % 10 == 0 else 0)
+    log.close()
+    expected = read_frames(path.read_bytes()[size:])
+    for call in calls:
+        frames = [next(call) for _ in range(290)]
+        call.cancel()
+        assert numbers(map(Reader().frame, frames)) == list(range(110, 400))
+        first = next(n for n in range(290) if expected[n].rows[0].WhichOneof("row") == "options")
+        assert (first == 0) == closed
+        assert as_stored(frames)[first:] == expected[first:]
+        assert frames[0].rows[0].options.stream_name == "own"
+
+
+def test_a_subscription_of_a_log_without_marks_is_encoded(client, folder):
+    path = folder / "unmarked.jelly"
+    write(path, [message(n) for n in range(10)], restart_bytes=0)
+    call = client.subscribe("unmarked", None, FROM_END)
+    call.initial_metadata()
+    append(path, message(10), message(11), restart_bytes=0)
+    assert numbers(map(Reader().frame, [next(call), next(call)])) == [10, 11]
+    call.cancel()
+
+
+@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
+def test_the_server_may_send_new_messages_only(tmp_path, wanted):
+    write(tmp_path / "a.jelly", [message(0)])
+    with serve(tmp_path, "--from-end") as served:
+        client = Client(served.port)
+        new = client.subscribe("a", wanted)
+        new.initial_metadata()
+        assert client.messages("a", wanted)[0] == []
+        first = client.messages("a", wanted, (*ONCE, ("rdfm-start", "first")))
+        assert numbers(first[0]) == [0]
+        append(tmp_path / "a.jelly", message(1))
+        assert numbers([Reader().frame(next(new))]) == [1]
+        new.cancel()
+        client.close()
+
+
+@pytest.mark.parametrize("suffix", [".jelly", ".nq"])
+@pytest.mark.parametrize("metadata", [(), FROM_END])
+@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
+def test_an_empty_log_is_followed(client, folder, suffix, metadata, wanted):
+    name = f"empty{suffix}{len(metadata)}{wanted is None}"
+    (folder / f"{name}{suffix}").write_bytes(b"")
+    call = client.subscribe(name, wanted, metadata)
+    call.initial_metadata()
+    with (folder / f"{name}{suffix}").open("ab") as log:
+        write(folder / "source.nq", [message(5)])
+        rdfm.convert(folder / "source.nq", log, to_format=suffix[1:])
+    assert numbers([Reader().frame(next(call))]) == [5]
+    call.cancel()
+
+
 def test_a_subscriber_that_comes_later_receives_everything(client, folder):
     write(folder / "late.jelly", [message(0)])
     wanted = options(physical_type=3, max_name_table_size=32)
@@ -336,18 +395,12 @@ def test_a_slow_subscriber_receives_everything_and_does_not_delay_others(tmp_pat
         slow = slow_client.subscribe("big", wanted, timeout=120)
         reader = Reader()
         got = [reader.frame(next(slow))]
-        before = memory(served)
+        before = memory(served.process)
         for _ in range(3):
             assert len(client.messages("big", wanted)[0]) == count
-        assert memory(served) - before < 120 << 20
+        assert memory(served.process) - before < 30 << 20
         got += [reader.frame(frame) for frame in slow]
         assert numbers(got) == list(range(count))
-
-
-def memory(served):
-    """Returns the resident memory, in bytes."""
-    statm = Path(f"/proc/{served.process.pid}/statm").read_text()
-    return int(statm.split()[1]) * 4096
 
 
 @pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGINT])

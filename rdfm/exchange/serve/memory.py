@@ -1,0 +1,89 @@
+"""A limit for the bytes of frames that the server keeps for a client.
+
+In: the sizes of the frames of each call. Out: an error if those of a client are too many.
+Cost: a number for each call and each client.
+Law: the frames of all calls of a client, which is a connection, have at most the given number of
+bytes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rdfm.formats import OptionSpec
+from rdfm.logs.options import declare
+
+__all__ = ["CLIENT_BYTES", "MAX_CLIENT_BYTES", "ClientMemory", "FullError", "HeldFrames"]
+
+CLIENT_BYTES = 256 << 20
+
+(MAX_CLIENT_BYTES,) = declare(
+    OptionSpec(
+        "max_client_bytes",
+        "bytes",
+        "Maximum number of bytes that the server keeps for a connection.",
+        least=1,
+        default=CLIENT_BYTES,
+        group="Address",
+    )
+)
+
+
+class FullError(Exception):
+    """A client has too many bytes; answered with RESOURCE_EXHAUSTED."""
+
+
+class ClientMemory:
+    """Counts the bytes of frames that are kept for each client."""
+
+    def __init__(self, limit: int) -> None:
+        """Initialize without clients."""
+        self.limit = limit
+        self.held: Counter[str] = Counter()
+
+    @contextmanager
+    def call(self, client: str) -> Iterator[HeldFrames]:
+        """Return the counter of a call. Its bytes are released at the end of the `with` block."""
+        frames = HeldFrames(self, client)
+        try:
+            yield frames
+        finally:
+            frames.close()
+
+
+class HeldFrames:
+    """The bytes of frames that are kept for a call."""
+
+    def __init__(self, memory: ClientMemory, client: str) -> None:
+        """Initialize without frames."""
+        self._memory = memory
+        self._client = client
+        self._bytes = 0
+        self._closed = False
+
+    def close(self) -> None:
+        """Release the bytes, at the end of the call. Later changes are ignored."""
+        self.set(0)
+        self._closed = True
+
+    def set(self, count: int) -> None:
+        """Set the number of bytes.
+
+        Raises:
+            FullError: If the client would have more than the limit. The number is not changed.
+        """
+        if self._closed:  # an aborted publication is still appended
+            return
+        held, limit = self._memory.held, self._memory.limit
+        total = held[self._client] - self._bytes + count
+        if count > self._bytes and total > limit:
+            raise FullError(
+                f"the messages of this connection that are incomplete or not yet sent have more "
+                f"than {limit} bytes, the limit of the server"
+            )
+        self._bytes = count
+        held[self._client] = total
+        if not total:
+            del held[self._client]

@@ -1,0 +1,359 @@
+"""Connections to `rdfm serve`: pings, deadlines, compression, and memory for each client."""
+
+import asyncio
+import contextlib
+import random
+import socket
+import struct
+import threading
+import time
+from pathlib import Path
+
+import grpc
+import pytest
+from jelly_grpc import FROM_END, LIMITS, ONCE, Client, frames_of, message, numbers, options, serve
+from jelly_proto import Reader
+from live_logs import append, memory, stored, write
+
+from rdfm.exchange.serve.server import PING_MILLISECONDS, Server, ServerSettings
+from rdfm.exchange.serve.topics import Topics
+
+pytestmark = pytest.mark.slow
+
+XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
+MIB = 1 << 20
+SETTINGS, PING, GOAWAY, ACK = 4, 6, 7, 1
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write(tmp_path / "a.jelly", [message(n) for n in range(100)])
+    return tmp_path
+
+
+def large(number, size=MIB):
+    """A message with a text that cannot be compressed well."""
+    text = random.Random(number).randbytes(size // 2).hex()
+    return [
+        *message(number),
+        (*message(number)[0][:2], ("literal", text, None, None, XSD_STRING), None),
+    ]
+
+
+# --- pings ---
+
+
+@contextlib.contextmanager
+def pinging(folder, milliseconds):
+    """Runs a server in this process whose pings are more frequent. Yields its port."""
+    server = Server(
+        Topics(folder), ServerSettings(("127.0.0.1", 0), ping_milliseconds=milliseconds)
+    )
+    loop, stop, started = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
+    run = server.run(stop, lambda _: started.set())
+    thread = threading.Thread(target=loop.run_until_complete, args=(run,))
+    thread.start()
+    try:
+        assert started.wait(20)
+        yield server.port
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(20)
+        loop.close()
+
+
+class Http2:
+    """An HTTP/2 connection without calls, which counts frames by kind and flags."""
+
+    def __init__(self, port):
+        self._socket = socket.create_connection(("127.0.0.1", port))
+        self._data = b""
+        self.counts = {}
+        self._socket.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        self.send(SETTINGS)
+
+    def send(self, kind, flags=0, payload=b""):
+        head = struct.pack(">I", len(payload))[1:] + bytes([kind, flags])
+        self._socket.sendall(head + struct.pack(">I", 0) + payload)
+
+    def listen(self, seconds):
+        """Answers frames for some time. Returns whether the connection is open."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self._socket.settimeout(left)
+            try:
+                data = self._socket.recv(1 << 16)
+            except TimeoutError:
+                break
+            except ConnectionError:
+                return False
+            if not data:
+                return False
+            self._data += data
+            while len(self._data) >= 9:
+                end_of_frame = 9 + int.from_bytes(self._data[:3], "big")
+                if len(self._data) < end_of_frame:
+                    break
+                kind, flags = self._data[3:5]
+                payload = self._data[9:end_of_frame]
+                self._data = self._data[end_of_frame:]
+                self.counts[kind, flags] = self.counts.get((kind, flags), 0) + 1
+                if kind in (SETTINGS, PING) and flags == 0:
+                    with contextlib.suppress(ConnectionError):
+                        self.send(kind, ACK, payload if kind == PING else b"")
+        return True
+
+    def close(self):
+        self._socket.close()
+
+
+@contextlib.contextmanager
+def connected(port):
+    connection = Http2(port)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def test_the_default_interval_of_pings_is_ten_seconds():
+    assert ServerSettings().ping_milliseconds == PING_MILLISECONDS == 10_000
+
+
+def test_the_server_pings_quiet_clients(folder):
+    with pinging(folder, 100) as port, connected(port) as connection:
+        assert connection.listen(1.2)
+        assert 5 <= connection.counts[PING, 0] <= 12
+
+
+def test_a_client_that_answers_no_pings_is_disconnected(folder, monkeypatch):
+    monkeypatch.setattr("rdfm.exchange.serve.server.PING_TIMEOUT_MILLISECONDS", 200)
+    with pinging(folder, 100) as port, connected(port) as connection:
+        monkeypatch.setattr(connection, "send", lambda *_: None)
+        assert not connection.listen(5)
+
+
+def test_clients_may_ping(folder):
+    """The default of gRPC allows a ping every five minutes, and tolerates two more."""
+    with pinging(folder, 100) as port, connected(port) as connection:
+        for _ in range(7):
+            connection.send(PING, payload=b"12345678")
+            assert connection.listen(0.25)
+        assert connection.counts[PING, ACK] >= 6
+        assert (GOAWAY, 0) not in connection.counts
+
+
+def test_clients_that_ping_more_often_are_disconnected(folder):
+    with pinging(folder, 10_000) as port, connected(port) as connection:
+        for _ in range(12):
+            with contextlib.suppress(ConnectionError):
+                connection.send(PING, payload=b"12345678")
+        assert not connection.listen(5)
+        assert connection.counts[GOAWAY, 0] == 1
+
+
+def test_a_client_of_grpc_that_pings_keeps_its_subscription(folder):
+    """Without the setting, its third ping within five minutes would end the connection."""
+    with pinging(folder, 200) as port:
+        often = [
+            ("grpc.keepalive_time_ms", 200),
+            ("grpc.keepalive_permit_without_calls", 1),
+            ("grpc.http2.max_pings_without_data", 0),
+        ]
+        client = Client(port, limits=[*LIMITS, *often])
+        call = client.subscribe("a", None, FROM_END)
+        call.initial_metadata()
+        time.sleep(2)
+        append(folder / "a.jelly", message(100))
+        assert numbers([Reader().frame(next(call))]) == [100]
+        call.cancel()
+        client.close()
+
+
+# --- deadlines ---
+
+
+def open_files(process):
+    return sum(1 for _ in Path(f"/proc/{process.pid}/fd").iterdir())
+
+
+@pytest.mark.parametrize("reads", [True, False])
+@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
+def test_a_deadline_ends_a_subscription_and_frees_its_resources(tmp_path, wanted, reads):
+    """A subscriber that waits for messages, and one that does not read them."""
+    write(tmp_path / "a.jelly", [large(n) for n in range(1 if reads else 30)])
+    with serve(tmp_path, "--max-streams", "1") as served:
+        client = Client(served.port)
+        client.messages("a", wanted)
+        before = open_files(served.process)
+        call = client.subscribe("a", wanted, timeout=0.5)
+        next(call)
+        if not reads:
+            time.sleep(1)
+        with pytest.raises(grpc.RpcError) as failed:
+            for _ in range(30):
+                next(call)
+        assert failed.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+        deadline = time.monotonic() + 10
+        while open_files(served.process) > before:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        # The server allows one call, and the call above no longer counts.
+        assert len(client.messages("a", wanted)[0]) == (1 if reads else 30)
+        client.close()
+
+
+def test_a_publication_whose_deadline_passes_keeps_its_messages(folder):
+    with serve(folder) as served:
+        client = Client(served.port)
+        wait = threading.Event()
+
+        def frames():
+            yield from frames_of([message(100), message(101)], "a")
+            wait.wait(20)
+
+        with pytest.raises(grpc.RpcError) as failed:
+            client.publish(frames(), timeout=0.5)
+        wait.set()
+        assert failed.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+        client.publish(frames_of([message(102)], "a"))
+        client.close()
+    assert numbers(stored(folder / "a.jelly")) == list(range(103))
+
+
+# --- compression ---
+
+
+class Meter:
+    """Passes a connection on to a port, and counts its bytes in both directions."""
+
+    def __init__(self, port):
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listening.getsockname()[1]
+        self.sent = self.received = 0
+        self._to = port
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listening.accept()
+                server = socket.create_connection(("127.0.0.1", self._to))
+                for source, target, name in (
+                    (client, server, "sent"),
+                    (server, client, "received"),
+                ):
+                    threading.Thread(
+                        target=self._pass_on, args=(source, target, name), daemon=True
+                    ).start()
+
+    def _pass_on(self, source, target, name):
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                setattr(self, name, getattr(self, name) + len(data))
+                target.sendall(data)
+        target.close()
+
+    def close(self):
+        self._listening.close()
+
+
+def repetitive(number):
+    text = ("literal", f"{number} " * 5000, None, None, XSD_STRING)
+    return [*message(number), (*message(number)[0][:2], text, None)]
+
+
+@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
+@pytest.mark.parametrize("accepts", [True, False])
+@pytest.mark.parametrize("asked", [True, False])
+def test_responses_are_compressed_if_asked_and_accepted(tmp_path, asked, accepts, wanted):
+    write(tmp_path / "a.jelly", [repetitive(n) for n in range(50)])
+    with serve(tmp_path, *(["--gzip"] if asked else [])) as served:
+        meter = Meter(served.port)
+        # The algorithms in `grpc-accept-encoding`, as bits: identity is the first one.
+        only = [] if accepts else [("grpc.compression_enabled_algorithms_bitset", 1)]
+        client = Client(meter.port, limits=[*LIMITS, *only])
+        assert numbers(client.messages("a", wanted)[0]) == list(range(50))
+        size = (tmp_path / "a.jelly").stat().st_size
+        assert (meter.received < size / 5) == (asked and accepts)
+        client.close()
+        meter.close()
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+def test_requests_may_be_compressed(tmp_path, compressed):
+    write(tmp_path / "a.jelly", [message(0)])
+    messages = [repetitive(n) for n in range(1, 50)]
+    with serve(tmp_path) as served:
+        meter = Meter(served.port)
+        client = Client(meter.port)
+        kind = grpc.Compression.Gzip if compressed else grpc.Compression.NoCompression
+        client.publish(frames_of(messages, "a"), compression=kind)
+        size = sum(frame.ByteSize() for frame in frames_of(messages, "a"))
+        assert (meter.sent < size / 5) == compressed
+        client.close()
+        meter.close()
+    assert numbers(stored(tmp_path / "a.jelly")) == list(range(50))
+
+
+# --- memory ---
+
+
+@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
+def test_the_frames_of_slow_subscribers_are_limited_for_each_connection(tmp_path, wanted):
+    write(tmp_path / "a.jelly", [large(n) for n in range(20)])
+    with serve(tmp_path, "--max-client-bytes", "4M") as served:
+        client, other = Client(served.port), Client(served.port)
+        assert len(other.messages("a", wanted)[0]) == 20
+        before = memory(served.process)
+        calls, refused = [], []
+        for _ in range(12):
+            call = client.subscribe("a", wanted, ONCE)
+            try:
+                frames = [next(call), next(call)]
+            except grpc.RpcError as error:
+                assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+                assert "more than 4194304 bytes, the limit of the server" in error.details()
+                refused.append(call)
+            else:
+                calls.append((call, frames))
+        assert 1 < len(calls) < 7
+        assert len(refused) > 5
+        assert memory(served.process) - before < 60 * MIB
+        assert len(other.messages("a", wanted)[0]) == 20
+        for call, frames in calls[:2]:
+            reader = Reader()
+            rest = list(call)
+            assert numbers(map(reader.frame, [*frames, *rest])) == list(range(20))
+        for call, _ in calls:
+            call.cancel()
+        client.close()
+        other.close()
+
+
+def test_the_open_messages_of_a_connection_are_limited(folder):
+    """A flat stream is one message, and other frames are kept until they are appended."""
+    messages = [large(n) for n in range(100, 120)]
+    with serve(folder, "--create-topics", "--max-client-bytes", "12M") as served:
+        client = Client(served.port)
+        client.publish(frames_of(messages, "a"))
+        with pytest.raises(grpc.RpcError) as failed:
+            client.publish(frames_of(messages, "flat", physical=1, logical=1))
+        assert failed.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert "the limit of the server" in failed.value.details()
+        client.publish(frames_of(messages[:5], "small", physical=1, logical=1))
+        client.close()
+    assert numbers(stored(folder / "a.jelly")) == [*range(100), *range(100, 120)]
+    assert not (folder / "flat.jelly").exists()
+    assert [len(quads) for quads in stored(folder / "small.jelly")] == [10]
+
+
+def test_a_message_larger_than_64_mib_is_refused(folder):
+    messages = [large(n, 8 * MIB) for n in range(9)]
+    with serve(folder, "--create-topics") as served:
+        client = Client(served.port)
+        with pytest.raises(grpc.RpcError) as failed:
+            client.publish(frames_of(messages, "flat", physical=1, logical=1))
+        assert failed.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        client.close()
+    assert not (folder / "flat.jelly").exists()

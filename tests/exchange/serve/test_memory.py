@@ -1,0 +1,27 @@
+"""The bytes that are kept for a connection."""
+
+import pytest
+
+from rdfm.exchange.serve.memory import ClientMemory, FullError
+
+
+def test_the_calls_of_a_connection_share_its_limit():
+    memory = ClientMemory(100)
+    with memory.call("a") as first, memory.call("a") as second, memory.call("b") as other:
+        first.set(60)
+        second.set(40)
+        other.set(100)
+        with pytest.raises(FullError, match="100 bytes"):
+            second.set(41)
+        assert memory.held == {"a": 100, "b": 100}
+        first.set(59)
+        second.set(41)
+    assert not memory.held
+
+
+def test_a_call_that_has_ended_has_no_bytes():
+    memory = ClientMemory(100)
+    with memory.call("a") as call:
+        call.set(60)
+    call.set(50)
+    assert not memory.held
