@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 __all__ = ["Channel", "Stopped", "feeding_thread"]
 
-# Waits wake up this often to check for Ctrl-C, which does not interrupt them on all systems.
+# Waits wake up this often to check for Ctrl-C, which on some systems does not interrupt them.
 WAIT_SECONDS = 0.2
 
 Item = TypeVar("Item")

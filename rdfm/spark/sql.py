@@ -224,7 +224,7 @@ def _value(term: str) -> str:
 
 
 def _simple(text: str) -> str:
-    """The SQL expression for a text with its one-letter escapes resolved."""
+    """The SQL expression for a string with its one-letter escapes resolved."""
     simple = rf"replace({text}, r'\\', r'\u005C')"
     for letter, character in ESCAPES.items():
         simple = rf"""replace({simple}, concat(r'\', {_literal(letter)}), char({ord(character)}))"""
@@ -232,7 +232,7 @@ def _simple(text: str) -> str:
 
 
 def _numbered(simple: str) -> str:
-    """The SQL expression for a text with its numeric escapes resolved; null if one is invalid."""
+    """The SQL expression for a string with its numeric escapes resolved; null if one is invalid."""
     short = "concat(decode(unhex(concat('0000FEFF0000', substring(piece, 2, 4))), 'UTF-32'), substr(piece, 6))"
     long = "concat(decode(unhex(concat('0000FEFF', substring(piece, 2, 8))), 'UTF-32'), substr(piece, 10))"
     piece = f"CASE WHEN i = 0 THEN piece WHEN startswith(piece, 'u') THEN {short} ELSE {long} END"

@@ -426,7 +426,7 @@ def test_a_path_in_the_temporary_folder_of_a_session_is_refused(tmp_path, monkey
 
     (tmp_path / "logs").mkdir()
     monkeypatch.chdir(tmp_path)
-    # Like in Spark Connect workers.
+    # As in Spark Connect workers.
     monkeypatch.setattr(SparkFiles, "_is_running_on_worker", True)
     monkeypatch.setattr(SparkFiles, "_root_directory", str(tmp_path))
     for make in (

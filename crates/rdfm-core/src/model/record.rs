@@ -169,7 +169,7 @@ impl Operation {
 
     /// Returns the rule that the operation breaks, or `None` if it is well-formed.
     #[must_use]
-    pub fn wrong(self, table: &TermTable) -> Option<&'static str> {
+    pub fn broken_rule(self, table: &TermTable) -> Option<&'static str> {
         use OperationCode as Code;
         let has = |id: TermId| id != TermId::DEFAULT_GRAPH;
         let Self {
