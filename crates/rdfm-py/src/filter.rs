@@ -62,7 +62,7 @@ impl Filter {
         self.state().default_graph();
     }
 
-    /// Match literals whose lexical form contains a text.
+    /// Match literals whose lexical form contains the given text.
     fn contains(&self, text: &str) {
         self.state().contains(text);
     }

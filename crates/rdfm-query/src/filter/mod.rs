@@ -210,7 +210,7 @@ impl MessageFilter {
         self.push(Position::Graph, Test::DefaultGraph);
     }
 
-    /// Requires a literal whose lexical form contains a text.
+    /// Requires a literal whose lexical form contains the given text.
     pub fn contains(&mut self, text: &str) {
         let finder = Box::new(Finder::new(text).into_owned());
         self.push(Position::Object, Test::Contains(finder));
