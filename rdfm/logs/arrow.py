@@ -84,7 +84,7 @@ def arrow_reader(
     Raises:
         MissingExtraError: pyarrow is not installed.
         OptionError: Quad rows are requested, but the log contains patches or results.
-        ValueError: The log is the answer of an ASK query, or a variable is not a valid column name.
+        ValueError: The log is the answer to an ASK query, or a variable is not a valid column name.
     """
     with needed("pyarrow", "reading a log as an Arrow stream"):
         import pyarrow as pa

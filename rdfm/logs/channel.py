@@ -75,7 +75,7 @@ class Channel(Generic[Item]):
             self._changed.notify_all()
 
     def cancel(self, error: BaseException | None = None) -> None:
-        """Stop both sides at once; the producer raises `error` on its next `put`."""
+        """Stop both sides immediately; the producer raises `error` on its next `put`."""
         with self._changed:
             self._cancelled = True
             self._error = self._error or error

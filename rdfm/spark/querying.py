@@ -428,7 +428,7 @@ def query_rows(rows: DataFrame, given: str) -> DataFrame:
     columns = {each.name.lower(): each for each in rows.schema}
     if "quads" not in columns or columns["quads"].dataType != QUADS:
         raise OptionError(
-            f"the rows need a column quads of the type {QUADS.simpleString()}, as returned when reading messages"
+            f"the rows need a column quads of type {QUADS.simpleString()}, as returned when reading messages"
         )
     schema = _schema_of_rows(spark_query, columns)
     arrow = arrow_schema(schema)

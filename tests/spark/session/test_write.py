@@ -226,7 +226,7 @@ def test_messages_that_a_format_does_not_support_are_refused(spark, tmp_path):
         (
             ["quads", "map('topic', 'birds') AS metadata"],
             [
-                "metadata must be of the type map<string,binary>",
+                "metadata must be of type map<string,binary>",
                 "not map<string,string>",
                 "cast it",
                 "drop",
