@@ -39,7 +39,7 @@ def jelly_jvm_rates(log: Path, seconds: float) -> tuple[float, float] | None:
 
     Args:
         log: A Jelly log of triples.
-        seconds: Time for the warm-up, and again for the measurement, of reading and of writing.
+        seconds: Duration of each warm-up and of each measurement, for reading and for writing.
     """
     if (classpath := java_classpath("jvm")) is None:
         return None

@@ -919,7 +919,7 @@ class Query:
     @property
     def kind(self) -> str: ...  # "select", "construct" or "ask"
     @property
-    def asks_default(self) -> bool: ...  # any pattern matches the default graph, without FROM
+    def uses_default_graph(self) -> bool: ...  # any pattern matches the default graph, without FROM
     @property
     def variables(self) -> list[str]: ...  # of SELECT, or of the template of CONSTRUCT
     @property

@@ -1,6 +1,6 @@
 //! Reads arbitrary bytes as N-Quads in splits, which together must contain the same messages as the
-//! log. Does the same with these messages as Jelly with correct and wrong restart marks, and with
-//! arbitrary bytes as Jelly.
+//! log. Then checks the same with these messages written as Jelly, with correct and wrong restart
+//! marks, and with the arbitrary bytes read as Jelly.
 #![no_main]
 
 use rdfm_laws::options::{Reading, format};

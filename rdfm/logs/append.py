@@ -130,7 +130,7 @@ class AppendEncoder:
         except EncodeError as error:
             inside = batch.continued and error.message_index == batch.first_index
             data = before + error.completed if error.completed else b""
-            error.completed = [Addition(data, None if inside else "")]  # type: ignore[assignment]  # as `encode` gives them
+            error.completed = [Addition(data, None if inside else "")]  # type: ignore[assignment]  # as `encode` returns them
             self._keep_header(error)
             raise
         if not self._each:
@@ -211,7 +211,7 @@ class Appended:
         final = Path(os.path.realpath(path))
         self._journal_name = visible(str(final) + JOURNAL_SUFFIX)
         with name_in_errors(self.name, keep=self._journal_name):
-            self._state = _State(self.name, final, Journal(final))
+            self._state = _AppendedFiles(self.name, final, Journal(final))
             self._forgotten = weakref.finalize(self, _forget, self._state)
             try:
                 self._open(compression, how.repair)
@@ -376,8 +376,8 @@ class Appended:
         self.discard()
 
 
-class _State:
-    """The files of an appended log. Separate from it, so that a finalizer can use them.
+class _AppendedFiles:
+    """The files of an appended log, in a separate object that a finalizer can use.
 
     Attributes:
         name: The name of the log, for errors.
@@ -501,7 +501,7 @@ class _State:
         self.journal.release()
 
 
-def _forget(state: _State) -> None:
+def _forget(state: _AppendedFiles) -> None:
     """Roll back a log that was never closed, when it is garbage collected or Python exits."""
     state.roll_back()
     if state.process == os.getpid():

@@ -195,7 +195,7 @@ class KeyEncoder:
                     self._open[files[number]] = None
                 start = stop
         except EncodeError as error:
-            error.completed = parts  # type: ignore[assignment]  # as `encode` gives them
+            error.completed = parts  # type: ignore[assignment]  # as `encode` returns them
             if error.lacks == "boundaries":
                 error.lacks = None  # files of one message are not split by key
                 error.remedies += (

@@ -142,7 +142,7 @@ class FolderEncoder:
         except EncodeError as error:
             if not self._single:
                 parts.append(Part(self._name(), error.completed, False))
-            error.completed = parts  # type: ignore[assignment]  # as `encode` gives them
+            error.completed = parts  # type: ignore[assignment]  # as `encode` returns them
             self._rotation.is_open = not self._single
             raise
         parts.append(Part(self._name(), data, False))

@@ -148,7 +148,7 @@ class QueryStage(Stage):
         self._seen += len(batch)
         while done < len(batch):
             made: Evaluated = evaluate(batch, done)
-            self.graphs = self.graphs or (made.has_named and self.query.asks_default)
+            self.graphs = self.graphs or (made.has_named and self.query.uses_default_graph)
             name = read.source.name
             if made.rows is not None:
                 yield from self._solved(
@@ -171,7 +171,7 @@ class QueryStage(Stage):
         """
         if self._dataset is None:
             return
-        self.graphs = self._dataset.has_named and self.query.asks_default
+        self.graphs = self._dataset.has_named and self.query.uses_default_graph
         result = self.query.whole(self._dataset)
         try:
             for made in result:

@@ -44,7 +44,7 @@ class Storage(Protocol):
     """Access to the files and folders of one storage. Missing files raise `FileNotFoundError`."""
 
     def find(self, pattern: str) -> dict[str, File | None]:
-        """Return the matches of a glob without `{a,b}`, by path: a file, or None for a folder."""
+        """Return the files that match a glob without `{a,b}`, by path; None for each folder."""
 
     def status(self, path: str) -> File | None:
         """Return a file, or None if the path is a folder."""
@@ -61,8 +61,8 @@ class Storage(Protocol):
     def folder_time(self, path: str) -> float | None:
         """Return the last modification time of a folder, in seconds since 1970; None if unknown."""
 
-    def make_folder(self, path: str, above: bool = True) -> None:
-        """Create a folder if it does not exist, and its parents if `above`."""
+    def make_folder(self, path: str, parents: bool = True) -> None:
+        """Create a folder if it does not exist, and its parents if `parents` is true."""
 
     def open_new(self, path: str) -> BinaryIO:
         """Open a new file for writing."""
@@ -141,9 +141,9 @@ class LocalStorage:
             return Path(path).stat().st_mtime
         return None
 
-    def make_folder(self, path: str, above: bool = True) -> None:
+    def make_folder(self, path: str, parents: bool = True) -> None:
         """Create a folder."""
-        Path(path).mkdir(parents=above, exist_ok=True)
+        Path(path).mkdir(parents=parents, exist_ok=True)
 
     def open_new(self, path: str) -> BinaryIO:
         """Open a new file for writing."""
@@ -290,9 +290,9 @@ class RemoteStorage:
             return _modified(self._files.info(path))
         return None
 
-    def make_folder(self, path: str, above: bool = True) -> None:
+    def make_folder(self, path: str, parents: bool = True) -> None:
         """Create a folder, if the storage has folders."""
-        if above or not self._renames:
+        if parents or not self._renames:
             self._files.makedirs(path, exist_ok=True)
         else:  # a storage with real folders
             with contextlib.suppress(FileExistsError):

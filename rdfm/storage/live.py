@@ -5,8 +5,8 @@ frames of a subscription, and one to write to, whose frames are published.
 Cost: at most `QUEUE_BYTES` of frames that are waiting to be read or sent (or one frame, if it is
 larger), and a thread for each subscription.
 Law: no frame is lost, repeated or reordered within a connection. After a reconnection, the messages
-that were already received are skipped by their number, and the first frame after them does not
-depend on them.
+that were already received are skipped by count, and the first frame after them does not depend
+on them.
 """
 
 from __future__ import annotations
@@ -375,7 +375,7 @@ class Subscription:
         self._received = 0  # frames
         self._failures = 0
         self._options: StreamOptions | None = None
-        self._resuming: _Resuming | None = None
+        self._resumed: _ResumedFrames | None = None
         self._channel: Any = None
         self._call: Any = None
         self._frames = _Frames()
@@ -422,10 +422,10 @@ class Subscription:
             self._failures = 0
             if self._options is None:
                 self._options = self._first_options(frames[0])
-            if self._resuming is None:
+            if self._resumed is None:
                 self._received += len(frames)
                 return b"".join(map(delimited, frames))
-            data, count = self._resuming.continued(frames)
+            data, count = self._resumed.continued(frames)
             self._received += count
             if data:
                 return data
@@ -469,7 +469,7 @@ class Subscription:
         time.sleep(min(FIRST_PAUSE_SECONDS * 2**self._failures, LONGEST_PAUSE_SECONDS))
         self._failures += 1
         if self._options is not None:
-            self._resuming = _Resuming(self._received, self._options, self.name)
+            self._resumed = _ResumedFrames(self._received, self._options, self.name)
         self._begin()
 
     def readable(self) -> bool:
@@ -501,7 +501,7 @@ def _receive(call: Any, frames: _Frames) -> None:
         frames.end()
 
 
-class _Resuming:
+class _ResumedFrames:
     """Frames of a new connection, without the messages that were received before.
 
     They are decoded and encoded again, because the first one must not depend on skipped frames.

@@ -88,7 +88,7 @@ class WebStorage:
         """Return None: there are no folders."""
         return None
 
-    def make_folder(self, path: str, above: bool = True) -> None:
+    def make_folder(self, path: str, parents: bool = True) -> None:
         """Reject the operation."""
         _refuse(path)
 

@@ -603,7 +603,7 @@ def test_the_documentation_names_all_fields():
     assert named - wanted == set()
 
 
-def test_merged_collectors_are_one_collector(tmp_path):
+def test_merged_collectors_equal_a_single_collector(tmp_path):
     quads = [
         [
             rdfm.Quad(rdfm.Bnode("b"), rdfm.Iri(f"http://e/p{n % 7}"), rdfm.Literal(f"{n % 50}")),

@@ -18,7 +18,7 @@ from rdfm import formats
 class CoreLoader(yaml.SafeLoader):
     """PyYAML with the core schema of YAML 1.2 instead of the types of YAML 1.1."""
 
-    yaml_implicit_resolvers: dict = {}  # noqa: RUF012 (PyYAML's own way)
+    yaml_implicit_resolvers: dict = {}  # noqa: RUF012 (as PyYAML declares it)
 
 
 CORE = {

@@ -309,7 +309,7 @@ def test_readers_are_arrow_streams(tmp_path, kind):
         assert rows["offset"].to_pylist() == list(range(count))
 
 
-def test_a_stream_has_its_columns_without_rows(tmp_path):
+def test_a_stream_without_rows_has_its_columns(tmp_path):
     (tmp_path / "log.nt").write_text("")
     assert pa.table(rdfm.open_log(tmp_path / "log.nt")).schema.names[2] == "quads"
     with rdfm.create_results(tmp_path / "r.srj", ["a"]):

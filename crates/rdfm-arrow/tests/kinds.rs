@@ -29,7 +29,7 @@ use support::{reader, record_batch, strings};
 const DEPTH: u32 = 8;
 const FIELDS: [&str; 6] = ["op", "name", "subject", "predicate", "object", "graph"];
 
-/// An operation as texts. Empty texts are null.
+/// An operation as strings. Empty strings are null.
 type OperationTexts = [&'static str; 6];
 
 const S: &str = "<http://e/s>";

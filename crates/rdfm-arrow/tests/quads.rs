@@ -408,7 +408,7 @@ fn structs_of_unusual_terms_round_trip() {
     assert_eq!(made.quads().len(), back.quads().len());
 }
 
-/// Terms as structs. Empty texts are null.
+/// Terms as structs. Empty strings are null.
 fn structs(terms: &[[&str; 5]]) -> ArrayRef {
     let names = ["kind", "value", "datatype", "language", "direction"];
     let column = |at: usize| -> ArrayRef {

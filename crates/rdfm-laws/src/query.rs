@@ -39,7 +39,7 @@ fn log() -> MessageBatch {
     decoder
         .next_of()
         .expect("the log is TriG")
-        .expect("and one batch")
+        .expect("the log is one batch")
 }
 
 /// The rows of each message as text, sorted; `None` if evaluation was interrupted.

@@ -21,7 +21,7 @@ use pyo3::types::{PyCapsule, PyTuple};
 use pyo3_arrow::input::{AnyArray, AnyRecordBatch};
 use pyo3_arrow::{PyField, PySchema};
 use rdfm_arrow::schema::{Column, Layout, RowLayout, schema};
-use rdfm_arrow::to_arrow::{self, Rowed};
+use rdfm_arrow::to_arrow::{self, RowRecord};
 use rdfm_arrow::widths::widened;
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch::{LogBatch, MessageBatch};
@@ -58,7 +58,7 @@ pub fn layout(kind: Kind, names: Option<&[String]>, terms: &str) -> PyResult<Lay
 
 /// Returns the columns that a consumer requests. If the request cannot be met, returns the default
 /// columns: the consumer checks the schema of the result.
-pub fn requested_columns<R: Rowed>(
+pub fn requested_columns<R: RowRecord>(
     requested: Option<&Bound<'_, PyCapsule>>,
 ) -> PyResult<Vec<Column>> {
     if let Some(requested) = requested {
@@ -71,7 +71,7 @@ pub fn requested_columns<R: Rowed>(
 }
 
 /// Exports a batch as an Arrow array, with the requested columns if possible.
-pub fn export<'py, R: Rowed>(
+pub fn export<'py, R: RowRecord>(
     py: Python<'py>,
     batch: &LogBatch<R>,
     requested: Option<&Bound<'py, PyCapsule>>,
@@ -81,7 +81,7 @@ pub fn export<'py, R: Rowed>(
 }
 
 /// Exports a batch as a stream of one array.
-pub fn export_stream<'py, R: Rowed>(
+pub fn export_stream<'py, R: RowRecord>(
     py: Python<'py>,
     batch: &LogBatch<R>,
     requested: Option<&Bound<'py, PyCapsule>>,
@@ -91,7 +91,7 @@ pub fn export_stream<'py, R: Rowed>(
 }
 
 /// Exports the schema of a batch.
-pub fn export_schema<'py, R: Rowed>(
+pub fn export_schema<'py, R: RowRecord>(
     py: Python<'py>,
     batch: &LogBatch<R>,
 ) -> PyResult<Bound<'py, PyCapsule>> {
@@ -226,7 +226,7 @@ impl ArrowBatch {
 }
 
 /// Converts several batches to one Arrow batch.
-pub fn record_batch<R: Rowed>(
+pub fn record_batch<R: RowRecord>(
     py: Python<'_>,
     batches: &[&LogBatch<R>],
     layout: &Layout,

@@ -2,7 +2,7 @@
 //!
 //! - In: a batch from a decoder, Arrow, or Python messages.
 //! - Out: counts, messages, quads as objects, slices, Arrow.
-//! - Cost: each term becomes an object on first access, and the messages near it share the object.
+//! - Cost: each term becomes an object on first access, and nearby messages share the object.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -161,8 +161,8 @@ impl Query {
 
     /// Whether the query has no FROM clause and matches any pattern in the default graph.
     #[getter]
-    fn asks_default(&self) -> bool {
-        self.evaluation.query.asks_default
+    fn uses_default_graph(&self) -> bool {
+        self.evaluation.query.uses_default_graph
     }
 
     /// Variables of a SELECT query, or of the template of a CONSTRUCT query.

@@ -47,7 +47,7 @@ impl StatisticsCounter {
     ///
     /// Args:
     ///     plain: Whether message sizes in bytes do not include delimiters.
-    ///     first: Smallest number of a message or log. Statistics that are to be merged need
+    ///     first: Number of the first message and log. Statistics that are to be merged need
     ///         disjoint ranges of these numbers.
     #[new]
     #[pyo3(signature = (*, plain=false, first=0))]

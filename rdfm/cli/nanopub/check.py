@@ -54,6 +54,6 @@ def command(
 
 
 def _counts(checked: NanopubCheck) -> str:
-    """Return the numbers of trusty URIs and signatures that are right."""
+    """Return the numbers of valid trusty URIs and signatures."""
     signed = f"{checked.signed:,} signed" if checked.verifier else "signatures not checked"
     return f"; {checked.trusty:,} trusty, {signed}"

@@ -24,8 +24,8 @@ def verify(messages: MessageBatch | Iterable[Message]) -> list[str | None]:
     `rdfm.exchange.nanopub.check`.
 
     Args:
-        messages: A batch of complete messages, for example from `LogReader.batches`, or messages. A
-            batch is checked in one call without the GIL.
+        messages: A batch of complete messages, for example from `LogReader.batches`, or an
+            iterable of messages. A batch is checked in one call without the GIL.
 
     Returns:
         For each message: None if it is a nanopublication with a correct artifact code, otherwise

@@ -471,7 +471,7 @@ class PackageCheck(LogCheck):
                 for violation in content.add(part, reference.name):
                     violations += 1
                     if violations <= MAX_LISTED:
-                        self._violate(reference, violation)
+                        self._add_violation(reference, violation)
             self._numbers.records, self._numbers.messages = content.records, content.messages
             yield from self._found()
             self._done = sum(file.reader.bytes_in for file in files)
@@ -525,11 +525,11 @@ class PackageCheck(LogCheck):
         for file, differences in zip(others, found, strict=True):
             for at, each in differences.items():
                 if at not in replaced:
-                    self._differ(file, each, reference)
+                    self._add_difference(file, each, reference)
             self._check_names(file)
         for at, (agreeing, _) in sorted(replaced.items()):
             difference = MessageDifference(start + at, False, batch.slice(at, at + 1))
-            self._differ(reference, difference, others[agreeing[0]])
+            self._add_difference(reference, difference, others[agreeing[0]])
         return replaced
 
     def _compare_partial(
@@ -541,7 +541,7 @@ class PackageCheck(LogCheck):
                 stop = min(len(batch), file.messages - start)
                 some = batch if stop == len(batch) else batch.slice(0, stop)
                 for each in file.reader.compare(some):
-                    self._differ(file, each, reference)
+                    self._add_difference(file, each, reference)
                 self._check_names(file)
 
     def _next_reference(
@@ -581,7 +581,7 @@ class PackageCheck(LogCheck):
             return not content.statistics[FULL].series["blank_nodes"].sum
         return True
 
-    def _violate(self, file: _File, violation: Violation) -> None:
+    def _add_violation(self, file: _File, violation: Violation) -> None:
         """Add the finding for a message that does not conform to the stream type."""
         # Without a declared shape, the subject node may be one that does not reach all others.
         is_warning = violation.rule == "subject" and not self._has_shapes
@@ -627,7 +627,7 @@ class PackageCheck(LogCheck):
             rdf12=is_undeclared or own.rdf12,
         )
 
-    def _differ(self, file: _File, difference: MessageDifference, reference: _File) -> None:
+    def _add_difference(self, file: _File, difference: MessageDifference, reference: _File) -> None:
         """Add the finding for a message that differs from the corresponding one of another file."""
         file.differences += 1
         if file.differences > MAX_LISTED:

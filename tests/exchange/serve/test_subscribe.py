@@ -77,7 +77,7 @@ def test_a_topic_is_a_log_of_the_folder(client, topic):
     assert same(found, MESSAGES)
 
 
-def test_topics_in_subfolders_have_their_path(client):
+def test_topics_in_subfolders_are_named_by_path(client):
     found, _ = client.messages("sub/a b")
     assert numbers(found) == [7]
 
@@ -232,7 +232,7 @@ def test_another_process_may_append(client, folder):
 
 
 @pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
-def test_only_new_messages_can_be_requested(client, folder, wanted):
+def test_a_client_can_request_only_new_messages(client, folder, wanted):
     name = f"new{wanted is None}"
     write(folder / f"{name}.jelly", [message(n) for n in range(1000)])
     calls = [client.subscribe(name, wanted, FROM_END) for _ in range(3)]
@@ -253,7 +253,7 @@ def test_only_new_messages_can_be_requested(client, folder, wanted):
 def test_new_messages_are_sent_as_stored_from_the_next_restart_frame_on(
     client, folder, physical, closed
 ):
-    """The log is closed, so that the next message begins with a restart frame, or open."""
+    """The log is either closed, so that the next message begins with a restart frame, or open."""
     name = f"restarts-{physical}-{closed}"
     path = folder / f"{name}.jelly"
     settings = {"physical_type": physical, "restart_bytes": 2000, "stream_name": "own"}

@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::schema::{TermLayout, check_variables};
 
 /// Records that rows can contain.
-pub trait Rowed: KindOf {
+pub trait RowRecord: KindOf {
     /// Builder of the record columns.
     type Columns: RecordColumns<Self> + Send;
 
@@ -65,7 +65,7 @@ pub trait RecordColumns<R: Record>: Sized {
 
 macro_rules! listed {
     ($record:ty) => {
-        impl Rowed for $record {
+        impl RowRecord for $record {
             type Columns = OutputLists<Self>;
 
             fn variables((): &()) -> &[Box<str>] {
@@ -119,7 +119,7 @@ pub struct Cells {
     terms: TermColumns,
 }
 
-impl Rowed for TermId {
+impl RowRecord for TermId {
     type Columns = Cells;
 
     fn variables(head: &Arc<ResultHead>) -> &[Box<str>] {

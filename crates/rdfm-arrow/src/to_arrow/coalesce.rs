@@ -14,7 +14,7 @@ use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::{Quad, TermId};
 use rdfm_core::syntax::needed::Needs;
 
-use super::cells::Rowed;
+use super::cells::RowRecord;
 use super::limit::{MAX_BYTES, MakeError};
 use super::rows::RowBuilder;
 use super::terms::TermPlaces;
@@ -61,7 +61,7 @@ pub struct Dropped {
     pub merged: u64,
 }
 
-impl<R: Rowed> Coalesce for Coalescer<R> {
+impl<R: RowRecord> Coalesce for Coalescer<R> {
     fn push_any(
         &mut self,
         batch: BatchRef<'_>,
@@ -110,7 +110,7 @@ pub fn bounds(max_rows: usize, max_bytes: usize) -> Result<(usize, usize), Strin
 }
 
 /// Collects rows in record batches of similar size.
-pub struct Coalescer<R: Rowed> {
+pub struct Coalescer<R: RowRecord> {
     layout: Layout,
     max_rows: usize,
     max_bytes: usize,
@@ -120,7 +120,7 @@ pub struct Coalescer<R: Rowed> {
     needs: Needs,
 }
 
-impl<R: Rowed> Coalescer<R> {
+impl<R: RowRecord> Coalescer<R> {
     /// Creates a coalescer without rows.
     ///
     /// # Errors
@@ -144,7 +144,7 @@ impl<R: Rowed> Coalescer<R> {
     ///
     /// # Errors
     /// The strings of one message exceed 2 GiB, rows cannot represent these results
-    /// ([`Rowed::check`]), or their variables differ from those of earlier rows.
+    /// ([`RowRecord::check`]), or their variables differ from those of earlier rows.
     pub fn push(
         &mut self,
         batch: &LogBatch<R>,

@@ -24,7 +24,7 @@ use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::record::ResultHead;
 use rdfm_core::syntax::needed::Needs;
 
-pub use self::cells::Rowed;
+pub use self::cells::RowRecord;
 pub use self::coalesce::{Coalesce, Coalescer, Dropped, coalescer};
 use self::limit::MakeError;
 pub use self::quads::{QuadCoalescer, quad_record_batch};
@@ -39,9 +39,9 @@ const TOO_LARGE: &str = "the strings of the messages exceed the 2 GiB limit of a
 /// Converts several batches of a log to one record batch.
 ///
 /// # Errors
-/// The strings would exceed 2 GiB, rows cannot represent these results ([`Rowed::check`]), or
+/// The strings would exceed 2 GiB, rows cannot represent these results ([`RowRecord::check`]), or
 /// their variables differ between batches.
-pub fn record_batch<R: Rowed, L: Into<Layout>>(
+pub fn record_batch<R: RowRecord, L: Into<Layout>>(
     batches: &[&LogBatch<R>],
     layout: L,
     source: Option<&str>,
@@ -68,7 +68,7 @@ pub fn record_batch<R: Rowed, L: Into<Layout>>(
 }
 
 /// Rejects a batch whose variables differ from these.
-fn check_variables<R: Rowed>(batch: &LogBatch<R>, variables: &[Box<str>]) -> Result<(), Error> {
+fn check_variables<R: RowRecord>(batch: &LogBatch<R>, variables: &[Box<str>]) -> Result<(), Error> {
     R::check(batch.head())?;
     if R::variables(batch.head()) == variables {
         return Ok(());

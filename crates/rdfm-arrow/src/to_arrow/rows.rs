@@ -13,7 +13,7 @@ use arrow_schema::DataType;
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::syntax::needed::Needs;
 
-use super::cells::{RecordColumns as _, Rowed};
+use super::cells::{RecordColumns as _, RowRecord};
 use super::limit::{MakeError, charge};
 use super::maps::OutputMaps;
 use super::terms::TermPlaces;
@@ -21,7 +21,7 @@ use super::texts::{Texts, nulls};
 use crate::schema::{Column, Layout, schema};
 
 /// A builder of rows.
-pub struct RowBuilder<R: Rowed> {
+pub struct RowBuilder<R: RowRecord> {
     layout: Layout,
     head: R::Head,
     count: usize,
@@ -50,7 +50,7 @@ impl Mark {
     }
 }
 
-impl<R: Rowed> RowBuilder<R> {
+impl<R: RowRecord> RowBuilder<R> {
     /// Creates a builder of the layout's columns for a log with this head.
     pub fn new(layout: &Layout, head: &R::Head) -> Self {
         Self {

@@ -20,7 +20,7 @@ use crate::model::record::{Operation, OperationCode, Record};
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
-use crate::model::write::{set_apart, write_apart};
+use crate::model::write::{needs_message_prefix, write_message_prefix};
 
 use super::rules::{Transactions, in_row};
 
@@ -40,7 +40,7 @@ impl CopiedTerms {
     }
 
     /// Copies a term. If `apart` is a message number, it is added to blank node labels to make them
-    /// distinct. Recursion is as deep as triple terms nest.
+    /// distinct. Recursion is as deep as the nesting of triple terms.
     pub(super) fn term<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
@@ -72,9 +72,9 @@ impl CopiedTerms {
                 ];
                 builder.add_triple_term(parts)?
             }
-            TermKind::Bnode if apart.is_some_and(|message| set_apart(message, text)) => {
+            TermKind::Bnode if apart.is_some_and(|message| needs_message_prefix(message, text)) => {
                 let mut label = Vec::with_capacity(text.len() + 8);
-                write_apart(message, &mut label);
+                write_message_prefix(message, &mut label);
                 label.extend_from_slice(text);
                 builder.add_simple(TermKind::Bnode, &label, 0)?
             }

@@ -101,7 +101,7 @@ impl TermIndex {
         self.values.len() + 8 * self.starts.len()
     }
 
-    /// Requests the number of a term. Recursion is as deep as triple terms nest.
+    /// Requests the number of a term. Recursion is as deep as the nesting of triple terms.
     ///
     /// # Errors
     /// If there are more than 2^32 - 2 terms.
@@ -227,8 +227,8 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// Copies a term to the builder's batch without charging for it. Recursion is as deep as triple
-    /// terms nest.
+    /// Copies a term to the builder's batch without charging for it. Recursion is as deep as the
+    /// nesting of triple terms.
     pub fn of<R: Record>(
         &mut self,
         terms: &TermIndex,

@@ -16,7 +16,7 @@ use crate::model::term::{TermId, TermKind, flags};
 
 const HEX_UPPER: &[u8; 16] = b"0123456789ABCDEF";
 
-/// Prefix of labels with a message number, see [`set_apart`].
+/// Prefix of labels with a message number, see [`needs_message_prefix`].
 const MESSAGE_LABEL: &[u8] = b"_gm";
 /// Prefix of tags that [`write_language`] escapes.
 const ESCAPED_TAG: &[u8] = b"x-gx";
@@ -218,25 +218,25 @@ pub(crate) fn read_label(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Appends `_:label`, written as by [`write_label`], with a prefix if necessary so that labels of
-/// different messages differ without message delimiters ([`set_apart`]).
+/// different messages differ without message delimiters ([`needs_message_prefix`]).
 pub fn write_label_of(message: u64, text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(b"_:");
-    if set_apart(message, text) {
-        write_apart(message, out);
+    if needs_message_prefix(message, text) {
+        write_message_prefix(message, out);
     }
     labels::write(text, plain, is_label, out);
 }
 
-/// Whether a label needs the prefix of [`write_apart`] to be unique in a log without message
-/// delimiters. True except for labels of message 0 that do not begin with `_gm`. The mapping is
-/// one-to-one over the entire log and needs no state.
+/// Whether a label needs the prefix of [`write_message_prefix`] to be unique in a log without
+/// message delimiters. True except for labels of message 0 that do not begin with `_gm`. The mapping
+/// is one-to-one over the entire log and needs no state.
 #[inline]
-pub fn set_apart(message: u64, label: &[u8]) -> bool {
+pub fn needs_message_prefix(message: u64, label: &[u8]) -> bool {
     message != 0 || label.starts_with(MESSAGE_LABEL)
 }
 
 /// Appends `_gm<message>_`.
-pub fn write_apart(message: u64, out: &mut Vec<u8>) {
+pub fn write_message_prefix(message: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(MESSAGE_LABEL);
     out.extend_from_slice(message.to_string().as_bytes());
     out.push(b'_');
@@ -293,7 +293,7 @@ pub enum TermError {
     Relative(TermId),
     /// The datatype requires a language tag. Readers drop the statements with such literals.
     Untagged(TermId),
-    /// The language tag is invalid. No escape helps.
+    /// The language tag is invalid. The grammar has no escapes for tags.
     Language(TermId),
 }
 

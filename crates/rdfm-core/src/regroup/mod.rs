@@ -25,7 +25,7 @@ use crate::model::namespaces::Namespaces;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
-use crate::model::write::{set_apart, write_apart, write_term};
+use crate::model::write::{needs_message_prefix, write_message_prefix, write_term};
 
 /// Which quads become one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -508,8 +508,8 @@ impl Regrouper {
             }
             (TermKind::Iri, flags::PLAIN)
         } else {
-            if self.options.by != GroupBy::Message && set_apart(message, label) {
-                write_apart(message, &mut self.scratch);
+            if self.options.by != GroupBy::Message && needs_message_prefix(message, label) {
+                write_message_prefix(message, &mut self.scratch);
             }
             self.scratch.extend_from_slice(label);
             (TermKind::Bnode, term.flags & flags::PLAIN)

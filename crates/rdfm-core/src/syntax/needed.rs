@@ -191,8 +191,8 @@ impl Needed {
         }
     }
 
-    /// Adds the namespaces of a term and of nested terms. Recursion is as deep as triple terms
-    /// nest.
+    /// Adds the namespaces of a term and of nested terms. Recursion is as deep as the nesting of
+    /// triple terms.
     #[inline]
     fn term(&mut self, table: &TermTable, id: TermId) {
         let known = &mut self.terms[id.index()];

@@ -78,7 +78,7 @@ pub struct Query {
     /// Replacement functions that the query calls.
     pub(super) calls: Calls,
     /// Whether the query has no FROM clause and any of its patterns matches the default graph.
-    pub asks_default: bool,
+    pub uses_default_graph: bool,
     /// Namespaces declared in the query text.
     pub prefixes: Vec<(String, String)>,
 }
@@ -176,8 +176,8 @@ impl Query {
             QueryPart::Pattern(GraphPattern::Bgp { patterns }) => {
                 parts += patterns.len();
                 for triple in patterns {
-                    name(&mut triple.subject, &mut nodes);
-                    name(&mut triple.object, &mut nodes);
+                    replace_blank_node(&mut triple.subject, &mut nodes);
+                    replace_blank_node(&mut triple.object, &mut nodes);
                 }
                 Ok(())
             }
@@ -185,18 +185,18 @@ impl Query {
                 subject, object, ..
             }) => {
                 parts += 1;
-                name(subject, &mut nodes);
-                name(object, &mut nodes);
+                replace_blank_node(subject, &mut nodes);
+                replace_blank_node(object, &mut nodes);
                 Ok(())
             }
             QueryPart::Pattern(GraphPattern::Service { .. }) => Err(QueryError {
                 reason: NO_SERVICE.to_owned(),
                 position: find(text, |word| word.eq_ignore_ascii_case("SERVICE")),
             }),
-            QueryPart::Expression(expression) => settle(expression, text, now),
+            QueryPart::Expression(expression) => check_and_replace(expression, text, now),
             QueryPart::Pattern(_) | QueryPart::Path(_) => Ok(()),
         })?;
-        let asks_default = dataset.is_none() && asks_default(&pattern)?;
+        let uses_default_graph = dataset.is_none() && uses_default_graph(&pattern)?;
         match_absent_ends(&mut pattern)?;
         sort_by_keys(&mut pattern)?;
         let joins = limit_texts(&mut pattern)?;
@@ -223,7 +223,7 @@ impl Query {
             parts,
             joins,
             calls,
-            asks_default,
+            uses_default_graph,
             prefixes: declared(text),
         })
     }
@@ -246,7 +246,11 @@ impl Query {
 
 /// Replaces function calls that would differ between messages or have no limit, and rejects unknown
 /// functions.
-fn settle(expression: &mut Expression, text: &str, now: DateTime) -> Result<(), QueryError> {
+fn check_and_replace(
+    expression: &mut Expression,
+    text: &str,
+    now: DateTime,
+) -> Result<(), QueryError> {
     match expression {
         Expression::FunctionCall(Function::Now, _) => *expression = Expression::Literal(now.into()),
         Expression::FunctionCall(Function::Custom(name), arguments) => {
@@ -261,7 +265,7 @@ fn settle(expression: &mut Expression, text: &str, now: DateTime) -> Result<(), 
 }
 
 /// Whether any pattern of the query matches the default graph.
-fn asks_default(pattern: &GraphPattern) -> Result<bool, QueryError> {
+fn uses_default_graph(pattern: &GraphPattern) -> Result<bool, QueryError> {
     let mut outside = pattern.clone();
     let mut found = false;
     walk(QueryPart::Pattern(&mut outside), 0, &mut |part| {
@@ -289,7 +293,7 @@ fn graphs(dataset: Option<QueryDataset>, union_graphs: bool) -> Graphs {
 
 /// Replaces the blank nodes of a pattern by variables whose names are the same in each run, because
 /// the evaluation order of a pattern's parts depends on these names.
-fn name(term: &mut TermPattern, nodes: &mut HashMap<BlankNode, Variable>) {
+fn replace_blank_node(term: &mut TermPattern, nodes: &mut HashMap<BlankNode, Variable>) {
     match term {
         TermPattern::BlankNode(node) => {
             let next = nodes.len();
@@ -299,8 +303,8 @@ fn name(term: &mut TermPattern, nodes: &mut HashMap<BlankNode, Variable>) {
             *term = TermPattern::Variable(variable.clone());
         }
         TermPattern::Triple(triple) => {
-            name(&mut triple.subject, nodes);
-            name(&mut triple.object, nodes);
+            replace_blank_node(&mut triple.subject, nodes);
+            replace_blank_node(&mut triple.object, nodes);
         }
         TermPattern::NamedNode(_) | TermPattern::Literal(_) | TermPattern::Variable(_) => {}
     }

@@ -17,7 +17,7 @@ use crate::model::record::Record;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
-use crate::model::write::{set_apart, write_apart};
+use crate::model::write::{needs_message_prefix, write_message_prefix};
 use crate::syntax::text::encode::holds_labels;
 use crate::syntax::wire::{put_bytes, put_number, put_varint, varint_size};
 
@@ -77,7 +77,7 @@ pub(super) struct TermWriter {
     /// The fields of the statement being built.
     pub statement: Vec<u8>,
     /// Whether labels of different messages must differ, the index of the open message, and the
-    /// resulting prefix of its labels ([`set_apart`]).
+    /// resulting prefix of its labels ([`needs_message_prefix`]).
     sets_apart: bool,
     number: u64,
     apart: Vec<u8>,
@@ -196,7 +196,7 @@ impl TermWriter {
         self.sets_apart = true;
         self.number = number;
         self.apart.clear();
-        write_apart(number, &mut self.apart);
+        write_message_prefix(number, &mut self.apart);
         self.last.forget_labels(table);
     }
 
@@ -280,7 +280,7 @@ impl TermWriter {
     /// Appends a label, made unique across messages if messages share frames.
     #[inline]
     fn label(&mut self, tag: u8, text: &[u8]) {
-        if !self.sets_apart || !set_apart(self.number, text) {
+        if !self.sets_apart || !needs_message_prefix(self.number, text) {
             put_bytes(&mut self.statement, tag, text);
             return;
         }

@@ -23,7 +23,7 @@ mod tests {
     const NAMESPACE: &str = "xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#'";
 
     #[test]
-    fn an_rdf_element_decides_whatever_follows() {
+    fn an_rdf_element_is_detected_whatever_follows() {
         for head in [
             "<?xml version='1.0'?>\n<rdf:RDF",
             "\u{feff} <rdf:RDF>",

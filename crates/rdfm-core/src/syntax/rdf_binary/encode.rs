@@ -15,7 +15,7 @@ use crate::model::error::ErrorClass;
 use crate::model::remedy::{Feature, Reason};
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
-use crate::model::write::{set_apart, write_apart};
+use crate::model::write::{needs_message_prefix, write_message_prefix};
 use crate::syntax::prefixes::Prefixes;
 use crate::syntax::text::encode::holds_labels;
 
@@ -67,7 +67,8 @@ pub(crate) struct Encoded {
     flat: bool,
     /// Terms whose encoding differs in the next message.
     labelled: Vec<TermId>,
-    /// If `flat`, the number of the open message, and the prefix of its labels ([`set_apart`]).
+    /// If `flat`, the number of the open message, and the prefix of its labels
+    /// ([`needs_message_prefix`]).
     number: u64,
     apart: Vec<u8>,
 }
@@ -106,7 +107,7 @@ impl Encoded {
         if self.flat {
             self.number = number;
             self.apart.clear();
-            write_apart(number, &mut self.apart);
+            write_message_prefix(number, &mut self.apart);
             for id in self.labelled.drain(..) {
                 if let Some(entry) = self.places.get_mut(id.index()) {
                     entry.0 = 0;
@@ -167,7 +168,7 @@ impl Encoded {
                     None => W::iri(bytes, text),
                 }
             }
-            (TermKind::Bnode, _) if self.flat && set_apart(self.number, text) => {
+            (TermKind::Bnode, _) if self.flat && needs_message_prefix(self.number, text) => {
                 W::bnode(bytes, &self.apart, text);
             }
             (TermKind::Bnode, _) => W::bnode(bytes, b"", text),

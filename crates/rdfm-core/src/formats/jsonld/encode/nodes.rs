@@ -3,7 +3,7 @@
 //! - In: a [`MessageShape`] and its quads.
 //! - Out: events and tokens.
 //! - Cost: each token is created once per batch and term, and then copied. Recursion is as deep as
-//!   the shape nests.
+//!   the nesting of the shape.
 //! - Law: the output represents exactly the quads of the shape.
 
 use std::ops::Range;
