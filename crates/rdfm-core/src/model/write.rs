@@ -228,8 +228,8 @@ pub fn write_label_of(message: u64, text: &[u8], plain: bool, out: &mut Vec<u8>)
 }
 
 /// Whether a label needs the prefix of [`write_message_prefix`] to be unique in a log without
-/// message delimiters. True except for labels of message 0 that do not begin with `_gm`. The mapping
-/// is one-to-one over the entire log and needs no state.
+/// message delimiters. True except for labels of message 0 that do not begin with `_gm`. The
+/// mapping is one-to-one over the entire log and needs no state.
 #[inline]
 pub fn needs_message_prefix(message: u64, label: &[u8]) -> bool {
     message != 0 || label.starts_with(MESSAGE_LABEL)
