@@ -22,7 +22,7 @@ from work import OXIGRAPH_FORMATS, Row, Task, Work, batches, sample, translated,
 
 
 def rdfm_read(log: str, folder: Path, messages: int) -> Work:
-    """Decodes bytes to batches."""
+    """Decodes bytes into batches."""
     data = sample(folder, log, 0 if log.endswith("jelly") else messages)
     format = log.rpartition(".")[2]
     return Work(lambda: sum(batch.quad_count for batch in batches(format, data)), len(data))
@@ -65,7 +65,7 @@ def rdfm_read_arrow(log: str, folder: Path, messages: int) -> Work:
 def rdfm_read_as(
     log: str, to: str, folder: Path, messages: int, *, writing: dict[str, Any] | None = None
 ) -> Work:
-    """Decodes bytes in another format to batches. A log of one message is read in parts."""
+    """Decodes bytes in another format into batches. A log of one message is read in parts."""
     data = translated(log, to, folder, messages, **(writing or {}))
     parts = (writing or {}).get("flat", False)
     return Work(
@@ -136,7 +136,7 @@ def archive(log: str, folder: Path, messages: int) -> bytes:
 
 
 def rdfm_read_archive(log: str, folder: Path, messages: int) -> Work:
-    """Decodes an archive to batches."""
+    """Decodes an archive into batches."""
     import rdfm
 
     data = archive(log, folder, messages)
@@ -317,7 +317,7 @@ def scoped_log(messages: int) -> bytes:
 
 
 def rdfm_read_scoped(folder: Path, messages: int) -> Work:
-    """Decodes the log of `scoped_log` to batches."""
+    """Decodes the log of `scoped_log` into batches."""
     del folder
     data = scoped_log(messages or SMALL)
     return Work(

@@ -60,7 +60,7 @@ class Results(NamedTuple):
 
     Attributes:
         variables: Names of the variables, without `?`.
-        boolean: The answer of an ASK query; None for rows.
+        boolean: The answer to an ASK query; None for rows.
         rows: The rows. Each has a term or None for each variable.
     """
 

@@ -49,7 +49,7 @@ def lower(quads):
 def plainest(log):
     """Whether PyLD can represent the terms in N-Quads.
 
-    It does not support directions and control characters, and it rewrites doubles.
+    It does not support directions or control characters, and it rewrites doubles.
     """
     visible = set(string.printable[:95] + "éż亀\U0001f422")
     text = "".join(

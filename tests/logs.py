@@ -104,7 +104,7 @@ def triple_terms(subjects, predicates, objects):
 
 
 def in_xml(text: str) -> str:
-    """Returns a text without the characters that XML 1.0 forbids."""
+    """Returns a string without the characters that XML 1.0 forbids."""
     return re.sub("[^\\t\\n\\r -\ufffd\U00010000-\U0010ffff]", "", text)
 
 

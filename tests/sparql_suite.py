@@ -113,7 +113,7 @@ class Results:
     Attributes:
         variables: Names of the variables.
         rows: Bindings of each row.
-        boolean: Answer of ASK.
+        boolean: Answer to an ASK query.
         ordered: Whether the file specifies an order.
     """
 

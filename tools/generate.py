@@ -121,7 +121,7 @@ def attributes() -> str:
 
 
 def cell(text: str) -> str:
-    """Escape a text for a table cell."""
+    """Escape a string for a table cell."""
     return text.replace("|", r"\|").replace("<", r"\<")
 
 

@@ -312,7 +312,7 @@ def _table(title: str, head: Iterable[str], rows: Iterable[Iterable[str]]) -> st
 
 
 def _text(text: str) -> str:
-    """Escape a text for HTML, and replace control characters and bidirectional controls."""
+    """Escape a string for HTML, and replace control characters and bidirectional controls."""
     visible = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
     return escape(visible, quote=True)
 

@@ -237,7 +237,7 @@ def _turtle(term: Any) -> str:
 
 
 def _line(text: str) -> str:
-    """Return a text as a single line of at most 300 characters."""
+    """Return a string as a single line of at most 300 characters."""
     line = " ".join(text.split())
     return line if len(line) <= 300 else line[:299] + "…"
 

@@ -48,7 +48,7 @@ _EPILOG = """Examples:
     "--stats",
     group="Statistics",
     is_flag=True,
-    help="Print statistics: quads and bytes per message, terms, distinct terms, names.",
+    help="Print statistics: quads and bytes per message, terms, distinct terms, frequent names.",
 )
 @option(
     "--rdf",
@@ -167,7 +167,7 @@ def _refuse_conflicts(logs: tuple[str, ...], as_json: bool, as_rdf: bool, html: 
 def _options_by_log(
     logs: tuple[str, ...], from_format: str | None, options: dict[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """Return the options of each log. Of several logs, each gets those that its format supports.
+    """Return the options of each log. With several logs, each gets those that its format supports.
 
     Raises:
         OptionError: If one of the options is not supported by any format of the logs.
@@ -225,7 +225,7 @@ def _lines(report: Any) -> list[str]:
     if report.quads_per_message:
         least, mean, most = report.quads_per_message
         message, record = WORDS[report.kind]
-        name = "operations each" if report.kind == "patches" else f"{several(record)}/{message}"
+        name = "operations/patch" if report.kind == "patches" else f"{several(record)}/{message}"
         rows.append((name, f"{least:,} to {most:,}, {mean:,} on average"))
     if report.counters:
         rows.append(("counters", "{} to {}".format(*report.counters)))
@@ -271,7 +271,7 @@ def _content(report: Any) -> list[tuple[str, str]]:
             committed, aborted = counts.get("TC", 0), counts.get("TA", 0)
             ended = f"{committed:,} committed, {aborted:,} aborted"
             if report.unfinished:
-                ended += f", {report.unfinished:,} not ended"
+                ended += f", {report.unfinished:,} unfinished"
             rows.append(("transactions", f"{begun:,}: {ended}"))
         if report.misplaced_rows:
             misplaced = plural(report.misplaced_rows, "row")

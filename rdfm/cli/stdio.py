@@ -147,7 +147,7 @@ def all_dropped(dropped: dict[str, int]) -> str:
 
 
 def safe(text: str) -> str:
-    """Return a text with escaped control characters, so that it cannot move the cursor."""
+    """Return a string with escaped control characters, so that it cannot move the cursor."""
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in visible(text))
 
 

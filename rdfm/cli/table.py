@@ -1,6 +1,6 @@
 """Rows as a table on a terminal.
 
-In: rows of terms and texts. Out: lines with aligned columns that fit the width of the terminal.
+In: rows of terms and strings. Out: lines with aligned columns that fit the width of the terminal.
 Cost: the first rows are buffered until the widths of the columns are known.
 Law: cells cannot move the cursor.
 """
@@ -24,7 +24,7 @@ __all__ = ["TerminalTable", "widths"]
 _SAMPLE = 1000
 _PATIENCE_SECONDS = 1.0
 _GAP = "  "
-_LEAST = 8
+_MIN_WIDTH = 8
 
 
 class TerminalTable:
@@ -86,9 +86,9 @@ def widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
     """
     found = [max(map(_width, column)) for column in zip(*rows, strict=True)]
     room -= len(_GAP) * (len(found) - 1)
-    while sum(found) > room and max(found) > _LEAST:
+    while sum(found) > room and max(found) > _MIN_WIDTH:
         widest = max(found)
-        others = max([width for width in found if width < widest] + [_LEAST])
+        others = max([width for width in found if width < widest] + [_MIN_WIDTH])
         count = found.count(widest)
         less = min(-(-(sum(found) - room) // count), widest - others)
         found = [width - less if width == widest else width for width in found]
@@ -96,7 +96,7 @@ def widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
 
 
 def _width(text: str) -> int:
-    """Return the number of terminal columns that a text takes."""
+    """Return the number of terminal columns that a string takes up."""
     if text.isascii():
         return len(text)
     return sum(
@@ -106,9 +106,9 @@ def _width(text: str) -> int:
 
 
 def _fitted(text: str, width: int) -> str:
-    """Pad or truncate a text to the width of its column.
+    """Pad or truncate a string to the width of its column.
 
-    Long texts are cut off at the end, IRIs at the start, which is less informative.
+    Long strings are truncated at the end, IRIs at the start, which is less informative.
 
     Example:
         >>> _fitted("<http://example.org/crane>", 9), _fitted('"a pair, calling"', 8), _fitted("a", 3)
@@ -125,7 +125,7 @@ def _fitted(text: str, width: int) -> str:
 
 
 def _ending(text: str, width: int) -> str:
-    """Return the longest end of a text that fits into `width`."""
+    """Return the longest suffix of a string that fits into `width`."""
     kept = text[-width:] if width > 0 else ""
     while _width(kept) > width:
         kept = kept[1:]

@@ -31,7 +31,7 @@ from rdfm.logs.channel import Channel, Stopped, feeding_thread
 from rdfm.logs.counters import CounterRange
 from rdfm.logs.driver import Broken, Driver, Item, Piece, Read, cost
 from rdfm.logs.input import Readable
-from rdfm.logs.kinds import other_kind
+from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.notes import Notes
 from rdfm.logs.output import FolderOutput, Output, Shape
 from rdfm.logs.progress import Progress, Reporter
@@ -301,7 +301,7 @@ class Pipeline:
         spec = self._plan.target.format.spec
         if kind not in spec.kinds:
             reason = f"{spec.title} is for {listed(list(spec.kinds))}"
-            raise other_kind(read.source.name, kind, reason, spec.kinds[0])
+            raise wrong_kind_error(read.source.name, kind, reason, spec.kinds[0])
         self._kind = kind
 
     def _encode(self, items: Iterable[Item], written: Channel[list[_Bytes]]) -> None:

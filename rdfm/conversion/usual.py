@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from rdfm.conversion.options import readers
 from rdfm.errors import RdfmError
-from rdfm.logs.kinds import USUAL
+from rdfm.logs.kinds import DEFAULT_FORMATS
 from rdfm.logs.reader import open_log
 
 __all__ = ["usual_format"]
@@ -31,8 +31,8 @@ def usual_format(inputs: Sequence[str], from_format: str | None) -> str:
     names = [name for name in inputs if name != "-"]
     known = readers(names, from_format)
     if known and len(known[0].kinds) == 1:
-        return USUAL[known[0].kinds[0]]
-    return USUAL[_kind(names[0], from_format) if names else "messages"]
+        return DEFAULT_FORMATS[known[0].kinds[0]]
+    return DEFAULT_FORMATS[_kind(names[0], from_format) if names else "messages"]
 
 
 def _kind(name: str, from_format: str | None) -> str:

@@ -40,7 +40,7 @@ class ArrowSizeChecker:
 
     def __init__(self, file: BinaryIO, max_message_bytes: int) -> None:
         self._file = file
-        self._most = BATCHES * max_message_bytes
+        self._max_bytes = BATCHES * max_message_bytes
         self._dictionaries: dict[int, int] = {}
 
     def blocks(self, size: int) -> Iterator[None]:
@@ -147,9 +147,9 @@ class ArrowSizeChecker:
         return total
 
     def _limit(self, decoded: int) -> None:
-        if (total := decoded + sum(self._dictionaries.values())) > self._most:
+        if (total := decoded + sum(self._dictionaries.values())) > self._max_bytes:
             raise LimitError(
-                f"a record batch and its dictionaries decode to {total} bytes, more than {self._most}",
+                f"a record batch and its dictionaries decode to {total} bytes, more than {self._max_bytes}",
                 remedies=[Remedy("read", "max_message_bytes", None, "if the source is trusted")],
                 format="arrow",
             )

@@ -54,7 +54,7 @@ class Opening(NamedTuple):
 
 
 class DecoderLike(Protocol):
-    """Decodes bytes to batches."""
+    """Decodes bytes into batches."""
 
     def feed(self, piece: bytes, /) -> None:
         """Accept a piece of the log, cut anywhere. This never fails, and decodes nothing."""

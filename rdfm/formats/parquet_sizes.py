@@ -1,7 +1,7 @@
 """Computes how many rows of a Parquet file can be decoded at once.
 
-In: the file, its metadata, the columns to read. Out: for sets of row groups, the rows of a batch
-and the first row that is too large.
+In: the file, its metadata, the columns to read. Out: for each set of row groups, the maximum
+number of rows per batch and the first row that is too large.
 Cost: reads the page headers. Pages are decompressed only if a row group may decode to more than
 `GROUP_BYTES`, beginning with those that can be larger than they appear.
 Law: a batch never decodes to more than `GROUP_BYTES`, whatever the file declares.
@@ -23,7 +23,7 @@ GROUP_BYTES = 128 << 20
 # Maximum decoded bytes of a batch from a larger row group, unless a single row is larger.
 BATCH_BYTES = 32 << 20
 # Limit for the pages that are open at once, as a multiple of the message limit.
-PAGES = 4
+PAGES_FACTOR = 4
 HEADER_BYTES = 1 << 12
 MAX_HEADER_BYTES = 16 << 20
 # Bytes per value, for types with a fixed width.
@@ -41,8 +41,8 @@ _CODECS = {
     7: "lz4_raw",
 }
 
-# Number of values, number of the compression codec, bytes, offset of the first data page, offset of
-# the dictionary page.
+# Number of values, id of the compression codec, size in bytes, offset of the first data page,
+# offset of the dictionary page.
 _ColumnChunk = tuple[int, int, int, int, "int | None"]
 
 
@@ -51,8 +51,8 @@ class RowGroupPlan(NamedTuple):
 
     Attributes:
         groups: Numbers of the row groups.
-        rows: Maximum number of rows of a batch; None for any number.
-        too_large: Number, counted within the row groups, of the first row that is too large.
+        rows: Maximum number of rows per batch; None if unlimited.
+        too_large: Index, within these row groups, of the first row that is too large.
     """
 
     groups: list[int]
@@ -135,10 +135,10 @@ class _Group:
             raise _error(f"row group {number} has {len(chunks)} columns, not {len(schema)}")
         self._columns = [self._column(chunks[at], schema.column(at)) for at in leaves]
         pages = sum(column.page_bytes for column, _ in self._columns)
-        if pages > PAGES * max_message_bytes:
+        if pages > PAGES_FACTOR * max_message_bytes:
             raise LimitError(
                 f"the pages of row group {number} need {pages} bytes at once, "
-                f"more than {PAGES} times {max_message_bytes}",
+                f"more than {PAGES_FACTOR} times the message limit of {max_message_bytes}",
                 remedies=[Remedy("read", "max_message_bytes", None, "if the source is trusted")],
                 format="parquet",
             )
@@ -199,7 +199,7 @@ class _Group:
         if not data:
             return head
         if not compression:
-            raise _error("a page has an unsupported compression")
+            raise _error("a page uses an unsupported compression codec")
         try:
             values: bytes = pa.Codec(compression).decompress(data, size - levels, asbytes=True)
         except (pa.ArrowException, OSError, ValueError) as error:
@@ -207,7 +207,7 @@ class _Group:
         return head + values if head else values
 
     def bound(self) -> int | None:
-        """Return an upper bound of the decoded bytes; None if the rows must be scanned first."""
+        """Return an upper bound on the decoded bytes; None if the rows must be scanned first."""
         if (bound := self._sum()) <= GROUP_BYTES:
             return bound
         share = GROUP_BYTES // max(len(self._columns), 1)
@@ -255,10 +255,10 @@ class _Group:
             if row is not None and (too_large is None or row < too_large):
                 too_large = row
         # A few large rows must not make all batches small.
-        most = max(BATCH_BYTES, min(2 * sums[0], GROUP_BYTES))
+        batch_limit = max(BATCH_BYTES, min(2 * sums[0], GROUP_BYTES))
         rows = 1
         for level, bytes in enumerate(sums):
-            if bytes <= most:
+            if bytes <= batch_limit:
                 rows = 1 << level
         while too_large and too_large % rows:
             rows >>= 1

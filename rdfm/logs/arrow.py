@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm._core import ArrowBatch, ArrowCoalescer, MessageBatch
 from rdfm.logs.frames import needed
-from rdfm.logs.kinds import other_kind
+from rdfm.logs.kinds import wrong_kind_error
 
 if TYPE_CHECKING:
     import pyarrow
@@ -63,7 +63,7 @@ class TableForm(NamedTuple):
                 return batch.to_arrow(terms=self.terms)
             return batch.to_arrow(source=source, terms=self.terms)
         if not isinstance(batch, MessageBatch):
-            raise other_kind(source, batch.kind, "only messages can be read as quad rows")
+            raise wrong_kind_error(source, batch.kind, "only messages can be read as quad rows")
         return batch.to_arrow(source=source, rows=self.rows, terms=self.terms)
 
 
@@ -84,7 +84,7 @@ def arrow_reader(
     Raises:
         MissingExtraError: pyarrow is not installed.
         OptionError: Quad rows are requested, but the log contains patches or results.
-        ValueError: The log is the answer of an ASK query, or a variable is not a valid column name.
+        ValueError: The log is the answer to an ASK query, or a variable is not a valid column name.
     """
     with needed("pyarrow", "reading a log as an Arrow stream"):
         import pyarrow as pa

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 __all__ = ["Channel", "Stopped", "feeding_thread"]
 
-# Waits wake up this often to check for Ctrl-C, which does not interrupt them on all systems.
+# Waits wake up this often to check for Ctrl-C, which on some systems does not interrupt them.
 WAIT_SECONDS = 0.2
 
 Item = TypeVar("Item")
@@ -75,7 +75,7 @@ class Channel(Generic[Item]):
             self._changed.notify_all()
 
     def cancel(self, error: BaseException | None = None) -> None:
-        """Stop both sides at once; the producer raises `error` on its next `put`."""
+        """Stop both sides immediately; the producer raises `error` on its next `put`."""
         with self._changed:
             self._cancelled = True
             self._error = self._error or error

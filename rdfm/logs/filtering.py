@@ -1,6 +1,6 @@
 """Filtering messages by pattern, for `rdfm filter` and `LogReader.filter`.
 
-In: messages as they are read, and the criteria. Out: slices of them.
+In: batches of messages as they are read, and the criteria. Out: slices of the batches.
 Cost: each distinct term of a batch is tested once, and each quad is examined.
 Law: one quad matches all criteria; only a time may be in another quad of the same message.
 """
@@ -17,7 +17,7 @@ from rdfm.formats import OptionSpec
 from rdfm.logs import remedies
 from rdfm.logs.driver import NOTHING, Read, Source
 from rdfm.logs.input import Input
-from rdfm.logs.kinds import other_kind
+from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.options import declare
 from rdfm.logs.stages import Stage
 
@@ -42,10 +42,14 @@ FILTERING = declare(
         metavar="TERM",
         group=_QUADS,
     ),
-    OptionSpec("contains", help="Text that the object, a literal, contains.", group=_QUADS),
+    OptionSpec(
+        "contains",
+        help="Text contained in the object, which must be a literal.",
+        group=_QUADS,
+    ),
     OptionSpec(
         "regex",
-        help="Regular expression for part of the object, a literal.",
+        help="Regular expression that matches part of the object, which must be a literal.",
         metavar="REGEX",
         group=_QUADS,
     ),
@@ -132,8 +136,8 @@ class Filtering(Stage):
         """Add the criteria for the time of a message; return whether there are any.
 
         Raises:
-            OptionError: A text is not a valid term or time, or only one of time and predicate is
-                given.
+            OptionError: An argument is not a valid term or time, or only one of time and predicate
+                is given.
         """
         if after is None and before is None:
             if predicate is None:
@@ -153,7 +157,7 @@ class Filtering(Stage):
         return True
 
     def batch(self, read: Read) -> Iterator[Read]:
-        """Yield the matching messages, then an item without messages that reports data left out.
+        """Yield the matching messages, then an item without messages that reports dropped data.
 
         Raises:
             OptionError: The batch contains patches, results or parts of messages, or a prefix is
@@ -168,7 +172,7 @@ class Filtering(Stage):
         batch = read.batch
         assert batch is not None
         if not isinstance(batch, MessageBatch):
-            raise other_kind(read.source.name, batch.kind, "only messages can be filtered")
+            raise wrong_kind_error(read.source.name, batch.kind, "only messages can be filtered")
         if batch.continues or batch.continued:
             raise OptionError(
                 "only complete messages can be filtered; do not read them in parts or as quad rows"

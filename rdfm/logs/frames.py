@@ -58,7 +58,7 @@ class Tabular(ABC):
             MissingExtraError: pyarrow is not installed.
             RdfmError, OSError: The log is broken before its first rows.
             ValueError: The rows were already read to their end or to an error, or they are the
-                answer of an ASK query.
+                answer to an ASK query.
         """
         capsule: object = self._arrow_reader().__arrow_c_stream__(requested_schema)
         return capsule
@@ -69,7 +69,7 @@ class Tabular(ABC):
         Raises:
             MissingExtraError: pyarrow is not installed.
             RdfmError, OSError: An input is broken or cannot be read.
-            ValueError: As `__arrow_c_stream__`.
+            ValueError: As for `__arrow_c_stream__`.
 
         Example:
             >>> import rdfm
@@ -89,7 +89,7 @@ class Tabular(ABC):
         Raises:
             MissingExtraError: pandas or pyarrow is not installed. Nothing was read.
             RdfmError, OSError: An input is broken or cannot be read.
-            ValueError: As `__arrow_c_stream__`.
+            ValueError: As for `__arrow_c_stream__`.
 
         Example:
             >>> import rdfm
@@ -114,7 +114,7 @@ class Tabular(ABC):
         Raises:
             MissingExtraError: Polars or pyarrow is not installed. Nothing was read.
             RdfmError, OSError: An input is broken or cannot be read.
-            ValueError: As `__arrow_c_stream__`.
+            ValueError: As for `__arrow_c_stream__`.
 
         Example:
             >>> import rdfm

@@ -19,7 +19,7 @@ from rdfm._core import Encoder, KeySplitter, MessageBatch
 from rdfm.errors import EncodeError, OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec
 from rdfm.logs import remedies
-from rdfm.logs.kinds import other_kind
+from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.parts import Namespaces, Part
 
 if TYPE_CHECKING:
@@ -162,7 +162,9 @@ class KeyEncoder:
             OptionError: The batch contains patches or results.
         """
         if not isinstance(batch, MessageBatch):
-            raise other_kind(source or "the log", batch.kind, "only messages can be split by key")
+            raise wrong_kind_error(
+                source or "the log", batch.kind, "only messages can be split by key"
+            )
         self._namespaces.take(batch)
         keys, several = self._splitter.begin(batch)
         self._several += several

@@ -56,7 +56,7 @@ class Likely(NamedTuple):
 
 
 def has_unread_suffix(path: str) -> bool:
-    """Return whether a name has the suffix of an unsupported compression or archive."""
+    """Return whether a name has the suffix of an unsupported compression or archive format."""
     suffix = _suffix(path)
     return suffix in _COMPRESSIONS or suffix in _ARCHIVES
 

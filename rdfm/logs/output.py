@@ -34,7 +34,7 @@ from rdfm.logs import remedies
 from rdfm.logs.append import Appended, Appending, check_appending
 from rdfm.logs.journal import remove_stale
 from rdfm.logs.keyed import KeyEncoder, SplitBy
-from rdfm.logs.kinds import USUAL
+from rdfm.logs.kinds import DEFAULT_FORMATS
 from rdfm.logs.likely import not_written, to_write
 from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.storage import archive as archives
@@ -699,7 +699,7 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
         return formats.find(name)
     path = os.fspath(target) if isinstance(target, (str, os.PathLike)) else None
     if path is not None and (inner := archives.stem(path)) is not None:
-        return formats.by_path(inner) or formats.find(USUAL[kind])
+        return formats.by_path(inner) or formats.find(DEFAULT_FORMATS[kind])
     if path is not None and (format := formats.by_path(path.rstrip("/" + os.sep))) is not None:
         return format  # for a folder such as log.nq/, the format of its files
     if path is not None and (likely := to_write(path, kind)) is not None:

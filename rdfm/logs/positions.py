@@ -80,7 +80,7 @@ class Lines:
         return offset
 
     def find(self, written: bytes, start: int, stop: int | None) -> int | None:
-        """Return the offset of a text in a range, ignoring prefixes of longer names."""
+        """Return the offset of a string in a range, ignoring prefixes of longer names."""
         if not written:
             return None
         text = self._text(start, self._end if stop is None else stop)

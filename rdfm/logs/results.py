@@ -151,7 +151,7 @@ class ResultReader(Tabular):
 
     @property
     def boolean(self) -> bool | None:
-        """The answer of an ASK query; None for rows."""
+        """The answer to an ASK query; None for rows."""
         return self._begin().boolean
 
     @property
@@ -317,7 +317,7 @@ def create_results(
         target: A path, or a binary file object, which is left open.
         variables: The names of the variables, without `?`.
         format: A format name such as "results-json". Derived from the suffix by default.
-        boolean: The answer of an ASK query, which has neither variables nor rows.
+        boolean: The answer to an ASK query, which has neither variables nor rows.
         links: Documents with further information: IRI references.
         compression: As in `create_log`.
         keep_partial: After an exception, keep the output written so far as `NAME.partial`.

@@ -164,7 +164,7 @@ class FromEnd(Selection):
         start, stop = chosen.start or 0, chosen.stop
         super().__init__(iter([(0, _END)]))
         self._chosen = chosen
-        self._most = max(-start, -(stop or 0))
+        self._max_count = max(-start, -(stop or 0))
         # Batches with the number of their first message.
         self._buffered: deque[tuple[int, Read]] = deque()
         self._buffered_bytes = 0
@@ -182,14 +182,14 @@ class FromEnd(Selection):
         while self._buffered:
             first, oldest = self._buffered[0]
             assert oldest.batch is not None
-            if first + len(oldest.batch) > self._seen - self._most:
+            if first + len(oldest.batch) > self._seen - self._max_count:
                 break
             self._buffered.popleft()
             self._buffered_bytes -= oldest.batch.memory_bytes
             yield from self._early._at(first, oldest)
         if self._buffered_bytes > MAX_BUFFERED_BYTES:
             raise OptionError(
-                f"the last {self._most:,} messages take more than {MAX_BUFFERED_BYTES >> 20} MiB of memory; "
+                f"the last {self._max_count:,} messages take more than {MAX_BUFFERED_BYTES >> 20} MiB of memory; "
                 "count from the start of the log instead"
             )
 

@@ -63,8 +63,8 @@ def encode_values(
 
     Args:
         format: The format or its name.
-        quads: An array with the Arrow PyCapsule interface, as the column `quads` of
-            `MessageBatch.from_arrow`; for a patch format, as `operations` of
+        quads: An array with the Arrow PyCapsule interface, like the column `quads` of
+            `MessageBatch.from_arrow`; for a patch format, like the column `operations` of
             `PatchBatch.from_arrow`.
         max_depth: Maximum nesting depth of triple terms.
         **options: Options of the format's encoder, which override its `spec.value_options`.

@@ -21,7 +21,7 @@ from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import listed
 from rdfm.logs.driver import Driver, Read, Reading
 from rdfm.logs.input import Input, Readable, holds_files
-from rdfm.logs.kinds import other_kind
+from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.output import Shape, Writable, output_format
 from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.positions import Lines
@@ -205,7 +205,7 @@ class Streams:
         log.lines = lines
         if log.found is not None and inputs.kind not in log.found.spec.kinds:
             log.close()
-            raise other_kind(
+            raise wrong_kind_error(
                 log.source, log.found.spec.kinds[0], f"{inputs.kind} are expected", inputs.kind
             )
         return log
@@ -304,7 +304,7 @@ def patch_batches(log: LogReader) -> Iterator[PatchBatch]:
 def _batches(log: LogReader, kind: str, batch_class: type[Any]) -> Iterator[Any]:
     for batch in log.batches():
         if not isinstance(batch, batch_class):
-            raise other_kind(log.source, batch.kind, f"{kind} are expected", kind)
+            raise wrong_kind_error(log.source, batch.kind, f"{kind} are expected", kind)
         yield batch
         if len(batch) and isinstance(log, _IndexedLog):
             log.lines.discard_before(log.input, batch.position(-1))

@@ -28,7 +28,7 @@ from pyspark.sql.types import (
 
 from rdfm._core import MessageBatch, batches_from_arrow
 from rdfm.errors import DecodeError, OptionError
-from rdfm.logs.kinds import other_kind
+from rdfm.logs.kinds import wrong_kind_error
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -167,7 +167,7 @@ class RowDivider:
                 yield folder, batch
                 continue
             if not isinstance(batch, MessageBatch):
-                raise other_kind("the rows", batch.kind, "only messages can be split by key")
+                raise wrong_kind_error("the rows", batch.kind, "only messages can be split by key")
             keys, several = splitter.begin(batch)
             self.several[self._key or ""] += several
             splitter.stretch(b"\1" * len(keys), len(keys))

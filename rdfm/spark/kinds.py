@@ -3,8 +3,8 @@
 In: the unit of a row, the format and the schema of a query, and the first file if these do not
 determine the kind. Out: the kind, and the variables of results.
 Cost: at most one batch of the first file.
-Law: a problem with the first file is reported when it is read, except for results, whose columns it
-determines.
+Law: a problem with the first file is reported when the file is read, but for results immediately,
+because the first file determines their columns.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class KindFinder:
         """Return the kind of log.
 
         Raises:
-            OptionError: If the schema is of two kinds, or results cannot be read here, or are the
-                answer of an ASK query.
+            OptionError: If the schema has columns of two kinds, or results cannot be read here, or
+                are the answer to an ASK query.
             DecodeError: If the first file contains results and is invalid.
         """
         kinds = _kinds(None if self.format is None else formats.find(self.format))
@@ -138,9 +138,9 @@ def check_has_rows(batch: ResultBatch, source: str) -> None:
     """Check that results have rows.
 
     Raises:
-        OptionError: If they are the answer of an ASK query.
+        OptionError: If they are the answer to an ASK query.
     """
     if batch.boolean is not None:
         raise OptionError(
-            f"{source} is the answer of an ASK query, which has no rows; use rdfm.open_results"
+            f"{source} is the answer to an ASK query, which has no rows; use rdfm.open_results"
         )

@@ -27,7 +27,7 @@ from pyspark.sql.types import (
 
 from rdfm._core import Evaluated, MessageBatch, Query, TypedColumns
 from rdfm.errors import DecodeError, LimitError, OptionError
-from rdfm.logs.kinds import other_kind
+from rdfm.logs.kinds import wrong_kind_error
 from rdfm.message import AnyBatch
 from rdfm.spark.compat import arrow_schema, spark_schema
 from rdfm.spark.schema import QUADS, RowShape, default_schema, message_shape
@@ -232,7 +232,7 @@ class Evaluation:
             OptionError: If the batch does not contain messages.
         """
         if not isinstance(batch, MessageBatch):
-            raise other_kind(source or "the log", batch.kind, "only messages can be queried")
+            raise wrong_kind_error(source or "the log", batch.kind, "only messages can be queried")
         done = 0
         while done < len(batch):
             found: Evaluated = self._evaluate(batch, done)
@@ -428,7 +428,7 @@ def query_rows(rows: DataFrame, given: str) -> DataFrame:
     columns = {each.name.lower(): each for each in rows.schema}
     if "quads" not in columns or columns["quads"].dataType != QUADS:
         raise OptionError(
-            f"the rows need a column quads of the type {QUADS.simpleString()}, as returned when reading messages"
+            f"the rows need a column quads of type {QUADS.simpleString()}, as returned when reading messages"
         )
     schema = _schema_of_rows(spark_query, columns)
     arrow = arrow_schema(schema)

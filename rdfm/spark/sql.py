@@ -68,13 +68,13 @@ class RdfQuery:
         """Return the columns of the query's variables.
 
         Raises:
-            OptionError: If an argument has the wrong type, or the query and its options are not
+            OptionError: If an argument has the wrong type, or the query or its options are not
                 literals.
             QueryError: If the query is invalid.
         """
         if quads.dataType.simpleString() != QUADS.simpleString():
             raise OptionError(
-                f"rdf_query takes a column of the type {QUADS.simpleString()}, not "
+                f"rdf_query takes a column of type {QUADS.simpleString()}, not "
                 f"{quads.dataType.simpleString()}"
             )
         for name, argument in (("query", query), ("options", options)):
@@ -136,9 +136,9 @@ def _evaluated(kind: str, name: str, type: pa.DataType, columns: tuple[pa.Array,
     if pa.types.is_null(quads.type):
         return pa.nulls(len(quads), type)
     valid = quads.is_valid()
-    there = pa.RecordBatch.from_arrays([quads.filter(valid)], ["quads"])
+    present = pa.RecordBatch.from_arrays([quads.filter(valid)], ["quads"])
     found: list[pa.Array] = []
-    for batch in batches_from_arrow(there):
+    for batch in batches_from_arrow(present):
         for table in evaluation.tables(batch, None):
             if isinstance(table, LimitError):
                 raise table
@@ -160,7 +160,7 @@ def _same(column: pa.Array, name: str) -> Any:
 
 
 def _as_given(query: object, options: object) -> str:
-    """Combine a query and its options to a value of the option `query`."""
+    """Combine a query and its options into a value of the option `query`."""
     if not isinstance(query, str):
         raise OptionError("the query must be a string, not null")
     pairs = options.items() if isinstance(options, Mapping) else options or []
@@ -224,7 +224,7 @@ def _value(term: str) -> str:
 
 
 def _simple(text: str) -> str:
-    """The SQL expression for a text with its one-letter escapes resolved."""
+    """The SQL expression for a string with its one-letter escapes resolved."""
     simple = rf"replace({text}, r'\\', r'\u005C')"
     for letter, character in ESCAPES.items():
         simple = rf"""replace({simple}, concat(r'\', {_literal(letter)}), char({ord(character)}))"""
@@ -232,7 +232,7 @@ def _simple(text: str) -> str:
 
 
 def _numbered(simple: str) -> str:
-    """The SQL expression for a text with its numeric escapes resolved; null if one is invalid."""
+    """The SQL expression for a string with its numeric escapes resolved; null if one is invalid."""
     short = "concat(decode(unhex(concat('0000FEFF0000', substring(piece, 2, 4))), 'UTF-32'), substr(piece, 6))"
     long = "concat(decode(unhex(concat('0000FEFF', substring(piece, 2, 8))), 'UTF-32'), substr(piece, 10))"
     piece = f"CASE WHEN i = 0 THEN piece WHEN startswith(piece, 'u') THEN {short} ELSE {long} END"

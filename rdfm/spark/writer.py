@@ -579,7 +579,7 @@ def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
     listed_here = ", ".join(types) or "none"
     if kind is None or LISTS[kind][0] not in types:
         wanted = " or ".join(
-            f"a column {name} of the type {type.simpleString()}"
+            f"a column {name} of type {type.simpleString()}"
             for of, (name, type) in LISTS.items()
             if of in format.kinds
         )
@@ -590,7 +590,7 @@ def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
     if not _are_lists(types[name], type):
         optional = "graph" if kind == "messages" else "name and graph"
         raise OptionError(
-            f"the column {name} must be of the type {type.simpleString()} ({optional} may be omitted), not "
+            f"the column {name} must be of type {type.simpleString()} ({optional} may be omitted), not "
             f"{types[name].simpleString()}"
         )
     if kind not in format.kinds:
@@ -606,7 +606,7 @@ def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
     for other in others:
         if not _is_same_map(maps[other], other):
             raise OptionError(
-                f"the column {other} must be of the type {COLUMNS[other].simpleString()}, not "
+                f"the column {other} must be of type {COLUMNS[other].simpleString()}, not "
                 f"{maps[other].simpleString()}; cast it, or drop it"
             )
     return (name, *others)

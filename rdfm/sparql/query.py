@@ -571,7 +571,7 @@ class LogQuery:
         return LogReader(self._reader(), (self._querying(),))
 
     def answer(self) -> Answer:
-        """Return the answer of ASK."""
+        """Return the answer to an ASK query."""
         reader = self._reader() if self._log is None else self._log
         solved = list(solve(self._querying(), reader, Tally(), skips=self._skips))
         if self.whole:

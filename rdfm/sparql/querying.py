@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from rdfm._core import Evaluated, MessageBatch, Query, QueryDataset, ResultBatch
 from rdfm.errors import LimitError, OptionError, spelled
 from rdfm.logs.driver import NO_LOG, NOTHING, Item, Read, Skipped
-from rdfm.logs.kinds import other_kind
+from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.rows import ComputedBatch
 from rdfm.logs.stages import Stage
 from rdfm.sparql.remedies import higher
@@ -139,7 +139,7 @@ class QueryStage(Stage):
             yield from self._constructed(self.query.instantiate(batch))
             return
         if not isinstance(batch, MessageBatch):
-            raise other_kind(read.source.name, batch.kind, "queries need messages")
+            raise wrong_kind_error(read.source.name, batch.kind, "queries need messages")
         if self._dataset is not None:
             self._add(self._dataset, batch, read)
             return

@@ -1,6 +1,6 @@
 """Web URLs: their parts, their form in messages, and request errors.
 
-In: an http or https URL. Out: the URL to request, its origin, its credentials, and a text for
+In: an http or https URL. Out: the URL to request, its origin, its credentials, and a string for
 errors.
 Law: no text for users contains credentials.
 """

@@ -67,7 +67,8 @@ def members(pieces: Iterable[bytes]) -> Iterator[list[Member]]:
     Names that begin with `_` or `.` are skipped, as in folders.
 
     Raises:
-        DecodeError: If the archive is invalid or truncated, after the members before the error.
+        DecodeError: If the archive is invalid or truncated. Members before the error are yielded
+            first.
     """
     parts = _Parts(pieces)
     while parts.more():

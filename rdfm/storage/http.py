@@ -76,9 +76,9 @@ class HttpSettings:
 
     Attributes:
         headers: Headers to send to the origin of the URL, such as credentials.
-        connect_seconds: Time-out of a connection.
-        first_byte_seconds: Time-out of the response, and of the first byte of its body.
-        idle_seconds: Time-out of each further piece of the body.
+        connect_seconds: Timeout for a connection.
+        first_byte_seconds: Timeout for the response, and for the first byte of its body.
+        idle_seconds: Timeout for each further piece of the body.
         tries: Maximum number of consecutive failed attempts; the count is reset when data arrives.
         backoff_seconds: Pause before the second attempt; it doubles with each one.
         max_redirects: Maximum number of redirects.

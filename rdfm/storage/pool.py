@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 __all__ = ["MAX_JOBS", "Closed", "Pool", "usable_cores"]
 
 MAX_JOBS = 8
-# Interval at which waits check for Ctrl-C, which does not interrupt them on all systems.
+# Interval at which waits check for Ctrl-C, which on some systems does not interrupt them.
 WAIT_SECONDS = 0.2
 
 Result = TypeVar("Result")
@@ -70,7 +70,7 @@ class Pool(Generic[Result]):
         """
         self._wake = wake
         self._name = name
-        self._most = threads
+        self._max_threads = threads
         self._threads = 0
         self._slots: deque[_Slot[Result]] = deque()
         self._work: deque[tuple[_Slot[Result], Callable[[], Result]]] = deque()
@@ -81,7 +81,7 @@ class Pool(Generic[Result]):
         """Add work for a thread. If `here`, the caller does it immediately."""
         slot: _Slot[Result] = _Slot()
         self._slots.append(slot)
-        if here or not self._most:
+        if here or not self._max_threads:
             slot.run(work)
             return
         with self._changed:
@@ -89,7 +89,7 @@ class Pool(Generic[Result]):
                 raise Closed
             self._work.append((slot, work))
             self._changed.notify_all()
-        if self._threads < min(self._most, len(self._slots)):
+        if self._threads < min(self._max_threads, len(self._slots)):
             self._threads += 1
             threading.Thread(target=self._run, name=self._name, daemon=True).start()
 
@@ -113,7 +113,7 @@ class Pool(Generic[Result]):
         while self._slots:
             slot = self._slots[0]
             with self._changed:
-                if not slot.is_done and not all and len(self._slots) <= self._most + 1:
+                if not slot.is_done and not all and len(self._slots) <= self._max_threads + 1:
                     return
                 while not slot.is_done:
                     self._changed.wait(WAIT_SECONDS)

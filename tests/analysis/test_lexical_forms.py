@@ -51,7 +51,7 @@ SCHEMAS = {name: etree.XMLSchema(etree.fromstring(TEMPLATE.format(name))) for na
 
 
 def allowed(name, text):
-    """Whether libxml2 accepts a text as a lexical form."""
+    """Whether libxml2 accepts a string as a lexical form."""
     element = etree.Element("x")
     element.text = text
     return SCHEMAS[name].validate(element)

@@ -28,7 +28,7 @@ def page_of(text: str = LOG, format: str = "nq") -> str:
 
 
 class Checker(HTMLParser):
-    """Collects open elements, and the names of elements and attributes."""
+    """Collects open elements, the names of all elements, and links."""
 
     VOID = ("meta", "link", "rect", "line")
 

@@ -553,7 +553,7 @@ def test_remedies_in_a_report_name_command_line_options(rdfm):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        ("a.nq o.csv", "rdfm query writes results of a query on messages"),
+        ("a.nq o.csv", "rdfm query writes the results of a query on messages"),
         ("a.nq o --to turtel", "there is no format 'turtel'; did you mean Turtle (ttl)?"),
         ("a.nq o --to json", "JSON-LD (jsonld) or SPARQL results in JSON (results-json)?"),
         ("jelly.nq o.trig", "the content looks like Jelly; --from jelly reads it"),

@@ -116,7 +116,7 @@ def test_inspect_describes_patches(rdfm, format):
     assert found["operations"] == "3 H, 2 TX, 1 TC, 1 TA, 1 A, 1 D, some in named graphs"
     assert found["transactions"] == "2: 1 committed, 1 aborted"
     assert found["chain"] == "complete: each prev is the id of the previous patch"
-    assert found["operations each"] == "0 to 5, 3.0 on average"
+    assert found["operations/patch"] == "0 to 5, 3.0 on average"
     assert [line.split() for line in found["headers"]] == [["2", "id"], ["1", "prev"]]
     assert not {"messages", "quads/message", "predicates"} & set(found)
     report = json.loads(rdfm("inspect", "--json", path).out)

@@ -522,9 +522,9 @@ def test_inspect_describes_patches(data):
     for line in (
         "patches          4",
         "operations       3 H, 5 TX, 3 TC, 1 TA, 1 PA, 2 A, 1 D, some in named graphs",
-        "transactions     5: 3 committed, 1 aborted, 1 not ended",
+        "transactions     5: 3 committed, 1 aborted, 1 unfinished",
         "chain            1 broken link; patch 2: prev is <a:0>, but the previous patch has the id <a:1>",
-        "operations each  3 to 5, 4.0 on average",
+        "operations/patch 3 to 5, 4.0 on average",
         "headers                   2  id",
     ):
         assert f"  {line}\n" in text

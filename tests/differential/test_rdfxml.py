@@ -136,14 +136,14 @@ def from_rdflib(term):
 
 @pytest.mark.parametrize("read", [by_oxigraph, by_rdflib], ids=["pyoxigraph", "rdflib"])
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_documents_are_read_like_other_libraries(read, document):
+def test_documents_are_read_as_in_other_libraries(read, document):
     data = document.replace("{rdf}", RDF).encode()
     (message,) = decoded("rdfxml", data)
     assert isomorphic(message, read(data))
 
 
 @given(inner=st.lists(nodes(), max_size=3).map("".join))
-def test_random_documents_are_read_like_rdflib(inner):
+def test_random_documents_are_read_as_in_rdflib(inner):
     root = f'<r:RDF xmlns:r="{RDF}" xmlns="&e;" xmlns:e="http://f/" xml:base="http://b/c/d#e">'
     document = f"{DECLARED}{root}{inner}</r:RDF>".encode()
     (message,) = decoded("rdfxml", document)

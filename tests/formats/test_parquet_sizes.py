@@ -143,7 +143,7 @@ def test_rows_before_a_too_large_row_are_returned_first(tmp_path, monkeypatch, r
     path = tmp_path / "log.parquet"
     parquet.write_table(pa.table({"quads": quads}), path, use_dictionary=use_dictionary)
     monkeypatch.setattr(parquet_sizes, "GROUP_BYTES", 0)
-    monkeypatch.setattr(parquet_sizes, "PAGES", 1000)
+    monkeypatch.setattr(parquet_sizes, "PAGES_FACTOR", 1000)
     read = []
     with (
         rdfm.open_log(path, max_message_bytes=4000) as log,

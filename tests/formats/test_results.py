@@ -102,7 +102,7 @@ def plain_json(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_fixtures_are_read_like_pyoxigraph(name):
+def test_fixtures_are_read_as_in_pyoxigraph(name):
     refused = []
     for path in files(name):
         data = path.read_bytes()
@@ -117,7 +117,7 @@ def test_fixtures_are_read_like_pyoxigraph(name):
 
 @pytest.mark.suites
 @pytest.mark.parametrize("name", TEXTS)
-def test_w3c_files_are_read_like_pyoxigraph(name):
+def test_w3c_files_are_read_as_in_pyoxigraph(name):
     ending = {known: end for end, known in NAMES.items()}[name]
     logs = [data for path, data in w3c_files(SUITE).items() if path.endswith(ending)]
     agreed = 0

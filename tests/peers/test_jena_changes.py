@@ -52,9 +52,9 @@ def read_with_jena(jvm, name, data):
 
 
 def folded(log):
-    """Changes a log like Jena does.
+    """Changes a log as Jena does.
 
-    Jena lowercases language tags, and its Thrift lacks base directions.
+    Jena lowercases language tags, and its Thrift format lacks base directions.
     """
     return [
         [

@@ -1,4 +1,4 @@
-"""Jelly-JVM reads logs with restart frames, joined logs and appended logs like rdfm does."""
+"""Jelly-JVM reads logs with restart frames, joined logs and appended logs as rdfm does."""
 
 import itertools
 

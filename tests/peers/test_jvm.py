@@ -166,7 +166,7 @@ def outcome(text):
 
 
 @pytest.mark.parametrize("numbers", batches(), ids=str)
-def test_json_ld_is_read_like_jena(jvm, numbers):
+def test_json_ld_is_read_as_in_jena(jvm, numbers):
     def read(documents):
         data = "".join(json.dumps(one) + "\n" for one in documents).encode()
         answers = jvm.convert(data, "jsonld-lines", "messages", BASE).decode()

@@ -1,4 +1,4 @@
-"""Text exchanged with N3.js in both directions, and JSON-LD read like jsonld.js."""
+"""Text exchanged with N3.js in both directions, and JSON-LD read as in jsonld.js."""
 
 import json
 import re
@@ -68,7 +68,7 @@ def outcome(line):
 
 
 @pytest.mark.parametrize("numbers", batches(), ids=str)
-def test_json_ld_is_read_like_jsonld_js(node, numbers):
+def test_json_ld_is_read_as_in_jsonld_js(node, numbers):
     def read(documents):
         lines = [json.dumps(without_false_protected(one)) + "\n" for one in documents]
         data = "".join(lines).encode()

@@ -1,4 +1,4 @@
-"""JSON-LD numbers are read like PyLD does, and are read back as the same literals."""
+"""JSON-LD numbers are read as PyLD reads them, and are read back as the same literals."""
 
 import json
 import math
@@ -39,7 +39,7 @@ def read(name, data, **options):
 @example(5e-324)
 @example(-1e21)
 @example(1000000000000000.5)
-def test_doubles_are_read_like_pyld(number):
+def test_doubles_are_read_as_in_pyld(number):
     typed = {"urn:p": {"@value": number, "@type": f"{XSD}double"}}
     (quad,) = jsonld.to_rdf(typed)["@default"]
     for name in FORMATS:

@@ -136,9 +136,9 @@ def test_results_files_have_the_same_variables(tmp_path):
         read(folder)
     with rdfm.create_results(folder / "4.srj", boolean=True):
         pass
-    with pytest.raises(OptionError, match=r"4\.srj is the answer of an ASK query"):
+    with pytest.raises(OptionError, match=r"4\.srj is the answer to an ASK query"):
         read(folder)
-    with pytest.raises(OptionError, match="is the answer of an ASK query"):
+    with pytest.raises(OptionError, match="is the answer to an ASK query"):
         schema_of(folder / "4.srj")
 
 
@@ -207,7 +207,7 @@ def test_rows_that_do_not_fit_the_format_are_refused_before_writing(tmp_path):
             "the column quads contains messages, but RDF Patch is for patches",
         ),
         ("nq", both, "columns quads and operations"),
-        ("nq", plain, "the rows need a column quads of the type"),
+        ("nq", plain, "the rows need a column quads of type"),
         ("rdf-patch", plain, "the rows need a column operations of the type"),
         ("parquet", plain, "the rows need a column quads of .* or a column operations of"),
         (

@@ -54,7 +54,7 @@ class Context:
         return {"sql.streaming.queryId": "q", "streaming.sql.batchId": "3"}.get(name)
 
 
-def test_an_aborting_driver_keeps_the_parts_of_another_one(tmp_path, monkeypatch):
+def test_an_aborting_driver_keeps_the_parts_of_another_driver(tmp_path, monkeypatch):
     """Both run the same batch of the same query: one was presumed dead but is alive."""
     monkeypatch.setattr(module.TaskContext, "get", Context)
     options = {"checkpointLocation": "checkpoint"}

@@ -24,7 +24,7 @@ NUMBERS = {
 }
 
 
-def described():
+def syntax_cases():
     """Yields format, path, document and whether it is invalid."""
     for archive in ARCHIVES:
         files = w3c_files(archive, "rdf/")
@@ -43,7 +43,7 @@ def described():
                     yield format, path, files[path], "Negative" in kind
 
 
-CASES = sorted(described(), key=lambda case: case[1])
+CASES = sorted(syntax_cases(), key=lambda case: case[1])
 
 
 @pytest.mark.parametrize("format", list(NUMBERS))
@@ -63,7 +63,7 @@ def test_only_invalid_documents_are_reported(format):
     assert (valid, invalid) == NUMBERS[format]
 
 
-def of_json_ld():
+def json_ld_cases():
     """Yields path, document and whether it is invalid.
 
     Cases that need another document or an option are excluded.
@@ -83,7 +83,7 @@ def test_only_invalid_json_ld_documents_are_reported():
     lenient = {"te060", "te068", "te111", "te112", "te122", "tli12", "tli14"}
     lenient |= {"twf01", "twf02", "twf03", "twf04", "twf05", "twf07"}
     valid = invalid = 0
-    for name, data, is_invalid in of_json_ld():
+    for name, data, is_invalid in json_ld_cases():
         base = "https://w3c.github.io/json-ld-api/tests/"
         checked = rdfm.validate(data, "jsonld", base=base, rdf_direction="none")
         errors = [each for each in checked if each.severity == "error"]

@@ -87,7 +87,7 @@ def zstd_frames():
     yield SKIPPABLE
 
 
-def test_frames_without_compressed_blocks_are_read_like_the_decompressor():
+def test_frames_without_compressed_blocks_are_read_as_by_the_decompressor():
     generator = random.Random(4)
     limit = {zstd.DecompressionParameter.window_log_max: compression.ZSTD_WINDOW_LOG}
     frames = list(zstd_frames())

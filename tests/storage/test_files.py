@@ -82,7 +82,7 @@ def test_an_interrupted_write_leaves_no_files(tmp_path, monkeypatch):
 
 
 def test_a_file_is_complete_on_storage_that_writes_in_pieces():
-    """Like in HDFS and SFTP, files are visible from the first byte on, but can be renamed."""
+    """As in HDFS and SFTP, files are visible from the first byte on, but can be renamed."""
     fsspec = pytest.importorskip("fsspec")
     from fsspec.implementations.memory import MemoryFileSystem
 

@@ -647,7 +647,7 @@ def test_web_servers_support_the_operations_for_reading(site):
         storage.open_new(url)
 
 
-def test_files_that_are_read_at_once_have_a_size_limit(site, monkeypatch):
+def test_files_that_are_read_whole_have_a_size_limit(site, monkeypatch):
     monkeypatch.setattr(files_of_web, "MAX_WHOLE_BYTES", len(BODY))
     url = site.on("/a", web.send(200, BODY), web.send(200, BODY + b"x", chunked=True))
     assert storage_of(url)[0].read_whole(url) == BODY

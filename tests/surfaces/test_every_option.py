@@ -1,4 +1,4 @@
-"""Each option is accepted by its formats in Python, the command line and Spark.
+"""Each option is accepted by its formats in Python, on the command line and in Spark.
 
 Other formats refuse it.
 """
@@ -29,8 +29,8 @@ EVERY = [
 ]
 
 
-def words_of(option, side):
-    """Returns the command line words that set the option for one side."""
+def arguments_of(option, side):
+    """Returns the command-line arguments that set the option for one side."""
     flag = f"--{'from' if side == 'read' else 'to'}-{option.option}"
     if option.kind == "switch":
         return [flag]
@@ -67,12 +67,12 @@ def test_spark_accepts_options_in_any_spelling(spec, side, option):
 def test_the_command_line_accepts_options_with_and_without_a_side(spec, side, option):
     if option.python_only:
         pytest.skip("only available in Python")
-    words = words_of(option, side)
+    arguments = arguments_of(option, side)
     for flag, name in (
-        (words[0], f"{'from' if side == 'read' else 'to'}_{option.name}"),
+        (arguments[0], f"{'from' if side == 'read' else 'to'}_{option.name}"),
         (f"--{option.option}", option.name),
     ):
-        context = command.make_context("convert", ["a", "b", flag, *words[1:]])
+        context = command.make_context("convert", ["a", "b", flag, *arguments[1:]])
         found = given({key: context.params[key] for key in context.params if key == name})
         assert list(found) == [name]
         assert spec.values(side, {option.name: found[name]})
@@ -108,8 +108,8 @@ def test_formats_without_an_option_refuse_it_in_the_same_words(
         Options({option.name: option_text(option)}).of_formats([other.spec], side)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in").write_bytes(b"")
-    words = ["convert", "in", "out", "--from", ends[0], "--to", ends[1], *words_of(option, side)]
-    assert run(words) == 2
+    arguments = arguments_of(option, side)
+    assert run(["convert", "in", "out", "--from", ends[0], "--to", ends[1], *arguments]) == 2
     shown = render(OptionError(other.spec.refusal(side, option.name)), on_command_line)
     assert capsys.readouterr().err == f"rdfm: error: {shown}\n"
 

@@ -93,7 +93,7 @@ fn decode(format: &str, options: &Options, log: &[u8], piece: usize) -> (Outcome
     (outcome, batches)
 }
 
-/// Decodes a log at once and in pieces; any difference fails the test.
+/// Decodes a log in one piece and in several; any difference fails the test.
 fn read_as(format: &str, options: &Options, log: &[u8]) -> Outcome {
     let (whole, _) = decode(format, options, log, log.len());
     for size in PIECES {

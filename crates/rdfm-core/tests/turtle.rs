@@ -727,7 +727,7 @@ fn truncation_and_bit_flips_never_panic() {
 
 #[test]
 #[ignore = "reads suites"]
-fn real_logs_are_read_like_oxttl() {
+fn real_logs_are_read_as_in_oxttl() {
     let Some(data) = support::shared_path("data") else {
         return;
     };

@@ -49,7 +49,7 @@ pub fn any_bytes(data: &[u8]) {
     }
 }
 
-/// Reading in pieces of the given size equals reading at once.
+/// Reading in pieces of the given size equals reading in one piece.
 pub fn pieces(data: &[u8], size: usize) {
     let cut = read(data.chunks(size));
     assert_eq!(cut, read([data]), "in pieces of {size} bytes");

@@ -184,7 +184,7 @@ pub fn outcome_in(batches: &[Batch], error: Option<DecodeError>) -> Outcome {
     outcome
 }
 
-/// Decoding in pieces equals decoding at once. Returns the outcome.
+/// Decoding in pieces equals decoding in one piece. Returns the outcome.
 pub fn pieces(reading: &Reading, data: &[u8]) -> Outcome {
     let whole = outcome(reading, data, data.len());
     for size in PIECES {
@@ -193,7 +193,7 @@ pub fn pieces(reading: &Reading, data: &[u8]) -> Outcome {
     whole
 }
 
-/// Decoding in pieces of the given size equals decoding at once.
+/// Decoding in pieces of the given size equals decoding in one piece.
 pub fn in_pieces(reading: &Reading, data: &[u8], size: usize, whole: &Outcome) {
     let found = outcome(reading, data, size);
     assert!(

@@ -5,7 +5,7 @@
 //!   messages, or rejected.
 //! - Twins: an encoder and its twins write the same output as the encoder alone, with the same counts.
 //! - Reset: after a reset, an encoder writes the same output again.
-//! - Append: a log to which each message is appended in a separate run equals the log written at once, and decoders
+//! - Append: a log to which each message is appended in a separate run equals the log written in one run, and decoders
 //!   find the end that encoders report.
 //! - Rejection: if a message is rejected, the output contains exactly the complete messages before it.
 

@@ -30,7 +30,7 @@ use crate::message::ToValues;
 use crate::mutate::Random;
 use crate::options::{Reading, Writing};
 
-/// Decodes at once and in pieces, then checks a round trip. These two laws find most errors, and they are fast enough
+/// Decodes in one piece and in several, then checks a round trip. These two laws find most errors, and they are fast enough
 /// for a fuzz target to try many inputs. The bytes themselves determine the options, the size of the pieces and the
 /// output format, which is the input format half of the time.
 pub fn quick(format: &'static FormatSpec, data: &[u8]) {

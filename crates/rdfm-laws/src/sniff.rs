@@ -6,7 +6,7 @@ use rdfm_core::registry::FORMATS;
 use crate::mutate::Random;
 
 /// A complete head gives a definite answer. An answer for the beginning of a head does not change with more data.
-pub fn stays(data: &[u8]) {
+pub fn answer_is_stable(data: &[u8]) {
     let head = &data[..data.len().min(HEAD_BYTES)];
     let mut random = Random::of(data);
     let mut cuts = [0; 4].map(|_| random.below(head.len() + 1));

@@ -3,7 +3,7 @@
 use rdfm_laws::options::{Reading, format};
 use rdfm_laws::{any_bytes, decode};
 
-/// Compares decoding at once with decoding in pieces, with tokens of at most 64 bytes.
+/// Compares decoding in one piece with decoding in several, with tokens of at most 64 bytes.
 fn within_64_bytes(format: &str, data: &[u8]) {
     let reading = Reading::of(format)
         .with("max_message_bytes", 64)

@@ -62,7 +62,7 @@ impl Filter {
         self.state().default_graph();
     }
 
-    /// Match literals whose lexical form contains a text.
+    /// Match literals whose lexical form contains a string.
     fn contains(&self, text: &str) {
         self.state().contains(text);
     }
@@ -78,7 +78,7 @@ impl Filter {
     /// Match points in time from `first` (inclusive) to `end` (exclusive).
     ///
     /// Raises:
-    ///     OptionError: If a text is neither an xsd:dateTime nor an xsd:date.
+    ///     OptionError: If a string is neither an xsd:dateTime nor an xsd:date.
     #[pyo3(signature = (first, end))]
     fn within(&self, first: Option<&str>, end: Option<&str>) -> PyResult<()> {
         let read = |text: Option<&str>| {

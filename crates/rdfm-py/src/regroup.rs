@@ -54,8 +54,8 @@ impl Regrouper {
             _ => return Err(errors::option(format!("unknown group_by '{by}'"))),
         };
         let mut limits = Limits::default();
-        if let Some(most) = max_message_bytes {
-            limits.max_message_bytes = most;
+        if let Some(max) = max_message_bytes {
+            limits.max_message_bytes = max;
         }
         let options = RegroupOptions {
             by,

@@ -103,7 +103,8 @@ fn count_lines(piece: &Bound<'_, PyAny>) -> PyResult<usize> {
     Ok(lines::count(contiguous(piece)?.as_bytes()))
 }
 
-/// Check whether a text is a valid lexical form of a datatype. None if the datatype is not checked.
+/// Check whether a string is a valid lexical form of a datatype. None if the datatype is not
+/// checked.
 #[pyfunction]
 fn is_lexical_form(datatype: &str, text: &str) -> Option<bool> {
     Datatype::of(datatype.as_bytes()).map(|datatype| datatype.allows(text.as_bytes()))

@@ -421,7 +421,7 @@ fn expensive_queries_are_stopped() {
         "-".repeat(1000)
     );
     assert_eq!(stop(&joined, small()), Stop::Memory);
-    // One call would create a text of 100 MB from texts of 10 kB.
+    // One call would create a 100 MB string from strings of 10 kB.
     let xs = "x".repeat(10_000);
     let wholes = "$0".repeat(5_000);
     for call in [

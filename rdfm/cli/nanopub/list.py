@@ -62,10 +62,10 @@ def _write(inputs: list[Any], options: dict[str, Any], output: str, quiet: bool)
     from rdfm.cli.losses import print_summary
     from rdfm.cli.stdio import as_printed, is_terminal, refuse_terminal, standard_output
     from rdfm.exchange.nanopub.listing import NanopubLog
-    from rdfm.logs.kinds import USUAL
+    from rdfm.logs.kinds import DEFAULT_FORMATS
 
     if output == "-":
-        options.setdefault("to_format", USUAL["results"])
+        options.setdefault("to_format", DEFAULT_FORMATS["results"])
         refuse_terminal(options)
         options = as_printed(options)
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()

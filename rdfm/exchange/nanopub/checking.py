@@ -20,7 +20,7 @@ from rdfm.logs.checking import MAX_WARNINGS, LogCheck, LogState, check_settings,
 from rdfm.logs.driver import Reading
 from rdfm.logs.findings import READING_RULES, Rule
 from rdfm.logs.input import Readable, as_inputs
-from rdfm.logs.kinds import other_kind
+from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.progress import Progress
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class NanopubCheck(LogCheck):
 
     def _inspect(self, log: LogState, batch: AnyBatch, header: Mapping[str, Any]) -> None:
         if not isinstance(batch, MessageBatch):
-            raise other_kind(log.source.name, batch.kind, "nanopublications are messages")
+            raise wrong_kind_error(log.source.name, batch.kind, "nanopublications are messages")
         previous = -1
         for number, count, uri, is_trusty, problems, signature in check_nanopubs(batch):
             if self._is_enough():

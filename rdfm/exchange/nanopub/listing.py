@@ -31,7 +31,7 @@ from rdfm.exchange.nanopub.options import LIST
 from rdfm.logs.driver import NO_LOG, NOTHING, Driver, Item, Read, Reading
 from rdfm.logs.frames import needed
 from rdfm.logs.input import Readable, as_inputs
-from rdfm.logs.kinds import other_kind
+from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.output import Writable, output_format
 from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
@@ -208,7 +208,9 @@ class _Describe(Stage):
         """
         batch, name = read.batch, read.source.name
         if not isinstance(batch, MessageBatch):
-            raise other_kind(name, batch.kind if batch else "", "nanopublications are messages")
+            raise wrong_kind_error(
+                name, batch.kind if batch else "", "nanopublications are messages"
+            )
         found = describe_nanopubs(batch)
         self.others += len(batch) - len({row[0] for row in found})
         rows = [NanopubRow(name, batch.index_of(row[0]), *row[1:]) for row in found]

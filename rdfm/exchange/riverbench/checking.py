@@ -103,7 +103,7 @@ def check(
 ) -> PackageCheck:
     """Check a package: its files against its metadata, and the messages of all files.
 
-    The metadata is `package_metadata.ttl`, or `metadata.ttl` of a release. Checksums, sizes and
+    The metadata is `package_metadata.ttl` or, in a release, `metadata.ttl`. Checksums, sizes and
     message counts must be correct; all files must have the same messages, which conform to the
     declared stream type; and the statistics must match the messages. Numbers of distinct terms may
     differ by the error of their estimate.
@@ -235,7 +235,7 @@ class PackageCheck(LogCheck):
         names = [name for name in (METADATA_FILE, "metadata.ttl") if (self._folder / name).exists()]
         self._metadata = names[0] if names else METADATA_FILE
         if not names:
-            text = f"there is no {METADATA_FILE} (or metadata.ttl of a release)"
+            text = f"there is no {METADATA_FILE} (in a release, metadata.ttl)"
             self._note(METADATA_FILE, "missing-file", text)
             return None
         try:

@@ -35,7 +35,7 @@ from rdfm.exchange.riverbench.names import DATASET, FULL, METADATA_FILE, SIZES
 from rdfm.exchange.riverbench.options import PACKAGE
 from rdfm.logs.ahead import ahead
 from rdfm.logs.driver import Driver, Read, Reading
-from rdfm.logs.kinds import other_kind
+from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.notes import Notes
 from rdfm.logs.output import FolderOutput, Shape
 from rdfm.logs.own_input import refuse_own_input
@@ -334,7 +334,9 @@ class _Packaging:
         """
         if not isinstance(read.batch, MessageBatch):
             assert read.batch is not None
-            raise other_kind(read.source.name, read.batch.kind, "a dataset consists of messages")
+            raise wrong_kind_error(
+                read.source.name, read.batch.kind, "a dataset consists of messages"
+            )
         batch, violations = self._rules.apply(read.batch)
         if violations:
             raise _violation(read.source.name, self._declared, *violations[0])

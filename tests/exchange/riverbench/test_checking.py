@@ -1,4 +1,4 @@
-"""`check` finds damage in packages, and accepts those of an independent writer."""
+"""`check` finds damage in packages, and accepts packages from an independent writer."""
 
 import gzip
 import hashlib
@@ -116,13 +116,13 @@ def test_a_package_is_clean(original):
 
 @pytest.mark.parametrize("count", [1, 12, pytest.param(1001, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("plain", [False, True])
-def test_a_package_of_an_independent_writer_is_clean(tmp_path, count, plain):
+def test_a_package_from_an_independent_writer_is_clean(tmp_path, count, plain):
     riverbench.write_package(tmp_path / "p", [message(i) for i in range(count)], plain=plain)
     assert findings(tmp_path / "p") == []
 
 
 @pytest.mark.parametrize("grouped", ["namedGraphStream", "datasetStream"])
-def test_a_package_with_graphs_of_an_independent_writer_is_clean(tmp_path, grouped):
+def test_a_package_with_graphs_from_an_independent_writer_is_clean(tmp_path, grouped):
     texts = [message(i).replace(" .\n", f" <http://ex/g{i}> .\n") for i in range(12)]
     if grouped == "datasetStream":
         texts[3] += "<http://ex/s> <http://ex/p> <http://ex/o> .\n"
@@ -266,7 +266,7 @@ DAMAGE = {
     "no metadata": (
         lambda folder: (folder / "package_metadata.ttl").unlink(),
         "missing-file",
-        r"there is no package_metadata.ttl \(or metadata.ttl of a release\)",
+        r"there is no package_metadata.ttl \(in a release, metadata.ttl\)",
     ),
     "broken metadata": (
         lambda folder: replace(folder, "a rb:Distribution", "a rb:Distribution oops"),
@@ -288,7 +288,7 @@ DAMAGE = {
         "message-count",
         "expected 12 messages, found 13",
     ),
-    "one message less": (
+    "one message fewer": (
         remove_a_message,
         "message-count",
         "expected 12 messages, found 11",
@@ -305,7 +305,7 @@ DAMAGE = {
         "the stream option logical_type is subject-graphs, expected graphs",
     ),
     "a sample": (change_the_sample, "different-message", "the sample differs from message 10"),
-    "a sample without message": (
+    "a sample without a message": (
         fill_an_empty_sample,
         "different-message",
         "the sample is not empty, but there is no message 100",
@@ -465,7 +465,7 @@ def test_only_the_damage_is_reported(damaged):
 
 @pytest.mark.parametrize("name", ["flat_full.nt.gz", "jelly_full.jelly.gz", "stream_full.tar.gz"])
 @pytest.mark.parametrize("index", [0, 4, 11])
-def test_a_file_without_a_message_is_the_only_one_with_findings(damaged, name, index):
+def test_only_the_file_that_lacks_a_message_has_findings(damaged, name, index):
     def shorter(messages):
         return [*messages[:index], *messages[index + 1 :]]
 
@@ -495,7 +495,7 @@ def without_member(files, index):
 
 
 @pytest.mark.parametrize("name", ["flat_full.nt.gz", "jelly_full.jelly.gz", "stream_full.tar.gz"])
-def test_a_further_message_is_the_only_finding(damaged, name):
+def test_an_extra_message_is_the_only_finding(damaged, name):
     if name.startswith("flat"):
         change(damaged, name, lambda data: data + b"MESSAGE\n<a:s> <a:p> <a:o> .\n")
     elif name.startswith("jelly"):
@@ -533,13 +533,13 @@ def test_a_comment_before_the_announcement_is_accepted(damaged):
     assert findings(damaged) == []
 
 
-def test_a_missing_plain_flat_file_changes_no_byte_density(tmp_path):
+def test_a_missing_plain_flat_file_does_not_change_the_byte_density(tmp_path):
     package(log_of(3), tmp_path / "p", stream_type="graphs", format="nt", plain_flat=True)
     (tmp_path / "p" / "flat_full.nt.gz").unlink()
     assert [rule for rule, _, _ in findings(tmp_path / "p")] == ["missing-file"]
 
 
-def test_repeated_statements_of_a_plain_flat_file_are_one(tmp_path):
+def test_repeated_statements_in_a_plain_flat_file_count_once(tmp_path):
     package(log_of(12), tmp_path / "p", stream_type="graphs", format="nt", plain_flat=True)
     name = "flat_full.nt.gz"
 
@@ -576,7 +576,7 @@ def test_a_file_with_two_messages_differs(damaged, kind):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["flat_10K.nt.gz", "stream_10K.tar.gz", "jelly_10K.jelly.gz"])
-def test_a_further_message_of_a_partial_distribution_is_found(tmp_path, name):
+def test_an_extra_message_in_a_partial_distribution_is_found(tmp_path, name):
     lines = [f'<http://ex/{i}> <http://ex/p> "{i % 10}" .\n' for i in range(10_001)]
     log = "# @message\n".join(lines).encode()
     package(log, tmp_path / "p", stream_type="graphs", format="nt")
@@ -640,7 +640,7 @@ def test_jelly_flags_must_match_the_metadata(damaged):
     ]
 
 
-def test_times_in_archives_are_found(damaged):
+def test_modification_times_in_archives_are_found(damaged):
     def edit(data):
         out = io.BytesIO()
         with tarfile.open(fileobj=out, mode="w") as archive:
@@ -661,7 +661,7 @@ def test_times_in_archives_are_found(damaged):
 
 
 def copy_of(folder, name, format, edit=lambda quads: quads):
-    """Writes the metadata in another format, like in a release."""
+    """Writes the metadata in another format, as in a release."""
     (folder / "package_metadata.ttl").rename(folder / "metadata.ttl")
     with rdfm.open_log(folder / "metadata.ttl") as log:
         quads = [quad for message in log for quad in message]
@@ -757,7 +757,7 @@ def test_messages_of_an_archive_are_named_by_their_number(tmp_path):
         ),
     ],
 )
-def test_a_message_without_the_stream_type_is_found(tmp_path, extra, sentence):
+def test_a_message_that_violates_the_stream_type_is_found(tmp_path, extra, sentence):
     good = "<http://ex/s> <http://ex/p> <http://ex/o> <http://ex/g> .\n"
     texts = [good, extra or "<http://ex/s> <http://ex/p> <http://ex/o> .\n", good]
     riverbench.write_package(tmp_path / "p", texts, "namedGraphStream")
@@ -806,6 +806,6 @@ def test_a_file_is_not_a_package(tmp_path):
         check(path)
 
 
-def test_the_announcement_of_the_documentation_is_accepted(damaged):
+def test_the_announcement_in_the_documentation_is_accepted(damaged):
     change(damaged, "flat_full.nt.gz", lambda data: data.replace(b'"1.1-messages"', b'"1.1"', 1))
     assert findings(damaged) == []

@@ -32,7 +32,7 @@ def folder(tmp_path):
 
 
 def large(number, size=MIB):
-    """A message with a text that cannot be compressed well."""
+    """A message with a string that cannot be compressed well."""
     text = random.Random(number).randbytes(size // 2).hex()
     return [
         *message(number),

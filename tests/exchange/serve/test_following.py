@@ -1,4 +1,4 @@
-"""Stored frames: restart frames, wrong marks, and errors after the frames before them."""
+"""Stored frames: restart frames, wrong marks, and errors that follow valid frames."""
 
 import pytest
 from jelly_grpc import PROTO, frames_of, message, numbers
@@ -47,7 +47,7 @@ def read(source):
 
 
 def numbers_of(frames):
-    """The numbers of messages, by a reader that knows no other frames."""
+    """The numbers of messages, as read by a reader that has seen no other frames."""
     reader = Reader()
     parsed = [PROTO.RdfStreamFrame.FromString(frame) for frame in frames]
     return numbers([reader.frame(frame) for frame in read_frames(delimited(parsed))])
@@ -85,7 +85,7 @@ def test_reading_begins_at_the_next_restart_frame(tmp_path, frames, start, piece
 
 
 def marked(frame):
-    """The bytes of a frame with a mark of its length, as a program may make it."""
+    """The bytes of a frame with a mark of its length, as another program may write it."""
     frame.metadata.clear()
     rows = frame.SerializeToString()
     entry = PROTO.RdfStreamFrame()
@@ -96,15 +96,15 @@ def marked(frame):
     return found
 
 
-def first_restart(frames):
+def second_restart(frames):
     """The index of the second restart frame, and the frame."""
     at = next(number for number in range(1, COUNT) if is_marked(frames[number]))
     return at, PROTO.RdfStreamFrame.FromString(frames[at])
 
 
 def test_a_frame_with_a_wrong_mark_is_not_sent(tmp_path, frames):
-    """Its table entry without an id means another one to a reader that begins there."""
-    at, frame = first_restart(frames)
+    """The omitted id of its table entry has another value for a reader that begins there."""
+    at, frame = second_restart(frames)
     next(row for row in frame.rows if row.WhichOneof("row") == "name").name.id = 0
     source = at_end(tmp_path / "a.jelly", frames[:at], [marked(frame), *frames[at + 1 :]])
     assert source.find_restart(COUNT)
@@ -113,8 +113,8 @@ def test_a_frame_with_a_wrong_mark_is_not_sent(tmp_path, frames):
     assert "the restart mark at byte" in str(error)
 
 
-def test_a_wrong_mark_that_shows_later_ends_the_frames(tmp_path, frames):
-    at, frame = first_restart(frames)
+def test_a_wrong_mark_that_is_detected_later_ends_the_frames(tmp_path, frames):
+    at, frame = second_restart(frames)
     dependent = [frames[at + 1]]
     del frame.rows[1:]  # only the options
     valid = [marked(frame), b"", b""]
@@ -149,7 +149,7 @@ def test_the_options_are_put_into_the_first_frame(tmp_path):
         (with_length(b"\x0a\x04\x0a\x02\x10\x01"), "the stream options change"),
     ],
 )
-def test_a_broken_frame_is_reported_after_those_before_it(tmp_path, frames, broken, reason):
+def test_a_broken_frame_is_reported_after_the_preceding_frames(tmp_path, frames, broken, reason):
     with (tmp_path / "all.jelly").open("ab") as log:
         log.write(broken + joined(frames))
     found, error = read(opened(tmp_path / "all.jelly"))
@@ -173,7 +173,7 @@ def test_a_log_with_invalid_options_is_an_error(tmp_path, field, value, reason):
         describe(tmp_path / "a.jelly")
 
 
-def test_a_large_frame_is_read_at_once(tmp_path, monkeypatch):
+def test_a_large_frame_is_read_in_few_pieces(tmp_path, monkeypatch):
     text = ("literal", "x" * (20 << 20), None, None, "http://www.w3.org/2001/XMLSchema#string")
     write(tmp_path / "a.jelly", [message(0), [(*message(1)[0][:2], text, None)], message(2)])
     source = opened(tmp_path / "a.jelly")

@@ -159,7 +159,7 @@ def test_a_flat_stream_with_a_frame_that_is_too_large_is_not_appended(served, fo
     client.close()
 
 
-def test_a_broken_publication_loses_no_message_of_another_one(client, folder):
+def test_a_broken_publication_loses_no_message_of_another_publication(client, folder):
     waits = threading.Event()
 
     def frames():

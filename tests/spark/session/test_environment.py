@@ -1,4 +1,4 @@
-"""The packaged Java, for machines without one."""
+"""The packaged Java, for machines without Java."""
 
 import importlib.util
 import subprocess

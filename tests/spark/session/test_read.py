@@ -149,7 +149,7 @@ def texts(rows):
 
 
 @pytest.mark.feature("read logs")
-def test_a_folder_of_every_format_is_read_like_open_log(spark, tmp_path):
+def test_a_folder_of_every_format_is_read_as_by_open_log(spark, tmp_path):
     expected = []
     for format in FORMATS:
         for ending, compress in COMPRESSED.items():

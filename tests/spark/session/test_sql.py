@@ -85,7 +85,7 @@ def test_answers_and_constructed_quads_are_columns(spark, messages):
     [
         ("rdf_query(quads, 'ASK { ?s ?p ?o }')", "rdf_query takes SELECT, not ASK; use rdf_ask"),
         ("rdf_query(quads, 'SELECT {')", "line 1"),
-        ("rdf_query('x', 'SELECT * { ?s ?p ?o }')", "rdf_query takes a column of the type array<"),
+        ("rdf_query('x', 'SELECT * { ?s ?p ?o }')", "rdf_query takes a column of type array<"),
         ("rdf_query(quads, x)", "the query of rdf_query must be a literal"),
         ("rdf_query(quads, cast(null AS string))", "the query must be a string, not null"),
         (

@@ -226,7 +226,7 @@ def test_messages_that_a_format_does_not_support_are_refused(spark, tmp_path):
         (
             ["quads", "map('topic', 'birds') AS metadata"],
             [
-                "metadata must be of the type map<string,binary>",
+                "metadata must be of type map<string,binary>",
                 "not map<string,string>",
                 "cast it",
                 "drop",
@@ -426,7 +426,7 @@ def test_a_path_in_the_temporary_folder_of_a_session_is_refused(tmp_path, monkey
 
     (tmp_path / "logs").mkdir()
     monkeypatch.chdir(tmp_path)
-    # Like in Spark Connect workers.
+    # As in Spark Connect workers.
     monkeypatch.setattr(SparkFiles, "_is_running_on_worker", True)
     monkeypatch.setattr(SparkFiles, "_root_directory", str(tmp_path))
     for make in (

@@ -26,7 +26,7 @@ impl Keys {
         Self(secret)
     }
 
-    /// Hashes a text of two parts, together with its kind.
+    /// Hashes a string of two parts, together with its kind.
     pub fn text(&self, kind: u8, parts: [&[u8]; 2]) -> u128 {
         let mut mix = self.begin();
         for part in parts {

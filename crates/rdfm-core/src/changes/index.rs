@@ -16,7 +16,7 @@ static HASHES: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 const EMPTY: u64 = 0;
 const MIN_SLOTS: usize = 16;
 
-/// The hash of a text.
+/// The hash of a string.
 pub fn hash_bytes(bytes: &[u8]) -> u32 {
     HASHES.hash_one(bytes) as u32
 }

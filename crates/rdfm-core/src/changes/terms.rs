@@ -119,7 +119,7 @@ impl TermIndex {
         let mut aux = 0;
         let mut parts = None;
         match term.kind {
-            // Looked up at once: these are few, and their numbers are parts of keys.
+            // Looked up immediately: these are few, and their numbers are parts of keys.
             TermKind::LangLiteral | TermKind::TypedLiteral => {
                 aux = self.number(table, TermId(term.aux))?;
             }
@@ -170,7 +170,7 @@ impl TermIndex {
         Ok(())
     }
 
-    /// Looks up a term at once.
+    /// Looks up a term immediately.
     fn number(&mut self, table: &TermTable, id: TermId) -> Result<TermNumber, LimitExceeded> {
         let known = self.batch_numbers[id.index()];
         if id == TermId::DEFAULT_GRAPH || (known != 0 && known != PENDING) {

@@ -28,7 +28,7 @@ use self::values::{GivenValue, Value};
 use crate::model::error::{DecodeError, EncodeError};
 use crate::model::remedy::Reason;
 
-/// Decodes bytes to batches.
+/// Decodes bytes into batches.
 pub trait Decoder: Send {
     /// Takes a piece of the log, cut anywhere. Never fails and decodes nothing.
     fn feed(&mut self, piece: &[u8]);

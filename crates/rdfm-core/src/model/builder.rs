@@ -619,7 +619,7 @@ impl<R: Record> LogBuilder<R> {
     }
 
     /// Whether the batch has reached its size. A decoder then takes it at the next message end or,
-    /// with parts, at once.
+    /// with parts, immediately.
     #[inline]
     pub fn full(&mut self) -> bool {
         self.records.len() >= self.limits.batch_quads

@@ -169,7 +169,7 @@ impl Operation {
 
     /// Returns the rule that the operation breaks, or `None` if it is well-formed.
     #[must_use]
-    pub fn wrong(self, table: &TermTable) -> Option<&'static str> {
+    pub fn broken_rule(self, table: &TermTable) -> Option<&'static str> {
         use OperationCode as Code;
         let has = |id: TermId| id != TermId::DEFAULT_GRAPH;
         let Self {
@@ -255,7 +255,7 @@ impl Record for Operation {
 pub struct ResultHead {
     /// Names of the variables, without `?`. A row has a cell for each.
     pub variables: Vec<Box<str>>,
-    /// The answer of an ASK query, which has no rows.
+    /// The answer to an ASK query, which has no rows.
     pub boolean: Option<bool>,
     /// IRI references of documents with additional information.
     pub links: Vec<Box<str>>,

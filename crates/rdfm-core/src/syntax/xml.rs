@@ -372,7 +372,7 @@ pub(crate) fn append_lines(mut text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(text);
 }
 
-/// Whether a text is an `NCName`: a name without a colon.
+/// Whether a string is an `NCName`: a name without a colon.
 pub(crate) fn is_nc_name(text: &[u8]) -> bool {
     let Some(&first) = text.first() else {
         return false;

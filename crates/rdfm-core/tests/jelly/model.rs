@@ -133,7 +133,7 @@ pub fn outcome(
     }
 }
 
-/// Decodes at once and in pieces, with equal results.
+/// Decodes in one piece and in several, with equal results.
 pub fn decode_every_way(
     make: &dyn Fn() -> Box<dyn Decoder>,
     data: &[u8],

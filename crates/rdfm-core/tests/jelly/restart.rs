@@ -9,12 +9,12 @@ use crate::support::{Options, decoder, encoder};
 use crate::wire::{bnodes, bytes, frame, iri, name, options as options_row, prefix, row, varint};
 
 /// Options for every physical type with small, usual and no tables.
-fn ways() -> Vec<Options> {
-    let mut ways = Vec::new();
+fn combinations() -> Vec<Options> {
+    let mut combinations = Vec::new();
     for physical_type in ["triples", "quads", "graphs"] {
         for (names, prefixes) in [(8, 150), (40, 4), (4000, 150), (40, 0)] {
             for namespaces in [false, true] {
-                ways.push(
+                combinations.push(
                     options()
                         .and("physical_type", physical_type)
                         .and("logical_type", "unspecified")
@@ -26,7 +26,7 @@ fn ways() -> Vec<Options> {
             }
         }
     }
-    ways
+    combinations
 }
 
 /// Logs whose statements need at most 8 names, the first of them with an empty first message.
@@ -71,7 +71,7 @@ fn marks(log: &[u8]) -> Vec<usize> {
 
 #[test]
 fn joined_logs_are_read_one_after_the_other() {
-    for options in ways() {
+    for options in combinations() {
         let [first, second] = logs().map(|log| written(&options, &log));
         let joined = [first.as_slice(), &second, &first].concat();
         let expected = [decoded(&first), decoded(&second), decoded(&first)].concat();
@@ -87,7 +87,7 @@ fn joined_logs_are_read_one_after_the_other() {
 
 #[test]
 fn a_log_can_be_read_from_every_mark() {
-    for options in ways() {
+    for options in combinations() {
         let [log, _] = logs();
         let single = written(&options, &log);
         for restart_bytes in [1, 200, 4 << 20] {

@@ -111,7 +111,7 @@ fn read_in(format: &str, options: &Options, log: &[u8], piece: usize) -> (Read, 
     (read, batches)
 }
 
-/// Reads a log at once and in pieces; any difference fails the test.
+/// Reads a log in one piece and in several; any difference fails the test.
 fn read_with(format: &str, options: &Options, log: impl AsRef<[u8]>) -> Read {
     let log = log.as_ref();
     let whole = read_in(format, options, log, log.len()).0;

@@ -1,4 +1,4 @@
-//! Helpers for codec tests: decoding at once and in pieces, and files of the suites.
+//! Helpers for codec tests: decoding in one piece and in several, and files of the suites.
 #![allow(dead_code, reason = "each test file uses only some of them")]
 #![allow(
     clippy::unwrap_used,
@@ -22,7 +22,7 @@ use rdfm_core::model::term::{Quad, TermId};
 use rdfm_core::model::write::write_term;
 use rdfm_core::registry;
 
-/// Sizes of the pieces in which every log is read, besides reading at once.
+/// Sizes of the pieces in which every log is read, besides reading in one piece.
 pub const PIECES: [usize; 5] = [1, 2, 3, 7, 4096];
 
 /// Settings of a codec: options by name, how the log is opened, and the source of messages.
@@ -144,7 +144,7 @@ pub fn decode(format: &str, options: &Options, log: &[u8], piece: usize) -> Outc
     outcome
 }
 
-/// Decodes a log at once and in pieces; any difference fails the test.
+/// Decodes a log in one piece and in several; any difference fails the test.
 pub fn decode_every_way(format: &str, options: &Options, log: &[u8]) -> Outcome {
     let whole = decode(format, options, log, log.len());
     for size in PIECES {
@@ -201,7 +201,7 @@ pub fn skipping(format: &str, options: &Options, log: &[u8], piece: usize) -> Ve
     }
 }
 
-/// Resumes after every error, reading at once and in pieces; any difference fails the test.
+/// Resumes after every error, reading in one piece and in several; any difference fails the test.
 pub fn skipping_every_way(format: &str, options: &Options, log: &[u8]) -> Vec<(u64, String)> {
     let whole = skipping(format, options, log, log.len());
     for size in PIECES {

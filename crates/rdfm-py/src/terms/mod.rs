@@ -47,7 +47,7 @@ pub struct Bnode {
     value: Py<PyString>,
 }
 
-/// A literal: a text with a datatype, or with a language and optionally a base direction.
+/// A literal: a string with a datatype, or with a language and optionally a base direction.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Literal {
     /// The lexical form.

@@ -1,6 +1,6 @@
 //! The Python objects for a batch's terms.
 //!
-//! - In: a batch's term table, or a text.
+//! - In: a batch's term table, or a string.
 //! - Out: the Python object for a term.
 //! - Cost: one object per term, created on first access. If another message uses the object soon,
 //!   it is kept as long as the batch. Otherwise it is released: Python's garbage collector examines

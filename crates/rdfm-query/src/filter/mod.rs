@@ -196,7 +196,7 @@ impl MessageFilter {
     }
 
     /// Requires a term. It is written as in N-Triples, as a prefixed name, as a number, `true` or
-    /// `false` like in Turtle, or as `a` for rdf:type.
+    /// `false` as in Turtle, or as `a` for rdf:type.
     /// # Errors
     /// The text is not a valid term.
     pub fn term(&mut self, position: Position, text: &str) -> Result<(), Reason> {
@@ -210,7 +210,7 @@ impl MessageFilter {
         self.push(Position::Graph, Test::DefaultGraph);
     }
 
-    /// Requires a literal whose lexical form contains a text.
+    /// Requires a literal whose lexical form contains a string.
     pub fn contains(&mut self, text: &str) {
         let finder = Box::new(Finder::new(text).into_owned());
         self.push(Position::Object, Test::Contains(finder));

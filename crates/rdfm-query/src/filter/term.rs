@@ -141,7 +141,7 @@ pub enum Test {
     Named(usize),
     /// The term is the default graph.
     DefaultGraph,
-    /// The term is a literal whose lexical form contains a text.
+    /// The term is a literal whose lexical form contains a string.
     Contains(Box<Finder<'static>>),
     /// The term is a literal whose lexical form matches a regular expression.
     Matches(Regex),

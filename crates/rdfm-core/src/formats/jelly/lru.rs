@@ -30,7 +30,7 @@ struct LruEntry {
     row: u64,
 }
 
-/// The id of a text in a table.
+/// The id of a string in a table.
 #[derive(Clone, Copy)]
 pub(super) struct AssignedId {
     pub id: u32,
@@ -131,7 +131,7 @@ impl LruTable {
         entry.serial != 0 && entry.text == text
     }
 
-    /// Finds a text, or inserts it, replacing the least recently used one if the table is full.
+    /// Finds a string, or inserts it, replacing the least recently used one if the table is full.
     pub fn find_or_insert(&mut self, text: &[u8], row: u64) -> Result<AssignedId, TableFull> {
         let hash = hash(text);
         let mut id = self.buckets[self.bucket(hash)];

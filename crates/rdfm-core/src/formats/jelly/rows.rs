@@ -1,4 +1,4 @@
-//! Decodes rows to quads, and stores the state of a log between rows.
+//! Decodes rows into quads, and stores the state of a log between rows.
 //!
 //! - In: the payload of one row ([`RowHandler::row`]).
 //! - Out: quads and namespaces in the builder.

@@ -7,8 +7,8 @@ use crate::syntax::wire::length_at;
 /// Tag of the rows in a frame, of the options in a row, and of the name in the options.
 const FIRST: u8 = 0x0a;
 
-/// Whether the first frame has a restart mark, or is delimited or bare and its first row contains
-/// stream options.
+/// Whether the first frame has a restart mark, or begins with a row of stream options. In the
+/// second case, the frame may lack a length prefix.
 pub fn sniff(head: &[u8], complete: bool) -> Sniff {
     let delimited = || {
         let (length, at) = length_at(head, 0)?;
@@ -46,13 +46,13 @@ fn number_in_options(frame: &[u8], length: usize) -> Option<(u8, u8)> {
     if row_at + row > length || options_at + options != row_at + row {
         return None;
     }
-    let behind = match frame.get(options_at)? {
+    let number_at = match frame.get(options_at)? {
         &FIRST => field(options_at).map(|(name, at)| at + name)?,
         _ => options_at,
     };
-    let holds_both = behind + 1 < options_at + options;
-    let (tag, value) = (*frame.get(behind)?, *frame.get(behind + 1)?);
-    holds_both.then_some((tag, value))
+    let has_both = number_at + 1 < options_at + options;
+    let (tag, value) = (*frame.get(number_at)?, *frame.get(number_at + 1)?);
+    has_both.then_some((tag, value))
 }
 
 #[cfg(test)]

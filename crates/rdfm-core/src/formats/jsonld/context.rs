@@ -146,7 +146,7 @@ pub(super) struct ContextState {
     pub previous: Option<u32>,
     /// Whether any definition has a scoped context.
     pub has_scoped: bool,
-    /// Whether any term contains a colon, so that a text with a colon may be a term.
+    /// Whether any term contains a colon, so that a string with a colon may be a term.
     pub has_colons: bool,
 }
 
@@ -675,7 +675,7 @@ impl Contexts {
 /// A name, and the definition with its IRI.
 pub(super) type ContextNamespace = (TermName, Arc<Definition>);
 
-/// The result of expanding a text (JSON-LD 1.1 API, 5.2).
+/// The result of expanding a string (JSON-LD 1.1 API, 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expanded {
     /// No result, because the text has the form of a keyword.
@@ -755,7 +755,7 @@ impl ContextState {
         })
     }
 
-    /// Appends the expansion of a text (JSON-LD 1.1 API, 5.2.2). `vocab` expands it as a property
+    /// Appends the expansion of a string (JSON-LD 1.1 API, 5.2.2). `vocab` expands it as a property
     /// or type; `relative` resolves it against the base.
     #[inline]
     pub fn expand(&self, text: &[u8], vocab: bool, relative: bool, out: &mut Vec<u8>) -> Expanded {

@@ -253,7 +253,7 @@ fn is_prefix(iri: &[u8]) -> bool {
         )
 }
 
-/// Whether a text is an IRI or a blank node.
+/// Whether a string is an IRI or a blank node.
 fn is_name(text: &[u8]) -> bool {
     has_iri_form(text) || text.starts_with(b"_:")
 }
@@ -380,7 +380,7 @@ impl Processor<'_> {
         Ok(())
     }
 
-    /// Expands a text after defining the terms that it needs.
+    /// Expands a string after defining the terms that it needs.
     fn expand<'v>(
         &mut self,
         local: &mut LocalContext<'v>,

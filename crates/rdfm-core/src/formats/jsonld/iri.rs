@@ -1,6 +1,6 @@
 //! Checks IRIs and resolves relative references.
 //!
-//! - In: a text. Out: whether it is an IRI, with the same result as the `oxiri` crate, usually
+//! - In: a string. Out: whether it is an IRI, with the same result as the `oxiri` crate, usually
 //!   without calling it.
 //! - Cost: one check per byte. `oxiri` is called for `%`, brackets, non-ASCII characters, and
 //!   authorities that are not plain hosts.
@@ -45,7 +45,7 @@ const fn plain() -> [bool; 256] {
     table
 }
 
-/// Whether a text is an absolute IRI.
+/// Whether a string is an absolute IRI.
 pub(super) fn is_iri(text: &[u8]) -> bool {
     simple(text) || std::str::from_utf8(text).is_ok_and(|text| oxiri::Iri::parse(text).is_ok())
 }
@@ -61,7 +61,7 @@ pub(super) struct IriChecker {
 const MAX_BEGINNING: usize = 256;
 
 impl IriChecker {
-    /// Whether a text is an absolute IRI.
+    /// Whether a string is an absolute IRI.
     #[inline]
     pub fn is_iri(&mut self, text: &[u8]) -> bool {
         let Some(slash) = memchr::memrchr(b'/', text) else {
@@ -82,12 +82,12 @@ impl IriChecker {
     }
 }
 
-/// Whether a text has the form of an IRI: a scheme and a colon, and no spaces.
+/// Whether a string has the form of an IRI: a scheme and a colon, and no spaces.
 pub(super) fn has_iri_form(text: &[u8]) -> bool {
     has_scheme(text) && !text.iter().any(|&byte| byte <= b' ')
 }
 
-/// Whether no term can change the meaning of a text, because it has an authority.
+/// Whether no term can change the meaning of a string, because it has an authority.
 pub(super) fn is_written_out(text: &[u8]) -> bool {
     let colon = memchr::memchr(b':', text).filter(|&colon| colon > 0);
     colon.is_some_and(|colon| text[colon + 1..].starts_with(b"//"))
@@ -112,7 +112,7 @@ impl BaseIri {
         Self::of_form(text).filter(|_| is_iri(text))
     }
 
-    /// Creates a base from a text with the form of an IRI. Resolved references may be invalid.
+    /// Creates a base from a string with the form of an IRI. Resolved references may be invalid.
     pub fn of_form(text: &[u8]) -> Option<Self> {
         let scheme = scheme_end(text)?;
         let parts = IriParts::of(text, scheme + 1);
@@ -174,7 +174,7 @@ struct IriParts {
 }
 
 impl IriParts {
-    /// Finds the parts of a text whose scheme ends before `start`.
+    /// Finds the parts of a string whose scheme ends before `start`.
     fn of(text: &[u8], start: usize) -> Self {
         let find = |from: usize, ends: &[u8]| {
             let rest = &text[from..];
@@ -230,13 +230,13 @@ fn remove_dot_segments(mut path: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether a text contains only bytes that are allowed anywhere after an authority.
+/// Whether a string contains only bytes that are allowed anywhere after an authority.
 #[inline]
 pub(super) fn is_plain(text: &[u8]) -> bool {
     text.iter().all(|&byte| PLAIN[usize::from(byte)])
 }
 
-/// Whether a text followed by plain bytes is always an IRI: its authority, if any, must be
+/// Whether a string followed by plain bytes is always an IRI: its authority, if any, must be
 /// complete.
 pub(super) fn takes_plain(text: &[u8]) -> bool {
     let Some((last, rest)) = text.split_last() else {
@@ -250,8 +250,8 @@ pub(super) fn takes_plain(text: &[u8]) -> bool {
     has_ended && is_iri(text)
 }
 
-/// Whether a text is certainly an IRI: `scheme:` or `scheme://host/` followed by plain bytes and an
-/// optional fragment.
+/// Whether a string is certainly an IRI: `scheme:` or `scheme://host/` followed by plain bytes and
+/// an optional fragment.
 fn simple(text: &[u8]) -> bool {
     let Some(colon) = text.iter().position(|&byte| byte == b':') else {
         return false;

@@ -65,7 +65,7 @@ impl Keyword {
     }
 }
 
-/// Whether a text has the form of a keyword. Such texts are reserved and have no meaning.
+/// Whether a string has the form of a keyword. Such strings are reserved and have no meaning.
 pub(super) fn has_keyword_form(text: &[u8]) -> bool {
     text.strip_prefix(b"@")
         .is_some_and(|rest| !rest.is_empty() && rest.iter().all(u8::is_ascii_alphabetic))

@@ -425,7 +425,7 @@ impl Walk<'_> {
         Ok(self.own_context(map, context)?.0)
     }
 
-    /// Whether any property of an object has a value with a meaning.
+    /// Whether any property of an object has a value that does not expand to nothing.
     pub fn has_properties(&mut self, shape: &ObjectShape) -> Read<bool> {
         if !shape.properties {
             return Ok(false);
@@ -441,7 +441,7 @@ impl Walk<'_> {
             } = entry;
             self.contexts.check_work()?;
             if matches!(meaning, Meaning::Property(_) | Meaning::Uncached)
-                && !self.means_nothing(meaning, value, context)?
+                && !self.expands_to_nothing(meaning, value, context)?
             {
                 return Ok(true);
             }
@@ -450,7 +450,7 @@ impl Walk<'_> {
     }
 
     /// Whether the value of a property expands to nothing.
-    pub fn means_nothing(&mut self, meaning: Meaning, value: u32, context: u32) -> Read<bool> {
+    pub fn expands_to_nothing(&mut self, meaning: Meaning, value: u32, context: u32) -> Read<bool> {
         if !matches!(self.view.kind(value), JsonKind::Object | JsonKind::Null) {
             return Ok(false);
         }

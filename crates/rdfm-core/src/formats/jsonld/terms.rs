@@ -66,8 +66,8 @@ impl MessageTerms {
         }
     }
 
-    /// Returns the term of a text, if `check` accepts it. `check` is called only if the term is not
-    /// cached.
+    /// Returns the term of a string, if `check` accepts it. `check` is called only if the term is
+    /// not cached.
     #[inline]
     fn shared(
         &mut self,
@@ -98,7 +98,7 @@ impl MessageTerms {
         Ok(Some(id))
     }
 
-    /// Like [`shared`](Self::shared), for a text that needs no check.
+    /// Like [`shared`](Self::shared), for a string that needs no check.
     #[inline]
     fn shared_valid(
         &mut self,

@@ -626,8 +626,8 @@ impl Walk<'_> {
         result
     }
 
-    /// Fast path for a text with a colon, like most names: an IRI, or a compact IRI whose prefix is
-    /// a cached key.
+    /// Fast path for a string with a colon, like most names: an IRI, or a compact IRI whose prefix
+    /// is a cached key.
     #[inline]
     fn name_with_colon(&mut self, text: &[u8], colon: usize, context: u32) -> Read<Option<TermId>> {
         if colon == 0 || self.contexts.get(context).state.has_colons {
@@ -685,7 +685,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Rejects a text that is not an IRI.
+    /// Rejects a string that is not an IRI.
     #[cold]
     pub fn refuse_non_iri(&self, node: u32, text: &[u8], what: &str) -> Read<TermId> {
         if text.starts_with(b"_:") {

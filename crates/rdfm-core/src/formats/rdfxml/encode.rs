@@ -270,7 +270,7 @@ fn write_declaration(prefix: &[u8], iri: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Appends a text, escaped so that it cannot end its quotes, its element or its line.
+/// Appends a string, escaped so that it cannot end its quotes, its element or its line.
 fn escape(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
     while let Some(at) = escape_at(rest) {

@@ -1,6 +1,6 @@
 //! Terms of RDF/XML, with a cache for the current batch.
 //!
-//! - In: texts; an IRI as a namespace and a local part.
+//! - In: strings; an IRI as a namespace and a local part.
 //! - Out: term ids of the current batch.
 //! - Cost: a lookup in a table of fixed size.
 //! - Law: every use is charged as a new term, so that the size of a message does not depend on its

@@ -811,7 +811,7 @@ impl<'a> SimpleBinding<'a> {
     }
 }
 
-/// Whether a text contains no character that XML treats specially or does not allow.
+/// Whether a string contains no character that XML treats specially or does not allow.
 #[inline]
 fn is_simple(text: &[u8]) -> bool {
     let odd = |byte: u8| byte < 0x20 || byte == b'&' || byte == b'<' || byte == 0xEF;

@@ -17,7 +17,7 @@ pub(super) struct Xml {
     tags: Vec<Vec<u8>>,
 }
 
-/// The context of a text, which determines its escaping.
+/// The context of a string, which determines its escaping.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EscapeContext {
     /// Text of a literal.
@@ -27,7 +27,7 @@ enum EscapeContext {
     Attribute,
 }
 
-/// Appends a text, escaped. The error names a character that XML does not allow.
+/// Appends a string, escaped. The error names a character that XML does not allow.
 fn escape(text: &[u8], place: EscapeContext, out: &mut Vec<u8>) -> Result<(), Reason> {
     if let Some(at) = not_xml(text) {
         let found = quote(text);

@@ -27,7 +27,7 @@ impl NativeValue {
         }
     }
 
-    /// Upper bound of the length of the lexical form in bytes.
+    /// Upper bound on the length of the lexical form in bytes.
     pub fn length(self) -> usize {
         match self {
             Self::Decimal(0, ..=0) => 1,

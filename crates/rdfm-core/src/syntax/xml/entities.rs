@@ -22,7 +22,7 @@ pub(crate) struct Entities {
     bytes: u64,
 }
 
-/// The context of a text.
+/// The context of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextContext {
     Content,
@@ -47,7 +47,7 @@ impl Entities {
         self.bytes
     }
 
-    /// Appends a text with its references replaced. `out` may grow to `max_bytes` bytes. Returns
+    /// Appends a string with its references replaced. `out` may grow to `max_bytes` bytes. Returns
     /// the number of bytes that came from entities.
     pub fn expand(
         &self,

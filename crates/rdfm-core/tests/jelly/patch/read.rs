@@ -227,7 +227,7 @@ fn tables_are_limited() {
 }
 
 #[test]
-fn lenient_accepts_optional_deviations() {
+fn lenient_accepts_deviations() {
     let lenient = Options::with("lenient", true);
     let outcome = read_with(
         &lenient,

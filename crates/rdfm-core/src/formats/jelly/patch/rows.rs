@@ -1,4 +1,4 @@
-//! Decodes rows to operations, and stores the state of a patch log between rows.
+//! Decodes rows into operations, and stores the state of a patch log between rows.
 //!
 //! - In: the payload of one row ([`RowHandler::row`]), and the ends of patches.
 //! - Out: operations in the builder. The first operation of a patch opens it, unless it is open.
@@ -175,7 +175,7 @@ impl RowHandler for PatchRows {
 }
 
 impl PatchRows {
-    /// Whether a transaction is open that must be closed first.
+    /// Whether an open transaction must be closed first.
     fn lacks_end(&self) -> bool {
         self.in_transaction && !self.lenient
     }
@@ -293,7 +293,7 @@ impl PatchRows {
             )));
         }
         let name = self.literal(fields.name, "a header's key")?;
-        // Header value fields are one higher than the subject fields.
+        // The field numbers of header values are one higher than those of subjects.
         let slot = TermField {
             field: fields.term.field - 1,
             bytes: &fields.term.bytes,
@@ -336,7 +336,7 @@ impl PatchRows {
             // Jelly-JVM omits the graph of a namespace before the first graph.
             operation.graph = self.terms.repeated_graph()?.unwrap_or_default();
         } else {
-            // Its graph fields are ten lower than those of a quad.
+            // The field numbers of its graph are ten lower than those of a quad's graph.
             operation.graph = self.terms.set_graph(TermField {
                 field: fields.term.field + 10,
                 bytes: &fields.term.bytes,
@@ -369,9 +369,10 @@ struct MergedField {
 }
 
 impl<'a> NamedFields<'a> {
-    /// Reads the fields. Field 1 is the name, and `terms` is the set of fields of which one is set.
-    /// If field 2 is not in the set, it is an IRI message. If several fields occur, the last one is
-    /// used; consecutive messages in the same field are merged.
+    /// Reads the fields. Field 1 is the name, and `terms` is the bit set of the fields that may
+    /// contain the term. If field 2 is not in the set, it contains an IRI message. If several of
+    /// the term fields occur, the last one is used; consecutive messages in the same field are
+    /// merged.
     fn of(bytes: &'a [u8], terms: u32, what: &'static str) -> Checked<Self> {
         let mut found = Self {
             name: &[],
