@@ -2,7 +2,7 @@
 
 export PATH := $(CURDIR)/.venv/bin:$(PATH):$(HOME)/.cargo/bin
 PY := .venv/bin/python
-RUST_SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
+RUST_SOURCES := .cargo/config.toml Cargo.toml Cargo.lock rust-toolchain.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 DEMO := spec-fixtures/nanopubs/log.trig
 FUZZ_SECONDS ?= 60
 FUZZ_LAWS_SECONDS ?= 20

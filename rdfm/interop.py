@@ -172,7 +172,7 @@ def from_oxigraph(dataset: Iterable[pyoxigraph.Quad | pyoxigraph.Triple]) -> Mes
     The argument can be a dataset, or the result of `pyoxigraph.parse` or a CONSTRUCT query.
 
     Raises:
-        LimitError: If triple terms are nested more than 100 deep.
+        LimitError: If triple terms are nested more than 100 levels deep.
         UnsupportedError: If the argument is the result of a SELECT or ASK query.
         MissingExtraError: If pyoxigraph is not installed.
     """
@@ -283,7 +283,7 @@ def results_from_oxigraph(
 
     Raises:
         UnsupportedError: If the results are triples.
-        LimitError: When a row is requested whose triple terms are nested more than 100 deep.
+        LimitError: When a row is requested whose triple terms are nested more than 100 levels deep.
         TypeError: If the argument is not a pyoxigraph result.
         MissingExtraError: If pyoxigraph is not installed.
     """
@@ -441,7 +441,7 @@ def _from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:
     try:
         return _term_from_oxigraph(term, oxigraph)
     except RecursionError:
-        raise LimitError("triple terms are nested more than 100 deep") from None
+        raise LimitError("triple terms are nested more than 100 levels deep") from None
 
 
 def _term_from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:

@@ -114,7 +114,7 @@ def test_deep_triple_terms_are_converted_or_refused_by_rdfm():
         message.canonical()
     assert len(list(message.to_oxigraph())) == 1
     assert "TripleTerm" not in to_html(message)
-    with pytest.raises(LimitError, match="nested more than 100 deep"):
+    with pytest.raises(LimitError, match="nested more than 100 levels deep"):
         TripleTerm(S, P, deep)
 
 
@@ -124,7 +124,7 @@ def test_too_deep_triple_terms_of_pyoxigraph_are_refused(depth):
     term = pyoxigraph.BlankNode("a")
     for _ in range(depth):
         term = pyoxigraph.Triple(name, name, term)
-    with pytest.raises(LimitError, match="nested more than 100 deep"):
+    with pytest.raises(LimitError, match="nested more than 100 levels deep"):
         Message.from_oxigraph([pyoxigraph.Triple(name, name, term)])
 
 

@@ -221,7 +221,7 @@ def test_the_error_names_remedies_if_parts_are_not_possible(rdfm):
     assert "group_by" not in str(caught.value)
     # Frames that are messages are not mentioned.
     run = rdfm("convert", "flat.jelly", "-o", "out.yamlld", "--frames", "flat", *small)
-    assert "by its type" not in run.err
+    assert "makes all frames" not in run.err
 
 
 def test_metadata_of_later_frames_is_dropped_and_counted(rdfm):

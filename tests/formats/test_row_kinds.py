@@ -188,7 +188,7 @@ def test_results_are_not_read_back(tmp_path, name):
         DecodeError, match=r"found a string; a table of results cannot be read, .*\(\.srt\)"
     ):
         read(tmp_path / "t", name)
-    with pytest.raises(OptionError, match=r"cannot be read back, since nothing.*results-thrift"):
+    with pytest.raises(OptionError, match=r"cannot be read back, because nothing.*results-thrift"):
         rdfm.open_results(tmp_path / "t", name)
     # They are not read as messages either, regardless of variable names.
     with rdfm.create_results(tmp_path / "u", ["quads"], name) as results:

@@ -540,6 +540,8 @@ def _bearer(metadata: Iterable[Any]) -> str | None:
 
 def _status_of(error: Exception) -> tuple[grpc.StatusCode, str]:
     """Return the status for an error in reading or writing a log."""
+    if isinstance(error, DecodeError):
+        error.source = None  # the path of the log is not for clients
     if isinstance(error, EncodeError):
         return Status.FAILED_PRECONDITION, visible(error.reason)
     if isinstance(error, LimitError):

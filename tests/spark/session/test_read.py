@@ -308,7 +308,7 @@ def test_the_logical_type_determines_the_meaning_of_jelly_frames(tmp_path):
     with pytest.raises(LimitError) as caught:
         read(path, maxMessageBytes="10k")
     text = str(caught.value)
-    assert "by its type" in caught.value.reason
+    assert "its type" in caught.value.reason
     assert "a larger option maxMessageBytes allows it, if the source is trusted, or" in text
     assert '.option("frames", "message") reads each as one (' in text  # Spark remedies
     assert len(read(path, maxMessageBytes="10k", frames="message")) == 2

@@ -33,7 +33,7 @@ def use(spark, monkeypatch):
         monkeypatch.setattr(spark.sparkContext, "pythonExec", str(program))
         return spark
 
-    monkeypatch.setattr(workers, "_right", set())
+    monkeypatch.setattr(workers, "_matching", set())
     yield use
     monkeypatch.undo()
     spark.dataSource.register(DefaultSource)  # replaces one with another Python

@@ -203,7 +203,7 @@ fn marks_are_not_metadata_and_their_key_is_reserved() {
         let (out, _, error) = write(&options(), &[maker.take()]);
         assert_eq!(out, b"");
         let error = error.unwrap().to_string();
-        assert!(error.contains("reserves for restart marks"), "{error}");
+        assert!(error.contains("reserved for restart marks"), "{error}");
     }
 }
 

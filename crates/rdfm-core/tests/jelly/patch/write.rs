@@ -457,7 +457,7 @@ fn undeclared_features_are_rejected() {
         (
             "a L",
             "generalized",
-            "a literal as subject or predicate, and the header says",
+            "a literal as subject or predicate, but the header does not declare",
         ),
         (
             "a S",
