@@ -236,7 +236,7 @@ def test_standard_input_is_converted_as_it_arrives(rdfm):
     assert process.returncode == 0
 
 
-@pytest.mark.skipif(os.name == "nt", reason="pipes of Unix")
+@pytest.mark.skipif(os.name == "nt", reason="needs Unix pipes")
 def test_a_closed_pipe_ends_quietly(rdfm):
     Path("big.nq").write_text((A + MARK) * 50_000)
     process = spawn("convert", "big.nq", "-", "--to", "nq", "-q")

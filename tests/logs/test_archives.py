@@ -73,7 +73,7 @@ def test_members_other_than_files_are_refused_by_name(case):
     assert [message.quads for message in found] == [quads(1), quads(3)]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of Unix")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs Unix pipes")
 @pytest.mark.parametrize("glob", ["", "*"])
 def test_a_pipe_in_a_folder_is_refused_by_name(tmp_path, glob):
     (tmp_path / "a.nq").write_bytes(line(1))
@@ -96,7 +96,7 @@ def test_a_pipe_in_a_folder_is_refused_by_name(tmp_path, glob):
     assert (summary.messages, summary.skipped) == (2, 1)
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of Unix")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs Unix pipes")
 def test_a_pipe_given_as_input_is_read(tmp_path):
     pipe = tmp_path / "a.nq"
     os.mkfifo(pipe)
@@ -292,7 +292,7 @@ def test_files_of_a_folder_are_read_in_natural_order(tmp_path):
         read(f"{tmp_path}/none*.nq")
 
 
-def test_folders_of_fsspec_are_read_like_local_folders():
+def test_fsspec_folders_are_read_like_local_folders():
     from fsspec.implementations.memory import MemoryFileSystem
 
     storage = MemoryFileSystem()

@@ -105,7 +105,7 @@ def hosted(files):
     return Files.asked
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of Unix")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs Unix pipes")
 def test_pipes_and_sockets_are_found_and_distinguished_from_files(tmp_path):
     (tmp_path / "a.nq").write_bytes(b"")
     os.mkfifo(tmp_path / "b.nq")

@@ -387,7 +387,7 @@ def test_files_are_selected_by_name_and_time(tmp_path):
     assert texts(read([tmp_path / "b.nq", (tmp_path / "a.nq").as_uri()])) == ["b", "a"]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of Unix")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs Unix pipes")
 def test_a_pipe_is_refused_before_a_task_waits_for_it(tmp_path):
     (tmp_path / "a.nq").write_text(lines("1"))
     os.mkfifo(tmp_path / "b.jelly")
