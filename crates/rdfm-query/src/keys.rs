@@ -235,7 +235,7 @@ fn with_predicate(mut filter: MessageFilter, text: &str) -> Result<MessageFilter
 enum CachedKey {
     Unread,
     /// The value is not a key.
-    Not,
+    NotAKey,
     Key(u32),
 }
 
@@ -297,7 +297,7 @@ impl<'a> KeyReading<'a> {
             return cached;
         }
         let cached = match self.read(value) {
-            None => CachedKey::Not,
+            None => CachedKey::NotAKey,
             Some(key) => CachedKey::Key(self.number(key)),
         };
         if is_default {
