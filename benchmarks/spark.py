@@ -44,7 +44,7 @@ SMALL_FILES = 20_000
 BY_CPU = ("read jelly, sum", "read nq, sum")
 # With TCP, every task waits 40 ms for its input, on both sides; see docs/spark.md.
 UNIX_SOCKETS = "spark.python.unix.domain.socket.enabled"
-QUADS_A_MESSAGE = 6
+QUADS_PER_MESSAGE = 6
 TERMS = ("subject", "predicate", "object", "graph")
 QUADS = "array<struct<subject: string, predicate: string, object: string, graph: string>>"
 # The columns of the rows, and their Spark types.
@@ -374,7 +374,7 @@ def measured(rows: DataFrame) -> Answer:
     assert found is not None
     if (before := ANSWERS.setdefault(MEASURED, tuple(found))) != tuple(found):
         raise ValueError(f"{tuple(found)} instead of {before}")
-    return {"quads": found[0] * QUADS_A_MESSAGE}
+    return {"quads": found[0] * QUADS_PER_MESSAGE}
 
 
 def rdfm_query(log: str, spark: SparkSession, data: Path) -> Answer:
@@ -700,7 +700,7 @@ def main() -> None:
         }
         for name, value in about.items():
             print(f"{name}: {value}")
-        quads = messages * QUADS_A_MESSAGE
+        quads = messages * QUADS_PER_MESSAGE
         heading = f"local[{CORES}], {quads / 1e6:g} M quads, best of several"
         print(f"\n{heading:<32} M quads/s  {'peer':<38} M quads/s     ratio target met")
         chosen = [row for row in rows() if re.search(options.only, row.name)]

@@ -111,7 +111,7 @@ def numbers(messages):
     return [int(quads[0][2][1]) for quads in messages]
 
 
-class Served:
+class ServeProcess:
     """A process of `rdfm serve`."""
 
     def __init__(self, process, port):
@@ -139,7 +139,7 @@ def serve(*words, publish=True, env=None, port=0):
         line = process.stderr.readline()
         found = re.search(r"rdfm: serving .* on grpcs?://[^ ]+:(\d+)$", line.strip())
         assert found, line + process.stderr.read()
-        yield Served(process, int(found[1]))
+        yield ServeProcess(process, int(found[1]))
     finally:
         if process.poll() is None:
             process.kill()

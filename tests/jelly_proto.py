@@ -1,6 +1,6 @@
 """Jelly with Google's protobuf and proto/rdf.proto: a simple encoder and decoder.
 
-Shares no code with rdfm. The classes are also those of proto/patch.proto, which imports rdf.proto.
+Shares no code with rdfm. The classes include those of proto/patch.proto, which imports rdf.proto.
 They use a separate descriptor pool to avoid collisions with pyjelly's generated classes, which have
 the same names.
 """

@@ -36,7 +36,7 @@ def text_cases(*formats: str) -> Iterator:
 
 
 def merged(log: list[list[tuple]]) -> list[tuple]:
-    """Merges the log into one dataset, like programs that ignore the comments of the dialect."""
+    """Merges the log into one dataset, like programs that ignore comment delimiters."""
     return [quad for message in log for quad in message]
 
 

@@ -190,7 +190,7 @@ def _inputs(*names: str) -> list[Any]:
 def _run(
     change: Any, inputs: Any, output: str, kind: str, options: dict[str, Any], quiet: bool
 ) -> Any:
-    """Run a change with a progress bar, and write to a file or to standard output."""
+    """Call a function of `rdfm.patch` with a progress bar. `output` is a path or `-`."""
     import sys
 
     from rdfm.cli.bar import Bar

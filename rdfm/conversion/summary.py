@@ -20,7 +20,7 @@ class Summary:
         dropped: Counts by name of data that the target format cannot represent and that was left
             out. `keys` counts JSON-LD keys that no context maps to an IRI, which are dropped with
             their values. They are counted in all data read, which with `take` or `skip` includes
-            other messages than those converted.
+            messages that are not converted.
         dropped_key: The first of these keys, quoted, or None.
         skipped: Number of errors skipped (`on_error="skip"`).
         errors: Texts of the first ten skipped errors.

@@ -27,7 +27,7 @@ def ahead(driver: Driver, pieces: Iterable[Piece] | None = None) -> Generator[It
         pieces: Iterator over its pieces, if `driver.pieces()` has already been called.
 
     Raises:
-        RdfmError, OSError: Same as the driver.
+        RdfmError, OSError: As raised by the driver.
     """
     waiting: Channel[list[Item]] = Channel(AHEAD_BYTES)
     stream = driver.pieces() if pieces is None else pieces

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ArchiveEncoder", "FolderEncoder", "Namespaces", "Part"]
 
-_FILES_A_FOLDER = 1000
+_FILES_PER_FOLDER = 1000
 
 
 class Part(NamedTuple):
@@ -159,7 +159,7 @@ class FolderEncoder:
 
     def _name(self) -> str:
         if self._single:
-            return f"{self._number // _FILES_A_FOLDER:03}/{self._number:010}{self._suffix}"
+            return f"{self._number // _FILES_PER_FOLDER:03}/{self._number:010}{self._suffix}"
         return f"part-{self._number:05}{self._suffix}"
 
 

@@ -82,7 +82,7 @@ class Reporter:
 
 
 def total_bytes(inputs: Iterable[Any]) -> int | None:
-    """Return the total size of all inputs in bytes, or None if one of them is unknown.
+    """Return the total size of all inputs in bytes, or None if the size of any input is unknown.
 
     The size is known for bytes, and for local files, folders and globs.
     """

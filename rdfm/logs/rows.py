@@ -53,7 +53,7 @@ def batches_through(
         pieces: Iterator over the driver's pieces, if `driver.pieces()` has already been called.
 
     Raises:
-        RdfmError, OSError: Same as the driver and the stages.
+        RdfmError, OSError: As raised by the driver and the stages.
     """
     items = driver.items() if isinstance(driver, LogReader) else ahead(driver, pieces)
     try:

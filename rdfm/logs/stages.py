@@ -44,7 +44,7 @@ class Stage:
         """Process an item; items without messages pass through by default.
 
         Raises:
-            RdfmError: Same as the stage.
+            RdfmError: As raised by the stage.
         """
         if isinstance(item, Read) and item.batch is not None:
             return self.batch(item)
@@ -60,7 +60,7 @@ class Stage:
         Called once, after the last item or once the stage is done.
 
         Raises:
-            RdfmError: Same as the stage.
+            RdfmError: As raised by the stage.
         """
         return ()
 

@@ -1,4 +1,4 @@
-"""Summary of a change of a dataset or a log."""
+"""Summary of a change to a dataset or a log."""
 
 from __future__ import annotations
 

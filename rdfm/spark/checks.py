@@ -198,9 +198,9 @@ def validate_rows(rows: DataFrame) -> DataFrame:
         checker.begin_log("")
         for given in batches:
             found: list[dict[str, Any]] = []
-            there = given.filter(given[name].is_valid())
-            places = there.select(["source", "offset", "position"]).to_pylist()
-            for row, batch in _valid_messages(there.select([name]), found, places):
+            present = given.filter(given[name].is_valid())
+            places = present.select(["source", "offset", "position"]).to_pylist()
+            for row, batch in _valid_messages(present.select([name]), found, places):
                 for rule, message, _, text, _ in checker.check(batch, "none"):
                     severity = _severity(rule)
                     found.append(
@@ -424,10 +424,10 @@ def _hashed_rows(rows: DataFrame, secret: bytes) -> DataFrame:
 
     def run(batches: Rows) -> Rows:
         for given in batches:
-            there = given.filter(given[name].is_valid())
-            sources, positions = there["source"].to_pylist(), there["position"].to_pylist()
+            present = given.filter(given[name].is_valid())
+            sources, positions = present["source"].to_pylist(), present["position"].to_pylist()
             start = 0
-            for batch in batches_from_arrow(there.select([name])):
+            for batch in batches_from_arrow(present.select([name])):
                 stop = start + len(batch)
                 some = sources[start:stop], positions[start:stop]
                 yield _hashes(cast("AnyBatch", batch), secret, False, *some)

@@ -100,7 +100,8 @@ class ErrorHandler:
             return skipped, error
         except DecodeError as last:
             last.renderer = in_spark
-            # In a split, a message with any other unsupported feature can be skipped.
+            # In a split, skipping raises this error only if the log cannot be read in splits: a
+            # message with any other unsupported feature can be skipped.
             if self._is_part and isinstance(last, UnsupportedError):
                 last.remedies += (NOT_SPLIT,)
                 raise

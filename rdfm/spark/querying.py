@@ -374,10 +374,10 @@ def of_rows(
 
     evaluation = Evaluation(spark_query)
     for given in batches:
-        there = given.filter(given["quads"].is_valid()) if given["quads"].null_count else given
-        known = dict(zip(there.schema.names, there.columns, strict=True))
-        known["message"] = known.get("offset", pa.nulls(len(there), pa.int64()))
-        for batch in batches_from_arrow(there.select(["quads"])):
+        present = given.filter(given["quads"].is_valid()) if given["quads"].null_count else given
+        known = dict(zip(present.schema.names, present.columns, strict=True))
+        known["message"] = known.get("offset", pa.nulls(len(present), pa.int64()))
+        for batch in batches_from_arrow(present.select(["quads"])):
             try:
                 for table in evaluation.tables(batch, None):
                     if isinstance(table, LimitError):

@@ -52,8 +52,8 @@ def check_order(query: object, logs: object) -> None:
     """Reject a query that follows its logs.
 
     Raises:
-        OptionError: If `logs` is the text of a query and `query` is not, or if `query` can only be
-            logs.
+        OptionError: If `logs` is the text of a query and `query` is not, or if `query` is a list or
+            another value that can only be logs.
     """
     is_logs = not isinstance(query, (str, os.PathLike)) and not hasattr(query, "read")
     follows = isinstance(logs, str) and "{" in logs and _FORM.search(logs) is not None

@@ -16,7 +16,7 @@ SH = "http://www.w3.org/ns/shacl#"
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 LOG = b"<http://e/a> <http://e/p> <http://e/b> .\n<http://e/a> <http://e/q> <http://e/a> .\n"
 
-# SERVICE with each letter escaped in both lengths and cases, and with all letters escaped.
+# SERVICE with one letter escaped, as \uXXXX or \UXXXXXXXX, and with all letters escaped.
 ESCAPED = [
     "SERVICE".replace(letter, escape, 1)
     for letter in "SERVIC"

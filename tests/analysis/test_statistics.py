@@ -520,7 +520,7 @@ def test_a_flat_log_of_many_frames_is_counted_as_one_message(tmp_path):
         ("osm2rdf-denmark", "ttl", None, 1),
     ],
 )
-def test_samples_of_riverbench_have_the_published_statistics(dataset, suffix, statements, graphs):
+def test_riverbench_samples_have_the_published_statistics(dataset, suffix, statements, graphs):
     """The published figures are based on the number of statements in message 0."""
     paths = sorted(suites.path("data", "riverbench", dataset).glob(f"*.{suffix}"))
     assert len(paths) == 5

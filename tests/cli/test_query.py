@@ -500,7 +500,7 @@ NEVER = "FILTER(?a = ?i && ?a != ?i)"
         "ASK { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l FILTER(?a = ?l && ?a != ?l) }",
     ],
 )
-@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+@pytest.mark.skipif(os.name == "nt", reason="needs Unix signals")
 def test_a_query_is_interrupted_within_a_second(tmp_path, monkeypatch, query, whole):
     monkeypatch.chdir(tmp_path)
     big(count=2000)

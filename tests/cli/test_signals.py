@@ -14,7 +14,7 @@ import pytest
 
 import rdfm as package
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs Unix signals")
 
 LINE = "<http://e/s> <http://e/p> <http://e/o> .\n"
 KINDS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP] if os.name != "nt" else []

@@ -224,7 +224,7 @@ def test_a_write_error_ends_the_conversion():
     assert 0 < log.tell() < len(log.getbuffer()) / 2
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a Linux device")
 def test_a_full_device_is_an_error():
     with pytest.raises(OSError, match="No space left"):
         convert(LOG, "/dev/full", from_format="nq", to_format="nq")

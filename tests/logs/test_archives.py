@@ -292,7 +292,7 @@ def test_files_of_a_folder_are_read_in_natural_order(tmp_path):
         read(f"{tmp_path}/none*.nq")
 
 
-def test_folders_of_fsspec_are_read_like_local_folders():
+def test_fsspec_folders_are_read_like_local_folders():
     from fsspec.implementations.memory import MemoryFileSystem
 
     storage = MemoryFileSystem()

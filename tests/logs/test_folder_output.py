@@ -117,7 +117,7 @@ SLOW = """
 
 
 @pytest.mark.skipif(
-    not hasattr(signal, "SIGTERM") or sys.platform == "win32", reason="signals of Unix"
+    not hasattr(signal, "SIGTERM") or sys.platform == "win32", reason="needs Unix signals"
 )
 @pytest.mark.parametrize("at", [1, 2])
 def test_a_process_ended_while_it_removes_the_old_folder_leaves_no_temporary_files(tmp_path, at):

@@ -287,7 +287,7 @@ def test_a_file_object_stays_open():
     assert file.getvalue() == LINE
 
 
-@pytest.mark.skipif(os.name == "nt", reason="modes and links of Unix")
+@pytest.mark.skipif(os.name == "nt", reason="needs Unix modes and links")
 def test_an_existing_file_keeps_its_mode_and_its_links(tmp_path):
     path = tmp_path / "real.nq"
     path.write_bytes(b"old")
@@ -301,7 +301,7 @@ def test_an_existing_file_keeps_its_mode_and_its_links(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-@pytest.mark.skipif(not Path("/dev/null").exists(), reason="devices of Unix")
+@pytest.mark.skipif(not Path("/dev/null").exists(), reason="needs Unix devices")
 def test_devices_are_written_directly():
     with rdfm.create_log("/dev/null", "nq") as log:
         log.write([QUAD])
@@ -484,7 +484,7 @@ def test_inputs_and_outputs_other_than_files_are_refused(given):
         rdfm.create_log(given, "nq")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a Linux device")
 def test_operating_system_errors_name_the_file():
     with pytest.raises(OSError, match="No space left") as caught:
         rdfm.convert(LOG, "/dev/full", from_format="nq", to_format="nq")

@@ -61,7 +61,7 @@ for line in sys.stdin:
     if not child:
         resource.setrlimit(resource.RLIMIT_AS, (request["address_space"],) * 2)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        # CPU time, so that a busy machine fails no test; the alarm ends a child that waits forever.
+        # CPU time, so that tests pass on a busy machine; the alarm ends a child that waits forever.
         resource.setrlimit(resource.RLIMIT_CPU, (request["seconds"],) * 2)
         signal.alarm(10 * request["seconds"])
         os.write(writer, json.dumps(outcome(request)).encode())

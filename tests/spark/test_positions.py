@@ -79,7 +79,7 @@ def test_positions_in_a_compressed_file_refer_to_its_content(log, tmp_path):
     assert positions(path) == positions(log)
 
 
-def test_positions_in_an_archive_begin_in_each_member(log, tmp_path):
+def test_positions_in_an_archive_restart_in_each_member(log, tmp_path):
     archive = tmp_path / "logs.tar"
     with tarfile.open(archive, "w") as tar:
         for name in ("one.nq", "two.nq"):

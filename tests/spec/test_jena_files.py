@@ -55,7 +55,7 @@ def by_value(quads):
 
 
 @pytest.mark.parametrize("entry", JELLY, ids=lambda entry: entry["file"])
-def test_a_file_of_jena_is_read_as_expected(entry):
+def test_a_jena_file_is_read_as_expected(entry):
     data = (FOLDER / entry["file"]).read_bytes()
     messages, error = decode("jelly", data, frames="message")
     if "error" in entry:
@@ -75,7 +75,7 @@ def test_a_file_of_jena_is_read_as_expected(entry):
 
 
 @pytest.mark.parametrize("entry", BINARY, ids=lambda entry: entry["file"])
-def test_a_binary_file_of_jena_is_read_as_expected(entry):
+def test_a_binary_jena_file_is_read_as_expected(entry):
     name, options = NAMES[entry["format"]], ROWS[entry["format"]]
     data = (FOLDER / entry["file"]).read_bytes()
     found_out, error = decode(name, data)

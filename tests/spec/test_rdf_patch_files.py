@@ -1,4 +1,4 @@
-"""Patch files of Jena and RDFLib: read, written and read again."""
+"""Jena and RDFLib patch files: read, written and read again."""
 
 import json
 from itertools import chain, pairwise
@@ -30,7 +30,7 @@ def test_the_folder_is_complete():
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_a_file_of_rdflib_is_read_as_expected(path, tmp_path):
+def test_an_rdflib_file_is_read_as_expected(path, tmp_path):
     found = in_every_format(path, tmp_path)
     lines = [line for line in path.read_text("utf-8").splitlines() if line[:1] not in ("", "#")]
     (patch,) = found
@@ -40,12 +40,12 @@ def test_a_file_of_rdflib_is_read_as_expected(path, tmp_path):
             assert row == operation_of(line.replace("<_:bn1>", "_:bn1"))
 
 
-def test_the_files_of_jena_are_found():
+def test_the_jena_files_are_found():
     assert len(ENTRIES) >= 19
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["file"])
-def test_the_file_of_jena_is_read_as_expected(entry, tmp_path):
+def test_a_jena_file_is_read_as_expected(entry, tmp_path):
     path = JENA / entry["file"]
     if "error" in entry or "error" in entry["file"]:
         with pytest.raises(rdfm.RdfmError):
@@ -56,7 +56,7 @@ def test_the_file_of_jena_is_read_as_expected(entry, tmp_path):
         assert found == read(JENA / entry["expected_patch"])
 
 
-def test_every_patch_of_the_folder_is_tested():
+def test_every_patch_in_the_folder_is_tested():
     listed = {entry["file"] for entry in [*ENTRIES, *JELLY]}
     keys = ("expected_patch", "written_patch")
     listed |= {entry[key] for entry in [*ENTRIES, *JELLY] for key in keys if key in entry}

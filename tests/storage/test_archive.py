@@ -1,4 +1,4 @@
-"""Members of tar archives, complete, damaged and truncated, compared with tarfile."""
+"""Members of complete, damaged and truncated tar archives, compared with tarfile."""
 
 import tarfile
 
@@ -30,7 +30,7 @@ MEMBERS = st.lists(
 
 @pytest.mark.parametrize("format", [tarfile.PAX_FORMAT, tarfile.GNU_FORMAT])
 @given(members=MEMBERS, size=st.sampled_from([1, 511, 512, 513, 4000, 1 << 20]))
-def test_members_of_tarfile_are_read(format, members, size):
+def test_archives_written_by_tarfile_are_read(format, members, size):
     # Parts after a slash are never hidden, since names start with x.
     data = tar(*members, format=format)
     found = [(name, content) for name, content, _ in cut(data, size)]

@@ -50,7 +50,7 @@ ONE_SLASH = [
 
 
 @pytest.mark.parametrize(("path", "text"), ONE_SLASH)
-def test_one_slash_is_neither_a_url_nor_a_path(path, text):
+def test_a_scheme_with_one_slash_is_neither_a_url_nor_a_path(path, text):
     for place in (local_path, local_target):
         with pytest.raises(OptionError, match=re.escape(text)):
             place(path)
@@ -63,7 +63,7 @@ def test_local_paths_may_contain_colons(path):
     assert local_path(path) == local_target(path) == path
 
 
-def test_one_slash_is_read_if_the_file_exists_but_never_written(tmp_path, monkeypatch):
+def test_an_existing_path_with_one_slash_is_read_but_never_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "dbfs:").mkdir()
     (tmp_path / "dbfs:/a.nq").write_bytes(b"")

@@ -2,7 +2,7 @@
 //! buffer.
 //!
 //! `cargo bench -p rdfm-core --bench writers [-- DATA] [FORMAT]`. Data: an IoT-like log (6 triples
-//! per message with one unique literal each, and terms shared as by a decoder) and a
+//! per message with one unique literal each; other terms are shared, as in decoded batches) and a
 //! nanopublication-like log (four named graphs per message). Reports the best of 40 short runs, so
 //! that other work on the machine has little effect. `copy` is the speed of copying the output
 //! once.

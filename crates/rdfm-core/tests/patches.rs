@@ -962,7 +962,7 @@ fn parts_are_written_as_one_patch() {
 
 #[test]
 #[ignore = "reads suites"]
-fn real_files_of_jena_and_rdflib_are_read() {
+fn real_jena_and_rdflib_files_are_read() {
     let Some(manifest) = shared("conformance/jena/manifest.json") else {
         return;
     };

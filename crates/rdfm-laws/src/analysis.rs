@@ -58,7 +58,7 @@ pub fn any_bytes(data: &[u8]) -> Coverage {
     let mut count = Coverage::default();
     let trig = Reading::of("trig").with("base", "http://example.org/base/");
     let (batches, error) = decode::batches::<Quad>(&trig, data);
-    cuts(&trig, data, error.is_none(), message_statistics);
+    statistics_and_warnings(&trig, data, error.is_none(), message_statistics);
     nanopublications(&trig, data, &batches);
     compared(&batches, &mut Random::of(data), &mut count);
     differences(&batches);
@@ -66,7 +66,7 @@ pub fn any_bytes(data: &[u8]) -> Coverage {
 
     let patches = Reading::of("rdf-patch");
     let (batches, error) = decode::batches::<Operation>(&patches, data);
-    cuts(&patches, data, error.is_none(), patch_statistics);
+    statistics_and_warnings(&patches, data, error.is_none(), patch_statistics);
     applied(&patches, data, &batches, &mut count);
     count
 }
@@ -92,8 +92,8 @@ fn patch_statistics(batches: &[PatchBatch]) -> Counted {
     (Box::new(statistics.report(TOP)), names.report(TOP))
 }
 
-/// Ways to divide a log into batches.
-fn small(reading: &Reading) -> [Reading; 3] {
+/// Readings that divide a log into small batches.
+fn small_batches(reading: &Reading) -> [Reading; 3] {
     [
         reading.clone().with("batch_messages", 1),
         reading.clone().with("batch_messages", 3),
@@ -102,7 +102,7 @@ fn small(reading: &Reading) -> [Reading; 3] {
 }
 
 /// Statistics, names and warnings do not depend on the size of batches.
-fn cuts<R: ToValues + ComparableRecord>(
+fn statistics_and_warnings<R: ToValues + ComparableRecord>(
     reading: &Reading,
     data: &[u8],
     is_complete: bool,
@@ -112,7 +112,7 @@ fn cuts<R: ToValues + ComparableRecord>(
     let counted = count(&whole);
     let warned =
         [SuspiciousLabels::All, SuspiciousLabels::Chosen].map(|labels| warnings(&whole, labels));
-    for cut in small(reading) {
+    for cut in small_batches(reading) {
         let (found, _) = decode::batches::<R>(&cut, data);
         assert_eq!(count(&found), counted, "{cut:?}: statistics");
         let found = [SuspiciousLabels::All, SuspiciousLabels::Chosen]
@@ -143,7 +143,7 @@ fn warnings<R: ComparableRecord>(
 /// Verdicts and descriptions of nanopublications do not depend on the size of batches.
 fn nanopublications(reading: &Reading, data: &[u8], whole: &[MessageBatch]) {
     let checked = checked(whole);
-    for cut in small(reading) {
+    for cut in small_batches(reading) {
         let (batches, _) = decode::batches::<Quad>(&cut, data);
         assert_eq!(
             self::checked(&batches),
@@ -160,7 +160,7 @@ fn checked(batches: &[MessageBatch]) -> CheckedNanopubs {
     let mut found = CheckedNanopubs::default();
     for batch in batches {
         found.0.extend(nanopub::verify(batch));
-        // The number of a message in its batch depends on the batch.
+        // The number of a message in its batch depends on the division into batches.
         let verdicts = nanopub::check(batch).into_iter();
         found.1.extend(verdicts.map(|verdict| Verdict {
             message: 0,
@@ -188,12 +188,12 @@ fn compared(batches: &[MessageBatch], random: &mut Random, count: &mut Coverage)
         let mut changed = copy;
         if let Some(quad) = changed.pop() {
             // The quad may have been repeated, or may be equivalent to another one.
-            compare_tried(quads, &changed, count);
+            check_comparison(quads, &changed, count);
             changed.push(swapped(quad));
-            compare_tried(quads, &changed, count);
+            check_comparison(quads, &changed, count);
         }
         if let Some(next) = all.get(at + 1) {
-            compare_tried(quads, &next.records, count);
+            check_comparison(quads, &next.records, count);
         }
     }
 }
@@ -238,9 +238,9 @@ fn labels(quads: &[Values]) -> BTreeSet<String> {
 }
 
 /// Compares two messages, and checks the result by trying every mapping if they have few blank nodes.
-fn compare_tried(one: &[Values], other: &[Values], count: &mut Coverage) {
+fn check_comparison(one: &[Values], other: &[Values], count: &mut Coverage) {
     let found = compare(one, other);
-    if let (Some(found), Some(tried)) = (found, tried(one, other)) {
+    if let (Some(found), Some(tried)) = (found, try_mappings(one, other)) {
         assert_eq!(found, tried, "{one:#?}\n{other:#?}");
         count.same += usize::from(found);
         count.different += usize::from(!found);
@@ -296,7 +296,7 @@ fn is_mapping(one: &[Values], other: &[Values], names: &HashMap<String, String>)
 }
 
 /// Whether some mapping makes two messages equal; `None` if there are too many mappings.
-fn tried(one: &[Values], other: &[Values]) -> Option<bool> {
+fn try_mappings(one: &[Values], other: &[Values]) -> Option<bool> {
     let (ours, theirs) = (labels(one), labels(other));
     if ours.len() > MAX_TRIED || theirs.len() > MAX_TRIED {
         return None;
@@ -305,7 +305,7 @@ fn tried(one: &[Values], other: &[Values]) -> Option<bool> {
     let mut theirs: Vec<String> = theirs.into_iter().collect();
     Some(
         ours.len() == theirs.len()
-            && any_order(&mut theirs, 0, &mut |order| {
+            && any_permutation(&mut theirs, 0, &mut |order| {
                 let names = ours.iter().cloned().zip(order.iter().cloned()).collect();
                 is_mapping(one, other, &names)
             }),
@@ -313,7 +313,7 @@ fn tried(one: &[Values], other: &[Values]) -> Option<bool> {
 }
 
 /// Whether a condition is true for some permutation of labels.
-fn any_order(
+fn any_permutation(
     labels: &mut [String],
     from: usize,
     condition: &mut impl FnMut(&[String]) -> bool,
@@ -323,7 +323,7 @@ fn any_order(
     }
     for at in from..labels.len() {
         labels.swap(from, at);
-        let found = any_order(labels, from + 1, condition);
+        let found = any_permutation(labels, from + 1, condition);
         labels.swap(from, at);
         if found {
             return true;
@@ -561,7 +561,7 @@ fn applied(reading: &Reading, data: &[u8], batches: &[PatchBatch], count: &mut C
         assert_eq!(check(batches), broken, "{cut:?}");
     };
     agree(batches, reading);
-    for cut in small(reading) {
+    for cut in small_batches(reading) {
         agree(&decode::batches(&cut, data).0, &cut);
     }
     let in_parts = reading.clone().in_parts().with("batch_quads", 1);

@@ -126,7 +126,7 @@ impl Reader {
     }
 }
 
-/// The bytes with a valid checksum in each block that is not all zeros. Otherwise most changes of a header would cause
+/// The bytes with a valid checksum in each block that is not all zeros. Otherwise most changes to a header would cause
 /// the same error.
 fn with_checksums(data: &[u8]) -> Vec<u8> {
     let mut data = data.to_vec();

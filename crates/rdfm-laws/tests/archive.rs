@@ -1,4 +1,4 @@
-//! The laws of tar archives for random changes of an archive: a short version of the fuzz target
+//! The laws of tar archives for random changes to an archive: a short version of the fuzz target
 //! for stable Rust.
 
 use rdfm_laws::archive::{any_bytes, read};

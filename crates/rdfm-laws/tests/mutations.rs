@@ -1,4 +1,4 @@
-//! The laws for random changes of the fixtures: a short version of the fuzz targets for stable
+//! The laws for random changes to the fixtures: a short version of the fuzz targets for stable
 //! Rust.
 //!
 //! A seed gives the same inputs on every machine. `RDFM_FUZZ_SECONDS` (12 by default) determines

@@ -1,4 +1,4 @@
-//! The laws of queries for random changes of a few queries: a short version of the fuzz target for
+//! The laws of queries for random changes to a few queries: a short version of the fuzz target for
 //! stable Rust.
 
 use rdfm_laws::mutate::Random;

@@ -235,7 +235,7 @@ fn with_predicate(mut filter: MessageFilter, text: &str) -> Result<MessageFilter
 enum CachedKey {
     Unread,
     /// The value is not a key.
-    Not,
+    NotAKey,
     Key(u32),
 }
 
@@ -297,7 +297,7 @@ impl<'a> KeyReading<'a> {
             return cached;
         }
         let cached = match self.read(value) {
-            None => CachedKey::Not,
+            None => CachedKey::NotAKey,
             Some(key) => CachedKey::Key(self.number(key)),
         };
         if is_default {
@@ -381,8 +381,8 @@ impl Keys {
     /// Returns the number of the message after the run, and the keys of the run in order of last
     /// use.
     ///
-    /// `live` contains for each key whether it is live. `room` is the number of keys that can still
-    /// become live.
+    /// A key is live while its file is open. `live` contains for each key whether it is live, and
+    /// `room` is the number of keys that can still become live.
     #[must_use]
     pub fn stretch(&self, start: usize, live: &[bool], mut room: usize) -> (usize, Vec<u32>) {
         let mut last_use: Vec<Option<usize>> = vec![None; self.distinct.len()];

@@ -1,4 +1,4 @@
-"""`rdfm riverbench`: package and check datasets of RiverBench. Each command has a module."""
+"""`rdfm riverbench`: package and check RiverBench datasets. Each command has a module."""
 
 from __future__ import annotations
 

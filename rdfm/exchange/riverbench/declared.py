@@ -87,8 +87,8 @@ def declare(
         generalized: Whether there may be generalized RDF.
 
     Raises:
-        OptionError: The stream type is not given, or an option contradicts the file. RdfmError,
-        OSError: The file cannot be read.
+        OptionError: If the stream type is not given, or an option contradicts the file.
+        RdfmError, OSError: If the file cannot be read.
     """
     facts = None if metadata is None else Facts(metadata)
     found = None if facts is None else declared_in(facts, dataset_in(facts))
@@ -137,7 +137,7 @@ def dataset_in(facts: Facts) -> Term:
     """Return the dataset that a metadata file describes.
 
     Raises:
-        DecodeError: There is not exactly one.
+        DecodeError: If there is not exactly one.
     """
     found = facts.instances("rb:Dataset")
     if len(found) != 1:
@@ -152,7 +152,7 @@ def declared_in(facts: Facts, dataset: Term) -> Declared:
     """Return the properties that a metadata file declares.
 
     Raises:
-        DecodeError: The stream type is missing or unknown.
+        DecodeError: If the stream type is missing or unknown.
     """
     grouped, _, problem = stream_type_of(facts, dataset)
     if grouped is None:

@@ -1,4 +1,4 @@
-"""Names of RiverBench: files, sizes, stream types, and IRIs of the metadata.
+"""RiverBench names: files, sizes, stream types, and IRIs of the metadata.
 
 RiverBench calls messages stream elements.
 """
@@ -64,7 +64,7 @@ class StreamType(NamedTuple):
     Attributes:
         name: Its name as an option value, which is also the name of Jelly's logical type.
         grouped: Its local name in the ontology.
-        flat: The local name of the stream type of its statements.
+        flat: Local name of the corresponding flat stream type.
         graphs: The named graphs of a message: "none", "one" or "any".
     """
 

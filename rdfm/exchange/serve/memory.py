@@ -1,9 +1,8 @@
 """A limit for the bytes of frames that the server keeps for a client.
 
-In: the sizes of the frames of each call. Out: an error if those of a client are too many.
+In: the sizes of the frames of each call. Out: an error if their total for a client is too large.
 Cost: a number for each call and each client.
-Law: the frames of all calls of a client, which is a connection, have at most the given number of
-bytes.
+Law: the frames of all calls of a client (a connection) never exceed the given number of bytes.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ CLIENT_BYTES = 256 << 20
 
 
 class FullError(Exception):
-    """A client has too many bytes; answered with RESOURCE_EXHAUSTED."""
+    """The frames of a client exceed the limit. The server answers with RESOURCE_EXHAUSTED."""
 
 
 class ClientMemory:
@@ -72,7 +71,7 @@ class HeldFrames:
         """Set the number of bytes.
 
         Raises:
-            FullError: If the client would have more than the limit. The number is not changed.
+            FullError: If the client would exceed the limit. The number is not changed.
         """
         if self._closed:  # an aborted publication is still appended
             return

@@ -750,7 +750,7 @@ def packaging(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+@pytest.mark.skipif(os.name == "nt", reason="needs Unix signals")
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_killed_packaging_leaves_no_folder_under_the_final_name(tmp_path, kind):
     process = packaging(tmp_path)

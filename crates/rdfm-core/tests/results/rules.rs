@@ -464,7 +464,7 @@ fn terms_in_tsv_are_read() {
 }
 
 #[test]
-fn invalid_tsv_and_csv_is_rejected() {
+fn invalid_tsv_and_csv_are_rejected() {
     for (log, reason) in [
         ("", "the log ends before the line of variables"),
         (

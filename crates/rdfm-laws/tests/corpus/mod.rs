@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rdfm_core::registry::FORMATS;
 
-/// Name of the format, path and bytes, by path.
+/// Format name, path and bytes of each file, sorted by path.
 pub fn fixtures() -> Vec<(&'static str, PathBuf, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec-fixtures");
     let mut found = Vec::new();

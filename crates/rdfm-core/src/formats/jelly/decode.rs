@@ -668,7 +668,7 @@ impl<H: RowHandler> FrameReader<H> {
                     self.frames.index
                 ));
                 if H::FLAT_TYPE.is_some() {
-                    reason = reason.with(FRAME_A_MESSAGE);
+                    reason = reason.with(FRAME_PER_MESSAGE);
                 }
                 return Err(input.error(ErrorClass::Limit, reason));
             }
@@ -861,7 +861,7 @@ impl<H: RowHandler> FrameReader<H> {
             let all = format!("its type {name} makes all frames this message");
             reason = reason
                 .reworded(|text| format!("{text}; {all}"))
-                .with(FRAME_A_MESSAGE);
+                .with(FRAME_PER_MESSAGE);
         }
         Err(self.frames.error(input, frame, class, reason, in_row))
     }
@@ -941,7 +941,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
 
     fn noticed(&self) -> Noticed {
         let flat = self.flat_type().map(|name| {
-            Reason::from(format!("{name}: frames read as one message")).with(FRAME_A_MESSAGE)
+            Reason::from(format!("{name}: frames read as one message")).with(FRAME_PER_MESSAGE)
         });
         let continued = self.rows.terms_read().note_of_continued_tables();
         let joined = if continued.is_none() {
@@ -969,6 +969,6 @@ impl<H: RowHandler> Reader for FrameReader<H> {
 /// Maximum frame size that the specifications recommend.
 const ADVISED_FRAME_BYTES: usize = 1_000_000;
 /// The option that reads each frame as a message.
-const FRAME_A_MESSAGE: Remedy = Remedy::read("frames", "message", "reads each as one");
+const FRAME_PER_MESSAGE: Remedy = Remedy::read("frames", "message", "reads each as one");
 /// The option that separates joined logs.
 const SEPARATE_MESSAGES: Remedy = Remedy::read("joins", "new", "reads one message per file");

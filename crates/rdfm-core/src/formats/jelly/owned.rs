@@ -4,7 +4,7 @@
 //! - In: a term of a table.
 //! - Out: the same term in another builder, or the result of a comparison with a term of another
 //!   table.
-//! - Cost: one copy of the text, four times per batch.
+//! - Cost: copies of at most four terms per batch.
 
 use crate::model::builder::LogBuilder;
 use crate::model::error::LimitExceeded;

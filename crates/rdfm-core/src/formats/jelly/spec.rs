@@ -1,4 +1,4 @@
-//! The format Jelly.
+//! The Jelly format.
 
 use super::count::FrameCounter;
 use super::decode::FrameReader;

@@ -47,7 +47,7 @@ struct CachedLanguage {
 /// Decodes the terms of a log.
 pub(super) struct TermReader<R: Record> {
     pub builder: LogBuilder<R>,
-    /// The options row of the log, after it was read.
+    /// The options row of the log, once it has been read.
     pub options: Option<OptionsRow>,
     /// Number of options rows read.
     pub options_rows: u64,

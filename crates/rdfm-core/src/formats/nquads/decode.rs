@@ -5,9 +5,8 @@
 //! - Cost: linear. A message that is incomplete at the end of the buffer, after complete ones, is
 //!   read a second time, so that complete messages never wait for it.
 //!
-//! In a [`Split`], the decoder reads the messages after the delimiters whose lines begin there, up
-//! to the delimiter after the last one. Line blocks end at the end of the split, so that each block
-//! is either before or after it.
+//! In a [`Split`], the decoder reads the messages after the delimiters whose lines begin in it, up
+//! to the delimiter after the last one. No block of lines crosses the end of the split.
 
 use std::sync::Arc;
 
@@ -330,8 +329,8 @@ impl LineReader {
         self.builder.take()
     }
 
-    /// Converts an error to the decoder's. The open message is discarded. `base` is the position of
-    /// byte `from`.
+    /// Converts an error to a decoder error. The open message is discarded. `base` is the position
+    /// of byte `from`.
     fn fail(
         &mut self,
         input: &Buffer,
@@ -560,7 +559,8 @@ impl Reader for LineReader {
             return Ok(None);
         }
         while !self.done {
-            // The LF of a CRLF across two pieces belongs to a line that was already counted.
+            // The LF of a CRLF that is split between two pieces belongs to a line that was already
+            // counted.
             if self.after_cr && input.at < input.bytes.len() {
                 self.after_cr = false;
                 if input.bytes[input.at] == b'\n' {

@@ -1,4 +1,4 @@
-//! The format RDF/XML.
+//! The RDF/XML format.
 
 use super::decode::decoder;
 use super::encode::encoder;

@@ -30,7 +30,7 @@ pub(super) struct ResultBinaryReader {
     bare: bool,
     max: u64,
     terms: BinaryTerms<TermId>,
-    /// Number of variables, after they were read.
+    /// Number of variables, once they have been read.
     columns: Option<usize>,
     /// Number of buffered bytes required before the next attempt to read a tuple.
     wanted: usize,

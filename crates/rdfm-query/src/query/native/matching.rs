@@ -23,7 +23,7 @@ const FEW_SCANS: u32 = 2;
 /// Maximum number of table rows that are compared one by one.
 const FEW_ROWS: usize = 4;
 /// Number of quads examined between two calls of `stop`.
-const QUADS_A_STOP: usize = 1024;
+const QUADS_PER_STOP: usize = 1024;
 /// Maximum number of cached combinations of terms.
 const COMBINATIONS: usize = 1 << 16;
 
@@ -183,8 +183,8 @@ impl<'p> Matcher<'p> {
         cell
     }
 
-    /// Appends at most `most` rows of a message to `rows`, and returns their number. A row has one
-    /// cell for each selected variable: a class, [`UNBOUND`], or `dictionary.terms() + k` for
+    /// Appends at most `max_rows` rows of a message to `rows`, and returns their number. A row has
+    /// one cell for each selected variable: a class, [`UNBOUND`], or `dictionary.terms() + k` for
     /// [`Self::other`] of `k`. `stop` is called periodically, and for each row, with the number of
     /// rows found so far.
     ///
@@ -194,7 +194,7 @@ impl<'p> Matcher<'p> {
         &mut self,
         dictionary: &Dictionary<'_>,
         message: &Message,
-        most: usize,
+        max_rows: usize,
         rows: &mut Vec<u32>,
         stop: &mut impl FnMut(usize) -> Result<(), E>,
     ) -> Result<usize, E> {
@@ -212,12 +212,12 @@ impl<'p> Matcher<'p> {
             first: rows.len(),
             found: 0,
             looked: 0,
-            most,
+            max_rows,
             rows,
             stop,
             state: self,
         };
-        let halt = if most == 0 { Ok(()) } else { run.from(0) };
+        let halt = if max_rows == 0 { Ok(()) } else { run.from(0) };
         let found = run.found;
         match halt {
             Ok(()) | Err(Halt::Enough) => Ok(found),
@@ -240,7 +240,7 @@ struct Run<'r, 'p, S> {
     /// Number of cells in `rows` before those of this message.
     first: usize,
     found: usize,
-    most: usize,
+    max_rows: usize,
     looked: usize,
     stop: &'r mut S,
 }
@@ -292,7 +292,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     #[inline]
     fn count(&mut self, quads: usize) -> Result<(), Halt<E>> {
         self.looked += quads;
-        if self.looked >= QUADS_A_STOP {
+        if self.looked >= QUADS_PER_STOP {
             self.stop()?;
         }
         Ok(())
@@ -324,7 +324,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         }
         self.found += 1;
         self.stop()?;
-        if self.found == self.most {
+        if self.found == self.max_rows {
             return Err(Halt::Enough);
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The format Jelly-Patch.
+//! The Jelly-Patch format.
 
 use super::super::decode::FrameReader;
 use super::super::options::{
