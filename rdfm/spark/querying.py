@@ -99,7 +99,7 @@ class SparkQuery:
         """
         if given is None:
             if types is not None:
-                raise OptionError("types applies to a query; set the option query too")
+                raise OptionError("types requires the option query; set it too")
             return None
         options: dict[str, Any] = {"query": given}
         if given.lstrip().startswith("{"):
@@ -123,7 +123,7 @@ class SparkQuery:
                 )
         if not isinstance(query, str):
             raise OptionError(
-                "the JSON of the option query has no key query; add it, with the text of the query"
+                "the JSON of the option query lacks the key query, the text of the query"
             )
         text, _, found = text_of(query)
         values = {name: QUERY[name].value(value) for name, value in as_texts(options).items()}

@@ -248,7 +248,7 @@ def fetch(url: str) -> tuple[bytes, str]:
             if other is None:
                 return _body(response, deadline), response.url
             url = urljoin(response.url, other)
-    raise OSError("its Link headers do not lead to JSON-LD")
+    raise OSError("none of its Link headers refers to JSON-LD")
 
 
 def _alternate(response: Response) -> str | None:
@@ -279,7 +279,7 @@ def _body(response: Response, deadline: float) -> bytes:
         if size > MAX_BYTES:
             raise OSError(f"the document is larger than {MAX_BYTES} bytes")
         if time.monotonic() > deadline:
-            raise OSError(f"the request takes more than {MAX_SECONDS} seconds")
+            raise OSError(f"the request took more than {MAX_SECONDS} seconds")
     return b"".join(parts)
 
 

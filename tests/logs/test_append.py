@@ -408,7 +408,9 @@ def test_a_byte_order_mark_that_readers_reject_is_refused(tmp_path, suffix, comp
 def test_a_last_line_that_is_not_json_ld_is_refused(tmp_path, first, line, end):
     path = tmp_path / "log.ndjsonld"
     path.write_text(first + line + end)
-    with pytest.raises(rdfm.DecodeError, match=r"@id must be a string|a value object may contain only"):
+    with pytest.raises(
+        rdfm.DecodeError, match=r"@id must be a string|a value object may contain only"
+    ):
         append(path, message(1))
     assert path.read_text() == first + line + end
 

@@ -30,7 +30,7 @@ def command(folder: str, output: str, as_json: bool, quiet: bool, **options: Any
     """Check the package in FOLDER: checksums, sizes, messages, statistics and metadata.
 
     All files must have the same messages, each of the declared stream type. FOLDER was written by rdfm riverbench
-    package, or is a release of RiverBench. Findings are printed as by rdfm validate.
+    package, or is a release of RiverBench. Findings have the same form as those of rdfm validate.
     """
     from rdfm.exchange.riverbench import check
     from rdfm.exchange.riverbench.options import CHECK

@@ -188,7 +188,7 @@ def test_a_view_reads_logs(spark, log):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"types": "v=double"}, "types applies to a query; set the option query too"),
+        ({"types": "v=double"}, "types requires the option query; set it too"),
         (
             {"query": json.dumps({"query": SELECT, "types": {"v": "double"}}), "types": "v=double"},
             "types is given twice",

@@ -225,7 +225,7 @@ impl<'a> Wire<'a> {
                 3 if groups.len() < MAX_GROUPS => groups.push(field),
                 3 => return Err(malformed("groups are nested deeper than 100 levels")),
                 4 if groups.pop() == Some(field) => {}
-                4 => return Err(malformed("a group ends that was not started")),
+                4 => return Err(malformed("a group ends without a start")),
                 5 => self.advance(4)?,
                 _ => return Err(malformed(format!("wire type {kind} does not exist"))),
             }

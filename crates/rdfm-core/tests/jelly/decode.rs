@@ -332,7 +332,7 @@ fn errors_describe_the_broken_rule() {
             vec![options(1, &[]), row(2, [0x0a, 5, 0])],
         ),
         (
-            "a group ends that was not started",
+            "a group ends without a start",
             vec![options(1, &[]), row(2, varint(20 << 3 | 4))],
         ),
     ];

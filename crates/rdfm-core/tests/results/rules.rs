@@ -466,7 +466,7 @@ fn terms_in_tsv_are_read() {
 #[test]
 fn invalid_tsv_and_csv_are_rejected() {
     for (log, reason) in [
-        ("", "the log ends before the line of variables"),
+        ("", "the log has no header line with the variables"),
         (
             "x\n",
             "expected a variable, which begins with '?', found 'x'",
@@ -493,7 +493,7 @@ fn invalid_tsv_and_csv_are_rejected() {
         assert_eq!(read("results-tsv", log).reason(), reason, "{log:?}");
     }
     for (log, reason) in [
-        ("", "the log ends before the line of variables"),
+        ("", "the log has no header line with the variables"),
         ("x,x\n", "the variable 'x' occurs twice"),
         ("x,y\na\n", "a row has 1 term, but the head has 2 variables"),
         ("x\n\"a", "the log ends inside a quoted field"),

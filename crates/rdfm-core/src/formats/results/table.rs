@@ -111,7 +111,7 @@ impl<D: TableDialect> TableDecoder<D> {
             self.at = text.len();
         }
         if !self.has_head {
-            let reason = "the log ends before the line of variables";
+            let reason = "the log has no header line with the variables";
             return fail(text.len(), ErrorClass::Truncated, reason);
         }
         self.done = true;
