@@ -99,11 +99,7 @@ def grown(case: Hostile, format: str, size: int) -> dict[str, Any]:
         result |= {"half": half, "whole": whole}
         if "error" in half or "error" in whole:
             return result
-        if (
-            whole["seconds"] >= MIN_SECONDS
-            or whole["outcome"] == "limit"
-            or 8 * size > LIMIT // 4
-        ):
+        if whole["seconds"] >= MIN_SECONDS or whole["outcome"] == "limit" or 8 * size > LIMIT // 4:
             break
         size *= 4
     result["ratio"] = whole["seconds"] / half["seconds"]
