@@ -31,7 +31,7 @@ TARGET = 2.5
 SECONDS = 60
 # Shorter times are noise. Such inputs are measured again in larger sizes, up to a quarter of the
 # limit.
-LEAST_SECONDS = 0.2
+MIN_SECONDS = 0.2
 # Seconds after which no more runs begin.
 ENOUGH_SECONDS = 1
 
@@ -99,11 +99,7 @@ def grown(case: Hostile, format: str, size: int) -> dict[str, Any]:
         result |= {"half": half, "whole": whole}
         if "error" in half or "error" in whole:
             return result
-        if (
-            whole["seconds"] >= LEAST_SECONDS
-            or whole["outcome"] == "limit"
-            or 8 * size > LIMIT // 4
-        ):
+        if whole["seconds"] >= MIN_SECONDS or whole["outcome"] == "limit" or 8 * size > LIMIT // 4:
             break
         size *= 4
     result["ratio"] = whole["seconds"] / half["seconds"]

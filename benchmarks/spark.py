@@ -583,7 +583,9 @@ def java_version(spark: SparkSession) -> str:
     return f"{system.getProperty('java.version')} ({system.getProperty('java.vendor')})"
 
 
-def timed(sides: list[Side], spark: SparkSession, data: Path, worth: float) -> list[Figures]:
+def timed(
+    sides: list[Side], spark: SparkSession, data: Path, budget_seconds: float
+) -> list[Figures]:
     """Measures the best run of each side.
 
     The sides take turns, so that the state of the JVM's compiler and the load of the machine are
@@ -593,26 +595,26 @@ def timed(sides: list[Side], spark: SparkSession, data: Path, worth: float) -> l
         sides: The sides to time.
         spark: The session.
         data: The folder of the data.
-        worth: Total time to measure, in seconds. There are at least two turns.
+        budget_seconds: Total time to measure, in seconds. There are at least two turns.
     """
     figures: list[Figures] = [{"seconds": inf, "cpu": inf, "runs": 0} for _ in sides]
     begin = time.perf_counter()
     turn = 0
-    while turn < 2 or time.perf_counter() - begin < worth:
+    while turn < 2 or time.perf_counter() - begin < budget_seconds:
         for side, known in zip(sides, figures, strict=True):
             if "error" not in known:
-                known.update(after_a_turn(side, spark, data, known, turn, worth))
+                known.update(after_a_turn(side, spark, data, known, turn, budget_seconds))
         turn += 1
     return figures
 
 
 def after_a_turn(
-    side: Side, spark: SparkSession, data: Path, known: Figures, turn: int, worth: float
+    side: Side, spark: SparkSession, data: Path, known: Figures, turn: int, budget_seconds: float
 ) -> Figures:
     """The figures of a side after another turn. Fast sides run several times per turn."""
     spent, best, cpu, runs = 0.0, known["seconds"], known["cpu"], known["runs"]
     try:
-        while spent == 0.0 or spent < worth / 100:
+        while spent == 0.0 or spent < budget_seconds / 100:
             begin, cpu_begin = time.perf_counter(), cpu_seconds()
             answer = side(spark, data)
             seconds, cpu_used = time.perf_counter() - begin, cpu_seconds() - cpu_begin
@@ -685,7 +687,7 @@ def main() -> None:
     """Creates the data, measures, and prints the table."""
     options = command_line(__doc__).parse_args()
     messages = (QUICK_SIZES if options.quick else SIZES)["iot"]
-    data, worth = folder(options.quick) / "spark", 0.0 if options.quick else 20.0
+    data, budget_seconds = folder(options.quick) / "spark", 0.0 if options.quick else 20.0
 
     print("generating the data (kept in benchmarks/data) …", file=sys.stderr)
     make_data(data, messages)
@@ -705,7 +707,7 @@ def main() -> None:
         print(f"\n{heading:<32} M quads/s  {'peer':<38} M quads/s     ratio target met")
         chosen = [row for row in rows() if re.search(options.only, row.name)]
         sides = {repr(side): side for row in chosen for side in (row.ours, row.peer[1])}
-        figures = timed(list(sides.values()), spark, data, worth * len(sides))
+        figures = timed(list(sides.values()), spark, data, budget_seconds * len(sides))
         known = dict(zip(sides, figures, strict=True))
         for row in chosen:
             results.append(compared(row, quads, known))

@@ -343,8 +343,8 @@ def pair_in_order(comparison: Comparison) -> None:
     """Compare messages in the order of the logs."""
     a, b = comparison.a, comparison.b
     while (one := a.current()) is not None and (other := b.current()) is not None:
-        most = min(len(one[0]) - one[1], len(other[0]) - other[1])
-        pairs, records, found = comparison.comparer.run(*one, *other, most)
+        max_pairs = min(len(one[0]) - one[1], len(other[0]) - other[1])
+        pairs, records, found = comparison.comparer.run(*one, *other, max_pairs)
         comparison.same(pairs, records)
         comparison.report_progress()
         if found & RECORDS:
@@ -389,8 +389,8 @@ def _compare_block(comparison: Comparison, count: int) -> None:
         one, other = comparison.a.current(), comparison.b.current()
         assert one is not None
         assert other is not None
-        most = min(count, len(one[0]) - one[1], len(other[0]) - other[1])
-        pairs, records, found = comparison.comparer.run(*one, *other, most)
+        max_pairs = min(count, len(one[0]) - one[1], len(other[0]) - other[1])
+        pairs, records, found = comparison.comparer.run(*one, *other, max_pairs)
         comparison.same(pairs, records)
         count -= pairs
         if found:
@@ -413,8 +413,8 @@ def _report_gap(comparison: Comparison, ours: int, theirs: int) -> None:
 def _similar_pairs(comparison: Comparison, ours: int, theirs: int) -> list[tuple[int, int]]:
     """Return the messages of a gap to report as pairs, as positions in both logs.
 
-    The result has as many pairs as possible, in order. Among those choices, the paired messages
-    share as many lines as possible.
+    The result has as many pairs as possible, in order. Of all such pairings, it is one
+    whose messages share the most lines.
     """
     count = min(ours, theirs)
     if ours == theirs or not count or not comparison.left or ours * theirs > MAX_ALIGNED:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Encoded", "Encoding", "Output"]
 
 # Smaller batches are encoded by the calling thread, because another thread would not save time.
-LEAST_QUADS = 512
+MIN_QUADS = 512
 
 # The output of an encoder: bytes, or parts of files.
 Output = bytes | memoryview | list[Part] | list[Addition]
@@ -78,7 +78,7 @@ class Encoding:
             self._generation += 1
             encoder, here, more = self._encoder, True, {}
         else:
-            here, more = batch.record_count < LEAST_QUADS, {"place": place}
+            here, more = batch.record_count < MIN_QUADS, {"place": place}
             if self._twins:
                 encoder = self._twins.pop()
             else:

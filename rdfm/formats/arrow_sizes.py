@@ -2,7 +2,8 @@
 
 In: the file, and the offset of a message. Out: an error if its buffers would decode to too many
 bytes.
-Cost: reads the metadata of each message and, if its buffers are compressed, eight bytes of each.
+Cost: reads the metadata of each message and, if its buffers are compressed, eight bytes of each
+buffer.
 Law: nothing is decompressed before its declared size is checked.
 """
 

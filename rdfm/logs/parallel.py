@@ -44,8 +44,8 @@ SPLIT_BYTES = 4 << 20
 # A larger file is read and decoded by two threads instead.
 FILE_BYTES = 4 << 20
 # Handing a smaller file to another thread takes longer than decoding it.
-LEAST_BYTES = 64 << 10
-LEAST_COMPRESSED_BYTES = 4 << 10
+MIN_BYTES = 64 << 10
+MIN_COMPRESSED_BYTES = 4 << 10
 # Limit of the batches of a work unit that are decoded before its turn.
 BUFFERED_BYTES = 32 << 20
 # Maximum size of a message in a split.
@@ -193,7 +193,7 @@ class ParallelDriver(Driver):
             yield from super()._log(data, file)
             return
         size = data.size or 0
-        least = LEAST_BYTES if data.compression is None else LEAST_COMPRESSED_BYTES
+        least = MIN_BYTES if data.compression is None else MIN_COMPRESSED_BYTES
         if least <= size <= FILE_BYTES and self.several:
             self._logs += 1
             read = min(size, PIECE_BYTES)  # to detect the compression

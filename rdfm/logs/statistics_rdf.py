@@ -1,6 +1,6 @@
 """Statistics as RDF: the parts that describe messages, in the vocabularies VoID and RiverBench.
 
-In: statistics of messages. Out: parts of Turtle, the same on every run.
+In: statistics of messages. Out: fragments of Turtle, the same on every run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CLASSES", "NOT_UNIQUE", "WITHOUT_BOUNDS", "check_iri", "series_nodes", "void_facts"]
 
-# RiverBench's classes in its order, each with the name of our series.
+# The statistics classes in the order of RiverBench, each with the name of the series here.
 CLASSES = {
     "IriCountStatistics": "iris",
     "BlankNodeCountStatistics": "blank_nodes",

@@ -216,7 +216,7 @@ class Response(io.BufferedIOBase):
     """
 
     def __init__(self, address: Address, settings: HttpSettings, method: str, accept: str) -> None:
-        """Send the request; `open_url` does this."""
+        """Send the request. Use `open_url` instead of calling this."""
         super().__init__()
         self.name = shown(address.url)
         self._address = address
@@ -362,7 +362,7 @@ class Response(io.BufferedIOBase):
         )
 
     def _follow(self, location: str) -> None:
-        """Use the target of a redirect."""
+        """Use the target of a redirect as the address."""
         try:
             target = self._address.join(location)
         except OptionError as error:
@@ -560,7 +560,7 @@ def _validator(headers: Mapping[str, str]) -> str | None:
 
 
 def _manager(address: Address) -> urllib3.PoolManager:
-    """Return a pool for a URL, through the proxy that the environment names.
+    """Return a pool for a URL, through the proxy that is set in the environment.
 
     Raises:
         OptionError: The proxy is invalid.

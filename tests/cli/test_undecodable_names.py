@@ -1,4 +1,4 @@
-r"""File names with bytes that are not UTF-8: every command reads and writes them and shows them as `\xNN`."""
+r"""File names with bytes that are not UTF-8: commands accept them and show the bytes as `\xNN`."""
 
 import io
 import json

@@ -40,10 +40,10 @@ def small_sizes(monkeypatch):
     """Makes batches, splits and blocks small, so that a small log has many of them."""
     monkeypatch.setattr(parallel, "SPLIT_BYTES", 3000)
     monkeypatch.setattr(parallel, "FILE_BYTES", 5000)
-    monkeypatch.setattr(parallel, "LEAST_BYTES", 1)
-    monkeypatch.setattr(parallel, "LEAST_COMPRESSED_BYTES", 1)
+    monkeypatch.setattr(parallel, "MIN_BYTES", 1)
+    monkeypatch.setattr(parallel, "MIN_COMPRESSED_BYTES", 1)
     monkeypatch.setattr(parallel, "BUFFERED_BYTES", 20_000)
-    monkeypatch.setattr(encoding, "LEAST_QUADS", 1)
+    monkeypatch.setattr(encoding, "MIN_QUADS", 1)
     monkeypatch.setattr(compressions, "BLOCK_BYTES", 5000)
 
 
@@ -276,7 +276,7 @@ def test_any_splits_give_the_same_messages(tmp_path_factory, quads, split, batch
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parallel, "SPLIT_BYTES", split)
         patch.setattr(parallel, "FILE_BYTES", 1)
-        patch.setattr(encoding, "LEAST_QUADS", 1)
+        patch.setattr(encoding, "MIN_QUADS", 1)
         for source in ("log.nq", "log.jelly"):
             results = []
             for number in (1, jobs):

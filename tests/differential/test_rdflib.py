@@ -54,8 +54,8 @@ def to_rdflib(term):
 NUMBERS = {"integer": int, "decimal": Decimal, "double": float}
 
 
-def of_rdf_1_1(message):
-    """Removes base directions, lowercases language tags and compares numbers by value, like rdflib."""
+def as_rdf_1_1(message):
+    """Removes base directions, lowercases language tags and normalizes numbers, as rdflib does."""
 
     def plain(term):
         if term[0] != "literal":
@@ -98,7 +98,7 @@ def test_rdflib_reads_the_output_of_rdfm(name, data):
         dataset = rdflib.Dataset()
         dataset.parse(data=encode(name, [message]), format=FORMATS[name])
         found = [tuple(from_rdflib(term) for term in quad) for quad in dataset.quads()]
-        assert isomorphic(of_rdf_1_1(found), of_rdf_1_1(message))
+        assert isomorphic(as_rdf_1_1(found), as_rdf_1_1(message))
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -114,4 +114,4 @@ def test_rdfm_reads_the_output_of_rdflib(name, data):
         text = target.serialize(format=FORMATS[name], encoding="utf-8")
         found, error = decode(name, text)
         assert error is None
-        assert isomorphic(of_rdf_1_1(found[0] if found else []), of_rdf_1_1(message))
+        assert isomorphic(as_rdf_1_1(found[0] if found else []), as_rdf_1_1(message))

@@ -573,7 +573,7 @@ def test_numbers_become_canonical_literals(number, whole, double, remote):
 
 
 @pytest.mark.parametrize(("number", "whole", "double"), NUMBERS)
-def test_numbers_mean_the_same_on_lines_and_in_yaml(number, whole, double):
+def test_numbers_mean_the_same_in_ndjson_and_yaml(number, whole, double):
     data = f'{{"@id": "{S}", "{P}": {number}}}\n'.encode()
     expected = literal(double, "xsd:double") if whole is None else literal(whole, "xsd:integer")
     for name in ("ndjsonld", "yamlld"):

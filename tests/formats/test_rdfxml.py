@@ -48,7 +48,7 @@ def test_a_literal_is_the_complete_text_of_its_element(text, value):
     assert message == [*TYPED, (S, P, literal(value), None)]
 
 
-def test_language_tags_keep_their_case_and_end():
+def test_language_tags_keep_their_case_and_can_be_removed():
     text = '<p>a</p><p xml:lang="">b</p><p xml:lang="fr">c</p>'
     (message,) = decoded("rdfxml", document(text, ' xml:lang="en-GB"').encode())
     assert [quad[2][1:3] for quad in message[1:]] == [("a", "en-GB"), ("b", None), ("c", "fr")]

@@ -93,7 +93,7 @@ def test_java_subscribes(live, jvm, served, tmp_path, topic, preset, physical):
         ({"physical_type": 1, "logical_type": 4}, "INVALID_ARGUMENT"),
     ],
 )
-def test_requested_options_are_answered_like_in_the_table(live, served, tmp_path, changed, status):
+def test_requested_options_are_answered_as_in_the_table(live, served, tmp_path, changed, status):
     wanted = options(**changed)
     out = tmp_path / "out.jelly"
     given = wanted.SerializeToString().hex()

@@ -150,7 +150,7 @@ def test_a_crash_at_any_step_leaves_all_parts_or_none(target, kind, more):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
 def test_another_process_may_finish_the_commit_at_any_step(target, kind):
-    """At one step of process A's settling, process B settles completely and makes a later write."""
+    """At one step while A settles, B settles completely and makes a later write."""
     for count in itertools.count():
         for name in logs(target):
             target.storage.remove(f"{target.folder}/{name}")
@@ -173,7 +173,7 @@ def test_another_process_may_finish_the_commit_at_any_step(target, kind):
             break
         after = sorted([*expected(kind), "x.nq"])
         decided = seen(target)
-        # A batch is taken as done if a later batch of its query is recorded.
+        # A batch is considered done if a later batch of its query is recorded.
         assert decided in (after, sorted([*OLD, "x.nq"]))
         assert target.last_batch("q") == 9999
         assert left_behind(target) == []

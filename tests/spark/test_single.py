@@ -1,4 +1,4 @@
-"""Log fragments are joined to a log of all their messages, in every format that allows it."""
+"""Log fragments are joined into one log with all their messages, in every format that allows it."""
 
 import itertools
 
@@ -62,7 +62,7 @@ def write(folder, format, parts, compression="none", options=None, make=MessageB
 
 @pytest.mark.parametrize("options", OPTIONS, ids=["plain", "directive", "prefixes"])
 @pytest.mark.parametrize("name", JOINED)
-def test_fragments_join_to_all_messages(tmp_path, name, options):
+def test_joined_fragments_contain_all_messages(tmp_path, name, options):
     if set(options) - set(formats.find(name).spec.options("write")):
         pytest.skip("the format does not have the option")
     for number, parts in enumerate(itertools.product(PARTS, repeat=2)):
@@ -78,7 +78,7 @@ def test_fragments_join_to_all_messages(tmp_path, name, options):
 
 
 @pytest.mark.parametrize("name", ["rdf-patch", "jelly-patch"])
-def test_fragments_join_to_all_patches(tmp_path, name):
+def test_joined_fragments_contain_all_patches(tmp_path, name):
     for number, parts in enumerate(itertools.product(PATCHES, repeat=2)):
         path = write(tmp_path / str(number), name, parts, make=PatchBatch.from_patches)
         with open_log(path, name) as log:

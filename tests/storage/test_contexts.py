@@ -55,7 +55,7 @@ def test_files_of_a_folder_are_found_by_several_names(tmp_path, name):
     assert predicates(contexts=str(tmp_path)) == ["http://v/p"]
 
 
-def test_the_index_of_a_folder_has_priority_and_cannot_leave_it(tmp_path):
+def test_the_index_of_a_folder_has_priority_and_cannot_name_files_outside_it(tmp_path):
     (tmp_path / "mine.json").write_bytes(CONTEXT)
     (tmp_path / "index.json").write_text(json.dumps({URL: "mine.json"}))
     assert predicates(contexts=str(tmp_path)) == ["http://v/p"]

@@ -61,7 +61,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Arrow data cannot be read.
+/// An error of the Arrow library: the data cannot be read.
 impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Self {
         Self::shape(error.to_string())

@@ -160,7 +160,7 @@ fn checked(batches: &[MessageBatch]) -> CheckedNanopubs {
     let mut found = CheckedNanopubs::default();
     for batch in batches {
         found.0.extend(nanopub::verify(batch));
-        // The number of a message in its batch depends on the division into batches.
+        // The index of a message in its batch depends on the division into batches.
         let verdicts = nanopub::check(batch).into_iter();
         found.1.extend(verdicts.map(|verdict| Verdict {
             message: 0,

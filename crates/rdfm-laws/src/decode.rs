@@ -81,7 +81,7 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// A batch by value.
+/// A decoded batch, converted to values.
 pub struct Shared {
     /// Its messages.
     pub messages: Vec<Message>,
@@ -351,8 +351,8 @@ pub fn skipping(reading: &Reading, data: &[u8]) {
     }
 }
 
-/// Breaks each message of a valid log of datasets in turn. All other messages must be read as before, independently of
-/// pieces, except those that need declarations of the broken one.
+/// Breaks each message of a valid log of datasets in turn. All other messages must be read as before, however the
+/// input is cut, except those that need declarations of the broken one.
 pub fn each_broken(reading: &Reading, data: &[u8]) {
     let mut starts = Vec::new();
     let error = drive(reading, data, data.len(), |batch| {

@@ -27,7 +27,7 @@ use crate::terms::Quad;
 use crate::views::{View, iterate};
 use crate::{arrow, build, errors, options};
 
-/// Number of a message in its batch, and the name and IRI of a namespace.
+/// Index of a message in its batch, and the name and IRI of a namespace.
 type Declaration<'py> = (u32, Bound<'py, PyString>, Bound<'py, PyString>);
 
 /// Consecutive messages of a log, columnar and dictionary-encoded.

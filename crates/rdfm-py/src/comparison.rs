@@ -214,7 +214,7 @@ impl Comparer {
     /// Returns:
     ///     The number of equal pairs, the number of records of `a` in them, and the differences of
     ///     the next pair: a sum of 1 (records), 2 (metadata), 4 (namespaces) and 8 (undecided), or
-    ///     0 if a batch ended or `most` pairs were compared.
+    ///     0 if a batch ended or `max_pairs` pairs were compared.
     fn run(
         &self,
         py: Python<'_>,
@@ -222,7 +222,7 @@ impl Comparer {
         i: usize,
         b: &Bound<'_, PyAny>,
         j: usize,
-        most: usize,
+        max_pairs: usize,
     ) -> PyResult<(usize, u64, u8)> {
         let mut guard = self.lock()?;
         guard.register(Side::A, a);
@@ -235,7 +235,7 @@ impl Comparer {
         } = with_batches!(a, b, |a, b| errors::guarded(py, || core.run(
             (a, i),
             (b, j),
-            most
+            max_pairs
         )))?;
         Ok((pairs, records, found.map_or(0, bits)))
     }
@@ -315,7 +315,7 @@ impl Comparer {
     /// Add the messages of a batch to the multiset of a side.
     ///
     /// Returns:
-    ///     The numbers of the messages that were omitted because they need more steps than the
+    ///     The indexes of the messages that were omitted because they need more steps than the
     ///     limits allow.
     fn collect(
         &self,
@@ -337,7 +337,7 @@ impl Comparer {
         Ok((settled.same, settled.only[0], settled.only[1]))
     }
 
-    /// Return the numbers of a batch's messages that only this side has. Each message is reported
+    /// Return the indexes of a batch's messages that only this side has. Each message is reported
     /// once.
     fn pick(
         &self,

@@ -42,7 +42,7 @@ type DescriptionTuple = (
 /// verified.
 ///
 /// Returns:
-///     For each nanopublication: number of the message in the batch, number of nanopublications in
+///     For each nanopublication: index of the message in the batch, number of nanopublications in
 ///     the message, IRI or None, whether it has a correct trusty URI, problems, and the signature
 ///     or None. A problem is a rule, whether breaking it is an error, a text, and the term as it is
 ///     usually written. A signature is an algorithm, a public key and a signature (both in Base64),
@@ -100,7 +100,7 @@ fn verify_nanopubs(
 /// Describe the nanopublications of a batch of complete messages. Messages without one are skipped.
 ///
 /// Returns:
-///     For each nanopublication: number of the message in the batch, IRI, creators, creation time,
+///     For each nanopublication: index of the message in the batch, IRI, creators, creation time,
 ///     license, types, introduced resources, retracted nanopublications, superseded
 ///     nanopublications, and the public key hash.
 #[pyfunction]
@@ -131,7 +131,7 @@ fn describe_nanopubs(
 ///
 /// Args:
 ///     batch: A batch of complete messages.
-///     message: Number of the message in the batch.
+///     message: Index of the message in the batch.
 ///     code: Text to replace by a space in all IRIs. None replaces nothing.
 ///
 /// Raises:

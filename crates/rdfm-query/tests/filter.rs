@@ -42,7 +42,7 @@ fn batches(small: bool) -> Vec<MessageBatch> {
     found
 }
 
-/// Returns the numbers of the messages that match.
+/// Returns the indexes of the messages that match.
 fn kept(make: impl Fn(&mut MessageFilter)) -> Vec<usize> {
     let [whole, cut] = [false, true].map(|small| {
         let mut filter = MessageFilter::new([(b"given".to_vec(), b"http://e/".to_vec())]);

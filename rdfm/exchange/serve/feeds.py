@@ -3,11 +3,11 @@
 In: the log of a topic, the options of an encoder, and the positions of subscribers, as numbers of
 messages. Out: frames, one per message.
 Cost: for each feed a decoder, an encoder, and its part of the `RING_BYTES` of the topic, at least
-`LEAST_RING_BYTES` (or one group of frames, if that is larger). There is at most one feed per
+`MIN_RING_BYTES` (or one group of frames, if that is larger). There is at most one feed per
 subscriber.
 Law: a subscriber receives each message once and in order. A frame at which a subscriber can start
-is a restart frame. A subscriber that falls out of the ring delays the others of its feed by at most
-`PATIENCE_SECONDS` in total; then it continues with a separate feed.
+is a restart frame. A slow subscriber delays the others of its feed by at most `PATIENCE_SECONDS` in
+total, and then continues with a separate feed.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from rdfm.storage.jelly_wire import WireError, cut_frames
 
 __all__ = ["Feed", "Member", "TopicLog"]
 
-# Sizes of the frames that are kept for slower subscribers: by all feeds of a topic, and by each feed at
-# least.
+# Total size of the frames that the feeds of a topic keep for slower subscribers, and the minimum
+# for each feed.
 RING_BYTES = 8 << 20
-LEAST_RING_BYTES = 1 << 20
+MIN_RING_BYTES = 1 << 20
 PATIENCE_SECONDS = 0.2
 POLL_SECONDS = 0.05
 # Size at which a group of encoded frames is passed on, in bytes.
@@ -273,7 +273,7 @@ class Feed:
         """Remove frames from the ring, after a short wait for members that have not sent them."""
         count, size = 0, self._ring_bytes
         share = RING_BYTES // max(len(self._topic.feeds), 1)
-        while size > max(share, LEAST_RING_BYTES):
+        while size > max(share, MIN_RING_BYTES):
             size -= len(self._ring[count])
             count += 1
         end = self.first + count

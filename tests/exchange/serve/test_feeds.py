@@ -14,7 +14,7 @@ from rdfm.exchange.serve.requests import respond
 from rdfm.storage.jelly_wire import StreamOptions, delimited
 
 COUNT = 3000
-BATCH_BYTES = 1500  # of the messages in a piece, encoded
+BATCH_BYTES = 1500  # encoded size of the messages in a piece
 REQUEST = StreamOptions("", 2, False, False, 64, 8, 8, 0, 1)
 
 
@@ -22,7 +22,7 @@ REQUEST = StreamOptions("", 2, False, False, 64, 8, 8, 0, 1)
 def topic(tmp_path, monkeypatch):
     """A topic whose feeds buffer only a few kilobytes."""
     monkeypatch.setattr(feeds, "RING_BYTES", 4000)
-    monkeypatch.setattr(feeds, "LEAST_RING_BYTES", 1000)
+    monkeypatch.setattr(feeds, "MIN_RING_BYTES", 1000)
     monkeypatch.setattr(feeds, "_GROUP_BYTES", 1000)
     monkeypatch.setattr(following, "PIECE_BYTES", 1000)
     monkeypatch.setattr(feeds, "PATIENCE_SECONDS", 0.05)
@@ -141,7 +141,7 @@ def test_a_feed_begins_anywhere(topic, position):
     run(topic, work)
 
 
-def test_a_member_that_leaves_while_frames_are_encoded_loses_nothing_for_others(topic):
+def test_other_members_lose_nothing_if_one_leaves_during_encoding(topic):
     async def work(log, subscribe):
         leaving, staying = subscribe(), subscribe()
         for _ in range(20):

@@ -17,7 +17,7 @@ use super::vocabulary::{TermKey, Vocabulary, Word};
 /// Description of a nanopublication. Values are in the order of the quads, without repetitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
-    /// Number of the message in its batch.
+    /// Index of the message in its batch.
     pub message: usize,
     /// The IRI of the nanopublication.
     pub uri: String,

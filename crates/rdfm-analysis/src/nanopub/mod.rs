@@ -113,7 +113,7 @@ impl Violation {
 /// The result of checking a nanopublication.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// Number of the message in its batch.
+    /// Index of the message in its batch.
     pub message: usize,
     /// Number of nanopublications in the message, or 1 if it contains none.
     pub count: usize,

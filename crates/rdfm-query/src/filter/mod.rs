@@ -114,7 +114,7 @@ impl Condition {
         self.found.is_empty() && self.test.is_cheap()
     }
 
-    /// Passes the numbers of the matching quads in a range to `take`.
+    /// Passes the indexes of the matching quads in a range to `take`.
     fn each(
         &mut self,
         batch: &MessageBatch,
@@ -149,18 +149,18 @@ impl Condition {
     }
 }
 
-/// Calls `take` with the numbers of matching quads, counted from `start`. Quads are checked in
+/// Calls `take` with the indexes of matching quads, counted from `start`. Quads are checked in
 /// runs, because most runs have no match.
 fn scan(
     quads: &[Quad],
     start: usize,
-    is_such: impl Fn(&Quad) -> bool,
+    is_match: impl Fn(&Quad) -> bool,
     mut take: impl FnMut(usize),
 ) {
     for (number, run) in quads.chunks(RUN).enumerate() {
-        if run.iter().fold(false, |any, quad| any | is_such(quad)) {
+        if run.iter().fold(false, |any, quad| any | is_match(quad)) {
             let first = start + number * RUN;
-            let found = (0..run.len()).filter(|at| is_such(&run[*at]));
+            let found = (0..run.len()).filter(|at| is_match(&run[*at]));
             found.for_each(|at| take(first + at));
         }
     }
@@ -347,7 +347,7 @@ impl MessageFilter {
         wanted
     }
 
-    /// Returns the numbers of the quads that match the first pattern, in order.
+    /// Returns the indexes of the quads that match the first pattern, in order.
     pub(crate) fn matching_quads(&mut self, batch: &MessageBatch) -> Vec<usize> {
         self.find(batch).1
     }
@@ -451,7 +451,7 @@ impl MessageFilter {
 }
 
 impl Pattern {
-    /// Adds the numbers of the matching quads in a range.
+    /// Adds the indexes of the matching quads in a range.
     fn find(
         &mut self,
         batch: &MessageBatch,

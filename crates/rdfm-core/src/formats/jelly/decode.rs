@@ -97,8 +97,8 @@ pub(super) trait RowHandler: Send {
     fn begin_row(&mut self, _position: u64) {}
 
     /// Decodes rows from the start of a frame, up to the first one in an unusual encoding, and
-    /// moves the frame there. Returns true if a part of a message ends there, which happens only if
-    /// `parts` is true.
+    /// advances the frame to that row. Returns true if a part of a message ends there, which
+    /// happens only if `parts` is true.
     #[inline]
     fn usual_rows(&mut self, _bytes: &[u8], _frame: &mut Frame, _parts: bool) -> Checked<bool> {
         Ok(false)

@@ -35,8 +35,8 @@ struct StringAttributes<'t> {
 }
 
 impl Walk<'_> {
-    /// Processes a string, a number or a boolean. Returns true if there is no property, so
-    /// that it has no meaning.
+    /// Processes a string, a number or a boolean. Returns true if there is no property, in
+    /// which case the value has no meaning.
     #[inline]
     pub fn scalar(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         let Some(mut active) = slot.property else {

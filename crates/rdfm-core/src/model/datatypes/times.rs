@@ -89,7 +89,7 @@ pub fn is_moment(text: &[u8], shape: DateTimeShape) -> bool {
 #[inline]
 fn moment(text: &[u8], shape: DateTimeShape) -> Option<()> {
     let mut at = Cursor(text);
-    // A day without month may be up to 31, and February without a year may have 29 days.
+    // A day without a month may be up to 31, and February without a year may have 29 days.
     let (mut leap, mut month) = (true, 1);
     if shape.has(YEAR) {
         at.byte(b'-');

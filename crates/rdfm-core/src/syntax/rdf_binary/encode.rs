@@ -45,8 +45,8 @@ impl TermPlace {
 pub(crate) trait BinaryTermWriter: Send {
     fn iri(out: &mut Vec<u8>, text: &[u8]);
     fn name(out: &mut Vec<u8>, name: PrefixedName<'_>);
-    /// Writes a blank node. Its label begins with `apart`.
-    fn bnode(out: &mut Vec<u8>, apart: &[u8], label: &[u8]);
+    /// Writes a blank node. Its label begins with `label_prefix`.
+    fn bnode(out: &mut Vec<u8>, label_prefix: &[u8], label: &[u8]);
     fn literal(out: &mut Vec<u8>, lexical: &[u8], kind: RawLiteralKind<'_>);
     fn value(out: &mut Vec<u8>, value: NativeValue);
     /// Writes a triple term from terms that were encoded before it.
@@ -70,7 +70,7 @@ pub(crate) struct Encoded {
     /// If `flat`, the number of the open message, and the prefix of its labels
     /// ([`needs_message_prefix`]).
     number: u64,
-    apart: Vec<u8>,
+    label_prefix: Vec<u8>,
 }
 
 impl Encoded {
@@ -84,7 +84,7 @@ impl Encoded {
             flat,
             labelled: Vec::new(),
             number: 0,
-            apart: Vec::new(),
+            label_prefix: Vec::new(),
         }
     }
 
@@ -106,8 +106,8 @@ impl Encoded {
     pub fn begin_message(&mut self, number: u64) {
         if self.flat {
             self.number = number;
-            self.apart.clear();
-            write_message_prefix(number, &mut self.apart);
+            self.label_prefix.clear();
+            write_message_prefix(number, &mut self.label_prefix);
             for id in self.labelled.drain(..) {
                 if let Some(entry) = self.places.get_mut(id.index()) {
                     entry.0 = 0;
@@ -169,7 +169,7 @@ impl Encoded {
                 }
             }
             (TermKind::Bnode, _) if self.flat && needs_message_prefix(self.number, text) => {
-                W::bnode(bytes, &self.apart, text);
+                W::bnode(bytes, &self.label_prefix, text);
             }
             (TermKind::Bnode, _) => W::bnode(bytes, b"", text),
             (TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral, _) => {

@@ -262,14 +262,14 @@ impl BinaryTermWriter for ProtobufTerms {
     }
 
     #[inline]
-    fn bnode(out: &mut Vec<u8>, apart: &[u8], label: &[u8]) {
-        let length = apart.len() + label.len();
+    fn bnode(out: &mut Vec<u8>, label_prefix: &[u8], label: &[u8]) {
+        let length = label_prefix.len() + label.len();
         let size = text_size(length);
         put_varint(out, field_size(size) as u64);
         put_length(out, BNODE, size);
         if length > 0 {
             put_length(out, 0x0a, length);
-            out.extend_from_slice(apart);
+            out.extend_from_slice(label_prefix);
             out.extend_from_slice(label);
         }
     }

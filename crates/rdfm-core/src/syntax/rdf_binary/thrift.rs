@@ -419,10 +419,10 @@ impl BinaryTermWriter for ThriftTerms {
     }
 
     #[inline]
-    fn bnode(out: &mut Vec<u8>, apart: &[u8], label: &[u8]) {
+    fn bnode(out: &mut Vec<u8>, label_prefix: &[u8], label: &[u8]) {
         out.extend_from_slice(&[0x1c, 0x2c, 0x18]);
-        put_varint(out, (apart.len() + label.len()) as u64);
-        out.extend_from_slice(apart);
+        put_varint(out, (label_prefix.len() + label.len()) as u64);
+        out.extend_from_slice(label_prefix);
         out.extend_from_slice(label);
         out.extend_from_slice(&[0, 0]);
     }

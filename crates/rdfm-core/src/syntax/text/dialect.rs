@@ -94,7 +94,7 @@ pub struct Dialects {
     first: Option<Dialect>,
     header: Arc<LogHeader>,
     look_alikes: LookAlikes,
-    /// How the log ends, at its end.
+    /// How the log ends. Set when its end is reached.
     end: Option<LogEnd>,
 }
 
@@ -201,9 +201,9 @@ impl Dialects {
         self.in_force() == Dialect::Comment
     }
 
-    /// Whether a comment in a place for delimiters looks like one but is not. If it is alone on its
-    /// line, the caller then calls [`note`](Self::note). `complete` states that the text is the
-    /// entire comment.
+    /// Whether a comment between statements looks like a delimiter but is not one in this dialect.
+    /// If it is alone on its line, the caller then calls [`note`](Self::note). `complete` states
+    /// that the text is the entire comment.
     #[inline]
     pub fn resembles(&self, comment: &[u8], complete: bool) -> bool {
         match self.in_force() {

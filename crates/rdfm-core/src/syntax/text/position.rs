@@ -32,7 +32,7 @@ impl Default for LinePosition {
 }
 
 impl LinePosition {
-    /// Starts at an offset in the log, with unknown line.
+    /// Starts at an offset in the log, with an unknown line.
     pub fn at(offset: u64) -> Self {
         Self {
             offset,
