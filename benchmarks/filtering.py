@@ -62,7 +62,7 @@ def oxigraph_filter(log: str, folder: Path, messages: int) -> Work:
 
 
 def rows() -> list[Row[Task]]:
-    """Filters, compared with both peers."""
+    """Returns the rows that compare filters with both peers."""
     found = []
     for title, log, criteria in (
         ("a term", "iot.jelly", {"any": SENSOR}),

@@ -297,7 +297,7 @@ class LogCheck:
         except (OSError, UnknownFormatError) as error:
             if isinstance(error, BrokenPipeError):
                 raise
-            self._unread(driver.name, error)
+            self._report_unreadable(driver.name, error)
         finally:
             driver.close()
         self._end_log()
@@ -312,7 +312,7 @@ class LogCheck:
     def _found(self) -> Iterator[Finding]:
         """Yield and count the findings since the last call."""
         found, self._new = self._new, []
-        for each in sorted(found, key=_place):
+        for each in sorted(found, key=_sort_key):
             strict = self.strict and each.severity == "warning"
             if each.severity == "error" or strict:
                 self._numbers.errors += 1
@@ -346,7 +346,7 @@ class LogCheck:
         log = self._log
         assert log is not None
         if isinstance(item, Broken):
-            self._broken(log, item)
+            self._report_decode_error(log, item)
         elif isinstance(item, Read):
             self._item(log, item)
             if item.batch is not None and len(item.batch) and log.lines is not None:
@@ -429,7 +429,7 @@ class LogCheck:
         line, column = lines.at(offset) or (None, None)
         return {"offset": offset, "line": line, "column": column}
 
-    def _broken(self, log: LogState, item: Broken) -> None:
+    def _report_decode_error(self, log: LogState, item: Broken) -> None:
         """Report an error of a decoder."""
         error = item.error
         refused = log.source.input.refusal is not None
@@ -465,7 +465,7 @@ class LogCheck:
             error=error,
         )
 
-    def _unread(self, name: str, error: OSError | UnknownFormatError) -> None:
+    def _report_unreadable(self, name: str, error: OSError | UnknownFormatError) -> None:
         """Report an input that cannot be read to its end."""
         if isinstance(error, UnknownFormatError):
             text = reason(name, error) + recommendations(error.remedies)
@@ -476,7 +476,7 @@ class LogCheck:
             self._new.append(Finding(source, "error", "unreadable", text))
 
 
-def _place(found: Finding) -> int:
+def _sort_key(found: Finding) -> int:
     """Return the sort key of a finding: its offset. Findings without an offset come last."""
     return sys.maxsize if found.offset is None else found.offset
 

@@ -306,7 +306,7 @@ class FolderOutput:
         return self._staging / name
 
     def copy(self, name: str, copy: str) -> None:
-        """Copy the written part of a file to a new file, which can be continued."""
+        """Copy the written part of a file to a new file, to which more can be written."""
         import shutil  # costly to import
 
         self.check_process()

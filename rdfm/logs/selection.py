@@ -70,7 +70,7 @@ class Selection(Stage):
     """Selects messages by their numbers.
 
     Attributes:
-        needed: Number of the selected message, which has to exist; None if it is not a single one.
+        needed: Number of the only selected message, which must exist; None for a slice or sample.
     """
 
     def __init__(self, ranges: Ranges, *, first: int = 0) -> None:
@@ -157,7 +157,7 @@ class Selection(Stage):
 
 
 class FromEnd(Selection):
-    """Selects a slice with numbers from the end, buffering that many messages."""
+    """Selects a slice counted from the end, by buffering as many messages."""
 
     def __init__(self, chosen: slice) -> None:
         """Initialize with the slice."""
@@ -252,7 +252,7 @@ def sliced(chosen: int | slice, *, first: int = 0) -> Selection:
     """Return the selection of a message or a slice.
 
     Args:
-        chosen: The number of the message, which has to exist, or the slice.
+        chosen: The number of the message, which must exist, or the slice.
         first: The number of the first message that is read. If all numbers are counted from the
             end, only the last messages need to be read.
     """

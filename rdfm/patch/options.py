@@ -1,4 +1,4 @@
-"""Options of each change, except those of the formats."""
+"""Options of the `rdfm patch` commands, except those of the formats."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class WriteSummary(NamedTuple):
     Attributes:
         messages: Number of messages.
         files: Number of part files.
-        dropped: Numbers of dropped items that the format does not support, by name.
+        dropped: Numbers of items dropped because the format does not support them, by name.
         notes: Notes for readers of the logs.
     """
 
@@ -34,7 +34,7 @@ class WriteSummary(NamedTuple):
 
     @classmethod
     def of(cls, tasks: Iterable[object]) -> WriteSummary:
-        """Add up the commit messages of tasks; other messages are ignored."""
+        """Add up the counts in the commit messages of tasks; other messages are ignored."""
         from rdfm.spark.writer import Parts
 
         found = [task for task in tasks if isinstance(task, Parts)]

@@ -74,7 +74,7 @@ class QueryStage(Stage):
         graphs: Whether the messages have named graphs, but the query reads only the default graph.
     """
 
-    # The output is triples, with any terms that the query contains.
+    # CONSTRUCT creates triples, which may contain triple terms in any position.
     carries: ClassVar[Mapping[str, Any]] = {"graphs": False, "triple_terms": "anywhere"}
     is_slow = True
 
@@ -216,7 +216,7 @@ class QueryStage(Stage):
             raise
 
     def _skip(self, read: Read, index: int, reason: str, limit: str | None) -> Skipped:
-        """Return a skipped message that exceeds a limit, or raise the error without `skips`."""
+        """Skip a message that exceeds a limit, or raise the error if `skips` is false."""
         error = LimitError(reason, message_index=index, source=read.source.name)
         if self._skips:
             return Skipped(read.source, errors=1, error=error)

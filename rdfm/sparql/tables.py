@@ -92,8 +92,8 @@ class Columns:
             query: The query.
             types: Column types by variable name. Other columns contain terms as N-Triples.
             whole: Whether all logs are one dataset.
-            skips: Whether a value that does not have the type of its column becomes null instead of
-                an error.
+            skips: Whether a value that does not have the type of its column becomes null. If not,
+                it is an error.
 
         Raises:
             OptionError: If a variable is named "source" or "message" (without `whole`), or `types`
@@ -117,7 +117,7 @@ class Columns:
         """Return the rows, and the number of values that are null because they have the wrong type.
 
         Raises:
-            UnsupportedError: If a value does not have the type of its column, without `skips`.
+            UnsupportedError: If a value does not have the type of its column, and `skips` is false.
         """
         if found.evaluated is None or found.batch is None:
             made, nulls = self._columns.of_rows(found.rows, misfits_are_null=self._skips)
@@ -143,7 +143,7 @@ class TableRows(Stage):
         """Yield the rows. Values that are null because of their type count as skipped errors.
 
         Raises:
-            UnsupportedError: If a value does not have the type of its column, without `skips`.
+            UnsupportedError: If a value does not have the type of its column, and `skips` is false.
         """
         solved: Any = read.batch
         try:

@@ -1,4 +1,4 @@
-"""Random logs that are appended in random runs equal logs that are written at once."""
+"""Random logs that are appended to in several runs equal logs that are written at once."""
 
 import gzip
 import tempfile
@@ -55,7 +55,7 @@ def append(path, name, runs, **options):
 
 @pytest.mark.parametrize(("name", "dialect"), DIALECTS)
 @given(data=st.data())
-def test_a_log_in_runs_equals_a_log_at_once(name, dialect, data):
+def test_a_log_appended_in_runs_equals_a_log_written_at_once(name, dialect, data):
     log = data.draw(carried(name))
     options = {} if dialect is None else {"dialect": dialect}
     sync = data.draw(st.booleans())
@@ -87,7 +87,7 @@ def test_a_compressed_log_gets_members(name, compression, data):
 
 @pytest.mark.parametrize("name", PATCHES)
 @given(data=st.data())
-def test_patches_in_runs_equal_patches_at_once(name, data):
+def test_patches_appended_in_runs_equal_patches_written_at_once(name, data):
     log = data.draw(patches.patches(graphs=True, plain=True))
     sync = data.draw(st.booleans())
     with tempfile.TemporaryDirectory() as folder:
@@ -101,7 +101,7 @@ def test_patches_in_runs_equal_patches_at_once(name, data):
 @pytest.mark.parametrize("name", ["nq", "trig"])
 @given(data=st.data())
 def test_logs_of_other_programs_are_continued(name, data):
-    """Trailing delimiters, missing line feeds, comments and blank lines, other line ends."""
+    """Trailing delimiters, missing line feeds, comments and blank lines, other line breaks."""
     log = data.draw(carried(name))
     more = data.draw(carried(name))
     dialect = data.draw(st.sampled_from(["comment", "directive"]))

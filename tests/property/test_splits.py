@@ -24,7 +24,7 @@ DELIMITER = {"comment": "# @message", "directive": "MESSAGE"}
 
 @st.composite
 def texts(draw):
-    """Draws a log's dialect and text, with any allowed text between lines and mixed line ends."""
+    """Draws a log's dialect and text, with any text allowed between lines and mixed line breaks."""
     dialect = draw(st.sampled_from(sorted(DELIMITER)))
     noise = st.lists(st.sampled_from(NOISE[dialect]), max_size=2)
     lines = ['VERSION "1.2-messages"'] if dialect == "directive" else []

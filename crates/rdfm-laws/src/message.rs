@@ -140,7 +140,7 @@ impl Term {
 }
 
 /// The records of messages, with blank nodes numbered by first occurrence. Equal for logs with the same records in the
-/// same order. `shared`: labels have the same meaning in all messages.
+/// same order. `shared` is true if labels have the same meaning in all messages.
 pub fn relabelled(messages: &[Message], shared: bool) -> Vec<Vec<Values>> {
     let mut names: HashMap<String, String> = HashMap::new();
     let mut all = Vec::new();

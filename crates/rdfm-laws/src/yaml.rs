@@ -87,8 +87,8 @@ pub fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
     mutate_with(random, input, &tokens.collect::<Vec<_>>())
 }
 
-/// The block reader makes the same tape of each document in a log as the event parser, or leaves the document to it.
-/// The bytes themselves determine the limits. Returns the numbers of documents of each kind.
+/// The block reader creates the same tape as the event parser for each document in a log, or leaves the document to the
+/// event parser. The limits are derived from the bytes. Returns the numbers of documents of each kind.
 pub fn block_reader_equals_event_parser(data: &[u8]) -> (usize, usize) {
     let mut random = Random::of(data);
     let mut bounds = Bounds {

@@ -108,6 +108,7 @@ impl Dataset {
     /// Args:
     ///     take: The callable. It is called with each batch.
     ///     parts: Whether to pass a message larger than a batch in parts.
+    ///
     /// Raises:
     ///     LimitError: If the dataset is larger than 2 GiB, and `parts` is False.
     #[pyo3(signature = (take, /, *, parts=false))]

@@ -34,7 +34,7 @@ _LABELS = {
     "coverage_agents": "Agents",
     "version": "Version",
 }
-# Digits of a hash that tell trust states apart.
+# Number of hash digits that are shown, enough to tell trust states apart.
 _HASH_DIGITS = 12
 # Counters of different registries cannot be compared.
 _COMPARED = (
@@ -103,7 +103,7 @@ def command(registries: tuple[str, ...], as_json: bool, allow_http: bool) -> int
 
 
 def _short(name: str, value: object) -> str:
-    """Return a cell of the table of several registries, which fits a line."""
+    """Return a cell of the table of several registries, short enough for one line."""
     if name == "trust_state_hash" and isinstance(value, str):
         return value[:_HASH_DIGITS]
     if name == "coverage_types" and isinstance(value, str) and len(value.split()) > 1:

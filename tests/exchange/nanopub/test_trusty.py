@@ -66,7 +66,7 @@ def test_items_that_are_not_messages_are_rejected():
     ("base", "separator"),
     [(BASE + PLACEHOLDER, "/"), (BASE + PLACEHOLDER, "#"), ("http://e/" + PLACEHOLDER, ".")],
 )
-def test_separators_do_not_matter(base, separator):
+def test_the_separator_before_graph_names_does_not_matter(base, separator):
     assert reason(nanopubs.trusty(nanopubs.nanopub(base, separator=separator))) is None
 
 

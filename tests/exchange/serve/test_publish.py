@@ -281,7 +281,7 @@ def test_compressed_publications_are_accepted(client, folder):
     assert numbers(stored(folder / "compressed.jelly")) == list(range(100))
 
 
-def test_unknown_topics_are_not_created_unless_asked(tmp_path):
+def test_unknown_topics_are_not_created_unless_requested(tmp_path):
     write(tmp_path / "a.jelly", [message(0)])
     with serve(tmp_path) as served:
         client = Client(served.port)
@@ -366,7 +366,7 @@ def test_a_stopped_server_ends_publications_and_keeps_their_messages(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.jelly"]
 
 
-def test_many_publishers_and_subscribers_lose_double_and_reorder_nothing(tmp_path):
+def test_messages_of_many_publishers_are_not_lost_repeated_or_reordered(tmp_path):
     """100 subscribers and 10 publishers; each publisher numbers its messages."""
     publishers, subscribers, each = 10, 100, 60
     write(tmp_path / "a.jelly", [message(0)])

@@ -15,14 +15,14 @@ use super::graph::ComparableRecord;
 /// Terms of one term table that are known to be equal to terms of another.
 #[derive(Debug, Default)]
 pub struct EqualTerms {
-    /// The last equal term of each term.
+    /// For each term, the last term that was found equal to it.
     equal: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl EqualTerms {
-    /// Discards all pairs, for other term tables.
+    /// Discards all pairs, so that other term tables can be compared.
     pub fn clear(&mut self) {
         self.equal.clear();
     }

@@ -2,7 +2,8 @@
 //!
 //! - In: batches, cut anywhere between messages or (in parts) inside one; and a format's
 //!   [`Writer`].
-//! - Out: the log. Content that the format lacks is rejected, or counted if it may be left out.
+//! - Out: the log. Content that the format does not support is rejected, or counted if it
+//!   may be omitted.
 //! - Cost: a few writer calls per message, none per record.
 //! - Law: after an error the output ends with the last complete message. The error is repeated on
 //!   later calls.
@@ -620,7 +621,8 @@ mod tests {
         Values::read(OPTIONS.iter(), given).unwrap()
     }
 
-    /// Adds a quad with this subject. Some subjects make quads that the format lacks.
+    /// Adds a quad with this subject. Some subjects stand for quads that the format does not
+    /// support.
     fn add(builder: &mut BatchBuilder, subject: &str) {
         let mut term = |kind, text: &str| builder.add_simple(kind, text.as_bytes(), 0).unwrap();
         let iri = term(TermKind::Iri, "i");

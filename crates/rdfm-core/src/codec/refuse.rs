@@ -1,4 +1,4 @@
-//! Rejects messages with content that a format lacks.
+//! Rejects messages with content that a format does not support.
 
 use super::batch::KindOf;
 use super::carries::{Carries, TripleTerms};
@@ -28,7 +28,8 @@ pub trait Refusable: KindOf {
 /// message in the batch, so that an encoder can write the messages before it.
 ///
 /// # Errors
-/// The reason names the content that the format lacks. An option that would allow it is a remedy.
+/// The reason names the content that the format does not support. An option that would allow it is
+/// a remedy.
 pub fn refuse<R: Refusable>(
     batch: &LogBatch<R>,
     format: &FormatSpec,

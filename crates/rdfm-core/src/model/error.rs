@@ -2,7 +2,7 @@
 //!
 //! Texts say what was found and what was expected. Options that would help are separate: see
 //! [`super::remedy`]. [`quote`] truncates tokens of the input to 40 characters and escapes
-//! controls.
+//! control characters.
 
 use std::fmt::{self, Write as _};
 
@@ -120,7 +120,7 @@ pub fn counted(number: usize, name: &str) -> String {
     format!("{number} {name}{plural}")
 }
 
-/// Quotes a token of the input safely: truncated to 40 characters, controls escaped.
+/// Quotes a token of the input safely: truncated to 40 characters, with control characters escaped.
 pub fn quote(token: &[u8]) -> String {
     // A character has at most four bytes, so that 200 bytes contain the required 41 characters.
     let text = String::from_utf8_lossy(&token[..token.len().min(200)]);

@@ -683,7 +683,7 @@ impl<H: RowHandler> FrameReader<H> {
         self.join_held(input)
     }
 
-    /// Merges the held frames, which are not separate messages. If the log is one message, that
+    /// Merges the buffered frames, which are not separate messages. If the log is one message, that
     /// message begins with them.
     fn join_held(&mut self, input: &Buffer) -> Result<(), ReadError> {
         let builder = &mut self.rows.terms().builder;

@@ -106,8 +106,8 @@ impl Default for MarkFinder {
 }
 
 impl MarkFinder {
-    /// Finds the first marked frame that begins at `from` or after. Assumes that no byte from there
-    /// on has been searched.
+    /// Finds the first marked frame that begins at or after `from`. Assumes that the bytes from
+    /// there on have not been searched.
     pub fn find(&self, bytes: &[u8], from: usize) -> MarkSearch {
         let mut searched = from;
         while let Some(found) = bytes.get(searched..).and_then(|rest| self.0.find(rest)) {
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_that_is_not_complete_is_searched_again() {
+    fn a_truncated_mark_is_found_when_more_bytes_arrive() {
         let log = [vec![0x0a; 100], frame(300)].concat();
         let finder = MarkFinder::default();
         for end in 0..log.len() {

@@ -172,13 +172,13 @@ impl<S: Sink> DocumentWriter<S> {
             _ if wrapped => NodesContainer::Included,
             _ => NodesContainer::Graph,
         };
-        self.hold(message, &holder, out)?;
+        self.contained_nodes(message, &holder, out)?;
         self.nodes.sink.end_object(out);
         self.nodes.sink.end(out);
         Ok(())
     }
 
-    fn hold(
+    fn contained_nodes(
         &mut self,
         message: Message<'_>,
         holder: &NodesContainer,

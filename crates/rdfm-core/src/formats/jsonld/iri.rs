@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn iris_are_recognized_as_oxiri_does() {
+    fn iris_are_recognized_as_by_oxiri() {
         for text in [
             "http://a",
             "http://a/",

@@ -26,7 +26,7 @@ pub struct NdjsonReader {
     reader: MessageReader,
     builder: BatchBuilder,
     tape: Tape,
-    /// The bytes between the first unread byte and this index contain no line ends.
+    /// The bytes between the first unread byte and this index contain no line breaks.
     scanned: usize,
     lines: LinePosition,
     max: u64,

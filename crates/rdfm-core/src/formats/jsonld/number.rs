@@ -254,7 +254,7 @@ mod tests {
 
     /// Examples from RFC 8785, appendix B.
     #[test]
-    fn numbers_are_written_as_ecmascript_does() {
+    fn numbers_are_written_as_in_ecmascript() {
         for (token, text) in [
             ("-0", "0"),
             ("333333333.33333329", "333333333.3333333"),

@@ -23,7 +23,7 @@ pub struct LineDelimiterCounter {
     max_line: u64,
     dialects: Dialects,
     input: Buffer,
-    /// The bytes between the first unread byte and this index contain no line ends.
+    /// The bytes between the first unread byte and this index contain no line breaks.
     scanned: usize,
     words: [Finder<'static>; 3],
     /// Whether the current line is skipped, because it is too long or belongs to the previous

@@ -37,7 +37,7 @@ pub struct LineReader {
     pub(super) builder: BatchBuilder,
     /// Position of the first unread byte.
     pub(super) here: LinePosition,
-    /// The bytes between the first unread byte and this index contain no line ends.
+    /// The bytes between the first unread byte and this index contain no line breaks.
     pub(super) scanned: usize,
     /// Whether the last line ended with a CR at the end of the buffer. A following LF belongs to
     /// it.
@@ -416,7 +416,10 @@ fn line_end(text: &[u8], at: usize) -> Lexed<usize> {
 fn statement_error<T>(text: &[u8], at: usize, graphs: bool) -> Lexed<T> {
     let found = lex::found(text, at);
     let expected = format!("expected a statement, MESSAGE, VERSION or a comment, found {found}");
-    fail(at, lex::turtle(text, at, graphs, expected.into()))
+    fail(
+        at,
+        lex::explain_turtle_syntax(text, at, graphs, expected.into()),
+    )
 }
 
 /// A byte order mark.

@@ -114,7 +114,7 @@ impl Canonical {
         Ok(())
     }
 
-    /// Appends a comment or a processing instruction, with line ends converted to LF.
+    /// Appends a comment or a processing instruction, with line breaks converted to LF.
     pub fn copy(text: &[u8], max: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
         for (at, &byte) in text.iter().enumerate() {
             match byte {

@@ -54,7 +54,12 @@ pub(crate) fn found(text: &[u8], at: usize) -> String {
 
 /// Explains an error if it is due to Turtle syntax in a line-based log: a prefixed name, or a
 /// declaration of a prefix or base. Otherwise returns `reason` unchanged.
-pub(crate) fn turtle(text: &[u8], at: usize, graphs: bool, reason: Reason) -> Reason {
+pub(crate) fn explain_turtle_syntax(
+    text: &[u8],
+    at: usize,
+    graphs: bool,
+    reason: Reason,
+) -> Reason {
     let rest = text.get(at..).unwrap_or_default();
     let length = rest
         .iter()

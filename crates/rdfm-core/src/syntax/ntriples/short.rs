@@ -30,7 +30,7 @@ pub(crate) fn allows_label(label: &[u8]) -> bool {
     !label.is_empty() && is_iri_text(label)
 }
 
-/// Position after white space, line ends and comments.
+/// Position after white space, line breaks and comments.
 pub(super) fn space(text: &[u8], mut at: usize) -> usize {
     loop {
         match byte(text, at) {

@@ -369,7 +369,7 @@ impl StatementReader {
         } else if self.grammar.alone || self.grammar.short {
             reason
         } else {
-            lex::turtle(text, at, self.grammar.graphs, reason)
+            lex::explain_turtle_syntax(text, at, self.grammar.graphs, reason)
         };
         fail(at, reason)
     }
@@ -431,7 +431,7 @@ impl StatementReader {
         let reason = if self.grammar.alone || self.grammar.short {
             reason
         } else {
-            lex::turtle(text, at, self.grammar.graphs, reason)
+            lex::explain_turtle_syntax(text, at, self.grammar.graphs, reason)
         };
         fail(at, reason)
     }

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn only_literals_that_a_native_value_restores_have_one() {
+    fn only_literals_that_can_be_restored_have_a_native_value() {
         let cases: [(&[u8], &[&str], &[&str]); 3] = [
             (
                 INTEGER,

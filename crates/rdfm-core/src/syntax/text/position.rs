@@ -2,7 +2,7 @@
 //!
 //! - In: the bytes that a reader has consumed, in order ([`LinePosition::advance`]).
 //! - Out: line and column of a byte, on demand for errors ([`LinePosition::position`]).
-//! - Cost: one scan for line ends per consumed byte. Columns are counted only for errors.
+//! - Cost: one scan for line breaks per consumed byte. Columns are counted only for errors.
 //! - Law: LF, CRLF and a lone CR end a line. A column counts characters, from 1.
 
 use crate::codec::input::ReadError;

@@ -7,7 +7,7 @@ use memchr::{memchr, memrchr2};
 
 use crate::codec::sniff::{HEAD_BYTES, head};
 
-/// White space of the text formats, line ends included.
+/// White space of the text formats, line breaks included.
 pub(crate) const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }

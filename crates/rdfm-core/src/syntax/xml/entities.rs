@@ -1,7 +1,7 @@
 //! Entities: the replacement of `&name;` and `&#1;`, and the declarations in a DOCTYPE.
 //!
 //! - In: a DOCTYPE; texts and attribute values as written.
-//! - Out: the texts with references replaced and line ends converted to LF.
+//! - Out: the texts with references replaced and line breaks converted to LF.
 //! - Cost: linear in the output, whose size is checked before it is produced.
 //! - Law: an entity is expanded when it is declared, using only earlier declarations, so there are
 //!   no cycles and no recursion. External entities are never loaded.
@@ -82,7 +82,7 @@ impl Entities {
                 break;
             }
             if text[at] != b'&' {
-                // CRLF and a lone CR are line ends, like LF.
+                // CRLF and a lone CR are line breaks, like LF.
                 let crlf = text[at] == b'\r' && at + 1 < end && text[at + 1] == b'\n';
                 out.push(if place == TextContext::Attribute {
                     b' '

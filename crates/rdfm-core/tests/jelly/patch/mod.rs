@@ -98,7 +98,7 @@ pub fn read_pieces(options: &Options, log: &[u8], piece: usize) -> (Outcome, usi
     }
 }
 
-/// Reads in one piece, in several and in small batches, with equal results.
+/// Reads in one piece, in several pieces and in small batches. The results must be equal.
 pub fn read_with(options: &Options, log: &[u8]) -> Outcome {
     let whole = read_pieces(options, log, log.len()).0;
     for piece in PIECES {

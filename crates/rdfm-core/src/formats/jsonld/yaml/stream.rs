@@ -37,7 +37,7 @@ pub struct DocumentSearch {
     begun: bool,
     /// Whether there were directives, which must be followed by a document.
     directives: bool,
-    /// What `line` refers to: the start of a line, or the rest of one whose beginning was dropped.
+    /// The rest of the current line if its beginning was dropped.
     rest: LineRest,
 }
 
@@ -155,7 +155,7 @@ impl DocumentSearch {
         ends.then(|| self.document(next, false))
     }
 
-    /// Drops the beginning of the current line, if its kind is known. Call after
+    /// Drops the beginning of the current line, if its kind is known. Call this after
     /// [`next`](Self::next) returned [`NextDocument::Feed`]. Returns the index from which bytes are still
     /// needed.
     pub fn drop_line_start(&mut self, buffer: &[u8]) -> usize {

@@ -1,7 +1,7 @@
 //! Text and CDATA inside a document.
 //!
 //! - In: text as written, and the state of the innermost element.
-//! - Out: the text of the open property, with entities replaced and line ends converted to LF.
+//! - Out: the text of the open property, with entities replaced and line breaks converted to LF.
 //! - Law: text is allowed only in a property that may contain it; elsewhere only white space is
 //!   allowed. The size is checked before text is copied.
 
