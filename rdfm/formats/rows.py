@@ -64,7 +64,7 @@ READS = tuple(_LIKE.options("read")[name] for name in ("max_message_bytes", "max
 ROWS = OptionSpec(
     "rows",
     "choice",
-    "Write a row per message, or per quad, with columns source, message, subject, predicate, object and graph.",
+    "One row per message, or one per quad with columns source, message, subject, predicate, object and graph.",
     choices=("messages", "quads"),
     default="messages",
     group="Parquet and Arrow",
@@ -72,7 +72,7 @@ ROWS = OptionSpec(
 TERMS = OptionSpec(
     "terms",
     "choice",
-    "Write terms as canonical N-Triples, or as structs of kind, value, datatype, language and direction.",
+    "Terms as canonical N-Triples, or as structs of kind, value, datatype, language and direction.",
     choices=("ntriples", "structs"),
     default="ntriples",
     group="Parquet and Arrow",

@@ -62,7 +62,7 @@ LIVE = declare(
     OptionSpec(
         "follow",
         "switch",
-        "Wait for new messages, or stop at the end of the topic (default: up to the server).",
+        "Wait for new messages, or stop at the end of the topic (default: the server decides).",
         off="no-follow",
         group=_LIVE,
     ),

@@ -380,7 +380,7 @@ class Response(io.BufferedIOBase):
             if raw is not None and asked > MAX_RETRY_AFTER_SECONDS:
                 raw.close()
                 self._refuse(
-                    f"{_status(raw.status)}; the server requests a wait of {asked:.0f} s",
+                    f"{_status(raw.status)}; the server asks to wait {asked:.0f} s",
                     raw.status,
                     transient=True,
                 )

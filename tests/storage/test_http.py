@@ -214,7 +214,7 @@ def test_retry_after_is_obeyed(site, date, monkeypatch):
 
 def test_a_long_retry_after_is_an_error(site):
     url = site.on("/a", web.send(503, Retry_After="86400"))
-    with pytest.raises(HttpError, match="the server requests a wait of 86400 s"):
+    with pytest.raises(HttpError, match="the server asks to wait 86400 s"):
         open_url(url, QUICK)
 
 
