@@ -218,11 +218,11 @@ class Validation(LogCheck):
                 "but no input is in that format"
             )
 
-    def _broken(self, log: LogState, item: Broken) -> None:
+    def _report_decode_error(self, log: LogState, item: Broken) -> None:
         assert isinstance(log, _ValidatedLog)
         self._patch_rules.skip()
         self._compare(log, item.header)
-        super()._broken(log, item)
+        super()._report_decode_error(log, item)
 
     def _item(self, log: LogState, item: Read) -> None:
         assert isinstance(log, _ValidatedLog)

@@ -46,7 +46,7 @@ RULES: dict[str, Rule] = {
     ),
     "nanopub-reference": Rule(
         "error",
-        "The provenance is not about the assertion, or the publication info not about the "
+        "The provenance is not about the assertion, or the publication info is not about the "
         "nanopublication.",
     ),
     "nanopub-iri": Rule("error", "An IRI does not conform to RFC 3987."),
