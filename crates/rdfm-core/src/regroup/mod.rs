@@ -332,8 +332,8 @@ impl Regrouper {
             }
         } else {
             self.metadata += metadata.len() as u64;
-            let continues = input.continues() && at + 1 == input.len();
-            self.empty += u64::from(!continued && !continues && input.message(at).is_empty());
+            let has_more_parts = input.continues() && at + 1 == input.len();
+            self.empty += u64::from(!continued && !has_more_parts && input.message(at).is_empty());
         }
         Ok(())
     }

@@ -197,11 +197,12 @@ impl MessageFilter {
 
     /// Requires a term. It is written as in N-Triples, as a prefixed name, as a number, `true` or
     /// `false` as in Turtle, or as `a` for rdf:type.
+    ///
     /// # Errors
     /// The text is not a valid term.
     pub fn term(&mut self, position: Position, text: &str) -> Result<(), Reason> {
-        let test = self.read(text)?;
-        self.push(position, test);
+        let required = self.read(text)?;
+        self.push(position, required);
         Ok(())
     }
 

@@ -529,7 +529,7 @@ impl Processor<'_> {
             }
             Expanded::Keyword(keyword) => definition.mapping = Mapping::Keyword(keyword),
             Expanded::Text if is_name(&iri) => {
-                definition.mapping = Mapping::Iri(iri.as_slice().into())
+                definition.mapping = Mapping::Iri(iri.as_slice().into());
             }
             _ => {
                 return Err(new.error_at(
