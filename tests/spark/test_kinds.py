@@ -208,7 +208,7 @@ def test_rows_that_do_not_fit_the_format_are_refused_before_writing(tmp_path):
         ),
         ("nq", both, "columns quads and operations"),
         ("nq", plain, "the rows need a column quads of type"),
-        ("rdf-patch", plain, "the rows need a column operations of the type"),
+        ("rdf-patch", plain, "the rows need a column operations of type"),
         ("parquet", plain, "the rows need a column quads of .* or a column operations of"),
         (
             "rdf-patch",
