@@ -213,7 +213,7 @@ def test_rows_that_do_not_fit_the_format_are_refused_before_writing(tmp_path):
         (
             "rdf-patch",
             wrong,
-            r"operations must be of the type .* \(name and graph may be omitted\)",
+            r"operations must be of type .* \(name and graph may be omitted\)",
         ),
         ("results-json", plain, "is for SPARQL results, which Spark cannot write"),
     ]:
