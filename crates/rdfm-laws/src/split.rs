@@ -116,9 +116,9 @@ pub enum Marks {
     Any,
 }
 
-/// The law for logs of frames. The splits return the messages of the complete log, each once and in order, up to the
-/// first error. There is no error if the marks are correct and the log has none; wrong marks cause errors, never other
-/// messages.
+/// The law for logs of frames. The splits return the messages of the complete log, each once and
+/// in order, up to the first error. If the marks are correct, splits add no errors. Wrong marks
+/// cause errors, never other messages.
 pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize, marks: Marks) {
     let mut decoder = reading.clone().with("batch_messages", 1).decoder();
     decoder.feed(data);

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from rdfm.formats import OptionSpec
 from rdfm.logs.options import declare
 
-__all__ = ["CLIENT_BYTES", "MAX_CLIENT_BYTES", "ClientMemory", "FullError", "HeldFrames"]
+__all__ = ["CLIENT_BYTES", "MAX_CLIENT_BYTES", "BufferedFrames", "ClientMemory", "FullError"]
 
 CLIENT_BYTES = 256 << 20
 
@@ -40,19 +40,19 @@ class ClientMemory:
     def __init__(self, limit: int) -> None:
         """Initialize without clients."""
         self.limit = limit
-        self.held: Counter[str] = Counter()
+        self.buffered: Counter[str] = Counter()
 
     @contextmanager
-    def call(self, client: str) -> Iterator[HeldFrames]:
+    def call(self, client: str) -> Iterator[BufferedFrames]:
         """Return the counter of a call. Its bytes are released at the end of the `with` block."""
-        frames = HeldFrames(self, client)
+        frames = BufferedFrames(self, client)
         try:
             yield frames
         finally:
             frames.close()
 
 
-class HeldFrames:
+class BufferedFrames:
     """The bytes of frames that are kept for a call."""
 
     def __init__(self, memory: ClientMemory, client: str) -> None:
@@ -75,14 +75,14 @@ class HeldFrames:
         """
         if self._closed:  # an aborted publication is still appended
             return
-        held, limit = self._memory.held, self._memory.limit
-        total = held[self._client] - self._bytes + count
+        buffered, limit = self._memory.buffered, self._memory.limit
+        total = buffered[self._client] - self._bytes + count
         if count > self._bytes and total > limit:
             raise FullError(
                 f"the messages of this connection that are incomplete or not yet sent have more "
                 f"than {limit} bytes, the limit of the server"
             )
         self._bytes = count
-        held[self._client] = total
+        buffered[self._client] = total
         if not total:
-            del held[self._client]
+            del buffered[self._client]

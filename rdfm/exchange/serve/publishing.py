@@ -20,7 +20,7 @@ from typing import Any, cast
 from rdfm import formats
 from rdfm._core import MessageBatch
 from rdfm.errors import DecodeError, EncodeError
-from rdfm.exchange.serve.memory import HeldFrames
+from rdfm.exchange.serve.memory import BufferedFrames
 from rdfm.exchange.serve.requests import MAX_TABLES
 from rdfm.logs.writer import LogWriter, create_log
 from rdfm.storage.jelly_wire import MAX_FRAME_BYTES, StreamOptions, delimited
@@ -38,14 +38,14 @@ class FrameQueue:
         complete: Whether the client ended the stream normally.
     """
 
-    def __init__(self, held: HeldFrames) -> None:
+    def __init__(self, buffered: BufferedFrames) -> None:
         """Initialize without frames.
 
         Args:
-            held: Counts the bytes of frames until they are appended.
+            buffered: Counts the bytes of frames until they are appended.
         """
         self.complete = False
-        self._held = held
+        self._buffered = buffered
         self._frames: deque[bytes] = deque()
         self._bytes = 0  # of the frames in the queue
         self._taken = 0  # bytes of the frames that were taken and not yet appended
@@ -62,7 +62,7 @@ class FrameQueue:
             while self._bytes >= QUEUE_BYTES and not self._closed:
                 await self._changed.wait()
             if not self._closed:
-                self._held.set(self._taken + self._bytes + len(frame))
+                self._buffered.set(self._taken + self._bytes + len(frame))
                 self._frames.append(frame)
                 self._bytes += len(frame)
                 self._changed.notify_all()
@@ -82,7 +82,7 @@ class FrameQueue:
     def appended(self) -> None:
         """Record that all messages of the frames that were taken are appended."""
         self._taken = 0
-        self._held.set(self._bytes)
+        self._buffered.set(self._bytes)
 
     async def close(self, *, complete: bool) -> None:
         """Mark the end. Only the first call counts."""

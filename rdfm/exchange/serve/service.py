@@ -22,7 +22,7 @@ import grpc
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, RdfmError, visible
 from rdfm.exchange.serve.feeds import Member, TopicLog
 from rdfm.exchange.serve.following import ReplacedError, StoredFrames
-from rdfm.exchange.serve.memory import ClientMemory, FullError, HeldFrames
+from rdfm.exchange.serve.memory import BufferedFrames, ClientMemory, FullError
 from rdfm.exchange.serve.publishing import FrameQueue, Publication, TopicWriter
 from rdfm.exchange.serve.requests import (
     LogOptions,
@@ -86,10 +86,10 @@ class Refused(Exception):
 class Receiver:
     """The client of a subscription."""
 
-    def __init__(self, context: Context, held: HeldFrames) -> None:
+    def __init__(self, context: Context, buffered: BufferedFrames) -> None:
         """Initialize with the call."""
         self._context = context
-        self._held = held
+        self._buffered = buffered
 
     async def accept(self) -> None:
         """Tell the client that the call was accepted, and where it starts, before any message."""
@@ -107,12 +107,12 @@ class Receiver:
         """
         left = sum(map(len, frames))
         for frame in frames:
-            self._held.set(left)
+            self._buffered.set(left)
             await self._context.write(frame)
             left -= len(frame)
             if sent is not None:
                 sent()
-        self._held.set(0)
+        self._buffered.set(0)
 
 
 class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no types
@@ -169,7 +169,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
     # --- subscriptions ---
 
     async def _subscribe(self, request: bytes, context: Context) -> None:
-        async with self._call(context) as held:
+        async with self._call(context) as buffered:
             self._authorize(context, publishing=False)
             topic, requested = _parse_request(request)
             start, follow = self._range(context)
@@ -178,7 +178,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             except TopicError as error:
                 raise Refused(Status.NOT_FOUND, str(error)) from None
             async with self._using(path) as log:
-                await self._send(log, requested, start, follow, Receiver(context, held))
+                await self._send(log, requested, start, follow, Receiver(context, buffered))
 
     async def _send(
         self,
@@ -324,7 +324,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
     # --- publications ---
 
     async def _publish(self, frames: AsyncIterator[bytes], context: Context) -> bytes:
-        async with self._call(context) as held:
+        async with self._call(context) as buffered:
             self._authorize(context, publishing=True)
             first = await anext(aiter(frames), None)
             if first is None:
@@ -352,7 +352,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 raise Refused(
                     Status.NOT_FOUND, f"{error} (the stream name is the topic of a publication)"
                 ) from None
-            await self._receive(path, options, first, frames, held)
+            await self._receive(path, options, first, frames, buffered)
         return b""  # an RdfStreamReceived
 
     async def _receive(
@@ -361,10 +361,10 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         options: StreamOptions,
         first: bytes,
         frames: AsyncIterator[bytes],
-        held: HeldFrames,
+        buffered: BufferedFrames,
     ) -> None:
         """Append the messages of a publication; if it is aborted, those received so far."""
-        queue = FrameQueue(held)
+        queue = FrameQueue(buffered)
         is_flat = options.logical_type % 10 in (1, 2)
         appending = asyncio.ensure_future(self._append(path, options, queue, is_flat))
         reading = asyncio.ensure_future(_read(first, frames, queue, is_flat))
@@ -448,7 +448,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 del self._logs[path]
 
     @contextlib.asynccontextmanager
-    async def _call(self, context: Context) -> AsyncIterator[HeldFrames]:
+    async def _call(self, context: Context) -> AsyncIterator[BufferedFrames]:
         """Count a call and its frames, and turn errors into statuses."""
         code, reason = Status.OK, ""
         if self._streams >= self._max_streams:
@@ -457,8 +457,8 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             )
         self._streams += 1
         try:
-            with self._memory.call(context.peer()) as held:
-                yield held
+            with self._memory.call(context.peer()) as buffered:
+                yield buffered
         except Refused as error:
             code, reason = error.code, error.reason
         except FullError as error:

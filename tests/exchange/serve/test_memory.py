@@ -13,10 +13,10 @@ def test_the_calls_of_a_connection_share_its_limit():
         other.set(100)
         with pytest.raises(FullError, match="100 bytes"):
             second.set(41)
-        assert memory.held == {"a": 100, "b": 100}
+        assert memory.buffered == {"a": 100, "b": 100}
         first.set(59)
         second.set(41)
-    assert not memory.held
+    assert not memory.buffered
 
 
 def test_an_ended_call_counts_no_bytes():
@@ -24,4 +24,4 @@ def test_an_ended_call_counts_no_bytes():
     with memory.call("a") as call:
         call.set(60)
     call.set(50)
-    assert not memory.held
+    assert not memory.buffered
