@@ -322,7 +322,7 @@ def test_the_frames_of_slow_subscribers_are_limited_for_each_connection(tmp_path
             else:
                 calls.append((call, frames))
         assert refused
-        # Without the limit: 200 MiB of stored frames, 750 MiB of encoded ones.
+        # Without the limit: 750 MiB of encoded frames.
         assert memory(served.process) - before < 150 * MIB
         assert len(other.messages("a", wanted)[0]) == 20
         complete = 0
