@@ -809,8 +809,8 @@ def format_spec(name: str) -> dict[str, Any]: ...
 def option_value(
     name: str,
     kind: str,
-    least: int,
-    most: int,
+    minimum: int,
+    maximum: int,
     choices: list[tuple[str, int]],
     given: object,
 ) -> Any: ...

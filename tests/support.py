@@ -143,7 +143,7 @@ def option_text(option: formats.OptionSpec) -> str:
     if option.choices:
         return option.choices[-1]
     if option.kind in ("count", "bytes"):
-        return str(max(option.least, min(option.most, 8)))
+        return str(max(option.minimum, min(option.maximum, 8)))
     return {
         "switch": "true",
         "namespaces": '{"ex": "http://e/"}',

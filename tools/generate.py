@@ -131,8 +131,8 @@ def value_of(option: OptionSpec) -> str:
         levels = {word: f"`{word}` `{word}:{low}…{high}`" for word, low, high in option.levels}
         return " ".join(levels.get(word, f"`{word}`") for word in option.choices)
     if option.kind in ("count", "bytes"):
-        most = "" if option.most >= 2**31 - 1 else f" to {option.most}"
-        return f"{'bytes' if option.kind == 'bytes' else 'number'} from {option.least}{most}"
+        highest = "" if option.maximum >= 2**31 - 1 else f" to {option.maximum}"
+        return f"{'bytes' if option.kind == 'bytes' else 'number'} from {option.minimum}{highest}"
     return {
         "switch": "`true` `false`",
         "iri": "IRI",

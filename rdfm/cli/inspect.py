@@ -223,10 +223,10 @@ def _lines(report: Any) -> list[str]:
         keys = plural(report.dropped_keys, "JSON-LD key")
         rows.append(("dropped", f"{keys} without an IRI, such as {report.dropped_key}"))
     if report.quads_per_message:
-        least, mean, most = report.quads_per_message
+        low, mean, high = report.quads_per_message
         message, record = WORDS[report.kind]
         name = "operations/patch" if report.kind == "patches" else f"{several(record)}/{message}"
-        rows.append((name, f"{least:,} to {most:,}, {mean:,} on average"))
+        rows.append((name, f"{low:,} to {high:,}, {mean:,} on average"))
     if report.counters:
         rows.append(("counters", "{} to {}".format(*report.counters)))
     lines = [safe(report.source), *(f"  {name:16} {safe(value)}" for name, value in rows)]

@@ -92,17 +92,17 @@ def count(inputs: Sequence[Readable], **options: Any) -> Summary:
             raise OptionError(f"{spelled(name)} applies to output, but counting writes no output")
     each = stages.get("message_per_file", False)
     driver = Driver(list(inputs), Reading(stages.get("from_format"), reads, message_per_file=each))
-    most = stages.get("take")
+    limit = stages.get("take")
     line = (
         SkipBroken(skip=stages.get("on_error") == "skip"),
         Filtering(stages),
-        sliced(slice(0, most)),
+        sliced(slice(0, limit)),
     )
     tally = Tally()
     found = quads = bytes_in = 0
     start = time.perf_counter()
     try:
-        for item in () if most == 0 else through(driver, line):
+        for item in () if limit == 0 else through(driver, line):
             tally.take(item)
             if isinstance(item, Read):
                 bytes_in = item.bytes_in
@@ -120,5 +120,5 @@ def count(inputs: Sequence[Readable], **options: Any) -> Summary:
         skipped=tally.skipped,
         errors=tuple(tally.errors),
         abandoned=tuple(tally.abandoned),
-        notes=() if found == most else driver.notes(),
+        notes=() if found == limit else driver.notes(),
     )

@@ -88,5 +88,5 @@ def any_of(values: Iterable[str]) -> str:
         >>> any_of(["nq", "trig", "jelly"])
         'nq, trig or jelly'
     """
-    *most, last = values
-    return f"{', '.join(most)} or {last}" if most else last
+    *others, last = values
+    return f"{', '.join(others)} or {last}" if others else last

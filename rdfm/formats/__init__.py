@@ -215,8 +215,8 @@ def _advice(wanted: str) -> str:
     meant = list(dict.fromkeys(f"{spec.title} ({spec.name})" for spec in inside or alike))[:3]
     if not meant:
         return f"the formats are {', '.join(names())}"
-    *most, last = meant
-    return f"did you mean {', '.join(most)} or {last}?" if most else f"did you mean {last}?"
+    *others, last = meant
+    return f"did you mean {', '.join(others)} or {last}?" if others else f"did you mean {last}?"
 
 
 def by_path(path: str) -> Format | None:

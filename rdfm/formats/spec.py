@@ -76,8 +76,8 @@ class OptionSpec:
         numbers: The number for each word, with "choice or number".
         levels: Words of a choice that may be followed by a colon and a level: the word, the lowest
             and the highest level.
-        least: The smallest number.
-        most: The largest number.
+        minimum: The smallest number.
+        maximum: The largest number.
         default: The default value, if it is fixed.
         default_from: The origin of the default if it is not fixed: the "input" that is read, or the
             "source" of the output.
@@ -95,7 +95,7 @@ class OptionSpec:
         instead: The alternative in calls that do not convert, if there is no keyword.
 
     Example:
-        >>> OptionSpec("indent", "count", "Spaces of an indent.", most=8).value("4")
+        >>> OptionSpec("indent", "count", "Spaces of an indent.", maximum=8).value("4")
         4
     """
 
@@ -105,8 +105,8 @@ class OptionSpec:
     choices: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
     levels: tuple[tuple[str, int, int], ...] = ()
-    least: int = 0
-    most: int = _MAX_NUMBER
+    minimum: int = 0
+    maximum: int = _MAX_NUMBER
     default: bool | int | str | None = None
     default_from: Literal["", "input", "source"] = ""
     printed: bool | int | str | None = None
@@ -196,9 +196,9 @@ class OptionSpec:
         choices = list(zip(self.choices, numbers, strict=True))
         if self.levels and isinstance(given, str) and ":" in given:
             word, _, text = given.partition(":")
-            known = _core.option_value(called, self.kind, self.least, self.most, choices, word)
+            known = _core.option_value(called, self.kind, self.minimum, self.maximum, choices, word)
             return f"{known}:{self._level(called, known, text)}"
-        return _core.option_value(called, self.kind, self.least, self.most, choices, given)
+        return _core.option_value(called, self.kind, self.minimum, self.maximum, choices, given)
 
     def _level(self, called: str, word: str, text: str) -> int:
         """The level after a word."""

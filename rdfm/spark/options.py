@@ -159,7 +159,7 @@ FILES = _by_name(
         "pack_bytes",
         "bytes",
         "Combine small files into tasks of about this size.",
-        least=1,
+        minimum=1,
         default=64 << 20,
     ),
     OptionSpec(  # opening a local file takes about 0.1 ms
@@ -173,7 +173,7 @@ FILES = _by_name(
         "count",
         "Minimum number of tasks. If there are enough files, the number of tasks is a multiple of it. Defaults to the "
         'number of cores of the session (rdfm.spark.read) or of the driver\'s machine (format("rdfm")).',
-        least=1,
+        minimum=1,
     ),
 )
 STREAMING = _by_name(
@@ -185,13 +185,13 @@ STREAMING = _by_name(
         "max_files_per_trigger",
         "count",
         "Maximum number of files in a batch. Unlimited by default.",
-        least=1,
+        minimum=1,
     ),
     OptionSpec(
         "max_bytes_per_trigger",
         "bytes",
         'Maximum total size of the files in a batch, which has at least one file. With format("rdfm"), set only one of the two limits.',
-        least=1,
+        minimum=1,
     ),
     OptionSpec(
         "changed_files",
@@ -227,7 +227,7 @@ WRITING = {
     "max_records_per_file": replace(
         STAGES["split_messages"],
         help="Maximum number of messages in a part file; 0 means no limit.",
-        least=0,
+        minimum=0,
         default=0,
     ),
     **_by_name(

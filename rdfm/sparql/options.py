@@ -67,7 +67,7 @@ QUERYING = declare(
         "max_rows",
         "count",
         "Maximum number of solutions per message (with whole: in total).",
-        least=1,
+        minimum=1,
         default=1_000_000,
         group=_QUERY,
     ),

@@ -64,7 +64,7 @@ class Encoder(formats.Encoder):
 
 BETWEEN = OptionSpec("between", "text", "Separator of terms.", default=" ", group="Toy")
 TIMES = OptionSpec(
-    "times", "count", "How often a message is written.", least=1, most=9, group="Toy"
+    "times", "count", "How often a message is written.", minimum=1, maximum=9, group="Toy"
 )
 TOY = formats.Format(
     FormatSpec(

@@ -171,7 +171,7 @@ fn batches_from_arrow(
         max_message_bytes: Option<u64>,
     ) -> Box<dyn Batches> {
         Box::new(match max_message_bytes {
-            Some(most) => RowReader::<_, R>::within(reader, first_index, max_depth, most),
+            Some(max) => RowReader::<_, R>::within(reader, first_index, max_depth, max),
             None => RowReader::new(reader, first_index, max_depth),
         })
     }
@@ -184,7 +184,7 @@ fn batches_from_arrow(
         RowsOf::Quads => Box::new(QuadBatches {
             reader,
             quads: match max_message_bytes {
-                Some(most) => QuadReader::new(first_index, max_depth, most, false),
+                Some(max) => QuadReader::new(first_index, max_depth, max, false),
                 None => QuadReader::within_2_gib(first_index, max_depth),
             },
         }),

@@ -64,8 +64,8 @@ fn given(value: &Bound<'_, PyAny>) -> Option<GivenValue> {
 /// Args:
 ///     name: Name of the option.
 ///     kind: Kind of value, such as "switch", "count" or "choice".
-///     least: Smallest number.
-///     most: Largest number.
+///     minimum: Smallest number.
+///     maximum: Largest number.
 ///     choices: The allowed words, and the number that each one represents.
 ///     given: The value, or its text form.
 /// Returns:
@@ -76,8 +76,8 @@ fn given(value: &Bound<'_, PyAny>) -> Option<GivenValue> {
 pub fn option_value<'py>(
     name: &str,
     kind: &str,
-    least: u64,
-    most: u64,
+    minimum: u64,
+    maximum: u64,
     choices: Vec<(String, u64)>,
     given: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -88,8 +88,8 @@ pub fn option_value<'py>(
         .collect();
     let kind = match kind {
         "switch" => ValueKind::Switch,
-        "count" => ValueKind::Count(least, most),
-        "bytes" => ValueKind::Bytes(least, most),
+        "count" => ValueKind::Count(minimum, maximum),
+        "bytes" => ValueKind::Bytes(minimum, maximum),
         "choice" => ValueKind::Choice(&words),
         "choice or number" => ValueKind::ChoiceOrNumber(&numbered),
         "namespaces" => ValueKind::Namespaces,
@@ -260,9 +260,9 @@ fn option_dict<'py>(py: Python<'py>, spec: &OptionSpec) -> PyResult<Bound<'py, P
     dict.set_item("name", spec.name)?;
     dict.set_item("kind", spec.value.name())?;
     match spec.value {
-        ValueKind::Count(least, most) | ValueKind::Bytes(least, most) => {
-            dict.set_item("least", least)?;
-            dict.set_item("most", most)?;
+        ValueKind::Count(minimum, maximum) | ValueKind::Bytes(minimum, maximum) => {
+            dict.set_item("minimum", minimum)?;
+            dict.set_item("maximum", maximum)?;
         }
         ValueKind::Choice(words) => dict.set_item("choices", words)?,
         ValueKind::ChoiceOrNumber(words) => {

@@ -364,7 +364,7 @@ fn native_rows_equal_those_of_spareval() {
 
 /// Returns the number of rows found and the number of calls to `stop`, which stops matching after
 /// `stops` calls.
-fn counted(query: &str, quads: &str, most: usize, stops: usize) -> (usize, usize) {
+fn counted(query: &str, quads: &str, max_rows: usize, stops: usize) -> (usize, usize) {
     let query = SparqlParser::new().parse_query(query).unwrap();
     let (Query::Select { pattern, .. } | Query::Ask { pattern, .. }) = &query else {
         panic!()
@@ -382,7 +382,7 @@ fn counted(query: &str, quads: &str, most: usize, stops: usize) -> (usize, usize
         asked += 1;
         if asked == stops { Err(found) } else { Ok(()) }
     };
-    let found = matcher.run(&dictionary, &message, most, &mut Vec::new(), &mut stop);
+    let found = matcher.run(&dictionary, &message, max_rows, &mut Vec::new(), &mut stop);
     (found.unwrap_or_else(|found| found), asked)
 }
 

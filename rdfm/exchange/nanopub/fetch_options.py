@@ -85,7 +85,7 @@ FETCH: dict[str, OptionSpec] = {
             "count",
             "Maximum wait for the first byte of a response.",
             default=300,
-            least=1,
+            minimum=1,
             metavar="SECONDS",
             group=_REQUESTS,
         ),

@@ -177,9 +177,11 @@ def fetch(
         )
     pause = cast("float", FETCH["interval"].default) if interval is None else interval
     for name, value in (("overlap", overlap), ("wait", wait), ("interval", pause)):
-        least = FETCH[name].least
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= least:
-            raise OptionError(f"{spelled(name)} must be a number of {least} or more, not {value!r}")
+        minimum = FETCH[name].minimum
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= minimum:
+            raise OptionError(
+                f"{spelled(name)} must be a number of {minimum} or more, not {value!r}"
+            )
     if rejects is not None and not check:
         raise OptionError(
             f"{spelled('rejects')} is for nanopublications that fail the check",

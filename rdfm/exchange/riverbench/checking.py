@@ -359,10 +359,10 @@ class PackageCheck(LogCheck):
         """Report missing samples and unlisted files."""
         suffix = Media.of("stream", triples=stream_type.has_triples).format
         samples = {sample_name(number, suffix) for number in SAMPLES}
-        there = {path.name for path in self._folder.iterdir()}
-        for name in sorted(samples - there):
+        existing = {path.name for path in self._folder.iterdir()}
+        for name in sorted(samples - existing):
             self._note(name, "missing-file", "the sample does not exist")
-        for name in sorted(there - samples - listed - _OTHER_FILES):
+        for name in sorted(existing - samples - listed - _OTHER_FILES):
             self._note(name, "unlisted-file", "the file is not in the metadata")
 
     def _check_copies(self, facts: Facts) -> None:
@@ -561,12 +561,12 @@ class PackageCheck(LogCheck):
     ) -> int:
         """Return the number of messages of a batch to accept, given where other full files end."""
         ended = [file.reader.messages for file in others if file.reader.error is None]
-        most = min(max(ended, default=0) - start, len(batch))
-        if not ended or most == len(batch):
+        length = min(max(ended, default=0) - start, len(batch))
+        if not ended or length == len(batch):
             return len(batch)
         # Two files outvote the third. A single file does so if the metadata agrees with it.
-        if len(ended) >= 2 or reference.messages <= start + most:
-            return max(most, 0)
+        if len(ended) >= 2 or reference.messages <= start + length:
+            return max(length, 0)
         return len(batch)
 
     def _has_density(self, full: list[_File], content: Content) -> bool:

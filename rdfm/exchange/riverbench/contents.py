@@ -108,11 +108,11 @@ class FileReader:
         while at < len(other) and self._fill():
             batch = self._batch
             assert batch is not None
-            most = min(len(other) - at, len(batch) - self._at)
-            same, _, difference = self._comparer.run(other, at, batch, self._at, most)
+            length = min(len(other) - at, len(batch) - self._at)
+            same, _, difference = self._comparer.run(other, at, batch, self._at, length)
             self._advance(same)
             at += same
-            if same < most:
+            if same < length:
                 found = batch.slice(self._at, self._at + 1)
                 yield MessageDifference(self.messages, bool(difference & _UNDECIDED), found)
                 self._advance(1)

@@ -23,7 +23,7 @@ CLIENT_BYTES = 256 << 20
         "max_client_bytes",
         "bytes",
         "Maximum number of bytes that the server keeps for a connection.",
-        least=1,
+        minimum=1,
         default=CLIENT_BYTES,
         group="Address",
     )

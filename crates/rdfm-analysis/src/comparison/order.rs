@@ -119,14 +119,14 @@ impl EqualTerms {
 /// A mapping from the labels of one message to those of the other.
 #[derive(Default)]
 struct LabelMapping<'a> {
-    there: HashMap<&'a [u8], &'a [u8]>,
+    forward: HashMap<&'a [u8], &'a [u8]>,
     back: HashMap<&'a [u8], &'a [u8]>,
 }
 
 impl<'a> LabelMapping<'a> {
     /// Maps two labels to each other. Returns false if either is mapped to a different label.
     fn pair(&mut self, a: &'a [u8], b: &'a [u8]) -> bool {
-        *self.there.entry(a).or_insert(b) == b && *self.back.entry(b).or_insert(a) == a
+        *self.forward.entry(a).or_insert(b) == b && *self.back.entry(b).or_insert(a) == a
     }
 }
 

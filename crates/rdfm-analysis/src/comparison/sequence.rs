@@ -17,8 +17,8 @@ use rustc_hash::FxHashSet;
 /// The blocks that two sequences share, in order: start in each sequence, and length.
 pub fn blocks(a: &[u128], b: &[u128]) -> Vec<(usize, usize, usize)> {
     let head = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let most = a.len().min(b.len()) - head;
-    let tails = a.iter().rev().zip(b.iter().rev()).take(most);
+    let shorter = a.len().min(b.len()) - head;
+    let tails = a.iter().rev().zip(b.iter().rev()).take(shorter);
     let tail = tails.take_while(|(a, b)| a == b).count();
     let mut found = Blocks::default();
     found.add(0, 0, head);
@@ -86,11 +86,11 @@ fn middle(a: &[u128], b: &[u128]) -> (usize, usize) {
     let (n, m) = (a.len() as isize, b.len() as isize);
     let delta = n - m;
     let odd = delta % 2 != 0;
-    let most = (n + m + 1) / 2;
-    let size = (2 * most + 3) as usize;
-    let at = |diagonal: isize| (diagonal + most + 1) as usize;
+    let max = (n + m + 1) / 2;
+    let size = (2 * max + 3) as usize;
+    let at = |diagonal: isize| (diagonal + max + 1) as usize;
     let (mut forward, mut backward) = (vec![0isize; size], vec![0isize; size]);
-    for depth in 0..=most {
+    for depth in 0..=max {
         for diagonal in (-depth..=depth).step_by(2) {
             let down = diagonal == -depth
                 || (diagonal != depth && forward[at(diagonal - 1)] < forward[at(diagonal + 1)]);
@@ -172,11 +172,11 @@ mod tests {
     #[test]
     fn blocks_form_a_longest_common_subsequence() {
         let mut state = 1u64;
-        let mut next = |most: u64| {
+        let mut next = |limit: u64| {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
-            (state >> 33) % most
+            (state >> 33) % limit
         };
         for round in 0..3000 {
             let letters = 1 + next(6);

@@ -178,7 +178,7 @@ fn token(table: &TermTable, ids: &[TermId]) -> String {
             text.push(b' ');
         }
         let style = Style {
-            most: MAX_TOKEN,
+            max_bytes: MAX_TOKEN,
             ..Style::CANONICAL
         };
         style.write(table, id, &mut text);

@@ -38,7 +38,7 @@ pub struct Style {
     pub apart: Option<u64>,
     /// Once the buffer is longer than this, no more parts of triple terms are written. The result
     /// is then incomplete, which the caller detects by the length of the buffer.
-    pub most: usize,
+    pub max_bytes: usize,
 }
 
 impl Style {
@@ -47,7 +47,7 @@ impl Style {
         open: b"<<( ",
         close: b")>>",
         apart: None,
-        most: usize::MAX,
+        max_bytes: usize::MAX,
     };
     /// `<< s p o >>`, as in RDF-star.
     pub const STAR: Self = Self {
@@ -89,7 +89,7 @@ impl Style {
             TermKind::TripleTerm => {
                 out.extend_from_slice(self.open);
                 for part in table.triple(term) {
-                    if out.len() > self.most {
+                    if out.len() > self.max_bytes {
                         return;
                     }
                     self.write(table, part, out);

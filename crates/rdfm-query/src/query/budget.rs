@@ -68,8 +68,8 @@ impl Stop {
                     Some("timeout"),
                 )
             }
-            Self::Rows(most) => (
-                format!("the query returns more than {most} rows"),
+            Self::Rows(max) => (
+                format!("the query returns more than {max} rows"),
                 Some(MAX_ROWS),
             ),
             Self::Memory => (
@@ -116,7 +116,7 @@ struct ResourceUse {
     kept: Cell<u64>,
     /// Number of nested expressions that are being evaluated and create texts.
     open: Cell<u32>,
-    most: Cell<u64>,
+    max_terms: Cell<u64>,
     until: Cell<Option<Instant>>,
     timeout: Cell<Duration>,
     cancel: Cell<Option<Cancel>>,
@@ -131,7 +131,7 @@ thread_local! {
             made: Cell::new(0),
             kept: Cell::new(0),
             open: Cell::new(0),
-            most: Cell::new(u64::MAX),
+            max_terms: Cell::new(u64::MAX),
             until: Cell::new(None),
             timeout: Cell::new(Duration::ZERO),
             cancel: Cell::new(None),
@@ -157,14 +157,14 @@ pub fn within<T>(
         taken.bytes.set(0);
         taken.made.set(0);
         taken.open.set(0);
-        taken.most.set(limits.max_terms);
+        taken.max_terms.set(limits.max_terms);
         taken.until.set(until);
         taken.timeout.set(limits.timeout.unwrap_or_default());
         taken.cancel.set(Some(cancel.clone()));
     });
     let done = catch_unwind(AssertUnwindSafe(work));
     RESOURCE_USE.with(|taken| {
-        taken.most.set(u64::MAX);
+        taken.max_terms.set(u64::MAX);
         taken.until.set(None);
         taken.cancel.set(None);
     });
@@ -200,7 +200,7 @@ pub fn acquire(terms: u64) {
         taken.terms.set(total);
         let steps = taken.steps.get() + 1;
         taken.steps.set(steps);
-        if steps >= STEPS || total > taken.most.get() {
+        if steps >= STEPS || total > taken.max_terms.get() {
             taken.check_time();
         }
     });
@@ -304,7 +304,7 @@ impl ResourceUse {
         self.cancel.set(cancel);
         let stop = if is_cancelled {
             Stop::Cancelled
-        } else if self.terms.get() > self.most.get() {
+        } else if self.terms.get() > self.max_terms.get() {
             Stop::Memory
         } else if self.until.get().is_some_and(|until| Instant::now() > until) {
             Stop::Timeout(self.timeout.get())

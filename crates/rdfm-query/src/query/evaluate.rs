@@ -355,14 +355,14 @@ impl Evaluation {
             dictionary,
             message,
         } = scene;
-        let most = match self.query.form {
+        let max_rows = match self.query.form {
             Form::Ask => 1,
             Form::Select | Form::Construct(_) => usize::MAX,
         };
         let start = rows.cells.len();
         let mut cells = std::mem::take(&mut rows.cells);
         let (mut before, weight) = (0, self.weight());
-        let found = matcher.run(dictionary, message, most, &mut cells, &mut |found| {
+        let found = matcher.run(dictionary, message, max_rows, &mut cells, &mut |found| {
             // If there is no new row, many quads have been checked.
             if found == before {
                 budget::check_time();

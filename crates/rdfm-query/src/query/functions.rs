@@ -491,8 +491,8 @@ fn replace(regex: &Regex, text: &str, replacement: &str) -> String {
             continue;
         };
         // Each reference inserts at most the entire match.
-        let most = replacement.len() + references * matched.len();
-        let more = ((result.len() + most) as u64 / budget::BYTES).saturating_sub(counted);
+        let max = replacement.len() + references * matched.len();
+        let more = ((result.len() + max) as u64 / budget::BYTES).saturating_sub(counted);
         budget::acquire(more);
         counted += more;
         // The search for a match may have scanned the entire remaining text.

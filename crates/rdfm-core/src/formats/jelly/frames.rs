@@ -185,15 +185,15 @@ impl FrameSplitter {
                 ),
             ));
         }
-        let there = (rest.len() - prefix) as u64;
-        if delimited && there < length {
+        let present = (rest.len() - prefix) as u64;
+        if delimited && present < length {
             if !input.finished {
                 return Ok(NextFrame::Wait);
             }
             return Err(input.error(
                 ErrorClass::Truncated,
                 format!(
-                    "the log ends inside {}: {there} of its {length} bytes are present",
+                    "the log ends inside {}: {present} of its {length} bytes are present",
                     self.name()
                 ),
             ));

@@ -18,12 +18,12 @@ use crate::syntax::wire::{Checked, WireError, limit, malformed};
 /// Memory in bytes allocated for the entries and texts of all tables.
 pub(super) struct LookupBudget {
     held: u64,
-    most: u64,
+    max: u64,
 }
 
 impl LookupBudget {
-    pub fn new(most: u64) -> Self {
-        Self { held: 0, most }
+    pub fn new(max: u64) -> Self {
+        Self { held: 0, max }
     }
 
     /// Resets the count to 0.
@@ -33,11 +33,11 @@ impl LookupBudget {
 
     fn hold(&mut self, bytes: usize) -> Checked<()> {
         self.held += bytes as u64;
-        if self.held <= self.most {
+        if self.held <= self.max {
             return Ok(());
         }
         Err(limit(Reason::limit(
-            format!("the lookup tables take more than {} bytes", self.most),
+            format!("the lookup tables take more than {} bytes", self.max),
             "max_message_bytes",
         )))
     }

@@ -158,7 +158,7 @@ impl<R: Record> TermReader<R> {
             )));
         }
         let largest = self.largest;
-        for (what, option, size, most) in [
+        for (what, option, size, max) in [
             ("name", "max_name_table", tables.name, largest.name),
             ("prefix", "max_prefix_table", tables.prefix, largest.prefix),
             (
@@ -168,9 +168,9 @@ impl<R: Record> TermReader<R> {
                 largest.datatype,
             ),
         ] {
-            if size > most {
+            if size > max {
                 return Err(limit(Reason::limit(
-                    format!("the {what} table of {size} entries is larger than {most}"),
+                    format!("the {what} table of {size} entries is larger than {max}"),
                     option,
                 )));
             }

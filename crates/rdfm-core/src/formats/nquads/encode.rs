@@ -85,7 +85,7 @@ impl StatementWriter for LineWriter {
                 self.terms.term(table, quad.graph, &style, out)?;
             }
             out.extend_from_slice(b".\n");
-            if out.len() > style.most {
+            if out.len() > style.max_bytes {
                 return Err(StatementError::TooLong);
             }
         }

@@ -104,7 +104,7 @@ impl TextPatchWriter {
             self.term(table, row.graph, out)?;
         }
         out.extend_from_slice(b".\n");
-        if out.len() > self.style.most {
+        if out.len() > self.style.max_bytes {
             return Err(StatementError::TooLong);
         }
         Ok(())
@@ -185,7 +185,7 @@ impl Writer for TextPatchWriter {
     type Record = Operation;
 
     fn begin_batch(&mut self, batch: &PatchBatch, out: &mut Vec<u8>) {
-        self.style.most = out.len().saturating_add(MAX_TEXT);
+        self.style.max_bytes = out.len().saturating_add(MAX_TEXT);
         self.terms.begin_batch(batch.table().terms().len(), out);
     }
 

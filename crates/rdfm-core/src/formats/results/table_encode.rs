@@ -50,7 +50,7 @@ impl TextForm for TsvForm {
         out: &mut Vec<u8>,
     ) -> Result<(), RowError> {
         let style = Style {
-            most: max,
+            max_bytes: max,
             ..Style::CANONICAL
         };
         style.write(table, id, out);

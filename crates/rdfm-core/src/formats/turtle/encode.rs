@@ -242,7 +242,7 @@ impl Blocks {
             TermKind::TripleTerm => {
                 out.extend_from_slice(style.open);
                 for part in table.triple(term) {
-                    if out.len() > style.most {
+                    if out.len() > style.max_bytes {
                         return Err(StatementError::TooLong);
                     }
                     self.new_term(table, part, style, out)?;
@@ -385,7 +385,7 @@ impl StatementWriter for Blocks {
     ) -> Result<(), StatementError> {
         for quad in batch.message(message) {
             self.quad(batch.table(), quad, &style, out)?;
-            if out.len() > style.most {
+            if out.len() > style.max_bytes {
                 return Err(StatementError::TooLong);
             }
         }

@@ -86,7 +86,7 @@ pub enum StatementError {
     Bnode(TermId),
     /// A graph that readers would interpret as the default graph.
     DefaultGraph(TermId),
-    /// More text than [`Style::most`].
+    /// More text than [`Style::max_bytes`].
     TooLong,
 }
 
@@ -202,7 +202,7 @@ impl<S: StatementWriter> Writer for TextWriter<S> {
     const PARTS: bool = S::PARTS;
 
     fn begin_batch(&mut self, batch: &MessageBatch, out: &mut Vec<u8>) {
-        self.layout.style.most = out.len().saturating_add(self.max_text);
+        self.layout.style.max_bytes = out.len().saturating_add(self.max_text);
         self.layout.delimiters.announce(out);
         self.statements.begin_batch(batch, out);
     }

@@ -179,7 +179,7 @@ impl TextTermWriter {
         }
         out.extend_from_slice(style.open);
         for part in table.triple(term) {
-            if out.len() > style.most {
+            if out.len() > style.max_bytes {
                 return Err(StatementError::TooLong);
             }
             self.check_and_write(table, part, style, out)?;

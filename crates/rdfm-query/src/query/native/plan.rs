@@ -261,8 +261,11 @@ impl Block {
             });
             known.sum::<u32>() + u32::from(quads.variables & certain != 0)
         };
-        let most = self.quads.iter().map(known).max()?;
-        let at = self.quads.iter().position(|quads| known(quads) == most)?;
+        let highest = self.quads.iter().map(known).max()?;
+        let at = self
+            .quads
+            .iter()
+            .position(|quads| known(quads) == highest)?;
         Some(self.quads.remove(at))
     }
 }

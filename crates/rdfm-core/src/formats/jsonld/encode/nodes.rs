@@ -219,7 +219,7 @@ impl<S: Sink> NodeWriter<S> {
             if typed != Some(at) {
                 self.property(message, at, out)?;
             }
-            if out.len() > message.style.most {
+            if out.len() > message.style.max_bytes {
                 return Err(StatementError::TooLong);
             }
         }
@@ -477,7 +477,7 @@ impl<S: Sink> NodeWriter<S> {
             if group.len() > 1 {
                 self.sink.end_array(out);
             }
-            if out.len() > message.style.most {
+            if out.len() > message.style.max_bytes {
                 return Err(StatementError::TooLong);
             }
         }
@@ -556,7 +556,7 @@ impl<S: Sink> NodeWriter<S> {
             let (first, rest) = (first.object, rest.object);
             self.value(message, first, RdfTerm::First, key, out)?;
             cell = self.shape.inner(message.table, rest);
-            if out.len() > message.style.most {
+            if out.len() > message.style.max_bytes {
                 return Err(StatementError::TooLong);
             }
         }
