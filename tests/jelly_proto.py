@@ -88,7 +88,7 @@ def log_type(messages) -> int:
 
 
 class Writer:
-    """Writes explicit ids and complete terms, and fills tables from 1 upwards."""
+    """Writes explicit ids and complete terms, and numbers table entries from 1."""
 
     def __init__(self, physical: int, version: int = 1, logical: int | None = None) -> None:
         self.physical, self.version = physical, version
@@ -228,7 +228,7 @@ class Reader:
             return None
         if kind == "triple_term":
             parts = ("subject", "predicate", "object")
-            assert all(value.WhichOneof(part) for part in parts), "all terms of a quoted triple"
+            assert all(value.WhichOneof(part) for part in parts), "a quoted triple lacks a term"
             return ("triple", *(self.term(value, part) for part in parts))
         given = value.WhichOneof("literalKind")
         if given == "langtag":
@@ -252,7 +252,7 @@ class Reader:
             kind = row.WhichOneof("row")
             value = getattr(row, kind)
             if kind == "options":
-                assert self.stream_options in (None, value), "options change"
+                assert self.stream_options in (None, value), "the options changed"
                 self.stream_options = value
             elif kind in self.tables:
                 self.entry(kind, value)

@@ -46,7 +46,7 @@ def lower(quads):
     return [map_terms(quad, fold) for quad in quads]
 
 
-def plainest(log):
+def is_supported_by_pyld(log):
     """Whether PyLD can represent the terms in N-Quads.
 
     It does not support directions or control characters, and it rewrites doubles.

@@ -1,4 +1,4 @@
-"""Runs commands and measures exit code, peak resident memory, errors and output size."""
+"""Runs commands and measures exit code, peak resident memory, standard error and output size."""
 
 import subprocess
 import sys
@@ -21,14 +21,15 @@ sys.exit(os.waitstatus_to_exitcode(status) % 256)
 """
 
 
-def measured(*words, feed=(), program=RDFM):
+def measured(*arguments, feed=(), program=RDFM):
     """Runs `rdfm` or another program in a separate process.
 
-    Returns the exit code, peak resident memory in bytes, errors, and bytes on standard output.
+    Returns the exit code, peak resident memory in bytes, text on standard error, and number
+    of bytes on standard output.
     """
     with tempfile.TemporaryDirectory() as folder:
         memory, errors = Path(folder, "memory"), Path(folder, "errors")
-        command = [sys.executable, "-c", RUNNER, memory, program, *words]
+        command = [sys.executable, "-c", RUNNER, memory, program, *arguments]
         with errors.open("wb") as file:
             pipe = subprocess.PIPE
             process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=file)

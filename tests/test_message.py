@@ -1,4 +1,4 @@
-"""Message and Patch: their contents, and the values that they refuse."""
+"""Message and Patch: their contents, and the values that they reject."""
 
 import pickle
 import re
@@ -42,7 +42,7 @@ def test_messages_are_made_from_quads():
         ),
     ],
 )
-def test_messages_of_other_types_are_refused(make, text):
+def test_arguments_of_the_wrong_type_are_rejected(make, text):
     with pytest.raises(TypeError, match=text):
         make()
 
@@ -152,12 +152,12 @@ def test_patches_are_views_of_their_batch():
         ([("PD", "x", None, None, A)], ValueError, "PD: a prefix that is deleted has a name"),
     ],
 )
-def test_invalid_operations_are_refused(rows, error, text):
+def test_invalid_operations_are_rejected(rows, error, text):
     with pytest.raises(error, match=re.escape(text)):
         PatchBatch.from_patches([Patch(rows)])
 
 
-def test_unknown_operations_are_refused_by_the_constructor():
+def test_unknown_operations_are_rejected_by_the_constructor():
     for given in ("XX", "", None, []):
         with pytest.raises(ValueError, match="is not an operation; expected one of H, TX, TC"):
             Patch([(given,)])

@@ -45,8 +45,8 @@ def crates(platforms: Iterable[str]) -> list[dict]:
         for edge in edges[name]:
             if any(kind["kind"] is None for kind in edge["dep_kinds"]):
                 todo.append(edge["pkg"])
-    foreign = [packages[name] for name in seen if packages[name]["source"]]
-    return sorted(foreign, key=lambda package: (package["name"], package["version"]))
+    third_party = [packages[name] for name in seen if packages[name]["source"]]
+    return sorted(third_party, key=lambda package: (package["name"], package["version"]))
 
 
 def title(package: dict) -> str:
@@ -69,21 +69,21 @@ def texts(package: dict) -> list[str]:
 
 def notices() -> str:
     users: dict[str, list[str]] = {}
-    silent = []
+    without_text = []
     for package in crates(PLATFORMS):
         found = texts(package)
         if not found:
-            silent.append(title(package))
+            without_text.append(title(package))
         for text in found:
             users.setdefault(text, []).append(title(package))
     parts = [
         "The wheels of rdfm contain these Rust crates. Each crate is listed with each of its licence texts.",
     ]
-    if silent:
+    if without_text:
         parts.append(
             "The sources of these crates contain no licence text; the licence is given by name:"
         )
-        parts.append("\n".join(silent))
+        parts.append("\n".join(without_text))
     for text, names in users.items():
         parts += [RULE, "\n".join(names), "-" * 80, text]
     return "\n\n".join(parts) + "\n"
@@ -93,7 +93,7 @@ def check() -> list[str]:
     """The errors in the file, one sentence each."""
     host = subprocess.run(["rustc", "-vV"], cwd=ROOT, check=True, capture_output=True, text=True)
     platform = re.search(r"^host: (\S+)", host.stdout, re.MULTILINE)
-    assert platform, "rustc -vV names its host"
+    assert platform, "rustc -vV does not print the host"
     written = NOTICES.read_text("utf-8").splitlines()
     locked = tomllib.loads((ROOT / "Cargo.lock").read_text("utf-8"))["package"]
     known = {(package["name"], package["version"]) for package in locked}

@@ -65,8 +65,8 @@ class Report:
         more: Number of other names that were counted, by list: `predicates`, `datatypes`,
             `metadata` and `headers`.
         others: Number of occurrences of names that were not counted, by list. Only the first 16,384
-            names of each list are counted, with a total size of 2 MiB. None of the other names
-            occurs more often than this number.
+            names of each list are counted, with a total size of 2 MiB. No uncounted name
+            occurs more often than this.
         links: Number of patches with `prev`.
         broken_links: Number of patches whose `prev` is not the `id` of the previous patch.
         broken_link: The first broken link, with the reason, or `None`.

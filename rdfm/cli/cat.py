@@ -118,7 +118,7 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
         standard_output,
     )
     from rdfm.conversion.convert import convert
-    from rdfm.conversion.usual import usual_format
+    from rdfm.conversion.default_format import default_format
 
     if color not in ("auto", "always", "never"):
         raise click.UsageError(f"--color must be auto, always or never, not '{color[:40]}'")
@@ -126,7 +126,7 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
         raise click.UsageError("standard input (-) can be read only once")
     options = given(options)
     if "to_format" not in options:
-        options["to_format"] = usual_format(logs, options.get("from_format"))
+        options["to_format"] = default_format(logs, options.get("from_format"))
     refuse_terminal(options)
     options = as_printed(options)
     output: Any = standard_output()

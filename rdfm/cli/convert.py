@@ -46,13 +46,13 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
         standard_output,
     )
     from rdfm.conversion.convert import convert
-    from rdfm.conversion.usual import usual_format
+    from rdfm.conversion.default_format import default_format
 
     inputs, target = _files(files, output)
     options = given(options)
     if target == "-":
         if "to_format" not in options:
-            options["to_format"] = usual_format(inputs, options.get("from_format"))
+            options["to_format"] = default_format(inputs, options.get("from_format"))
         refuse_terminal(options)
         options = as_printed(options)
     bar = None if quiet or (target == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()

@@ -41,7 +41,7 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     from rdfm.cli.stdio import is_terminal, refuse_terminal, standard_input, standard_output
     from rdfm.conversion.filter import count as count_kept
     from rdfm.conversion.filter import filter_logs
-    from rdfm.conversion.usual import usual_format
+    from rdfm.conversion.default_format import default_format
 
     if logs.count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
@@ -58,7 +58,7 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
         return
     if output == "-":
         if "to_format" not in options:
-            options["to_format"] = usual_format(logs, options.get("from_format"))
+            options["to_format"] = default_format(logs, options.get("from_format"))
         refuse_terminal(options)
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:

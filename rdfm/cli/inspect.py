@@ -42,7 +42,7 @@ _EPILOG = """Examples:
     group="Options",
     type=Number(0),
     metavar="N",
-    help="Maximum length of lists, such as predicates (10; with --rdf: unlimited).",
+    help="Maximum length of lists, such as predicates (default: 10; with --rdf: unlimited).",
 )
 @option(
     "--stats",
@@ -99,7 +99,7 @@ def command(
         from rdfm.logs.statistics_rdf import check_iri
 
         check_iri(iri)
-        _refuse_conflicts(logs, as_json, as_rdf, html)
+        _reject_conflicts(logs, as_json, as_rdf, html)
     if iri is not None and not as_rdf:
         raise click.UsageError("--iri requires --rdf")
     broken = False
@@ -147,7 +147,7 @@ def command(
     return 1 if broken else 0
 
 
-def _refuse_conflicts(logs: tuple[str, ...], as_json: bool, as_rdf: bool, html: str | None) -> None:
+def _reject_conflicts(logs: tuple[str, ...], as_json: bool, as_rdf: bool, html: str | None) -> None:
     """Reject conflicting options before a log is read.
 
     Raises:

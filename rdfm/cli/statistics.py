@@ -47,13 +47,13 @@ def lines(statistics: Statistics) -> list[str]:
     shown = [safe(statistics.source), *(f"  {name:18} {safe(value)}" for name, value in rows)]
     sizes = "bound cells/row" if statistics.kind == "results" else f"{several(record)}/{message}"
     shown += _sizes(sizes, statistics.quads_per_message)
-    for name, some in (
+    for name, distribution in (
         ("bytes/message", statistics.bytes_per_message),
         ("adds/patch", statistics.adds_per_patch),
         ("deletes/patch", statistics.deletes_per_patch),
     ):
-        if some is not None:
-            shown += _sizes(name, some)
+        if distribution is not None:
+            shown += _sizes(name, distribution)
     shown += _table(statistics, message)
     for variable in statistics.variables:
         distinct = "" if variable.distinct is None else f", {variable.distinct.number:,} distinct"
@@ -132,11 +132,11 @@ def _table(statistics: Statistics, message: str) -> list[str]:
         rows.append((_TITLES.get(name, name.replace("_", " ")), cells))
     if not rows or not statistics.messages:
         return []
-    wide = [max(len(cells[at]) for _, cells in (*rows, ("", head))) for at in range(len(head))]
+    widths = [max(len(cells[at]) for _, cells in (*rows, ("", head))) for at in range(len(head))]
 
     def line(name: str, cells: list[str]) -> str:
         return f"  {name:18} " + "  ".join(
-            f"{cell:>{width}}" for cell, width in zip(cells, wide, strict=True)
+            f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)
         )
 
     return ["", line(f"per {message}", head), *(line(*row).rstrip() for row in rows), ""]

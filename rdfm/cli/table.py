@@ -22,7 +22,7 @@ __all__ = ["TerminalTable", "widths"]
 
 # Number of rows that determine the column widths, and the maximum wait for them.
 _SAMPLE = 1000
-_PATIENCE_SECONDS = 1.0
+_MAX_WAIT_SECONDS = 1.0
 _GAP = "  "
 _MIN_WIDTH = 8
 
@@ -55,7 +55,7 @@ class TerminalTable:
                     self._begin()
             else:
                 self._print(cells)
-        if self._widths is None and time.monotonic() - self._begun > _PATIENCE_SECONDS:
+        if self._widths is None and time.monotonic() - self._begun > _MAX_WAIT_SECONDS:
             self._begin()
 
     def end(self) -> None:
@@ -90,8 +90,8 @@ def widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
         widest = max(found)
         others = max([width for width in found if width < widest] + [_MIN_WIDTH])
         count = found.count(widest)
-        less = min(-(-(sum(found) - room) // count), widest - others)
-        found = [width - less if width == widest else width for width in found]
+        reduction = min(-(-(sum(found) - room) // count), widest - others)
+        found = [width - reduction if width == widest else width for width in found]
     return found
 
 
@@ -108,7 +108,8 @@ def _width(text: str) -> int:
 def _fitted(text: str, width: int) -> str:
     """Pad or truncate a string to the width of its column.
 
-    Long strings are truncated at the end, IRIs at the start, which is less informative.
+    Long strings are truncated at the end, IRIs at the start, because their
+    beginnings are less informative.
 
     Example:
         >>> _fitted("<http://example.org/crane>", 9), _fitted('"a pair, calling"', 8), _fitted("a", 3)

@@ -70,7 +70,7 @@ class Encoding:
         """Return the number of batches whose bytes have not been taken."""
         return len(self._pool)
 
-    def give(self, batch: AnyBatch, source: str, bytes_in: int) -> None:
+    def submit(self, batch: AnyBatch, source: str, bytes_in: int) -> None:
         """Encode a batch of the log `source`."""
         place = None if self._skip is None else self._skip(batch)
         if place is None:
@@ -96,7 +96,7 @@ class Encoding:
             messages = len(batch) - batch.continued
             return Encoded(output, messages, batch.record_count, bytes_in), encoder, generation
 
-        self._pool.give(work, here=here)
+        self._pool.submit(work, here=here)
 
     def is_ready(self) -> bool:
         """Return whether the bytes of the next batch are complete."""

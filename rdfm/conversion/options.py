@@ -156,11 +156,11 @@ def divide(
         elif side == "read" or (side is None and reads and not writes):
             if not reads:
                 raise OptionError(possible[0].refusal("read", bare))
-            _give(divided.reads, bare, value)
+            _assign(divided.reads, bare, value)
         elif side == "write" or (writes and not reads):
             if not writes:
                 raise OptionError(writer.refusal("write", bare))
-            _give(divided.writes, bare, value)
+            _assign(divided.writes, bare, value)
         elif reads and writes:
             if is_of_one_side([reads[0].options("read")[bare], writer.options("write")[bare]]):
                 if value is None:
@@ -174,8 +174,8 @@ def divide(
                         Remedy("write", f"to_{bare}", given_text, "applies to the output"),
                     ),
                 )
-            _give(divided.reads, bare, value)
-            _give(divided.writes, bare, value)
+            _assign(divided.reads, bare, value)
+            _assign(divided.writes, bare, value)
         elif not _has_no_effect(bare, value):
             raise OptionError(_refusal(bare, possible[0], writer, stages))
     return divided
@@ -195,7 +195,7 @@ def _hint(name: str) -> OptionSpec | None:
     return next((option for option in found if option is not None and option.hint), None)
 
 
-def _give(options: dict[str, Any], name: str, value: Any) -> None:
+def _assign(options: dict[str, Any], name: str, value: Any) -> None:
     if value is None:
         return
     if name in options:

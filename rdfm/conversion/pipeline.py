@@ -317,7 +317,7 @@ class Pipeline:
                     if encoder is None:
                         encoder = self._encoder = self._make_encoder(item.batch)
                     self._counters.add(item.batch)
-                    encoder.give(item.batch, item.source.name, item.bytes_in)
+                    encoder.submit(item.batch, item.source.name, item.bytes_in)
                     self._take(written)
             self._take(written)
         except BaseException:

@@ -666,7 +666,7 @@ class RowEncoder(Encoder):
 
     def _write(self, batches: list[ArrowBatch]) -> None:
         for rows in batches:
-            self._pool.give(partial(self._row_group, rows))
+            self._pool.submit(partial(self._row_group, rows))
 
     def _row_group(self, rows: ArrowBatch) -> bytes:
         """Write a row group and return its bytes."""

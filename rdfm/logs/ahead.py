@@ -16,7 +16,7 @@ __all__ = ["ahead"]
 
 AHEAD_BYTES = 4 << 20
 # Timeout for joining the thread, which may be blocked on a file that delivers no data.
-_PATIENCE_SECONDS = 0.5
+_JOIN_TIMEOUT_SECONDS = 0.5
 
 
 def ahead(driver: Driver, pieces: Iterable[Piece] | None = None) -> Generator[Item, None, None]:
@@ -39,4 +39,4 @@ def ahead(driver: Driver, pieces: Iterable[Piece] | None = None) -> Generator[It
             yield from items
     finally:
         waiting.cancel()
-        thread.join(_PATIENCE_SECONDS)
+        thread.join(_JOIN_TIMEOUT_SECONDS)

@@ -1,8 +1,8 @@
 """A driver that decodes in several threads: small files, archive members, and splits of logs.
 
 In: inputs, and how to read them. Out: the items of `Driver`, in the same order.
-Cost: for each of `jobs` + 2 work units, a file, a split or 1 MiB of members, and `BUFFERED_BYTES`
-of its batches. The rest of a unit is decoded when its turn comes.
+Cost: memory for `jobs` + 2 work units. A unit is a file, a split, or 1 MiB of archive members. Of
+each unit, about `BUFFERED_BYTES` of batches are decoded ahead, and the rest when its turn comes.
 Law: the items are those of `Driver`, except for the division into batches and the progress within a
 split. If a split contains anything but plain messages (an error, a note, a namespace, a large
 message), it is discarded, and its log is read again from the start in one thread, without the
@@ -46,7 +46,7 @@ FILE_BYTES = 4 << 20
 # Handing a smaller file to another thread takes longer than decoding it.
 MIN_BYTES = 64 << 10
 MIN_COMPRESSED_BYTES = 4 << 10
-# Limit of the batches of a work unit that are decoded before its turn.
+# Size of the batches of a work unit at which decoding pauses until its turn.
 BUFFERED_BYTES = 32 << 20
 # Maximum size of a message in a split.
 MESSAGE_BYTES = 16 << 20
@@ -98,7 +98,7 @@ class _SplitLog:
         self.discarded = False
 
     def take(self, item: Item, part: _Part) -> Read | None:
-        """Convert an item of a split to an item of the log; None if it is not of plain messages."""
+        """Convert an item of a split to an item of the log; None if it is not plain messages."""
         if not isinstance(item, Read) or item.lost != NOTHING or not _PLAIN.issuperset(item.header):
             return None
         if part.split.start == 0:
@@ -122,7 +122,7 @@ class _SplitLog:
         self.messages += len(batch)
         return read._replace(batch=numbered)
 
-    def after(self, item: Item) -> Item:
+    def without_returned(self, item: Item) -> Item:
         """Return an item of the log, read in one thread, without the messages already returned."""
         item = item._replace(source=self.source or item.source)
         if not isinstance(item, Read) or item.batch is None:
@@ -175,7 +175,7 @@ class ParallelDriver(Driver):
             and not reading.message_per_file
         )
         self._pool: Pool[_StartedWork] = Pool("rdfm-decode", jobs, self._wake)
-        self._workers: list[Driver] = []  # idle ones
+        self._workers: list[Driver] = []  # idle drivers
         self._in_threads: set[Input] = set()  # files that threads are reading
         self._arriving: Channel[Piece] | None = None
 
@@ -282,7 +282,7 @@ class ParallelDriver(Driver):
                 piece = next(pieces, None)
             except Stopped:
                 raise
-            except Exception:  # raised after the work before it
+            except Exception:  # raised after the items of earlier work
                 yield from self._finished(all=True)
                 raise
             if piece is None:
@@ -292,7 +292,7 @@ class ParallelDriver(Driver):
                 yield from self._finished(all=True)
                 yield from super().decode_all(chain((piece,), _one_log(pieces)))
                 continue
-            self._give(piece)
+            self._submit(piece)
             yield from self._finished()
 
     def _wake(self) -> None:
@@ -303,7 +303,7 @@ class ParallelDriver(Driver):
         """Wait for a piece or for finished work. Return whether a piece has arrived."""
         return self._arriving is None or self._arriving.wait(self._pool.is_ready)
 
-    def _give(self, piece: Piece) -> None:
+    def _submit(self, piece: Piece) -> None:
         worker = self._workers.pop() if self._workers else self.twin()
         if isinstance(piece.item, Work):
             items, part = piece.item.begin(worker), piece.item.part
@@ -325,7 +325,7 @@ class ParallelDriver(Driver):
                 return _StartedWork(groups, None, error, worker, part)
             return _StartedWork(groups, None, None, worker, part)
 
-        self._pool.give(begin)
+        self._pool.submit(begin)
 
     def _finished(self, *, all: bool = False) -> Iterator[list[Item]]:
         """Yield the items of finished work, or wait for all work."""
@@ -365,7 +365,7 @@ class ParallelDriver(Driver):
         )
         try:
             for group in worker.decode_file(data, log.begin):
-                yield [log.after(item) for item in group]
+                yield [log.without_returned(item) for item in group]
         finally:
             worker.close()
 

@@ -56,7 +56,7 @@ class Rotation:
         )
 
     def end(self) -> None:
-        """Start another file."""
+        """Start a new file."""
         self.is_open = False
         self._messages = self._bytes = 0
 

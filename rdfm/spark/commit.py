@@ -53,9 +53,9 @@ _SUCCESS = "_SUCCESS"
 _STREAM = "stream-"
 _OVERWRITES = "overwrites"
 _VERSION = 1
-# Seconds to wait for a commit that cannot be completed, and for a folder that keeps changing.
-_PATIENCE = 10.0
-_UNSTEADY = 60.0
+# Maximum wait for a commit that cannot be completed, and for a folder that keeps changing.
+_COMMIT_WAIT_SECONDS = 10.0
+_LISTING_WAIT_SECONDS = 60.0
 _TRIES = 10
 # Errors that another process, such as the one that made the commit, might not get.
 _REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT})
@@ -257,7 +257,7 @@ class CommitTarget:
 
     def _settle(self, name: str, reads: bool) -> bool:
         was_shown = reads and name in self._shown
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + _COMMIT_WAIT_SECONDS
         while True:
             try:
                 self._carry_out(name)
@@ -553,7 +553,7 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
         return any(busy) if busy else None
 
     if whole:
-        _steady(names, settle, ", ".join(paths), _UNSTEADY)
+        _steady(names, settle, ", ".join(paths), _LISTING_WAIT_SECONDS)
     elif settle(names()):
         names()
     return list(found.values())
@@ -579,7 +579,7 @@ def _steady(
     names: Callable[[], list[str]],
     settle: Callable[[list[str]], bool | None],
     place: str,
-    patience: float,
+    max_wait: float,
 ) -> list[str]:
     """List names until no commit can have changed them during the listing.
 
@@ -591,10 +591,10 @@ def _steady(
         settle: Completes decided commits, and returns whether there were any. Returns None if there
             cannot be any.
         place: The listed folder, for the error.
-        patience: Seconds after which a folder that keeps changing is an error.
+        max_wait: Seconds after which a folder that keeps changing is an error.
     """
     before: list[str] | None = None
-    end, pause, tries = time.monotonic() + patience, 0.001, 0
+    end, pause, tries = time.monotonic() + max_wait, 0.001, 0
     while tries < _TRIES or time.monotonic() < end:
         found = names()
         if found == before:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["FromDriver", "check_workers"]
 
 _IMPORT_CHECK = "import pyarrow, rdfm, importlib.util as u; print(rdfm.__version__ if u.find_spec('pyspark_rdfm') else '')"
-_PATIENCE = 60.0
+_CHECK_TIMEOUT_SECONDS = 60.0
 _matching: set[str] = set()
 
 
@@ -60,7 +60,7 @@ def check_workers(spark: SparkSession) -> None:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=_PATIENCE,
+            timeout=_CHECK_TIMEOUT_SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired:

@@ -251,7 +251,7 @@ class BlockCompressor:
         block = b"".join(self._pieces)
         self._pieces, self._size, self._is_empty = [], 0, False
         compress = self._block_compressor
-        self._pool.give(lambda: compress(block))
+        self._pool.submit(lambda: compress(block))
 
 
 def _block_compressor(compression: str) -> Callable[[bytes], bytes]:

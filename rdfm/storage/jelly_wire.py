@@ -38,13 +38,13 @@ MAX_FRAME_BYTES = 64 << 20
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 _ROW = 0x0A  # field 1 of a frame, and the options in field 1 of a row
-# A restart mark up to the length of its frame; see docs/formats/jelly.md.
+# The beginning of a restart mark; the length of the frame follows. See docs/formats/jelly.md.
 _MARK = b"\x7a\x28\x0a\x0crdfm.restart\x12\x18\xff\xferdfm restart\x00\x01"
 _MARK_BYTES = len(_MARK) + 8
 
 
 class WireError(ValueError):
-    """A Protobuf message is broken."""
+    """A Protobuf message is malformed."""
 
 
 class StreamOptions(NamedTuple):
@@ -65,7 +65,7 @@ class StreamOptions(NamedTuple):
         """Return the options of a message.
 
         Raises:
-            WireError: The message is broken.
+            WireError: The message is malformed.
         """
         values: dict[str, Any] = {}
         for number, value in _fields(data):
@@ -109,7 +109,7 @@ _OPTION_FIELDS = {
 
 
 def subscribe_message(topic: str, options: StreamOptions | None = None) -> bytes:
-    """Return a `RdfStreamSubscribe`."""
+    """Return an `RdfStreamSubscribe`."""
     name = topic.encode()
     out = _tag(1, _LENGTH) + _varint(len(name)) + name if name else b""
     if options is not None:
@@ -119,12 +119,12 @@ def subscribe_message(topic: str, options: StreamOptions | None = None) -> bytes
 
 
 def parse_subscribe(data: bytes) -> tuple[str, StreamOptions | None]:
-    """Return the topic and the requested options of a `RdfStreamSubscribe`.
+    """Return the topic and the requested options of an `RdfStreamSubscribe`.
 
     Options without any value set are also returned as None.
 
     Raises:
-        WireError: The message is broken.
+        WireError: The message is malformed.
     """
     topic, options = "", b""
     for number, value in _fields(data):
@@ -144,7 +144,7 @@ def stream_options(frame: bytes) -> StreamOptions | None:
     """Return the options in the first row of a frame; None if that row contains something else.
 
     Raises:
-        WireError: The frame is broken.
+        WireError: The frame is malformed.
     """
     # In most frames the first row is a lookup entry or a statement with a short length.
     if len(frame) > 2 and frame[0] == _ROW and frame[1] < 0x80 and frame[2] != _ROW:
@@ -169,7 +169,7 @@ def has_rows(frame: bytes) -> bool:
     """Whether a frame has rows.
 
     Raises:
-        WireError: The frame is broken.
+        WireError: The frame is malformed.
     """
     return any(number == 1 for number, _ in _fields(frame))
 
@@ -189,7 +189,7 @@ def with_options(frame: bytes, options: StreamOptions) -> bytes:
         options: The options to insert otherwise.
 
     Raises:
-        WireError: The frame is broken.
+        WireError: The frame is malformed.
     """
     if stream_options(frame) is not None:
         return frame
@@ -206,7 +206,8 @@ def delimited(frame: bytes) -> bytes:
 def cut_frames(data: bytes, start: int = 0) -> tuple[list[bytes], int]:
     """Return the complete frames in bytes with length prefixes, and the offset after the last one.
 
-    The frames before an invalid length are returned. The error is raised when no frame is before it.
+    If the length after a complete frame is invalid, the frames before it are returned, and the next
+    call raises the error.
 
     Args:
         data: The bytes.
@@ -239,7 +240,7 @@ def cut_frames(data: bytes, start: int = 0) -> tuple[list[bytes], int]:
 
 
 def missing_bytes(data: bytes) -> int:
-    """Return how many bytes of the first frame are missing; 0 if its length is not complete.
+    """Return how many bytes of the first frame are missing; 0 if its length is incomplete.
 
     Raises:
         WireError: The length is not a number, or larger than `MAX_FRAME_BYTES`.
@@ -249,7 +250,7 @@ def missing_bytes(data: bytes) -> int:
 
 
 def _frame_length(data: bytes, at: int) -> tuple[int, int] | None:
-    """Return the length of a frame and the offset of its first byte; None if it is not complete."""
+    """Return the length of a frame and the offset of its first byte; None if it is incomplete."""
     found = _try_varint(data, at)
     if found is not None and found[0] > MAX_FRAME_BYTES:
         raise WireError(

@@ -1,6 +1,6 @@
 """Runs functions in threads, and returns their results in order.
 
-In: functions. Out: their results, in the order in which the functions were given.
+In: functions. Out: their results, in the order in which the functions were submitted.
 Cost: the threads, which start on demand, and the results that have not been taken.
 Law: the number of threads does not change the results. An error is raised in place of a result.
 """
@@ -77,7 +77,7 @@ class Pool(Generic[Result]):
         self._closed = False
         self._changed = threading.Condition()
 
-    def give(self, work: Callable[[], Result], *, here: bool = False) -> None:
+    def submit(self, work: Callable[[], Result], *, here: bool = False) -> None:
         """Add work for a thread. If `here`, the caller does it immediately."""
         slot: _Slot[Result] = _Slot()
         self._slots.append(slot)

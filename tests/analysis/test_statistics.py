@@ -483,15 +483,15 @@ def check_log(path, **options):
         messages = [[tuple(map(as_tuple, quad)) for quad in message] for message in log]
     found = rdfm.statistics(path, top=1000, **options)
     check(found, messages)
-    about = rdfm.inspect(path, **options)
-    assert (found.error, about.error) == (None, None)
-    assert (found.messages, found.quads) == (about.messages, about.quads)
-    assert found.bytes == about.bytes
+    report = rdfm.inspect(path, **options)
+    assert (found.error, report.error) == (None, None)
+    assert (found.messages, found.quads) == (report.messages, report.quads)
+    assert found.bytes == report.bytes
     if (
         found.quads == found.series["statements"].sum
     ):  # otherwise `inspect` also counts repeated quads
-        iris = {name for name in about.predicates if not name.startswith(('"', "_:"))}
-        assert {name: about.predicates[name] for name in iris} == {
+        iris = {name for name in report.predicates if not name.startswith(('"', "_:"))}
+        assert {name: report.predicates[name] for name in iris} == {
             name: found.predicates.counts[name] for name in iris
         }
     return messages

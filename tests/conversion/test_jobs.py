@@ -139,18 +139,18 @@ def test_output_does_not_depend_on_jobs(tmp_path, target):
 def test_the_work_is_divided(tmp_path, monkeypatch, source, parts):
     write_inputs(tmp_path)
     begun, twins = [], []
-    begin, twin = parallel._StartedWork, encoding.Encoding.give
+    begin, original = parallel._StartedWork, encoding.Encoding.submit
 
     def counted(*arguments):
         begun.append(threading.current_thread().name)
         return begin(*arguments)
 
-    def give(self, *arguments):
-        twin(self, *arguments)
+    def submit(self, *arguments):
+        original(self, *arguments)
         twins.append(len(self._made))
 
     monkeypatch.setattr(parallel, "_StartedWork", counted)
-    monkeypatch.setattr(encoding.Encoding, "give", give)
+    monkeypatch.setattr(encoding.Encoding, "submit", submit)
     rdfm.convert(tmp_path / source, tmp_path / "out.nq", jobs=3, batch_messages=7)
     assert len(begun) >= parts
     assert set(begun) == {"rdfm-decode"}
@@ -308,7 +308,7 @@ def test_pool_results_are_in_order(threads):
     pool = Pool("test", threads)
     taken = []
     for number in range(50):
-        pool.give(lambda number=number: number * 2)
+        pool.submit(lambda number=number: number * 2)
         taken += pool.take()
     taken += pool.take(all=True)
     assert taken == [number * 2 for number in range(50)]
@@ -329,7 +329,7 @@ def test_the_first_pool_error_is_raised_in_its_place():
         return number
 
     for number in range(6):
-        pool.give(lambda number=number: work(number))
+        pool.submit(lambda number=number: work(number))
     taken = []
     with pytest.raises(ValueError, match="3"):
         for result in pool.take(all=True):
@@ -337,4 +337,4 @@ def test_the_first_pool_error_is_raised_in_its_place():
     assert taken == [0, 1, 2]
     assert list(pool.take(all=True)) == []
     with pytest.raises(Closed):
-        pool.give(lambda: 7)
+        pool.submit(lambda: 7)

@@ -54,7 +54,7 @@ def archive(*logs):
 LATE_VERSION = MANY + b'VERSION "1.2-messages"\n' + LINE + b"MESSAGE\n" + LINE
 TURTLE = b"PREFIX a: <http://a/>\n" + (b"a:s a:p a:o .\n# @message\n" * 9000)
 JELLY = jelly.encode(nquads.decode(MANY), stream_name="x")
-CUT = gzip.compress(MANY, 1)[:-8]
+TRUNCATED = gzip.compress(MANY, 1)[:-8]
 CASES = {
     "a late version": ([LATE_VERSION], {}),
     "a late version, skolemized": ([LATE_VERSION], {"skolemize": "http://e"}),
@@ -64,7 +64,7 @@ CASES = {
         {"group_by": "count=2"},
     ),
     "an error after take": ([MANY + BAD + LINE], {"on_error": "skip", "take": 9000}),
-    "an abandoned input after take": ([CUT, MANY], {"on_error": "skip", "take": 10}),
+    "an abandoned input after take": ([TRUNCATED, MANY], {"on_error": "skip", "take": 10}),
     "an abandoned input": ([JELLY[:-9], JELLY], {"on_error": "skip", "from_format": None}),
     "namespaces after take": (
         [TURTLE + b"PREFIX b: <http://b/>\n"],

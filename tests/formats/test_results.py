@@ -18,23 +18,23 @@ from support import FIXTURES, as_tuple
 import rdfm
 from rdfm.errors import EncodeError
 
-TEXTS = {
+OXIGRAPH_FORMATS = {
     "results-json": ox.QueryResultsFormat.JSON,
     "results-xml": ox.QueryResultsFormat.XML,
     "results-tsv": ox.QueryResultsFormat.TSV,
 }
 SUITE = "w3c-sparql-results.tar.gz"
-NAMES = {".srj": "results-json", ".srx": "results-xml", ".tsv": "results-tsv"}
+FORMATS = {".srj": "results-json", ".srx": "results-xml", ".tsv": "results-tsv"}
 
 
 def spec(name: str):
-    loaded = importlib.util.spec_from_file_location(name, FIXTURES / f"{name}.py")
-    module = importlib.util.module_from_spec(loaded)
-    loaded.loader.exec_module(module)
+    module_spec = importlib.util.spec_from_file_location(name, FIXTURES / f"{name}.py")
+    module = importlib.util.module_from_spec(module_spec)
+    module_spec.loader.exec_module(module)
     return module
 
 
-MADE = spec("results")
+GENERATOR = spec("results")
 
 
 def files(name: str) -> list[Path]:
@@ -68,7 +68,7 @@ def from_oxigraph(term):
 
 
 def with_oxigraph(data: bytes, name: str):
-    found = ox.parse_query_results(data, format=TEXTS[name])
+    found = ox.parse_query_results(data, format=OXIGRAPH_FORMATS[name])
     if isinstance(found, ox.QueryBoolean):
         return [], bool(found), []
     variables = [variable.value for variable in found.variables]
@@ -101,25 +101,25 @@ def plain_json(data: bytes) -> bytes:
     return json.dumps(document).encode()
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", OXIGRAPH_FORMATS)
 def test_fixtures_are_read_as_in_pyoxigraph(name):
-    refused = []
+    rejected = []
     for path in files(name):
         data = path.read_bytes()
         try:
             expected = with_oxigraph(plain_json(data) if name == "results-json" else data, name)
         except (SyntaxError, ValueError):
-            refused.append(path.stem)
+            rejected.append(path.stem)
             continue
         assert comparable(read(data, name), name) == comparable(expected, name), path
-    assert refused == ["odd-names"]  # pyoxigraph validates variable names
+    assert rejected == ["odd-names"]  # pyoxigraph validates variable names
 
 
 @pytest.mark.suites
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", OXIGRAPH_FORMATS)
 def test_w3c_files_are_read_as_in_pyoxigraph(name):
-    ending = {known: end for end, known in NAMES.items()}[name]
-    logs = [data for path, data in w3c_files(SUITE).items() if path.endswith(ending)]
+    suffix = {known: end for end, known in FORMATS.items()}[name]
+    logs = [data for path, data in w3c_files(SUITE).items() if path.endswith(suffix)]
     agreed = 0
     for data in logs:
         try:
@@ -131,9 +131,9 @@ def test_w3c_files_are_read_as_in_pyoxigraph(name):
     assert agreed * 10 >= len(logs) * 8 > 0, (agreed, len(logs))
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", OXIGRAPH_FORMATS)
 def test_pyoxigraph_reads_the_output(name):
-    agreed = Counter()
+    outcomes = Counter()
     for path in files("results-json"):
         data = path.read_bytes()
         expected = read(data, "results-json")
@@ -143,11 +143,11 @@ def test_pyoxigraph_reads_the_output(name):
         try:
             found = with_oxigraph(written, name)
         except (SyntaxError, ValueError):
-            agreed["refused"] += 1
+            outcomes["rejected"] += 1
             continue
         assert comparable(found, name) == comparable(expected, name), written
-        agreed["alike"] += 1
-    assert agreed["alike"] >= 11, agreed
+        outcomes["equal"] += 1
+    assert outcomes["equal"] >= 11, outcomes
 
 
 def write(data: bytes, source: str, target: str, **options) -> bytes:
@@ -157,16 +157,16 @@ def write(data: bytes, source: str, target: str, **options) -> bytes:
 
 
 @pytest.mark.parametrize("name", ["results-thrift", "results-protobuf"])
-@pytest.mark.parametrize("case", MADE.SETS)
+@pytest.mark.parametrize("case", GENERATOR.SETS)
 def test_tuples_are_exchanged_with_other_libraries(name, case):
-    variables, rows = MADE.SETS[case]
+    variables, rows = GENERATOR.SETS[case]
     suffix, pack = {
         "results-thrift": (".srt", rdf_binary.thrift_rows),
         "results-protobuf": (".srp", rdf_binary.protobuf_rows),
     }[name]
-    kinds = rdf_binary.thrift() if suffix == ".srt" else rdf_binary.protobuf()
+    classes = rdf_binary.thrift() if suffix == ".srt" else rdf_binary.protobuf()
     data = (FIXTURES / name / f"{case}{suffix}").read_bytes()
-    assert data == pack(MADE.tuples(kinds, variables, rows))
+    assert data == pack(GENERATOR.tuples(classes, variables, rows))
     expected = (variables, None, [tuple(row) for row in rows])
     assert comparable(read(data, name)) == comparable(expected)
     written = write(data, name, name)
@@ -178,9 +178,9 @@ def test_tuples_are_exchanged_with_other_libraries(name, case):
 
 
 def test_generated_fixtures_are_current():
-    generated = dict(MADE.made())
+    generated = dict(GENERATOR.made())
     assert generated == {path: path.read_bytes() for path in generated}
-    assert XSD_STRING == MADE.STRING
+    assert XSD_STRING == GENERATOR.STRING
 
 
 def test_csv_is_written_only_on_request():

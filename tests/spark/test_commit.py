@@ -219,7 +219,7 @@ def test_a_commit_during_a_listing_is_seen_completely(tmp_path, monkeypatch):
 def test_a_folder_that_keeps_changing_is_an_error(tmp_path, monkeypatch):
     from rdfm.spark import commit
 
-    monkeypatch.setattr(commit, "_UNSTEADY", 0.01)
+    monkeypatch.setattr(commit, "_LISTING_WAIT_SECONDS", 0.01)
     monkeypatch.setattr(commit, "_TRIES", 2)
     CommitTarget.of(str(tmp_path)).begin("job")
     found = itertools.count()
@@ -320,7 +320,7 @@ def test_one_of_two_concurrent_overwrites_replaces_the_other(target):
 def test_an_overwrite_waits_until_the_folder_is_stable(tmp_path, monkeypatch):
     from rdfm.spark import commit
 
-    monkeypatch.setattr(commit, "_UNSTEADY", 0.0)
+    monkeypatch.setattr(commit, "_LISTING_WAIT_SECONDS", 0.0)
     monkeypatch.setattr(commit, "_TRIES", 1)
     target = CommitTarget.of(str(tmp_path))
     parts, turns, visible = stage(target), itertools.count(), target._visible
@@ -399,7 +399,7 @@ def refuse_here(monkeypatch, target, names, error):
 @pytest.mark.parametrize("error", REFUSALS)
 def test_a_reader_without_write_access_reports_the_cause(target, monkeypatch, error):
     crash_at(target, "rename")
-    monkeypatch.setattr("rdfm.spark.commit._PATIENCE", 0.2)
+    monkeypatch.setattr("rdfm.spark.commit._COMMIT_WAIT_SECONDS", 0.2)
     refuse_here(monkeypatch, target, ["rename"], error)
     with pytest.raises(OSError, match=r"not complete.*write permission") as raised:
         find_settled([target.folder])
@@ -422,7 +422,7 @@ def test_a_reader_needs_no_write_access_if_all_parts_are_moved(target, monkeypat
     crash_at(target, "open_new", kind)  # of _SUCCESS
     refuse_here(monkeypatch, target, CHANGES, error)
     assert seen(target) == expected(kind)
-    monkeypatch.setattr("rdfm.spark.commit._PATIENCE", 0.1)
+    monkeypatch.setattr("rdfm.spark.commit._COMMIT_WAIT_SECONDS", 0.1)
     with pytest.raises(OSError, match="is not complete"):  # a writer needs more
         target.settle()
 

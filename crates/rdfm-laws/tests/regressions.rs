@@ -25,7 +25,7 @@ fn lang_string_without_a_tag_survives_json_ld() {
 }
 
 #[test]
-fn an_invalid_token_above_the_limit_has_one_error_for_all_pieces() {
+fn pieces_do_not_change_the_error_of_an_oversized_invalid_token() {
     let long = "d".repeat(70);
     for wrong in [
         format!("<http://e{{{long}\n"),
@@ -59,7 +59,7 @@ fn the_maximum_varint_at_the_start_of_rdf_protobuf_is_an_error() {
 }
 
 #[test]
-fn a_yaml_document_of_maximum_size_ends_before_the_next_for_all_pieces() {
+fn pieces_do_not_change_the_end_of_a_yaml_document_of_maximum_size() {
     for length in 58..=62 {
         let text = "x".repeat(length);
         within_64_bytes("yamlld", format!("a: {text}\n--- {{}}\n").as_bytes());
@@ -72,7 +72,7 @@ fn a_yaml_document_of_maximum_size_ends_before_the_next_for_all_pieces() {
 }
 
 #[test]
-fn an_invalid_token_in_results_has_one_error_for_all_pieces() {
+fn pieces_do_not_change_the_error_of_an_oversized_invalid_token_in_results() {
     let long = "d".repeat(70);
     for wrong in [
         format!("{{\"head\":\"\x14{long}"),

@@ -37,7 +37,7 @@ pub fn exception(py: Python<'_>, error: rdfm_arrow::Error) -> PyErr {
         (None, ErrorClass::Internal) => errors::internal(error.reason.to_string()),
         // Rows cannot represent the data.
         (None, ErrorClass::Unsupported) => PyValueError::new_err(error.reason.to_string()),
-        // The columns have other types.
+        // The columns have the wrong types.
         (None, _) => PyTypeError::new_err(error.reason.to_string()),
     }
 }
@@ -232,10 +232,10 @@ pub fn record_batch<R: RowRecord>(
     layout: &Layout,
     source: Option<&str>,
 ) -> PyResult<ArrowBatch> {
-    let made = errors::guarded(py, || {
+    let rows = errors::guarded(py, || {
         to_arrow::record_batch(batches, layout.clone(), source)
     })?;
-    made.map(ArrowBatch::new)
+    rows.map(ArrowBatch::new)
         .map_err(|error| exception(py, error))
 }
 
@@ -250,8 +250,8 @@ pub fn batch_of_rows(
         RowLayout::Whole(layout) => return record_batch(py, batches, layout, source),
         RowLayout::Quads(layout) => layout,
     };
-    let made = errors::guarded(py, || to_arrow::quad_record_batch(batches, layout, source))?;
-    made.map(ArrowBatch::new)
+    let rows = errors::guarded(py, || to_arrow::quad_record_batch(batches, layout, source))?;
+    rows.map(ArrowBatch::new)
         .map_err(|error| exception(py, error))
 }
 

@@ -57,7 +57,7 @@ pub struct Key {
 pub struct Keys {
     /// The distinct keys, in message order.
     pub distinct: Vec<Key>,
-    /// The number of each message's key.
+    /// For each message, the index of its key in `distinct`.
     pub key_numbers: Vec<u32>,
     /// Number of messages with several distinct keys.
     pub several: u64,
@@ -108,8 +108,8 @@ impl KeyFinder {
     }
 
     /// Returns a finder of a predicate's objects. The predicate has the same syntax as in a filter,
-    /// but an IRI such as `http://…` may have no angle brackets. `prefixes` are the same as in
-    /// [`MessageFilter::new`].
+    /// but an IRI such as `http://…` may be written without angle brackets. `prefixes` are the same as
+    /// in [`MessageFilter::new`].
     ///
     /// # Errors
     /// The text is not an IRI.

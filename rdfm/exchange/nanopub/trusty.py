@@ -54,8 +54,8 @@ def artifact_code(message: Message | Iterable[Quad], code: str | None = None) ->
     Args:
         message: A message or quads.
         code: The artifact code to replace with a space in all IRIs, usually the one in the
-            nanopublication's IRI. By default nothing is replaced, and IRIs must contain the space
-            already.
+            nanopublication's IRI. By default nothing is replaced, and IRIs must already contain
+            the space.
 
     Raises:
         ValueError: If the quads have no code, because they contain a blank node, a triple term, a
@@ -74,8 +74,8 @@ def artifact_code(message: Message | Iterable[Quad], code: str | None = None) ->
 def code_in(iri: str) -> str | None:
     """Return the artifact code at the end of an IRI, of any module, or None.
 
-    A code has at least 25 characters of Base64url and follows a character that is not one of them.
-    A file suffix may follow it (section "Artifact codes" of the trusty URI specification).
+    A code has at least 25 characters of Base64url, and the character before it is not one of them.
+    A file suffix may follow the code (section "Artifact codes" of the trusty URI specification).
 
     Example:
         >>> code_in("http://example.org/n/RAH-UOollyCX32XCS7iHNUded59E3pDpu4wrHPcB-yy-8.trig")

@@ -6,7 +6,7 @@ Cost: for each feed a decoder, an encoder, and its part of the `RING_BYTES` of t
 `MIN_RING_BYTES` (or one group of frames, if that is larger). There is at most one feed per
 subscriber.
 Law: a subscriber receives each message once and in order. A frame at which a subscriber can start
-is a restart frame. A slow subscriber delays the others of its feed by at most `PATIENCE_SECONDS` in
+is a restart frame. A slow subscriber delays the others of its feed by at most `MAX_DELAY_SECONDS` in
 total, and then continues with a separate feed.
 """
 
@@ -40,7 +40,7 @@ __all__ = ["Feed", "Member", "TopicLog"]
 # for each feed.
 RING_BYTES = 8 << 20
 MIN_RING_BYTES = 1 << 20
-PATIENCE_SECONDS = 0.2
+MAX_DELAY_SECONDS = 0.2
 POLL_SECONDS = 0.05
 # Size at which a group of encoded frames is passed on, in bytes.
 _GROUP_BYTES = 256 << 10
@@ -197,7 +197,7 @@ class Feed:
         self._restarts = {position}
         self._members: list[Member] = []
         self._extension: asyncio.Task[None] | None = None
-        self._patience = PATIENCE_SECONDS  # time left to wait for slow members
+        self._remaining_delay = MAX_DELAY_SECONDS  # time left to wait for slow members
         self._encoder: Any = None  # None: the next frame is a restart frame
 
     @property
@@ -279,13 +279,13 @@ class Feed:
         end = self.first + count
         start = time.monotonic()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(max(self._patience, 0)):
+            async with asyncio.timeout(max(self._remaining_delay, 0)):
                 while count and self._slowest() < end:
                     self.moved.clear()
                     await self.moved.wait()
-        self._patience -= time.monotonic() - start
+        self._remaining_delay -= time.monotonic() - start
         if self._slowest() < end:
-            self._patience = PATIENCE_SECONDS  # for members that become slow later
+            self._remaining_delay = MAX_DELAY_SECONDS  # for members that become slow later
         for _ in range(count):
             self._restarts.discard(self.first)
             self._ring_bytes -= len(self._ring.popleft())

@@ -134,7 +134,7 @@ class LogFile:
         return data
 
     def follow_lengths(self, size: int) -> LengthChain:
-        """Follow the lengths of the frames up to a size, which is committed."""
+        """Follow the lengths of the frames up to a committed size."""
         return follow_lengths(self._file, size)
 
     _limit = 0  # a committed length that was found earlier
@@ -149,8 +149,8 @@ class LogFile:
 class StoredFrames:
     """The frames of a Jelly log as they are stored, starting at a restart frame.
 
-    A log begins with a restart frame. The other restart frames are those with a mark. As a mark may
-    be wrong, the frames from it on are decoded before they are returned.
+    A log begins with a restart frame. The other restart frames are those with a mark. Because a
+    mark may be wrong, the frames from the mark on are decoded before they are returned.
 
     Attributes:
         number: The number of the next message.
@@ -162,7 +162,7 @@ class StoredFrames:
         Args:
             path: The log.
             options: Its stream options.
-            from_end: Whether to begin with the next new message. `find_restart` must follow.
+            from_end: Whether to begin with the next new message. Call `find_restart` next.
 
         Raises:
             OSError: If the log cannot be opened.
@@ -193,7 +193,7 @@ class StoredFrames:
             Whether the next frame is a restart frame.
 
         Raises:
-            DecodeError: If the log is broken.
+            DecodeError: If the log is invalid.
             ReplacedError: As in `LogFile.size`.
         """
         while self.number < end and self._fill():
@@ -216,7 +216,7 @@ class StoredFrames:
         """Return the next frames; an empty list at the end.
 
         Raises:
-            DecodeError: If the log is broken, its options change, or a mark is wrong; after the
+            DecodeError: If the log is invalid, its options change, or a mark is wrong; after the
                 frames before it.
             ReplacedError: As in `LogFile.size`.
         """
@@ -243,10 +243,10 @@ class StoredFrames:
         return frames
 
     def _checked(self, check: DecoderLike, frames: list[bytes]) -> list[bytes]:
-        """Return the frames that are valid without those before the mark.
+        """Return the frames that can be decoded without those before the mark.
 
         Raises:
-            DecodeError: If none is.
+            DecodeError: If the first frame is invalid.
         """
         check.feed(b"".join(map(delimited, frames)))
         count = 0
@@ -316,7 +316,7 @@ class MessageSource(Protocol):
         """Return the next batch; None at the end.
 
         Raises:
-            DecodeError: If the log is broken.
+            DecodeError: If the log is invalid.
             ReplacedError: As in `LogFile.size`.
         """
 
@@ -415,7 +415,7 @@ class _ReadMessages:
             self._log = None
 
     def check_end(self) -> None:
-        """Do nothing, because reading the end has already checked it."""
+        """Do nothing, because reading to the end has already checked it."""
 
     def size(self) -> int:
         return self._file.size()
@@ -435,7 +435,7 @@ def messages_from(path: Path, log: LogOptions, first: int) -> MessageSource:
     """Open a log at a message.
 
     Raises:
-        DecodeError, OSError: If the log is broken, or cannot be opened.
+        DecodeError, OSError: If the log is invalid, or cannot be opened.
     """
     return _JellyMessages(path, first) if log.stored else _ReadMessages(path, first)
 
@@ -444,7 +444,7 @@ def describe(path: Path) -> LogOptions:
     """Return the properties of a log that determine responses.
 
     Raises:
-        DecodeError, OSError: If the log is broken, or cannot be opened.
+        DecodeError, OSError: If the log is invalid, or cannot be opened.
     """
     format = formats.by_path(str(path))
     assert format is not None
@@ -507,7 +507,7 @@ def _of_header(header: dict[str, Any], preset: StreamOptions) -> StreamOptions:
         "timestamped_named_graphs": 114,
     }
     kind = header.get("logical_type", 0)
-    # A flat log in this form is read as one message.
+    # Such a log is read as one message even if it is flat.
     number = logical.get(kind, 0) if isinstance(kind, str) else int(kind)
     return preset._replace(
         physical_type=physical.get(header.get("physical_type", ""), preset.physical_type),
@@ -522,7 +522,7 @@ def count_messages(path: Path, log: LogOptions) -> int:
     """Return the number of messages of a log, which is the index of the next one.
 
     Raises:
-        DecodeError, OSError, ReplacedError: If the log is broken, or cannot be read.
+        DecodeError, OSError, ReplacedError: If the log is invalid, or cannot be read.
     """
     if log.stored:
         file = LogFile(path)

@@ -1,4 +1,4 @@
-"""Connections to `rdfm serve`: pings, deadlines, compression, and memory for each client."""
+"""Connections to `rdfm serve`: pings, deadlines, compression, and memory per client."""
 
 import asyncio
 import contextlib
@@ -116,7 +116,7 @@ def connected(port):
         connection.close()
 
 
-def test_the_default_interval_of_pings_is_ten_seconds():
+def test_the_default_ping_interval_is_ten_seconds():
     assert ServerSettings().ping_milliseconds == PING_MILLISECONDS == 10_000
 
 
@@ -126,7 +126,7 @@ def test_the_server_pings_quiet_clients(folder):
         assert 5 <= connection.counts[PING, 0] <= 12
 
 
-def test_a_client_that_answers_no_pings_is_disconnected(folder, monkeypatch):
+def test_a_client_that_does_not_answer_pings_is_disconnected(folder, monkeypatch):
     monkeypatch.setattr("rdfm.exchange.serve.server.PING_TIMEOUT_MILLISECONDS", 200)
     with pinging(folder, 100) as port, connected(port) as connection:
         monkeypatch.setattr(connection, "send", lambda *_: None)
@@ -134,7 +134,7 @@ def test_a_client_that_answers_no_pings_is_disconnected(folder, monkeypatch):
 
 
 def test_clients_may_ping(folder):
-    """The default of gRPC allows a ping every five minutes, and tolerates two more."""
+    """By default, gRPC allows a ping every five minutes, and tolerates two more."""
     with pinging(folder, 100) as port, connected(port) as connection:
         for _ in range(7):
             connection.send(PING, payload=b"12345678")
@@ -152,7 +152,7 @@ def test_clients_that_ping_more_often_are_disconnected(folder):
         assert connection.counts[GOAWAY, 0] == 1
 
 
-def test_a_client_of_grpc_that_pings_keeps_its_subscription(folder):
+def test_a_grpc_client_that_pings_keeps_its_subscription(folder):
     """Without the setting, its third ping within five minutes would end the connection."""
     with pinging(folder, 200) as port:
         often = [
@@ -225,7 +225,7 @@ def test_a_publication_whose_deadline_passes_keeps_its_messages(folder):
 
 
 class Meter:
-    """Passes a connection on to a port, and counts its bytes in both directions."""
+    """Forwards connections to a port, and counts their bytes in both directions."""
 
     def __init__(self, port):
         self._listening = socket.create_server(("127.0.0.1", 0))
@@ -244,10 +244,10 @@ class Meter:
                     (server, client, "received"),
                 ):
                     threading.Thread(
-                        target=self._pass_on, args=(source, target, name), daemon=True
+                        target=self._forward, args=(source, target, name), daemon=True
                     ).start()
 
-    def _pass_on(self, source, target, name):
+    def _forward(self, source, target, name):
         with contextlib.suppress(OSError):
             while data := source.recv(1 << 16):
                 setattr(self, name, getattr(self, name) + len(data))
@@ -265,17 +265,17 @@ def repetitive(number):
 
 @pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
 @pytest.mark.parametrize("accepts", [True, False])
-@pytest.mark.parametrize("asked", [True, False])
-def test_responses_are_compressed_if_asked_and_accepted(tmp_path, asked, accepts, wanted):
+@pytest.mark.parametrize("requested", [True, False])
+def test_responses_are_compressed_if_requested_and_accepted(tmp_path, requested, accepts, wanted):
     write(tmp_path / "a.jelly", [repetitive(n) for n in range(50)])
-    with serve(tmp_path, *(["--gzip"] if asked else [])) as served:
+    with serve(tmp_path, *(["--gzip"] if requested else [])) as served:
         meter = Meter(served.port)
         # The algorithms in `grpc-accept-encoding`, as bits: identity is the first one.
         only = [] if accepts else [("grpc.compression_enabled_algorithms_bitset", 1)]
         client = Client(meter.port, limits=[*LIMITS, *only])
         assert numbers(client.messages("a", wanted)[0]) == list(range(50))
         size = (tmp_path / "a.jelly").stat().st_size
-        assert (meter.received < size / 5) == (asked and accepts)
+        assert (meter.received < size / 5) == (requested and accepts)
         client.close()
         meter.close()
 
@@ -305,7 +305,7 @@ def assert_full(error):
 
 
 @pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
-def test_the_frames_of_slow_subscribers_are_limited_for_each_connection(tmp_path, wanted):
+def test_the_frames_of_slow_subscribers_are_limited_per_connection(tmp_path, wanted):
     write(tmp_path / "a.jelly", [large(n) for n in range(20)])
     with serve(tmp_path, "--max-client-bytes", "4M") as served:
         client, other = Client(served.port), Client(served.port)
@@ -359,7 +359,7 @@ def test_the_open_messages_of_a_connection_are_limited(folder):
     assert [len(quads) for quads in stored(folder / "small.jelly")] == [10]
 
 
-def test_a_message_larger_than_64_mib_is_refused(folder):
+def test_a_message_larger_than_64_mib_is_rejected(folder):
     messages = [large(n, 8 * MIB) for n in range(9)]
     with serve(folder, "--create-topics") as served:
         client = Client(served.port)

@@ -25,7 +25,7 @@ def topic(tmp_path, monkeypatch):
     monkeypatch.setattr(feeds, "MIN_RING_BYTES", 1000)
     monkeypatch.setattr(feeds, "_GROUP_BYTES", 1000)
     monkeypatch.setattr(following, "PIECE_BYTES", 1000)
-    monkeypatch.setattr(feeds, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(feeds, "MAX_DELAY_SECONDS", 0.05)
     path = tmp_path / "a.jelly"
     with rdfm.create_log(path, restart_bytes=5000) as log:
         for start in range(0, COUNT, 50):

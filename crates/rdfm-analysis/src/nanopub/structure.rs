@@ -22,7 +22,7 @@ use rdfm_core::model::term::{Quad, TermId, TermKind};
 use super::vocabulary::{Vocabulary, Word};
 use super::{NanopubRule, Violation};
 
-/// Graph names for messages, in the order of [`Structure::graphs`].
+/// Names of the graphs in error texts, in the order of [`Structure::graphs`].
 const NAMES: [&str; 4] = ["head", "assertion", "provenance", "publication info"];
 /// The predicates that name graphs 1 to 3.
 const LINKS: [(Word, &str); 3] = [

@@ -1,6 +1,7 @@
 //! Traversal of a query's parts.
 //!
-//! - In: a pattern. Out: a call for the pattern and for each part in it, outermost first.
+//! - In: a pattern. Out: a call to `visit` for the pattern and for each of its parts, outermost
+//!   first.
 //! - Law: a query that is nested too deeply is rejected before other code recurses into it.
 
 use spargebra::algebra::{

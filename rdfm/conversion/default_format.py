@@ -13,10 +13,10 @@ from rdfm.errors import RdfmError
 from rdfm.logs.kinds import DEFAULT_FORMATS
 from rdfm.logs.reader import open_log
 
-__all__ = ["usual_format"]
+__all__ = ["default_format"]
 
 
-def usual_format(inputs: Sequence[str], from_format: str | None) -> str:
+def default_format(inputs: Sequence[str], from_format: str | None) -> str:
     """Return the default format for the kind of logs.
 
     If the kind cannot be detected, the default format for messages is returned.
