@@ -320,7 +320,7 @@ def isomorphic(a: Message, b: Message, *, max_steps: int | None = None) -> bool:
 def canonical(message: Message, *, max_steps: int | None = None) -> str:
     """Return a message as canonical N-Quads (RDFC-1.0, SHA-256), in sorted lines.
 
-    The texts of two messages are equal if and only if the messages are isomorphic. Language tags
+    The results for two messages are equal if and only if the messages are isomorphic. Language tags
     keep their case.
 
     Raises:

@@ -192,7 +192,7 @@ class Message:
     def canonical(self, *, max_steps: int | None = None) -> str:
         """The dataset as canonical N-Quads (RDFC-1.0).
 
-        Two messages are isomorphic if and only if these texts are equal.
+        Two messages are isomorphic if and only if these strings are equal.
 
         Args:
             max_steps: Maximum number of visited quads. Defaults to

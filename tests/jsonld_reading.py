@@ -729,7 +729,7 @@ def numbers_in_json(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 @difference("Jena")
 def iris_with_spaces(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """8.1: "Implementations MUST generate only well-formed triples". Jena resolves a text that
+    """8.1: "Implementations MUST generate only well-formed triples". Jena resolves a string that
     cannot be an IRI to the base itself.
     """
     in_context = theirs.quads is None and "invalid base IRI" in theirs.error

@@ -945,7 +945,7 @@ def add_reverse(result: dict, name: str, item: Any) -> None:
 
 
 def same_text(item: dict) -> str:
-    """Returns equal texts for equivalent items; in Python, 1 equals true."""
+    """Returns equal strings for equivalent items; in Python, 1 equals true."""
     return json.dumps(item, sort_keys=True, default=str)
 
 

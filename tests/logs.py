@@ -9,7 +9,7 @@ from nquads import literal
 
 from rdfm import formats
 
-# Texts that might end a token, a line or a message prematurely.
+# Strings that might end a token, a line or a message prematurely.
 NASTY = (
     "",
     '"',
@@ -118,7 +118,7 @@ def quads(*, graphs: bool, generalized: bool, triples: bool, any_text: bool, pla
     """Returns quads that a format supports.
 
     `plain` restricts the quads to those that other libraries accept: "tags" restricts the language
-    tags, and "terms" also the blank node labels and the texts.
+    tags, and "terms" also the blank node labels and the lexical forms.
     """
     labelled = plain_bnodes if plain == "terms" else bnodes
     texts = {"": literals, "tags": tagged_literals, "terms": plain_literals}[plain]

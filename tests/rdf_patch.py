@@ -51,7 +51,7 @@ def operation_of(line: str) -> Operation:
 
 
 def rows_of_text(text: str) -> list[Operation]:
-    """Returns the rows of a text; ignores comments and empty lines."""
+    """Returns the rows of a string; ignores comments and empty lines."""
     return [operation_of(line) for line in text.splitlines() if line and not line.startswith("#")]
 
 

@@ -62,7 +62,7 @@ def jena_text(term):
 
 
 def key(quad):
-    """Returns the key by which RiverBench sorts a quad: texts in UTF-16."""
+    """Returns the key by which RiverBench sorts a quad: strings in UTF-16."""
     terms = (quad.graph_name, quad.subject, quad.predicate, quad.object)
     return [jena_text(term).encode("utf-16-be") for term in terms]
 

@@ -59,12 +59,12 @@ def test_an_rdflib_graph_becomes_one_message():
         (Quad(S, P, Literal("x", language="e n")), "language"),
     ],
 )
-def test_to_rdflib_refuses_unsupported_terms(quad, reason):
+def test_to_rdflib_rejects_unsupported_terms(quad, reason):
     with pytest.raises(EncodeError, match=reason):
         Message([quad]).to_rdflib()
 
 
-def test_variables_are_refused():
+def test_variables_are_rejected():
     graph = rdflib.Graph()
     graph.add((rdflib.URIRef("http://e/s"), rdflib.URIRef("http://e/p"), rdflib.Variable("x")))
     with pytest.raises(UnsupportedError, match="Variable"):
@@ -81,7 +81,7 @@ def test_messages_round_trip_through_oxigraph():
     assert set(Message.from_oxigraph(dataset).quads) == {*PLAIN, *rdf12}
 
 
-def test_labels_that_oxigraph_refuses_are_rewritten_one_to_one():
+def test_labels_that_oxigraph_rejects_are_rewritten_one_to_one():
     labels = ["a b", "a.", "", "_gx612062", "_gx61", "_gx", "a", "é"]
     message = Message([Quad(Bnode(label), P, Literal(label)) for label in labels])
     back = Message.from_oxigraph(message.to_oxigraph())
@@ -98,12 +98,12 @@ def test_labels_that_oxigraph_refuses_are_rewritten_one_to_one():
         Quad(Iri("a b"), P, OBJ),
     ],
 )
-def test_to_oxigraph_refuses_unsupported_terms(quad):
+def test_to_oxigraph_rejects_unsupported_terms(quad):
     with pytest.raises(EncodeError, match="pyoxigraph: cannot represent"):
         Message([quad]).to_oxigraph()
 
 
-def test_deep_triple_terms_are_converted_or_refused_by_rdfm():
+def test_deep_triple_terms_are_converted_or_rejected_by_rdfm():
     deep, other = Bnode("a"), Bnode("b")
     for _ in range(100):
         deep, other = TripleTerm(S, P, deep), TripleTerm(S, P, other)
@@ -119,7 +119,7 @@ def test_deep_triple_terms_are_converted_or_refused_by_rdfm():
 
 
 @pytest.mark.parametrize("depth", [101, 600])
-def test_too_deep_triple_terms_of_pyoxigraph_are_refused(depth):
+def test_too_deep_triple_terms_of_pyoxigraph_are_rejected(depth):
     name = pyoxigraph.NamedNode("http://e/p")
     term = pyoxigraph.BlankNode("a")
     for _ in range(depth):
@@ -280,7 +280,7 @@ def test_results_are_not_messages():
         Message.from_rdflib(graph.query("CONSTRUCT WHERE {?s ?p ?o}"))
 
 
-def test_other_types_are_refused():
+def test_other_types_are_rejected():
     for given in ([], None, "x", rdflib.Graph()):
         with pytest.raises(TypeError, match=f"not {type(given).__name__}"):
             ResultReader.from_rdflib(given)
@@ -288,7 +288,7 @@ def test_other_types_are_refused():
             ResultReader.from_oxigraph(given)
 
 
-def test_to_rdflib_refuses_unsupported_cells():
+def test_to_rdflib_rejects_unsupported_cells():
     for cell, reason in (
         (TripleTerm(S, P, OBJ), "triple terms"),
         (Literal("x", language="ar", direction="rtl"), "base directions"),
@@ -313,7 +313,7 @@ def test_to_rdflib_refuses_unsupported_cells():
     ],
 )
 @pytest.mark.parametrize("before", [0, 1, 999, 1000, 1001])
-def test_to_oxigraph_refuses_unsupported_cells(cell, before):
+def test_to_oxigraph_rejects_unsupported_cells(cell, before):
     results = reader([(S, None)] * before + [(S, cell), (S, None)])
     rows = 0
     with pytest.raises(EncodeError, match="pyoxigraph: cannot represent") as caught:
@@ -322,12 +322,12 @@ def test_to_oxigraph_refuses_unsupported_cells(cell, before):
     assert (rows, caught.value.message_index) == (before, before)
 
 
-def test_to_oxigraph_refuses_invalid_variables():
+def test_to_oxigraph_rejects_invalid_variables():
     with pytest.raises(EncodeError, match="variable 'a b'"):
         reader([], ["a b"]).to_oxigraph()
 
 
-def test_row_labels_that_oxigraph_refuses_are_rewritten_one_to_one():
+def test_row_labels_that_oxigraph_rejects_are_rewritten_one_to_one():
     labels = ["a b", "a.", "", "_gx612062", "_gx61", "_gx", "a", "é"]
     rows = [(Bnode(label), TripleTerm(S, P, Bnode(label))) for label in labels]
     assert content_of(ResultReader.from_oxigraph(reader(rows).to_oxigraph()))[2] == rows

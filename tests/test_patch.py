@@ -551,7 +551,7 @@ def test_blank_nodes_can_be_separated():
         (lambda out: patch.apply(b"", b"", out, chain="perhaps", **APPLY), "chain"),
     ],
 )
-def test_invalid_arguments_are_refused(call, text):
+def test_invalid_arguments_are_rejected(call, text):
     with pytest.raises(rdfm.OptionError) as caught:
         call(io.BytesIO())
     assert text in str(caught.value)
@@ -562,7 +562,7 @@ APPLY = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq"}
 DIFF = {"from_format": "nq", "to_format": "rdf-patch"}
 
 
-def test_a_dataset_in_two_files_is_refused(tmp_path):
+def test_a_dataset_in_two_files_is_rejected(tmp_path):
     """Equal blank node labels in different files denote different nodes."""
     for name in "ab":
         (tmp_path / f"{name}.nq").write_text("_:x <a:p> <a:o> .\n")

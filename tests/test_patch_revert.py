@@ -134,7 +134,7 @@ def test_the_memory_for_prefixes_is_limited():
     assert caught.value.remedies[0].option == "max_message_bytes"
 
 
-def test_a_broken_chain_is_refused():
+def test_a_broken_chain_is_rejected():
     logs = "H id <a:1> .\nTX .\nTC .\n", "H id <a:3> .\nH prev <a:2> .\nTX .\nTC .\n"
     with pytest.raises(
         rdfm.DecodeError, match="prev is <a:2>, but the previous patch has the id <a:1>"

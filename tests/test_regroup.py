@@ -30,7 +30,7 @@ NQ = formats.find("nq")
         ("bytes=x", "not 'x'"),
     ],
 )
-def test_invalid_groupings_are_refused(how, text):
+def test_invalid_groupings_are_rejected(how, text):
     with pytest.raises(rdfm.OptionError, match=re.escape(text)):
         make(how)
 

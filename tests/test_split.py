@@ -136,7 +136,7 @@ def test_a_log_that_changes_its_dialect_has_no_counted_splits(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_log_that_changes_its_dialect_is_refused_in_splits(tmp_path):
+def test_a_log_that_changes_its_dialect_is_rejected_in_splits(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT * 20 + LABEL + DIRECTIVE)
     splits = plan(path, split_bytes=SIZE)

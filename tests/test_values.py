@@ -258,7 +258,7 @@ def test_namespaces_and_versions_apply_to_one_value():
     assert [value.is_valid for value in result] == [True, False]
 
 
-def test_invalid_options_are_refused():
+def test_invalid_options_are_rejected():
     with pytest.raises(
         OptionError, match="no option 'parts'; the options for reading N-Quads are announced"
     ):
@@ -285,7 +285,7 @@ def test_many_rows_span_many_batches():
 
 
 @pytest.mark.slow
-def test_a_result_beyond_two_gigabytes_is_refused():
+def test_a_result_beyond_two_gigabytes_is_rejected():
     value = b'<a:s> <a:p> "%s" .' % (b"x" * (1 << 20))
     values = pa.chunked_array([pa.array([value] * 50)] * 42)
     with pytest.raises(LimitError, match="2 GiB"):
@@ -335,6 +335,6 @@ def test_patches_round_trip_as_values(name, plug_in):
     ]
 
 
-def test_results_are_refused_as_values():
+def test_results_are_rejected_as_values():
     with pytest.raises(OptionError, match="SPARQL results in JSON is a result format"):
         decode_values("results-json", pa.array([b""]))

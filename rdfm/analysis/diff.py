@@ -197,7 +197,7 @@ def compare(
     try:
         for side in sides:
             side.open()
-        _refuse_other_kind(sides)
+        _reject_other_kind(sides)
         found.kind = sides[0].kind
         found.source_a, found.source_b = (side.driver.name for side in sides)
         if found.kind != "messages" and given.get("quads") == "ordered":
@@ -223,7 +223,7 @@ def compare(
         if comparison.only_namespaces and comparison.only_namespaces == found.count:
             found.notes += ("the quads are the same: only namespaces differ",)
         _add_remedies(found, comparison, values)
-        _refuse_unused(sides, options)
+        _reject_unused(sides, options)
     finally:
         for side in sides:
             side.close()
@@ -260,7 +260,7 @@ def _readings(
     ]
 
 
-def _refuse_unused(sides: list[ComparedLog], options: Mapping[str, Any]) -> None:
+def _reject_unused(sides: list[ComparedLog], options: Mapping[str, Any]) -> None:
     """Reject options that neither log used.
 
     Raises:
@@ -272,7 +272,7 @@ def _refuse_unused(sides: list[ComparedLog], options: Mapping[str, Any]) -> None
             raise OptionError(specs[0].refusal("read", name, several=True))
 
 
-def _refuse_other_kind(sides: list[ComparedLog]) -> None:
+def _reject_other_kind(sides: list[ComparedLog]) -> None:
     """Reject logs of different kinds.
 
     Raises:

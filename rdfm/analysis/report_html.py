@@ -300,7 +300,7 @@ def _distinct(statistics: Statistics) -> str:
 
 
 def _table(title: str, head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table. The caller must escape its texts."""
+    """Return a table. The caller must escape its strings."""
     names = "".join(f'<th scope="col">{name}</th>' for name in head)
     lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     if not lines:

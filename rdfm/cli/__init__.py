@@ -1,4 +1,4 @@
-"""The command line: arguments, texts and exit codes. The work is done by the package `rdfm`.
+"""The command line: arguments, output and exit codes. The work is done by the package `rdfm`.
 
 In: arguments. Out: exit code 0 (done), 1 (bad data, or a file that cannot be read or written),
 2 (bad usage), 130 (Ctrl-C, SIGTERM, SIGHUP), or termination by SIGPIPE.

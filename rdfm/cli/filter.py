@@ -39,9 +39,9 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     from rdfm.cli.losses import print_notes, print_skipped, print_summary
     from rdfm.cli.signals import unwinding
     from rdfm.cli.stdio import is_terminal, refuse_terminal, standard_input, standard_output
+    from rdfm.conversion.default_format import default_format
     from rdfm.conversion.filter import count as count_kept
     from rdfm.conversion.filter import filter_logs
-    from rdfm.conversion.default_format import default_format
 
     if logs.count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")

@@ -61,7 +61,7 @@ def command(
     log_query = LogQuery(query_source, inputs, options, solutions)
     with unwinding():
         if log_query.query.kind == "ask":
-            _refuse_output(output, options)
+            _reject_output(output, options)
             _answer(log_query, quiet)
         elif _is_shown(log_query, output, options) and is_terminal(sys.stdout):
             _show(log_query, quiet)
@@ -77,7 +77,7 @@ def _is_shown(log_query: LogQuery, output: str | None, options: dict[str, Any]) 
     return log_query.query.kind == "select" and output is None and not written
 
 
-def _refuse_output(output: str | None, options: dict[str, Any]) -> None:
+def _reject_output(output: str | None, options: dict[str, Any]) -> None:
     """Reject options that apply to output files.
 
     Raises:

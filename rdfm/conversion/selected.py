@@ -49,7 +49,7 @@ def select(
         OptionError: If options conflict or are invalid.
         DecodeError, UnknownFormatError, OSError: If the inputs cannot be read to count messages.
     """
-    _refuse_conflicts(stages)
+    _reject_conflicts(stages)
     if (sample := stages.get("sample")) is not None:
         drawn = parse_sample(sample)
         seed = stages.get("seed", 0)
@@ -87,7 +87,7 @@ def _renumbered(selection: Selection) -> Selection:
     return selection
 
 
-def _refuse_conflicts(stages: Mapping[str, Any]) -> None:
+def _reject_conflicts(stages: Mapping[str, Any]) -> None:
     """Reject combinations of options that select messages, except `skip` with `take`."""
     given = [name for name in _SELECTORS if stages.get(name) is not None]
     if len(given) > 1 and given != ["skip", "take"]:

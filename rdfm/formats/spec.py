@@ -239,7 +239,7 @@ def _texts(called: str, given: Any) -> list[str]:
 
 
 def _decoded(called: str, given: Any) -> Any:
-    """Apply `decoded` to all texts in the value of an option."""
+    """Apply `decoded` to all strings in the value of an option."""
     if isinstance(given, str):
         return decoded(called, given)
     if isinstance(given, Mapping):

@@ -189,7 +189,7 @@ class Input:
         if (shown := clear or looks) is not None:
             return shown
         if self._among:
-            return self._refuse(start)
+            return self._reject(start)
         if (likely := to_read(self.name, start)) is not None:
             raise UnknownFormatError(f"{self.name}: {likely.text}", remedies=likely.remedies)
         reason = (
@@ -202,7 +202,7 @@ class Input:
             remedies=[remedies.named_format("from_format", formats.names())],
         )
 
-    def _refuse(self, head: bytes) -> Format:
+    def _reject(self, head: bytes) -> Format:
         """Reject one of many inputs because its format cannot be detected."""
         if archives.stem(self.name) is not None or archives.is_archive(head):
             self.refusal = (

@@ -1,7 +1,7 @@
 """Notes: information for readers of a valid log.
 
-In: the entry `notes` of a decoder's `header()`. Out: texts.
-Cost: the first `MAX_LISTED` texts; the others are only counted.
+In: the entry `notes` of a decoder's `header()`. Out: the listed notes.
+Cost: the first `MAX_LISTED` notes; the others are only counted.
 """
 
 from __future__ import annotations

@@ -277,7 +277,7 @@ def query(
     if hasattr(logs, "mapInArrow"):
         from rdfm.spark.querying import query_rows
 
-        _refuse_options(options)
+        _reject_options(options)
         return query_rows(cast("DataFrame", logs), given)
     return read(_session(spark), cast("str", logs), query=given, **options)
 
@@ -364,7 +364,7 @@ def validate(
 
     if hasattr(logs, "mapInArrow"):
         given = {"strict": strict, "shapes": shapes} if strict or shapes else {}
-        _refuse_options({**given, **options})
+        _reject_options({**given, **options})
         return validate_rows(cast("DataFrame", logs))
     return validate_logs(
         _session(spark),
@@ -408,7 +408,7 @@ def statistics(
     from rdfm.spark.checks import find_statistics, find_statistics_of_rows
 
     if hasattr(logs, "mapInArrow"):
-        _refuse_options(options)
+        _reject_options(options)
         return find_statistics_of_rows(cast("DataFrame", logs), top)
     return find_statistics(_session(spark), _paths(logs), options, top)
 
@@ -453,7 +453,7 @@ def diff(
 
     rows = [hasattr(side, "mapInArrow") for side in (a, b)]
     if all(rows):
-        _refuse_options(options)
+        _reject_options(options)
     if any(rows) and metadata:
         raise OptionError("metadata can be compared only if both sides are paths")
     sides = [side if hasattr(side, "mapInArrow") else _paths(side) for side in (a, b)]
@@ -523,7 +523,7 @@ def _session(spark: SparkSession | None) -> SparkSession:
     return session
 
 
-def _refuse_options(options: Mapping[str, Any]) -> None:
+def _reject_options(options: Mapping[str, Any]) -> None:
     if options:
         raise OptionError(
             f"the option {next(iter(options))} applies to reading logs, not to a DataFrame"

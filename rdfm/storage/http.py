@@ -314,14 +314,14 @@ class Response(io.BufferedIOBase):
                 raw.close()
                 redirects += 1
                 if redirects > self._settings.max_redirects:
-                    self._refuse(f"more than {self._settings.max_redirects} redirects")
+                    self._raise(f"more than {self._settings.max_redirects} redirects")
                 self._follow(location)
             elif raw.status in _RETRIED:
                 self._failures += 1
                 pause = self._pause(raw)
                 raw.close()
                 if self._failures >= self._settings.tries:
-                    self._refuse(
+                    self._raise(
                         f"{_status(raw.status)}{self._attempts()}",
                         raw.status,
                         remedy="try again later",
@@ -366,9 +366,9 @@ class Response(io.BufferedIOBase):
         try:
             target = self._address.join(location)
         except OptionError as error:
-            self._refuse(f"it redirects to an invalid URL: {error}")
+            self._raise(f"it redirects to an invalid URL: {error}")
         if self._address.secure and not target.secure:
-            self._refuse(
+            self._raise(
                 f"it redirects from https to http, which is not followed: {shown(target.url)}"
             )
         self._address = target
@@ -379,7 +379,7 @@ class Response(io.BufferedIOBase):
         if asked is not None:
             if raw is not None and asked > MAX_RETRY_AFTER_SECONDS:
                 raw.close()
-                self._refuse(
+                self._raise(
                     f"{_status(raw.status)}; the server asks to wait {asked:.0f} s",
                     raw.status,
                     transient=True,
@@ -421,9 +421,9 @@ class Response(io.BufferedIOBase):
         remedy = ""
         if status in (401, 403, 407):
             remedy = "check the credentials, which are sent as a header"
-        self._refuse(f"the server answered {_status(status)}", status, remedy=remedy)
+        self._raise(f"the server answered {_status(status)}", status, remedy=remedy)
 
-    def _refuse(
+    def _raise(
         self,
         reason: str,
         status: int | None = None,
@@ -441,9 +441,9 @@ class Response(io.BufferedIOBase):
         names = [name.strip() for name in given if name.strip() not in ("", "identity")]
         for name in names:
             if name not in _ENCODINGS:
-                self._refuse(f"the content encoding is {name[:40]}, expected gzip or zstd")
+                self._raise(f"the content encoding is {name[:40]}, expected gzip or zstd")
         if len(names) > _MAX_ENCODINGS:
-            self._refuse(f"more than {_MAX_ENCODINGS} content encodings")
+            self._raise(f"more than {_MAX_ENCODINGS} content encodings")
         return [_ENCODINGS[name] for name in names]
 
     def _length(self, raw: urllib3.BaseHTTPResponse) -> int | None:
@@ -471,7 +471,7 @@ class Response(io.BufferedIOBase):
             self._failures = 0
             yield piece[known:]
         if self._skip:
-            self._refuse(
+            self._raise(
                 "the file changed while it was read", remedy="read it again", transient=True
             )
 
@@ -494,7 +494,7 @@ class Response(io.BufferedIOBase):
         validator = _validator(self.headers)
         if self._received and validator is None:
             reason = _reason(error, self._settings, waiting=False)
-            self._refuse(
+            self._raise(
                 f"{reason} after {self._received} bytes",
                 remedy="the server does not support resuming; try again",
                 transient=True,
@@ -511,7 +511,7 @@ class Response(io.BufferedIOBase):
             self._check_continued(self._raw, validator)
         encoding = self.headers.get("Content-Encoding")
         if self._raw.headers.get("Content-Encoding") != encoding:
-            self._refuse(
+            self._raise(
                 "the content encoding changed while it was read",
                 remedy="try again",
                 transient=True,
@@ -525,11 +525,11 @@ class Response(io.BufferedIOBase):
         if raw.status == 206:
             start = re.match(r"bytes ([0-9]+)-", raw.headers.get("Content-Range", ""))
             if raw.headers.get(validator, value) != value:
-                self._refuse(
+                self._raise(
                     "the file changed while it was read", remedy="read it again", transient=True
                 )
             if start is None or int(start[1]) != self._received:
-                self._refuse(
+                self._raise(
                     "the server resumed the transfer at the wrong position",
                     remedy="try again",
                     transient=True,
@@ -537,7 +537,7 @@ class Response(io.BufferedIOBase):
         elif _validator(raw.headers) == validator and raw.headers[validator] == value:
             self._skip = self._received
         else:
-            self._refuse(
+            self._raise(
                 "the file changed while it was read", remedy="read it again", transient=True
             )
 

@@ -90,15 +90,15 @@ class WebStorage:
 
     def make_folder(self, path: str, parents: bool = True) -> None:
         """Reject the operation."""
-        _refuse(path)
+        _reject(path)
 
     def open_new(self, path: str) -> BinaryIO:
         """Reject the operation."""
-        _refuse(path)
+        _reject(path)
 
     def open_old(self, path: str) -> BinaryIO:
         """Reject the operation."""
-        _refuse(path)
+        _reject(path)
 
     def finish(self, file: BinaryIO) -> None:
         """Close a file."""
@@ -106,26 +106,26 @@ class WebStorage:
 
     def write_whole(self, path: str, data: bytes) -> None:
         """Reject the operation."""
-        _refuse(path)
+        _reject(path)
 
     def create_whole(self, path: str, data: bytes) -> bool:
         """Reject the operation."""
-        _refuse(path)
+        _reject(path)
 
     def rename(self, old: str, new: str) -> None:
         """Reject the operation."""
-        _refuse(old)
+        _reject(old)
 
     def remove(self, path: str) -> None:
         """Reject the operation."""
-        _refuse(path)
+        _reject(path)
 
     def remove_folder(self, path: str) -> None:
         """Reject the operation."""
-        _refuse(path)
+        _reject(path)
 
 
-def _refuse(path: str) -> NoReturn:
+def _reject(path: str) -> NoReturn:
     raise OptionError(
         f"{shown(path)} is on a web server, which does not support folders or writing; "
         "use a local folder or an object store"

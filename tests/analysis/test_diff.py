@@ -435,7 +435,7 @@ def test_results_are_compared_as_rows():
     )
 
 
-def test_logs_of_different_kinds_are_refused(tmp_path):
+def test_logs_of_different_kinds_are_rejected(tmp_path):
     (tmp_path / "a.srj").write_bytes(results(["x"]))
     (tmp_path / "a.nq").write_bytes(numbered(1))
     (tmp_path / "a.rdfp").write_bytes(b"")
@@ -557,7 +557,7 @@ def test_the_first_messages_of_unordered_logs_are_shown():
         ({"rdf_direction": "none", "format": "nq"}, "rdf_direction is for reading"),
     ],
 )
-def test_invalid_options_are_refused(options, text):
+def test_invalid_options_are_rejected(options, text):
     with pytest.raises(rdfm.OptionError, match=text):
         rdfm.diff(numbered(1), numbered(1), **options)
 

@@ -121,7 +121,7 @@ def test_queries_on_the_message_are_allowed():
         ),
     ],
 )
-def test_unusable_shapes_are_refused(shapes, text):
+def test_unusable_shapes_are_rejected(shapes, text):
     with pytest.raises(rdfm.OptionError, match=text):
         shape_findings(LOG, shapes)
 

@@ -165,7 +165,7 @@ def component(validator, query, kind="select"):
 
 
 def outcome(shapes, log=LOG):
-    """Returns the text of the refusal, or of the findings."""
+    """Returns the error text, or of the findings."""
     try:
         found = list(rdfm.validate(log, "nq", shapes=shapes.encode()))
     except rdfm.OptionError as error:
@@ -294,7 +294,7 @@ def test_queries_with_other_datatypes_send_nothing(server, datatype):
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_evaluation_refuses_queries_that_the_first_check_misses(server, query, monkeypatch):
+def test_evaluation_rejects_queries_that_the_first_check_misses(server, query, monkeypatch):
     from rdfm.analysis import local_graph
 
     for name in ("check_query", "check_update"):
@@ -359,7 +359,7 @@ SELECT $this WHERE { $this service:p ?from . # LOAD
     assert server.seen == []
 
 
-def test_a_query_that_cannot_be_parsed_is_refused():
+def test_a_query_that_cannot_be_parsed_is_rejected():
     found = outcome(shape(f"<{SH}sparql> [ <{SH}select> 'SELECT $this WHERE {{' ]"))
     assert found.startswith(
         "refused: the shapes in bytes are invalid: sh:select is not a SPARQL query: "

@@ -421,12 +421,12 @@ def test_stream_options_need_a_jelly_log():
         ({"nonsense": 1}, "nonsense"),
     ],
 )
-def test_invalid_arguments_are_refused(options, text):
+def test_invalid_arguments_are_rejected(options, text):
     with pytest.raises(rdfm.OptionError, match=text):
         list(rdfm.validate(GOOD.encode(), "nq", **options))
 
 
-def test_validation_without_inputs_is_refused():
+def test_validation_without_inputs_is_rejected():
     with pytest.raises(rdfm.OptionError, match="nothing to validate"):
         rdfm.validate([])
 

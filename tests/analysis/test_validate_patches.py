@@ -114,7 +114,7 @@ LOGS = st.lists(st.lists(ROWS, max_size=12).map("".join), min_size=1, max_size=3
 
 
 @given(LOGS, st.booleans())
-def test_apply_refuses_exactly_the_logs_with_errors(logs, chain):
+def test_apply_rejects_exactly_the_logs_with_errors(logs, chain):
     """Both report the first error at the same place."""
     errors = [
         each

@@ -172,7 +172,7 @@ def test_several_logs_are_filtered_and_errors_are_skipped(rdfm):
     ],
 )
 @pytest.mark.usefixtures("log")
-def test_invalid_criteria_are_refused(rdfm, words, text):
+def test_invalid_criteria_are_rejected(rdfm, words, text):
     run = rdfm("filter", "log.trig", *words, *([] if "--count" in words else ["-o", "out.trig"]))
     assert run.code == 2
     assert text in run.error

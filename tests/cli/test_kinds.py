@@ -190,7 +190,7 @@ def test_the_progress_bar_names_the_kind(rdfm, monkeypatch):
         assert "3 rows" in rdfm(*words).err
 
 
-def test_conversion_between_kinds_is_refused(rdfm):
+def test_conversion_between_kinds_is_rejected(rdfm):
     Path("log.rdfp").write_text(CHAIN)
     shutil.copy(FIXTURES / "results-json" / "basic.srj", "r.srj")
     assert "rdfm patch to-log" in rdfm("convert", "log.rdfp", "out.nq").error

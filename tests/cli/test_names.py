@@ -21,7 +21,7 @@ def test_the_second_of_two_names_is_the_output_and_is_replaced(rdfm):
     assert rdfm("convert", "a.nq", "b.nq", "out.jelly").code == 2
 
 
-def test_an_output_that_is_also_an_input_is_refused(rdfm):
+def test_an_output_that_is_also_an_input_is_rejected(rdfm):
     os.link("a.nq", "linked.nq")
     Path("link.nq").symlink_to("a.nq")
     before = Path("a.nq").read_text()
@@ -45,7 +45,7 @@ def test_an_output_that_is_also_an_input_is_refused(rdfm):
     ("words", "stream", "mode"),
     [("- a.nq --from nq", "stdin", "rb"), ("a.nq - --to nq", "stdout", "ab")],
 )
-def test_a_file_opened_by_the_shell_is_refused_too(rdfm, words, stream, mode):
+def test_a_file_opened_by_the_shell_is_rejected_too(rdfm, words, stream, mode):
     before = Path("a.nq").read_text()
     environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parent.parent)}
     with Path("a.nq").open(mode) as file:
@@ -72,7 +72,7 @@ def test_standard_output_is_trig_by_default(rdfm):
     assert rdfm("convert", "a.jelly", "-", "--to", "nt", "--take", "1", "-q").out == A
 
 
-def test_binary_output_to_a_terminal_is_refused(rdfm, monkeypatch):
+def test_binary_output_to_a_terminal_is_rejected(rdfm, monkeypatch):
     monkeypatch.setattr("rdfm.cli.stdio.is_terminal", lambda stream: stream is sys.stdout)
     run = rdfm("convert", "a.nq", "-", "--to", "jelly")
     assert run.error.startswith("jelly is binary, but standard output is a terminal")
@@ -106,7 +106,7 @@ def test_compression_levels_are_accepted(rdfm, compression):
         ("lz4:1", "must be one of 'gzip', 'zstd', 'bzip2', 'xz', 'none', not 'lz4'"),
     ],
 )
-def test_invalid_levels_are_refused(rdfm, compression, text):
+def test_invalid_levels_are_rejected(rdfm, compression, text):
     run = rdfm("convert", "a.nq", "out.nq", "--compression", compression)
     assert run.error.startswith(f"--compression {text}")
     assert run.code == 2
@@ -134,7 +134,7 @@ def test_invalid_levels_are_refused(rdfm, compression, text):
         ("out.foo", ["out.foo: the name does not identify a format; --to nt, nq"]),
     ],
 )
-def test_outputs_of_unknown_format_are_refused(rdfm, name, texts):
+def test_outputs_of_unknown_format_are_rejected(rdfm, name, texts):
     run = rdfm("convert", "a.nq", name)
     assert all(text in run.error for text in texts), run.error
     assert run.code == 2
@@ -142,7 +142,7 @@ def test_outputs_of_unknown_format_are_refused(rdfm, name, texts):
 
 
 @pytest.mark.parametrize("name", ["out.nq.br", "out.NQ.LZ4", "out.zip", "out.7z"])
-def test_an_unsupported_compression_is_refused_despite_a_format(rdfm, name):
+def test_an_unsupported_compression_is_rejected_despite_a_format(rdfm, name):
     run = rdfm("convert", "a.nq", name, "--to", "nq")
     assert run.code == 2
     assert "not supported" in run.error
@@ -187,7 +187,7 @@ def test_errors_name_options_as_the_caller_spells_them(rdfm):
     ],
 )
 @pytest.mark.parametrize("command", ["convert", "inspect", "folder"])
-def test_inputs_of_unknown_format_are_refused(rdfm, command, name, data, texts):
+def test_inputs_of_unknown_format_are_rejected(rdfm, command, name, data, texts):
     Path("in").mkdir()
     Path("in", name).write_bytes(data)
     words = {
@@ -226,7 +226,7 @@ def _linked(path):
         ("page.html", "inspect j.jsonld --context http://c/c=page.html --html {}"),
     ],
 )
-def test_an_output_that_an_option_reads_is_refused(rdfm, file, words):
+def test_an_output_that_an_option_reads_is_rejected(rdfm, file, words):
     assert rdfm("convert", "b.nq", "o.jelly").code == 0
     assert rdfm("patch", "from-log", "b.nq", "p.rdfp").code == 0
     Path("c.jsonld").write_text('{"@context": {"e": "http://e/"}}')
@@ -270,7 +270,7 @@ def test_a_folder_of_contexts_may_receive_the_output(rdfm):
         assert rdfm("convert", "j.jsonld", "out.nq", "--contexts", ".").code == 0
 
 
-def test_python_refuses_the_same_outputs(rdfm):
+def test_python_rejects_the_same_outputs(rdfm):
     Path("c.jsonld").write_text('{"@context": {"e": "http://e/"}}')
     context = Path("c.jsonld")
     with pytest.raises(package.OptionError, match=r"c\.jsonld is also an input"):

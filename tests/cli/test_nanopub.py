@@ -190,7 +190,7 @@ def test_usage_errors_are_one_sentence(logs, tmp_path, words):
     assert not (tmp_path / "out.parquet").exists()
 
 
-def test_checking_patches_is_refused(logs, tmp_path):
+def test_checking_patches_is_rejected(logs, tmp_path):
     (tmp_path / "p.rdfp").write_text("TX .\nTC .\n")
     run = logs("nanopub", "check", "p.rdfp")
     assert run.code == 2

@@ -187,7 +187,7 @@ def test_to_log_separates_blank_nodes(data):
     assert Path("out.nq").read_text().count("_:b") == 2
 
 
-def test_a_broken_chain_is_refused(data):
+def test_a_broken_chain_is_rejected(data):
     result = data("patch", "apply", "old.nq", "chain.rdfp", "-o", "now.nq")
     assert result.code == 1
     assert result.error == (
@@ -462,7 +462,7 @@ def test_help_omits_options_of_unrelated_formats(data, name):
     assert every - applicable  # some options are omitted
 
 
-def test_an_option_of_another_format_is_refused_with_its_reason(data):
+def test_an_option_of_another_format_is_rejected_with_its_reason(data):
     for words in (("--stream-type", "flat"), ("--to-stream-type", "flat")):
         result = data("patch", "to-log", "adds.rdfp", "x.nq", *words)
         assert result.code == 2
@@ -560,7 +560,7 @@ def test_quiet_prints_no_summary(data):
         assert (result.code, result.out, result.err) == (0, "", "")
 
 
-def test_binary_output_to_a_terminal_is_refused(data, monkeypatch):
+def test_binary_output_to_a_terminal_is_rejected(data, monkeypatch):
     class Terminal(io.StringIO):
         def isatty(self):
             return True

@@ -403,7 +403,7 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
         ),
     ],
 )
-def test_invalid_commands_are_refused(rdfm, words, text):
+def test_invalid_commands_are_rejected(rdfm, words, text):
     run = rdfm("query", *words)
     assert run.code == 2
     assert text in run.error
@@ -420,7 +420,7 @@ def test_an_error_in_a_file_names_it(rdfm):
     assert rdfm("query", "q.rq", "a.nq").error.startswith("q.rq: ")
 
 
-def test_other_kinds_are_refused(rdfm):
+def test_other_kinds_are_rejected(rdfm):
     Path("a.rdfp").write_text("TX .\nA <x:s> <x:p> <x:o> .\nTC .\n")
     Path("a.tsv").write_text("?x\n<x:a>\n")
     for name, kind in (("a.rdfp", "patches"), ("a.tsv", "results")):

@@ -110,7 +110,7 @@ def test_clients_reconnect_to_a_restarted_server(tmp_path):
         ),
     ],
 )
-def test_invalid_arguments_of_serve_are_refused_in_one_sentence(rdfm, tmp_path, words, code, text):
+def test_invalid_arguments_of_serve_are_rejected_in_one_sentence(rdfm, tmp_path, words, code, text):
     (tmp_path / "empty").write_text("\n")
     (tmp_path / "t").write_text("token")
     (tmp_path / "log.txt").write_text("")
@@ -119,7 +119,7 @@ def test_invalid_arguments_of_serve_are_refused_in_one_sentence(rdfm, tmp_path, 
     assert text in run.error
 
 
-def test_a_port_in_use_is_refused(rdfm, served):
+def test_a_port_in_use_is_rejected(rdfm, served):
     run = rdfm("serve", ".", "--grpc", served.port)
     assert run.code == 2
     assert f"cannot listen on 127.0.0.1:{served.port}: the port is in use" in run.error
@@ -147,14 +147,14 @@ def test_a_port_in_use_is_refused(rdfm, served):
         ("convert a.nq URL/a --undelimited", 2, "--to-undelimited is for files"),
     ],
 )
-def test_invalid_uses_of_live_streams_are_refused_in_one_sentence(rdfm, served, words, code, text):
+def test_invalid_uses_of_live_streams_are_rejected_in_one_sentence(rdfm, served, words, code, text):
     run = rdfm(*words.replace("URL", f"grpc://localhost:{served.port}").split())
     assert text in run.error
     assert run.code == code
 
 
 @pytest.mark.parametrize("token", ["guess", "x" * 3000])
-def test_a_wrong_token_is_refused(rdfm, served, token, monkeypatch):
+def test_a_wrong_token_is_rejected(rdfm, served, token, monkeypatch):
     monkeypatch.setenv("RDFM_GRPC_TOKEN", token)
     run = rdfm("convert", "a.nq", f"grpc://localhost:{served.port}/a")
     assert run.code == 1

@@ -1,4 +1,4 @@
-"""RDFC-1.0: one text for isomorphic messages, refusal of unsupported terms, and limits."""
+"""RDFC-1.0: one string for isomorphic messages, rejection of unsupported terms, and limits."""
 
 import itertools
 
@@ -32,7 +32,7 @@ def test_canonical_texts_are_equal_for_isomorphic_messages():
         (Quad(S, P, S, Literal("g")), "does not support generalized quads"),
     ],
 )
-def test_canonical_refuses_terms_that_rdfc_does_not_support(quad, reason):
+def test_canonical_rejects_terms_that_rdfc_does_not_support(quad, reason):
     with pytest.raises(EncodeError, match=rf"RDFC-1\.0: {reason}"):
         Message([quad]).canonical()
 

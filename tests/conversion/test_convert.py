@@ -80,7 +80,7 @@ def test_progress_is_reported():
     assert seen[-1] == 3
 
 
-def test_unknown_options_and_values_are_refused():
+def test_unknown_options_and_values_are_rejected():
     with pytest.raises(OptionError, match="there is no option 'lenent'; did you mean lenient"):
         converted(LOG, lenent=True)
     with pytest.raises(OptionError, match="on_error must be one of 'fail', 'skip'"):
@@ -99,7 +99,7 @@ def test_unknown_options_and_values_are_refused():
         converted([])
 
 
-def test_invalid_options_are_refused_before_reading(tmp_path):
+def test_invalid_options_are_rejected_before_reading(tmp_path):
     class Unread(io.BytesIO):
         def read1(self, size=-1):
             raise AssertionError
@@ -316,7 +316,7 @@ def test_ctrl_c_while_threads_start_leaves_no_files(tmp_path, monkeypatch):
         assert list(tmp_path.iterdir()) == []
 
 
-def test_inputs_of_the_wrong_type_are_refused():
+def test_inputs_of_the_wrong_type_are_rejected():
     with pytest.raises(OptionError, match=r"cannot read 5 \(int\); expected a path"):
         converted(5)
 
@@ -331,14 +331,14 @@ def test_inputs_of_the_wrong_type_are_refused():
         ({"to_format": 5}, "a format name must be a string such as 'nq', not 5"),
     ],
 )
-def test_options_of_the_wrong_type_are_refused(tmp_path, options, text):
+def test_options_of_the_wrong_type_are_rejected(tmp_path, options, text):
     with pytest.raises((OptionError, rdfm.UnknownFormatError)) as caught:
         rdfm.convert(b"<x:s> <x:p> <x:o> .\n", tmp_path / "o.nq", **{"from_format": "nq"} | options)
     assert text in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_split_size_of_the_wrong_type_is_refused(tmp_path):
+def test_a_split_size_of_the_wrong_type_is_rejected(tmp_path):
     with pytest.raises(OptionError, match="split_messages must be a number of at least 1, not 'x'"):
         rdfm.convert(b"", f"{tmp_path}/d/", from_format="nq", to_format="nq", split_messages="x")
 

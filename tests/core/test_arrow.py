@@ -184,7 +184,7 @@ def test_the_error_of_an_invalid_term_names_its_row(quad, text):
     ],
     ids=repr,
 )
-def test_other_types_are_refused(invalid):
+def test_other_types_are_rejected(invalid):
     with pytest.raises(TypeError):
         MessageBatch.from_arrow(invalid)
 
@@ -233,7 +233,7 @@ def test_rows_are_regrouped(max_rows, max_bytes, sizes):
 
 
 @pytest.mark.slow
-def test_strings_beyond_two_gigabytes_are_refused_or_split():
+def test_strings_beyond_two_gigabytes_are_rejected_or_split():
     huge = Quad(A, A, Literal("x" * (1 << 20)))
     batch = MessageBatch.from_messages([[huge] * 700] * 4)
     with pytest.raises(LimitError, match="smaller batches"):

@@ -100,7 +100,7 @@ def test_a_batch_may_have_no_messages():
 
 
 @pytest.mark.parametrize("invalid", [3, [3], [[3]], [[(A, B, A)]]])
-def test_values_other_than_quads_are_refused(invalid):
+def test_values_other_than_quads_are_rejected(invalid):
     with pytest.raises(TypeError):
         MessageBatch.from_messages(invalid)
 

@@ -55,7 +55,7 @@ def test_numpy_buffers_are_accepted():
         quads(bytes_[::2])
 
 
-def test_other_pieces_are_refused():
+def test_other_pieces_are_rejected():
     with pytest.raises(BufferError, match="contiguous"):
         quads(memoryview(LOG)[::2])
     for piece in ("text", 3, None, [1]):
@@ -74,7 +74,7 @@ def test_every_format_has_its_codecs(name):
         assert known == [option["name"] for option in options]
 
 
-def test_unknown_formats_are_refused():
+def test_unknown_formats_are_rejected():
     for make in (_core.Decoder, _core.Encoder, _core.format_spec, _core.DelimiterCounter):
         with pytest.raises(UnknownFormatError, match="known: nt, nq, "):
             make("hdt")
@@ -108,7 +108,7 @@ def test_options_are_checked(name, side):
                 make(name, {option: invalid})
 
 
-def test_contradictory_options_are_refused():
+def test_contradictory_options_are_rejected():
     with pytest.raises(OptionError, match=r'flat .*framing="rows"'):
         formats.rdf_protobuf.Encoder(flat=True, framing="messages")
 

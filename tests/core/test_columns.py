@@ -95,7 +95,7 @@ def test_rows_may_lack_messages():
         (["a", "a"], {}, "the variable 'a' occurs twice"),
     ],
 )
-def test_invalid_columns_are_refused(variables, types, text):
+def test_invalid_columns_are_rejected(variables, types, text):
     with pytest.raises(OptionError, match=text):
         TypedColumns(variables, types)
 

@@ -115,7 +115,7 @@ def test_literals_have_the_expected_datatypes():
         (lambda: Quad(A, A, A, 3), TypeError),
     ],
 )
-def test_invalid_terms_are_refused(make, error):
+def test_invalid_terms_are_rejected(make, error):
     with pytest.raises(error):
         make()
 
@@ -165,7 +165,7 @@ def test_shared_parts_of_triple_terms_are_pickled_once():
 
 
 @pytest.mark.parametrize("steps", [(), (A,), (A, (0, 0, 1)), (A, (0, 0, 0), A), (3, (0, 0, 0))])
-def test_steps_that_do_not_form_a_triple_term_are_refused(steps):
+def test_steps_that_do_not_form_a_triple_term_are_rejected(steps):
     with pytest.raises((ValueError, TypeError)):
         _core.build_triple_term(steps)
 
@@ -196,7 +196,7 @@ def test_terms_are_parsed_from_their_text(term):
     assert parse_term(str(term)) == term
 
 
-def test_invalid_texts_are_refused():
+def test_invalid_texts_are_rejected():
     for text in ("", "x", "<a", '"x', "<a> ", "<a><b>", '"x"@'):
         with pytest.raises(DecodeError):
             parse_term(text)

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jsonld_peers import lower, is_supported_by_pyld, pyld_reads, pyoxigraph_reads, wrapped
+from jsonld_peers import is_supported_by_pyld, lower, pyld_reads, pyoxigraph_reads, wrapped
 from logs import logs
 from nquads import isomorphic, literal
 from support import as_batch, decode

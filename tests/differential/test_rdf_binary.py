@@ -191,7 +191,7 @@ def test_terms_other_than_data_are_an_error(name):
 
 
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
-def test_iris_that_readers_would_misread_are_refused(name):
+def test_iris_that_readers_would_misread_are_rejected(name):
     kinds = kinds_of(name)
     row = statement(kinds, S=kinds.RDF_Term(iri=kinds.RDF_IRI(iri="_:b")))
     assert decoded(name, write(name, [row])) == [[(("bnode", "b"), P, OBJECT, None)]]

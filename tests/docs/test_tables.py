@@ -48,7 +48,7 @@ def section(text: str, heading: str) -> str:
 
 
 def rows(text: str) -> list[list[str]]:
-    """Returns the cells of the tables in a text, without header rows."""
+    """Returns the cells of the tables in a string, without header rows."""
     cells = [
         [cell.strip() for cell in line.strip("|\n").split(" | ")]
         for line in re.findall(r"^\|.*\|$", text, re.MULTILINE)

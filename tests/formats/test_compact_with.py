@@ -1,4 +1,4 @@
-"""Writing JSON-LD with a user's context: the output, and the contexts that are refused."""
+"""Writing JSON-LD with a user's context: the output, and the contexts that are rejected."""
 
 import json
 
@@ -123,7 +123,7 @@ def test_messages_in_one_document_reset_the_context_individually():
         ("missing.jsonld", "the context cannot be read: missing.jsonld: No such file"),
     ],
 )
-def test_unusable_contexts_are_refused(context, reason):
+def test_unusable_contexts_are_rejected(context, reason):
     with pytest.raises(rdfm.OptionError, match=r"^[^\n]*$") as caught:
         formats.find("ndjsonld").Encoder(compact_with=context)
     assert reason in str(caught.value)

@@ -35,7 +35,7 @@ def test_messages_are_read_back(module):
 
 
 @pytest.mark.parametrize("module", WHOLE)
-def test_formats_without_boundaries_refuse_or_merge_several_messages(module):
+def test_formats_without_boundaries_reject_or_merge_several_messages(module):
     (one,) = module.decode(module.encode(MessageBatch.from_messages([QUADS])))
     assert one.quads == QUADS
     several = MessageBatch.from_messages([QUADS, [], QUADS[1:]])
@@ -71,7 +71,7 @@ def test_an_invalid_log_is_an_error(module):
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_unknown_options_are_refused(module):
+def test_unknown_options_are_rejected(module):
     with pytest.raises(OptionError):
         module.decode(b"", frobnicate=1)
     with pytest.raises(OptionError):
@@ -80,7 +80,7 @@ def test_unknown_options_are_refused(module):
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_graph_names_are_supported_or_refused(module):
+def test_graph_names_are_supported_or_rejected(module):
     batch = MessageBatch.from_messages([[Quad(*list(QUADS[0])[:3], Iri("http://e/g"))]])
     if module.spec.carries["graphs"]:
         assert module.decode(module.encode(batch)).has_graphs

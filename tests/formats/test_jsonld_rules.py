@@ -1270,7 +1270,7 @@ def test_a_context_line_of_null_clears_expand_context_too():
         ("missing.jsonld", "missing.jsonld: No such file"),
     ],
 )
-def test_an_invalid_expand_context_is_refused(context, reason):
+def test_an_invalid_expand_context_is_rejected(context, reason):
     with pytest.raises((rdfm.OptionError, rdfm.DecodeError)) as caught:
         formats.find("jsonld").decode(b"{}", expand_context=context)
     assert reason in str(caught.value)

@@ -77,7 +77,7 @@ def test_files_written_by_pyarrow_are_read(tmp_path, suffix):
 
 
 @SUFFIXES
-def test_tables_without_messages_are_refused(tmp_path, suffix):
+def test_tables_without_messages_are_rejected(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     for columns in ({"a": [1], "b": ["x"]}, {"a": [1], "b": ["x"], "quads": ["text"]}):
         save(path, pa.table(columns))

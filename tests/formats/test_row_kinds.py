@@ -118,7 +118,7 @@ def test_a_log_contains_one_kind(tmp_path, name):
         ("namespaces", "the option namespaces applies to"),
     ],
 )
-def test_message_options_are_refused(name, option, reason):
+def test_message_options_are_rejected(name, option, reason):
     batches = PatchBatch.from_patches(LOG), ResultBatch.from_rows(ROWS, ["a", "b"])
     for batch in batches:
         with pytest.raises(EncodeError, match=reason):
@@ -198,7 +198,7 @@ def test_results_are_not_read_back(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_results_that_are_not_tables_are_refused(tmp_path, name):
+def test_results_that_are_not_tables_are_rejected(tmp_path, name):
     encode = formats.find(name).encode
     for batch, reason in [
         (ResultBatch.from_rows([], [], boolean=True), "answer to an ASK query is not a table"),
@@ -219,7 +219,7 @@ def test_results_that_are_not_tables_are_refused(tmp_path, name):
         encoder.encode(ResultBatch.from_rows([], ["b", "a"]))
 
 
-def test_names_with_nul_are_refused_by_readers_and_writers(tmp_path):
+def test_names_with_nul_are_rejected_by_readers_and_writers(tmp_path):
     head = b'{"head": {"vars": ["a\\u0000b"]}, "results": {"bindings": []}}'
     with pytest.raises(ValueError, match="contains a NUL"):
         rdfm.open_results(head, "results-json").to_arrow()
@@ -247,7 +247,7 @@ def test_wide_tables_use_a_codec_with_little_overhead_per_column():
         assert table(data, "parquet").to_pylist() == [dict.fromkeys(map(str, range(count)), str(S))]
 
 
-def test_rows_without_variables_are_counted_or_refused():
+def test_rows_without_variables_are_counted_or_rejected():
     batch = ResultBatch.from_rows([[], []], [])
     assert table(formats.arrow.encode(batch), "arrow").num_rows == 2
     assert pa.record_batch(batch).num_rows == 2

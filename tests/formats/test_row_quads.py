@@ -165,7 +165,7 @@ def test_data_dropped_from_quad_rows_is_counted(tmp_path, name):
 
 
 @EVERY
-def test_options_and_kinds_without_quad_rows_are_refused(tmp_path, name):
+def test_options_and_kinds_without_quad_rows_are_rejected(tmp_path, name):
     format = formats.find(name)
     with pytest.raises(OptionError, match="namespaces applies to message rows"):
         format.Encoder(rows="quads", namespaces=True)

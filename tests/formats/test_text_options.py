@@ -56,7 +56,7 @@ def test_an_unknown_option_is_an_error_that_lists_the_known_ones():
         NQ.values("write", {"parts": "true"})
 
 
-def test_an_option_of_an_unknown_kind_is_refused():
+def test_an_option_of_an_unknown_kind_is_rejected():
     with pytest.raises(
         OptionError, match="has the unknown kind 'flag'; the kinds are switch, count"
     ):

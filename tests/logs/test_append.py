@@ -1,4 +1,4 @@
-"""Appending: refusals, repairs, interrupted runs, and what readers see in the meantime."""
+"""Appending: rejections, repairs, interrupted runs, and what readers see in the meantime."""
 
 import gzip
 import os
@@ -180,7 +180,7 @@ TRUNCATED = {
 
 
 @pytest.mark.parametrize("name", TRUNCATED)
-def test_a_log_that_ends_inside_a_message_is_refused_or_repaired(tmp_path, name):
+def test_a_log_that_ends_inside_a_message_is_rejected_or_repaired(tmp_path, name):
     path = tmp_path / f"log{formats.find(name).spec.suffixes[0]}"
     path.write_bytes(TRUNCATED[name])
     more = patch(5) if name == "rdf-patch" else message(5)
@@ -367,7 +367,7 @@ def test_a_log_with_only_white_space_is_empty(tmp_path, name, content):
 @pytest.mark.parametrize("start", [b"", b'VERSION "1.2"\n'])
 @pytest.mark.parametrize("end", [b"MESSAGE\n", b"MESSAGE\n" + LINE % 1])
 @pytest.mark.parametrize("suffix", ["nt", "nq", "ttl", "trig"])
-def test_delimiters_without_an_announcement_are_refused(tmp_path, suffix, start, end):
+def test_delimiters_without_an_announcement_are_rejected(tmp_path, suffix, start, end):
     path = tmp_path / f"log.{suffix}"
     data = start + LINE % 0 + end
     path.write_bytes(data)
@@ -388,7 +388,7 @@ MARKED = {
 
 @pytest.mark.parametrize("suffix", MARKED)
 @pytest.mark.parametrize("compress", [bytes, gzip.compress])
-def test_a_byte_order_mark_that_readers_reject_is_refused(tmp_path, suffix, compress):
+def test_a_byte_order_mark_that_readers_reject_is_rejected(tmp_path, suffix, compress):
     path = tmp_path / f"log.{suffix}"
     data = compress(ending.BOM + MARKED[suffix])
     path.write_bytes(data)
@@ -405,7 +405,7 @@ def test_a_byte_order_mark_that_readers_reject_is_refused(tmp_path, suffix, comp
 )
 @pytest.mark.parametrize("end", ["", "\n"])
 @pytest.mark.parametrize("first", ["", '{"@id": "http://e/s", "http://e/p": 1}\n'])
-def test_a_last_line_that_is_not_json_ld_is_refused(tmp_path, first, line, end):
+def test_a_last_line_that_is_not_json_ld_is_rejected(tmp_path, first, line, end):
     path = tmp_path / "log.ndjsonld"
     path.write_text(first + line + end)
     with pytest.raises(
@@ -425,7 +425,7 @@ def test_the_last_line_may_have_another_context_than_the_first(tmp_path):
     assert len(read_if_valid(path)) == 3
 
 
-# --- refusals ---
+# --- rejected targets and data ---
 
 
 REFUSED = {
@@ -442,7 +442,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_unsuitable_targets_are_refused(tmp_path, name):
+def test_unsuitable_targets_are_rejected(tmp_path, name):
     target = name if "://" in name or name.startswith("/") else f"{tmp_path}/{name}"
     with pytest.raises(rdfm.OptionError, match=REFUSED[name]):
         rdfm.convert(LINE % 0, target, from_format="nq", append=True, **named(name))
@@ -523,7 +523,7 @@ CONTRADICTIONS = [
 
 
 @pytest.mark.parametrize(("suffix", "first", "then", "reason"), CONTRADICTIONS)
-def test_options_that_contradict_the_log_are_refused(tmp_path, suffix, first, then, reason):
+def test_options_that_contradict_the_log_are_rejected(tmp_path, suffix, first, then, reason):
     path = tmp_path / f"log.{suffix}"
     append(path, message(0), **first)
     before = path.read_bytes()
@@ -541,7 +541,7 @@ CLOSED = [
 
 
 @pytest.mark.parametrize(("suffix", "options", "reason"), CLOSED)
-def test_logs_that_are_a_single_message_are_refused(tmp_path, suffix, options, reason):
+def test_logs_that_are_a_single_message_are_rejected(tmp_path, suffix, options, reason):
     path = tmp_path / f"log.{suffix}"
     with rdfm.create_log(path, **options) as log:
         log.write(message(0))
@@ -585,7 +585,7 @@ def test_a_yaml_log_without_a_final_line_feed_is_repaired(tmp_path):
     assert numbers(path) == [7, 8]
 
 
-def test_an_xml_document_of_several_lines_is_refused(tmp_path):
+def test_an_xml_document_of_several_lines_is_rejected(tmp_path):
     path = tmp_path / "log.rdf"
     append(path, message(0))
     path.write_bytes(path.read_bytes().replace(b"><", b">\n<"))
@@ -604,7 +604,7 @@ def test_an_xml_document_of_several_lines_is_refused(tmp_path):
         ),
     ],
 )
-def test_data_that_the_header_cannot_represent_is_refused(tmp_path, first, then, reason):
+def test_data_that_the_header_cannot_represent_is_rejected(tmp_path, first, then, reason):
     path = tmp_path / "log.jelly"
     append(path, message(0), **first)
     before = path.read_bytes()
@@ -632,7 +632,7 @@ def test_remedies_that_would_change_the_header_are_not_recommended(tmp_path, fir
         append(tmp_path / "new.jelly", iris, then, **first)
 
 
-def test_an_unknown_logical_type_is_refused(tmp_path):
+def test_an_unknown_logical_type_is_rejected(tmp_path):
     path = tmp_path / "log.jelly"
     append(path, message(0))
     data = path.read_bytes().replace(b"\x70\x04", b"\x70\x18")
@@ -661,7 +661,7 @@ def test_a_log_is_not_divided_into_files_when_appending(tmp_path):
             append(tmp_path / "log.nq", message(0), **{option: 5})
 
 
-def test_a_single_byte_after_the_last_message_is_refused(tmp_path):
+def test_a_single_byte_after_the_last_message_is_rejected(tmp_path):
     path = tmp_path / "log.jelly"
     append(path, message(0))
     path.write_bytes(path.read_bytes() + b"\x05")
@@ -680,7 +680,7 @@ def test_patches_of_several_runs_equal_those_of_one(tmp_path):
     assert path.read_bytes() == once.read_bytes()
 
 
-def test_namespaces_in_version_1_are_refused_or_omitted(tmp_path):
+def test_namespaces_in_version_1_are_rejected_or_omitted(tmp_path):
     path = tmp_path / "log.jelly"
     append(path, message(0), jelly_version=1)
     log = b'PREFIX e: <http://e/>\ne:s e:p "1" .\n'
@@ -764,7 +764,7 @@ def test_with_sync_readers_see_each_batch(tmp_path):
             assert numbers(path) == list(range(number + 1))
 
 
-def test_a_second_writer_is_refused(tmp_path):
+def test_a_second_writer_is_rejected(tmp_path):
     path = tmp_path / "log.nq"
     with rdfm.create_log(path, append=True) as log:
         log.write(message(0))
@@ -890,7 +890,7 @@ def test_a_file_system_without_inodes_identifies_a_log_by_its_bytes(tmp_path, mo
 
 
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, lambda path: path.symlink_to("x")])
-def test_a_folder_pipe_or_link_with_the_journal_name_is_refused(tmp_path, make):
+def test_a_folder_pipe_or_link_with_the_journal_name_is_rejected(tmp_path, make):
     path = tmp_path / "log.nq"
     append(path, message(0))
     make(journal_of(path))
@@ -924,7 +924,7 @@ def test_bytes_removed_after_a_killed_run_are_reported(tmp_path):
     assert numbers(path) == [0, 2]
 
 
-def test_an_invalid_document_at_the_end_is_refused(tmp_path):
+def test_an_invalid_document_at_the_end_is_rejected(tmp_path):
     path = tmp_path / "log.yamlld"
     path.write_text('"@id": http://e/1\nhttp://e/p: 1\n---\n"@id": http://e/2\n"@type": ')
     before = path.read_bytes()

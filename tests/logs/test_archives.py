@@ -60,7 +60,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_members_other_than_files_are_refused_by_name(case):
+def test_members_other_than_files_are_rejected_by_name(case):
     name = REFUSED[case][0]
     data = tar(("a.nq", line(1)), REFUSED[case], ("c.nq", line(3)))
     found = []
@@ -75,7 +75,7 @@ def test_members_other_than_files_are_refused_by_name(case):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs Unix pipes")
 @pytest.mark.parametrize("glob", ["", "*"])
-def test_a_pipe_in_a_folder_is_refused_by_name(tmp_path, glob):
+def test_a_pipe_in_a_folder_is_rejected_by_name(tmp_path, glob):
     (tmp_path / "a.nq").write_bytes(line(1))
     os.mkfifo(tmp_path / "b.tar")
     (tmp_path / "c.nq").write_bytes(line(3))
@@ -166,7 +166,7 @@ def test_a_given_format_applies_to_all_members():
     assert len(read(data, "ttl")) == 2
 
 
-def test_files_and_members_that_are_not_logs_are_refused_separately(tmp_path):
+def test_files_and_members_that_are_not_logs_are_rejected_separately(tmp_path):
     inner = tar(("x.nq", line("x")))
     others = {
         "README": (b"Hello.", "neither its name nor its content identifies its format"),
@@ -364,7 +364,7 @@ def test_a_folder_with_files_is_replaced_only_on_request(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_an_output_in_an_input_folder_is_refused(tmp_path):
+def test_an_output_in_an_input_folder_is_rejected(tmp_path):
     (tmp_path / "a.nq").write_bytes(line(1))
     with pytest.raises(OptionError, match=r"is in the input folder .*; write to another folder"):
         rdfm.convert(tmp_path, tmp_path / "all.nq")
@@ -388,7 +388,7 @@ def test_an_input_is_never_overwritten(tmp_path):
     assert (tmp_path / "in" / "b.nq").read_bytes() == line(1)
 
 
-def test_options_for_folders_are_refused_for_files(tmp_path):
+def test_options_for_folders_are_rejected_for_files(tmp_path):
     for target in (tmp_path / "a.tar", io.BytesIO()):
         with pytest.raises(OptionError, match="requires a folder"):
             rdfm.create_log(target, "nq", split_messages=1)

@@ -159,7 +159,7 @@ def test_rows_before_an_error_are_returned():
     assert sum(map(len, found)) == 1
 
 
-def test_invalid_table_options_are_refused(tmp_path):
+def test_invalid_table_options_are_rejected(tmp_path):
     with pytest.raises(OptionError, match="rows must be one of 'messages', 'quads', not 'quad'"):
         rdfm.open_log(LOG, rows="quad")
     with pytest.raises(OptionError, match="terms must be one of 'ntriples', 'structs'"):

@@ -82,7 +82,7 @@ def test_integers_and_booleans_are_exact_in_columns_with_nulls():
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_pandas_refuses_a_reader_and_names_to_pandas(name):
+def test_pandas_rejects_a_reader_and_names_to_pandas(name):
     reader = READERS[name]()
     with pytest.raises(TypeError, match=r"is not an array; call its to_pandas\(\)"):
         pandas.DataFrame(reader)

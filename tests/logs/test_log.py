@@ -95,7 +95,7 @@ def test_compression_can_be_specified():
         sizes(gzip.compress(LOG), "nq", compression="none")
 
 
-def test_text_files_are_refused(tmp_path):
+def test_text_files_are_rejected(tmp_path):
     (tmp_path / "a.nq").write_bytes(LOG)
     with (tmp_path / "a.nq").open() as file, pytest.raises(OptionError, match="binary mode"):
         sizes(file)
@@ -195,7 +195,7 @@ def test_an_encode_error_names_the_message_of_the_log(format, bad):
         (QUAD, "an iterable of Quad, not a Quad; put it in a list"),
     ],
 )
-def test_invalid_messages_are_refused_at_once(tmp_path, wrong, text):
+def test_invalid_messages_are_rejected_at_once(tmp_path, wrong, text):
     file = io.BytesIO()
     with rdfm.create_log(file, "nq") as log:
         log.write([QUAD])
@@ -308,7 +308,7 @@ def test_devices_are_written_directly():
     assert Path("/dev/null").is_char_device()
 
 
-def test_unwritable_outputs_are_refused(tmp_path):
+def test_unwritable_outputs_are_rejected(tmp_path):
     with pytest.raises(FileNotFoundError, match="No such folder"):
         rdfm.create_log(tmp_path / "no" / "out.nq")
     (tmp_path / "held").mkdir()
@@ -428,7 +428,7 @@ def test_reading_cannot_resume_after_invalid_compression():
     assert found == BROKEN_LOG_READ[: len(found)]
 
 
-def test_skip_message_without_an_error_is_refused():
+def test_skip_message_without_an_error_is_rejected():
     with rdfm.open_log(LOG, "nq") as log:
         with pytest.raises(ValueError, match="there is no error to skip"):
             log.skip_message()
@@ -477,7 +477,7 @@ def test_the_longest_file_names_can_be_written(tmp_path, letter):
 
 
 @pytest.mark.parametrize("given", [5, None])
-def test_inputs_and_outputs_other_than_files_are_refused(given):
+def test_inputs_and_outputs_other_than_files_are_rejected(given):
     with pytest.raises(OptionError, match=rf"cannot read {given} \(\w+\); expected a path"):
         rdfm.open_log(given)
     with pytest.raises(OptionError, match=f"cannot write to {given} "):
@@ -504,7 +504,7 @@ def test_local_file_urls_can_be_written(tmp_path):
     assert sizes(tmp_path / "out") == [1]
 
 
-def test_a_url_with_one_slash_is_refused(tmp_path, monkeypatch):
+def test_a_url_with_one_slash_is_rejected(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "dbfs:").mkdir()  # left by an earlier mistake
     for target, how in (("dbfs:/x.nq", "dbfs:///x.nq"), (Path("s3://b/x.nq"), "s3://b/x.nq")):
@@ -523,7 +523,7 @@ def test_a_url_with_one_slash_is_refused(tmp_path, monkeypatch):
     assert sizes("dbfs:/x.nq") == [1]
 
 
-def test_files_in_text_mode_are_refused():
+def test_files_in_text_mode_are_rejected():
     with pytest.raises(rdfm.OptionError, match="output is open in text mode; open it in binary"):
         rdfm.convert(LOG, io.StringIO(), from_format="nq", to_format="nq")
     with pytest.raises(rdfm.OptionError, match="output is open in text mode"):

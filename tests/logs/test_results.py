@@ -84,7 +84,7 @@ def test_boolean_answers_round_trip(name, answer):
 
 
 @pytest.mark.parametrize("name", sorted({*FORMATS} - {"results-json", "results-xml"}))
-def test_answers_are_refused_by_formats_without_booleans(name, tmp_path):
+def test_answers_are_rejected_by_formats_without_booleans(name, tmp_path):
     path = tmp_path / "answer"
     with pytest.raises(EncodeError, match="ASK"):
         rdfm.create_results(path, format=name, boolean=True)
@@ -154,7 +154,7 @@ def test_an_error_in_the_head_is_raised_by_the_first_access():
                     ask(results)
 
 
-def test_other_kinds_are_refused(tmp_path):
+def test_other_kinds_are_rejected(tmp_path):
     path = tmp_path / "a.nq"
     path.write_bytes(b"")
     with pytest.raises(
@@ -170,7 +170,7 @@ def test_other_kinds_are_refused(tmp_path):
         assert not target.exists()
 
 
-def test_undetectable_formats_and_unknown_options_are_refused(tmp_path):
+def test_undetectable_formats_and_unknown_options_are_rejected(tmp_path):
     with pytest.raises(UnknownFormatError):
         rdfm.create_results(tmp_path / "r.unknown", ["a"])
     with pytest.raises(UnknownFormatError):
@@ -203,14 +203,14 @@ def test_options_reach_the_decoder():
         ({"variables": ["a"], "boolean": True}, "ASK query have no variables"),
     ],
 )
-def test_invalid_heads_are_refused(heads, reason, tmp_path):
+def test_invalid_heads_are_rejected(heads, reason, tmp_path):
     path = tmp_path / "r.srj"
     with pytest.raises(OptionError, match=reason):
         rdfm.create_results(path, **heads)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_duplicate_and_non_string_variables_are_refused(tmp_path):
+def test_duplicate_and_non_string_variables_are_rejected(tmp_path):
     for name in FORMATS:
         with pytest.raises(EncodeError, match="'a' occurs twice"):
             rdfm.create_results(tmp_path / "r", ["a", "b", "a"], name)
@@ -331,7 +331,7 @@ def test_a_row_that_cannot_be_written_ends_the_results(tmp_path):
     results.close()
 
 
-def test_closed_results_refuse_rows(tmp_path):
+def test_closed_results_reject_rows(tmp_path):
     path = tmp_path / "r.srj"
     results = rdfm.create_results(path, ["a"])
     results.close()
@@ -357,7 +357,7 @@ def test_open_log_yields_the_rows_of_open_results():
         assert list(log) == ROWS
 
 
-def test_create_log_refuses_rows(tmp_path):
+def test_create_log_rejects_rows(tmp_path):
     with rdfm.create_log(tmp_path / "r.srj") as log:
         with pytest.raises(TypeError, match=r"rdfm\.create_results"):
             log.write([S])
@@ -410,7 +410,7 @@ def test_terms_are_shared_by_the_rows_of_a_batch():
         ([], [1], TypeError),
     ],
 )
-def test_invalid_rows_are_refused(rows, variables, error):
+def test_invalid_rows_are_rejected(rows, variables, error):
     with pytest.raises(error):
         ResultBatch.from_rows(rows, variables)
 

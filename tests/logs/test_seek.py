@@ -108,7 +108,7 @@ def test_an_error_before_the_selection_is_not_reached(tmp_path):
         list(log)
 
 
-def test_a_selection_and_a_split_are_refused_together(tmp_path):
+def test_a_selection_and_a_split_are_rejected_together(tmp_path):
     split = rdfm.split.Split(5, 10, format="nq")
     with pytest.raises(rdfm.OptionError, match="messages and split both select a part of the log"):
         rdfm.open_log(b"", "nq", messages="1", split=split)

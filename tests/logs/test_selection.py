@@ -87,7 +87,7 @@ def test_messages_in_parts_are_generated():
 
 
 @pytest.mark.parametrize("text", ["", "a", "1-2", "::-1", "--1", "-:", "1:2:3:4", "1:2:0", "1.5"])
-def test_invalid_slices_are_refused(text):
+def test_invalid_slices_are_rejected(text):
     with pytest.raises(OptionError, match=r"messages must be (a number such as 5000|at least 1)"):
         parse_messages(text)
 
@@ -127,6 +127,6 @@ def test_samples_are_shares_or_numbers(text, value):
 
 
 @pytest.mark.parametrize("text", ["", "0", "0%", "101%", "-1", "1.5", "%", "1 %", "many"])
-def test_invalid_samples_are_refused(text):
+def test_invalid_samples_are_rejected(text):
     with pytest.raises(OptionError, match=r"sample must be (a percentage such as 1%|at most 100%)"):
         parse_sample(text)

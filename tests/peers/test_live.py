@@ -179,7 +179,7 @@ def as_text(quads):
     return rdfm.formats.find("nq").encode(as_batch([quads])).decode()
 
 
-def test_java_is_refused_without_the_token(live, served, folder):
+def test_java_is_rejected_without_the_token(live, served, folder):
     answer = live.ask("publish", served.port, "quads", folder / "quads.jelly", "wrong", "-")
     assert answer[0] == "UNAUTHENTICATED"
 

@@ -56,7 +56,7 @@ def test_lines_of_examples_keep_their_numbers(check):
 
 
 @pytest.mark.slow
-def test_both_checkers_refuse_a_format_that_does_not_exist(check, tmp_path):
+def test_both_checkers_reject_a_format_that_does_not_exist(check, tmp_path):
     for name in ("examples", "calls"):
         (tmp_path / name).mkdir()
     (tmp_path / "calls/api.py").write_text("")

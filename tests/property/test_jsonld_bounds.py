@@ -1,4 +1,4 @@
-"""JSON-LD and YAML-LD in bounded memory: each input is read, or refused with a reason.
+"""JSON-LD and YAML-LD in bounded memory: each input is read, or rejected with a reason.
 
 Each input is decoded in a separate process, whose peak resident memory is measured.
 """

@@ -171,7 +171,7 @@ def test_repeated_long_prefixes_take_little_memory():
     assert resident < LIMIT
 
 
-def test_an_excessive_zstd_window_is_refused(tmp_path):
+def test_an_excessive_zstd_window_is_rejected(tmp_path):
     path = tmp_path / "log.nq.zst"
     text = b'<http://e/s> <http://e/p> "o" .\n'
     header = struct.pack("<I", 0xFD2FB528) + b"\x00\xa8"  # a window of 2 GiB
@@ -183,7 +183,7 @@ def test_an_excessive_zstd_window_is_refused(tmp_path):
     assert resident < LIMIT
 
 
-def test_an_excessive_xz_dictionary_is_refused(tmp_path):
+def test_an_excessive_xz_dictionary_is_rejected(tmp_path):
     data = bytearray(lzma.compress(b'<http://e/s> <http://e/p> "o" .\n', preset=0))
     size = (data[12] + 1) * 4
     assert data[14:16] == b"\x21\x01"

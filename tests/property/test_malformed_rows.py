@@ -222,7 +222,7 @@ SEEDS = st.integers(0, 2**64 - 1)
 
 @pytest.mark.parametrize("file", FILES)
 @given(seed=SEEDS, which=st.integers(0, 5))
-def test_mutated_files_are_read_or_refused(file, seed, which):
+def test_mutated_files_are_read_or_rejected(file, seed, which):
     format = formats.find(file.partition(",")[0])
     data = valid(file)[which % len(valid(file))]
     decoder = format.decoder({"max_message_bytes": 1 << 20})
@@ -282,7 +282,7 @@ def rebuilt(array, replaced):
 
 @pytest.mark.parametrize("name", ROWS)
 @given(seed=SEEDS)
-def test_mutated_arrays_are_read_or_refused(name, seed):
+def test_mutated_arrays_are_read_or_rejected(name, seed):
     chance = random.Random(seed)
     rows = ROWS[name]()
     columns, mutable = [], []

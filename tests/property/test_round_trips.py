@@ -47,7 +47,7 @@ def test_a_third_format_in_between_changes_nothing(middle, data):
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(log=logs(generalized=True))
-def test_unsupported_data_is_refused_with_the_name_of_the_format(name, log):
+def test_unsupported_data_is_rejected_with_the_name_of_the_format(name, log):
     carries = formats.find(name).spec.carries
     try:
         data = written(name, log)

@@ -58,7 +58,7 @@ def test_each_pair_keeps_patches(first, second, data):
 
 @pytest.mark.parametrize("name", PATCHES)
 @given(log=patches.patches(graphs=True))
-def test_unsupported_patches_are_refused_with_the_name_of_the_format(name, log):
+def test_unsupported_patches_are_rejected_with_the_name_of_the_format(name, log):
     try:
         data = written(name, log)
     except rdfm.EncodeError as error:

@@ -10,7 +10,7 @@ from rdfm.spark.stream import LogSourceStreamReader
 from rdfm.spark.writer import LogSourceStreamWriter
 
 
-def test_limits_per_trigger_are_refused_if_spark_does_not_support_them(tmp_path, monkeypatch):
+def test_limits_per_trigger_are_rejected_if_spark_does_not_support_them(tmp_path, monkeypatch):
     monkeypatch.setattr(stream, "HAS_READ_LIMITS", False)
     options = {"path": str(tmp_path), "stateLocation": str(tmp_path / "_state")}
     for name in ("maxFilesPerTrigger", "maxBytesPerTrigger"):
@@ -23,7 +23,7 @@ def test_limits_per_trigger_are_refused_if_spark_does_not_support_them(tmp_path,
     assert reader.latestOffset()["files"] == 1
 
 
-def test_a_sink_is_refused_if_spark_cannot_pass_arrow_batches(tmp_path, monkeypatch):
+def test_a_sink_is_rejected_if_spark_cannot_pass_arrow_batches(tmp_path, monkeypatch):
     monkeypatch.setattr(compat, "_HAS_SINK", False)
     schema = StructType([StructField("quads", QUADS)])
     with pytest.raises(OptionError, match=r"needs PySpark 4\.1 or newer.*foreachBatch"):

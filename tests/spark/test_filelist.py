@@ -218,7 +218,7 @@ def test_a_missing_part_is_an_error(tmp_path):
 
 
 @pytest.mark.parametrize("head", [b"", b"[]", b'{"version": 2, "name": "x"}', b'{"version": 1}'])
-def test_a_folder_with_other_content_is_refused(tmp_path, head):
+def test_a_folder_with_other_content_is_rejected(tmp_path, head):
     (tmp_path / "list.json").write_bytes(head)
     with pytest.raises(OptionError, match="to a separate folder"):
         FileList(str(tmp_path))

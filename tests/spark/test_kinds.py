@@ -147,7 +147,7 @@ def test_variables_may_be_named_like_columns_of_messages(tmp_path):
     assert read(path) == [{"source": '"1"', "quads": None}]
 
 
-def test_results_without_variables_or_files_are_refused(tmp_path):
+def test_results_without_variables_or_files_are_rejected(tmp_path):
     path = results(tmp_path / "r.srj", [], [])
     with pytest.raises(OptionError, match="without variables have no columns"):
         schema_of(path)
@@ -170,7 +170,7 @@ def test_errors_in_results_are_handled_according_to_the_mode(tmp_path):
         schema_of(other, mode="PERMISSIVE")
 
 
-def test_streams_of_results_are_refused(tmp_path):
+def test_streams_of_results_are_rejected(tmp_path):
     options = {"path": str(tmp_path), "stateLocation": str(tmp_path / "_state")}
     with pytest.raises(OptionError, match=r"results cannot be read as a stream; use spark\.read"):
         LogSourceStreamReader({**options, "format": "results-json"})
@@ -194,7 +194,7 @@ def test_rows_with_operations_are_written_as_patches(tmp_path, to):
         assert list(log) == list(expected)
 
 
-def test_rows_that_do_not_fit_the_format_are_refused_before_writing(tmp_path):
+def test_rows_that_do_not_fit_the_format_are_rejected_before_writing(tmp_path):
     operations = default_schema(("quads",), "patches")
     both = StructType([*operations.fields, StructField("quads", QUADS)])
     plain = StructType([StructField("a", StringType())])

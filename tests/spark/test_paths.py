@@ -33,7 +33,7 @@ def test_a_databricks_path_is_the_same_in_batches_streams_and_writes(databricks,
     assert writer.plan.path == str(databricks / "out")
 
 
-def test_a_databricks_path_is_refused_elsewhere(tmp_path, monkeypatch):
+def test_a_databricks_path_is_rejected_elsewhere(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "_DBFS", str(tmp_path / "none"))
     monkeypatch.setattr(paths, "_VOLUMES", str(tmp_path / "none"))
     text = "this machine has no folder .*none; on Databricks, serverless compute supports only /Volumes"

@@ -94,7 +94,7 @@ def test_compressed_fragments_are_members(tmp_path, compression):
         assert [len(message) for message in log] == [2, 0, 1]
 
 
-def test_fragments_with_different_headers_are_refused(tmp_path):
+def test_fragments_with_different_headers_are_rejected(tmp_path):
     target = CommitTarget.of(str(tmp_path))
     target.begin("job")
     fragments = []
@@ -120,7 +120,7 @@ def test_fragments_with_different_headers_are_refused(tmp_path):
         if each.spec.append == "never" and each.spec.kinds[0] == "messages"
     ],
 )
-def test_other_formats_are_refused(name):
+def test_other_formats_are_rejected(name):
     with pytest.raises(OptionError, match=f"single=true cannot write {name}: .*; leave out single"):
         check_single(name, {})
 
@@ -128,6 +128,6 @@ def test_other_formats_are_refused(name):
 @pytest.mark.parametrize(
     ("name", "options"), [("jelly", {"flat": True}), ("jelly", {"delimited": False})]
 )
-def test_options_that_do_not_allow_another_message_are_refused(name, options):
+def test_options_that_do_not_allow_another_message_are_rejected(name, options):
     with pytest.raises(OptionError):
         check_single(name, options)

@@ -50,7 +50,7 @@ QUERIES = {"select": SELECT, "construct": MADE, "ask": "ASK { ?s ?p ?o }"}
 
 @pytest.mark.parametrize("function", QUERIES)
 @pytest.mark.parametrize("form", QUERIES)
-def test_another_query_form_is_refused_with_the_right_function(function, form):
+def test_another_query_form_is_rejected_with_the_right_function(function, form):
     run = getattr(rdfm, function)
     if function == form:
         assert type(run(QUERIES[form], LOG, format="trig")) is type(
@@ -227,7 +227,7 @@ def test_queries_have_limits():
     assert (pa.table(found).num_rows, found.skipped) == (1, 1)
 
 
-def test_invalid_queries_are_refused():
+def test_invalid_queries_are_rejected():
     with pytest.raises(rdfm.errors.QueryError) as raised:
         rdfm.query("SELECT ?s {\n ?s ?p }", LOG, format="trig")
     error = pickle.loads(pickle.dumps(raised.value))
@@ -341,7 +341,7 @@ def test_open_and_filtered_logs_can_be_queried():
         list(found.rows())
 
 
-def test_a_query_after_its_logs_is_refused(tmp_path):
+def test_a_query_after_its_logs_is_rejected(tmp_path):
     path = tmp_path / "log.nq"
     path.write_text("<http://e/s> <http://e/p> <http://e/o> .\n")
     text = "SELECT ?s { ?s ?p ?o }"

@@ -107,7 +107,7 @@ def test_the_suite_is_complete():
     assert {f"invalid/{name}" for name in INVALID} == FILES.keys() - set(VALID)
 
 
-def test_trix_is_refused_in_one_sentence():
+def test_trix_is_rejected_in_one_sentence():
     (found,) = check(FILES[TRIX])
     assert (found.rule, found.line, found.text) == (
         "unsupported",

@@ -92,7 +92,7 @@ def test_declared_sizes_take_no_memory():
             list(cut(huge(kind, 1 << 21), 512))
 
 
-def test_joined_archives_are_refused():
+def test_joined_archives_are_rejected():
     one = tar(("a.nq", b"1"))
     with pytest.raises(DecodeError, match="after the archive's end mark"):
         list(cut(one + one, 512))

@@ -153,7 +153,7 @@ def test_output_is_reproducible(name):
     assert b"".join(decompress(name, [written()])) == DATA
 
 
-def test_an_excessive_zstd_window_is_refused():
+def test_an_excessive_zstd_window_is_rejected():
     parameter = zstd.CompressionParameter
     make = zstd.ZstdCompressor(
         options={parameter.window_log: 30, parameter.enable_long_distance_matching: 1}
@@ -163,7 +163,7 @@ def test_an_excessive_zstd_window_is_refused():
 
 
 @pytest.mark.slow
-def test_an_excessive_xz_dictionary_is_refused():
+def test_an_excessive_xz_dictionary_is_rejected():
     filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}]
     with pytest.raises(LimitError, match="more than 512 MiB of memory"):
         list(decompress("xz", [lzma.compress(b"x", filters=filters)]))
@@ -198,7 +198,7 @@ def test_every_level_is_read_back_and_the_highest_is_smallest(name):
 
 @pytest.mark.parametrize("name", COMPRESSIONS)
 @pytest.mark.parametrize("level", ["", "x", "1.5", "+1", "23", "-8", "99999999999", " 1"])
-def test_levels_out_of_range_are_refused(name, level):
+def test_levels_out_of_range_are_rejected(name, level):
     lowest, highest = LEVELS[name]
     with pytest.raises(OptionError) as caught:
         compressor(f"{name}:{level}")
@@ -206,7 +206,7 @@ def test_levels_out_of_range_are_refused(name, level):
     assert str(caught.value) == expected
 
 
-def test_unknown_names_are_refused():
+def test_unknown_names_are_rejected():
     with pytest.raises(OptionError, match="there is no compression 'lz4'"):
         compressor("lz4")
     with pytest.raises(OptionError, match="there is no compression 'lz4'"):

@@ -73,7 +73,7 @@ def test_urls_cannot_leave_the_folder(tmp_path, path):
     assert contexts.ContextLoader(contexts=str(folder))(f"https://../{path}") is None
 
 
-def test_a_missing_folder_is_refused(tmp_path):
+def test_a_missing_folder_is_rejected(tmp_path):
     with pytest.raises(rdfm.OptionError, match="contexts must be a folder"):
         predicates(contexts=str(tmp_path / "missing"))
 
@@ -95,7 +95,7 @@ def test_an_invalid_context_is_an_error(tmp_path, document, reason):
         predicates(context={URL: str(tmp_path / "c")})
 
 
-def test_contexts_that_expand_too_much_are_refused(tmp_path):
+def test_contexts_that_expand_too_much_are_rejected(tmp_path):
     files = {}
     for depth in range(7):
         url = f"https://example.org/{depth}"

@@ -113,7 +113,7 @@ def test_pieces_of_a_bomb_are_small(site):
 
 
 @pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip, gzip"])
-def test_other_encodings_are_refused(site, encoding):
+def test_other_encodings_are_rejected(site, encoding):
     url = site.on("/a", web.send(200, b"x", Content_Encoding=encoding))
     with pytest.raises(HttpError, match=r"content encoding"):
         open_url(url, QUICK)
@@ -152,12 +152,12 @@ def test_redirects_are_limited(site):
         ("ftp://127.0.0.1/x", "only http and https URLs are fetched"),
     ],
 )
-def test_redirects_to_other_schemes_are_refused(site, target, text):
+def test_redirects_to_other_schemes_are_rejected(site, target, text):
     with pytest.raises(HttpError, match=text):
         open_url(site.on("/a", web.send(302, Location=target)), QUICK)
 
 
-def test_redirects_from_https_to_http_are_refused(monkeypatch):
+def test_redirects_from_https_to_http_are_rejected(monkeypatch):
     def send(self, more):
         headers = {"Location": "http://example.org/b"}
         return http.urllib3.HTTPResponse(io.BytesIO(), headers, 302, preload_content=False)
@@ -284,7 +284,7 @@ def test_untrusted_certificate_errors_are_one_sentence(certified):
     assert certified.requests == []
 
 
-def test_a_certificate_for_another_host_is_refused(certified, monkeypatch):
+def test_a_certificate_for_another_host_is_rejected(certified, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", certified.certificate)
     url = certified.on("/a", web.send(200, BODY)).replace("127.0.0.1", "localhost")
     with pytest.raises(HttpError, match=r"not accepted: Hostname mismatch[^;]*$"):
@@ -459,7 +459,7 @@ def test_a_wrong_range_is_an_error(site, span):
         ({"idle_seconds": 0}, "idle_seconds must be a number above 0"),
     ],
 )
-def test_invalid_options_are_refused(site, options, text):
+def test_invalid_options_are_rejected(site, options, text):
     with pytest.raises(rdfm.OptionError, match=text) as caught:
         rdfm.open_log(f"{site.url}/a.nq", storage_options=options)
     assert "ecret" not in str(caught.value)
@@ -477,7 +477,7 @@ def test_invalid_options_are_refused(site, options, text):
         ("http://" + "ü" * 70 + ".org/", "not a valid URL"),
     ],
 )
-def test_invalid_urls_are_refused(url, text):
+def test_invalid_urls_are_rejected(url, text):
     with pytest.raises(rdfm.OptionError, match=text) as caught:
         open_url(url)
     assert "pw" not in str(caught.value)
@@ -522,7 +522,7 @@ def test_a_proxy_is_used(site, monkeypatch):
         open_url("http://internal.example/", HttpSettings(tries=1))
 
 
-def test_another_kind_of_proxy_is_refused(monkeypatch):
+def test_another_kind_of_proxy_is_rejected(monkeypatch):
     monkeypatch.setenv("http_proxy", "socks5://me:pw@127.0.0.1:1")
     with pytest.raises(rdfm.OptionError, match=r"proxy socks5://127\.0\.0\.1:1 is not supported"):
         open_url("http://example.org/")

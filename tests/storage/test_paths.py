@@ -27,7 +27,7 @@ def test_a_file_url_without_escapes_finds_existing_files(tmp_path):
     assert local_path(f"file:{tmp_path}/c%20d.nq") == f"{tmp_path}/c d.nq"
 
 
-def test_a_file_url_of_another_machine_is_refused():
+def test_a_file_url_of_another_machine_is_rejected():
     with pytest.raises(OptionError, match="another machine"):
         local_path("file://host/a.nq")
 

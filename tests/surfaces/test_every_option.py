@@ -1,6 +1,6 @@
 """Each option is accepted by its formats in Python, on the command line and in Spark.
 
-Other formats refuse it.
+Other formats reject it.
 """
 
 import io
@@ -79,7 +79,7 @@ def test_the_command_line_accepts_options_with_and_without_a_side(spec, side, op
 
 
 @pytest.mark.parametrize(("spec", "side", "option"), EVERY)
-def test_formats_without_an_option_refuse_it_in_the_same_words(
+def test_formats_without_an_option_reject_it_in_the_same_words(
     spec, side, option, capsys, tmp_path, monkeypatch
 ):
     other = lacking(side, option.name)

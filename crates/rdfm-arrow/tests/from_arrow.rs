@@ -35,7 +35,7 @@ fn read(rows: Vec<RecordBatch>) -> Result<MessageBatch, Error> {
     from_arrow::batch(reader(rows), DEPTH)
 }
 
-/// Quad structs. Empty texts become nulls.
+/// Quad structs. Empty strings become nulls.
 fn structs(quads: &[QuadTexts]) -> StructArray {
     let column = |part: usize| -> ArrayRef {
         let texts = quads.iter().map(|quad| Some(&*quad[part]));

@@ -25,7 +25,7 @@ fn trig_with(options: &Options, log: &str) -> Vec<String> {
     render(skipping_every_way("trig", options, log.as_bytes()))
 }
 
-/// Checks the indices of messages and returns their texts.
+/// Checks the indices of messages and returns their content.
 fn render(seen: Vec<(u64, String)>) -> Vec<String> {
     seen.into_iter()
         .enumerate()

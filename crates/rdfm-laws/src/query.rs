@@ -62,8 +62,8 @@ fn rows(evaluation: &Evaluation, log: &MessageBatch) -> Option<Vec<String>> {
     progress.stop.is_none().then_some(lines)
 }
 
-/// Evaluates any text as a query. It is rejected, or evaluated within its limits, with equal results natively and by
-/// the evaluator. Returns whether it was evaluated in both ways.
+/// Evaluates any input as a query. It is rejected, or evaluated within its limits, with equal
+/// results natively and by the evaluator. Returns whether it was evaluated in both ways.
 pub fn both_ways_agree(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {
         return false;

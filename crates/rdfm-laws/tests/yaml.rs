@@ -1,5 +1,5 @@
-//! The law of the two readers of YAML documents, for the fixtures, for texts as other programs write
-//! them, and for random changes of both.
+//! The law of the two readers of YAML documents, for the fixtures, for documents as other programs
+//! write them, and for random changes of both.
 //!
 //! `RDFM_FUZZ_SECONDS` (2 by default) determines how many changes are tried.
 

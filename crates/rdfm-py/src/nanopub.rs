@@ -44,9 +44,9 @@ type DescriptionTuple = (
 /// Returns:
 ///     For each nanopublication: index of the message in the batch, number of nanopublications in
 ///     the message, IRI or None, whether it has a correct trusty URI, problems, and the signature
-///     or None. A problem is a rule, whether breaking it is an error, a text, and the term as it is
-///     usually written. A signature is an algorithm, a public key and a signature (both in Base64),
-///     and the SHA-256 digest of the signed text.
+///     or None. A problem is a rule, whether breaking it is an error, a reason, and the term as it
+///     is usually written. A signature is an algorithm, a public key and a signature (both in
+///     Base64), and the SHA-256 digest of the signed text.
 #[pyfunction]
 fn check_nanopubs<'py>(
     py: Python<'py>,

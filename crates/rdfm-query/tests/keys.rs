@@ -33,7 +33,7 @@ fn batch() -> MessageBatch {
     decoder.next_of().unwrap().unwrap()
 }
 
-/// Returns the texts of the keys and the number of messages with several keys. Checks that batch
+/// Returns the text of each key and the number of messages with several keys. Checks that batch
 /// boundaries do not affect them.
 fn texts(make: impl Fn() -> KeyFinder) -> (Vec<String>, u64) {
     let batch = batch();

@@ -273,7 +273,7 @@ def test_an_empty_registry_is_an_error_after_a_while(registry):
 
 @pytest.mark.parametrize("option", ["overlap", "wait", "interval"])
 @pytest.mark.parametrize("value", [-1, "5", True, float("nan")])
-def test_invalid_numbers_are_refused(registry, option, value):
+def test_invalid_numbers_are_rejected(registry, option, value):
     with pytest.raises(rdfm.OptionError, match=f"{option} must be a number of 0 or more, not"):
         fetch(registry.url, "m.jelly", follow=option == "interval", **{option: value})
 
@@ -285,7 +285,7 @@ def test_an_interval_needs_follow(registry):
 
 
 @pytest.mark.parametrize("name", ["m.nt", "m.ttl", "m.rdf"])
-def test_a_format_without_graphs_is_refused_before_any_request(registry, name):
+def test_a_format_without_graphs_is_rejected_before_any_request(registry, name):
     with pytest.raises(rdfm.OptionError, match="does not support named graphs, which every nano"):
         fetch(registry.url, name)
     assert registry.site.requests == []
@@ -333,21 +333,21 @@ def test_a_restart_keeps_the_log_until_the_registry_is_ready(registry):
     assert is_complete(registry)
 
 
-def test_a_log_without_a_state_is_refused(registry):
+def test_a_log_without_a_state_is_rejected(registry):
     fetch(registry.url, "m.jelly")
     Path("m.jelly.state.json").unlink()
     with pytest.raises(rdfm.OptionError, match=r"its state m\.jelly\.state\.json does not"):
         fetch(registry.url, "m.jelly")
 
 
-def test_a_log_that_is_shorter_than_its_state_is_refused(registry):
+def test_a_log_that_is_shorter_than_its_state_is_rejected(registry):
     fetch(registry.url, "m.jelly")
     os.truncate("m.jelly", 100)
     with pytest.raises(rdfm.OptionError, match=r"has 100 bytes, but .* according to its state"):
         fetch(registry.url, "m.jelly")
 
 
-def test_a_log_that_was_replaced_is_refused(registry):
+def test_a_log_that_was_replaced_is_rejected(registry):
     fetch(registry.url, "m.nq")
     Path("m.nq").write_text(Path("m.nq").read_text().replace("bird", "fish"))
     with pytest.raises(
@@ -359,14 +359,14 @@ def test_a_log_that_was_replaced_is_refused(registry):
 @pytest.mark.parametrize(
     "text", ["", "{}", "[]", '{"version": 1}', '{"version": 2, "registry": "x", "setup_id": "y"}']
 )
-def test_a_broken_state_is_refused(registry, text):
+def test_a_broken_state_is_rejected(registry, text):
     fetch(registry.url, "m.jelly")
     Path("m.jelly.state.json").write_text(text)
     with pytest.raises(rdfm.OptionError, match=r"m\.jelly\.state\.json is not the state of a mi"):
         fetch(registry.url, "m.jelly")
 
 
-def test_another_registry_is_refused(registry):
+def test_another_registry_is_rejected(registry):
     fetch(registry.url, "m.jelly")
     with pytest.raises(rdfm.OptionError, match=f"m.jelly mirrors {registry.url}, not http"):
         fetch(f"{registry.url}other/", "m.jelly")
@@ -436,7 +436,7 @@ def test_following_survives_a_registry_that_fails_for_a_while(registry, monkeypa
     assert notes == ["503 Service Unavailable in 5 attempts; trying again in 0.01 s"]
 
 
-def test_following_ends_if_the_registry_refuses(registry):
+def test_following_ends_if_the_registry_rejects_requests(registry):
     def report(_):
         registry.faults = [registry.answer(403)]
         registry.add(1)
@@ -481,7 +481,7 @@ def test_notes_have_no_remedy_before_the_pause(registry):
     )
 
 
-def test_a_second_writer_is_refused(registry):
+def test_a_second_writer_is_rejected(registry):
     def progress(_):
         with pytest.raises(rdfm.OptionError, match=r"m\.jelly is in use by another process"):
             fetch(registry.url, "m.jelly")

@@ -48,7 +48,7 @@ def test_a_starting_registry_has_no_state_yet():
         (5, "is not the URL"),
     ],
 )
-def test_invalid_urls_are_refused(url, text):
+def test_invalid_urls_are_rejected(url, text):
     with pytest.raises(rdfm.OptionError, match=text):
         nanopub.status(url)
 

@@ -69,7 +69,7 @@ def flat_messages(folder, name):
 
 
 def archived(folder, name):
-    """Returns the names and texts of an archive."""
+    """Returns the names and contents of the members of an archive."""
     with tarfile.open(folder / name, "r:gz") as archive:
         return {each.name: archive.extractfile(each).read() for each in archive if each.isfile()}
 
@@ -391,7 +391,7 @@ def test_plain_flat_files_have_no_boundaries(tmp_path):
 # --- stream types ---
 
 
-def assert_refused(tmp_path, text, sentence, **options):
+def assert_rejected(tmp_path, text, sentence, **options):
     with pytest.raises(EncodeError) as error:
         package(text.encode(), tmp_path / "p", format="nq", **options)
     assert str(error.value) == sentence
@@ -401,8 +401,8 @@ def assert_refused(tmp_path, text, sentence, **options):
 TRIPLE = "<http://ex/s> <http://ex/p> <http://ex/o>"
 
 
-def test_a_named_graph_in_a_graph_stream_is_refused(tmp_path):
-    assert_refused(
+def test_a_named_graph_in_a_graph_stream_is_rejected(tmp_path):
+    assert_rejected(
         tmp_path,
         f"{TRIPLE} .\n# @message\n{TRIPLE} <http://ex/g> .\n",
         "bytes: the message has the named graph 'http://ex/g', expected only a default graph, since the stream "
@@ -418,8 +418,8 @@ def test_a_named_graph_in_a_graph_stream_is_refused(tmp_path):
         (f"{TRIPLE} <http://ex/g> .\n{TRIPLE} <http://ex/h> .\n", "2 named graphs"),
     ],
 )
-def test_messages_without_exactly_one_named_graph_are_refused(tmp_path, text, count):
-    assert_refused(
+def test_messages_without_exactly_one_named_graph_are_rejected(tmp_path, text, count):
+    assert_rejected(
         tmp_path,
         text,
         f"bytes: the message has {count}, expected exactly one, since the stream type is "
@@ -429,10 +429,10 @@ def test_messages_without_exactly_one_named_graph_are_refused(tmp_path, text, co
 
 
 @pytest.mark.parametrize(("times", "count"), [((), "no value"), ((1, 2), "2 values")])
-def test_messages_without_exactly_one_time_are_refused(tmp_path, times, count):
+def test_messages_without_exactly_one_time_are_rejected(tmp_path, times, count):
     text = f'{TRIPLE} <http://ex/g> .\n<http://ex/other> <http://ex/t> "0" .\n'
     text += "".join(f'<http://ex/g> <http://ex/t> "{time}" .\n' for time in times)
-    assert_refused(
+    assert_rejected(
         tmp_path,
         text,
         f"bytes: the message has {count} of the time property 'http://ex/t' for its graph "
@@ -479,9 +479,9 @@ def test_one_node_of_a_subject_graph_reaches_all_others(tmp_path, text, is_conne
         package(log, tmp_path / "p", format="nt", stream_type="graphs")
 
 
-def test_triple_terms_are_refused_unless_declared(tmp_path):
+def test_triple_terms_are_rejected_unless_declared(tmp_path):
     text = "<http://ex/s> <http://ex/p> <<( <http://ex/a> <http://ex/b> <http://ex/c> )>> .\n"
-    assert_refused(
+    assert_rejected(
         tmp_path,
         text,
         "bytes: the message has a triple term, but RDF 1.2 is not declared; rdf12=True declares it (message 0)",
@@ -493,7 +493,7 @@ def test_triple_terms_are_refused_unless_declared(tmp_path):
         assert log.header["options"]["rdf_star"] is True
 
 
-def test_base_directions_are_refused_unless_declared(tmp_path):
+def test_base_directions_are_rejected_unless_declared(tmp_path):
     text = '<http://ex/s> <http://ex/p> "x"@en--ltr .\n'
     with pytest.raises(EncodeError, match="has the literal 'x' with a base direction"):
         package(text.encode(), tmp_path / "p", format="nq", stream_type="graphs")
@@ -506,7 +506,7 @@ def rules(text, graphs="any", **options):
     return [(index, rule, text) for index, rule, text in found]
 
 
-def test_generalized_terms_are_refused_unless_declared():
+def test_generalized_terms_are_rejected_unless_declared():
     text = '"s" <http://ex/p> <http://ex/o> .\n'
     refused = "has the literal 's' as a subject, but generalized triples are not declared"
     assert rules(text) == [(0, "generalized", refused)]
@@ -589,7 +589,7 @@ def test_the_source_declares_rdf_star(tmp_path):
     assert content(tmp_path / "p/flat_full.nt.gz").startswith(b'VERSION "1.2-messages"\n')
 
 
-def test_another_number_of_messages_than_declared_is_refused(tmp_path):
+def test_another_number_of_messages_than_declared_is_rejected(tmp_path):
     path = source(tmp_path, count=4)
     with pytest.raises(DecodeError, match=r"contains 3 messages, but .*metadata.ttl declares 4"):
         package(log_of(3), tmp_path / "p", metadata=path, format="nt")
@@ -598,7 +598,7 @@ def test_another_number_of_messages_than_declared_is_refused(tmp_path):
     assert not (tmp_path / "p").exists()
 
 
-def test_contradictory_stream_types_are_refused(tmp_path):
+def test_contradictory_stream_types_are_rejected(tmp_path):
     path = source(tmp_path)
     with pytest.raises(
         OptionError, match=r"stream_type is datasets, but .* declares subject-graphs"
@@ -606,7 +606,7 @@ def test_contradictory_stream_types_are_refused(tmp_path):
         package(log_of(3), tmp_path / "p", metadata=path, stream_type="datasets", format="nt")
 
 
-def test_metadata_without_a_dataset_is_refused(tmp_path):
+def test_metadata_without_a_dataset_is_rejected(tmp_path):
     path = tmp_path / "metadata.ttl"
     path.write_text("<http://ex/s> <http://ex/p> <http://ex/o> .")
     with pytest.raises(
@@ -632,13 +632,13 @@ def test_metadata_without_a_dataset_is_refused(tmp_path):
         ({"stream_type": "graphs", "indent": 2}, "indent"),
     ],
 )
-def test_invalid_options_are_refused(tmp_path, options, sentence):
+def test_invalid_options_are_rejected(tmp_path, options, sentence):
     with pytest.raises(OptionError, match=sentence):
         package(log_of(1), tmp_path / "p", format="nt", **options)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_log_without_messages_is_refused(tmp_path):
+def test_a_log_without_messages_is_rejected(tmp_path):
     with pytest.raises(DecodeError, match="contains no messages, but a dataset has at least one"):
         package(b"", tmp_path / "p", stream_type="graphs", format="jelly")
 
@@ -658,7 +658,7 @@ def test_a_folder_with_files_is_kept(tmp_path):
     assert not (tmp_path / "p/notes").exists()
 
 
-def test_a_log_of_patches_is_refused(tmp_path):
+def test_a_log_of_patches_is_rejected(tmp_path):
     with pytest.raises(OptionError, match="contains patches, but a dataset consists of messages"):
         package(b"TX .\nTC .\n", tmp_path / "p", stream_type="graphs", format="rdf-patch")
 

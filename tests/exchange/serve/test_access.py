@@ -60,7 +60,7 @@ def test_the_read_token_may_be_in_the_environment(folder):
         assert client.messages("a", None, (*ONCE, *header(READ)))[0]
 
 
-def test_publications_are_refused_unless_allowed(folder):
+def test_publications_are_rejected_unless_allowed(folder):
     with serve(folder, publish=False) as served:
         client = Client(served.port)
         frames = frames_of([message(1)], "a")

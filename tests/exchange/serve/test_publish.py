@@ -204,7 +204,7 @@ def test_an_error_ends_a_publication_that_sends_nothing_more(client, folder, sec
     assert numbers(stored(folder / f"idle{code}.jelly")) == [0, 1]
 
 
-def test_a_message_that_the_log_cannot_represent_is_refused(client, folder):
+def test_a_message_that_the_log_cannot_represent_is_rejected(client, folder):
     code, reason = failure(client, frames_of([message(1), message(2, GRAPH)], "triples"))
     assert code == "FAILED_PRECONDITION"
     assert "graph names" in reason

@@ -116,7 +116,7 @@ def test_any_thread_can_write(spark, tmp_path):
     assert found == [WriteSummary(1, 1, {}, ())]
 
 
-def test_invalid_writes_are_refused_before_any_task(spark, tmp_path):
+def test_invalid_writes_are_rejected_before_any_task(spark, tmp_path):
     frame = messages(spark, 1)
     for options, reason in (
         ({"to": "none"}, "none"),

@@ -84,12 +84,12 @@ def test_streams_can_be_filtered(spark, log, tmp_path):
         ({"regex": "("}, "the option filter: regex: unclosed group"),
     ],
 )
-def test_invalid_filters_are_refused_before_reading(spark, log, given, text):
+def test_invalid_filters_are_rejected_before_reading(spark, log, given, text):
     with pytest.raises(OptionError, match=text):
         rdfm.spark.read(spark, log, filter=given)
 
 
-def test_filters_on_patches_are_refused(spark, tmp_path):
+def test_filters_on_patches_are_rejected(spark, tmp_path):
     path = tmp_path / "log.rdfp"
     path.write_text("TX .\nA <http://e/s> <http://e/p> <http://e/o> .\nTC .\n")
     with pytest.raises(

@@ -116,7 +116,7 @@ def test_paths_that_name_a_folder_do_not_make_it_a_column(spark, tmp_path):
         ),
     ],
 )
-def test_ambiguous_folders_and_invalid_selections_are_refused(tmp_path, folders, options, reason):
+def test_ambiguous_folders_and_invalid_selections_are_rejected(tmp_path, folders, options, reason):
     for folder in folders:
         (tmp_path / folder).mkdir(parents=True, exist_ok=True)
         (tmp_path / folder / "a.nq").write_text(LINE.format(1))

@@ -216,12 +216,12 @@ def test_every_type_has_a_spark_type(spark, tmp_path):
         (SELECT, {"timeout": -1}, OptionError, "timeout must be a number of seconds"),
     ],
 )
-def test_invalid_queries_are_refused_before_reading(run_query, text, more, error, reason):
+def test_invalid_queries_are_rejected_before_reading(run_query, text, more, error, reason):
     with pytest.raises(error, match=reason):
         run_query(text, **more)
 
 
-def test_rows_without_messages_are_refused(spark, log):
+def test_rows_without_messages_are_rejected(spark, log):
     with pytest.raises(OptionError, match="the rows need a column quads"):
         rdfm.spark.query(SELECT, spark.range(3))
     with pytest.raises(
@@ -240,7 +240,7 @@ def test_rows_without_messages_are_refused(spark, log):
         rdfm.spark.read(spark, log, query=json.dumps({"query": SELECT, "whole": True}))
 
 
-def test_a_query_after_its_logs_is_refused(spark, log):
+def test_a_query_after_its_logs_is_rejected(spark, log):
     for logs in (str(log), log, [log], rdfm.spark.read(spark, log)):
         with pytest.raises(OptionError, match="the query comes before the logs"):
             rdfm.spark.query(logs, SELECT)

@@ -106,7 +106,7 @@ def comparable(rows):
 
 
 def lines(*texts):
-    """Returns an N-Quads log with one message per text; a text that ends with ! is an error."""
+    """Returns an N-Quads log with one message per string; a string that ends with ! is an error."""
     each = [f"{text}\n" if text.endswith("!") else LINE.format(text) for text in texts]
     return "# @message\n".join(each)
 
@@ -265,13 +265,13 @@ def test_non_nullable_columns_may_be_requested(spark, tmp_path):
         ("quads array<struct<graph:string NOT NULL>>", r"quads, or a field in it, can be null"),
     ],
 )
-def test_invalid_schemas_are_refused(tmp_path, schema, reason):
+def test_invalid_schemas_are_rejected(tmp_path, schema, reason):
     (tmp_path / "a.nq").write_text(lines("a"))
     with pytest.raises(OptionError, match=reason):
         read(tmp_path, schema)
 
 
-def test_a_schema_without_columns_is_refused(tmp_path):
+def test_a_schema_without_columns_is_rejected(tmp_path):
     (tmp_path / "a.nq").write_text(lines("a"))
     with pytest.raises(OptionError, match="has no columns; known: source, position"):
         DefaultSource({"path": str(tmp_path)}).reader(StructType([]))
@@ -349,7 +349,7 @@ def test_the_logical_type_determines_the_meaning_of_jelly_frames(tmp_path):
         ({"max_depth": "3", "maxDepth": "4"}, "maxDepth is given twice"),
     ],
 )
-def test_invalid_options_are_refused(tmp_path, options, reason):
+def test_invalid_options_are_rejected(tmp_path, options, reason):
     (tmp_path / "a.nq").write_text(lines("a"))
     with pytest.raises(OptionError, match=reason):
         read(tmp_path, **options)
@@ -388,7 +388,7 @@ def test_files_are_selected_by_name_and_time(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs Unix pipes")
-def test_a_pipe_is_refused_before_a_task_waits_for_it(tmp_path):
+def test_a_pipe_is_rejected_before_a_task_waits_for_it(tmp_path):
     (tmp_path / "a.nq").write_text(lines("1"))
     os.mkfifo(tmp_path / "b.jelly")
     for path in (tmp_path, tmp_path / "*", tmp_path / "b.jelly"):
@@ -463,7 +463,7 @@ def test_errors_are_raised_by_load(spark, tmp_path):
     assert loads.load(str(tmp_path)).count() == 0  # a folder without files
 
 
-def test_a_catalog_table_is_refused_with_a_remedy(spark, tmp_path):
+def test_a_catalog_table_is_rejected_with_a_remedy(spark, tmp_path):
     (tmp_path / "a.nq").write_text(lines("a", "b"))
     path = f"OPTIONS (path '{tmp_path}/a.nq')"
     with pytest.raises(
@@ -806,7 +806,7 @@ def test_importing_the_data_source_does_not_import_rdfm():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_an_older_pyspark_is_refused(monkeypatch):
+def test_an_older_pyspark_is_rejected(monkeypatch):
     import pyspark
 
     monkeypatch.setattr(pyspark, "__version__", "3.5.2")

@@ -73,13 +73,13 @@ def test_a_single_log_can_overwrite_or_append(rows, tmp_path):
         ("nq", {"maxRecordsPerFile": 5}, "single and maxRecordsPerFile cannot be combined"),
     ],
 )
-def test_logs_that_cannot_be_joined_are_refused(rows, tmp_path, to, options, reason):
+def test_logs_that_cannot_be_joined_are_rejected(rows, tmp_path, to, options, reason):
     with pytest.raises(Exception, match=reason):
         save(rows, tmp_path, to, **options)
     assert shown(tmp_path) == []
 
 
-def test_streams_are_refused(spark, tmp_path):
+def test_streams_are_rejected(spark, tmp_path):
     (tmp_path / "in").mkdir()
     rdfm.create_log(tmp_path / "in/log.nq").close()
     stream = rdfm.spark.read_stream(spark, tmp_path / "in").writeStream.format("rdfm")

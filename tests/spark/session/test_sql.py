@@ -94,7 +94,7 @@ def test_answers_and_constructed_quads_are_columns(spark, messages):
         ),
     ],
 )
-def test_invalid_calls_of_the_table_function_are_refused(spark, messages, call, reason):
+def test_invalid_calls_of_the_table_function_are_rejected(spark, messages, call, reason):
     with pytest.raises(Exception, match="FAILED_TO_ANALYZE") as caught:
         spark.sql(f"SELECT q.* FROM (SELECT quads, 'x' AS x FROM messages), LATERAL {call} q")
     assert reason in str(caught.value)
@@ -115,7 +115,7 @@ def test_invalid_calls_of_the_table_function_are_refused(spark, messages, call, 
         ),
     ],
 )
-def test_invalid_calls_of_the_scalar_functions_are_refused(spark, messages, call, reason):
+def test_invalid_calls_of_the_scalar_functions_are_rejected(spark, messages, call, reason):
     with pytest.raises(Exception, match="OptionError") as caught:
         spark.sql(f"SELECT {call} FROM messages").collect()
     assert reason in str(caught.value)
@@ -197,6 +197,6 @@ def test_a_view_reads_logs(spark, log):
         ({"query": SELECT, "types": "v"}, "expected names with types"),
     ],
 )
-def test_invalid_types_are_refused(spark, log, options, reason):
+def test_invalid_types_are_rejected(spark, log, options, reason):
     with pytest.raises(OptionError, match=reason):
         rdfm.spark.read(spark, log, **options)

@@ -238,7 +238,7 @@ def test_the_spark_source_accepts_its_options_and_reads_no_content(spark_folder)
     assert schema.startswith("struct<path:string>")
 
 
-def test_names_that_look_like_globs_are_refused_or_read_once(spark_folder):
+def test_names_that_look_like_globs_are_rejected_or_read_once(spark_folder):
     # Spark's source reads the files next to such a file twice.
     for name in ["a.nq", *GLOB_NAMES]:
         spark_folder.arrive(name, count=1)
@@ -260,7 +260,7 @@ def test_an_invalid_file_ends_the_query_or_becomes_a_row(spark_folder):
 
 
 @both
-def test_a_pipe_in_the_folder_is_refused_or_ignored(spark_folder, source):
+def test_a_pipe_in_the_folder_is_rejected_or_ignored(spark_folder, source):
     spark_folder.arrive("a.nq", count=1)
     os.mkfifo(spark_folder.logs / "b.nq")
     if source == "read_stream":  # Spark's source ignores empty files

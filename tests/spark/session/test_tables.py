@@ -94,7 +94,7 @@ def test_a_schema_may_select_fields(spark, log):
     assert [tuple(row) for row in text.limit(2).collect()] == [("<a:p>", 0), ("<a:q>", 0)]
 
 
-def test_unknown_columns_and_fields_are_refused_at_once(spark, log):
+def test_unknown_columns_and_fields_are_rejected_at_once(spark, log):
     for given, reason in (
         (
             {"rows": "quads", "columns": ["offset"]},
@@ -119,7 +119,7 @@ def test_unknown_columns_and_fields_are_refused_at_once(spark, log):
         spark.read.format("rdfm").options(rows="quads", columns="offset").load(str(log))
 
 
-def test_a_log_of_another_kind_is_refused(spark, tmp_path):
+def test_a_log_of_another_kind_is_rejected(spark, tmp_path):
     (tmp_path / "log.rdfp").write_text("TX .\nTC .\n")
     frame = rdfm.spark.read(spark, tmp_path / "log.rdfp", rows="quads")
     with pytest.raises(Exception, match=r"log\.rdfp contains patches, but the rows are messages"):

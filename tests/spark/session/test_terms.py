@@ -98,7 +98,7 @@ def columns(helpers, term):
 
 
 def shown(spark, texts):
-    """Returns rows of text and the values of the seven functions, from one query over all texts."""
+    """Returns rows of text and the values of the seven functions, from one query over all rows."""
     from pyspark.sql import functions as F
 
     from rdfm.spark import terms

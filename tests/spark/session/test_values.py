@@ -20,7 +20,7 @@ MANY = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n"
 
 
 def rows_of(log):
-    """Returns the messages of a log as Spark rows: number, and quads as texts."""
+    """Returns the messages of a log as Spark rows: number, and quads as strings."""
     return [
         (at, [tuple(str(term) if term else None for term in quad) for quad in message])
         for at, message in enumerate(as_batch(log))
@@ -121,7 +121,7 @@ def test_options_reach_the_codecs(spark, messages):
     )
 
 
-def test_invalid_options_are_refused_at_once(spark):
+def test_invalid_options_are_rejected_at_once(spark):
     with pytest.raises(OptionError, match="the option frames is for reading Jelly"):
         from_rdf("v", "nq", frames="flat")
     with pytest.raises(OptionError, match="max_message_bytes must be a number"):

@@ -200,7 +200,7 @@ def test_the_error_of_an_invalid_term_names_row_quad_and_part(spark, tmp_path):
     assert "row 2500" in text
 
 
-def test_messages_that_a_format_does_not_support_are_refused(spark, tmp_path):
+def test_messages_that_a_format_does_not_support_are_rejected(spark, tmp_path):
     rows = spark.sql(
         "SELECT array(struct('_:s' AS subject, '<http://ex/p>' AS predicate, '_:o' AS object,"
         " '<http://ex/g>' AS graph)) AS quads"
@@ -234,7 +234,7 @@ def test_messages_that_a_format_does_not_support_are_refused(spark, tmp_path):
         ),
     ],
 )
-def test_rows_with_wrong_columns_are_refused_before_any_task(rows, tmp_path, columns, words):
+def test_rows_with_wrong_columns_are_rejected_before_any_task(rows, tmp_path, columns, words):
     text = refused(rows.selectExpr(*columns), tmp_path / "out")
     assert "OptionError" in text
     assert all(word in text for word in words)
@@ -321,7 +321,7 @@ def test_an_empty_path_is_not_the_working_directory(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.rglob("*")] == ["other"]
 
 
-def test_a_url_with_one_slash_is_refused(spark, rows, tmp_path):
+def test_a_url_with_one_slash_is_rejected(spark, rows, tmp_path):
     from rdfm.spark.schema import default_schema
     from rdfm.spark.stream import LogSourceStreamReader
     from rdfm.spark.writer import LogSourceStreamWriter
@@ -349,7 +349,7 @@ def test_encoder_options_are_text(rows, tmp_path):
     assert "MESSAGE" in text
 
 
-def test_spark_refuses_other_modes_and_formats(rows, tmp_path):
+def test_spark_rejects_other_modes_and_formats(rows, tmp_path):
     def write(mode="append"):
         return rows.write.format("rdfm").option("to", "nq").mode(mode)
 
@@ -416,7 +416,7 @@ def test_dropped_data_is_reported_in_the_log(writer, tmp_path, caplog):
     ]
 
 
-def test_a_path_in_the_temporary_folder_of_a_session_is_refused(tmp_path, monkeypatch):
+def test_a_path_in_the_temporary_folder_of_a_session_is_rejected(tmp_path, monkeypatch):
     from pyspark import SparkFiles
 
     from rdfm.spark.reader import LogSourceReader

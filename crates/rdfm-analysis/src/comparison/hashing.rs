@@ -38,7 +38,7 @@ impl Keys {
             last[..rest.len()].copy_from_slice(rest);
             mix.add(u128::from_le_bytes(last));
         }
-        // The lengths distinguish a text from the same text with trailing zero bytes.
+        // The lengths distinguish a string from the same string with trailing zero bytes.
         let [first, second] = parts.map(|part| part.len() as u128);
         mix.add(first << 64 | second << 8 | u128::from(kind));
         mix.end()

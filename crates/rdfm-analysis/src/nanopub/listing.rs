@@ -142,7 +142,7 @@ fn add_types(
     }
 }
 
-/// The distinct texts of terms. Blank nodes are skipped, because their labels are meaningless
+/// The distinct terms as text. Blank nodes are skipped, because their labels are meaningless
 /// outside the message.
 fn distinct(terms: &Vocabulary, ids: &[TermId]) -> Vec<String> {
     let mut seen = FxHashSet::default();

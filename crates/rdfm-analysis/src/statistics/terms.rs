@@ -2,7 +2,7 @@
 //!
 //! - In: ids of a batch's term table, which may contain a term twice. Out: one slot per distinct
 //!   term, numbered by first occurrence in the records.
-//! - Cost: the text of each id is hashed once per batch. Texts are compared if their hashes are
+//! - Cost: the text of each id is hashed once per batch. Strings are compared if their hashes are
 //!   equal.
 //! - Law: the order of the table does not affect the result.
 

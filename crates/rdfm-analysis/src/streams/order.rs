@@ -126,7 +126,7 @@ fn write_text(table: &TermTable, term: Term, out: &mut Vec<u8>) {
     }
 }
 
-/// Compares UTF-8 texts in the order of their UTF-16 code units.
+/// Compares UTF-8 strings in the order of their UTF-16 code units.
 fn compare_text(a: &[u8], b: &[u8]) -> Ordering {
     match a.iter().zip(b).find(|(x, y)| x != y) {
         Some((x, y)) => weight(*x).cmp(&weight(*y)),

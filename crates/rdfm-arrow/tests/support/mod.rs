@@ -1,4 +1,5 @@
-//! Test helpers: creation of batches from texts, and the contents of batches and arrays as texts.
+//! Test helpers that create batches from strings, and return the contents of batches and arrays as
+//! strings.
 #![allow(dead_code, reason = "each test file uses only some of these functions")]
 #![allow(clippy::unwrap_used, missing_docs, reason = "tests fail by panicking")]
 
@@ -17,7 +18,7 @@ use rdfm_core::model::write::write_term;
 /// Terms as N-Triples. The fourth is empty for the default graph.
 pub type QuadTexts = [String; 4];
 
-/// A message as texts.
+/// A message as strings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Message {
     pub quads: Vec<QuadTexts>,

@@ -96,7 +96,7 @@ impl TermIndex {
         self.starts.len()
     }
 
-    /// Bytes of their texts and of other data outside the index.
+    /// Bytes of their strings and of other data outside the index.
     pub fn bytes(&self) -> usize {
         self.values.len() + 8 * self.starts.len()
     }

@@ -1,6 +1,6 @@
 //! Codec errors: their class, cause and position.
 //!
-//! Texts say what was found and what was expected. Options that would help are separate: see
+//! Error texts say what was found and what was expected. Options that would help are separate: see
 //! [`super::remedy`]. [`quote`] truncates tokens of the input to 40 characters and escapes
 //! control characters.
 

@@ -12,9 +12,9 @@
 //! labels that are themselves canonical escapes. Any other label that begins with `_gx` represents
 //! itself, so that labels never collide.
 //!
-//! Generated labels are `_g0`, `_g1` and so on in each message. A text may already contain such
+//! Generated labels are `_g0`, `_g1` and so on in each message. A log may already contain such
 //! labels, for example from an earlier conversion, and no rule for single labels can separate both.
-//! Labels of the text used before the first generated label of a message stay unchanged; if some
+//! Labels of the log used before the first generated label of a message stay unchanged; if some
 //! have the generated form, generated labels get one or more `u` before their numbers. Later labels
 //! of the text that have the form in use get one more `u`.
 

@@ -1,5 +1,5 @@
-//! Reasons for errors, and options that would help. Texts and options are separate, so that Python,
-//! the command line and Spark can each show options in their own notation.
+//! Reasons for errors, and options that would help. Reasons and options are separate, so that
+//! Python, the command line and Spark can each show options in their own notation.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -96,8 +96,8 @@ impl Remedy {
     }
 }
 
-/// Returns an encoder option for the middle of a text. The marks around it let every interface use
-/// its own notation.
+/// Returns an encoder option for the middle of a reason. The marks around it let every interface
+/// use its own notation.
 pub fn spelled(option: &str, value: &str) -> String {
     format!("\u{1f}write {option} {value}\u{1f}")
 }

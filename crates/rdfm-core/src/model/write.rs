@@ -1,4 +1,4 @@
-//! Writes terms as canonical N-Triples 1.2, safely for any text.
+//! Writes terms as canonical N-Triples 1.2, safely for any string.
 //!
 //! - In: a term of a table. Its text may be any UTF-8, because binary formats allow any string.
 //! - Out: its N-Triples form, appended to a buffer.

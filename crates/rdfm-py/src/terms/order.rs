@@ -2,7 +2,7 @@
 //!
 //! - In: terms, as [`AnyTerm`].
 //! - Out: an order, a comparison result for Python, a hash.
-//! - Cost: a comparison of both texts. Parts that are the same object are not compared.
+//! - Cost: a comparison of both strings. Parts that are the same object are not compared.
 //! - Law: the order of terms is total. Terms are ordered by kind, then by the code points of text,
 //!   datatype and language, then by direction; triple terms are ordered by each part in turn. Equal
 //!   terms have equal hashes.

@@ -25,8 +25,8 @@ pub struct Limits {
     pub timeout: Option<Duration>,
     /// Maximum number of rows in the result.
     pub max_rows: u64,
-    /// Maximum number of terms that the evaluation keeps at the same time. Computed texts count as
-    /// one term per 16 bytes.
+    /// Maximum number of terms that the evaluation keeps at the same time. Computed strings count
+    /// as one term per 16 bytes.
     pub max_terms: u64,
 }
 
@@ -110,11 +110,11 @@ struct ResourceUse {
     terms: Cell<u64>,
     /// Bytes of text that do not yet add up to a term.
     bytes: Cell<u64>,
-    /// Terms for the texts of the current expression, if it creates texts.
+    /// Terms for the strings of the current expression, if it creates strings.
     made: Cell<u64>,
     /// Terms that are part of a result.
     kept: Cell<u64>,
-    /// Number of nested expressions that are being evaluated and create texts.
+    /// Number of nested expressions that are being evaluated and create strings.
     open: Cell<u32>,
     max_terms: Cell<u64>,
     until: Cell<Option<Instant>>,
@@ -216,7 +216,7 @@ pub fn acquire_bytes(bytes: u64) {
     acquire(terms);
 }
 
-/// Counts steps for bytes that are copied or scanned. While an expression that creates texts is
+/// Counts steps for bytes that are copied or scanned. While an expression that creates strings is
 /// being evaluated, the bytes also count as memory. Unwinds to [`within`] if the time is up or the
 /// memory limit is exceeded.
 #[inline]
@@ -262,7 +262,7 @@ pub fn end_by(stop: Stop) {
     }
 }
 
-/// Begins an expression that creates texts. They count until [`end`]. Returns the argument for
+/// Begins an expression that creates strings. They count until [`end`]. Returns the argument for
 /// `end`.
 pub fn begin() -> u64 {
     RESOURCE_USE.with(|taken| {
@@ -271,7 +271,7 @@ pub fn begin() -> u64 {
     })
 }
 
-/// Ends an expression that creates texts.
+/// Ends an expression that creates strings.
 pub fn end(before: u64) {
     RESOURCE_USE.with(|taken| {
         taken.open.set(taken.open.get().saturating_sub(1));

@@ -1,6 +1,6 @@
 //! Position and cause of a syntax error in a query.
 //!
-//! - In: a text that the parser rejects, and the error. Out: the position of the first unexpected
+//! - In: a query that the parser rejects, and the error. Out: the position of the first unexpected
 //!   word, and a sentence that explains it.
 //! - Cost: a binary search that parses part of the text in each step. This is needed because the
 //!   library reports the last alternative that it tried, which may be after the actual error, in
@@ -16,7 +16,7 @@ use super::parse::QueryError;
 /// after these spaces. Otherwise it fails at the invalid part, or after it by at most the length of
 /// the longest keyword.
 const ROOM: usize = 64;
-/// Maximum size in bytes of a text that is parsed repeatedly.
+/// Maximum size in bytes of a query that is parsed repeatedly.
 const LONG: usize = 1 << 16;
 /// Maximum length of a word in an error, in characters.
 const SHOWN: usize = 40;
@@ -166,7 +166,7 @@ pub fn find(text: &str, is_meant: impl Fn(&str) -> bool) -> Option<(u64, u64)> {
     found.next().is_none().then(|| position(text, first.start))
 }
 
-/// Returns the variable of a `BIND` at the end of a text, if the variable also occurs earlier.
+/// Returns the variable of a `BIND` at the end of `text`, if the variable also occurs earlier.
 fn overridden(text: &str) -> Option<&str> {
     let at = text.rfind("BIND").or_else(|| text.rfind("bind"))?;
     let (before, bind) = text.split_at(at);
@@ -181,7 +181,7 @@ fn overridden(text: &str) -> Option<&str> {
     (is_name(&name[1..]) && occurs_earlier).then_some(name)
 }
 
-/// Whether a text can be the beginning of a query.
+/// Whether a string can be the beginning of a query.
 fn begins(text: &str, parser: &SparqlParser) -> bool {
     let longer = format!("{text}{}", " ".repeat(ROOM));
     let Err(error) = parser.clone().parse_query(&longer) else {
@@ -237,7 +237,7 @@ fn position(text: &str, at: usize) -> (u64, u64) {
     (line, before[line_start..].chars().count() as u64 + 1)
 }
 
-/// Splits a text into words: IRIs, strings, brackets, punctuation, and everything in between.
+/// Splits a query into words: IRIs, strings, brackets, punctuation, and everything in between.
 fn words(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut words = Vec::new();
@@ -282,7 +282,7 @@ fn is_open(word: &str) -> bool {
     quote.is_some_and(|quote| word.len() < 2 || !word.ends_with(quote))
 }
 
-/// Returns the length in bytes of the string at the start of a text. An unterminated string extends
+/// Returns the length in bytes of the string at the start of `text`. An unterminated string extends
 /// to the end of the line or, if it has long quotes, to the end of the text.
 fn string(text: &str) -> usize {
     let bytes = text.as_bytes();

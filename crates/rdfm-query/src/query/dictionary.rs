@@ -345,7 +345,7 @@ pub(super) const fn direction(direction: Option<BaseDirection>) -> u8 {
     }
 }
 
-/// Converts a text of the term table, which is valid UTF-8.
+/// Converts a string of the term table, which is valid UTF-8.
 fn owned(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }

@@ -4,7 +4,7 @@
 //!   values of `GROUP_CONCAT` and `SAMPLE`. Out: a query that calls the replacements, which return
 //!   the same results as `spareval`.
 //! - Cost: each thread caches the most recently used regular expressions.
-//! - Law: a text counts towards the limit while it grows and as long as it is part of an
+//! - Law: a string counts towards the limit while it grows and as long as it is part of an
 //!   expression. No expression therefore uses more memory than a message may use.
 
 use std::cell::RefCell;
@@ -34,14 +34,14 @@ const CONCAT: &str = "urn:uuid:00000000-0000-0000-0006-000000000000";
 const ENCODE: &str = "urn:uuid:00000000-0000-0000-0007-000000000000";
 /// Name of the replacement for `REGEX`.
 pub(super) const REGEX: &str = "urn:uuid:00000000-0000-0000-0008-000000000000";
-/// Names of the functions that begin and end an expression that creates texts.
+/// Names of the functions that begin and end an expression that creates strings.
 const BEGIN: &str = "urn:uuid:00000000-0000-0000-0009-000000000000";
 const END: &str = "urn:uuid:00000000-0000-0000-000a-000000000000";
 /// Maximum number of compiled expressions in the cache. Each takes at most a few MB.
 const MAX_CACHED: usize = 64;
 /// Number of bytes of text that are scanned between two checks of the clock.
 const SCANNED: usize = 1 << 16;
-/// Datatypes of texts.
+/// Datatypes of string literals.
 pub(super) const TEXTS: [NamedNodeRef<'_>; 3] =
     [xsd::STRING, rdf::LANG_STRING, rdf::DIR_LANG_STRING];
 
@@ -142,8 +142,8 @@ pub(super) fn limit(expression: &mut Expression) {
     }
 }
 
-/// Rewrites aggregates and expressions that create texts so that the texts are counted. Returns all
-/// uses of `GROUP_CONCAT`.
+/// Rewrites aggregates and expressions that create strings so that the strings are counted. Returns
+/// all uses of `GROUP_CONCAT`.
 ///
 /// # Errors
 /// The query is nested too deeply.
@@ -227,7 +227,7 @@ fn call(name: &str, arguments: Vec<Expression>) -> Expression {
     Expression::FunctionCall(Function::Custom(NamedNode::new_unchecked(name)), arguments)
 }
 
-/// Wraps an expression so that its texts count until it ends, even if it fails.
+/// Wraps an expression so that its strings count until it ends, even if it fails.
 fn limit_expression(expression: &mut Expression) {
     match expression {
         Expression::And(left, right) | Expression::Or(left, right) => {
@@ -249,7 +249,7 @@ fn failed() -> NamedNode {
     NamedNode::new_unchecked(END)
 }
 
-/// Whether an expression creates texts that may be longer than those in the data. Patterns inside
+/// Whether an expression creates strings that may be longer than those in the data. Patterns inside
 /// it are handled separately.
 fn creates_texts(expression: &Expression) -> bool {
     match expression {
@@ -294,18 +294,19 @@ fn ended(given: &[Term]) -> Option<Term> {
     (!is_failed).then(|| value.clone())
 }
 
-/// Counts a value from now on, and returns it.
+/// Counts a value towards the limit, and returns it.
 fn counted(given: &[Term]) -> Option<Term> {
     let [value] = given else { return None };
     budget::acquire_bytes(length(value) as u64);
     Some(value.clone())
 }
 
-/// Concatenation of texts. The result has a language or direction only if all texts share it.
+/// Concatenation of string literals. The result has a language or direction only if all of them
+/// share it.
 #[derive(Default)]
 struct JoinedTexts {
     text: String,
-    /// Whether a text has been added.
+    /// Whether a literal has been added.
     has_text: bool,
     language: Option<(String, Option<BaseDirection>)>,
 }
@@ -341,7 +342,7 @@ fn text_literal(text: String, language: Option<(String, Option<BaseDirection>)>)
     }
 }
 
-/// Returns the literal if a term is a text.
+/// Returns the literal if a term is a string literal.
 fn text(term: &Term) -> Option<&Literal> {
     match term {
         Term::Literal(text) if TEXTS.contains(&text.datatype()) => Some(text),
@@ -349,7 +350,7 @@ fn text(term: &Term) -> Option<&Literal> {
     }
 }
 
-/// Concatenates the arguments of `CONCAT`. Returns `None` if one of them is not a text.
+/// Concatenates the arguments of `CONCAT`. Returns `None` if one of them is not a string literal.
 fn concatenated(given: &[Term]) -> Option<Term> {
     let texts: Vec<_> = given.iter().map(text).collect::<Option<_>>()?;
     budget::copied(texts.iter().map(|text| text.value().len()).sum());
@@ -419,7 +420,7 @@ impl AggregateFunctionAccumulator for GroupConcat {
     }
 }
 
-/// Percent-encodes a text for use in an IRI. Returns `None` if the term is not a text.
+/// Percent-encodes a string for use in an IRI. Returns `None` if the term is not a string literal.
 fn encoded(given: &[Term]) -> Option<Term> {
     const HEXADECIMAL: &[u8; 16] = b"0123456789ABCDEF";
     let [given] = given else { return None };
@@ -442,7 +443,7 @@ fn encoded(given: &[Term]) -> Option<Term> {
     Some(Literal::new_simple_literal(result).into())
 }
 
-/// Whether a regular expression matches a text. Returns `None` if the arguments have other types.
+/// Whether a regular expression matches a string. Returns `None` if the arguments have other types.
 fn matches(given: &[Term]) -> Option<Term> {
     let [given, pattern, flags @ ..] = given else {
         return None;
@@ -457,7 +458,7 @@ fn matches(given: &[Term]) -> Option<Term> {
     Some(Literal::from(found).into())
 }
 
-/// Replaces the matches of a regular expression in a text. Returns `None` if the arguments have
+/// Replaces the matches of a regular expression in a string. Returns `None` if the arguments have
 /// other types.
 fn replaced(given: &[Term]) -> Option<Term> {
     let [given, pattern, replacement, flags @ ..] = given else {
@@ -623,14 +624,14 @@ mod tests {
         let mut replaced_some = 0;
         for text in texts {
             let tag = || Literal::new_language_tagged_literal_unchecked(text, "en");
-            let towards = || {
+            let directed = || {
                 Literal::new_directional_language_tagged_literal_unchecked(
                     text,
                     "en",
                     BaseDirection::Rtl,
                 )
             };
-            for literal in [Literal::from(text), tag(), towards(), Literal::from(3)] {
+            for literal in [Literal::from(text), tag(), directed(), Literal::from(3)] {
                 for pattern in patterns {
                     for replacement in replacements {
                         for flag in flags {
@@ -648,10 +649,10 @@ mod tests {
         assert!(replaced_some > 2000, "{replaced_some}");
     }
 
-    /// Returns texts with and without a language, and terms that are not texts.
+    /// Returns string literals with and without a language, and other terms.
     fn texts() -> Vec<Term> {
         let tagged = |text, tag| Literal::new_language_tagged_literal_unchecked(text, tag);
-        let towards = |direction| {
+        let directed = |direction| {
             Literal::new_directional_language_tagged_literal_unchecked("ü", "en", direction)
         };
         vec![
@@ -659,8 +660,8 @@ mod tests {
             Literal::from("a b/c").into(),
             tagged("ä%~", "en").into(),
             tagged("x", "de").into(),
-            towards(BaseDirection::Ltr).into(),
-            towards(BaseDirection::Rtl).into(),
+            directed(BaseDirection::Ltr).into(),
+            directed(BaseDirection::Rtl).into(),
             Literal::from(3).into(),
             NamedNode::new_unchecked("http://e/a").into(),
         ]

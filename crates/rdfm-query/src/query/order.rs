@@ -1,13 +1,13 @@
 //! Term order for ORDER BY, MIN and MAX.
 //!
 //! - In: a query, and terms. Out: the query with its sort expressions replaced by keys, and a key
-//!   for each term. Keys are texts whose byte order is the term order.
+//!   for each term. Keys are strings whose byte order is the term order.
 //! - Law: the order is total and extends the order of SPARQL 1.1, section 15.1. The evaluator's own
-//!   comparison is not a total order: it fails for numbers mixed with texts of other datatypes, and
-//!   for dates with and without a time zone.
+//!   comparison is not a total order: it fails for numbers mixed with literals of other datatypes,
+//!   and for dates with and without a time zone.
 //!
 //! Blank nodes sort first, then IRIs, literals and triple terms. Literals are ordered by kind:
-//! numbers, dates and times by datatype, durations, booleans, texts, and all others. Literals of
+//! numbers, dates and times by datatype, durations, booleans, strings, and all others. Literals of
 //! the same kind are ordered by value, then by datatype, then by lexical form. Dates and times
 //! without a time zone are compared as if they were in UTC. Durations are compared by their end if
 //! they began in September 1696, the first reference date of XML Schema.
@@ -37,7 +37,8 @@ const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 const SORTED: &str = "urn:uuid:00000000-0000-0000-0003-000000000000";
 const MIN: &str = "urn:uuid:00000000-0000-0000-0004-000000000000";
 const MAX: &str = "urn:uuid:00000000-0000-0000-0005-000000000000";
-/// End of a text within a key. It sorts below any other text, because NUL is written as [`NUL`].
+/// End of a string within a key. It sorts below any other string, because NUL is written as
+/// [`NUL`].
 const END: &str = "\0\0";
 const NUL: &str = "\0\u{1}";
 /// Seconds per day.

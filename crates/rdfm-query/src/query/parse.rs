@@ -32,7 +32,7 @@ const MAX_BRACKETS: usize = 100;
 const NO_SERVICE: &str =
     "SERVICE is not supported, because queries have no network access; remove it";
 
-/// Reason why a text cannot be evaluated as a query.
+/// Reason why a string cannot be evaluated as a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryError {
     /// Description of the error.

@@ -15,7 +15,7 @@ use crate::model::term::TermId;
 use crate::syntax::text::scan::Excerpt;
 use crate::syntax::wire::{Checked, WireError, limit, malformed};
 
-/// Memory in bytes allocated for the entries and texts of all tables.
+/// Memory in bytes allocated for the entries and strings of all tables.
 pub(super) struct LookupBudget {
     held: u64,
     max: u64,

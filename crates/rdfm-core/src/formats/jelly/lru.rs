@@ -1,9 +1,9 @@
 //! Lookup tables of an encoder, which replace the least recently used entries.
 //!
-//! - In: texts, and the number of the row that uses them.
+//! - In: strings, and the number of the row that uses them.
 //! - Out: their ids, and whether an entry must be written first.
 //! - Cost: constant, one hash and one comparison. Memory grows with the entries. The total size of
-//!   the texts is limited; above the limit old entries are evicted early.
+//!   the strings is limited; above the limit old entries are evicted early.
 //! - Law: an entry that the current row uses is never replaced, because the row would then refer to
 //!   another term.
 
@@ -11,7 +11,7 @@ use std::hash::Hasher as _;
 
 use rustc_hash::FxHasher;
 
-/// Limit for the total size of the texts in a table, in bytes, not counting the entries of the
+/// Limit for the total size of the strings in a table, in bytes, not counting the entries of the
 /// current row.
 const MAX_BYTES: usize = 64 << 20;
 
@@ -24,7 +24,7 @@ struct LruEntry {
     /// Neighbours in the list ordered by age; entry 0 is the sentinel at both ends.
     older: u32,
     newer: u32,
-    /// Unique for each text stored in the entry; 0 for none.
+    /// Unique for each string stored in the entry; 0 for none.
     serial: u32,
     /// The last row that used it.
     row: u64,
@@ -203,7 +203,7 @@ impl LruTable {
         })
     }
 
-    /// Evicts the oldest texts until the total is within the limit or only entries of the current
+    /// Evicts the oldest strings until the total is within the limit or only entries of the current
     /// row are left.
     #[cold]
     fn shed(&mut self, row: u64) {

@@ -27,7 +27,7 @@ use crate::syntax::json::{JsonKind, View, write};
 /// Maximum size in bytes of the contexts and keys that are kept for later messages.
 const MAX_KEPT: usize = 4 << 20;
 /// Approximate size in bytes of a definition, a context and a cached key, in addition to their
-/// texts.
+/// strings.
 pub(super) const TERM_BYTES: usize = 400;
 const CONTEXT_BYTES: usize = 600;
 const KEY_BYTES: usize = 250;
@@ -724,7 +724,7 @@ impl ContextState {
         self.expand_key_in(key, &mut texts)
     }
 
-    /// Like [`expand_key`](Self::expand_key), with a buffer for intermediate texts.
+    /// Like [`expand_key`](Self::expand_key), with a buffer for intermediate strings.
     pub fn expand_key_in(&self, key: &[u8], texts: &mut Vec<u8>) -> Result<Property, Meaning> {
         texts.clear();
         texts.extend_from_slice(key);
@@ -809,7 +809,7 @@ impl ContextState {
     }
 
     /// Appends the expansion of a compact IRI whose prefix is a term. Returns whether it is
-    /// certainly an IRI, or `None` for any other text.
+    /// certainly an IRI, or `None` for any other string.
     #[inline]
     fn expand_compact(&self, text: &[u8], out: &mut Vec<u8>) -> Option<bool> {
         let colon = memchr::memchr(b':', text).filter(|&colon| colon > 0)?;

@@ -1,7 +1,7 @@
 //! The keys used with a context, and their meanings.
 //!
 //! - In: keys. Out: their meanings.
-//! - Cost: one comparison if the caller guesses the key, otherwise also a hash. All texts are in
+//! - Cost: one comparison if the caller guesses the key, otherwise also a hash. All strings are in
 //!   one buffer.
 
 use std::hash::BuildHasher;

@@ -28,7 +28,7 @@ pub(super) struct StoredJson {
 }
 
 impl StoredJson {
-    /// Creates a text from a tape that does not refer to a source.
+    /// Stores a tape that does not refer to a source.
     pub fn new(tape: Tape) -> Self {
         Self {
             source: Box::default(),
@@ -55,7 +55,7 @@ impl StoredJson {
     }
 }
 
-/// Line and column of a position in a text.
+/// Line and column of a position in the source.
 pub(super) fn position(source: &[u8], at: usize) -> String {
     let before = source.get(..at).unwrap_or_default();
     let (line, column) = LinePosition::default().position(before);

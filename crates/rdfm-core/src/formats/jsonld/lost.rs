@@ -3,7 +3,7 @@
 //!
 //! - In: an invalid NDJSON-LD line or YAML-LD document, or the beginning of one.
 //! - Out: false if it has a key other than `@context`, which makes it a data message.
-//! - Cost: one pass, only for a text with an error.
+//! - Cost: one pass, only for a line or document with an error.
 
 const CONTEXT: &[u8] = b"@context";
 
@@ -26,7 +26,7 @@ pub(super) fn may_be_context(text: &[u8]) -> bool {
     }
 }
 
-/// End of the value at the start of a text; `None` if the value does not end.
+/// End of the value at the start of `text`; `None` if the value does not end.
 fn value_end(text: &[u8]) -> Option<usize> {
     let (mut depth, mut at) = (0u64, 0);
     while let Some(&byte) = text.get(at) {

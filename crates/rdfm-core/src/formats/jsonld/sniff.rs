@@ -81,7 +81,7 @@ fn is_space_only(text: &[u8]) -> bool {
     text.iter().copied().all(is_space)
 }
 
-/// Whether a text is a JSON object.
+/// Whether the input is a JSON object.
 fn is_object(text: &[u8]) -> bool {
     let bounds = Bounds {
         max_depth: u32::MAX,
@@ -93,7 +93,7 @@ fn is_object(text: &[u8]) -> bool {
     trim_start(text).first() == Some(&b'{') && parse(text, &mut tape, &bounds).is_ok()
 }
 
-/// Whether a text begins with an object whose first key is `@context`.
+/// Whether the input begins with an object whose first key is `@context`.
 fn begins_with_context(text: &[u8]) -> bool {
     let key = trim_start(text).strip_prefix(b"{").map(trim_start);
     let after = key.and_then(|key| key.strip_prefix(b"\"@context\""));

@@ -1,6 +1,6 @@
 //! Terms of a message in the batch. Recurring terms are mostly stored once.
 //!
-//! - In: texts. Out: term ids.
+//! - In: strings. Out: term ids.
 //! - Cost: one lookup per IRI, which is checked only if it is not found.
 //! - Law: the charge of a message does not depend on earlier messages. A term is charged when it is
 //!   stored, and when it is first found in a message.

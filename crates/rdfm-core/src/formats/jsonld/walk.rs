@@ -61,7 +61,7 @@ pub(super) struct Walk<'a> {
     pub dropped: &'a mut DroppedKeys,
     /// Entries of the open objects.
     pub entries: &'a mut Vec<ObjectEntry>,
-    /// Buffer for intermediate texts.
+    /// Buffer for intermediate strings.
     pub scratch: &'a mut Vec<u8>,
     /// Open lists.
     pub lists: Vec<OpenList>,

@@ -1,7 +1,7 @@
 //! XML literals: the markup of a property with `parseType="Literal"`, as Exclusive Canonical XML
 //! with comments.
 //!
-//! - In: tags, texts and comments inside the property.
+//! - In: tags, text and comments inside the property.
 //! - Out: the same markup, with each namespace declared where it is first used and attributes
 //!   sorted.
 //! - Cost: one copy. A namespace is written again only if no enclosing element has declared it.

@@ -9,7 +9,7 @@
 //!
 //! This module processes open elements, from start tag to end tag. `documents` processes the text
 //! between documents, `attributes` the attributes of a tag, `elements` nodes and properties,
-//! `references` the terms to which they refer, `texts` texts, and `markup` XML literals.
+//! `references` the terms to which they refer, `texts` character data, and `markup` XML literals.
 
 mod attributes;
 mod documents;

@@ -1,5 +1,5 @@
-//! Result sets in CSV (RFC 4180). Cells contain only the texts of terms; all are read as plain
-//! literals.
+//! Result sets in CSV (RFC 4180). Cells contain only the text of terms, without their kind; all are
+//! read as plain literals.
 //!
 //! - Law: a field is quoted completely or not at all; an empty field without quotes is unbound.
 

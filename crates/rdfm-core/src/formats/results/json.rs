@@ -84,7 +84,7 @@ impl After {
     }
 }
 
-/// The texts of a term.
+/// A string in the object of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TermPart {
     Type,
@@ -99,7 +99,7 @@ const PARTS: [&str; 5] = ["type", "value", "xml:lang", "its:dir", "datatype"];
 /// A term being read.
 #[derive(Clone, Copy)]
 struct TermFrame {
-    /// Ranges of its texts in the machine's buffer, by [`TermPart`].
+    /// Ranges of its strings in the machine's buffer, by [`TermPart`].
     texts: [Option<(usize, usize)>; 5],
     /// Subject, predicate and object.
     triple: Option<[TermId; 3]>,
@@ -139,7 +139,7 @@ struct JsonResultMachine {
     buffered: Option<BufferedRows>,
     /// Whether the head will be read a second time, after the buffered rows.
     again: bool,
-    /// Column of the open cell, the open terms, and their texts.
+    /// Column of the open cell, the open terms, and their strings.
     column: usize,
     frames: Vec<TermFrame>,
     texts: Vec<u8>,

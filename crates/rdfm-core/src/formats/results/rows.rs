@@ -1,6 +1,6 @@
 //! Builder of rows for the text decoders.
 //!
-//! - In: texts that are valid UTF-8, and the cells that contain them.
+//! - In: strings that are valid UTF-8, and the cells that contain them.
 //! - Out: terms and rows in the [`ResultBuilder`].
 //! - Cost: IRIs, labels and literals of up to 24 bytes are looked up in a hash table; longer
 //!   literals are always added.

@@ -114,7 +114,7 @@ pub static CSV: FormatSpec = FormatSpec {
     suffixes: &[".csv"],
     media_types: &["text/csv"],
     aliases: &["csv"],
-    // Only the texts of terms, without their kinds.
+    // Only the text of terms, without their kind.
     carries: Carries {
         directions: false,
         any_text: false,

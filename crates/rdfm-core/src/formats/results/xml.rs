@@ -764,7 +764,7 @@ struct SimpleBinding<'a> {
 }
 
 impl<'a> SimpleBinding<'a> {
-    /// Returns the binding at the start of a text.
+    /// Returns the binding at the start of `text`.
     #[inline]
     fn find(text: &'a [u8]) -> Option<Self> {
         let (name, rest) = quoted(text.strip_prefix(b"<binding name=")?)?;
@@ -818,7 +818,7 @@ fn is_simple(text: &[u8]) -> bool {
     !text.iter().fold(false, |found, &byte| found | odd(byte))
 }
 
-/// Returns the quoted value at the start of a text, and the text after it.
+/// Returns the quoted value at the start of `text`, and the rest.
 #[inline]
 fn quoted(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let (&quote, rest) = text.split_first()?;

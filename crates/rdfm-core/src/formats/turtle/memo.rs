@@ -1,10 +1,10 @@
-//! Texts of the terms written earlier in the batch, and when the abbreviations of IRIs changed.
+//! Output of the terms written earlier in the batch, and when the abbreviations of IRIs changed.
 //!
 //! - In: terms as they are written, and the IRIs of prefixes as they are declared.
 //! - Out: copies of the terms whose abbreviations are still the same.
 //! - Cost: 16 bytes per term. A prefix affects the IRIs that have the same beginning up to the last
 //!   `/` or `#`, and about one in 128 others.
-//! - Law: a text is copied only if writing the term again would give the same text.
+//! - Law: output is copied only if writing the term again would produce the same output.
 
 use crate::model::term::TermId;
 

@@ -140,7 +140,7 @@ fn hash(text: &[u8], key: u32) -> usize {
     ((word ^ word >> 32).wrapping_mul(MIX) >> 52) as usize & (SLOTS - 1)
 }
 
-/// Whether two texts are equal. Inlined for short ones.
+/// Whether two strings are equal. Inlined for short ones.
 #[inline]
 fn same(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {

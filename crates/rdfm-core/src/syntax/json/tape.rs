@@ -85,9 +85,9 @@ pub struct Tape {
     /// Number of nodes up to which the memory need not be checked again.
     unchecked: usize,
     texts: Vec<u8>,
-    /// Bytes of texts used by more than one node, counted for each use except the first.
+    /// Bytes of strings used by more than one node, counted for each use except the first.
     repeated_texts: usize,
-    /// Bytes of nodes and texts that repeat others.
+    /// Bytes of nodes and strings that repeat others.
     repeated: usize,
     /// Open objects and arrays, each with its node, the number of marks before it, and its kind.
     open: Vec<(u32, u32, JsonKind)>,
@@ -128,7 +128,7 @@ impl Tape {
         &self.nodes
     }
 
-    /// The texts that are not literally in the source, concatenated.
+    /// The strings that are not literally in the source, concatenated.
     #[inline]
     pub fn texts(&self) -> &[u8] {
         &self.texts
@@ -175,7 +175,7 @@ impl Tape {
     }
 
     /// Ends the innermost object or array before byte `end` of the source. Does nothing if none is
-    /// open. The source must contain the borrowed texts.
+    /// open. The source must contain the borrowed strings.
     ///
     /// # Errors
     /// If the object contains a key twice and `bounds` do not allow it.
@@ -273,7 +273,7 @@ impl Tape {
     }
 
     /// Adds a copy of a complete value in the tape. If `key` is true, a string is added as a key.
-    /// The source must contain the borrowed texts.
+    /// The source must contain the borrowed strings.
     ///
     /// # Errors
     /// If it would be too deep here, or the tape too large. Nothing is added then if a size limit
@@ -292,7 +292,7 @@ impl Tape {
         }
         let start = node as usize;
         let end = self.next(node) as usize;
-        // The texts are charged too, because writing out the copy repeats them.
+        // The strings are charged too, because writing out the copy repeats them.
         let copied = self.nodes.get(start..end).unwrap_or_default();
         let mut texts = 0;
         for node in copied.iter().filter(|node| !node.is_container()) {
@@ -468,7 +468,7 @@ fn has_equal(marks: &[u64]) -> bool {
     false
 }
 
-/// A hash of the length and the last bytes of a text, which differs for most texts.
+/// A hash of the length and the last bytes of a string, which differs for most strings.
 #[inline]
 pub const fn mark(text: &[u8]) -> u64 {
     let end = if let Some(last) = text.last_chunk::<8>() {
@@ -488,7 +488,7 @@ pub const fn mark(text: &[u8]) -> u64 {
 /// mark.
 const CONTEXT: u64 = mark(b"@context");
 
-/// Mark of a range of a text.
+/// Mark of a range of a string.
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
 fn mark_in(source: &[u8], range: &std::ops::Range<usize>) -> u64 {
@@ -548,7 +548,7 @@ fn too_repetitive(at: usize, bounds: &Bounds) -> ParseError {
     }
 }
 
-/// A tape and the source that contains its borrowed texts.
+/// A tape and the source that contains its borrowed strings.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The tape.

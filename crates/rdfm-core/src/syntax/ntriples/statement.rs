@@ -915,7 +915,7 @@ pub fn parse_term<R: Record>(
     text: &[u8],
     max_depth: u32,
 ) -> Result<TermId, Reason> {
-    // Charges the term record, a datatype record, and their texts.
+    // Charges the term record, a datatype record, and their strings.
     if let Err(limit) = builder.charge(text.len() + 32) {
         return Err(limit.0);
     }

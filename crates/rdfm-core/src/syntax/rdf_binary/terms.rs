@@ -42,7 +42,7 @@ pub(crate) struct BinaryTerms<L: Record> {
     prefixes: FxHashMap<Box<[u8]>, Box<[u8]>>,
     base: Option<Iri<String>>,
     max_depth: u32,
-    /// Buffer for texts that are not literally in the log.
+    /// Buffer for strings that are not literally in the log.
     scratch: Vec<u8>,
 }
 

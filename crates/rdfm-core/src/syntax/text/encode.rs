@@ -3,7 +3,7 @@
 //! - In: batches, and a [`StatementWriter`] that writes the quads of a message.
 //! - Out: the log.
 //! - Cost: the text of a batch may not exceed [`MAX_TEXT`], however often its terms repeat long
-//!   texts.
+//!   strings.
 //! - Law: a log that ends with an error has the same delimiters as one that ends there regularly.
 
 use crate::codec::messages::{MessageLoop, Writer};

@@ -83,7 +83,7 @@ pub(crate) enum Reach {
     End,
 }
 
-/// Parses a text that grows at its end.
+/// Parses text that grows at its end.
 pub(crate) trait Grammar: Send {
     /// Type of the records in messages.
     type Record: KindOf;

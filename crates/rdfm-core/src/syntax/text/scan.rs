@@ -11,8 +11,8 @@ use crate::model::term::flags;
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
-/// A text inside longer bytes. A short text is read with the bytes after it, in one step of fixed
-/// size.
+/// A string inside longer bytes. A short string is read with the bytes after it, in one step of
+/// fixed size.
 #[derive(Clone, Copy)]
 pub(crate) struct Excerpt<'a> {
     source: &'a [u8],
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn an_excerpt_is_checked_like_the_same_text_alone() {
-        // Around each text are bytes that would change the result.
+        // Around each string are bytes that would change the result.
         for outside in [b'a', b'"', b' ', 0xff] {
             for length in 0..40 {
                 for tail in [0, 1, 40] {

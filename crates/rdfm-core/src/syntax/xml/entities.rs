@@ -1,7 +1,7 @@
 //! Entities: the replacement of `&name;` and `&#1;`, and the declarations in a DOCTYPE.
 //!
-//! - In: a DOCTYPE; texts and attribute values as written.
-//! - Out: the texts with references replaced and line breaks converted to LF.
+//! - In: a DOCTYPE; text and attribute values as written.
+//! - Out: the same with references replaced and line breaks converted to LF.
 //! - Cost: linear in the output, whose size is checked before it is produced.
 //! - Law: an entity is expanded when it is declared, using only earlier declarations, so there are
 //!   no cycles and no recursion. External entities are never loaded.
@@ -17,7 +17,7 @@ use crate::syntax::xml::{Read, check_characters, fail, is_nc_name, malformed};
 /// The entities of a document.
 #[derive(Default)]
 pub(crate) struct Entities {
-    /// Replacement texts by name; `None` for an external entity.
+    /// Replacement text by name; `None` for an external entity.
     texts: FxHashMap<Box<[u8]>, Option<Box<[u8]>>>,
     bytes: u64,
 }
@@ -312,7 +312,7 @@ fn find(text: &[u8], at: usize, end: usize, what: &[u8]) -> Read<usize> {
     }
 }
 
-/// Returns the end of a declaration that does not affect texts.
+/// Returns the end of a declaration that does not affect text.
 fn skip_declaration(text: &[u8], start: usize, end: usize) -> Read<usize> {
     let mut at = start;
     while let Some(found) = text[at..end]

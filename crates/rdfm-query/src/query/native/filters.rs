@@ -115,7 +115,7 @@ impl FilterExpression {
     }
 }
 
-/// Evaluates an expression and counts the copies of the texts that it reads.
+/// Evaluates an expression and counts the copies of the strings that it reads.
 fn counted<T>(bytes: usize, evaluate: impl FnOnce() -> T) -> T {
     if bytes < FEW_BYTES {
         return evaluate();

@@ -153,7 +153,7 @@ pub struct MessageShape {
     pub nodes: Vec<ShapeNode>,
     pub properties: Vec<ShapeProperty>,
     entries: Vec<CachedTerm>,
-    /// Open-addressing table of ids by the hash of their texts.
+    /// Open-addressing table of ids by the hash of their strings.
     slots: Vec<(u32, TermId)>,
     batch: u32,
     blanks: Vec<Blank>,

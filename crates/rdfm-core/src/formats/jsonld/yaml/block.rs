@@ -145,8 +145,8 @@ fn skip_spaces(bytes: &[u8], mut at: usize) -> usize {
 }
 
 impl BlockComposer {
-    /// Composes the document in a text. Returns `None` if it needs the event parser. The tape is then
-    /// incomplete.
+    /// Composes the document in `text`. Returns `None` if it needs the event parser. The tape is
+    /// then incomplete.
     pub fn compose(&mut self, text: &str, tape: &mut Tape, bounds: &Bounds) -> Option<()> {
         let bytes = text.as_bytes();
         tape.clear();

@@ -1,7 +1,7 @@
 //! Composes a JSON tape from a YAML document.
 //!
 //! - In: the text of one document.
-//! - Out: a tape whose texts refer to the document if possible, and whether there was a document.
+//! - Out: a tape whose strings refer to the document if possible, and whether there was a document.
 //! - Cost: linear in the document and in the content that aliases repeat, which the tape's limits
 //!   restrict.
 //! - Law: keys are unique strings. An alias repeats a complete value, so that a cycle is an error.
@@ -38,7 +38,7 @@ struct OpenCollection {
 }
 
 impl Composer {
-    /// Composes the document in a text. Returns false if there is none.
+    /// Composes the document in `text`. Returns false if there is none.
     ///
     /// # Errors
     /// If the text is not valid YAML, or contains values that JSON does not have.

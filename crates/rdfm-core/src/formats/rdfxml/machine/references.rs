@@ -1,6 +1,6 @@
-//! Terms from names, references, labels and texts.
+//! Terms from names, references, labels and text.
 //!
-//! - In: names of elements and attributes, values of attributes, texts; the base and the language
+//! - In: names of elements and attributes, values of attributes, text; the base and the language
 //!   in force.
 //! - Out: term ids of the current batch.
 //! - Cost: a lookup in the term cache. Every `rdf:ID` of a document is kept, within a limit.
