@@ -59,8 +59,8 @@ class Statistics(LogStatistics):
         kind: The kind of the messages: "messages", "patches" or "results".
         logs: Number of logs: files of a folder or members of an archive, otherwise 1.
         bytes: Number of bytes read (compressed).
-        messages: Number of messages, patches or rows. A broken message, and messages after it, are
-            not counted.
+        messages: Number of messages, patches or rows. An invalid message, and messages after it,
+            are not counted.
         empty_messages: Number of messages without quads, operations or bound cells.
         approximate_messages: Number of messages with more than 65,536 distinct terms or 262,144
             distinct quads. Some of their numbers are estimates, and their repeated quads are

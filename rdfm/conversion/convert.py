@@ -78,7 +78,7 @@ def convert(
             - skip, take: Number of messages to skip at the start, and maximum number to write.
             - sample, seed: Random sample: a share of the messages ("1%"), or a number ("500"; reads
               the inputs twice). The seed is a number; the same seed draws the same sample.
-            - on_error: "fail", or "skip" to omit broken data. Exceeding a limit still fails.
+            - on_error: "fail", or "skip" to omit invalid data. Exceeding a limit still fails.
             - keep_partial: On error, keep the output written so far as `NAME.partial`
               (`NAME.partial.1` and so on if that exists).
             - split_messages, split_bytes: Maximum number of messages in each file of a folder, and
@@ -104,7 +104,7 @@ def convert(
         A summary of the conversion.
 
     Raises:
-        DecodeError: If an input is broken. The output does not appear under its name.
+        DecodeError: If an input is invalid. The output does not appear under its name.
         EncodeError: If a message cannot be written in the target format. The text names remedies.
         OptionError: If an option does not apply, the output is one of the inputs, or the output
             format does not support the kind of an input (messages, patches or results).
@@ -194,7 +194,7 @@ def plan(
         and not holds_files(inputs[0])
         and reads.get("joins") != "new"  # the input may be several logs of one message
     )
-    # Written parts cannot be removed if their message turns out to be broken. Therefore, each
+    # Written parts cannot be removed if their message turns out to be invalid. Therefore, each
     # message is buffered completely if errors are skipped.
     skip_errors = stages.get("on_error") == "skip"
     # A filter needs the complete message.

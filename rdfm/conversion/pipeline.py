@@ -68,7 +68,7 @@ class ConversionPlan:
         target: The format of the output, with its options.
         shape: Form of the output, such as a log, a folder or an archive.
         from_format: Name of the format of all inputs, if given.
-        skip_errors: Whether broken data is skipped.
+        skip_errors: Whether invalid data is skipped.
         keep_partial: Whether to keep the output written before an error.
         stays_flat: Whether a log of one message in many frames may keep that form.
         buffers_messages: Whether messages that could be processed in parts are buffered completely

@@ -157,7 +157,7 @@ def _stream_options(name: str, path: str | os.PathLike[str], format: Format) -> 
 
     Raises:
         OptionError: If the log has no stream options.
-        DecodeError: If the log has another format or is broken.
+        DecodeError: If the log has another format or is invalid.
         OSError: If the log cannot be read.
     """
     from rdfm.logs.reader import open_log  # costly to import

@@ -48,7 +48,7 @@ class ArrowSizeChecker:
         """Check the dictionaries of a file, then one record batch per step.
 
         Raises:
-            DecodeError: If the footer is broken.
+            DecodeError: If the footer is corrupt.
             LimitError: If the buffers decode to too many bytes.
         """
         try:
@@ -65,7 +65,7 @@ class ArrowSizeChecker:
         """Check the messages of a stream from an offset on, one record batch per step.
 
         Raises:
-            DecodeError: If a message is broken.
+            DecodeError: If a message is invalid.
             LimitError: If the buffers decode to too many bytes.
         """
         at: int | None = offset
@@ -211,4 +211,4 @@ class _FlatbufferTable:
 
 
 def _broken(what: str) -> DecodeError:
-    return DecodeError(f"the file is broken: {what} is invalid", format="arrow")
+    return DecodeError(f"the file is corrupt: {what} is invalid", format="arrow")

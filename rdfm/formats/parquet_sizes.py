@@ -66,7 +66,7 @@ def plans(
     """Yield plans for the row groups, in order and on demand.
 
     Raises:
-        DecodeError: If a page is broken.
+        DecodeError: If a page is corrupt.
         LimitError: If the pages of a row group are too large.
     """
     leaves = [
@@ -103,7 +103,7 @@ def plans(
 def _footer(file: BinaryIO) -> list[list[_ColumnChunk]]:
     """Return the columns of each row group.
 
-    They are parsed here, because pyarrow aborts the process if the columns of a broken file are
+    They are parsed here, because pyarrow aborts the process if the columns of a corrupt file are
     inconsistent.
     """
     size = file.seek(0, io.SEEK_END)
@@ -277,4 +277,4 @@ class _broken:
 
 
 def _error(reason: str) -> DecodeError:
-    return DecodeError(f"the file is broken: {reason}", format="parquet")
+    return DecodeError(f"the file is corrupt: {reason}", format="parquet")

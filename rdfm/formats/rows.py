@@ -236,7 +236,7 @@ class RowDecoder(FileDecoder):
                 raise
             text = str(error).strip().split("\n")[0][:200]
             raise DecodeError(
-                f"the file is broken: {text}", format=self.format, message_index=self._index
+                f"the file is corrupt: {text}", format=self.format, message_index=self._index
             ) from error
         finally:
             self._close_spool()
@@ -395,7 +395,7 @@ class _named:
         if isinstance(
             error, TypeError
         ):  # values that do not have the declared type of their column
-            raise DecodeError(f"the file is broken: {error}", format=self._format) from error
+            raise DecodeError(f"the file is corrupt: {error}", format=self._format) from error
         if isinstance(error, DecodeError):
             error.format = self._format
             if error.message_index is None:

@@ -194,7 +194,7 @@ class Appended:
 
         Raises:
             OptionError: The log cannot be appended to, or another process appends to it.
-            DecodeError: The log is broken, or ends inside a message.
+            DecodeError: The log is invalid, or ends inside a message.
             OSError: The log cannot be opened.
         """
         path = _local_file(target, how.format.spec)

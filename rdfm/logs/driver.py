@@ -2,7 +2,7 @@
 
 In: the inputs that the user names, and how to read them. Out of the first half: the pieces of each
 log, with its decoder. Out of the second: batches with their log and its header, or an error;
-continuing after an error skips the broken data.
+continuing after an error skips the invalid data.
 Cost: a piece and a decoder's memory; small logs in archives are in memory together.
 Law: the halves share only the pieces passed from one to the other, so that a queue can connect
 them; the data reported with a batch does not depend on the progress of the other half.
@@ -131,8 +131,8 @@ class End:
     """The end of a log.
 
     Attributes:
-        error: The error, if the bytes could not be decompressed or the archive is broken.
-        final: Whether the archive itself is broken, so that no log follows.
+        error: The error, if the bytes could not be decompressed or the archive is corrupt.
+        final: Whether the archive itself is corrupt, so that no log follows.
     """
 
     error: DecodeError | None = None
@@ -213,7 +213,7 @@ class Broken(NamedTuple):
         error: The error.
         header: The log's header before the error.
         resumable: Whether the log continues after the error.
-        final: Whether the archive itself is broken, so that no log follows.
+        final: Whether the archive itself is corrupt, so that no log follows.
     """
 
     source: Source

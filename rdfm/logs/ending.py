@@ -113,7 +113,7 @@ class StoredLog:
         """Yield the log, decompressed.
 
         Raises:
-            DecodeError: The compressed data is broken or incomplete.
+            DecodeError: The compressed data is corrupt or incomplete.
         """
         raw = self.raw()
         if self.compression is None:
@@ -178,7 +178,7 @@ def find_end(log: StoredLog, *, repair: bool = False, known: str = "") -> Ending
 
     Raises:
         OptionError: Messages cannot be appended to the log.
-        DecodeError: The log is broken, or ends inside a message and `repair` is false.
+        DecodeError: The log is invalid, or ends inside a message and `repair` is false.
     """
     header = _header(log)
     if not log.format.spec.binary and log.start(len(BOM)) == BOM:
@@ -468,7 +468,7 @@ def _repair_statements(
     reason: str,
     repair: bool,
 ) -> Ending:
-    """Return the end after the last delimiter before a broken last line."""
+    """Return the end after the last delimiter before an invalid last line."""
     if not repair:
         raise log.unfinished(reason)
     if _partial_delimiter(log) == broken and dialect == "directive":
@@ -571,7 +571,7 @@ def _end_of_chain(log: StoredLog, header: Mapping[str, Any], repair: bool) -> En
     chain, size = _chain_and_size(log)
     if chain.broken:
         raise DecodeError(
-            "the length prefixes of its messages are broken",
+            "the length prefixes of its messages are corrupt",
             format=log.format.name,
             source=log.name,
             offset=chain.end,
@@ -600,7 +600,7 @@ def _chain_and_size(log: StoredLog) -> tuple[LengthChain, int]:
 def _is_complete_after_mark(log: StoredLog) -> bool:
     """Whether the log is complete, decoded from its last restart mark.
 
-    False if there is no mark near its end or the data is broken. The log is then read from its
+    False if there is no mark near its end or the data is invalid. The log is then read from its
     start.
     """
     length = MARKED_BYTES
@@ -714,7 +714,7 @@ def _decode(
     at the end may therefore be caused by the end: a truncated word, escape or character.
 
     Raises:
-        DecodeError: The log is broken before its end.
+        DecodeError: The log is invalid before its end.
     """
     decoder = log.decoder()
     count = 0

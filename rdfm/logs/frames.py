@@ -56,7 +56,7 @@ class Tabular(ABC):
 
         Raises:
             MissingExtraError: pyarrow is not installed.
-            RdfmError, OSError: The log is broken before its first rows.
+            RdfmError, OSError: The log is invalid before its first rows.
             ValueError: The rows were already read to their end or to an error, or they are the
                 answer to an ASK query.
         """
@@ -68,7 +68,7 @@ class Tabular(ABC):
 
         Raises:
             MissingExtraError: pyarrow is not installed.
-            RdfmError, OSError: An input is broken or cannot be read.
+            RdfmError, OSError: An input is invalid or cannot be read.
             ValueError: As for `__arrow_c_stream__`.
 
         Example:
@@ -88,7 +88,7 @@ class Tabular(ABC):
 
         Raises:
             MissingExtraError: pandas or pyarrow is not installed. Nothing was read.
-            RdfmError, OSError: An input is broken or cannot be read.
+            RdfmError, OSError: An input is invalid or cannot be read.
             ValueError: As for `__arrow_c_stream__`.
 
         Example:
@@ -113,7 +113,7 @@ class Tabular(ABC):
 
         Raises:
             MissingExtraError: Polars or pyarrow is not installed. Nothing was read.
-            RdfmError, OSError: An input is broken or cannot be read.
+            RdfmError, OSError: An input is invalid or cannot be read.
             ValueError: As for `__arrow_c_stream__`.
 
         Example:

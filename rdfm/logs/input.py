@@ -138,7 +138,7 @@ class Input:
         """Yield the pieces, each as soon as it arrives.
 
         Raises:
-            DecodeError: The compression is broken.
+            DecodeError: The compressed data is corrupt.
             UnsupportedError: The input is rejected.
         """
         if self.refusal is not None:
@@ -245,7 +245,7 @@ class Input:
         Each log must be read before the next group is requested, unless it is `whole`.
 
         Raises:
-            DecodeError: The archive is broken after the members that were returned.
+            DecodeError: The archive is corrupt after the members that were returned.
         """
         try:
             for some in archives.members(self):

@@ -51,7 +51,7 @@ READING = declare(
     OptionSpec(
         "on_error",
         "choice",
-        "Stop at broken data, or skip it. Exceeding a limit is always an error.",
+        "Stop at invalid data, or skip it. Exceeding a limit is always an error.",
         choices=("fail", "skip"),
         default="fail",
         instead="skip_message() of a log",

@@ -206,7 +206,7 @@ class LogReader(Tabular):
         continues where it stopped.
 
         Raises:
-            DecodeError: The log is broken; every message completed before the error was returned.
+            DecodeError: The log is invalid; every message completed before the error was returned.
             OSError: The file cannot be read.
             ValueError: The log has already been read to its end or to an error.
             RuntimeError: Another thread is using the reader.
@@ -375,7 +375,7 @@ class LogReader(Tabular):
 
         Raises:
             DecodeError: The same error, if the rest of the log cannot be read because the format is
-                not `resumable`, or the file's compression or the archive is broken.
+                not `resumable`, or the compressed data or the archive is corrupt.
             ValueError: No error has occurred.
             RuntimeError: Another thread is using the reader.
 

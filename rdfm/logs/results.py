@@ -165,7 +165,7 @@ class ResultReader(Tabular):
         If a loop was left early, the next loop continues where it stopped.
 
         Raises:
-            DecodeError: The log is broken. All rows before the error were returned.
+            DecodeError: The log is invalid. All rows before the error were returned.
             OSError: The file cannot be read.
             ValueError: The results have already been read to their end.
             RuntimeError: Another thread is using the reader.

@@ -131,7 +131,7 @@ def through(items: Iterable[Item], stages: Sequence[Stage]) -> Iterator[Item]:
 
 
 class SkipBroken(Stage):
-    """Raises errors about broken data, or skips the data.
+    """Raises errors about invalid data, or skips the data.
 
     If the data is skipped, the `Skipped` item after the error contains the error.
     """
@@ -143,7 +143,7 @@ class SkipBroken(Stage):
 
         Args:
             skip: Whether errors are skipped. Errors about limits are always raised, because the
-                data is not broken.
+                data is not invalid.
             explain: Called with each error before it is raised or skipped, for example to add
                 remedies.
         """

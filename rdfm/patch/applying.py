@@ -55,7 +55,7 @@ def apply(
             `compression` and the other options of `create_log`, as for `convert`.
 
     Raises:
-        DecodeError: If an input is broken, transactions are not in order, or the chain is broken.
+        DecodeError: If an input is invalid, transactions are not in order, or the chain is broken.
         EncodeError: If the output format cannot represent the dataset.
         LimitError: If the dataset is too large.
         OptionError: If the dataset has several messages, or an option does not apply.
@@ -105,7 +105,7 @@ def _apply(state: _core.Dataset, log: LogReader, *, chain: bool) -> None:
     """Apply the patches of logs.
 
     Raises:
-        DecodeError: If a patch is broken.
+        DecodeError: If a patch is invalid.
     """
     for batch in patch_batches(log):
         with of_log(log):

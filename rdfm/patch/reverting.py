@@ -70,7 +70,7 @@ def revert(
             other options of `create_log`, as for `convert`.
 
     Raises:
-        DecodeError: If an input is broken, transactions are not in order, or the chain is broken.
+        DecodeError: If an input is invalid, transactions are not in order, or the chain is broken.
         LimitError: If the prefixes are larger than `max_message_bytes`, or a patch is larger than
             its format allows.
         RdfmError, OSError: As in `convert`, or if the temporary file cannot be written.

@@ -77,7 +77,7 @@ _OWN = {option.name: option for option in QUERYING}
 _READING = {option.name: option for option in READING}
 _READING["on_error"] = replace(
     _READING["on_error"],
-    help="Stop at broken data, exceeded query limits and ill-typed values, or skip them.",
+    help="Stop at invalid data, exceeded query limits and ill-typed values, or skip them.",
 )
 QUERY = {**_OWN, **_READING, **{option.name: option for option in WRITING}}
 

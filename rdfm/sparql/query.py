@@ -90,7 +90,7 @@ def query(
         timeout: Time limit of the query for each message, in seconds; with `whole`, in total.
         max_rows: Maximum number of solutions per message, one million by default; with `whole`,
             in total, unlimited by default.
-        on_error: "fail", or "skip" to omit broken data and messages that exceed `timeout` or
+        on_error: "fail", or "skip" to omit invalid data and messages that exceed `timeout` or
             `max_rows`. With "skip", a value that does not have the type of its column is null.
         message_per_file: Read each log as one message, even if it is empty.
         format: Format of the logs or of `solutions`. Detected for each input by default.
@@ -532,7 +532,7 @@ class LogQuery:
         reading = Reading(
             self._stages.get("from_format"),
             reads,
-            # Parts of a message that are already in the dataset cannot be removed if it is broken.
+            # Parts of a message that are already in the dataset cannot be removed if it is invalid.
             parts="always" if self.whole and not self._skips else "never",
             message_per_file=self._stages.get("message_per_file", False),
             hints=hints or {},

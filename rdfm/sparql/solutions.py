@@ -41,7 +41,7 @@ def solve(
         querying: Stage that evaluates the query.
         driver: Driver that reads the logs, or an open log.
         tally: Counter of skipped data.
-        skips: Whether to skip broken messages.
+        skips: Whether to skip invalid messages.
         before: Stages to run before the query.
 
     Raises:
@@ -77,7 +77,7 @@ class Solutions(RowReader):
             querying: Stage that evaluates the query.
             columns: Converter of solutions to record batches.
             driver: Driver that reads the logs, or an open log.
-            skips: Whether to skip broken messages.
+            skips: Whether to skip invalid messages.
         """
         super().__init__(driver, (SkipBroken(skip=skips), querying))
         self.variables = tuple(querying.query.variables)
@@ -97,7 +97,7 @@ class Solutions(RowReader):
     def skipped(self) -> int:
         """Number of errors skipped so far (`on_error="skip"`).
 
-        Counts broken messages, messages that exceeded a limit, and ill-typed values.
+        Counts invalid messages, messages that exceeded a limit, and ill-typed values.
         """
         return self._tally.skipped + self._nulls
 
@@ -107,8 +107,8 @@ class Solutions(RowReader):
         After a loop that ended early, the next loop continues from there.
 
         Raises:
-            DecodeError: If a log is broken, a message exceeds a limit, or a value does not have the
-                type of its column. Earlier rows have been yielded.
+            DecodeError: If a log is invalid, a message exceeds a limit, or a value does not have
+                the type of its column. Earlier rows have been yielded.
             OptionError: If a log contains patches or results.
             ValueError: If the rows have already been read to the end or to an error.
             RuntimeError: If another thread is using the rows.

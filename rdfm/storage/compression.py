@@ -378,7 +378,7 @@ def _explained(name: str, error: Exception, source: str | None) -> DecodeError:
             "decompress it first (zstd -dc --long=31 FILE)",
             source=source,
         )
-    return DecodeError(f"the {name} data is broken: {text}", source=source)
+    return DecodeError(f"the {name} data is corrupt: {text}", source=source)
 
 
 def _zstd() -> ModuleType:

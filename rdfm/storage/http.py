@@ -268,7 +268,7 @@ class Response(io.BufferedIOBase):
 
         Raises:
             HttpError: The body ends early and cannot be continued.
-            DecodeError: The content encoding is broken.
+            DecodeError: The compressed body is corrupt.
         """
         data = self._rest or next(self._pieces, b"")
         if 0 <= size < len(data):

@@ -447,7 +447,7 @@ class Subscription:
             found = stream_options(frame)
         except WireError as error:
             raise DecodeError(
-                f"the first frame is broken: {error}", format="jelly", source=self.name
+                f"the first frame is malformed: {error}", format="jelly", source=self.name
             ) from None
         if found is None:
             raise DecodeError(
@@ -518,7 +518,7 @@ class _ResumedFrames:
         """Return the bytes of the frames that are new, and their number.
 
         Raises:
-            DecodeError: If a frame is broken, or the stream options have changed.
+            DecodeError: If a frame is invalid, or the stream options have changed.
         """
         for frame in frames:
             if (found := stream_options(frame)) not in (None, self._options):

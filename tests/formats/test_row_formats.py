@@ -123,7 +123,7 @@ def test_offsets_outside_an_arrow_log_are_an_error(offsets):
     data = sink.getvalue()
     whole = struct.pack("<3i", 0, 1, 2)
     assert data.count(whole) == 1
-    with pytest.raises(DecodeError, match=r"the file is broken: .*[oO]ffset"):
+    with pytest.raises(DecodeError, match=r"the file is corrupt: .*[oO]ffset"):
         read(data.replace(whole, struct.pack("<3i", *offsets)), "arrow")
 
 

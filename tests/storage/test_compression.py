@@ -127,7 +127,7 @@ def test_invalid_data_is_an_error(name):
     log = bytearray(COMPRESS[name](DATA))
     log[len(log) // 2] ^= 0xFF
     log[-6] ^= 0xFF
-    with pytest.raises(DecodeError, match=f"f: the {name} data (is broken|ends before)"):
+    with pytest.raises(DecodeError, match=f"f: the {name} data (is corrupt|ends before)"):
         list(decompress(name, [bytes(log)], "f"))
 
 

@@ -657,5 +657,5 @@ def test_files_that_are_read_whole_have_a_size_limit(site, monkeypatch):
 
 def test_zlib_data_is_not_accepted_as_gzip(site):
     url = site.on("/a", web.send(200, zlib.compress(BODY), Content_Encoding="gzip"))
-    with pytest.raises(rdfm.DecodeError, match="gzip data is broken"):
+    with pytest.raises(rdfm.DecodeError, match="gzip data is corrupt"):
         body_of(url)

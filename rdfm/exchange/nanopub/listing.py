@@ -406,7 +406,7 @@ class NanopubList(RowReader):
         """Yield the rows, without pyarrow.
 
         Raises:
-            DecodeError: If a log is broken. Earlier rows have been yielded.
+            DecodeError: If a log is invalid. Earlier rows have been yielded.
             OptionError: If a log contains patches or results.
             ValueError: If the rows have already been read to the end or to an error.
             RuntimeError: If another thread is using the rows.

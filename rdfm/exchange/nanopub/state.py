@@ -130,7 +130,7 @@ def keys_after(log: str, format: str, length: int) -> set[str]:
     At most the last `MAX_AHEAD_MESSAGES` are returned.
 
     Raises:
-        DecodeError: The log is broken.
+        DecodeError: The log is invalid.
     """
     reading = Reading(format)
     with readers.LogReader(Driver([log], reading)) as opened:

@@ -49,8 +49,8 @@ class FileReader:
     Attributes:
         path: Path of the file.
         messages: Number of messages so far.
-        ended: Whether all messages were returned, or the file is broken.
-        error: The error that ended the file, if it is broken.
+        ended: Whether all messages were returned, or the file is corrupt.
+        error: The error that ended the file, if it is corrupt.
         header: The header of the log.
         named: Number of archive members read so far.
         bytes_in: Bytes of the file read so far.

@@ -144,7 +144,7 @@ def package(
         The distributions and their statistics.
 
     Raises:
-        DecodeError: The log is broken or has no messages, or the metadata file is invalid.
+        DecodeError: The log is invalid or has no messages, or the metadata file is invalid.
         EncodeError: A message does not conform to the declared stream type, or cannot be written.
         OptionError: The stream type is not given, an option does not apply, or the folder is not
             empty.

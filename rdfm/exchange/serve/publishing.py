@@ -178,7 +178,7 @@ class Publication:
         """Append the messages that the frames complete. If `ended`, also append a flat stream.
 
         Raises:
-            DecodeError: If a frame is broken. The messages before it were appended.
+            DecodeError: If a frame is invalid. The messages before it were appended.
             EncodeError, RdfmError, OSError: As in `TopicWriter.write`.
         """
         batches, error = await asyncio.to_thread(self._decode, frames, ended)

@@ -335,7 +335,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 options = stream_options(first)
             except WireError as error:
                 raise Refused(
-                    Status.INVALID_ARGUMENT, f"the first frame is broken: {error}"
+                    Status.INVALID_ARGUMENT, f"the first frame is malformed: {error}"
                 ) from None
             if options is None:
                 raise Refused(
@@ -525,7 +525,7 @@ def _parse_request(request: bytes) -> tuple[str, StreamOptions | None]:
     try:
         return parse_subscribe(request)
     except WireError as error:
-        raise Refused(Status.INVALID_ARGUMENT, f"the subscription is broken: {error}") from None
+        raise Refused(Status.INVALID_ARGUMENT, f"the subscription is malformed: {error}") from None
 
 
 def _bearer(metadata: Iterable[Any]) -> str | None:

@@ -1,4 +1,4 @@
-"""Broken files: exit code 1, one line with file, error and position, and no output."""
+"""Corrupt files: exit code 1, one line with file, error and position, and no output."""
 
 import gzip
 import lzma
@@ -20,7 +20,7 @@ BROKEN = {
     "graph.nt": (b"<http://e/s> <http://e/p> <http://e/o> <http://e/g> .\n", "nt: expected"),
     "message.nq": (LINE + b"MESSAGE\n" + LINE, "MESSAGE in a log that does not announce messages"),
     "cut.nq.gz": (gzip.compress(LINE * 50)[:-10], "the gzip data ends before its end mark"),
-    "crc.nq.gz": (gzip.compress(LINE)[:-8] + b"\0" * 8, "the gzip data is broken"),
+    "crc.nq.gz": (gzip.compress(LINE)[:-8] + b"\0" * 8, "the gzip data is corrupt"),
     "cut.nq.xz": (lzma.compress(LINE)[:-5], "the xz data ends before its end mark"),
     "text.jelly": (
         LINE,
@@ -88,7 +88,7 @@ BROKEN = {
     "text.rt": (LINE, "rdf-thrift: not an RDF Thrift file (or truncated)"),
     "cut.rpb": (b"\x0b\x1a\x09\x0a", "rdf-protobuf: the log ends inside a"),
     "cut.rt": (b"\x2c\x1c\x1c", "rdf-thrift: the log ends inside a row"),
-    "text.parquet": (b"hello, this is no table", "parquet: the file is broken"),
+    "text.parquet": (b"hello, this is no table", "parquet: the file is corrupt"),
     "text.arrow": (b"hello, this is no table", "expected an Arrow file or stream"),
     "cut.tar": (
         tarfile.TarInfo("a.ttl").tobuf(),
@@ -104,7 +104,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_broken_files_are_errors(rdfm, name):
+def test_corrupt_files_are_errors(rdfm, name):
     data, text = BROKEN[name]
     Path(name).write_bytes(data)
     run = rdfm("convert", name, "-o", "out.nq")
