@@ -21,8 +21,8 @@ def package(log: str, stream_type: str, folder: Path, messages: int) -> Work:
 
     def run() -> int:
         with tempfile.TemporaryDirectory() as out:
-            made = package(data, f"{out}/package", stream_type=stream_type, format="nq")
-        return made.statements
+            packaged = package(data, f"{out}/package", stream_type=stream_type, format="nq")
+        return packaged.statements
 
     return Work(run, len(data))
 

@@ -42,10 +42,10 @@ class Hostile:
 
     def text(self, size: int, format: str) -> bytes:
         """Returns the input as a log in a format."""
-        made = self.make(size)
-        if isinstance(made, bytes):
-            return made
-        return (b"\n---\n" if format == "yamlld" else b"\n").join(made) + b"\n"
+        data = self.make(size)
+        if isinstance(data, bytes):
+            return data
+        return (b"\n---\n" if format == "yamlld" else b"\n").join(data) + b"\n"
 
 
 CASES: list[Hostile] = []

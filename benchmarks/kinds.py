@@ -21,8 +21,8 @@ def patches(log: str, folder: Path, messages: int) -> list[Any]:
     from rdfm import _core
 
     make = _core.ToPatches()
-    made = (make.patches(batch) for batch in read_log(log, folder, messages))
-    text = encoded("rdf-patch", [batch for batch in made if batch is not None])
+    converted = (make.patches(batch) for batch in read_log(log, folder, messages))
+    text = encoded("rdf-patch", [batch for batch in converted if batch is not None])
     return list(batches("rdf-patch", text))  # in the form that a reader returns
 
 
@@ -31,8 +31,8 @@ def same_messages(log: str, folder: Path, messages: int) -> list[Any]:
     from rdfm import _core
 
     make = _core.ToMessages()
-    made = [make.messages(batch) for batch in patches(log, folder, messages)]
-    text = encoded("nq", [batch for batch in [*made, make.take()] if batch is not None])
+    converted = [make.messages(batch) for batch in patches(log, folder, messages)]
+    text = encoded("nq", [batch for batch in [*converted, make.take()] if batch is not None])
     return list(batches("nq", text))
 
 

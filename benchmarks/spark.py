@@ -63,10 +63,10 @@ def make_data(data: Path, messages: int) -> None:
     """Writes the missing logs of observations: one per core, a big log, and many small logs."""
     import rdfm
 
-    made = iot_messages(messages)
+    produced = iot_messages(messages)
     size = -(-messages // CORES)
     for part in range(CORES):
-        share = list(islice(made, size))
+        share = list(islice(produced, size))
         write(data / "nq" / f"part-{part}.nq", nquads(iter(share)))
         write(data / "jelly" / f"part-{part}.jelly", jelly(iter(share)))
     big = data / "big" / "log.jelly"
@@ -98,7 +98,9 @@ def make_tables(spark: SparkSession, data: Path) -> None:
         )
         with rdfm.open_log(log) as opened:
             batches_made = [
-                made for batch in opened.batches() for made in coalescer.push(batch, str(log))
+                produced
+                for batch in opened.batches()
+                for produced in coalescer.push(batch, str(log))
             ]
         return pa.Table.from_batches(
             map(pa.record_batch, filter(None, [*batches_made, coalescer.finish()]))
@@ -109,10 +111,10 @@ def make_tables(spark: SparkSession, data: Path) -> None:
             target = data / f"arrow-{rows}" / f"{log.stem}.arrow"
             if not target.exists():
                 target.parent.mkdir(exist_ok=True)
-                made = rows_of(log, rows)
+                produced = rows_of(log, rows)
                 partial = target.with_suffix(".partial")
-                with pa.ipc.new_file(partial, made.schema) as file:
-                    file.write_table(made)
+                with pa.ipc.new_file(partial, produced.schema) as file:
+                    file.write_table(produced)
                 partial.replace(target)
         target = data / "table" / f"{log.stem}.parquet"
         if not target.exists():

@@ -201,11 +201,13 @@ def results_to_rdflib(results: Results) -> rdflib.query.Result:
         MissingExtraError: If rdflib is not installed.
     """
     library: Any = _rdflib()
-    made: rdflib.query.Result = library.query.Result("SELECT" if results.boolean is None else "ASK")
+    result: rdflib.query.Result = library.query.Result(
+        "SELECT" if results.boolean is None else "ASK"
+    )
     if results.boolean is not None:
-        made.askAnswer = results.boolean
-        return made
-    made.vars = variables = [_rdflib_variable(name) for name in results.variables]
+        result.askAnswer = results.boolean
+        return result
+    result.vars = variables = [_rdflib_variable(name) for name in results.variables]
     convert = rdflib_term(library.BNode)
 
     def bindings() -> Iterator[dict[Any, Any]]:
@@ -219,8 +221,8 @@ def results_to_rdflib(results: Results) -> rdflib.query.Result:
                 error.message_index = index
                 raise
 
-    made.bindings = bindings()
-    return made
+    result.bindings = bindings()
+    return result
 
 
 def results_from_rdflib(result: rdflib.query.Result) -> Results:
@@ -270,10 +272,10 @@ def results_to_oxigraph(results: Results) -> pyoxigraph.QuerySolutions | pyoxigr
                 f"does not support the variable '{_cut(name)}': {error}", format="pyoxigraph"
             ) from error
     document = _Document(_json_pieces(results, oxigraph))
-    made: pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean = oxigraph.parse_query_results(
+    result: pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean = oxigraph.parse_query_results(
         document, format=oxigraph.QueryResultsFormat.JSON
     )
-    return made
+    return result
 
 
 def results_from_oxigraph(
@@ -504,17 +506,17 @@ def _json_pieces(results: Results, oxigraph: ModuleType) -> Iterator[bytes]:
     failed: Exception | None = None
     while failed is None:
         converted: dict[Term | None, Term | None] = {None: None}
-        made: list[list[Term | None]] = []
+        pending: list[list[Term | None]] = []
         try:
             for index, row in islice(rows, ROWS_PER_PIECE):
                 for term in row:
                     if term is not None and term not in converted:
                         converted[term] = _for_oxigraph(term, index, oxigraph)
-                made.append([converted[term] for term in row])
+                pending.append([converted[term] for term in row])
         except Exception as error:
             failed = error
-        if made:
-            yield encoder.encode(ResultBatch.from_rows(made, variables))
+        if pending:
+            yield encoder.encode(ResultBatch.from_rows(pending, variables))
         elif failed is None:
             yield encoder.finish()
             return

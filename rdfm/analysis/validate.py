@@ -189,9 +189,9 @@ class Validation(LogCheck):
 
     def summary(self) -> dict[str, Any]:
         """Return the counts as a dictionary that can be serialized as JSON."""
-        made = super().summary()
-        stopped = made.pop("stopped")
-        return {**made, "not_conforming": self._not_conforming, "stopped": stopped}
+        fields = super().summary()
+        stopped = fields.pop("stopped")
+        return {**fields, "not_conforming": self._not_conforming, "stopped": stopped}
 
     # --- reading ---
 

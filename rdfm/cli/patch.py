@@ -90,8 +90,12 @@ def revert(patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -
     from rdfm import patch
 
     done = _run(patch.revert, (_inputs(*patches),), output, "patches", options, quiet)
-    made = _plural(done.messages, "patch")
-    _report(done, quiet, f"{made}: {_plural(done.added, 'add')}, {_plural(done.deleted, 'delete')}")
+    patch_count = _plural(done.messages, "patch")
+    _report(
+        done,
+        quiet,
+        f"{patch_count}: {_plural(done.added, 'add')}, {_plural(done.deleted, 'delete')}",
+    )
 
 
 @command.command(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SpecCommand", "given", "help_of"]
 
-_MADE = "rdfm.cli.options"
+_PARAMETERS = "rdfm.cli.options"
 _SIDED = "rdfm.cli.sided"
 # Option groups that only the complete help shows.
 _RARE_GROUPS = ("Live streams",)
@@ -112,15 +112,15 @@ class SpecCommand(GroupedCommand):
     def _add_plug_ins(self, ctx: click.Context) -> bool:
         """Create the options again, and return whether plug-ins have any."""
         before = len(self._from_specs(ctx))
-        ctx.meta[_MADE] = list(self._make(with_plug_ins=True, sided=True))
+        ctx.meta[_PARAMETERS] = list(self._make(with_plug_ins=True, sided=True))
         return len(self._from_specs(ctx)) > before
 
     def _from_specs(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the options of stages and formats, which are created once per command line."""
-        if _MADE not in ctx.meta:
-            ctx.meta[_MADE] = list(self._make(False, sided=ctx.meta.get(_SIDED, True)))
-        made: list[click.Parameter] = ctx.meta[_MADE]
-        return made
+        if _PARAMETERS not in ctx.meta:
+            ctx.meta[_PARAMETERS] = list(self._make(False, sided=ctx.meta.get(_SIDED, True)))
+        params: list[click.Parameter] = ctx.meta[_PARAMETERS]
+        return params
 
     def _make(self, with_plug_ins: bool, *, sided: bool) -> Iterable[click.Parameter]:
         from rdfm import formats

@@ -63,8 +63,8 @@ def filter_logs(
     """
     refuse_own_input(inputs, output, options, FILTER)
     total = None if progress is None else total_bytes(inputs)
-    made = plan(list(inputs), output, options, total, FILTER)
-    return Pipeline(made, Reporter(progress)).run()
+    planned = plan(list(inputs), output, options, total, FILTER)
+    return Pipeline(planned, Reporter(progress)).run()
 
 
 def count(inputs: Sequence[Readable], **options: Any) -> Summary:

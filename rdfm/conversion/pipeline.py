@@ -246,8 +246,8 @@ class Pipeline:
         try:
             for items in self._arriving(batches, written):
                 self._note(items)
-                made = (each for item in items for each in stages.take(item))
-                self._encode(made, written)
+                outputs = (each for item in items for each in stages.take(item))
+                self._encode(outputs, written)
                 if stages.done:
                     break
                 self._report_progress(written)

@@ -698,10 +698,10 @@ class _Decoders:
                 self._by_suffix[suffix] = format
         if (found := self._decoders_by_format.get(format.name)) is not None and data.url is None:
             return found
-        made = self.make(data, format), format
+        decoder_and_format = self.make(data, format), format
         if data.url is None:
-            self._decoders_by_format[format.name] = made
-        return made
+            self._decoders_by_format[format.name] = decoder_and_format
+        return decoder_and_format
 
 
 def cost(item: Item) -> int:

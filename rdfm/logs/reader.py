@@ -285,9 +285,9 @@ class LogReader(Tabular):
             raise ValueError(
                 f"{self.source} has already been read; open it again to filter or query it"
             )
-        made = copy(self)
-        made._items = through(self._items, stages)
-        return made
+        clone = copy(self)
+        clone._items = through(self._items, stages)
+        return clone
 
     def items(self) -> Iterator[Item]:
         """Return the items as the driver and the stages yield them. Internal to rdfm.

@@ -287,14 +287,14 @@ def _batches(results: interop.Results) -> Iterator[ResultBatch]:
     done = 0
     failed: Exception | None = None
     while failed is None:
-        made: list[Sequence[Term | None]] = []
+        pending: list[Sequence[Term | None]] = []
         try:
-            made.extend(islice(rows, PENDING_ROWS))
+            pending.extend(islice(rows, PENDING_ROWS))
         except Exception as error:  # raised after the rows before it
             failed = error
-        if made:
-            yield ResultBatch.from_rows(made, variables, first_index=done)
-            done += len(made)
+        if pending:
+            yield ResultBatch.from_rows(pending, variables, first_index=done)
+            done += len(pending)
         elif failed is None:
             return
     raise failed

@@ -78,18 +78,18 @@ def diff(
         whole = not (snapshots or per_message)
         in_parts = whole and not canonical
         logs = [opened.enter_context(streams.open(each, parts=in_parts)) for each in inputs]
-        made: _core.DatasetDifference | _core.MessageDifferences
+        difference: _core.DatasetDifference | _core.MessageDifferences
         if in_parts:
-            made = _of_datasets(*logs, parts=writing.takes_parts)
-            found = iter(made.next_batch, None)
+            difference = _of_datasets(*logs, parts=writing.takes_parts)
+            found = iter(difference.next_batch, None)
         else:
-            made = _core.MessageDifferences(snapshots=snapshots)
+            difference = _core.MessageDifferences(snapshots=snapshots)
             batches = [_dataset(log) if whole else message_batches(log) for log in logs]
-            found = _of_messages(made, logs, batches, canonical=canonical)
+            found = _of_messages(difference, logs, batches, canonical=canonical)
         for batch in found:
             specs = [log.found.spec for log in logs if log.found is not None]
             writing.log(specs).write_batch(batch)
-        deleted, added = made.counts()
+        deleted, added = difference.counts()
     target = writing.log()
     return Changes(
         messages=target.messages,
@@ -120,7 +120,7 @@ def _dataset(log: LogReader) -> Iterator[MessageBatch]:
 
 
 def _of_messages(
-    made: _core.MessageDifferences,
+    difference: _core.MessageDifferences,
     logs: list[LogReader],
     batches: list[Iterator[MessageBatch]],
     *,
@@ -129,15 +129,15 @@ def _of_messages(
     """Yield the patches between messages; for one log, from each message to the next."""
     if canonical:
         batches = _aligned(batches)
-    while (wanted := made.wanted()) is not None:
+    while (wanted := difference.wanted()) is not None:
         number = wanted if len(logs) > 1 else 0
         batch = next(batches[number], None)
         if batch is None:
-            made.end(wanted)
+            difference.end(wanted)
         else:
             with of_log(logs[number]):
-                made.add(wanted, batch)
-        while (found := made.next_batch()) is not None:
+                difference.add(wanted, batch)
+        while (found := difference.next_batch()) is not None:
             yield found
 
 

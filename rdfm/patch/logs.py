@@ -52,20 +52,20 @@ def from_log(
     start = time.perf_counter()
     inputs = Inputs([log], "messages", options.get("from_format"))
     streams = Streams([inputs], output, "patches", options, FROM_LOG, progress)
-    made = _core.ToPatches()
+    converter = _core.ToPatches()
     with (
         streams.create() as writing,
         streams.open(inputs, parts=writing.takes_parts) as source,
     ):
         for batch in message_batches(source):
             with of_log(source):
-                found = made.patches(batch)
+                found = converter.patches(batch)
                 if found is not None:
                     writing.log([source.found.spec] if source.found else []).write_batch(found)
     target = writing.log()
     return Changes(
         messages=target.messages,
-        dropped=all_dropped({"metadata": made.dropped()}, target.dropped),
+        dropped=all_dropped({"metadata": converter.dropped()}, target.dropped),
         seconds=time.perf_counter() - start,
         notes=streams.notes(target),
     )
@@ -110,7 +110,7 @@ def to_log(
     )
     most = streams.reads.get("max_message_bytes")
     largest = formats.nq.spec.options("read")["max_message_bytes"]
-    made = _core.ToMessages(
+    converter = _core.ToMessages(
         separate=streams.stages["separate_blank_nodes"],
         **({} if most is None else {"max_message_bytes": int(largest.value(most))}),
     )
@@ -125,15 +125,15 @@ def to_log(
         for batch in patch_batches(source):
             with of_log(source):
                 try:
-                    found = made.messages(batch)
+                    found = converter.messages(batch)
                 except EncodeError:
-                    write(made.take())  # for `keep_partial`
+                    write(converter.take())  # for `keep_partial`
                     raise
                 write(found)
     target = writing.log()
     return Changes(
         messages=target.messages,
-        dropped=all_dropped(made.dropped(), target.dropped),
+        dropped=all_dropped(converter.dropped(), target.dropped),
         seconds=time.perf_counter() - start,
         notes=streams.notes(target),
     )

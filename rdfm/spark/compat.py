@@ -123,8 +123,8 @@ def arrow_function(
 
     if not hasattr(F, "arrow_udf"):
         return _through_pandas(function, type, deterministic)
-    made = F.arrow_udf(function, type)
-    return made if deterministic else made.asNondeterministic()
+    udf = F.arrow_udf(function, type)
+    return udf if deterministic else udf.asNondeterministic()
 
 
 def _through_pandas(function: Callable[..., pa.Array], type: DataType, deterministic: bool) -> Any:
@@ -161,9 +161,9 @@ def _through_pandas(function: Callable[..., pa.Array], type: DataType, determini
     convert.__annotations__ = {"columns": pd.Series, "return": pd.Series}
     convert.__name__ = function.__name__
     make: Any = pandas_udf
-    made = make(convert, ArrayType(type) if is_struct else type)
-    made = made if deterministic else made.asNondeterministic()
-    return (lambda *columns: F.get(made(*columns), 0)) if is_struct else made
+    udf = make(convert, ArrayType(type) if is_struct else type)
+    udf = udf if deterministic else udf.asNondeterministic()
+    return (lambda *columns: F.get(udf(*columns), 0)) if is_struct else udf
 
 
 def is_remote(spark: SparkSession) -> bool:

@@ -134,9 +134,9 @@ def types_of(given: str | None) -> dict[str, str]:
 
 def as_texts(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that are not None, with `types` and `timeout` as on the command line."""
-    made = {name: value for name, value in options.items() if value is not None}
-    if isinstance(types := made.get("types"), Mapping):
-        made["types"] = ",".join(f"{name}={type}" for name, type in types.items())
-    if isinstance(timeout := made.get("timeout"), (int, float)):
-        made["timeout"] = str(timeout)
-    return made
+    set_options = {name: value for name, value in options.items() if value is not None}
+    if isinstance(types := set_options.get("types"), Mapping):
+        set_options["types"] = ",".join(f"{name}={type}" for name, type in types.items())
+    if isinstance(timeout := set_options.get("timeout"), (int, float)):
+        set_options["timeout"] = str(timeout)
+    return set_options

@@ -193,8 +193,8 @@ fn string_runs_and_a_missing_graph_are_accepted() {
 #[test]
 fn null_rows_are_messages_without_quads() {
     let given = [numbers(0..2), numbers(2..3)];
-    let made = rows(&given);
-    let quads = made.column_by_name("quads").unwrap().as_list::<i32>();
+    let exported = rows(&given);
+    let quads = exported.column_by_name("quads").unwrap().as_list::<i32>();
     let (item, offsets, items, _) = quads.clone().into_parts();
     // The null row still covers the first two quads.
     let nulls = NullBuffer::from(vec![false, true]);

@@ -228,8 +228,8 @@ fn consecutive_rows_with_the_same_source_and_message_form_a_message() {
 #[test]
 fn large_messages_are_returned_in_parts_or_rejected() {
     let given = [numbers(0..3), numbers(0..20_000), numbers(0..2)];
-    let made = batch(&given);
-    let rows = quad_record_batch(&[&made], &layout(TermLayout::NTriples), None).unwrap();
+    let source_batch = batch(&given);
+    let rows = quad_record_batch(&[&source_batch], &layout(TermLayout::NTriples), None).unwrap();
     let parts = read(&rows, 1000, true);
     assert!(parts.len() > 2 && parts[0].continues() && parts[1].continued());
     let indexes: Vec<u64> = parts.iter().map(MessageBatch::first_index).collect();
@@ -352,8 +352,8 @@ fn terms_are_written_as_structs() {
 fn messages_with_structs_round_trip() {
     let given = everything();
     let layout = Layout::new(&Column::ALL, TermLayout::Structs);
-    let made = batch(&given);
-    let rows = to_arrow::record_batch(&[&made], layout.clone(), Some("a")).unwrap();
+    let source_batch = batch(&given);
+    let rows = to_arrow::record_batch(&[&source_batch], layout.clone(), Some("a")).unwrap();
     assert_eq!(rows.schema(), schema(layout, &[]));
     let back: MessageBatch = from_arrow::batch(reader(vec![rows.clone()]), 8).unwrap();
     let quads = |messages: Vec<Message>| -> Vec<_> {
@@ -396,16 +396,16 @@ fn structs_of_unusual_terms_round_trip() {
         builder.add_quad(quad).unwrap();
     }
     builder.end_message();
-    let made = builder.take().unwrap();
-    let rows = quad_record_batch(&[&made], &layout(TermLayout::Structs), None).unwrap();
+    let source_batch = builder.take().unwrap();
+    let rows = quad_record_batch(&[&source_batch], &layout(TermLayout::Structs), None).unwrap();
     let back = QuadReader::batch(reader(vec![rows]), 8).unwrap();
-    for (one, other) in made.quads().iter().zip(back.quads()) {
+    for (one, other) in source_batch.quads().iter().zip(back.quads()) {
         let parts = |quad: &Quad| [quad.subject, quad.predicate, quad.object, quad.graph];
         for (id, again) in parts(one).into_iter().zip(parts(other)) {
-            assert!(made.table().same_term(id, back.table(), again));
+            assert!(source_batch.table().same_term(id, back.table(), again));
         }
     }
-    assert_eq!(made.quads().len(), back.quads().len());
+    assert_eq!(source_batch.quads().len(), back.quads().len());
 }
 
 /// Terms as structs. Empty strings are null.

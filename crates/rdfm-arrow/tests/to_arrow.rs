@@ -46,8 +46,8 @@ fn a_row_contains_its_message() {
 
 #[test]
 fn the_default_graph_and_a_missing_source_are_null() {
-    let made = batch(&everything());
-    let rows = to_arrow::record_batch(&[&made], &Column::DEFAULT, None).unwrap();
+    let source_batch = batch(&everything());
+    let rows = to_arrow::record_batch(&[&source_batch], &Column::DEFAULT, None).unwrap();
     assert_eq!(rows.column(0).null_count(), 3);
     let quads = arrow_array::cast::AsArray::as_list::<i32>(rows.column(2));
     let graphs = arrow_array::cast::AsArray::as_struct(quads.values()).column(3);
@@ -56,16 +56,16 @@ fn the_default_graph_and_a_missing_source_are_null() {
 
 #[test]
 fn columns_can_be_reordered_and_repeated() {
-    let made = batch(&everything());
+    let source_batch = batch(&everything());
     let mut columns = ALL.to_vec();
     columns.reverse();
     columns.push(Column::Quads);
-    let slice = rows(&made.slice(1..3), &columns);
+    let slice = rows(&source_batch.slice(1..3), &columns);
     assert_eq!(slice.schema(), schema(&columns, &[]));
     assert_eq!(slice.num_rows(), 2);
     assert_eq!(numbers_of(slice.column_by_name("offset").unwrap()), [1, 2]);
     assert_eq!(slice.column(6), slice.column_by_name("quads").unwrap());
-    assert_eq!(rows(&made, &[]).num_rows(), 3);
+    assert_eq!(rows(&source_batch, &[]).num_rows(), 3);
 }
 
 #[test]

@@ -54,8 +54,8 @@ fn column(rows: &[Option<Vec<QuadTexts>>]) -> ArrayRef {
             ..Message::default()
         })
         .collect();
-    let made = to_arrow::record_batch(&[&batch(&messages)], &[Column::Quads], None).unwrap();
-    let (item, offsets, items, _) = made.column(0).as_list::<i32>().clone().into_parts();
+    let output = to_arrow::record_batch(&[&batch(&messages)], &[Column::Quads], None).unwrap();
+    let (item, offsets, items, _) = output.column(0).as_list::<i32>().clone().into_parts();
     let valid: Vec<bool> = rows.iter().map(Option::is_some).collect();
     let lists = arrow_array::ListArray::new(item, offsets, items, Some(valid.into()));
     Arc::new(lists)
@@ -99,9 +99,9 @@ fn values_do_not_affect_each_other() {
     let declares: &[u8] = b"PREFIX e: <http://e/> e:s e:p _:b .";
     let uses: &[u8] = b"e:s e:p _:b .";
     let values = binary(&[Some(declares), Some(uses), Some(declares)]);
-    let made = decode("trig", values, OnError::Null).unwrap();
+    let output = decode("trig", values, OnError::Null).unwrap();
     let one = Some(vec![quad("<http://e/s>", "<http://e/p>", "_:b", "")]);
-    assert_eq!(lists(&made), [one.clone(), None, one]);
+    assert_eq!(lists(&output), [one.clone(), None, one]);
 }
 
 #[test]
@@ -119,11 +119,12 @@ fn all_binary_array_types_are_accepted() {
         small,
     ];
     let count = arrays.len();
-    let made = values::decode::<Quad>(reader(arrays), OnError::Raise, &mut *decoder("nq")).unwrap();
+    let output =
+        values::decode::<Quad>(reader(arrays), OnError::Raise, &mut *decoder("nq")).unwrap();
     let pair = [Some(vec![quad("<a:s>", "<a:p>", "<a:o>", "")]), None];
     let mut expected = vec![pair.as_slice(); count - 2];
     expected.extend([&pair[1..], &pair]);
-    assert_eq!(lists(&made), expected.concat());
+    assert_eq!(lists(&output), expected.concat());
     let numbers: ArrayRef = Arc::new(Int32Array::from(vec![1]));
     let error = decode("nq", numbers, OnError::Null).unwrap_err();
     assert_eq!(
@@ -137,9 +138,9 @@ fn invalid_values_are_errors_or_null() {
     let good: &[u8] = b"<a:s> <a:p> <a:o> .\n";
     let many: &[u8] = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n";
     let values = [Some(good), None, Some(b"<a:s> oops"), Some(many), Some(b"")];
-    let made = decode("nq", binary(&values), OnError::Null).unwrap();
+    let output = decode("nq", binary(&values), OnError::Null).unwrap();
     let one = Some(vec![quad("<a:s>", "<a:p>", "<a:o>", "")]);
-    assert_eq!(lists(&made), [one, None, None, None, Some(vec![])]);
+    assert_eq!(lists(&output), [one, None, None, None, Some(vec![])]);
 
     let error = decode("nq", binary(&values), OnError::Raise).unwrap_err();
     assert_eq!(error.value, Some(2));

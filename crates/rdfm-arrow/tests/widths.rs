@@ -50,9 +50,9 @@ fn results_equal_those_of_casts() {
         for bytes in &binaries {
             for large in [false, true] {
                 let to = replaced(rows.data_type(), text, bytes, large);
-                let made = widened(&rows, &to).unwrap();
-                assert_eq!(made.data_type(), &to);
-                assert_eq!(&made, &cast(&rows, &to).unwrap());
+                let converted = widened(&rows, &to).unwrap();
+                assert_eq!(converted.data_type(), &to);
+                assert_eq!(&converted, &cast(&rows, &to).unwrap());
             }
         }
     }
@@ -65,9 +65,9 @@ fn fields_are_reordered() {
         unreachable!("rows are structs");
     };
     let reversed: Fields = fields.iter().rev().cloned().collect();
-    let made = widened(&rows, &DataType::Struct(reversed.clone())).unwrap();
-    assert_eq!(made.data_type(), &DataType::Struct(reversed));
-    assert_eq!(made.len(), rows.len());
+    let converted = widened(&rows, &DataType::Struct(reversed.clone())).unwrap();
+    assert_eq!(converted.data_type(), &DataType::Struct(reversed));
+    assert_eq!(converted.len(), rows.len());
 }
 
 #[test]

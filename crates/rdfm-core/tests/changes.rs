@@ -375,11 +375,11 @@ fn applying_a_difference_gives_the_other_dataset() {
             for batch in messages(&new, size) {
                 difference.add(&batch).unwrap();
             }
-            let mut made = Vec::new();
+            let mut produced = Vec::new();
             let mut changed = dataset(&old, size);
             while let Some(batch) = difference.next_batch().unwrap() {
                 changed.apply(&batch, true).unwrap();
-                made.push(batch);
+                produced.push(batch);
             }
             assert_eq!(
                 quads_of(&changed).into_iter().collect::<BTreeSet<_>>(),
@@ -389,7 +389,7 @@ fn applying_a_difference_gives_the_other_dataset() {
             let applied = changed.applied();
             assert_eq!(counts, (applied.deleted as usize, applied.added as usize));
             assert_eq!((applied.without_effect, applied.committed), (0, 1));
-            texts.insert(rows_of(&made));
+            texts.insert(rows_of(&produced));
         }
         assert_eq!(texts.len(), 1, "{old}\n{new}");
     }

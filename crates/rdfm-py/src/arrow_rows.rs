@@ -331,9 +331,9 @@ impl ArrowRows {
         let Some(mut rows) = self.swap(None) else {
             return Err(errors::in_use("iterator"));
         };
-        let (made, rows) = errors::guarded(py, move || (rows.next_batch(), rows))?;
+        let (next_rows, rows) = errors::guarded(py, move || (rows.next_batch(), rows))?;
         self.swap(Some(rows));
-        let batch = made.map_err(|error| arrow::exception(py, error))?;
+        let batch = next_rows.map_err(|error| arrow::exception(py, error))?;
         batch.map(|batch| python_batch(py, batch)).transpose()
     }
 }

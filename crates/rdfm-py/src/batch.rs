@@ -336,14 +336,15 @@ impl MessageBatch {
         let reader = arrow::reader(batch)?;
         let max_depth = options::depth(max_depth)?;
         let quads = rows_of(&reader.schema()) == Ok(RowsOf::Quads);
-        let made = errors::guarded(py, || {
+        let result = errors::guarded(py, || {
             if quads {
                 QuadReader::batch(reader, max_depth)
             } else {
                 from_arrow::batch(reader, max_depth)
             }
         })?;
-        made.map(Self::new)
+        result
+            .map(Self::new)
             .map_err(|error| arrow::exception(py, error))
     }
 

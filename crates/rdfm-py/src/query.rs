@@ -192,8 +192,8 @@ impl Query {
         let (progress, rows, messages) = errors::guarded(py, || {
             let mut rows = SolutionRows::default();
             let progress = self.evaluation.rows(batch, start, &mut rows);
-            let made = lock(&self.rows).batch(batch, &rows);
-            (progress, made, rows.messages)
+            let output_batch = lock(&self.rows).batch(batch, &rows);
+            (progress, output_batch, rows.messages)
         })?;
         self.check()?;
         let rows = ResultBatch::new(rows.map_err(errors::exceeded)?);
@@ -217,17 +217,18 @@ impl Query {
         start: usize,
     ) -> PyResult<Evaluated> {
         let batch = batch.get().inner();
-        let (progress, made) = errors::guarded(py, || {
+        let (progress, output_batch) = errors::guarded(py, || {
             let (mut rows, mut triples) = (SolutionRows::default(), Triples::default());
             let evaluation = &self.evaluation;
             let progress = evaluation.triples(batch, start, &mut rows, &mut triples);
             let mut output = lock(&self.messages);
-            let made = output.batch(&evaluation.query, batch, start, &rows, &triples);
-            (progress, made)
+            let output_batch = output.batch(&evaluation.query, batch, start, &rows, &triples);
+            (progress, output_batch)
         })?;
         self.check()?;
-        let made = made.map_err(errors::exceeded)?;
-        let constructed = made.map(|made| Py::new(py, MessageBatch::new(made)));
+        let output_batch = output_batch.map_err(errors::exceeded)?;
+        let constructed =
+            output_batch.map(|output_batch| Py::new(py, MessageBatch::new(output_batch)));
         Ok(Evaluated {
             constructed: constructed.transpose()?,
             ..Evaluated::new(progress)
@@ -266,12 +267,12 @@ impl Query {
         results: &Bound<'_, ResultBatch>,
     ) -> PyResult<Option<MessageBatch>> {
         let results = results.get().inner();
-        let made = errors::guarded(py, || {
+        let output_batch = errors::guarded(py, || {
             let mut output = lock(&self.messages);
             self.evaluation.instantiate(results, &mut output)
         })?;
-        let made = made.map_err(|stop| stopped(&stop))?;
-        Ok(made.map(MessageBatch::new))
+        let output_batch = output_batch.map_err(|stop| stopped(&stop))?;
+        Ok(output_batch.map(MessageBatch::new))
     }
 
     /// Evaluate the query on a dataset. Returns an iterator that yields batches of rows or

@@ -135,10 +135,10 @@ fn decode_values(
     let on_error = OnError::by_name(on_error).map_err(errors::option)?;
     let arrays = arrow::arrays(values)?;
     if let Ok(native) = decoder.cast::<Decoder>() {
-        let made = native
+        let outcome = native
             .get()
             .with(py, move |decoder| decode(arrays, on_error, decoder))?;
-        return made
+        return outcome
             .map(ArrowArray::new)
             .map_err(|error| exception(py, error, None));
     }
@@ -148,8 +148,9 @@ fn decode_values(
         batches: None,
         raised: None,
     };
-    let made = decode(arrays, on_error, &mut function);
-    made.map(ArrowArray::new)
+    let outcome = decode(arrays, on_error, &mut function);
+    outcome
+        .map(ArrowArray::new)
         .map_err(|error| exception(py, error, function.raised))
 }
 
@@ -219,10 +220,10 @@ fn encode_values(
     let max_depth = options::depth(max_depth)?;
     let arrays = arrow::arrays(lists)?;
     if let Ok(native) = encoder.cast::<Encoder>() {
-        let made = native
+        let outcome = native
             .get()
             .with(py, move |encoder| encode(arrays, max_depth, encoder))?;
-        return made
+        return outcome
             .map(ArrowArray::new)
             .map_err(|error| exception(py, error, None));
     }
@@ -230,8 +231,9 @@ fn encode_values(
         function: encoder.clone().unbind(),
         raised: None,
     };
-    let made = encode(arrays, max_depth, &mut function);
-    made.map(ArrowArray::new)
+    let outcome = encode(arrays, max_depth, &mut function);
+    outcome
+        .map(ArrowArray::new)
         .map_err(|error| exception(py, error, function.raised))
 }
 

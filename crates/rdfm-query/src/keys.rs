@@ -92,7 +92,7 @@ impl KeyFinder {
     /// # Errors
     /// None in practice, because all default properties are valid.
     pub fn times(kind: KeyKind) -> Result<Self, Reason> {
-        let mut made = Self {
+        let mut finder = Self {
             kind,
             predicates: Vec::new(),
             times: Vec::new(),
@@ -102,9 +102,9 @@ impl KeyFinder {
             )?),
         };
         for property in TIMES {
-            made.add_property(property.as_bytes())?;
+            finder.add_property(property.as_bytes())?;
         }
-        Ok(made)
+        Ok(finder)
     }
 
     /// Returns a finder of a predicate's objects. The predicate has the same syntax as in a filter,

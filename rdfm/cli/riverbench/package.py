@@ -52,27 +52,27 @@ def command(log: str, output: str, quiet: bool, **options: Any) -> None:
     bar = None if quiet else Bar.on_terminal()
     try:
         with unwinding():
-            made = package(
+            packaged = package(
                 standard_input() if log == "-" else log, output, progress=bar, **settings
             )
     finally:
         if bar is not None:
             bar.close()
     if not quiet:
-        _report(made, output)
+        _report(packaged, output)
 
 
-def _report(made: Package, output: str) -> None:
+def _report(packaged: Package, output: str) -> None:
     """Print a summary, including dropped data and notes, on standard error."""
     from rdfm.cli.losses import print_notes
     from rdfm.cli.stdio import all_dropped, counted, plural, size
 
-    files = plural(len(made.distributions), "distribution")
+    files = plural(len(packaged.distributions), "distribution")
     line = (
-        f"{counted('messages', made.messages, made.statements)}: {files}, {size(made.bytes_in)} read, "
-        f"{size(made.bytes_out)} written to {output} in {made.seconds:.2f} s"
+        f"{counted('messages', packaged.messages, packaged.statements)}: {files}, {size(packaged.bytes_in)} read, "
+        f"{size(packaged.bytes_out)} written to {output} in {packaged.seconds:.2f} s"
     )
     click.echo(f"rdfm: {line}", err=True)
-    if made.dropped:
-        click.echo(f"rdfm: dropped from flat files: {all_dropped(made.dropped)}", err=True)
-    print_notes(made.notes)
+    if packaged.dropped:
+        click.echo(f"rdfm: dropped from flat files: {all_dropped(packaged.dropped)}", err=True)
+    print_notes(packaged.notes)

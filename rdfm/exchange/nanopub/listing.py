@@ -214,8 +214,8 @@ class _Describe(Stage):
         found = describe_nanopubs(batch)
         self.others += len(batch) - len({row[0] for row in found})
         rows = [NanopubRow(name, batch.index_of(row[0]), *row[1:]) for row in found]
-        made: Any = RowBatch(rows)
-        yield read._replace(batch=made)
+        row_batch: Any = RowBatch(rows)
+        yield read._replace(batch=row_batch)
 
 
 class _Latest(Stage):
@@ -302,10 +302,12 @@ class _ToResults(Stage):
 
 
 def _terms(row: NanopubRow) -> list[Term | None]:
-    made: list[Term | None] = [None if text is None else LiteralTerm(text) for text in cells(row)]
-    made[1] = LiteralTerm(str(row.message), datatype=_INTEGER)
-    made[2] = Iri(row.nanopub)
-    return made
+    terms_of_row: list[Term | None] = [
+        None if text is None else LiteralTerm(text) for text in cells(row)
+    ]
+    terms_of_row[1] = LiteralTerm(str(row.message), datatype=_INTEGER)
+    terms_of_row[2] = Iri(row.nanopub)
+    return terms_of_row
 
 
 def list_nanopubs(

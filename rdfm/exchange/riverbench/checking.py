@@ -129,7 +129,7 @@ def check(
         >>> from rdfm.exchange.riverbench import package
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     log = b'<http://ex/s> <http://ex/p> "o" .'
-        ...     made = package(log, f"{folder}/out", stream_type="graphs", format="nt")
+        ...     packaged = package(log, f"{folder}/out", stream_type="graphs", format="nt")
         ...     checked = check(f"{folder}/out").run()
         >>> checked.logs, checked.messages, checked.errors
         (3, 1, 0)

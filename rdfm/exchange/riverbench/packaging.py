@@ -154,8 +154,8 @@ def package(
         >>> import tempfile
         >>> log = b'<http://ex/s> <http://ex/p> "o" .'
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     made = package(log, f"{folder}/out", stream_type="graphs", format="nt")
-        >>> [each.file for each in made.distributions]
+        ...     packaged = package(log, f"{folder}/out", stream_type="graphs", format="nt")
+        >>> [each.file for each in packaged.distributions]
         ['flat_full.nt.gz', 'stream_full.tar.gz', 'jelly_full.jelly.gz']
     """
     start = time.perf_counter()

@@ -310,9 +310,9 @@ class Feed:
                 batch = self.source.read()
                 if batch is None:
                     break
-                made = self._encode(batch)
-                frames += made
-                size += sum(map(len, made))
+                new_frames = self._encode(batch)
+                frames += new_frames
+                size += sum(map(len, new_frames))
         except _EncodingError as error:
             frames += error.frames
             self.error = error.error

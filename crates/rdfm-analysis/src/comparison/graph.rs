@@ -128,25 +128,25 @@ impl Graph {
         keys: &Keys,
         hashes: &mut TermHashes,
     ) -> Self {
-        let mut made = Self::default();
-        made.ground.reserve_exact(records.len());
+        let mut message_graph = Self::default();
+        message_graph.ground.reserve_exact(records.len());
         let mut nodes = Nodes::default();
         for &record in records {
             let mut any = false;
             record.each(|id| any = any || contains_node(table, id));
             if any {
-                record.each(|id| made.add(table, id, &mut nodes, keys, hashes));
-                made.ends.push(made.tokens.len() as u32);
+                record.each(|id| message_graph.add(table, id, &mut nodes, keys, hashes));
+                message_graph.ends.push(message_graph.tokens.len() as u32);
             } else {
                 let mut mix = keys.begin();
                 record.each(|id| mix.add(hashes.get(keys, table, id)));
-                made.ground.push(mix.end());
+                message_graph.ground.push(mix.end());
             }
         }
-        made.ground.sort_unstable();
-        made.ground.dedup();
-        made.drop_repeated();
-        made
+        message_graph.ground.sort_unstable();
+        message_graph.ground.dedup();
+        message_graph.drop_repeated();
+        message_graph
     }
 
     fn add<'a>(

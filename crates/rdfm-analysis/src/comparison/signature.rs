@@ -122,16 +122,16 @@ impl<'a> Colours<'a> {
         if before == nodes.len() {
             return Ok(true);
         }
-        let mut made = Vec::with_capacity(nodes.len());
+        let mut new_colours = Vec::with_capacity(nodes.len());
         for &node in nodes {
             self.spend(self.incident.get(node).len())?;
             let patterns = self.incident.get(node).iter();
             let sum = patterns.fold(0u128, |sum, &at| {
                 sum.wrapping_add(shape(self.graph, self.keys, at, colours, Some(node)))
             });
-            made.push(self.keys.of(&[colours[node as usize], sum]));
+            new_colours.push(self.keys.of(&[colours[node as usize], sum]));
         }
-        for (&node, colour) in nodes.iter().zip(made) {
+        for (&node, colour) in nodes.iter().zip(new_colours) {
             colours[node as usize] = colour;
         }
         let after = distinct(nodes, colours);

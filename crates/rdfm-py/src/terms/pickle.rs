@@ -64,20 +64,21 @@ impl<'py> Steps<'py> {
 pub(super) fn build_triple_term<'py>(steps: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
     let py = steps.py();
     let invalid = || PyValueError::new_err("the steps do not build a triple term");
-    let mut made: Vec<Bound<'py, PyAny>> = Vec::with_capacity(steps.len());
+    let mut built: Vec<Bound<'py, PyAny>> = Vec::with_capacity(steps.len());
     for step in steps.iter() {
         let Ok(places) = step.extract::<[usize; 3]>() else {
-            made.push(step);
+            built.push(step);
             continue;
         };
         let mut parts = Vec::with_capacity(3);
         for place in places {
-            parts.push(made.get(place).ok_or_else(invalid)?.clone());
+            parts.push(built.get(place).ok_or_else(invalid)?.clone());
         }
         let term = TripleTerm::new(&parts[0], &parts[1], &parts[2])?;
-        made.push(Bound::new(py, term)?.into_any());
+        built.push(Bound::new(py, term)?.into_any());
     }
-    made.pop()
+    built
+        .pop()
         .filter(|last| last.cast_exact::<TripleTerm>().is_ok())
         .ok_or_else(invalid)
 }

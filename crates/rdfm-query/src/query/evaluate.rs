@@ -217,7 +217,7 @@ impl Evaluation {
         batch: &MessageBatch,
         from: usize,
         rows: &mut SolutionRows,
-        made: &mut Triples,
+        constructed: &mut Triples,
     ) -> Progress {
         let Form::Construct(template) = &self.query.form else {
             return Progress::default();
@@ -234,7 +234,7 @@ impl Evaluation {
                 message,
             } = scene;
             let constants = &*constants.get_or_insert_with(|| template.constants(dictionary, rows));
-            made.add(|each| {
+            constructed.add(|each| {
                 for row in 0..count {
                     let cells = &cells[row * width..][..width];
                     let node = || fresh.node(dictionary, message.classes());
@@ -242,11 +242,11 @@ impl Evaluation {
                 }
             });
             rows.cells = cells;
-            Ok(made.triples.len() < ENOUGH && budget::kept() < KEPT)
+            Ok(constructed.triples.len() < ENOUGH && budget::kept() < KEPT)
         });
         // Remove the triples of an incomplete message.
-        let complete = made.ends.last().copied().unwrap_or_default();
-        made.triples.truncate(complete);
+        let complete = constructed.ends.last().copied().unwrap_or_default();
+        constructed.triples.truncate(complete);
         progress
     }
 

@@ -292,7 +292,7 @@ impl Evaluation {
         for variable in &self.query.variables {
             columns.push(names.iter().position(|name| **name == *variable.as_str()));
         }
-        let (mut rows, mut made) = (SolutionRows::default(), Triples::default());
+        let (mut rows, mut constructed) = (SolutionRows::default(), Triples::default());
         let Form::Construct(template) = &self.query.form else {
             return Ok(None);
         };
@@ -308,11 +308,11 @@ impl Evaluation {
             cells.extend(columns.iter().map(cell));
             let mut fresh = FreshLabels::default();
             let node = || fresh.node(&dictionary, cells.iter().copied());
-            made.add(|each| {
+            constructed.add(|each| {
                 template.instantiate(&dictionary, &constants, &cells, &mut rows, node, each);
             });
         }
-        let batch = output.batch_of_rows(&self.query, results, &rows, &made);
+        let batch = output.batch_of_rows(&self.query, results, &rows, &constructed);
         batch.map_err(|error| too_large(&error))
     }
 }

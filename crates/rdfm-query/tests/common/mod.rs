@@ -47,9 +47,9 @@ pub fn term<R: Record>(batch: &LogBatch<R>, id: TermId) -> String {
     String::from_utf8(text).unwrap()
 }
 
-fn row(made: &ResultBatch, row: usize) -> String {
-    let cells = made.message(row).iter();
-    let cells: Vec<_> = cells.map(|&cell| term(made, cell)).collect();
+fn row(results: &ResultBatch, row: usize) -> String {
+    let cells = results.message(row).iter();
+    let cells: Vec<_> = cells.map(|&cell| term(results, cell)).collect();
     cells.join(" ")
 }
 
@@ -65,9 +65,9 @@ pub fn rows_until(text: &str, log: &MessageBatch, limits: Limits) -> (Vec<String
     let evaluation = evaluation(text, limits);
     let mut rows = SolutionRows::default();
     let progress = evaluation.rows(log, 0, &mut rows);
-    let made = RowOutput::new(&evaluation.query).batch(log, &rows).unwrap();
+    let results = RowOutput::new(&evaluation.query).batch(log, &rows).unwrap();
     let messages = rows.messages.iter().enumerate();
-    let found = messages.map(|(at, message)| format!("{message}: {}", row(&made, at)));
+    let found = messages.map(|(at, message)| format!("{message}: {}", row(&results, at)));
     (found.collect(), progress.stop)
 }
 
@@ -96,8 +96,8 @@ pub fn whole_rows_until(
     let data = collector.finish();
     let mut found = Vec::new();
     let mut give = |piece| {
-        if let Piece::Rows(made) = piece {
-            found.extend((0..made.len()).map(|at| row(&made, at)));
+        if let Piece::Rows(results) = piece {
+            found.extend((0..made.len()).map(|at| row(&results, at)));
         }
         true
     };

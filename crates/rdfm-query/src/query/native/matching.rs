@@ -412,8 +412,11 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     /// Returns the number of the index for some positions.
     fn index(&mut self, positions: u8) -> usize {
         let state = &mut *self.state;
-        let made = &state.indexes[..state.indexed];
-        if let Some(at) = made.iter().position(|index| index.positions == positions) {
+        let existing = &state.indexes[..state.indexed];
+        if let Some(at) = existing
+            .iter()
+            .position(|index| index.positions == positions)
+        {
             return at;
         }
         if state.indexed == state.indexes.len() {
