@@ -358,7 +358,7 @@ def test_the_limit_does_not_affect_namespace_counts():
 
 
 @pytest.mark.parametrize("through", ["nq", "jelly", "rdfxml", "ndjsonld", "rdf-protobuf"])
-def test_a_round_trip_makes_no_difference(through):
+def test_a_round_trip_has_no_differences(through):
     graphs = "".join(
         f"@prefix this{n}: <http://n/{n}/> .\n<http://n/{n}/s> <http://p/q> [ a this{n}:T ] .\n# @message\n"
         for n in range(20)

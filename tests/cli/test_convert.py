@@ -50,7 +50,7 @@ def test_version_is_printed(rdfm):
     assert rdfm("--version").out == f"rdfm {package.__version__}\n"
 
 
-def test_converting_a_small_file_imports_no_costly_modules(tmp_path):
+def test_converting_a_small_file_does_not_import_costly_modules(tmp_path):
     (tmp_path / "a.nq").write_text(A)
     program = """
 import sys
@@ -573,6 +573,6 @@ def test_errors_suggest_corrections(rdfm, words, text):
     assert text in rdfm("convert", *words.split()).error
 
 
-def test_an_error_in_the_middle_of_a_line_suggests_no_other_format(rdfm):
+def test_an_error_in_the_middle_of_a_line_does_not_suggest_another_format(rdfm):
     Path("x.nq").write_text("<http://e/s> <http://e/p> oops .\n")
     assert "looks like" not in rdfm("convert", "x.nq", "o.jelly").error

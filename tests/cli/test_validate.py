@@ -179,7 +179,7 @@ def without_ids(*names: str) -> bytes:
     return jelly_proto.delimited(writer.frames)
 
 
-def test_joined_jelly_files_of_other_writers_are_an_error(rdfm, tmp_path):
+def test_joined_jelly_files_from_other_writers_are_an_error(rdfm, tmp_path):
     first = without_ids("a:", "b:", "c:")
     (tmp_path / "joined.jelly").write_bytes(first + without_ids("d:", "e:", "f:"))
     run = rdfm("validate", "joined.jelly")

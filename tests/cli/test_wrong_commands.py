@@ -255,7 +255,7 @@ def test_unusable_files_are_named(rdfm, words, text):
     assert not list(Path().glob(".out*"))
 
 
-def test_no_command_shows_the_help(rdfm):
+def test_the_help_is_shown_without_a_command(rdfm):
     run = rdfm()
     assert run.code == 2
     assert "rdfm [OPTIONS] COMMAND" in run.err

@@ -232,7 +232,7 @@ def test_encoding_does_not_depend_on_batch_sizes():
 @pytest.mark.skipif(
     not Path("/proc/self/task").exists(), reason="counts threads as Linux shows them"
 )
-def test_importing_starts_no_thread():
+def test_importing_does_not_start_threads():
     code = "import os, rdfm._core; print(len(os.listdir('/proc/self/task')))"
     process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

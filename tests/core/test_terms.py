@@ -196,7 +196,7 @@ def test_terms_are_parsed_from_their_text(term):
     assert parse_term(str(term)) == term
 
 
-def test_invalid_texts_are_rejected():
+def test_invalid_strings_are_rejected():
     for text in ("", "x", "<a", '"x', "<a> ", "<a><b>", '"x"@'):
         with pytest.raises(DecodeError):
             parse_term(text)

@@ -152,7 +152,7 @@ def test_rdflib_reads_restarts_with_namespaces():
     assert dict(found.namespaces())["f"].toPython() == "http://f/"
 
 
-def test_marks_of_other_writers_are_dropped(tmp_path):
+def test_marks_from_other_writers_are_dropped(tmp_path):
     """A program that merges logs may copy the mark of a frame."""
     quad = (("iri", "http://e/s"), ("iri", "http://e/p"), ("iri", "http://e/o"), None)
     marked = jelly_proto.read_frames(encode("jelly", [[quad]]))[0].metadata

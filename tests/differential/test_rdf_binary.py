@@ -247,7 +247,7 @@ def test_invalid_thrift_is_an_error_at_once(data):
 
 
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
-def test_a_huge_declared_length_takes_no_memory(name):
+def test_a_huge_declared_length_does_not_take_memory(name):
     """A missing string of 2 GiB is reported as a truncated log or exceeds the limit."""
     huge = b"\xff\xff\xff\xff\x07"
     data = b"\x2c\x1c\x1c\x18" + huge if name == "rdf-thrift" else huge + b"\x12"

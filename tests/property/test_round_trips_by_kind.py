@@ -85,7 +85,7 @@ def test_each_pair_keeps_results(first, second, data):
 
 @pytest.mark.parametrize("first", EXACT)
 @given(found=results.results(any_text=False))
-def test_csv_keeps_result_texts(first, found):
+def test_csv_keeps_the_text_of_results(first, found):
     """The output is the same from each format, and writing it again does not change it."""
     first_output = results.encoded(first, *found)
     data = converted(first_output, first, "results-csv", lossy=True)

@@ -418,7 +418,9 @@ def test_a_reader_without_write_access_waits_for_the_writer(target, monkeypatch,
 
 @pytest.mark.parametrize("error", REFUSALS)
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
-def test_a_reader_needs_no_write_access_if_all_parts_are_moved(target, monkeypatch, kind, error):
+def test_a_reader_does_not_need_write_access_if_all_parts_are_moved(
+    target, monkeypatch, kind, error
+):
     crash_at(target, "open_new", kind)  # of _SUCCESS
     refuse_here(monkeypatch, target, CHANGES, error)
     assert seen(target) == expected(kind)

@@ -107,7 +107,7 @@ def test_rows_are_yielded_in_batches():
             next(iter(found))
 
 
-def test_rows_need_no_pyarrow():
+def test_rows_do_not_need_pyarrow():
     with rdfm.query(SELECT, [LOG, LOG], format="trig") as found:
         rows = list(found.rows())
     assert [(source, index, str(s)) for source, index, (s, _) in rows] == [

@@ -82,7 +82,7 @@ def huge(kind, size):
     return info.tobuf(tarfile.GNU_FORMAT)
 
 
-def test_declared_sizes_take_no_memory():
+def test_declared_sizes_do_not_take_memory():
     with pytest.raises(TruncatedError, match=r"inside 'a\.nq'"):
         list(cut(huge(tarfile.REGTYPE, 1 << 60) + b"1" * 1000, 512))
     with pytest.raises(DecodeError, match="the size of a member is not a number"):

@@ -1,4 +1,4 @@
-"""The HTTP client over a real socket: timeouts, redirects, retries, encodings, broken transfers."""
+"""The HTTP client over a real socket: timeouts, redirects, retries, encodings, interrupted transfers."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_other_encodings_are_rejected(site, encoding):
         open_url(url, QUICK)
 
 
-def test_a_broken_encoding_is_an_error(site):
+def test_a_corrupt_body_is_an_error(site):
     url = site.on("/a.nq", web.send(200, gzip.compress(QUADS)[:-9], Content_Encoding="gzip"))
     with pytest.raises(rdfm.TruncatedError, match=r"a\.nq: the gzip data ends before its end mark"):
         body_of(url)
@@ -236,7 +236,7 @@ def test_other_errors_are_not_retried(site, status, kind, text):
     assert len(site.requests) == 1
 
 
-# --- timeouts and broken transfers ---
+# --- timeouts and interrupted transfers ---
 
 
 def test_a_refused_connection_is_an_error():
@@ -606,14 +606,14 @@ def test_headers_replace_those_of_the_client(site):
     assert {"me", "text/turtle"} <= set(headers.values())
 
 
-def test_a_broken_transfer_of_a_log_is_continued(site):
+def test_an_interrupted_transfer_of_a_log_is_continued(site):
     log = b"".join(b"<a:s> <a:p> <a:%d> .\n# @message\n" % number for number in range(5000))
     url = site.on("/log.nq", web.ranged(log, '"t"', cut=50_001))
     with rdfm.open_log(url) as opened:
         assert len(list(opened)) == 5000
 
 
-def test_messages_before_a_broken_transfer_are_delivered(site):
+def test_messages_before_an_interrupted_transfer_are_delivered(site):
     log = b"".join(b"<a:s> <a:p> <a:%d> .\n# @message\n" % number for number in range(5000))
     url = site.on("/log.nq", web.send(200, log, cut=50_001))
     count = 0

@@ -111,7 +111,7 @@ def test_only_complete_frames_are_returned(frames, missing):
         b"\x0a\x01\xff",  # not UTF-8
     ],
 )
-def test_broken_messages_are_rejected(data):
+def test_invalid_messages_are_rejected(data):
     with pytest.raises(WireError):
         StreamOptions.parse(data)
     with pytest.raises(WireError):

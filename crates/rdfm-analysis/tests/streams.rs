@@ -94,7 +94,7 @@ fn literals_sort_before_iris_and_labels() {
 }
 
 #[test]
-fn texts_are_compared_as_utf_16() {
+fn strings_are_compared_as_utf_16() {
     // U+10000 is D800 DC00 in UTF-16 and therefore sorts before U+FFFD.
     let text = "<s:> <p:> <a:\u{fffd}>;<s:> <p:> <a:\u{10000}>;<s:> <p:> <a:\u{e9}>;<s:> <p:> <a:>";
     assert_eq!(

@@ -149,7 +149,7 @@ fn values_are_converted_to_each_type() {
 }
 
 #[test]
-fn misfits_are_errors_or_null() {
+fn values_that_do_not_fit_are_errors_or_null() {
     for (name, cells) in [
         (
             "string",

@@ -594,7 +594,7 @@ fn lines_without_their_context_line_are_consequences() {
 }
 
 #[test]
-fn a_broken_message_with_its_own_context_keeps_the_current_one() {
+fn an_invalid_message_with_its_own_context_keeps_the_current_one() {
     let line = format!("{{\"@context\":{{\"p\":\"a:p\"}},{A}}}");
     let broken = &line[..line.len() - 3];
     assert_eq!(

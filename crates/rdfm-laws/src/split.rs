@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn one_cut_at_any_byte_loses_nothing() {
+    fn one_cut_at_any_byte_does_not_lose_data() {
         for reading in ways_of_all_kinds("nq") {
             for log in LOGS {
                 for cut in 1..=log.len() + 1 {
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_at_all_bytes_lose_nothing() {
+    fn cuts_at_all_bytes_do_not_lose_data() {
         for reading in ways_of_all_kinds("nt") {
             for log in LOGS {
                 for step in 1..20 {

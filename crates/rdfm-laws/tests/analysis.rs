@@ -73,7 +73,7 @@ fn the_unchanged_logs_obey_the_laws() {
 }
 
 #[test]
-fn random_changes_break_no_law() {
+fn random_changes_do_not_break_any_law() {
     let logs = logs();
     let mut all = Coverage::default();
     for seed in 0..3000 {

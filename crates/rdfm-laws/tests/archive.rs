@@ -45,7 +45,7 @@ fn the_unchanged_archive_is_valid() {
 }
 
 #[test]
-fn random_changes_break_no_law() {
+fn random_changes_do_not_break_any_law() {
     let whole = archive();
     let mut random = Random::new(1);
     for seed in 0..500 {

@@ -27,7 +27,7 @@ fn decoders_obey_the_laws() {
 }
 
 #[test]
-fn reading_resumes_after_a_broken_message() {
+fn reading_resumes_after_an_invalid_message() {
     let mut resumable = 0;
     for (name, path, data) in fixtures() {
         println!("{}", path.display());

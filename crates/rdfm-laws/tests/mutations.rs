@@ -51,7 +51,7 @@ fn try_mutations() {
 }
 
 #[test]
-fn random_changes_break_no_law() {
+fn random_changes_do_not_break_any_law() {
     if std::env::var_os(CHILD).is_some() || !cfg!(unix) {
         return try_mutations();
     }
@@ -60,7 +60,11 @@ fn random_changes_break_no_law() {
         .arg("-c")
         .arg(format!("ulimit -v {MEMORY_KIB}; exec \"$0\" \"$@\""))
         .arg(program)
-        .args(["--exact", "random_changes_break_no_law", "--nocapture"])
+        .args([
+            "--exact",
+            "random_changes_do_not_break_any_law",
+            "--nocapture",
+        ])
         .env(CHILD, "1")
         .output()
         .expect("a shell");

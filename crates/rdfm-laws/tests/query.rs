@@ -28,7 +28,7 @@ fn is_term(word: &str) -> bool {
 }
 
 #[test]
-fn random_changes_break_no_law() {
+fn random_changes_do_not_break_any_law() {
     let mut random = Random::new(7);
     let mut compared = 0;
     for _ in 0..2000 {

@@ -19,7 +19,7 @@ const OTHERS: [&str; 4] = [
 ];
 
 #[test]
-fn the_block_reader_makes_the_tape_of_the_event_parser() {
+fn the_block_reader_produces_the_same_tape_as_the_event_parser() {
     let fixtures = corpus::fixtures().into_iter();
     let mut inputs: Vec<Vec<u8>> = fixtures
         .filter(|(format, _, _)| *format == "yamlld")

@@ -105,7 +105,7 @@ fn conditions_of_a_pattern_apply_to_one_quad() {
 }
 
 #[test]
-fn texts_and_times_are_matched() {
+fn strings_and_times_are_matched() {
     assert_eq!(kept(|filter| filter.contains("2026-01")), [1, 2]);
     assert_eq!(kept(|filter| filter.contains("example")), [] as [usize; 0]);
     assert_eq!(kept(|filter| filter.matches("^[Kk]ing").unwrap()), [0]);

@@ -42,7 +42,7 @@ fn stop(query: &str, log: &str, limits: &Limits) -> Option<Stop> {
 }
 
 #[test]
-fn growing_texts_count_towards_the_limit() {
+fn growing_strings_count_towards_the_limit() {
     let log = "<http://e/a> <http://e/p> \"0123456789\" .";
     // Ten bytes doubled 30 times would be 10 GB.
     let steps = (1..30).map(|at| format!("BIND(CONCAT(?x{0}, ?x{0}) AS ?x{at}) ", at - 1));
@@ -70,7 +70,7 @@ fn growing_texts_count_towards_the_limit() {
 }
 
 #[test]
-fn texts_count_while_their_expression_is_evaluated() {
+fn strings_count_while_their_expression_is_evaluated() {
     let log = numbers(3000);
     let text = "x".repeat(1000);
     for test in [
@@ -94,7 +94,7 @@ fn texts_count_while_their_expression_is_evaluated() {
 }
 
 #[test]
-fn texts_in_results_count_towards_the_limit() {
+fn strings_in_results_count_towards_the_limit() {
     let log = numbers(3000);
     let text = "x".repeat(1000);
     let query = format!("SELECT (CONCAT(STR(?o), '{text}') AS ?y) {{ ?s ?p ?o }}");
@@ -218,7 +218,7 @@ fn large_regular_expressions_are_rejected() {
 }
 
 #[test]
-fn copying_long_texts_counts_as_time() {
+fn copying_long_strings_counts_as_time() {
     let text = "x".repeat(200_000);
     let log = format!("{}<http://e/t> <http://e/long> \"{text}\" .", numbers(2000));
     let query = "SELECT (COUNT(*) AS ?n) { ?s ex:p ?o . ?u ex:p ?v . ?t ex:long ?x FILTER(STRLEN(?x) < ?o + ?v) }";

@@ -282,7 +282,7 @@ def test_the_order_of_messages_does_not_depend_on_batches():
     assert len(at_once) == 100
 
 
-def test_broken_messages_are_reported_and_the_next_ones_checked():
+def test_invalid_messages_are_reported_and_the_next_ones_checked():
     data = nanopubs.nq(nanopubs.trusty()) + b"# @message\noops\n# @message\n" + nanopubs.nq(OTHER)
     found = [(each.rule, each.message) for each in check(data, "nq")]
     assert found == [("syntax", 1), ("nanopub-head", 2)]

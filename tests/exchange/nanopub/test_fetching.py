@@ -359,7 +359,7 @@ def test_a_log_that_was_replaced_is_rejected(registry):
 @pytest.mark.parametrize(
     "text", ["", "{}", "[]", '{"version": 1}', '{"version": 2, "registry": "x", "setup_id": "y"}']
 )
-def test_a_broken_state_is_rejected(registry, text):
+def test_an_invalid_state_is_rejected(registry, text):
     fetch(registry.url, "m.jelly")
     Path("m.jelly.state.json").write_text(text)
     with pytest.raises(rdfm.OptionError, match=r"m\.jelly\.state\.json is not the state of a mi"):
@@ -372,7 +372,7 @@ def test_another_registry_is_rejected(registry):
         fetch(f"{registry.url}other/", "m.jelly")
 
 
-def test_messages_of_other_writers_stay_in_the_log(registry):
+def test_messages_from_other_writers_stay_in_the_log(registry):
     fetch(registry.url, "m.nq")
     before = Path("m.nq").read_bytes()
     Path("more.nq").write_text("<a:s> <http://example.org/weight> '1000' .".replace("'", '"'))

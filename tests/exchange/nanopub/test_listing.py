@@ -286,7 +286,7 @@ def test_rows_before_an_error_are_returned():
             next(reading)
 
 
-def test_broken_messages_are_skipped_on_request():
+def test_invalid_messages_are_skipped_on_request():
     data = nanopubs.nq(keyed("a")) + b"# @message\noops\n# @message\n" + nanopubs.nq(keyed("b"))
     with list_nanopubs(data, format="nq", on_error="skip") as found:
         assert [each.nanopub for each in found] == [BASE + "a", BASE + "b"]

@@ -145,7 +145,7 @@ def test_samples_are_the_messages_with_their_numbers(tmp_path):
     assert samples == [f"sample_{n:010}.ttl" for n in (0, 10, 100, 1000, 10_000)]
 
 
-def test_quads_are_sorted_as_jena_sorts_texts(tmp_path):
+def test_quads_are_sorted_as_jena_sorts_strings(tmp_path):
     objects = [
         '"b"',
         '"a"@en',
@@ -339,7 +339,7 @@ def test_the_same_log_gives_the_same_bytes(tmp_path, nanopubs):
     assert files_of(tmp_path / "again") == files_of(folder)
 
 
-def test_the_division_into_batches_changes_no_byte(tmp_path, monkeypatch):
+def test_the_division_into_batches_does_not_change_the_output(tmp_path, monkeypatch):
     log = log_of(30)
 
     class Slow(io.RawIOBase):
@@ -643,7 +643,7 @@ def test_a_log_without_messages_is_rejected(tmp_path):
         package(b"", tmp_path / "p", stream_type="graphs", format="jelly")
 
 
-def test_a_broken_log_leaves_no_folder(tmp_path):
+def test_an_invalid_log_leaves_no_folder(tmp_path):
     with pytest.raises(DecodeError, match=r"\(.*message 3\)"):
         package(log_of(3) + b"# @message\noops", tmp_path / "p", stream_type="graphs", format="nt")
     assert list(tmp_path.iterdir()) == []

@@ -141,7 +141,7 @@ def test_a_feed_begins_anywhere(topic, position):
     run(topic, work)
 
 
-def test_other_members_lose_nothing_if_one_leaves_during_encoding(topic):
+def test_other_members_do_not_lose_frames_if_one_leaves_during_encoding(topic):
     async def work(log, subscribe):
         leaving, staying = subscribe(), subscribe()
         for _ in range(20):

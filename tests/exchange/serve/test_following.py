@@ -149,7 +149,7 @@ def test_the_options_are_put_into_the_first_frame(tmp_path):
         (with_length(b"\x0a\x04\x0a\x02\x10\x01"), "the stream options change"),
     ],
 )
-def test_a_broken_frame_is_reported_after_the_preceding_frames(tmp_path, frames, broken, reason):
+def test_an_invalid_frame_is_reported_after_the_preceding_frames(tmp_path, frames, broken, reason):
     with (tmp_path / "all.jelly").open("ab") as log:
         log.write(broken + joined(frames))
     found, error = read(opened(tmp_path / "all.jelly"))

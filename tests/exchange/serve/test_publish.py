@@ -105,7 +105,7 @@ def test_no_topic_is_created_outside_the_folder(client, folder, topic):
     assert sorted(folder.parent.rglob("*")) == before
 
 
-def test_a_broken_frame_ends_the_publication_after_the_messages_before_it(client, folder):
+def test_an_invalid_frame_ends_the_publication_after_the_messages_before_it(client, folder):
     frames = frames_of([message(1), message(2), message(3)], "broken")
     frames[2].rows[-1].quad.p_iri.name_id = 99
     code, reason = failure(client, frames)
@@ -134,7 +134,7 @@ class RawFrame:
         (b"\x00" * ((64 << 20) + 1), "RESOURCE_EXHAUSTED"),
     ],
 )
-def test_a_later_broken_frame_loses_no_earlier_message(served, folder, data, code, pause):
+def test_an_invalid_frame_does_not_lose_earlier_messages(served, folder, data, code, pause):
     topic = f"later{len(data)}{pause}"
     client = Client(served.port, limits=[("grpc.max_send_message_length", -1)])
 
@@ -159,7 +159,7 @@ def test_a_flat_stream_with_a_frame_that_is_too_large_is_not_appended(served, fo
     client.close()
 
 
-def test_a_broken_publication_loses_no_message_of_another_publication(client, folder):
+def test_an_invalid_publication_does_not_lose_messages_of_another(client, folder):
     waits = threading.Event()
 
     def frames():

@@ -168,7 +168,7 @@ def test_null_remains_null(spark):
     assert shown(spark, [None]) == [(None,) * 8]
 
 
-def test_no_text_raises_an_error(spark):
+def test_no_string_raises_an_error(spark):
     """Truncated and invalid terms, with the errors of ANSI SQL enabled."""
     assert spark.conf.get("spark.sql.ansi.enabled") == "true"
     chance = random.Random(1)

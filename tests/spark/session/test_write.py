@@ -128,7 +128,7 @@ def test_parts_are_limited_to_max_records_per_file(rows, tmp_path):
     assert numbers_in(tmp_path) == list(range(10))
 
 
-def test_empty_partitions_write_no_parts(spark, rows, tmp_path):
+def test_empty_partitions_do_not_write_parts(spark, rows, tmp_path):
     save(rows.where("id < 0"), tmp_path / "none")
     assert shown(tmp_path / "none") == []
     assert (tmp_path / "none/_SUCCESS").exists()

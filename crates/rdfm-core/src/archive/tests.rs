@@ -270,7 +270,7 @@ fn data_outside_an_archive_is_an_error() {
 }
 
 #[test]
-fn declared_sizes_allocate_no_memory() {
+fn declared_sizes_do_not_allocate_memory() {
     for kind in [b'L', b'x', b'g', b'K'] {
         let large = header("a.nq", kind, 1 << 21);
         let reason = "the limit is 1048576";

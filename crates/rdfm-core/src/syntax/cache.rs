@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_of_every_length_are_compared_completely() {
+    fn strings_of_every_length_are_compared_completely() {
         let text: Vec<u8> = (0..80).collect();
         for length in 0..=text.len() {
             assert!(begins(&text, &text[..length]));

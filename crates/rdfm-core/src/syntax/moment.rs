@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_in_their_usual_form_are_parsed() {
+    fn moments_in_their_common_form_are_parsed() {
         for (text, expected) in [
             ("1970-01-01T00:00:00Z", 0),
             ("1970-01-01T00:00:00", 0),

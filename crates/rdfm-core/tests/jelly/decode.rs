@@ -55,7 +55,7 @@ fn counts(messages: &[Message]) -> Vec<usize> {
 
 #[test]
 #[allow(clippy::too_many_lines)] // a table of cases
-fn errors_describe_the_broken_rule() {
+fn errors_describe_the_violated_rule() {
     let star = number(4, 1);
     let s_p = [bytes(2, "s"), bytes(5, iri(0, 1))].concat();
     let n = name(0, "p");

@@ -668,7 +668,7 @@ mod tests {
     }
 
     #[test]
-    fn concatenated_and_encoded_texts_equal_those_of_the_evaluator() {
+    fn concatenated_and_encoded_strings_equal_those_of_the_evaluator() {
         for one in texts() {
             let given = [one.clone()];
             assert_eq!(encoded(&given), expected("ENCODE_FOR_URI", &given));

@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn large_texts_are_evicted_early() {
+    fn large_strings_are_evicted_early() {
         let mut lru = LruTable::new(100);
         for row in 0..40u64 {
             let mut text = vec![b'a'; 4 << 20];

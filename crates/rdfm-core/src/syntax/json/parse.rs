@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn only_partial_texts_are_truncated() {
+    fn only_partial_strings_are_truncated() {
         let text = r#"{"a": [true, -1.5e3, "x\u00e9\"y"], "b": null}"#;
         for end in 0..text.len() {
             assert_eq!(

@@ -34,7 +34,7 @@ fn namespace(code: u64, name: &str, fields: &[Vec<u8>]) -> Vec<u8> {
 
 #[test]
 #[allow(clippy::too_many_lines, reason = "a table")]
-fn errors_describe_the_broken_rule() {
+fn errors_describe_the_violated_rule() {
     let start = |more: &[Vec<u8>]| frame(&[options(FRAME, QUADS, more)]);
     let triples = |rows: &[Vec<u8>]| one(FLAT, TRIPLES, rows);
     let quads = |rows: &[Vec<u8>]| one(FLAT, QUADS, rows);
