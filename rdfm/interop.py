@@ -121,8 +121,10 @@ def from_rdflib(graph: rdflib.Graph) -> Message:
         )
         for s, p, o, g in found
     ]
-    usual = set(rdflib.Graph().namespaces())
-    bound = {str(name): str(iri) for name, iri in graph.namespaces() if (name, iri) not in usual}
+    predefined = set(rdflib.Graph().namespaces())
+    bound = {
+        str(name): str(iri) for name, iri in graph.namespaces() if (name, iri) not in predefined
+    }
     return Message(quads, namespaces=bound)
 
 

@@ -1,6 +1,6 @@
 """Random JSON-LD documents that use every feature and unusual values, reproducible by number.
 
-Half of them are intended to be valid. The others are made from such documents by one change.
+Half of them are intended to be valid. Each of the others is such a document with one change.
 RDFM_JSONLD_DOCUMENTS sets the number of documents that the tests read.
 """
 

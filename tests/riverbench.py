@@ -198,9 +198,9 @@ def statistics(messages, delimiter=b"MESSAGE\n"):
     uncounted = ("BlankNode", "AsciiControlCharacter", "QuotedTriple", "Statement")
     found = {
         f"{name}CountStatistics": series(
-            some, None if name in uncounted else unique[name], name != "Datatype"
+            numbers, None if name in uncounted else unique[name], name != "Datatype"
         )
-        for name, some in values.items()
+        for name, numbers in values.items()
     }
     found["ByteDensityStatistics"] = series(density)
     return found
@@ -238,17 +238,17 @@ def write_package(folder, texts, grouped="graphStream", *, plain=False):
     flat_type = "flatTripleStream" if triples else "flatQuadStream"
     usage(DATASET, grouped, flat_type)
     for size_name, size in {**sizes, "full": len(messages)}.items():
-        some = messages[:size]
-        lines = ["".join(map(line, message)) for message in some]
+        selected = messages[:size]
+        lines = ["".join(map(line, message)) for message in selected]
         announced = 'VERSION "1.1-messages"\n' + "".join(f"{text}MESSAGE\n" for text in lines)
         files = {
             "flat": (f"{flat}.gz", ("".join(lines) if plain else announced).encode()),
             "stream": ("tar.gz", tar(documents[:size], suffix)),
-            "jelly": ("jelly.gz", jelly(some, grouped, triples)),
+            "jelly": ("jelly.gz", jelly(selected, grouped, triples)),
         }
         sets = DATASET + f"#statistics-{size_name.lower()}"
         graph.add((sets, RDF.type, RB.StatisticsSet))
-        for name, facts in statistics(some, b"" if plain else b"MESSAGE\n").items():
+        for name, facts in statistics(selected, b"" if plain else b"MESSAGE\n").items():
             node = rdflib.BNode()
             graph.add((sets, RB.hasStatistics, node))
             graph.add((node, RDF.type, RB[name]))

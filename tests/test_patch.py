@@ -301,7 +301,7 @@ def datasets_and_patches(max_patches):
         st.lists(quads, max_size=6),
         st.lists(
             st.lists(free | inside | others, max_size=5).map(
-                lambda some: list(chain.from_iterable(some))
+                lambda operations: list(chain.from_iterable(operations))
             ),
             max_size=max_patches,
         ),
@@ -315,7 +315,7 @@ def test_apply_agrees_with_a_set_model(name, drawn, split):
     options = {"headers_first": True} if name != "jelly-patch" else {}
     if name == "jelly-patch":
         options = {"rdf_star": True, "statement_type": "quads"}
-    encode_rows = lambda some: formats.find(name).encode(patch_batch(some), **options)  # noqa: E731
+    encode_rows = lambda operations: formats.find(name).encode(patch_batch(operations), **options)  # noqa: E731
     data = [encode_rows([each]) for each in rows] if split else [encode_rows(rows)]
     out = io.BytesIO()
     summary = patch.apply(

@@ -259,8 +259,8 @@ def test_transactions_may_be_larger_than_a_batch(memory, monkeypatch):
             for n in range(count)
         ]
 
-    def as_deleted(some):
-        return [("D", *row[1:]) if row[0] == "A" else row for row in some][::-1]
+    def as_deleted(operations):
+        return [("D", *row[1:]) if row[0] == "A" else row for row in operations][::-1]
 
     rows = [
         *quads("free", 20_000),

@@ -99,9 +99,9 @@ def _parts(statistics: Statistics) -> Iterator[str]:
         ("Deletes per patch", "deletes", statistics.deletes_per_patch),
     )
     histograms = [
-        _histogram(name, unit, some, plural)
-        for name, unit, some in charts
-        if some is not None and some.histogram
+        _histogram(name, unit, distribution, plural)
+        for name, unit, distribution in charts
+        if distribution is not None and distribution.histogram
     ]
     if histograms:
         yield f'<div class="two">{"".join(histograms)}</div>\n'
@@ -149,11 +149,11 @@ def _tiles(statistics: Statistics, plural: str) -> str:
         ("predicates", "distinct predicates"),
         ("graphs", "distinct graphs"),
     ):
-        some = statistics.distinct[name]
+        distinct = statistics.distinct[name]
         if statistics.kind == "results" and name in ("subjects", "predicates", "graphs"):
             continue
-        approximately = "" if some.lower == some.upper else "≈ "
-        tiles.append((f"{approximately}{some.number:,}", title))
+        approximately = "" if distinct.lower == distinct.upper else "≈ "
+        tiles.append((f"{approximately}{distinct.number:,}", title))
     cells = "".join(
         f'<div class="card"><b>{number}</b><span>{title}</span></div>' for number, title in tiles
     )
@@ -171,13 +171,13 @@ def _histogram(title: str, unit: str, sizes: Sizes, plural: str) -> str:
     every = max(1, -(-len(bars) // 8))  # bars per label, so that labels do not overlap
     for number, (least, greatest, count) in enumerate(bars):
         x = left + number * step
-        tall = 130 * count / most
+        bar_height = 130 * count / most
         if count:
-            tall = max(tall, 1.5)
+            bar_height = max(bar_height, 1.5)
             span = f"{least:,}" if least == greatest else f"{least:,} to {greatest:,}"
             shapes.append(
-                f'<rect class="bar" x="{x + step * 0.08:.1f}" y="{base - tall:.1f}" width="{step * 0.84:.1f}"'
-                f' height="{tall:.1f}" rx="2"><title>{span}: {count:,} {plural}</title></rect>'
+                f'<rect class="bar" x="{x + step * 0.08:.1f}" y="{base - bar_height:.1f}" width="{step * 0.84:.1f}"'
+                f' height="{bar_height:.1f}" rx="2"><title>{span}: {count:,} {plural}</title></rect>'
             )
         if number % every == 0:
             label = _short(least)
@@ -212,15 +212,15 @@ def _shares(title: str, counts: Mapping[str, int]) -> str:
     x, shapes, keys = 0.0, [], []
     for number, (name, count) in enumerate(item for item in counts.items() if item[1]):
         colour = f"k{min(number, 5)}"
-        wide = 1000 * count / total
+        bar_width = 1000 * count / total
         shapes.append(
-            f'<rect class="{colour}" x="{x:.2f}" y="0" width="{wide:.2f}" height="26">'
+            f'<rect class="{colour}" x="{x:.2f}" y="0" width="{bar_width:.2f}" height="26">'
             f"<title>{_text(name)}: {count:,}</title></rect>"
         )
         keys.append(
             f'<span><i class="{colour}"></i>{_text(name)} <b>{count:,}</b> ({_share(count, total)})</span>'
         )
-        x += wide
+        x += bar_width
     return (
         f'<section class="card"><h2>{title}</h2><svg viewBox="0 0 1000 26" preserveAspectRatio="none"'
         f' style="height:26px" role="img" aria-label="{title}">{"".join(shapes)}</svg>'
@@ -249,10 +249,10 @@ def _names(title: str, unit: str, names: Names, prefixes: Mapping[str, str]) -> 
 
 
 def _bar(count: int, most: int) -> str:
-    wide = max(1000 * count / most, 3)
+    bar_width = max(1000 * count / most, 3)
     return (
         '<svg viewBox="0 0 1000 6" preserveAspectRatio="none" style="height:6px" aria-hidden="true">'
-        f'<rect class="track" width="1000" height="6"/><rect class="bar" width="{wide:.1f}" height="6"/></svg>'
+        f'<rect class="track" width="1000" height="6"/><rect class="bar" width="{bar_width:.1f}" height="6"/></svg>'
     )
 
 
@@ -275,11 +275,11 @@ def _series(statistics: Statistics) -> str:
     rows = (
         (
             _TITLES[name],
-            *(_number(value) for value in (some.minimum, some.mean, some.maximum)),
-            _number(some.standard_deviation),
-            _number(some.sum),
+            *(_number(value) for value in (series.minimum, series.mean, series.maximum)),
+            _number(series.standard_deviation),
+            _number(series.sum),
         )
-        for name, some in statistics.series.items()
+        for name, series in statistics.series.items()
     )
     head = ("", "min", "mean", "max", "std. dev.", "sum")
     message = "patch" if statistics.kind == "patches" else "message"
@@ -290,11 +290,13 @@ def _distinct(statistics: Statistics) -> str:
     rows = (
         (
             _TITLES[name],
-            f"{some.number:,}",
-            "exact" if some.lower == some.upper else f"{some.lower:,} to {some.upper:,}",
+            f"{distinct.number:,}",
+            "exact"
+            if distinct.lower == distinct.upper
+            else f"{distinct.lower:,} to {distinct.upper:,}",
         )
-        for name, some in statistics.distinct.items()
-        if some.number
+        for name, distinct in statistics.distinct.items()
+        if distinct.number
     )
     return _table("Distinct terms in the log", ("", "number", "± 2 standard deviations"), rows)
 

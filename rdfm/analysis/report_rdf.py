@@ -42,10 +42,10 @@ def turtle(statistics: Statistics, iri: str | None) -> str:
         )
     check_iri(iri)
     lines = [f"PREFIX {name}: <{space}>" for name, space in _PREFIXES.items()]
-    for name, some in (("predicates", statistics.predicates), ("classes", statistics.types)):
-        if some.others:
-            lines.append(f"# {some.others} triples with {name} that are not counted")
-        if more := some.number - len(some.counts):
+    for name, names in (("predicates", statistics.predicates), ("classes", statistics.types)):
+        if names.others:
+            lines.append(f"# {names.others} triples with {name} that are not counted")
+        if more := names.number - len(names.counts):
             lines.append(f"# {more} {name} are not listed")
     subject = "[]" if iri is None else str(Iri(iri))
     lines += ["", f"{subject} a void:Dataset ;"]

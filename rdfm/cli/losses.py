@@ -17,7 +17,7 @@ def print_skipped(summary: Any) -> None:
     for error in summary.errors:
         click.echo(f"rdfm: skipped: {safe(error)}", err=True)
     if (more := summary.skipped - len(summary.errors)) > 0:
-        # Skipped errors without a text are about ill-typed values.
+        # Skipped errors without text are about ill-typed values.
         what = (
             f"and {more:,} more" if summary.errors else f"{plural(more, 'value')}, replaced by null"
         )

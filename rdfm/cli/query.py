@@ -122,10 +122,10 @@ def _answer(log_query: LogQuery, quiet: bool) -> None:
     bar = _bar(quiet)
     stream = log_query.stream(bar)
     answer = False
-    for some in _closing(bar, stream.solved):
+    for solved in _closing(bar, stream.solved):
         answer = True
-        for index in some.indexes:
-            where = f"{safe(some.source)}\t" if stream.driver.several else ""
+        for index in solved.indexes:
+            where = f"{safe(solved.source)}\t" if stream.driver.several else ""
             click.echo(f"{where}{index}")
     if log_query.whole:
         click.echo(str(answer).lower())
@@ -160,13 +160,13 @@ def _show(log_query: LogQuery, quiet: bool) -> None:
     table = TerminalTable(
         [*(() if log_query.whole else ("source", "message")), *log_query.query.variables]
     )
-    for some in _closing(bar, stream.solved):
-        rows = some.rows.rows()
+    for solved in _closing(bar, stream.solved):
+        rows = solved.rows.rows()
         if log_query.whole:
             table.add(rows)
         else:
-            indexed = zip(some.indexes, rows, strict=True)
-            table.add((some.source, str(index), *row) for index, row in indexed)
+            indexed = zip(solved.indexes, rows, strict=True)
+            table.add((solved.source, str(index), *row) for index, row in indexed)
     table.end()
     _print_end(log_query, stream, quiet, rows=table.count)
 

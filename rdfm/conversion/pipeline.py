@@ -424,8 +424,12 @@ def _cost(items: list[Item]) -> int:
     return sum(map(cost, items))
 
 
-def _size(some: _Bytes) -> int:
-    return sum(len(part.data) for part in some) if isinstance(some, list) else len(some)
+def _size(output_bytes: _Bytes) -> int:
+    return (
+        sum(len(part.data) for part in output_bytes)
+        if isinstance(output_bytes, list)
+        else len(output_bytes)
+    )
 
 
 def _cut(out: list[_Bytes]) -> Iterator[list[_Bytes]]:
@@ -435,8 +439,8 @@ def _cut(out: list[_Bytes]) -> Iterator[list[_Bytes]]:
         return
     piece: list[_Bytes] = []
     room = WRITTEN_BYTES
-    for some in out:
-        for part in _parts(some):
+    for output_bytes in out:
+        for part in _parts(output_bytes):
             if piece and _size(part) > room:
                 yield piece
                 piece, room = [], WRITTEN_BYTES
@@ -445,20 +449,20 @@ def _cut(out: list[_Bytes]) -> Iterator[list[_Bytes]]:
     yield piece
 
 
-def _parts(some: _Bytes) -> Iterator[_Bytes]:
+def _parts(output_bytes: _Bytes) -> Iterator[_Bytes]:
     """Split an output into pieces.
 
     Bytes are split at multiples of `WRITTEN_BYTES`. File parts are kept together up to that size.
     """
-    if not isinstance(some, list):
-        view = memoryview(some)
-        for at in range(0, len(some), WRITTEN_BYTES):
+    if not isinstance(output_bytes, list):
+        view = memoryview(output_bytes)
+        for at in range(0, len(output_bytes), WRITTEN_BYTES):
             yield view[at : at + WRITTEN_BYTES]
-    elif _size(some) <= WRITTEN_BYTES:
-        yield some
+    elif _size(output_bytes) <= WRITTEN_BYTES:
+        yield output_bytes
     else:
-        for part in some:
-            yield [part]  # type: ignore[misc]  # a list of what `some` has
+        for part in output_bytes:
+            yield [part]  # type: ignore[misc]  # a list of what `output_bytes` has
 
 
 def _write(output: Any, written: Channel[list[_Bytes]]) -> None:
@@ -467,11 +471,15 @@ def _write(output: Any, written: Channel[list[_Bytes]]) -> None:
         for out in written:
             if out is END and isinstance(output, Output):
                 output.end()
-            if len(out) > 1 and not any(isinstance(some, list) for some in out):
-                output.write(b"".join(some for some in out if not isinstance(some, list)))
+            if len(out) > 1 and not any(isinstance(output_bytes, list) for output_bytes in out):
+                output.write(
+                    b"".join(
+                        output_bytes for output_bytes in out if not isinstance(output_bytes, list)
+                    )
+                )
             else:
-                for some in out:
-                    output.write(some)
+                for output_bytes in out:
+                    output.write(output_bytes)
     except Stopped:
         pass
     except BaseException as error:

@@ -95,10 +95,10 @@ class ArrowDecoder(RowDecoder):
             while True:
                 next(checked, None)
                 try:
-                    some = rows.read_next_batch()
+                    batch = rows.read_next_batch()
                 except StopIteration:
                     break
-                yield _valid(some.select(columns))
+                yield _valid(batch.select(columns))
 
     def _check_end(self, file: BinaryIO) -> None:
         at = file.tell()

@@ -95,8 +95,8 @@ def arrow_reader(
         failure = None
         try:
             for batch, name in batches:
-                for some in coalescer.push(batch, name):
-                    yield pa.record_batch(some)
+                for columns in coalescer.push(batch, name):
+                    yield pa.record_batch(columns)
         except Exception as error:
             failure = error
         if (rest := coalescer.finish()) is not None:

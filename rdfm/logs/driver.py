@@ -383,12 +383,12 @@ class Driver:
 
     def _archive(self, data: Input) -> Iterator[Piece]:
         try:
-            for some in data.members():
-                if isinstance(some[0], MemberInput) and not some[0].in_memory:
-                    yield from self._log(some[0], data)
+            for members in data.members():
+                if isinstance(members[0], MemberInput) and not members[0].in_memory:
+                    yield from self._log(members[0], data)
                 else:
-                    self._logs += len(some)
-                    yield Piece(some, self._bytes_in(data), TOGETHER_BYTES)
+                    self._logs += len(members)
+                    yield Piece(members, self._bytes_in(data), TOGETHER_BYTES)
         except DecodeError as error:  # of the archive, which ends here
             self._logs += 1
             format = formats.find("nq")

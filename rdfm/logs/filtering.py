@@ -164,8 +164,8 @@ class Filtering(Stage):
                 not declared and the log's format has no namespaces.
             LimitError: A message exceeds a limit of the query.
         """
-        for some in self._matching(read):
-            yield read._replace(batch=some, lost=NOTHING)
+        for slice in self._matching(read):
+            yield read._replace(batch=slice, lost=NOTHING)
         yield read._replace(batch=None)
 
     def _matching(self, read: Read) -> Iterator[MessageBatch]:
@@ -185,15 +185,15 @@ class Filtering(Stage):
             yield from choose(batch, self._invert)
             return
         kept = [
-            slice
-            for some in self._filter.messages(batch, False)
-            for slice in _matching_messages(self._where, some, read.source.name)
+            matches
+            for slice in self._filter.messages(batch, False)
+            for matches in _matching_messages(self._where, slice, read.source.name)
         ]
         if self._quads:
-            for some in kept:
-                yield from self._filter.quads(some, False)
+            for slice in kept:
+                yield from self._filter.quads(slice, False)
         elif self._invert:
-            matching = {some.index_of(at) for some in kept for at in range(len(some))}
+            matching = {slice.index_of(at) for slice in kept for at in range(len(slice))}
             flags = [batch.index_of(at) not in matching for at in range(len(batch))]
             yield from _chosen(batch, flags)
         else:

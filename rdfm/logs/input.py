@@ -248,8 +248,8 @@ class Input:
             DecodeError: The archive is corrupt after the members that were returned.
         """
         try:
-            for some in archives.members(self):
-                yield [MemberInput(self, member) for member in some]
+            for members in archives.members(self):
+                yield [MemberInput(self, member) for member in members]
         except DecodeError as error:
             error.source = self.name
             raise

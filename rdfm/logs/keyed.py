@@ -274,9 +274,9 @@ class KeyEncoder:
             if error is not None:
                 raise error
             return
-        for number, some in self._splitter.slices(stop):
+        for number, slice in self._splitter.slices(stop):
             try:
-                data = encoders[number].encode(some, source)
+                data = encoders[number].encode(slice, source)
             except EncodeError as error:
                 parts.append(Part(files[number].name, error.completed, False))
                 raise

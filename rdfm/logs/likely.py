@@ -75,8 +75,8 @@ def to_write(path: str, kind: str = "messages") -> Likely | None:
     suffix = _suffix(path)
     names = (_MAY_BE_RESULTS if kind == "results" else _MAY_BE).get(suffix, ())
     if (likely := _may_be(suffix, names, "to")) is not None:
-        usual = _format(names[0]).suffixes[0]
-        return likely._replace(text=f"{likely.text}; use the suffix {usual}")
+        suggested = _format(names[0]).suffixes[0]
+        return likely._replace(text=f"{likely.text}; use the suffix {suggested}")
     reason = not_written(path)
     return None if reason is None else Likely(reason)
 

@@ -110,9 +110,9 @@ class FolderEncoder:
         for part in self._rotation.parts(batch):
             has_content = self._rotation.is_open or part.record_count or part.continues
             if self._single and not has_content and self._make_empty is not None:
-                usual, self._encoder = self._encoder, self._make_empty()
+                previous, self._encoder = self._encoder, self._make_empty()
                 self._put(part, source, parts)
-                self._encoder = usual
+                self._encoder = previous
             else:
                 self._put(part, source, parts)
         return parts

@@ -107,8 +107,8 @@ class Selection(Stage):
             return
         assert read.batch is not None
         lost = read.lost
-        for some in self._selected(read._replace(lost=NOTHING)):
-            yield some._replace(lost=lost)
+        for selected in self._selected(read._replace(lost=NOTHING)):
+            yield selected._replace(lost=lost)
             lost = NOTHING
         if lost is not NOTHING:
             yield read._replace(batch=None, lost=replace(lost, metadata=0))

@@ -101,8 +101,8 @@ class ValueDecoder:
         decoder, self.kind = found.decoder(options), found.spec.kinds[0]
 
         def batches(value: bytes) -> Iterator[AnyBatch]:
-            some, ended = decoder.decode_log(value)
-            yield from some
+            decoded, ended = decoder.decode_log(value)
+            yield from decoded
             if not ended:
                 decoder.next_batch()
 

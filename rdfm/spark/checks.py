@@ -429,8 +429,8 @@ def _hashed_rows(rows: DataFrame, secret: bytes) -> DataFrame:
             start = 0
             for batch in batches_from_arrow(present.select([name])):
                 stop = start + len(batch)
-                some = sources[start:stop], positions[start:stop]
-                yield _hashes(cast("AnyBatch", batch), secret, False, *some)
+                places = sources[start:stop], positions[start:stop]
+                yield _hashes(cast("AnyBatch", batch), secret, False, *places)
                 start = stop
 
     return _columns(rows, "diff").mapInArrow(run, HASHES)

@@ -134,8 +134,8 @@ class RowDivider:
                 yield from self._by_key(folder, batches_from_arrow(written, first_index=first))
             else:
                 with _numbered(numbers, first):
-                    some = batches_from_arrow(written.take(numbers), first_index=first)
-                    yield from self._by_key(folder, some)
+                    selected = batches_from_arrow(written.take(numbers), first_index=first)
+                    yield from self._by_key(folder, selected)
 
     def undeclared(self) -> list[str]:
         """Return the prefixes in the predicate of the key that no row declared."""
@@ -171,11 +171,11 @@ class RowDivider:
             keys, several = splitter.begin(batch)
             self.several[self._key or ""] += several
             splitter.stretch(b"\1" * len(keys), len(keys))
-            for number, some in splitter.slices(len(batch)):
+            for number, slice in splitter.slices(len(batch)):
                 key, text = keys[number]
                 value = NULL if key in self._nulls else escape(text)
                 name = f"{self._key}={value}"
-                yield f"{folder}/{name}" if folder else name, some
+                yield f"{folder}/{name}" if folder else name, slice
 
 
 def _text(value: Any) -> str:

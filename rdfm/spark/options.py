@@ -382,13 +382,13 @@ class Options:
         if meant := [known[name] for name in get_close_matches(key(written), known)]:
             return f"there is no option '{written[:40]}'; did you mean {' or '.join(meant)}?"
         doing = "reading" if side == "read" else "writing"
-        whose = f"the format {specs[0].name}" if len(specs) == 1 else "the formats"
+        which_formats = f"the format {specs[0].name}" if len(specs) == 1 else "the formats"
         own = (
             f"the options for {doing} are {', '.join(sorted(self.requested))}; "
             if self.requested
             else ""
         )
-        return f"there is no option '{written[:40]}'; {own}those of {whose} are {', '.join(names) or 'none'}"
+        return f"there is no option '{written[:40]}'; {own}those of {which_formats} are {', '.join(names) or 'none'}"
 
     def paths(self) -> list[str]:
         """Take the paths of `load`: one, or several in Spark's JSON form.

@@ -31,7 +31,7 @@ def pack(
 
     Example:
         >>> files = [File(name, 10, None) for name in "abcdefgh"]
-        >>> [[file.path for file in some] for some in pack(files, 35, 0)]
+        >>> [[file.path for file in group] for group in pack(files, 35, 0)]
         [['a', 'b', 'c'], ['d', 'e'], ['f', 'g', 'h']]
     """
 
@@ -39,26 +39,26 @@ def pack(
         return max(file.size + open_cost, 1)
 
     groups = [
-        (list(some), is_large)
-        for is_large, some in groupby(files, lambda file: cost(file) > pack_bytes)
+        (list(group), is_large)
+        for is_large, group in groupby(files, lambda file: cost(file) > pack_bytes)
     ]
-    totals = [0 if is_large else sum(map(cost, some)) for some, is_large in groups]
+    totals = [0 if is_large else sum(map(cost, group)) for group, is_large in groups]
     whole = sum(totals)
 
     def numbers(shares: int) -> list[int]:
         """The number of packs of each group if the small files together get `shares` packs."""
         return [
-            len(some) if is_large else min(-(-total * shares // whole), len(some))
-            for (some, is_large), total in zip(groups, totals, strict=True)
+            len(group) if is_large else min(-(-total * shares // whole), len(group))
+            for (group, is_large), total in zip(groups, totals, strict=True)
         ]
 
-    large = sum(len(some) for some, is_large in groups if is_large)
+    large = sum(len(group) for group, is_large in groups if is_large)
     rounds = -(-(large + sum(-(-total // pack_bytes) for total in totals)) // at_least)
     # Every core has a task, even in the last round.
-    wanted = min(rounds * at_least, sum(len(some) for some, _ in groups))
+    wanted = min(rounds * at_least, sum(len(group) for group, _ in groups))
     shares = bisect_left(range(whole), wanted, key=lambda shares: sum(numbers(shares)))
-    for (some, _), number in zip(groups, numbers(shares), strict=True):
-        yield from _cut(some, list(map(cost, some)), number)
+    for (group, _), number in zip(groups, numbers(shares), strict=True):
+        yield from _cut(group, list(map(cost, group)), number)
 
 
 def _cut(files: list[File], costs: list[int], number: int) -> Iterator[list[File]]:

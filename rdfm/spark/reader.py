@@ -263,7 +263,7 @@ class LogSourceReader(DataSourceReader):
         pack_bytes = min(self._pack_bytes, self._split_bytes)
         packs = list(pack(files, pack_bytes, self._open_cost, self._least or _cores()))
         # A file that is split has its own pack.
-        large = [some[0].path for some in packs if some[0].size > self._split_bytes]
+        large = [pack[0].path for pack in packs if pack[0].size > self._split_bytes]
         # Planning waits for the storage, so several files are planned at the same time.
         with ThreadPoolExecutor(MAX_THREADS) as pool:
             planned = pool.map(lambda path: self.reading.splits(path, self._split_bytes), large)

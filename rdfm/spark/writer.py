@@ -474,8 +474,8 @@ class _Task:
 
     def _batches(self, rows: Iterator[RecordBatch]) -> Iterator[tuple[str, AnyBatch]]:
         first, name = 0, self._plan.columns[0]
-        for some in rows:
-            used = some.select([*self._plan.columns, *self._plan.partition_columns])
+        for record_batch in rows:
+            used = record_batch.select([*self._plan.columns, *self._plan.partition_columns])
             lists = used.column(name)
             if lists.null_count:
                 # The null comes from mode PERMISSIVE. Writing an empty message would hide the

@@ -577,8 +577,8 @@ class LogQuery:
         if self.whole:
             return bool(solved)
         if reader.several:
-            return [(some.source, index) for some in solved for index in some.indexes]
-        return [index for some in solved for index in some.indexes]
+            return [(rows.source, index) for rows in solved for index in rows.indexes]
+        return [index for rows in solved for index in rows.indexes]
 
     # --- for the command ---
 

@@ -72,13 +72,13 @@ def members(pieces: Iterable[bytes]) -> Iterator[list[Member]]:
     """
     parts = _Parts(pieces)
     while parts.more():
-        some = []
+        complete = []
         while parts.pending and parts.pending[0][2]:
             name, data, _, refusal = parts.pending.popleft()
             if name is not None and (refusal is not None or not _is_hidden(name)):
-                some.append(Member(name, (data,), refusal, True))
-        if some:
-            yield some
+                complete.append(Member(name, (data,), refusal, True))
+        if complete:
+            yield complete
         if parts.pending:  # a large member begins
             name = parts.pending.popleft()[0] or ""
             rest = parts.rest()

@@ -121,7 +121,7 @@ def test_a_page_is_shown_completely_in_a_browser(tmp_path, width, dark):
     assert "2,001" in found["text"]
     assert "Predicates" in found["text"]
     channels = [list(map(int, re.findall(r"\d+", found[name])[:3])) for name in ("ink", "card")]
-    ink, card = (sum(some) / 3 for some in channels)
+    ink, card = (sum(channel) / 3 for channel in channels)
     assert (ink > card) == dark
     assert abs(ink - card) > 120
 

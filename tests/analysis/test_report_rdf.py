@@ -154,9 +154,9 @@ def test_every_predicate_is_listed():
     assert len(list(graph.objects(None, VOID.propertyPartition))) == 51
     assert len(list(graph.objects(None, VOID.classPartition))) == 50
     assert "#" not in re.sub("<.*?>", "", whole.to_rdf())
-    some = rdfm.statistics(log.encode(), "nq").to_rdf()
-    assert "# 41 predicates are not listed\n# 40 classes are not listed\n" in some
-    rdflib.Graph().parse(data=some, format="turtle")
+    shortened = rdfm.statistics(log.encode(), "nq").to_rdf()
+    assert "# 41 predicates are not listed\n# 40 classes are not listed\n" in shortened
+    rdflib.Graph().parse(data=shortened, format="turtle")
 
 
 def test_predicates_beyond_the_table_size_are_counted():

@@ -165,7 +165,7 @@ def component(validator, query, kind="select"):
 
 
 def outcome(shapes, log=LOG):
-    """Returns the error text, or of the findings."""
+    """Returns the text of the error, or of the findings."""
     try:
         found = list(rdfm.validate(log, "nq", shapes=shapes.encode()))
     except rdfm.OptionError as error:

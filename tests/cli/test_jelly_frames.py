@@ -54,8 +54,8 @@ def test_a_flat_type_for_several_messages_is_noted(rdfm):
     assert notes(rdfm("convert", "b.nq", "-o", "out.jelly", *asked)) == []
     assert notes(rdfm("convert", "a.nq", "-o", "each/", "--to", "jelly", *asked)) == []
     assert len(list(Path("each").rglob("*.jelly"))) == 3
-    some = ("--to", "jelly", "--split-messages", "2")
-    assert notes(rdfm("convert", "a.nq", "-o", "some/", *some, *asked)) == [ASKED]
+    split = ("--to", "jelly", "--split-messages", "2")
+    assert notes(rdfm("convert", "a.nq", "-o", "some/", *split, *asked)) == [ASKED]
 
 
 def test_flat_frames_that_readers_read_as_messages_are_noted(rdfm):

@@ -310,9 +310,9 @@ def test_arrow_batches_have_one_row_per_quad():
     rows = pa.record_batch(batch.to_arrow(rows="quads", source="a"))
     assert rows.schema.names == COLUMNS
     assert rows["message"].to_pylist() == [0, 1, 1]
-    some = pa.record_batch(batch.to_arrow(["graph", "message"], rows="quads", terms="structs"))
-    assert some.schema.names == ["graph", "message"]
-    assert [each and each["value"] for each in some["graph"].to_pylist()] == [None, None, S.value]
+    graphs = pa.record_batch(batch.to_arrow(["graph", "message"], rows="quads", terms="structs"))
+    assert graphs.schema.names == ["graph", "message"]
+    assert [each and each["value"] for each in graphs["graph"].to_pylist()] == [None, None, S.value]
     back = MessageBatch.from_arrow(rows)
     assert [list(message) for message in back] == [list(message) for message in batch]
     for invalid, reason in (

@@ -131,8 +131,8 @@ def test_rows_of_several_files_name_their_source(tmp_path):
 
 
 def test_only_selected_messages_have_rows(log):
-    with rdfm.open_log(log, rows="quads", messages="100:102") as some:
-        assert pa.table(some)["message"].to_pylist() == [100, 100, 101, 101]
+    with rdfm.open_log(log, rows="quads", messages="100:102") as reader:
+        assert pa.table(reader)["message"].to_pylist() == [100, 100, 101, 101]
     with rdfm.open_log(log, rows="quads") as opened:
         assert pa.table(opened.filter(object='"7"'))["message"].to_pylist() == [7, 7]
 

@@ -37,7 +37,7 @@ class Peer:
         """Makes the peer read `data` in one of its formats and write it in another.
 
         Raises:
-            ValueError: If the peer refuses, with its error text.
+            ValueError: If the peer reports an error, with its text.
         """
         source_path, target_path = self.folder / "in", self.folder / "out"
         source_path.write_bytes(data)

@@ -20,18 +20,18 @@ def files_of(sizes):
 def test_every_file_is_in_one_pack_and_packs_are_balanced(sizes, pack_bytes, open_cost, cores):
     files = files_of(sizes)
     packs = list(pack(files, pack_bytes, open_cost, cores))
-    assert [file for some in packs for file in some] == files
+    assert [file for packed in packs for file in packed] == files
     assert all(packs)
     assert len(packs) >= min(cores, len(files))
 
-    def cost(some):
-        return sum(max(file.size + open_cost, 1) for file in some)
+    def cost(packed):
+        return sum(max(file.size + open_cost, 1) for file in packed)
 
     small = [cost([file]) for file in files if cost([file]) <= pack_bytes]
-    for some in packs:
-        if len(some) > 1:
-            assert all(cost([file]) <= pack_bytes for file in some)
-            assert cost(some) < pack_bytes + max(small)
+    for packed in packs:
+        if len(packed) > 1:
+            assert all(cost([file]) <= pack_bytes for file in packed)
+            assert cost(packed) < pack_bytes + max(small)
     if len(small) == len(files):
         rounds = -(-sum(small) // (pack_bytes * cores))
         assert len(packs) == min(rounds * cores, len(files))

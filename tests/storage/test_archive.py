@@ -12,8 +12,8 @@ from rdfm.storage import archive
 
 
 def cut(data, size):
-    for some in archive.members(data[at : at + size] for at in range(0, len(data), size)):
-        for member in some:
+    for members in archive.members(data[at : at + size] for at in range(0, len(data), size)):
+        for member in members:
             yield member.name, b"".join(member.pieces), member.refusal
 
 

@@ -88,7 +88,7 @@ pub fn decode(py: Python<'_>, error: &DecodeError) -> PyErr {
         return internal(error.to_string());
     }
     let class = decode_class(py, error.class);
-    let made = || -> PyResult<PyErr> {
+    let build = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
         attributes.set_item("format", error.format)?;
         attributes.set_item("offset", error.position.offset)?;
@@ -108,7 +108,7 @@ pub fn decode(py: Python<'_>, error: &DecodeError) -> PyErr {
         let more = lacks.and_then(|lacks| registry::another_source(error.format, lacks));
         make(&class, &error.reason, more, &attributes)
     };
-    made().unwrap_or_else(|error| error)
+    build().unwrap_or_else(|error| error)
 }
 
 /// Returns the exception for an encoder's error, with the bytes of the messages before it.
@@ -116,7 +116,7 @@ pub fn encode(py: Python<'_>, error: &EncodeError, completed: &[u8]) -> PyErr {
     if error.class == ErrorClass::Internal {
         return internal(error.to_string());
     }
-    let made = || -> PyResult<PyErr> {
+    let build = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
         attributes.set_item("format", error.format)?;
         attributes.set_item("message_index", error.message)?;
@@ -126,28 +126,28 @@ pub fn encode(py: Python<'_>, error: &EncodeError, completed: &[u8]) -> PyErr {
         let class = py.get_type::<py::EncodeError>();
         make(&class, &error.reason, more, &attributes)
     };
-    made().unwrap_or_else(|error| error)
+    build().unwrap_or_else(|error| error)
 }
 
 /// Returns the exception for a row of a patch that an encoder rejects, with the offset of the row's
 /// first byte in its log.
 pub fn encode_row(py: Python<'_>, error: &EncodeError, offset: u64) -> PyErr {
-    let made = encode(py, error, b"");
-    match made.value(py).setattr("offset", offset) {
-        Ok(()) => made,
+    let exception = encode(py, error, b"");
+    match exception.value(py).setattr("offset", offset) {
+        Ok(()) => exception,
         Err(error) => error,
     }
 }
 
 /// Returns the exception for an error in an Arrow row.
 pub fn row(py: Python<'_>, row: u64, class: ErrorClass, reason: Reason) -> PyErr {
-    let made = || -> PyResult<PyErr> {
+    let build = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
         attributes.set_item("format", "arrow")?;
         attributes.set_item("row", row)?;
         make(&decode_class(py, class), &reason, None, &attributes)
     };
-    made().unwrap_or_else(|error| error)
+    build().unwrap_or_else(|error| error)
 }
 
 /// Returns the exception for a value that does not fit the type of its column.
@@ -158,7 +158,7 @@ pub fn misfit(
     row: usize,
     source: Option<&str>,
 ) -> PyErr {
-    let made = || -> PyResult<PyErr> {
+    let build = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
         attributes.set_item("message_index", message)?;
         attributes.set_item("source", source)?;
@@ -168,7 +168,7 @@ pub fn misfit(
         let class = decode_class(py, ErrorClass::Unsupported);
         make(&class, &reason.into(), None, &attributes)
     };
-    made().unwrap_or_else(|error| error)
+    build().unwrap_or_else(|error| error)
 }
 
 /// Returns the exception for text that is not a valid term.
@@ -212,7 +212,7 @@ pub fn option(reason: impl Into<Reason>) -> PyErr {
 
 /// Returns the exception for an invalid query, with its line and column.
 pub fn query(py: Python<'_>, reason: &str, position: Option<(u64, u64)>) -> PyErr {
-    let made = || -> PyResult<PyErr> {
+    let build = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
         if let Some((line, column)) = position {
             attributes.set_item("line", line)?;
@@ -222,7 +222,7 @@ pub fn query(py: Python<'_>, reason: &str, position: Option<(u64, u64)>) -> PyEr
         let error = class.call((reason,), Some(&attributes))?;
         Ok(PyErr::from_value(error))
     };
-    made().unwrap_or_else(|error| error)
+    build().unwrap_or_else(|error| error)
 }
 
 /// Returns the exception for an unknown format.

@@ -245,16 +245,16 @@ fn rows_of(evaluation: &Evaluation, batches: &[MessageBatch]) -> Vec<MessageRows
         let mut rows = rows::SolutionRows::default();
         let progress = evaluation.rows(batch, 0, &mut rows);
         assert_eq!((progress.done, progress.stop), (batch.len(), None));
-        let made = RowOutput::new(&evaluation.query)
+        let output = RowOutput::new(&evaluation.query)
             .batch(batch, &rows)
             .unwrap();
         for (row, message) in rows.messages.iter().enumerate() {
-            let cells = made.message(row);
+            let cells = output.message(row);
             assert_eq!(cells.len(), width);
             let text = |cell: &TermId| {
                 let mut text = Vec::new();
                 if *cell != TermId::DEFAULT_GRAPH {
-                    write_term(made.table(), *cell, &mut text);
+                    write_term(output.table(), *cell, &mut text);
                 }
                 String::from_utf8(text).unwrap()
             };

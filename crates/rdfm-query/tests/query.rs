@@ -50,8 +50,8 @@ fn constructed(text: &str, log: &MessageBatch) -> Vec<String> {
     let progress = evaluation.triples(log, 0, &mut rows, &mut triples);
     assert_eq!((progress.done, progress.stop), (log.len(), None));
     let mut output = MessageOutput::default();
-    let made = output.batch(&evaluation.query, log, 0, &rows, &triples);
-    triples_of(&made.unwrap().unwrap())
+    let result = output.batch(&evaluation.query, log, 0, &rows, &triples);
+    triples_of(&result.unwrap().unwrap())
 }
 
 #[test]

@@ -539,8 +539,8 @@ class PackageCheck(LogCheck):
         for file in files:
             if file.size != FULL and file.messages > start:
                 stop = min(len(batch), file.messages - start)
-                some = batch if stop == len(batch) else batch.slice(0, stop)
-                for each in file.reader.compare(some):
+                compared = batch if stop == len(batch) else batch.slice(0, stop)
+                for each in file.reader.compare(compared):
                     self._add_difference(file, each, reference)
                 self._check_names(file)
 

@@ -166,13 +166,13 @@ def wrong_statistics(
         for kind in facts.types(each):
             nodes.setdefault(kind, []).append(each)
     for local, series in CLASSES.items():
-        some = nodes.get(iri(f"rb:{local}"), [])
-        if len(some) != 1:
-            count = "no" if not some else f"{len(some)} nodes of"
-            hint = ", expected one" if some else ""
+        matching = nodes.get(iri(f"rb:{local}"), [])
+        if len(matching) != 1:
+            count = "no" if not matching else f"{len(matching)} nodes of"
+            hint = ", expected one" if matching else ""
             yield "metadata", None, f"{name} have {count} rb:{local}{hint}"
             continue
-        found = some[0]
+        found = matching[0]
         if series == "byte_density" and not has_density:
             continue
         severity: Literal["error", "warning"] | None = (

@@ -297,7 +297,7 @@ class _Packaging:
         self._save(FULL, [writer.finish() for writer in self._writers])
         statistics = self._collector.statistics(top=None)
         self._statistics[FULL] = statistics
-        distributions = [each for some in self._distributions.values() for each in some]
+        distributions = [each for group in self._distributions.values() for each in group]
         text = package_metadata(self._declared, distributions, self._statistics, iri)
         self._folder.write([Part(METADATA_FILE, text.encode(), True)])
         self._report(self._progress, force=True)

@@ -78,11 +78,11 @@ def run(path, work):
 
 def test_subscribers_at_the_same_position_share_a_feed(topic):
     async def work(log, subscribe):
-        some = [subscribe() for _ in range(5)]
+        subscribers = [subscribe() for _ in range(5)]
         assert len(log.feeds) == 1
-        await asyncio.gather(*(one.all() for one in some))
-        assert [one.numbers for one in some] == [list(range(COUNT))] * 5
-        assert {one.joined for one in some} == {1}
+        await asyncio.gather(*(one.all() for one in subscribers))
+        assert [one.numbers for one in subscribers] == [list(range(COUNT))] * 5
+        assert {one.joined for one in subscribers} == {1}
 
     run(topic, work)
 
@@ -117,15 +117,15 @@ def test_memory_of_a_feed_is_bounded(topic):
 
 def test_the_feeds_of_a_topic_share_their_memory(topic):
     async def work(log, subscribe):
-        some = [subscribe(position) for position in range(0, 500, 50)]
+        subscribers = [subscribe(position) for position in range(0, 500, 50)]
         assert len(log.feeds) == 10
         sizes = []
         for _ in range(200):
-            for one in some:
+            for one in subscribers:
                 await one.step()
             sizes.append(sum(len(frame) for feed in log.feeds for frame in feed._ring))
         assert max(sizes) < 10 * (1000 + 2 * BATCH_BYTES)
-        for one in some:
+        for one in subscribers:
             one.member.leave()
 
     run(topic, work)

@@ -37,8 +37,8 @@ def read(source):
     """The frames up to the end, and the error after them."""
     found = []
     try:
-        while some := source.read():
-            found += some
+        while frames := source.read():
+            found += frames
     except rdfm.DecodeError as error:
         return found, error
     finally:

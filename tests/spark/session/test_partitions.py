@@ -71,10 +71,10 @@ def test_folders_are_nested_and_may_be_selected(spark, tmp_path):
         ({"DAY": {"from": "2026-11-01", "to": "2026-11-02"}}, folders[:4]),
         ({"day": []}, []),
     ):
-        some = rdfm.spark.read(spark, tmp_path, partitions=partitions)
-        assert some.dtypes == frame.dtypes
-        assert texts(some.collect()) == kept
-        assert all(f"/k={row.k}/" in row.source for row in some.collect())
+        read_back = rdfm.spark.read(spark, tmp_path, partitions=partitions)
+        assert read_back.dtypes == frame.dtypes
+        assert texts(read_back.collect()) == kept
+        assert all(f"/k={row.k}/" in row.source for row in read_back.collect())
     only = rdfm.spark.read(spark, tmp_path, columns=["k", "position"], min_partitions=1)
     assert sorted(tuple(row) for row in only.collect()) == [(0, 0)] * 3 + [(1, 0)] * 3
     assert rdfm.spark.read(spark, tmp_path, schema="k string").distinct().count() == 2

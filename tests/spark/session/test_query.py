@@ -115,10 +115,10 @@ def test_a_query_may_be_an_option(spark, log):
     given["types"] = {"v": "dateTime"}
     read = spark.read.format("rdfm").option("query", json.dumps(given)).load(str(log.parent))
     assert read.dtypes[-1] == ("v", "timestamp")
-    some = rdfm.spark.read(
+    solutions = rdfm.spark.read(
         spark, log, query="SELECT ?s { ?s ?p ?o }", schema="S string, message bigint"
     )
-    assert (some.columns, some.count()) == (["S", "message"], 2 * COUNT)
+    assert (solutions.columns, solutions.count()) == (["S", "message"], 2 * COUNT)
 
 
 def test_a_query_may_be_combined_with_a_filter(spark, log):

@@ -99,8 +99,8 @@ impl Period {
 
 /// Parses an xsd:dateTime or xsd:date. UTC is the default time zone.
 pub fn moment(text: &str) -> Option<Moment> {
-    let usual = moment::micros(text.as_bytes()).map(Moment::Micros);
-    usual.or_else(|| other_moment(text).map(Moment::of))
+    let common = moment::micros(text.as_bytes()).map(Moment::Micros);
+    common.or_else(|| other_moment(text).map(Moment::of))
 }
 
 fn other_moment(text: &str) -> Option<DateTime> {
