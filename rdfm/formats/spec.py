@@ -315,7 +315,7 @@ class FormatSpec:
         kinds: The possible kinds of its logs: "messages" (datasets), "patches" or "results" (rows).
             If there are several, an empty log is of the first kind.
         written_only: The kinds that can be written but not read.
-        suffixes: File name suffixes, the usual one first, such as `.nq`.
+        suffixes: File name suffixes, the preferred one first, such as `.nq`.
         media_types: Media types, the registered one first.
         aliases: Other common names.
         carries: The features that it supports: `graphs`, `generalized`, `triple_terms` ("no",

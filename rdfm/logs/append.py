@@ -446,7 +446,7 @@ class _AppendedFiles:
             raise OptionError(
                 f"{self.name} was replaced or removed by another program; append to it again"
             )
-        # An empty log gets no commit, because it has no bytes that identify it.
+        # An empty log does not get a commit, because it has no bytes that identify it.
         if length > self.committed:
             self.commit(Commit(length, end), sync=sync)
 

@@ -48,7 +48,7 @@ class SplitBy(NamedTuple):
 
     Attributes:
         kind: "graph", "value", "day" or "month".
-        predicate: The predicate of the value or time; None means the usual time properties.
+        predicate: The predicate of the value or time; None means the default time properties.
         prefixes: Namespaces for its prefix.
         max_open: Maximum number of open files.
     """

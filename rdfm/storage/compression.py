@@ -91,7 +91,7 @@ def by_suffix(path: str) -> str | None:
 
 
 def suffix_of(name: str) -> str:
-    """Return the usual suffix of a compression, with or without a level; empty for "none".
+    """Return the preferred suffix of a compression, with or without a level; empty for "none".
 
     Example:
         >>> suffix_of("zstd"), suffix_of("zstd:19"), suffix_of("none")

@@ -40,7 +40,7 @@ pub const SEVERAL: &str = "the value contains more than one message; read a log 
 pub enum OnError {
     /// Return an error.
     Raise,
-    /// Replace the value by null.
+    /// Replace the value with null.
     Null,
 }
 

@@ -269,7 +269,7 @@ pub struct PatchRules {
     state: Mutex<rules::Rules>,
 }
 
-/// Name of the broken rule, index of the patch in its log, row in the patch, offset in the log,
+/// Name of the violated rule, index of the patch in its log, row in the patch, offset in the log,
 /// text.
 type Violation = (&'static str, u64, u64, u64, String);
 

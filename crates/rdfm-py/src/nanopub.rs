@@ -132,7 +132,7 @@ fn describe_nanopubs(
 /// Args:
 ///     batch: A batch of complete messages.
 ///     message: Index of the message in the batch.
-///     code: Text to replace by a space in all IRIs. None replaces nothing.
+///     code: Text to replace with a space in all IRIs. None replaces nothing.
 ///
 /// Raises:
 ///     IndexError: If there is no such message.

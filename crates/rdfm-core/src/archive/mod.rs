@@ -150,7 +150,7 @@ impl TarMembers {
     /// [`finish`](Self::finish) "done".
     ///
     /// # Errors
-    /// If the archive is broken or truncated. The error is returned after all members before it,
+    /// If the archive is corrupt or truncated. The error is returned after all members before it,
     /// and again on later calls.
     pub fn parts(&mut self) -> Result<Vec<MemberPart>, DecodeError> {
         if let Some(error) = &self.failed {

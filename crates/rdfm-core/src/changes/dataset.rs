@@ -182,7 +182,7 @@ impl Dataset {
     /// Applies patches. If `chain` is true, a broken patch chain is an error.
     ///
     /// # Errors
-    /// If a rule of [`super::rules`] is broken, or there are too many terms or quads. Earlier
+    /// If a rule of [`super::rules`] is violated, or there are too many terms or quads. Earlier
     /// patches are applied, and the open transaction is undone.
     pub fn apply(&mut self, batch: &PatchBatch, chain: bool) -> Result<(), DecodeError> {
         let quads = batch.records().iter().map(|operation| operation.change());

@@ -8,7 +8,7 @@
 //! - In: batches of patches, then blocks. Out: blocks to store, then batches of patches.
 //! - Cost: one block in memory, and the prefixes that the log adds. The caller stores about as much
 //!   as the log contains.
-//! - Law: a log that adds no existing quads and deletes no missing ones, followed by the patches
+//! - Law: a log that neither adds existing quads nor deletes missing ones, followed by the patches
 //!   that undo it, changes nothing. Transactions that are aborted or not ended are left out.
 //!
 //! A block is also a batch of patches, so that any codec of patches that keeps all terms can store
@@ -165,7 +165,7 @@ impl Inverse {
     /// Takes patches.
     ///
     /// # Errors
-    /// If a rule of [`super::rules`] is broken, or there are too many prefixes.
+    /// If a rule of [`super::rules`] is violated, or there are too many prefixes.
     pub fn add(&mut self, batch: &PatchBatch) -> Result<Vec<RevertStep>, DecodeError> {
         let mut steps = Vec::new();
         self.copied.begin_batch(batch.table());

@@ -1,7 +1,7 @@
 //! Rules for logs of patches: the order of transaction rows, and the chain of `id` and `prev`.
 //!
 //! - In: the operations of patches, in order, across consecutive logs.
-//! - Out: each operation that breaks a rule, and each unfinished transaction.
+//! - Out: each operation that violates a rule, and each unfinished transaction.
 //! - Cost: one comparison per operation, and the `id` of two patches.
 //! - Law: code that applies patches rejects the violations that [`Rules::check`] finds, except
 //!   unfinished transactions, which are undone.
@@ -50,7 +50,7 @@ impl Rule {
     }
 }
 
-/// A broken rule, without its position.
+/// A violated rule, without its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The rule.
@@ -73,10 +73,10 @@ impl Violation {
     }
 }
 
-/// A broken rule, found by [`Rules::check`].
+/// A violated rule, found by [`Rules::check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundViolation {
-    /// The broken rule.
+    /// The violated rule.
     pub violation: Violation,
     /// Index of the patch in its log, from 0.
     pub patch: u64,
@@ -281,7 +281,7 @@ impl Rules {
     /// Checks a row. Call [`Self::next_row`] afterwards.
     ///
     /// # Errors
-    /// If the row breaks a rule.
+    /// If the row violates a rule.
     #[inline]
     pub fn operation(&mut self, table: &TermTable, operation: Operation) -> Result<(), Violation> {
         match operation.code {
@@ -307,7 +307,7 @@ impl Rules {
         self.transactions.end_patch()
     }
 
-    /// Returns all broken rules, in order. A row that breaks a rule is skipped.
+    /// Returns all violated rules, in order. A row that violates a rule is skipped.
     pub fn check(&mut self, batch: &PatchBatch) -> Vec<FoundViolation> {
         let mut found = Vec::new();
         for patch in 0..batch.len() {

@@ -15,7 +15,7 @@ use crate::model::term::{Quad, TermId, TermKind, flags};
 /// The number of a term; 0 is the default graph.
 pub type TermNumber = u32;
 
-/// Maximum number of terms: the index supports no larger numbers.
+/// Maximum number of terms: the index does not support larger numbers.
 const MAX_TERMS: usize = u32::MAX as usize - 1;
 
 /// Marks a term whose lookup is pending.

@@ -2,7 +2,7 @@
 //!
 //! A [`Decoder`] turns bytes into batches and an [`Encoder`] turns batches into bytes. Neither does
 //! I/O, reads a clock or starts a thread. How the bytes are cut into pieces changes neither the
-//! messages nor the error, and how messages are cut into batches changes no output byte. All
+//! messages nor the error, and how messages are cut into batches does not change the output. All
 //! decoders share [`input`].
 
 pub mod batch;

@@ -26,7 +26,7 @@ pub struct FormatSpec {
     pub title: &'static str,
     /// Kinds of messages that its logs may contain.
     pub kinds: &'static [Kind],
-    /// File name suffixes, the usual one first.
+    /// File name suffixes, the preferred one first.
     pub suffixes: &'static [&'static str],
     /// Media types, the registered one first.
     pub media_types: &'static [&'static str],

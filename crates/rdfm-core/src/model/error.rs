@@ -11,7 +11,7 @@ use super::remedy::{Feature, Reason};
 /// Error class, which tells callers how to react.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorClass {
-    /// The input breaks the format.
+    /// The input violates the format.
     Malformed,
     /// The input ends inside a message.
     Truncated,

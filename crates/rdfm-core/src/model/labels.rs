@@ -16,7 +16,7 @@
 //! labels, for example from an earlier conversion, and no rule for single labels can separate both.
 //! Labels of the log used before the first generated label of a message stay unchanged; if some
 //! have the generated form, generated labels get one or more `u` before their numbers. Later labels
-//! of the text that have the form in use get one more `u`.
+//! of the log that have the form in use get one more `u`.
 
 /// Prefix of escapes.
 const ESCAPE: &[u8] = b"_gx";
@@ -127,7 +127,7 @@ impl Labels {
         self.next == 0
     }
 
-    /// Records a label of the text.
+    /// Records a label of the log.
     pub fn note(&mut self, label: &[u8]) {
         if self.next == 0
             && let Some(marks) = marks(label)
@@ -136,7 +136,7 @@ impl Labels {
         }
     }
 
-    /// Returns the label for a label of the text that is not an escape.
+    /// Returns the label for a label of the log that is not an escape.
     #[inline]
     pub fn given<'a>(&'a mut self, label: &'a [u8]) -> &'a [u8] {
         match label.strip_prefix(GENERATED) {

@@ -5,7 +5,7 @@
 //!   [`MAX_WHOLE`] are in force, it begins only with those that its messages declare or use.
 //! - Cost: the quads and declarations of the slices, independent of the number of namespaces in
 //!   force.
-//! - Law: how messages are cut into batches changes no log.
+//! - Law: how messages are cut into batches does not change the logs.
 
 use std::ops::Range;
 use std::sync::Arc;

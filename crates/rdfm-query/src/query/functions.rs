@@ -128,7 +128,7 @@ impl Calls {
     }
 }
 
-/// Replaces a call to an unlimited function by a call to its limited version.
+/// Replaces a call to an unlimited function with a call to its limited version.
 pub(super) fn limit(expression: &mut Expression) {
     if let Expression::FunctionCall(function, _) = expression {
         let ours = match function {

@@ -72,7 +72,7 @@ pub(super) fn sort_by_keys(pattern: &mut GraphPattern) -> Result<(), QueryError>
     })
 }
 
-/// Replaces an expression by the variable of its key. The expression is evaluated only once for
+/// Replaces an expression with the variable of its key. The expression is evaluated only once for
 /// each row, because expressions such as `RAND()` return a different value on each call.
 fn add_key(inner: &mut GraphPattern, by: &mut Expression, number: usize) {
     // Variable names in the query cannot contain spaces.

@@ -291,8 +291,8 @@ fn graphs(dataset: Option<QueryDataset>, union_graphs: bool) -> Graphs {
     }
 }
 
-/// Replaces the blank nodes of a pattern by variables whose names are the same in each run, because
-/// the evaluation order of a pattern's parts depends on these names.
+/// Replaces the blank nodes of a pattern with variables whose names are the same in each run,
+/// because the evaluation order of a pattern's parts depends on these names.
 fn replace_blank_node(term: &mut TermPattern, nodes: &mut HashMap<BlankNode, Variable>) {
     match term {
         TermPattern::BlankNode(node) => {

@@ -81,7 +81,7 @@ pub(crate) fn explain_turtle_syntax(
         .lacking(Feature::PrefixedNames)
 }
 
-/// The byte at a position, or 0 at the end, which begins no token.
+/// The byte at a position, or 0 at the end, which does not begin a token.
 #[inline]
 pub(crate) fn byte(text: &[u8], at: usize) -> u8 {
     text.get(at).copied().unwrap_or(0)

@@ -15,7 +15,7 @@ pub(super) struct Chains {
 }
 
 impl Chains {
-    /// Replaces the contents by the hashes of the numbers 0, 1, 2 and so on.
+    /// Replaces the contents with the hashes of the numbers 0, 1, 2 and so on.
     pub(super) fn fill(&mut self, count: usize, hash: impl Fn(usize) -> u64) {
         self.heads.clear();
         self.heads.resize((2 * count).next_power_of_two(), NONE);
