@@ -25,7 +25,7 @@ RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 def nanopub(number: int) -> str:
     """A nanopublication of 34 quads as N-Quads, about 8 kB, with a placeholder for the code."""
     base = f"http://example.org/np/{UNKNOWN}"
-    thing = f"http://example.org/observations/{number}"
+    observation = f"http://example.org/observations/{number}"
     quads = [
         (base, RDF_TYPE, f"<{NP}Nanopublication>", "head"),
         (base, NP + "hasAssertion", f"<{base}/assertion>", "head"),
@@ -35,11 +35,16 @@ def nanopub(number: int) -> str:
     for at in range(20):
         value = f'"{"observed at the lake before sunrise, " * 2}{number} {at}"@en'
         quads.append(
-            (f"{thing}/{at % 5}", f"http://example.org/vocabulary#p{at}", value, "assertion")
+            (f"{observation}/{at % 5}", f"http://example.org/vocabulary#p{at}", value, "assertion")
         )
     for at in range(4):
         quads.append(
-            (f"{base}/assertion", f"http://www.w3.org/ns/prov#p{at}", f"<{thing}>", "provenance")
+            (
+                f"{base}/assertion",
+                f"http://www.w3.org/ns/prov#p{at}",
+                f"<{observation}>",
+                "provenance",
+            )
         )
     for at in range(6):
         quads.append((base, f"http://purl.org/dc/terms/p{at}", f'"{number} {at}"', "info"))

@@ -126,11 +126,11 @@ class ServeProcess:
 
 
 @contextlib.contextmanager
-def serve(*words, publish=True, env=None, port=0):
+def serve(*arguments, publish=True, env=None, port=0):
     """Runs `rdfm serve` on a free port."""
     more = ["--allow-publish"] if publish else []
     process = subprocess.Popen(
-        [sys.executable, "-m", "rdfm", "serve", *map(str, words), *more, "--grpc", str(port)],
+        [sys.executable, "-m", "rdfm", "serve", *map(str, arguments), *more, "--grpc", str(port)],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "RDFM_PUBLISH_TOKEN": TOKEN, **(env or {})},

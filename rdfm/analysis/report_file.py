@@ -19,7 +19,7 @@ from rdfm.errors import DecodeError, OptionError
 from rdfm.logs.input import Input
 from rdfm.logs.likely import to_write
 from rdfm.logs.output import Output
-from rdfm.logs.own_input import refuse_own_input
+from rdfm.logs.own_input import reject_own_input
 from rdfm.storage import archive
 from rdfm.storage.paths import local_target
 
@@ -42,7 +42,7 @@ def check_report(path: str, inputs: Iterable[Any], options: Mapping[str, Any]) -
         FileNotFoundError: The folder does not exist.
         IsADirectoryError: The path is a folder.
     """
-    refuse_own_input(inputs, path, options)
+    reject_own_input(inputs, path, options)
     if (local := local_target(path)) is None:
         raise OptionError(
             f"{path} is a URL, which rdfm cannot write to; write a file, then copy it"

@@ -108,7 +108,7 @@ def validate(
         parts="always" if shapes is None else "never",
         strict=len(given) == 1,
         checks_marks=True,
-        refuse_unreadable=True,
+        reject_unreadable=True,
     )
     check_settings(given, reading, max_errors, max_warnings, "validate")
     needed = None if options_from is None else read_stream_options(options_from)

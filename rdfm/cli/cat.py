@@ -113,7 +113,7 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
     from rdfm.cli.stdio import (
         as_printed,
         is_terminal,
-        refuse_terminal,
+        reject_terminal,
         standard_input,
         standard_output,
     )
@@ -127,7 +127,7 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
     options = given(options)
     if "to_format" not in options:
         options["to_format"] = default_format(logs, options.get("from_format"))
-    refuse_terminal(options)
+    reject_terminal(options)
     options = as_printed(options)
     output: Any = standard_output()
     is_text = not formats.find(options["to_format"]).spec.binary

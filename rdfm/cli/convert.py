@@ -41,7 +41,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     from rdfm.cli.stdio import (
         as_printed,
         is_terminal,
-        refuse_terminal,
+        reject_terminal,
         standard_input,
         standard_output,
     )
@@ -53,7 +53,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     if target == "-":
         if "to_format" not in options:
             options["to_format"] = default_format(inputs, options.get("from_format"))
-        refuse_terminal(options)
+        reject_terminal(options)
         options = as_printed(options)
     bar = None if quiet or (target == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:

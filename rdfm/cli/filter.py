@@ -38,7 +38,7 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import print_notes, print_skipped, print_summary
     from rdfm.cli.signals import unwinding
-    from rdfm.cli.stdio import is_terminal, refuse_terminal, standard_input, standard_output
+    from rdfm.cli.stdio import is_terminal, reject_terminal, standard_input, standard_output
     from rdfm.conversion.default_format import default_format
     from rdfm.conversion.filter import count as count_kept
     from rdfm.conversion.filter import filter_logs
@@ -59,7 +59,7 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     if output == "-":
         if "to_format" not in options:
             options["to_format"] = default_format(logs, options.get("from_format"))
-        refuse_terminal(options)
+        reject_terminal(options)
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
         with unwinding():

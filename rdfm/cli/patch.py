@@ -199,13 +199,13 @@ def _run(
 
     from rdfm.cli.bar import Bar
     from rdfm.cli.signals import unwinding
-    from rdfm.cli.stdio import is_terminal, refuse_terminal, standard_output
+    from rdfm.cli.stdio import is_terminal, reject_terminal, standard_output
     from rdfm.logs.kinds import DEFAULT_FORMATS
 
     options = given(options)
     if output == "-":
         options.setdefault("to_format", DEFAULT_FORMATS[kind])
-        refuse_terminal(options)
+        reject_terminal(options)
     target = standard_output() if output == "-" else output
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:

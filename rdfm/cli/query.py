@@ -98,12 +98,12 @@ def _write(log_query: LogQuery, output: str, options: dict[str, Any], quiet: boo
     """Write rows or messages."""
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import print_summary
-    from rdfm.cli.stdio import as_printed, is_terminal, refuse_terminal, standard_output
+    from rdfm.cli.stdio import as_printed, is_terminal, reject_terminal, standard_output
     from rdfm.logs.kinds import DEFAULT_FORMATS
 
     if output == "-":
         options.setdefault("to_format", DEFAULT_FORMATS[log_query.makes])
-        refuse_terminal(options)
+        reject_terminal(options)
         log_query.add(as_printed(options))
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:

@@ -65,7 +65,7 @@ def as_printed(options: dict[str, Any]) -> dict[str, Any]:
     return {**printed, **options}
 
 
-def refuse_terminal(options: dict[str, Any]) -> None:
+def reject_terminal(options: dict[str, Any]) -> None:
     """Reject binary output to a terminal.
 
     Raises:

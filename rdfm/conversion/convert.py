@@ -23,7 +23,7 @@ from rdfm.logs.filtering import FILTERING, Filtering
 from rdfm.logs.input import Readable, as_inputs, holds_files
 from rdfm.logs.keyed import SplitBy
 from rdfm.logs.output import Shape, Writable, output_format
-from rdfm.logs.own_input import refuse_own_input
+from rdfm.logs.own_input import reject_own_input
 from rdfm.logs.parallel import ParallelDriver
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.storage.live import is_live
@@ -121,7 +121,7 @@ def convert(
     sources = as_inputs(inputs)
     if not sources:
         raise OptionError("no input is given")
-    refuse_own_input(sources, output, options, STAGES, append=bool(options.get("append")))
+    reject_own_input(sources, output, options, STAGES, append=bool(options.get("append")))
     report = Reporter(progress)
     total = None if progress is None else total_bytes(sources)
     return Pipeline(plan(sources, output, dict(options), total), report).run()

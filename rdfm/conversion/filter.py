@@ -18,7 +18,7 @@ from rdfm.logs.driver import Driver, Read, Reading
 from rdfm.logs.filtering import FILTERING, Filtering
 from rdfm.logs.input import Readable
 from rdfm.logs.output import Writable
-from rdfm.logs.own_input import refuse_own_input
+from rdfm.logs.own_input import reject_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.selection import sliced
 from rdfm.logs.stages import SkipBroken, Tally, through
@@ -61,7 +61,7 @@ def filter_logs(
             name is not declared.
         RdfmError, OSError: As in `convert`.
     """
-    refuse_own_input(inputs, output, options, FILTER)
+    reject_own_input(inputs, output, options, FILTER)
     total = None if progress is None else total_bytes(inputs)
     planned = plan(list(inputs), output, options, total, FILTER)
     return Pipeline(planned, Reporter(progress)).run()

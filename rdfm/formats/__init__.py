@@ -115,9 +115,9 @@ def _checked(format: object) -> Format:
     """
     if not isinstance(format, Format):
         raise TypeError(f"expected an rdfm.formats.Format, found {type(format).__name__}")
-    from rdfm.formats.reserved import refuse_reserved
+    from rdfm.formats.reserved import reject_reserved
 
-    refuse_reserved(format.spec)
+    reject_reserved(format.spec)
     return format
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rdfm.errors import OptionError
 from rdfm.formats.spec import FormatSpec
 
-__all__ = ["RESERVED", "refuse_reserved"]
+__all__ = ["RESERVED", "reject_reserved"]
 
 RESERVED = frozenset(
     {
@@ -151,7 +151,7 @@ RESERVED = frozenset(
 )
 
 
-def refuse_reserved(spec: FormatSpec) -> None:
+def reject_reserved(spec: FormatSpec) -> None:
     """Check that no option of a format has a reserved name.
 
     Raises:

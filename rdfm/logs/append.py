@@ -183,26 +183,26 @@ class Appended:
         self,
         target: object,
         compression: str | None,
-        how: Appending,
+        appending: Appending,
     ) -> None:
         """Lock a log and find its end.
 
         Args:
             target: As in `create_log`.
             compression: As in `create_log`.
-            how: How to append.
+            appending: How to append.
 
         Raises:
             OptionError: The log cannot be appended to, or another process appends to it.
             DecodeError: The log is invalid, or ends inside a message.
             OSError: The log cannot be opened.
         """
-        path = _local_file(target, how.format.spec)
+        path = _local_file(target, appending.format.spec)
         self.name = visible(path)
         self.bytes_written = 0
         self.source: Mapping[str, Any] = {}
-        self._format = how.format
-        self._sync = how.sync
+        self._format = appending.format
+        self._sync = appending.sync
         self._ending: Ending | None = None
         self._end = ""  # how the log ends after what was written
         self._note: str | None = None
@@ -214,7 +214,7 @@ class Appended:
             self._state = _AppendedFiles(self.name, final, Journal(final))
             self._forgotten = weakref.finalize(self, _forget, self._state)
             try:
-                self._open(compression, how.repair)
+                self._open(compression, appending.repair)
             except BaseException:
                 self.discard()
                 raise
@@ -243,11 +243,11 @@ class Appended:
         found = compressions.by_content(os.pread(file, compressions.MAGIC_BYTES, 0))
         self._compression = found
         if compression is not None:
-            asked, _, _ = compression.partition(":")
-            if asked != (found or "none"):
+            requested, _, _ = compression.partition(":")
+            if requested != (found or "none"):
                 option = spelled("compression")
                 raise OptionError(
-                    f"{option} is {asked}, but {self.name} has {found or 'none'}, which cannot "
+                    f"{option} is {requested}, but {self.name} has {found or 'none'}, which cannot "
                     f"change; omit {option}"
                 )
             self._compression = _compression(compression)
@@ -296,10 +296,10 @@ class Appended:
             ("dialect", header.get("dialect") or "comment"),
             ("version_label", header.get("version_label")),
         ):
-            asked = options.get(name)
-            if asked is not None and asked != found:
+            requested = options.get(name)
+            if requested is not None and requested != found:
                 raise OptionError(
-                    f"{spelled(name)} is {asked}, but {self.name} has {found or 'none'}, which "
+                    f"{spelled(name)} is {requested}, but {self.name} has {found or 'none'}, which "
                     f"cannot change; omit {spelled(name)}"
                 )
 
@@ -513,7 +513,7 @@ def _forget(state: _AppendedFiles) -> None:
         )
 
 
-def check_appending(target: object, how: Appending, *, overwrite: bool = False) -> None:
+def check_appending(target: object, appending: Appending, *, overwrite: bool = False) -> None:
     """Reject a target if its name shows that it cannot be appended to.
 
     Raises:
@@ -524,7 +524,7 @@ def check_appending(target: object, how: Appending, *, overwrite: bool = False) 
             f"{spelled('overwrite')} replaces a folder, and {spelled('append')} continues a log; "
             "use one of them"
         )
-    _local_file(target, how.format.spec)
+    _local_file(target, appending.format.spec)
 
 
 def _local_file(target: object, spec: FormatSpec) -> str:

@@ -70,7 +70,7 @@ class Reading:
         hints: Defaults for options, passed to the formats that support them.
         watch: Called with the pieces of each log before they are decoded, except for a log that its
             decoder reads directly.
-        refuse_unreadable: Whether one of many files that cannot be opened is rejected on its own,
+        reject_unreadable: Whether one of many files that cannot be opened is rejected on its own,
             like a file that is not a log, instead of ending the run.
     """
 
@@ -85,7 +85,7 @@ class Reading:
     checks_marks: bool = False
     hints: Mapping[str, Any] = field(default_factory=dict)
     watch: Callable[[Input, bytes], None] | None = None
-    refuse_unreadable: bool = False
+    reject_unreadable: bool = False
 
 
 class Source(NamedTuple):
@@ -346,7 +346,7 @@ class Driver:
                 given,
                 reading.compression,
                 reading.storage_options,
-                refuse_unreadable=reading.refuse_unreadable,
+                reject_unreadable=reading.reject_unreadable,
             )
             return
         start = max(reading.split.start - 1, 0)

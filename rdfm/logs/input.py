@@ -462,7 +462,7 @@ def files_of(
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
     *,
-    refuse_unreadable: bool = False,
+    reject_unreadable: bool = False,
 ) -> Iterator[Input]:
     """Open the files that a source refers to: those of a folder or glob, or the source itself.
 
@@ -470,7 +470,7 @@ def files_of(
         source: As in `open_log`.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        refuse_unreadable: Whether a file among many that cannot be opened is rejected on its own,
+        reject_unreadable: Whether a file among many that cannot be opened is rejected on its own,
             instead of raising an error.
     """
     if not holds_files(source, storage_options):
@@ -486,7 +486,7 @@ def files_of(
         try:
             data = Input(file.path, compression, storage_options=options, among=True)
         except OSError as error:
-            if not refuse_unreadable:
+            if not reject_unreadable:
                 raise
             data = _RefusedInput(file.path, error.strerror or str(error))
         yield data

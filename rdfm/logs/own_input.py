@@ -23,10 +23,10 @@ from rdfm.storage.listing import is_glob, matches
 from rdfm.storage.live import is_live
 from rdfm.storage.paths import local_path, local_target
 
-__all__ = ["refuse_own_input"]
+__all__ = ["reject_own_input"]
 
 
-def refuse_own_input(
+def reject_own_input(
     inputs: Iterable[Any],
     output: Writable,
     options: Mapping[str, Any] | None = None,

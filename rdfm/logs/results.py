@@ -90,7 +90,7 @@ def open_results(
 class ResultReader(Tabular):
     """SPARQL results that are being read. Iterate over the rows: tuples of terms and None.
 
-    Made by `open_results`, or from results of other libraries by `from_oxigraph` and `from_rdflib`.
+    Created by `open_results`, or from results of other libraries by `from_oxigraph` and `from_rdflib`.
     As a table it has a column of N-Triples for each variable. Only one thread can use a reader at a
     time; a second one gets a RuntimeError.
     """
@@ -354,7 +354,7 @@ def create_results(
 
 
 class ResultWriter:
-    """SPARQL results that are being written. Made by `create_results`.
+    """SPARQL results that are being written. Created by `create_results`.
 
     The file appears under its name when the writer is closed.
     """

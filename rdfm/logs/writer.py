@@ -19,7 +19,7 @@ from rdfm.formats import EncoderLike, Format
 from rdfm.formats.format import encode_view
 from rdfm.logs.append import Appended, Appending
 from rdfm.logs.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
-from rdfm.logs.own_input import refuse_own_input
+from rdfm.logs.own_input import reject_own_input
 from rdfm.message import Message, Patch, checked
 from rdfm.storage.live import LiveTarget, is_live
 
@@ -94,7 +94,7 @@ def create_log(
         >>> file.getvalue()
         b'<http://ex/s> <http://ex/p> <http://ex/o> .\n'
     """
-    refuse_own_input((), target, options, append=append)
+    reject_own_input((), target, options, append=append)
     found = output_format(target, format)
     given = {**suffix_options(target, found.spec), **options}
 
@@ -125,7 +125,7 @@ def create_log(
 
 
 class LogWriter:
-    """A log of messages or patches that is being written. Made by `create_log`.
+    """A log of messages or patches that is being written. Created by `create_log`.
 
     The file appears under its name when the writer is closed.
 
@@ -142,7 +142,7 @@ class LogWriter:
         *,
         keep_partial: bool = False,
     ) -> None:
-        """Initialize with an opened output; `create_log` does this."""
+        """Initialize with an opened output. Called by `create_log`."""
         self._output: Any = output  # receives the encoder's output
         self._encoder = encoder
         self._keep_partial = keep_partial

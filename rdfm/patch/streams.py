@@ -23,7 +23,7 @@ from rdfm.logs.driver import Driver, Read, Reading
 from rdfm.logs.input import Input, Readable, holds_files
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.output import Shape, Writable, output_format
-from rdfm.logs.own_input import refuse_own_input
+from rdfm.logs.own_input import reject_own_input
 from rdfm.logs.positions import Lines
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
@@ -176,7 +176,7 @@ class Streams:
         self._writes, self._hints = divided.writes, divided.hints
         self.stages, self.reads = divided.stages, divided.reads
         logs = [log for each in inputs for log in each.logs]
-        refuse_own_input(logs, output, options, stages)
+        reject_own_input(logs, output, options, stages)
 
     def open(self, inputs: Inputs, *, parts: bool = True) -> LogReader:
         """Open logs for reading.

@@ -87,13 +87,13 @@ def rewrite(
     given = {name: value for name, value in options.items() if name != "format"}
 
     def run(number: int, task: Task) -> Iterator[pa.RecordBatch]:
-        there = CommitTarget.of(out, storage)
+        task_target = CommitTarget.of(out, storage)
         attempt = f"{number:05d}-{os.urandom(6).hex()}"
-        folder = there.attempt(job, attempt)
+        folder = task_target.attempt(job, attempt)
         parts = []
         for at, (path, _) in enumerate(task):
             name = f"part-{number:05d}-{job}-c{at:03d}{spec.suffixes[0]}"
-            file = there.storage.open_new(f"{folder}/{name}")
+            file = task_target.storage.open_new(f"{folder}/{name}")
             with contextlib.ExitStack() as opened:
                 log: Any = path
                 format = options.get("format")
@@ -107,7 +107,7 @@ def rewrite(
                 except RdfmError as error:
                     error.renderer = in_spark
                     raise
-            there.storage.finish(file)
+            task_target.storage.finish(file)
             parts.append(f"{attempt}/{name}")
         yield pa.RecordBatch.from_arrays([pa.array(parts, pa.string())], ["part"])
 

@@ -176,7 +176,7 @@ def _checked(given: str, kind: str) -> SparkQuery:
     """Return the query, which must have the given form.
 
     Raises:
-        OptionError: If it has another form, or an option is invalid.
+        OptionError: If it does not have this form, or an option is invalid.
         QueryError: If it is invalid.
     """
     query = _parsed(given)

@@ -19,7 +19,7 @@ from rdfm.errors import OptionError, QueryError, Remedy, spelled
 from rdfm.logs.driver import Driver, Read, Reading
 from rdfm.logs.input import Readable, as_inputs
 from rdfm.logs.output import Writable, output_format
-from rdfm.logs.own_input import refuse_own_input
+from rdfm.logs.own_input import reject_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
 from rdfm.logs.stages import Stage, Tally, Watching
@@ -645,7 +645,7 @@ class LogQuery:
                 f"{self.query.kind.upper()} produces {produced}, but {spec.title} supports only "
                 f"{' and '.join(spec.kinds)}; write {suitable}"
             )
-        refuse_own_input([*self._query_file, *self._inputs], output, self._options, QUERY)
+        reject_own_input([*self._query_file, *self._inputs], output, self._options, QUERY)
         divided = divide(
             self._options, readers(self._inputs, given.get("from_format")), spec, QUERY
         )

@@ -180,8 +180,8 @@ def context_text(given: object, option: str = "compact_with") -> str:
         option: The option's name, for errors.
 
     Raises:
-        OptionError: If the value has another form, or the file cannot be read or contains neither
-            an object nor an array.
+        OptionError: If the value does not have this form, or the file cannot be read or contains
+            neither an object nor an array.
 
     Example:
         >>> context_text({"ex": "http://example.org/"})

@@ -375,16 +375,16 @@ class Response(io.BufferedIOBase):
 
     def _pause(self, raw: urllib3.BaseHTTPResponse | None = None) -> float:
         """Return the seconds to wait before the next attempt."""
-        asked = None if raw is None else _retry_after(raw.headers.get("Retry-After", ""))
-        if asked is not None:
-            if raw is not None and asked > MAX_RETRY_AFTER_SECONDS:
+        requested_wait = None if raw is None else _retry_after(raw.headers.get("Retry-After", ""))
+        if requested_wait is not None:
+            if raw is not None and requested_wait > MAX_RETRY_AFTER_SECONDS:
                 raw.close()
                 self._raise(
-                    f"{_status(raw.status)}; the server asks to wait {asked:.0f} s",
+                    f"{_status(raw.status)}; the server asks to wait {requested_wait:.0f} s",
                     raw.status,
                     transient=True,
                 )
-            return asked
+            return requested_wait
         pause = self._settings.backoff_seconds * 2.0 ** (self._failures - 1)
         return min(pause, MAX_BACKOFF_SECONDS)
 

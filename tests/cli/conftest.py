@@ -40,9 +40,9 @@ def rdfm(capfd, tmp_path, monkeypatch):
         "<http://e/3> <http://e/p> <http://e/o> .\n"
     )
 
-    def run(*words):
+    def run(*arguments):
         with pytest.raises(SystemExit) as exit:
-            main([str(word) for word in words])
+            main([str(word) for word in arguments])
         captured = capfd.readouterr()
         return Run(exit.value.code or 0, captured.out, captured.err)
 

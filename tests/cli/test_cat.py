@@ -31,7 +31,7 @@ def test_all_messages_are_printed_as_trig(rdfm):
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("arguments", "expected"),
     [
         (["cat", "a.nq", "-m", "0"], [0]),
         (["cat", "a.nq", "--messages", "-1"], [2]),
@@ -47,8 +47,8 @@ def test_all_messages_are_printed_as_trig(rdfm):
         (["tail", "a.nq"], [0, 1, 2]),
     ],
 )
-def test_the_selected_messages_are_printed(rdfm, words, expected):
-    run = rdfm(*words, "--to", "nq")
+def test_the_selected_messages_are_printed(rdfm, arguments, expected):
+    run = rdfm(*arguments, "--to", "nq")
     assert (run.code, run.err) == (0, "")
     whole = rdfm("cat", "a.nq", "--to", "nq").out.split("# @message\n")
     assert run.out == "# @message\n".join(whole[at] for at in expected)
@@ -99,10 +99,10 @@ def assert_cat_shows_the_messages(rdfm, path, options):
     """Checks that `cat`, `head` and `tail` print the messages that `open_log` reads."""
     with library.open_log(path, **options) as log:
         messages = [relabelled(quads(message)) for message in log]
-    words = ["--generalized"] if options else []
+    arguments = ["--generalized"] if options else []
 
     def shown(command, *chosen):
-        run = rdfm(command, path, *chosen, *words, "--to", "nq")
+        run = rdfm(command, path, *chosen, *arguments, "--to", "nq")
         assert run.code == 0, run.err
         return [
             relabelled(message) for message in decoded("nq", run.out.encode(), generalized=True)
@@ -173,14 +173,14 @@ def test_colours_are_printed_on_request(rdfm):
     assert "\x1b" not in rdfm("cat", "a.nq", "--color", "never").out
 
 
-def on_terminal(*words, **environment):
+def on_terminal(*arguments, **environment):
     """Returns the output of a command on a terminal."""
     ours, theirs = pty.openpty()
     variables = {
         name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")
     }
     process = subprocess.Popen(
-        [sys.executable, "-m", "rdfm", *words],
+        [sys.executable, "-m", "rdfm", *arguments],
         stdout=theirs,
         stderr=subprocess.STDOUT,
         env={**variables, "TERM": "xterm", **environment},
@@ -216,10 +216,10 @@ def test_colours_do_not_change_the_text(rdfm):
     import re
 
     for name in ("nq", "trig", "ndjsonld", "yamlld", "rdfxml"):
-        words = ["cat", "b.nq", "--to", name]
-        coloured = rdfm(*words, "--color", "always").out
+        arguments = ["cat", "b.nq", "--to", name]
+        coloured = rdfm(*arguments, "--color", "always").out
         assert "\x1b" in coloured
-        assert re.sub("\x1b\\[[0-9]*m", "", coloured) == rdfm(*words).out
+        assert re.sub("\x1b\\[[0-9]*m", "", coloured) == rdfm(*arguments).out
 
 
 def test_colours_do_not_depend_on_the_piece_size(tmp_path):

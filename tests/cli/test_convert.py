@@ -40,10 +40,10 @@ COSTLY = {
 }
 
 
-def spawn(*words, **settings):
+def spawn(*arguments, **settings):
     environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parent.parent)}
     settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment} | settings
-    return subprocess.Popen([*RDFM, *words], **settings)
+    return subprocess.Popen([*RDFM, *arguments], **settings)
 
 
 def test_version_is_printed(rdfm):
@@ -179,8 +179,8 @@ def test_graph_names_are_dropped_on_request(rdfm):
     assert Path("out.nt").read_text() == A + MARK + B.replace(" <http://e/g>", "") + MARK + C
 
 
-def jelly(rdfm, *words):
-    assert rdfm("convert", *words).code == 0
+def jelly(rdfm, *arguments):
+    assert rdfm("convert", *arguments).code == 0
     return json.loads(rdfm("inspect", "--json", "out.jelly").out)["options"]
 
 
@@ -220,8 +220,8 @@ def test_later_inputs_may_contain_graphs(rdfm):
 
 
 def test_standard_streams_are_read_and_written(rdfm):
-    words = ["convert", "-", "-", "--from", "nq", "--to", "nq", "-q"]
-    process = spawn(*words, stdin=subprocess.PIPE)
+    arguments = ["convert", "-", "-", "--from", "nq", "--to", "nq", "-q"]
+    process = spawn(*arguments, stdin=subprocess.PIPE)
     out, err = process.communicate((A + MARK + B).encode())
     assert (process.returncode, out.decode(), err) == (0, A + MARK + B, b"")
 
@@ -289,8 +289,8 @@ def test_completion_offers_input_and_output_options():
 
     complete = ShellComplete(app, {}, "rdfm", "_RDFM_COMPLETE")
 
-    def offered(*words, incomplete):
-        return {item.value for item in complete.get_completions(list(words), incomplete)}
+    def offered(*arguments, incomplete):
+        return {item.value for item in complete.get_completions(list(arguments), incomplete)}
 
     assert {"--to-frames", "--to-dialect"} <= offered("convert", incomplete="--to-")
     assert {"--from-max-depth", "--from-undelimited"} <= offered("convert", incomplete="--from-")
@@ -308,18 +308,18 @@ def test_each_command_has_help(rdfm, command):
 
 
 def test_the_docstring_names_every_format():
-    words = " ".join(package.__doc__.split())
+    documented = " ".join(package.__doc__.split())
     specs = [package.formats.find(name).spec for name in package.formats.names()]
     for word, kind in (("Message", "messages"), ("Patch", "patches"), ("Result", "results")):
-        listed = re.search(rf"{word} formats: ([^.]*)\.", words)[1]
+        listed = re.search(rf"{word} formats: ([^.]*)\.", documented)[1]
         titles = listed.replace(" and ", ", ").split(", ")
         assert titles == [spec.title for spec in specs if kind in spec.kinds]
 
 
 def test_help_names_every_format_and_command(rdfm):
     help = rdfm("--help").out
-    words = re.sub(r"-\s+", "-", help)  # names may be wrapped at a hyphen
-    listed = re.findall(r"[a-z ]+ formats: ([^.]*)\.", words, re.I)
+    joined = re.sub(r"-\s+", "-", help)  # names may be wrapped at a hyphen
+    listed = re.findall(r"[a-z ]+ formats: ([^.]*)\.", joined, re.I)
     names = re.findall(r"[a-z-]+(?=,|$)", ",".join(listed))
     assert sorted(names) == sorted(package.formats.names())
     assert "Example:\n    rdfm convert nanopubs.jelly.gz nanopubs.trig" in help
@@ -424,30 +424,32 @@ def test_json_ld_is_compacted_with_a_context_from_a_file(rdfm):
 
 
 @pytest.mark.parametrize(
-    "words", [["convert", "t.ttl", "-"], ["convert", "t.ttl", "-o", "-"], ["cat", "t.ttl"]]
+    "arguments", [["convert", "t.ttl", "-"], ["convert", "t.ttl", "-o", "-"], ["cat", "t.ttl"]]
 )
-def test_json_lines_on_standard_output_are_self_contained(rdfm, words):
+def test_json_lines_on_standard_output_are_self_contained(rdfm, arguments):
     text = "PREFIX ex: <http://e/>\nex:s ex:p 1 .\n# @message\n# @message\nex:s ex:p 2 ."
     Path("t.ttl").write_text(text)
-    every = rdfm(*words, "--to", "ndjsonld").out
+    every = rdfm(*arguments, "--to", "ndjsonld").out
     first, empty, last = map(json.loads, every.splitlines())
     assert (first["@context"], first["ex:p"]) == ({"ex": "http://e/"}, 1)
     assert (empty, last["@context"], last["ex:p"]) == ({}, {"ex": "http://e/"}, 2)
     # The option applies in both spellings, and files keep their default.
     rdfm("convert", "t.ttl", "t.ndjsonld")
     for option in ("--context-lines", "--to-context-lines"):
-        run = rdfm(*words, "--to", "ndjsonld", option, "first")
+        run = rdfm(*arguments, "--to", "ndjsonld", option, "first")
         assert run.out == Path("t.ndjsonld").read_text()
         assert json.loads(run.out.splitlines()[0]) == {"@context": {"ex": "http://e/"}}
-        assert "@context" not in rdfm(*words, "--to", "ndjsonld", option, "none").out
+        assert "@context" not in rdfm(*arguments, "--to", "ndjsonld", option, "none").out
     # The output contains the same messages.
     Path("every.ndjsonld").write_text(every)
     for name in ("t", "every"):
         rdfm("convert", f"{name}.ndjsonld", f"{name}.nq")
     assert Path("t.nq").read_text() == Path("every.nq").read_text()
     # Other formats have no special default on standard output.
-    assert rdfm(*words, "--to", "yamlld").out.startswith('"@context":\n  ex: http://e/\n---\n')
-    assert "(first; on standard output every)" in re.sub(r"\s+", " ", rdfm("help", words[0]).out)
+    assert rdfm(*arguments, "--to", "yamlld").out.startswith('"@context":\n  ex: http://e/\n---\n')
+    assert "(first; on standard output every)" in re.sub(
+        r"\s+", " ", rdfm("help", arguments[0]).out
+    )
 
 
 @pytest.fixture
@@ -461,7 +463,7 @@ def without_logs(rdfm):
 
 @pytest.mark.parametrize("name", ["empty", "empty/", "empty.tar", "[e]mpty"])
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         "convert {} out.nq",
         "convert {} out.nq --sample 3",
@@ -483,8 +485,8 @@ def without_logs(rdfm):
         "patch diff {} b.nq -o out.rdfp",
     ],
 )
-def test_an_input_without_logs_is_noted(rdfm, without_logs, words, name):
-    run = rdfm(*(word if "?" in word else word.replace("{}", name) for word in words.split()))
+def test_an_input_without_logs_is_noted(rdfm, without_logs, arguments, name):
+    run = rdfm(*(word if "?" in word else word.replace("{}", name) for word in arguments.split()))
     assert run.code == 0
     assert run.err.splitlines().count(f"rdfm: note: {name} contains no logs") == 1
 
@@ -511,8 +513,8 @@ def test_inputs_without_logs_among_others_are_noted(rdfm, without_logs):
 
 
 def test_inspect_reports_inputs_without_logs(rdfm, without_logs):
-    for words in ((), ("--stats",)):
-        run = rdfm("inspect", "empty", *words)
+    for arguments in ((), ("--stats",)):
+        run = rdfm("inspect", "empty", *arguments)
         assert run.out.splitlines()[-1].split() == ["notes", *["empty", "contains", "no", "logs"]]
     assert json.loads(rdfm("inspect", "--json", "empty.tar").out)["notes"] == [
         "empty.tar contains no logs"
@@ -527,7 +529,7 @@ def test_inspect_reports_inputs_without_logs(rdfm, without_logs):
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         "cat log.nq",
         "convert log.nq out.nq",
@@ -537,9 +539,9 @@ def test_inspect_reports_inputs_without_logs(rdfm, without_logs):
         "query CONSTRUCT{?s?p?o}WHERE{?s?p?o} log.nq -o out.nq",
     ],
 )
-def test_remedies_for_skipped_errors_name_command_line_options(rdfm, words):
+def test_remedies_for_skipped_errors_name_command_line_options(rdfm, arguments):
     Path("log.nq").write_text("<x:s> <x:p> <x:o> .\nMESSAGE\n<x:s> <x:p> <x:o> .\n")
-    run = rdfm(*words.split(), "--on-error", "skip")
+    run = rdfm(*arguments.split(), "--on-error", "skip")
     (line,) = [line for line in run.err.splitlines() if line.startswith("rdfm: skipped: ")]
     assert "; --lenient accepts it, or --announced 1.2-messages announces them" in line
 
@@ -551,7 +553,7 @@ def test_remedies_in_a_report_name_command_line_options(rdfm):
 
 
 @pytest.mark.parametrize(
-    ("words", "text"),
+    ("arguments", "text"),
     [
         ("a.nq o.csv", "rdfm query writes the results of a query on messages"),
         ("a.nq o --to turtel", "there is no format 'turtel'; did you mean Turtle (ttl)?"),
@@ -566,11 +568,11 @@ def test_remedies_in_a_report_name_command_line_options(rdfm):
         ),
     ],
 )
-def test_errors_suggest_corrections(rdfm, words, text):
+def test_errors_suggest_corrections(rdfm, arguments, text):
     rdfm("convert", "a.nq", "t.jelly")
     Path("jelly.nq").write_bytes(Path("t.jelly").read_bytes())
     Path("nq.jelly").write_bytes(Path("a.nq").read_bytes())
-    assert text in rdfm("convert", *words.split()).error
+    assert text in rdfm("convert", *arguments.split()).error
 
 
 def test_an_error_in_the_middle_of_a_line_does_not_suggest_another_format(rdfm):

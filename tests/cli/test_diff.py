@@ -135,8 +135,8 @@ def test_differences_between_patches_and_between_results_are_printed(rdfm):
 
 
 def test_logs_that_cannot_be_compared_have_status_2(rdfm):
-    for words in (("a.nq", "bad.nq"), ("bad.nq", "a.nq"), ("nope.nq", "a.nq")):
-        assert rdfm("diff", *words).code == 2
+    for arguments in (("a.nq", "bad.nq"), ("bad.nq", "a.nq"), ("nope.nq", "a.nq")):
+        assert rdfm("diff", *arguments).code == 2
     run = rdfm("diff", "b.nq", "bad.nq", "--quiet")
     assert run.code == 2
     assert run.error.startswith("bad.nq: nq: expected")
@@ -156,12 +156,12 @@ def test_undecided_pairs_have_status_2(rdfm):
     assert rdfm("diff", "x.nq", "y.nq").code == 0
 
 
-@pytest.mark.parametrize("words", [("--from-a", "nq"), ("--from", "nq"), ("--from-b", "nq")])
-def test_the_format_can_be_set_for_one_or_both_logs(rdfm, words):
+@pytest.mark.parametrize("arguments", [("--from-a", "nq"), ("--from", "nq"), ("--from-b", "nq")])
+def test_the_format_can_be_set_for_one_or_both_logs(rdfm, arguments):
     Path("one").write_bytes(Path("a.nq").read_bytes())
     Path("two.nq").write_bytes(Path("a.nq").read_bytes())
-    names = ("two.nq", "one") if words[0] == "--from-b" else ("one", "two.nq")
-    assert rdfm("diff", *names, *words).code == 0
+    names = ("two.nq", "one") if arguments[0] == "--from-b" else ("one", "two.nq")
+    assert rdfm("diff", *names, *arguments).code == 0
 
 
 def test_help_describes_the_exit_status(rdfm):
@@ -172,7 +172,7 @@ def test_help_describes_the_exit_status(rdfm):
 
 
 @pytest.mark.parametrize(
-    ("words", "text"),
+    ("arguments", "text"),
     [
         (
             "a.nq rows.tsv",
@@ -196,7 +196,7 @@ def test_help_describes_the_exit_status(rdfm):
         ("a.nq nowhere/", "nowhere"),
     ],
 )
-def test_invalid_inputs_exit_with_status_2(rdfm, words, text):
+def test_invalid_inputs_exit_with_status_2(rdfm, arguments, text):
     Path("rows.tsv").write_text('?a\n"1"\n')
     Path("p.rdfp").write_text("TX .\nTC .\n")
     Path("noname").write_text("what is this\n")
@@ -207,6 +207,6 @@ def test_invalid_inputs_exit_with_status_2(rdfm, words, text):
         Path(folder).mkdir()
         for name, content in files.items():
             Path(folder, name).write_text(content)
-    run = rdfm("diff", *words.split())
+    run = rdfm("diff", *arguments.split())
     assert text in run.error
     assert run.code == 2

@@ -26,7 +26,7 @@ def log(rdfm):
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("arguments", "expected"),
     [
         (["--object", "ex:crane"], [0, 2]),
         (["--object", "<http://e/crane>"], [0, 2]),
@@ -61,14 +61,14 @@ def log(rdfm):
 )
 @pytest.mark.parametrize("name", ["log.trig", "log.jelly"])
 @pytest.mark.usefixtures("log")
-def test_matching_messages_are_written(rdfm, name, words, expected):
-    run = rdfm("filter", name, *words, "-o", "out.trig", "--quiet")
+def test_matching_messages_are_written(rdfm, name, arguments, expected):
+    run = rdfm("filter", name, *arguments, "-o", "out.trig", "--quiet")
     assert (run.code, run.out, run.err) == (0, "", "")
     with library.open_log("log.trig") as opened:
         messages = [list(message.quads) for message in opened]
     with library.open_log("out.trig") as opened:
         assert [list(message.quads) for message in opened] == [messages[at] for at in expected]
-    assert rdfm("filter", name, *words, "--count").out == f"{len(expected)}\n"
+    assert rdfm("filter", name, *arguments, "--count").out == f"{len(expected)}\n"
 
 
 @pytest.mark.usefixtures("log")
@@ -143,7 +143,7 @@ def test_several_logs_are_filtered_and_errors_are_skipped(rdfm):
 
 
 @pytest.mark.parametrize(
-    ("words", "text"),
+    ("arguments", "text"),
     [
         ([], "no criterion is given; --any TERM selects messages that contain a term"),
         (["--time", "ex:at"], "--after TIME selects times from TIME on, or --before TIME"),
@@ -172,8 +172,10 @@ def test_several_logs_are_filtered_and_errors_are_skipped(rdfm):
     ],
 )
 @pytest.mark.usefixtures("log")
-def test_invalid_criteria_are_rejected(rdfm, words, text):
-    run = rdfm("filter", "log.trig", *words, *([] if "--count" in words else ["-o", "out.trig"]))
+def test_invalid_criteria_are_rejected(rdfm, arguments, text):
+    run = rdfm(
+        "filter", "log.trig", *arguments, *([] if "--count" in arguments else ["-o", "out.trig"])
+    )
     assert run.code == 2
     assert text in run.error
     assert not Path("out.trig").exists()
@@ -228,6 +230,6 @@ def test_a_filtered_log_can_be_filtered_again(rdfm):
 
 @pytest.mark.usefixtures("log")
 def test_quads_are_selected_in_messages_that_match_a_query(rdfm):
-    words = ["--predicate", "ex:species", "--quads", "--where", "ASK { ?s <http://e/count> 5 }"]
-    run = rdfm("filter", "log.trig", *words, "--to", "nq", "--quiet")
+    arguments = ["--predicate", "ex:species", "--quads", "--where", "ASK { ?s <http://e/count> 5 }"]
+    run = rdfm("filter", "log.trig", *arguments, "--to", "nq", "--quiet")
     assert run.out == "<http://e/s2> <http://e/species> <http://e/wren> .\n"

@@ -64,16 +64,16 @@ def test_flat_frames_that_readers_read_as_messages_are_noted(rdfm):
         "datasets was requested: readers, including rdfm, will read each frame as a message with its "
         "own blank nodes"
     )
-    words = ("--logical-type", "datasets")
+    arguments = ("--logical-type", "datasets")
     assert notes(rdfm("convert", "b.nq", "out.jelly", *flat)) == []
     assert sizes("out.jelly") == [sum(sizes("b.nq"))]
-    assert notes(rdfm("convert", "a.nq", "out.jelly", *flat, *words)) == [note]
+    assert notes(rdfm("convert", "a.nq", "out.jelly", *flat, *arguments)) == [note]
     assert len(sizes("out.jelly")) > 1
     rdfm("convert", "a.nq", "type.jelly")
     asked = ("--options-from", "type.jelly")
     assert notes(rdfm("convert", "a.nq", "-o", "out.jelly", *flat, *asked)) == [note]
     # A single frame is one message.
-    assert notes(rdfm("convert", "a.nq", "out.jelly", "--frames", "flat", *words)) == []
+    assert notes(rdfm("convert", "a.nq", "out.jelly", "--frames", "flat", *arguments)) == []
     assert len(sizes("out.jelly")) == 1
 
 
@@ -114,11 +114,11 @@ def test_inspect_notes_that_frames_are_one_message(rdfm):
 def test_a_single_flat_log_stays_flat(rdfm):
     flat_log("flat.jelly")
     flat = Path("flat.jelly").read_bytes()
-    for words in ([], ["--from-frames", "auto"], ["--take", "1"], ["--message-per-file"]):
-        assert notes(rdfm("convert", "flat.jelly", "-o", "out.jelly", *words)) == [FLAT]
+    for arguments in ([], ["--from-frames", "auto"], ["--take", "1"], ["--message-per-file"]):
+        assert notes(rdfm("convert", "flat.jelly", "-o", "out.jelly", *arguments)) == [FLAT]
         assert Path("out.jelly").read_bytes() == flat
-    for words in (["--on-error", "skip"], ["--logical-type", "flat-triples"]):
-        rdfm("convert", "flat.jelly", "-o", "out.jelly", *words)
+    for arguments in (["--on-error", "skip"], ["--logical-type", "flat-triples"]):
+        rdfm("convert", "flat.jelly", "-o", "out.jelly", *arguments)
         assert Path("out.jelly").read_bytes() == flat
     rdfm("convert", "flat.jelly", "-o", "out.jelly", "--skolemize", "http://e/")
     assert (logical_type("out.jelly"), sizes("out.jelly")) == ("flat_triples", [600])
@@ -131,7 +131,7 @@ def test_a_single_flat_log_stays_flat(rdfm):
 
 
 @pytest.mark.parametrize(
-    ("words", "messages"),
+    ("arguments", "messages"),
     [
         (["flat.jelly", "--from-frames", "message"], [127, 128, 128, 128, 89]),
         (["flat.jelly", "flat.jelly"], [600, 600]),
@@ -142,13 +142,13 @@ def test_a_single_flat_log_stays_flat(rdfm):
         (["flat.jelly", "--logical-type", "graphs"], [600]),
     ],
 )
-def test_a_flat_type_is_otherwise_not_inherited(rdfm, words, messages):
+def test_a_flat_type_is_otherwise_not_inherited(rdfm, arguments, messages):
     flat_log("flat.jelly")
     Path("logs").mkdir()
     flat_log("logs/a.jelly")
     rdfm("convert", "flat.jelly", "flat.tar", "--to", "jelly")
     flat_log("flat.jelly")
-    rdfm("convert", *words, "-o", "out.jelly")
+    rdfm("convert", *arguments, "-o", "out.jelly")
     assert logical_type("out.jelly") == "graphs"
     assert sizes("out.jelly") == messages
 
@@ -198,20 +198,20 @@ def test_a_flat_log_above_the_message_limit_is_converted_in_parts(rdfm):
 def test_the_error_names_remedies_if_parts_are_not_possible(rdfm):
     flat_log("flat.jelly", 60_000)
     small = ("--max-message-bytes", "1M")
-    for words in (
+    for arguments in (
         ["-o", "out.yamlld"],
         ["-o", "out/", "--to", "jelly"],
         ["-o", "out.jelly", "--logical-type", "graphs"],
         ["flat.jelly", "-o", "out.jelly"],
         ["-o", "out.jelly", "--on-error", "skip"],
     ):
-        run = rdfm("convert", "flat.jelly", *words, *small)
+        run = rdfm("convert", "flat.jelly", *arguments, *small)
         assert run.code == 1
         assert "its type flat_triples makes all frames this message" in run.err
         for way in ("--from-frames message", "--group-by count=N"):
             assert way in run.err
         text = "--on-error fail avoids buffering complete messages"
-        assert (text in run.err) == ("--on-error" in words)
+        assert (text in run.err) == ("--on-error" in arguments)
     # Reading does not split messages.
     with (
         package.open_log("flat.jelly", max_message_bytes=1 << 20) as log,
@@ -235,15 +235,15 @@ def test_metadata_of_later_frames_is_dropped_and_counted(rdfm):
     with package.open_log("m.jelly") as log:
         assert [dict(message.metadata) for message in log] == [{"k": b"one"}]
         assert log.header["dropped_metadata"] == 1
-    for words in ([], ["--take", "1"], ["--max-message-bytes", "60K"]):
-        run = rdfm("convert", "m.jelly", "-o", "out.jelly", *words)
+    for arguments in ([], ["--take", "1"], ["--max-message-bytes", "60K"]):
+        run = rdfm("convert", "m.jelly", "-o", "out.jelly", *arguments)
         assert "rdfm: dropped: 1 metadata entry" in run.err, run.err
         with package.open_log("out.jelly") as log:
             assert [dict(message.metadata) for message in log] == [{"k": b"one"}]
     # Nothing is dropped from skipped messages.
     for skipped, counted in ((1, True), (2, False)):
-        words = ("m.jelly", "m.jelly", "-o", "out.jelly", "--skip", skipped)
-        run = rdfm("convert", *words)
+        arguments = ("m.jelly", "m.jelly", "-o", "out.jelly", "--skip", skipped)
+        run = rdfm("convert", *arguments)
         assert ("rdfm: dropped: 1 metadata entry" in run.err) == counted, run.err
         assert ("dropped" in run.err) == counted, run.err
     rdfm("convert", "m.jelly", "-o", "m.tar", "--to", "jelly", "--from-frames", "message")

@@ -183,11 +183,11 @@ def test_the_progress_bar_names_the_kind(rdfm, monkeypatch):
     monkeypatch.setattr(Bar, "on_terminal", classmethod(lambda _: ImmediateBar()))
     monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
     Path("log.rdfp").write_text(CHAIN)
-    for words in (("convert", "log.rdfp", "log.trp"), ("inspect", "log.rdfp")):
-        assert "3 patches, 9 operations" in rdfm(*words).err
+    for arguments in (("convert", "log.rdfp", "log.trp"), ("inspect", "log.rdfp")):
+        assert "3 patches, 9 operations" in rdfm(*arguments).err
     shutil.copy(FIXTURES / "results-json" / "basic.srj", "r.srj")
-    for words in (("convert", "r.srj", "r.srt"), ("inspect", "r.srj")):
-        assert "3 rows" in rdfm(*words).err
+    for arguments in (("convert", "r.srj", "r.srt"), ("inspect", "r.srj")):
+        assert "3 rows" in rdfm(*arguments).err
 
 
 def test_conversion_between_kinds_is_rejected(rdfm):

@@ -25,7 +25,7 @@ def test_an_output_that_is_also_an_input_is_rejected(rdfm):
     os.link("a.nq", "linked.nq")
     Path("link.nq").symlink_to("a.nq")
     before = Path("a.nq").read_text()
-    for words in (
+    for arguments in (
         "a.nq a.nq",
         "a.nq linked.nq",
         "a.nq link.nq",
@@ -35,22 +35,22 @@ def test_an_output_that_is_also_an_input_is_rejected(rdfm):
         "[ab].nq -o a.nq",
         "file:a.nq a.nq",
     ):
-        run = rdfm("convert", *words.replace("file:", f"file://{Path.cwd()}/").split())
-        assert run.error.split("; ")[0] == f"{words.split()[-1]} is also an input"
+        run = rdfm("convert", *arguments.replace("file:", f"file://{Path.cwd()}/").split())
+        assert run.error.split("; ")[0] == f"{arguments.split()[-1]} is also an input"
         assert run.code == 2
     assert Path("a.nq").read_text() == before
 
 
 @pytest.mark.parametrize(
-    ("words", "stream", "mode"),
+    ("arguments", "stream", "mode"),
     [("- a.nq --from nq", "stdin", "rb"), ("a.nq - --to nq", "stdout", "ab")],
 )
-def test_a_file_opened_by_the_shell_is_rejected_too(rdfm, words, stream, mode):
+def test_a_file_opened_by_the_shell_is_rejected_too(rdfm, arguments, stream, mode):
     before = Path("a.nq").read_text()
     environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parent.parent)}
     with Path("a.nq").open(mode) as file:
         run = subprocess.run(
-            [sys.executable, "-m", "rdfm", "convert", *words.split()],
+            [sys.executable, "-m", "rdfm", "convert", *arguments.split()],
             stderr=subprocess.PIPE,
             env=environment,
             timeout=60,
@@ -64,8 +64,8 @@ def test_a_file_opened_by_the_shell_is_rejected_too(rdfm, words, stream, mode):
 
 def test_standard_output_is_trig_by_default(rdfm):
     rdfm("convert", "a.nq", "a.jelly")
-    for words in (["-"], ["-o", "-"]):
-        run = rdfm("convert", "a.jelly", *words, "-q")
+    for arguments in (["-"], ["-o", "-"]):
+        run = rdfm("convert", "a.jelly", *arguments, "-q")
         assert (run.code, run.err) == (0, "")
         assert run.out == rdfm("convert", "a.jelly", "-", "--to", "trig", "-q").out
         assert "{" in run.out
@@ -157,7 +157,7 @@ def test_an_unsupported_compression_is_rejected_despite_a_format(rdfm, name):
 def test_errors_name_options_as_the_caller_spells_them(rdfm):
     Path("unknown").write_bytes(b"")
     Path("in.json").write_bytes(b"")
-    for words, option, python in (
+    for arguments, option, python in (
         (["a.nq", "out.foo"], "--to nt, nq, ", '"nt", "nq", '),
         (["a.nq", "out.json"], "--to jsonld or", '"ndjsonld" (to_format in convert) specifies it'),
         (["unknown", "out.nq"], "--from nt, nq", "(from_format in convert) specifies it"),
@@ -167,10 +167,10 @@ def test_errors_name_options_as_the_caller_spells_them(rdfm):
             '"ndjsonld" (from_format in convert) specifies it',
         ),
     ):
-        run = rdfm("convert", *words)
+        run = rdfm("convert", *arguments)
         assert option in run.error
         with pytest.raises(package.UnknownFormatError) as caught:
-            package.convert(*words)
+            package.convert(*arguments)
         assert python in str(caught.value)
 
 
@@ -190,12 +190,12 @@ def test_errors_name_options_as_the_caller_spells_them(rdfm):
 def test_inputs_of_unknown_format_are_rejected(rdfm, command, name, data, texts):
     Path("in").mkdir()
     Path("in", name).write_bytes(data)
-    words = {
+    arguments = {
         "convert": ["convert", f"in/{name}", "out.nq"],
         "inspect": ["inspect", f"in/{name}"],
         "folder": ["convert", "in", "out.nq"],
     }[command]
-    run = rdfm(*words)
+    run = rdfm(*arguments)
     assert all(text in run.err for text in texts), run.err
     assert run.code == 1 if command == "folder" else 2
 
@@ -209,7 +209,7 @@ def _linked(path):
 
 
 @pytest.mark.parametrize(
-    ("file", "words"),
+    ("file", "arguments"),
     [
         ("q.rq", "query q.rq a.nq --to srj -o {}"),
         ("q.rq", "query q.rq a.nq --to nq -o {}"),
@@ -226,18 +226,18 @@ def _linked(path):
         ("page.html", "inspect j.jsonld --context http://c/c=page.html --html {}"),
     ],
 )
-def test_an_output_that_an_option_reads_is_rejected(rdfm, file, words):
+def test_an_output_that_an_option_reads_is_rejected(rdfm, file, arguments):
     assert rdfm("convert", "b.nq", "o.jelly").code == 0
     assert rdfm("patch", "from-log", "b.nq", "p.rdfp").code == 0
     Path("c.jsonld").write_text('{"@context": {"e": "http://e/"}}')
     Path("page.html").write_text('{"@context": {"e": "http://e/"}}')
     Path("j.jsonld").write_text('{"@context": "http://c/c", "@id": "e:a", "e:p": "x"}')
-    construct = "--to nq" in words or "options" in words
+    construct = "--to nq" in arguments or "options" in arguments
     Path("q.rq").write_text(f"{'CONSTRUCT' if construct else 'SELECT *'} WHERE {{ ?s ?p ?o }}")
     assert rdfm("query", "SELECT * { ?s ?p ?o }", "b.nq", "-o", "r.srj").code == 0
     before = Path(file).read_bytes()
     for name in _linked(file):
-        run = rdfm(*words.format(name).split())
+        run = rdfm(*arguments.format(name).split())
         assert run.error == f"{name} is also an input; write to another file"
         assert run.code == 2
     assert Path(file).read_bytes() == before
@@ -247,7 +247,7 @@ def test_an_overwritten_folder_must_not_contain_an_input(rdfm):
     Path("d").mkdir()
     Path("d/a.nq").write_text(A)
     Path("d/c.json").write_text('{"@context": {}}')
-    for words, text in (
+    for arguments, text in (
         ("d d/", "d/ is also an input; write to another folder"),
         ("d/a.nq d/", "the input d/a.nq is in the output folder d/; write to another folder"),
         (
@@ -256,7 +256,7 @@ def test_an_overwritten_folder_must_not_contain_an_input(rdfm):
         ),
         ("b.nq d/ --contexts d --from jsonld", "d/ is also an input; write to another folder"),
     ):
-        run = rdfm("convert", *words.split(), "--overwrite", "--to", "jsonld")
+        run = rdfm("convert", *arguments.split(), "--overwrite", "--to", "jsonld")
         assert run.error.startswith(text)
         assert run.code == 2
     assert sorted(path.name for path in Path("d").iterdir()) == ["a.nq", "c.json"]
@@ -282,7 +282,7 @@ def test_python_rejects_the_same_outputs(rdfm):
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         "convert a.nq x.nq --split-messages 5",
         "convert b.nq -o x.nq --split-bytes 1M --to ttl",
@@ -291,11 +291,11 @@ def test_python_rejects_the_same_outputs(rdfm):
         "patch to-log p.rdfp x.nq --split-messages 1",
     ],
 )
-def test_a_split_log_requires_a_folder_name(rdfm, words):
+def test_a_split_log_requires_a_folder_name(rdfm, arguments):
     assert rdfm("patch", "from-log", "b.nq", "p.rdfp").code == 0
-    run = rdfm(*words.split())
+    run = rdfm(*arguments.split())
     assert run.code == 2
     assert run.error.endswith(" x.nq is not a folder; write x.nq/ to create one")
     assert not Path("x.nq").exists()
-    assert rdfm(*words.replace("x.nq", "x.nq/").split()).code == 0
+    assert rdfm(*arguments.replace("x.nq", "x.nq/").split()).code == 0
     assert Path("x.nq").is_dir()

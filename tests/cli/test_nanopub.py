@@ -181,12 +181,12 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("words", WRONG)
-def test_usage_errors_are_one_sentence(logs, tmp_path, words):
+@pytest.mark.parametrize("arguments", WRONG)
+def test_usage_errors_are_one_sentence(logs, tmp_path, arguments):
     (tmp_path / "p.rdfp").write_text("TX .\nTC .\n")
-    run = logs("nanopub", *words.split())
+    run = logs("nanopub", *arguments.split())
     assert run.code in (1, 2)
-    assert WRONG[words] in run.error
+    assert WRONG[arguments] in run.error
     assert not (tmp_path / "out.parquet").exists()
 
 

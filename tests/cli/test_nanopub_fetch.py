@@ -161,11 +161,11 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("words", "text"), WRONG, ids=[words for words, _ in WRONG])
-def test_usage_errors_are_one_sentence(rdfm, registry, words, text):
+@pytest.mark.parametrize(("arguments", "text"), WRONG, ids=[arguments for arguments, _ in WRONG])
+def test_usage_errors_are_one_sentence(rdfm, registry, arguments, text):
     registry.site.replies["/page/"] = [web.send(200, b"<html>")]
     before = {path: path.read_bytes() for path in Path().iterdir()}
-    run = rdfm("nanopub", *words.format(url=registry.url).split())
+    run = rdfm("nanopub", *arguments.format(url=registry.url).split())
     assert text in run.error
     assert "s3cret" not in run.err
     assert run.code in (1, 2)
@@ -185,9 +185,16 @@ def site(rdfm):
 def test_headers_come_from_files_and_the_environment(rdfm, site, monkeypatch):
     Path("token").write_text("Bearer abc\n")
     monkeypatch.setenv("KEY", "xyz")
-    words = ["--header", "Authorization:@token", "--header", "X-Key: $KEY", "--header", "A:b: c"]
-    assert rdfm("cat", f"{site.url}/log.nq", *words).code == 0
-    assert rdfm("convert", f"{site.url}/log.nq", "out.nq", *words).code == 0
+    arguments = [
+        "--header",
+        "Authorization:@token",
+        "--header",
+        "X-Key: $KEY",
+        "--header",
+        "A:b: c",
+    ]
+    assert rdfm("cat", f"{site.url}/log.nq", *arguments).code == 0
+    assert rdfm("convert", f"{site.url}/log.nq", "out.nq", *arguments).code == 0
     for _, _, headers in site.requests:
         assert headers["Authorization"] == "Bearer abc"
         assert headers["X-Key"] == "xyz"
@@ -205,8 +212,8 @@ def test_headers_are_not_sent_for_contexts(rdfm, site, monkeypatch):
         url = other.on("/c", web.send(200, json.dumps(context).encode()))
         log = f'{{"@context": "{url}"}}\n{{"p": "o"}}\n'.encode()
         site.on("/log.ndjsonld", web.send(200, log))
-        words = ["--allow-network", "--header", "X-Key:$KEY"]
-        assert rdfm("cat", f"{site.url}/log.ndjsonld", *words).code == 0
+        arguments = ["--allow-network", "--header", "X-Key:$KEY"]
+        assert rdfm("cat", f"{site.url}/log.ndjsonld", *arguments).code == 0
         assert "X-Key" in site.requests[0][2]
         assert "X-Key" not in other.requests[0][2]
 

@@ -108,7 +108,7 @@ def test_a_terminal_shows_progress(data, monkeypatch):
 
     reports = []
     monkeypatch.setattr(bar.Bar, "__call__", lambda self, progress: reports.append(progress))
-    for words in (
+    for arguments in (
         ("apply", "old.nq", "c.rdfp", "-o", "x.nq"),
         ("diff", "old.nq", "new.trig", "-o", "x.rdfp"),
         ("from-log", "a.nq", "x.rdfp"),
@@ -119,9 +119,9 @@ def test_a_terminal_shows_progress(data, monkeypatch):
             reports.clear()
             with monkeypatch.context() as patched:
                 patched.setattr(bar.Bar, "on_terminal", classmethod(lambda cls: cls()))
-                assert data("patch", *words, *quiet).code == 0
+                assert data("patch", *arguments, *quiet).code == 0
             assert bool(reports) == (not quiet)
-    assert data("patch", *words).code == 0
+    assert data("patch", *arguments).code == 0
     assert reports == []  # standard error is not a terminal
 
 
@@ -239,9 +239,9 @@ def test_an_existing_file_is_replaced(data):
     assert "what was there" not in Path("now.nq").read_text()
 
 
-def run(*words, stdin=b""):
+def run(*arguments, stdin=b""):
     """Runs the command in a separate process, with standard input."""
-    command = [sys.executable, "-m", "rdfm", "patch", *words]
+    command = [sys.executable, "-m", "rdfm", "patch", *arguments]
     return subprocess.run(command, input=stdin, capture_output=True, check=False, env=os.environ)
 
 
@@ -272,7 +272,7 @@ def test_standard_input_and_output_are_supported(data):
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "text"),
+    ("arguments", "code", "text"),
     [
         ("apply", 2, "Missing argument 'DATASET'"),
         ("apply old.nq -o out.nq", 2, "Missing argument 'PATCH...'"),
@@ -360,10 +360,10 @@ def test_standard_input_and_output_are_supported(data):
         ("nosuch", 2, "No such command 'nosuch'"),
     ],
 )
-def test_errors_take_one_line(data, words, code, text):
+def test_errors_take_one_line(data, arguments, code, text):
     Path("old").write_text(OLD)
     before = set(Path().iterdir())
-    result = data("patch", *words.split())
+    result = data("patch", *arguments.split())
     assert result.code == code, result.err
     assert text in result.error
     assert set(Path().iterdir()) == before
@@ -394,12 +394,12 @@ def test_truncated_patches_of_each_format_are_errors(data, name, change):
     ]
     for content in broken:
         Path(f"broken{suffix}").write_bytes(content)
-        words = (
+        arguments = (
             ("old.nq", f"broken{suffix}", "-o", "out.nq")
             if change == "apply"
             else (f"broken{suffix}", "out.nq")
         )
-        result = data("patch", change, *words)
+        result = data("patch", change, *arguments)
         if result.code == 0:  # truncated between rows
             Path("out.nq").unlink()
             continue
@@ -463,8 +463,8 @@ def test_help_omits_options_of_unrelated_formats(data, name):
 
 
 def test_an_option_of_another_format_is_rejected_with_its_reason(data):
-    for words in (("--stream-type", "flat"), ("--to-stream-type", "flat")):
-        result = data("patch", "to-log", "adds.rdfp", "x.nq", *words)
+    for arguments in (("--stream-type", "flat"), ("--to-stream-type", "flat")):
+        result = data("patch", "to-log", "adds.rdfp", "x.nq", *arguments)
         assert result.code == 2
         assert "--stream-type is for writing Jelly" in result.error
 
@@ -548,15 +548,15 @@ def test_inspect_stops_at_an_error(data):
 
 
 def test_quiet_prints_no_summary(data):
-    for words in (
+    for arguments in (
         ("apply", "old.nq", "c.rdfp", "-o", "x.nq"),
         ("diff", "old.nq", "new.trig", "-o", "x.rdfp"),
         ("from-log", "a.nq", "x.rdfp"),
         ("to-log", "adds.rdfp", "x.nq"),
         ("revert", "c.rdfp", "-o", "x.rdfp"),
     ):
-        assert data("patch", *words).err.startswith("rdfm: ")
-        result = data("patch", *words, "--quiet")
+        assert data("patch", *arguments).err.startswith("rdfm: ")
+        result = data("patch", *arguments, "--quiet")
         assert (result.code, result.out, result.err) == (0, "", "")
 
 

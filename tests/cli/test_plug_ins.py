@@ -31,9 +31,9 @@ def install(tmp_path, monkeypatch):
         (metadata / "entry_points.txt").write_text("\n".join(["[rdfm.formats]", *lines, ""]))
         (site / "my_package.py").write_text(code)
 
-        def run(*words):
+        def run(*arguments):
             return subprocess.run(
-                [sys.executable, "-m", "rdfm", *words],
+                [sys.executable, "-m", "rdfm", *arguments],
                 env=os.environ | {"PYTHONPATH": str(site)},
                 capture_output=True,
                 text=True,

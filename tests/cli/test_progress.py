@@ -32,11 +32,11 @@ def bar(monkeypatch):
     return reports
 
 
-@pytest.mark.parametrize("words", ["convert log.nq out.nq.gz", "inspect log.nq"])
-def test_the_bar_reaches_the_end(rdfm, bar, words):
+@pytest.mark.parametrize("arguments", ["convert log.nq out.nq.gz", "inspect log.nq"])
+def test_the_bar_reaches_the_end(rdfm, bar, arguments):
     Path("log.nq").write_text((LINE + MARK) * 20_000)
     size = Path("log.nq").stat().st_size
-    run = rdfm(*words.split())
+    run = rdfm(*arguments.split())
     assert "20,000 messages, 20,000 quads" in run.err
     assert {progress.bytes_total for progress in bar} == {size}
     assert (bar[-1].bytes_in, bar[-1].messages, bar[-1].quads) == (size, 20_000, 20_000)
@@ -46,7 +46,7 @@ def test_the_bar_reaches_the_end(rdfm, bar, words):
 
 
 @pytest.mark.parametrize(
-    ("query", "words"),
+    ("query", "arguments"),
     [
         ("SELECT ?s { ?s ?p ?o }", ["-o", "out.srt"]),
         ("CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", ["-o", "out.nq"]),
@@ -54,10 +54,10 @@ def test_the_bar_reaches_the_end(rdfm, bar, words):
         ("ASK { ?s <x:no> ?o }", []),
     ],
 )
-def test_the_bar_of_a_query_reaches_the_end(rdfm, bar, query, words):
+def test_the_bar_of_a_query_reaches_the_end(rdfm, bar, query, arguments):
     Path("log.nq").write_text((LINE + MARK) * 20_000)
     size = Path("log.nq").stat().st_size
-    assert rdfm("query", query, "log.nq", *words).code == 0
+    assert rdfm("query", query, "log.nq", *arguments).code == 0
     assert {progress.bytes_total for progress in bar} == {size}
     assert bar[-1].bytes_in == size
     steps = [(progress.bytes_in, progress.messages) for progress in bar]
@@ -65,17 +65,17 @@ def test_the_bar_of_a_query_reaches_the_end(rdfm, bar, query, words):
     assert len(set(steps)) > 1
 
 
-@pytest.mark.parametrize("words", [["-o", "out.srt"], []])
-def test_the_bar_shows_that_a_query_is_evaluated(rdfm, bar, words):
+@pytest.mark.parametrize("arguments", [["-o", "out.srt"], []])
+def test_the_bar_shows_that_a_query_is_evaluated(rdfm, bar, arguments):
     Path("log.nq").write_text((LINE + MARK) * 20_000)
     size = Path("log.nq").stat().st_size
     query = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
-    run = rdfm("query", query, "log.nq", "--whole", *words)
+    run = rdfm("query", query, "log.nq", "--whole", *arguments)
     [evaluating] = [progress for progress in bar if progress.evaluating]
     assert evaluating.bytes_in == evaluating.bytes_total == size
     assert "evaluating" in run.err
     bar.clear()
-    rdfm("query", query, "log.nq", *words)
+    rdfm("query", query, "log.nq", *arguments)
     assert not any(progress.evaluating for progress in bar)
 
 

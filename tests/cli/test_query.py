@@ -113,13 +113,13 @@ def test_columns_have_the_requested_types(rdfm):
     import pyarrow as pa
     from pyarrow import parquet
 
-    words = ["--types", "?s=iri,n=integer", "-o", "out.parquet"]
-    assert rdfm("query", COUNTS, "log.trig", *words).code == 0
+    arguments = ["--types", "?s=iri,n=integer", "-o", "out.parquet"]
+    assert rdfm("query", COUNTS, "log.trig", *arguments).code == 0
     table = parquet.read_table("out.parquet")
     assert (table.schema.field("s").type, table.schema.field("n").type) == (pa.string(), pa.int64())
     assert table.column("n").to_pylist() == [2, None, None, None]
     assert table.column("s").to_pylist()[0] == "http://e/s1"
-    assert rdfm("query", COUNTS, "log.trig", "--whole", *words).code == 0
+    assert rdfm("query", COUNTS, "log.trig", "--whole", *arguments).code == 0
     assert parquet.read_table("out.parquet").column_names == ["s", "n"]
 
 
@@ -127,13 +127,13 @@ def test_columns_have_the_requested_types(rdfm):
 def test_a_value_of_the_wrong_type_is_an_error(rdfm):
     from pyarrow import parquet
 
-    words = ["--types", "n=dateTime", "-o", "out.parquet"]
-    run = rdfm("query", COUNTS, "log.trig", *words)
+    arguments = ["--types", "n=dateTime", "-o", "out.parquet"]
+    run = rdfm("query", COUNTS, "log.trig", *arguments)
     assert run.code == 1
     assert run.error.startswith("log.trig: ?n is ")
     assert run.error.endswith("--on-error skip makes such values null (message 0)")
     assert not Path("out.parquet").exists()
-    run = rdfm("query", COUNTS, "log.trig", "--on-error", "skip", *words)
+    run = rdfm("query", COUNTS, "log.trig", "--on-error", "skip", *arguments)
     assert run.code == 0
     assert ", 1 error skipped" in run.err
     assert parquet.read_table("out.parquet").column("n").null_count == 4
@@ -329,7 +329,7 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
 
 
 @pytest.mark.parametrize(
-    ("words", "text"),
+    ("arguments", "text"),
     [
         (["SELECT ?s { ?s ?p }", "a.nq"], "(line 1, column"),
         (["SELECT ?s {\n ?s ?p ?o .\n oops }", "a.nq"], "(line 3, column"),
@@ -403,8 +403,8 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
         ),
     ],
 )
-def test_invalid_commands_are_rejected(rdfm, words, text):
-    run = rdfm("query", *words)
+def test_invalid_commands_are_rejected(rdfm, arguments, text):
+    run = rdfm("query", *arguments)
     assert run.code == 2
     assert text in run.error
     assert not list(Path().glob("out*"))
@@ -506,10 +506,10 @@ def test_a_query_is_interrupted_within_a_second(tmp_path, monkeypatch, query, wh
     big(count=2000)
     # The rows of one message are buffered, and would end the query at its memory limit.
     query = query.replace("%s", "" if whole else NEVER)
-    words = ["-m", "rdfm", "query", query, "big.nq", "--max-rows", "10000000000", *whole]
+    arguments = ["-m", "rdfm", "query", query, "big.nq", "--max-rows", "10000000000", *whole]
     with Path("out.txt").open("wb") as out:
         process = subprocess.Popen(
-            [sys.executable, *words],
+            [sys.executable, *arguments],
             env=ENVIRONMENT,
             stdout=out,
             stderr=subprocess.PIPE,
@@ -596,7 +596,7 @@ def test_archives_and_folders_can_be_queried(rdfm):
 
 
 @pytest.mark.parametrize(
-    ("words", "text"),
+    ("arguments", "text"),
     [
         (["SELECT", "a.nq"], "'SELECT' is neither a query (it has no {…}) nor a file"),
         (
@@ -616,6 +616,6 @@ def test_archives_and_folders_can_be_queried(rdfm):
         ),
     ],
 )
-def test_errors_suggest_corrections(rdfm, words, text):
+def test_errors_suggest_corrections(rdfm, arguments, text):
     rdfm("convert", "a.nq", "t.jelly")
-    assert text in rdfm("query", *words).error
+    assert text in rdfm("query", *arguments).error

@@ -11,8 +11,10 @@ MADE = (
 )
 
 
-def package(rdfm, *words):
-    run = rdfm("riverbench", "package", "a.nq", "--stream-type", "datasets", "-o", "out", *words)
+def package(rdfm, *arguments):
+    run = rdfm(
+        "riverbench", "package", "a.nq", "--stream-type", "datasets", "-o", "out", *arguments
+    )
     assert run.code == 0, run.err
     return run
 
@@ -33,8 +35,8 @@ def test_quiet_prints_nothing(rdfm):
 
 def test_options_of_the_input_apply(rdfm):
     Path("log").write_bytes(Path("a.nq").read_bytes())
-    words = ("--stream-type", "datasets", "--from", "nq", "--lenient", "-o", "out/")
-    assert rdfm("riverbench", "package", "log", *words).code == 0
+    arguments = ("--stream-type", "datasets", "--from", "nq", "--lenient", "-o", "out/")
+    assert rdfm("riverbench", "package", "log", *arguments).code == 0
     assert (Path("out") / "flat_full.nq.gz").exists()
 
 
@@ -64,7 +66,7 @@ def test_strict_counts_warnings_as_errors(rdfm):
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "text"),
+    ("arguments", "code", "text"),
     [
         (
             "package a.nq --stream-type graphs -o out",
@@ -99,19 +101,19 @@ def test_strict_counts_warnings_as_errors(rdfm):
         ("unpack", 2, "No such command 'unpack'"),
     ],
 )
-def test_errors_are_one_line(rdfm, words, code, text):
+def test_errors_are_one_line(rdfm, arguments, code, text):
     before = {path: path.read_bytes() for path in Path().iterdir()}
-    run = rdfm("riverbench", *words.split())
+    run = rdfm("riverbench", *arguments.split())
     assert text in run.error
     assert run.code == code
     assert {path: path.read_bytes() for path in Path().iterdir()} == before
 
 
 def test_words_are_completed(rdfm, monkeypatch):
-    def completed(words):
+    def completed(arguments):
         monkeypatch.setenv("_RDFM_COMPLETE", "bash_complete")
-        monkeypatch.setenv("COMP_WORDS", words)
-        monkeypatch.setenv("COMP_CWORD", str(len(words.split(" ")) - 1))
+        monkeypatch.setenv("COMP_WORDS", arguments)
+        monkeypatch.setenv("COMP_CWORD", str(len(arguments.split(" ")) - 1))
         return [line.rpartition(",")[2] for line in rdfm().out.splitlines()]
 
     assert completed("rdfm river") == ["riverbench"]

@@ -76,7 +76,7 @@ def test_clients_reconnect_to_a_restarted_server(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "text"),
+    ("arguments", "code", "text"),
     [
         ("", 2, "there is nothing to serve; give a folder, or a log with --topic NAME=LOG"),
         ("missing", 1, "missing: No such folder"),
@@ -110,11 +110,13 @@ def test_clients_reconnect_to_a_restarted_server(tmp_path):
         ),
     ],
 )
-def test_invalid_arguments_of_serve_are_rejected_in_one_sentence(rdfm, tmp_path, words, code, text):
+def test_invalid_arguments_of_serve_are_rejected_in_one_sentence(
+    rdfm, tmp_path, arguments, code, text
+):
     (tmp_path / "empty").write_text("\n")
     (tmp_path / "t").write_text("token")
     (tmp_path / "log.txt").write_text("")
-    run = rdfm("serve", *words.split())
+    run = rdfm("serve", *arguments.split())
     assert run.code == code
     assert text in run.error
 
@@ -126,7 +128,7 @@ def test_a_port_in_use_is_rejected(rdfm, served):
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "text"),
+    ("arguments", "code", "text"),
     [
         ("cat URL/none --no-follow", 1, "/none: there is no topic 'none'"),
         ("cat URL/../logs/a --no-follow", 1, "there is no topic"),
@@ -147,8 +149,10 @@ def test_a_port_in_use_is_rejected(rdfm, served):
         ("convert a.nq URL/a --undelimited", 2, "--to-undelimited is for files"),
     ],
 )
-def test_invalid_uses_of_live_streams_are_rejected_in_one_sentence(rdfm, served, words, code, text):
-    run = rdfm(*words.replace("URL", f"grpc://localhost:{served.port}").split())
+def test_invalid_uses_of_live_streams_are_rejected_in_one_sentence(
+    rdfm, served, arguments, code, text
+):
+    run = rdfm(*arguments.replace("URL", f"grpc://localhost:{served.port}").split())
     assert text in run.error
     assert run.code == code
 
@@ -199,8 +203,8 @@ def test_tls_must_match(rdfm, tmp_path, served):
     assert "the TLS handshake failed; a server without TLS needs grpc://" in run.error
     authority = Authority(tmp_path, "authority")
     identity = authority.issue("server")
-    words = ("--tls-cert", identity.certificate, "--tls-key", identity.key)
-    with serve(tmp_path / "logs", *words) as server:
+    arguments = ("--tls-cert", identity.certificate, "--tls-key", identity.key)
+    with serve(tmp_path / "logs", *arguments) as server:
         url = f"localhost:{server.port}/a"
         run = rdfm("cat", f"grpc://{url}")
         assert "a server with TLS needs grpcs://" in run.error
@@ -214,9 +218,9 @@ def test_tls_must_match(rdfm, tmp_path, served):
 
 def test_a_missing_extra_is_named(tmp_path):
     code = "import sys\nsys.modules['grpc'] = None\nfrom rdfm.cli import main\nmain(sys.argv[1:])\n"
-    for words in (["serve", "."], ["cat", "grpc://localhost:1/a"]):
+    for arguments in (["serve", "."], ["cat", "grpc://localhost:1/a"]):
         run = subprocess.run(
-            [sys.executable, "-c", code, *words], capture_output=True, text=True, cwd=tmp_path
+            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=tmp_path
         )
         assert run.returncode == 1
         assert "pip install 'rdfm[grpc]'" in run.stderr

@@ -31,10 +31,10 @@ def dispositions(how):
     return set_them
 
 
-def spawn(*words, how=signal.SIG_DFL, **settings):
+def spawn(*arguments, how=signal.SIG_DFL, **settings):
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     return subprocess.Popen(
-        [sys.executable, *words],
+        [sys.executable, *arguments],
         env=ENVIRONMENT,
         preexec_fn=dispositions(how),
         **{**streams, **settings},
@@ -126,13 +126,13 @@ main()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", ["convert a.nq out.nq", "inspect a.nq", "formats", "--help"])
-def test_a_signal_during_startup_ends_the_command(tmp_path, monkeypatch, words):
+@pytest.mark.parametrize("arguments", ["convert a.nq out.nq", "inspect a.nq", "formats", "--help"])
+def test_a_signal_during_startup_ends_the_command(tmp_path, monkeypatch, arguments):
     monkeypatch.chdir(tmp_path)
     Path("a.nq").write_text(LINE)
 
     def run(at):
-        process = spawn("-c", AT_IMPORT, str(at), *words.split())
+        process = spawn("-c", AT_IMPORT, str(at), *arguments.split())
         return process, *process.communicate(timeout=60)
 
     process, out, err = run(0)
@@ -173,12 +173,12 @@ main()
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "words", ["inspect a.nq", "convert a.nq out.jelly", "convert a.nq out/ --to nq"]
+    "arguments", ["inspect a.nq", "convert a.nq out.jelly", "convert a.nq out/ --to nq"]
 )
-def test_a_signal_ends_a_command_whose_main_thread_is_blocked(tmp_path, monkeypatch, words):
+def test_a_signal_ends_a_command_whose_main_thread_is_blocked(tmp_path, monkeypatch, arguments):
     monkeypatch.chdir(tmp_path)
     Path("a.nq").write_text(LINE)
-    process = spawn("-c", STUCK, *words.split())
+    process = spawn("-c", STUCK, *arguments.split())
     deadline = time.monotonic() + 30
     while not Path("stuck").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -189,7 +189,7 @@ def test_a_signal_ends_a_command_whose_main_thread_is_blocked(tmp_path, monkeypa
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         "convert big.nq - --to nq -q",
         "convert big.nq - --to jelly",
@@ -200,12 +200,12 @@ def test_a_signal_ends_a_command_whose_main_thread_is_blocked(tmp_path, monkeypa
         "--version",
     ],
 )
-def test_a_closed_pipe_ends_the_command_like_cat(tmp_path, monkeypatch, words):
+def test_a_closed_pipe_ends_the_command_like_cat(tmp_path, monkeypatch, arguments):
     monkeypatch.chdir(tmp_path)
     Path("big.nq").write_text(LINE * 50_000)
     reading, writing = os.pipe()
     os.close(reading)
-    process = spawn("-m", "rdfm", *words.split(), stdout=writing)
+    process = spawn("-m", "rdfm", *arguments.split(), stdout=writing)
     os.close(writing)
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (-signal.SIGPIPE, b"")

@@ -75,12 +75,12 @@ def test_inspect_without_stats_is_unchanged(rdfm, log):
     assert "median" not in run.out
 
 
-@pytest.mark.parametrize("words", [("--stats",), ("--rdf",), ("--html", "page.html")])
-def test_an_invalid_log_has_exit_code_1(rdfm, words):
+@pytest.mark.parametrize("arguments", [("--stats",), ("--rdf",), ("--html", "page.html")])
+def test_an_invalid_log_has_exit_code_1(rdfm, arguments):
     Path("b.nq").write_text("<http://e/s> <http://e/p> <http://e/o> .\n# @message\noops\n")
-    run = rdfm("inspect", *words, "b.nq")
+    run = rdfm("inspect", *arguments, "b.nq")
     assert run.code == 1
-    assert "line 3" in (run.out if words == ("--stats",) else run.error)
+    assert "line 3" in (run.out if arguments == ("--stats",) else run.error)
 
 
 def test_statistics_of_patches_have_no_rdf(rdfm):

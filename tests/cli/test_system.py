@@ -32,10 +32,10 @@ def shell(command):
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
-@pytest.mark.parametrize("words", ["/proc/x.nq", "/proc/x.nq.gz", "/proc/x/ --to nq"])
-def test_a_folder_that_rejects_files_is_named(rdfm, words):
-    run = rdfm("convert", "a.nq", *words.split())
-    assert (run.code, run.error) == (1, f"{words.split()[0]}: cannot write to /proc")
+@pytest.mark.parametrize("arguments", ["/proc/x.nq", "/proc/x.nq.gz", "/proc/x/ --to nq"])
+def test_a_folder_that_rejects_files_is_named(rdfm, arguments):
+    run = rdfm("convert", "a.nq", *arguments.split())
+    assert (run.code, run.error) == (1, f"{arguments.split()[0]}: cannot write to /proc")
 
 
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write anywhere")

@@ -35,7 +35,7 @@ def _named(stem, suffix):
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         ["convert", BAD, "out.trig"],
         ["convert", BAD, _named(b"out", b".jelly")],
@@ -62,10 +62,10 @@ def _named(stem, suffix):
         ["inspect", "--html", _named(b"page", b".html"), BAD],
         ["patch", "from-log", BAD, _named(b"out", b".rdfp")],
     ],
-    ids=lambda words: "-".join(words).encode("utf-8", "backslashreplace").decode(),
+    ids=lambda arguments: "-".join(arguments).encode("utf-8", "backslashreplace").decode(),
 )
-def test_every_command_reads_and_writes_undecodable_names(rdfm, words):
-    run = rdfm(*words)
+def test_every_command_reads_and_writes_undecodable_names(rdfm, arguments):
+    run = rdfm(*arguments)
     assert run.code == 0, run.err
     assert "bug" not in run.err
     assert "udc" not in run.out + run.err
@@ -81,7 +81,7 @@ def test_options_accept_undecodable_names(rdfm):
         "PREFIX sh: <http://www.w3.org/ns/shacl#> [] a sh:NodeShape ; sh:targetNode <http://e/s> ."
     )
     jelly, results = _named(b"o", b".jelly"), _named(b"r", b".srj")
-    for words in (
+    for arguments in (
         ["convert", document, "o.nq", "--context", f"http://c/c={context}"],
         ["convert", "b.nq", "o.jsonld", "--compact-with", context],
         ["convert", BAD, jelly],
@@ -95,8 +95,8 @@ def test_options_accept_undecodable_names(rdfm):
         ["patch", "to-log", _named(b"p", b".rdfp"), _named(b"m", b".nq")],
         ["patch", "diff", "b.nq", _named(b"n", b".nq"), "-o", _named(b"d", b".rdfp")],
     ):
-        run = rdfm(*words)
-        assert run.code == 0, (words, run.err)
+        run = rdfm(*arguments)
+        assert run.code == 0, (arguments, run.err)
 
 
 def test_names_are_escaped(rdfm):
@@ -158,7 +158,7 @@ def test_file_urls_may_contain_undecodable_bytes(rdfm):
 
 
 @pytest.mark.parametrize(
-    ("words", "name"),
+    ("arguments", "name"),
     [
         (["query", "SELECT ?\udcff { ?s ?p ?o }", "a.nq"], "the query"),
         (["query", SELECT, "a.nq", "--types", "\udcff=double"], "--types"),
@@ -171,14 +171,14 @@ def test_file_urls_may_contain_undecodable_bytes(rdfm):
         (["convert", "a.nq", "o.jsonld", "--compact-with", '{"\udcff": "x:"}'], "--compact-with"),
     ],
 )
-def test_other_arguments_must_be_utf_8(rdfm, words, name):
-    run = rdfm(*words)
+def test_other_arguments_must_be_utf_8(rdfm, arguments, name):
+    run = rdfm(*arguments)
     assert run.code == 2
     assert run.error.startswith(f"{name} is not UTF-8 text: found \\xff in ")
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         ["convert", "a.nq", "o.nq", "--from", "\udcff"],
         ["cat", "a.nq", "--color", "\udcff"],
@@ -189,13 +189,13 @@ def test_other_arguments_must_be_utf_8(rdfm, words, name):
         ["\udcff"],
     ],
 )
-def test_other_undecodable_words_are_usage_errors(rdfm, words):
-    run = rdfm(*words)
+def test_other_undecodable_words_are_usage_errors(rdfm, arguments):
+    run = rdfm(*arguments)
     assert run.code == 2
     assert "\\xff" in run.error
 
 
-def _in_the_c_locale(*words, code=0):
+def _in_the_c_locale(*arguments, code=0):
     environment = {
         **os.environ,
         "PYTHONPATH": str(Path(package.__file__).parent.parent),
@@ -204,7 +204,7 @@ def _in_the_c_locale(*words, code=0):
         "PYTHONWARNINGS": "default",
     }
     run = subprocess.run(
-        [sys.executable, *words], capture_output=True, env=environment, timeout=60, check=False
+        [sys.executable, *arguments], capture_output=True, env=environment, timeout=60, check=False
     )
     assert b"Traceback" not in run.stderr, run.stderr
     assert b"ignored in" not in run.stderr, run.stderr

@@ -60,9 +60,9 @@ def test_remedies_name_command_line_options(rdfm, tmp_path):
     assert rdfm("validate", "r.nq", "--lenient").code == 0
 
 
-@pytest.mark.parametrize("words", [["--json"], ["--format", "json"]])
-def test_json_output_has_one_object_per_line(rdfm, log_with_findings, words):
-    run = rdfm("validate", log_with_findings, "missing.nq", *words)
+@pytest.mark.parametrize("arguments", [["--json"], ["--format", "json"]])
+def test_json_output_has_one_object_per_line(rdfm, log_with_findings, arguments):
+    run = rdfm("validate", log_with_findings, "missing.nq", *arguments)
     *found, last = map(json.loads, run.out.splitlines())
     assert (run.code, run.err) == (1, "")
     assert [each["rule"] for each in found] == ["ill-typed-literal", "syntax", "unreadable"]
@@ -103,8 +103,8 @@ def test_control_characters_in_findings_are_escaped(rdfm, tmp_path):
     (tmp_path / "esc.nq").write_text(
         f'<http://e/s> <http://e/p> "\x1b[2J\\n::stop"^^<{XSD}int> .\n'
     )
-    for words in ([], ["--json"], ["--format", "github"]):
-        out = rdfm("validate", "esc.nq", *words, "--quiet").out
+    for arguments in ([], ["--json"], ["--format", "github"]):
+        out = rdfm("validate", "esc.nq", *arguments, "--quiet").out
         assert len(out.splitlines()) == 1
         assert "\x1b" not in out
 

@@ -6,7 +6,7 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    ("words", "text"),
+    ("arguments", "text"),
     [
         ("convert", "no input and output given; use: rdfm convert IN OUT"),
         ("convert a.nq", "no output given; add it after a.nq, or use -o FILE"),
@@ -221,16 +221,16 @@ import pytest
         ("convert a.nq out.nt --group-by count=five", "not 'five'"),
     ],
 )
-def test_wrong_arguments_are_usage_errors(rdfm, words, text):
+def test_wrong_arguments_are_usage_errors(rdfm, arguments, text):
     before = {path: path.read_bytes() for path in Path().iterdir()}
-    run = rdfm(*words.split())
+    run = rdfm(*arguments.split())
     assert text in run.error
     assert run.code == 2
     assert {path: path.read_bytes() for path in Path().iterdir()} == before
 
 
 @pytest.mark.parametrize(
-    ("words", "text"),
+    ("arguments", "text"),
     [
         ("convert nope.nq out.nt", "nope.nq: No such file or directory"),
         ("convert a.nq no/out.nt", "no: No such folder"),
@@ -247,8 +247,8 @@ def test_wrong_arguments_are_usage_errors(rdfm, words, text):
         ),
     ],
 )
-def test_unusable_files_are_named(rdfm, words, text):
-    run = rdfm(*words.split())
+def test_unusable_files_are_named(rdfm, arguments, text):
+    run = rdfm(*arguments.split())
     assert text in run.error
     assert run.code == 1
     assert not list(Path().glob("out*"))
@@ -280,7 +280,7 @@ def test_inspect_continues_after_a_missing_file(rdfm):
 
 
 @pytest.mark.parametrize(
-    ("words", "text"),
+    ("arguments", "text"),
     [
         ("convert . out.nt --from nq", "out.nt is in the input folder .; write to another folder"),
         (
@@ -292,7 +292,7 @@ def test_inspect_continues_after_a_missing_file(rdfm):
         ("convert a.nq c.nq --overwrite", "overwrite applies to folders"),
     ],
 )
-def test_unusable_folders_are_named(rdfm, words, text):
-    run = rdfm(*words.split())
+def test_unusable_folders_are_named(rdfm, arguments, text):
+    run = rdfm(*arguments.split())
     assert text in run.error
     assert run.code == 2

@@ -76,7 +76,7 @@ end_child(pid)
 log.write([QUAD])
 log.close()
 """,
-    "is of multiprocessing": """
+    "uses multiprocessing": """
 log = create()
 process = multiprocessing.get_context("fork").Process(target=print)
 process.start()
@@ -92,9 +92,9 @@ log.close()
 THREADS = ("-W", "ignore:This process:DeprecationWarning")
 
 
-def run(code, folder, *words):
+def run(code, folder, *arguments):
     completed = subprocess.run(
-        [sys.executable, "-W", "error::ResourceWarning", *words, "-c", code],
+        [sys.executable, "-W", "error::ResourceWarning", *arguments, "-c", code],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -118,8 +118,8 @@ def test_a_child_does_not_touch_an_open_log(tmp_path, target, options, child):
     assert len(list(tmp_path.iterdir())) == 1
 
 
-REFUSED = """
-def refused(write):
+REJECTED = """
+def rejected(write):
     try:
         write()
     except PermissionError as error:
@@ -131,12 +131,12 @@ WRITES = {
     "a message": """
 log = create()
 if (pid := os.fork()) == 0:
-    os._exit(0 if refused(lambda: log.write([QUAD])) else 1)
+    os._exit(0 if rejected(lambda: log.write([QUAD])) else 1)
 """,
     "a batch": """
 log = create()
 if (pid := os.fork()) == 0:
-    os._exit(0 if refused(lambda: log.write_batch(rdfm.MessageBatch.from_messages([[QUAD]]))) else 1)
+    os._exit(0 if rejected(lambda: log.write_batch(rdfm.MessageBatch.from_messages([[QUAD]]))) else 1)
 """,
     "in the block": """
 log = create()
@@ -144,7 +144,7 @@ if (pid := os.fork()) == 0:
     def write():
         with log:
             log.write([QUAD])
-    os._exit(0 if refused(write) else 1)
+    os._exit(0 if rejected(write) else 1)
 """,
 }
 
@@ -153,7 +153,7 @@ if (pid := os.fork()) == 0:
 @pytest.mark.parametrize(("target", "options"), TARGETS)
 @pytest.mark.parametrize("write", WRITES)
 def test_the_first_write_of_a_child_is_an_error(tmp_path, target, options, write):
-    code = f"{BEGIN}{REFUSED}{WRITES[write]}end_child(pid)\nlog.write([QUAD])\nlog.close()\n"
+    code = f"{BEGIN}{REJECTED}{WRITES[write]}end_child(pid)\nlog.write([QUAD])\nlog.close()\n"
     run(code.format(target=target, options=options), tmp_path)
     assert messages(tmp_path / target) == 2001
 
@@ -165,7 +165,7 @@ results = rdfm.create_results("r.tsv", ["x"])
 results.write(row())
 batch = rdfm.ResultBatch.from_rows([row()], ["x"])
 if (pid := os.fork()) == 0:
-    wrong = not refused(lambda: results.write(row())) or not refused(lambda: results.write_batch(batch))
+    wrong = not rejected(lambda: results.write(row())) or not rejected(lambda: results.write_batch(batch))
     os._exit(wrong)
 end_child(pid)
 results.write(row())
@@ -174,7 +174,7 @@ results.close()
 
 
 def test_the_first_row_of_a_child_is_an_error(tmp_path):
-    code = BEGIN.format(target="r.tsv", options={}) + REFUSED.format(target="r.tsv") + RESULTS
+    code = BEGIN.format(target="r.tsv", options={}) + REJECTED.format(target="r.tsv") + RESULTS
     run(code, tmp_path)
     assert (tmp_path / "r.tsv").read_text() == '?x\n"a"\n"a"\n'
 
@@ -214,7 +214,7 @@ storage.finish(file)
 """
 
 
-def test_a_child_does_not_write_a_part_of_spark(tmp_path):
+def test_a_child_does_not_write_to_a_spark_part(tmp_path):
     run(BEGIN.format(target="out.nq", options={}) + SPARK, tmp_path)
     assert messages(tmp_path / "out.nq") == 2001
 

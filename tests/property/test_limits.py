@@ -126,12 +126,12 @@ def test_memory_does_not_grow_with_patch_and_result_logs(source, target, message
             yield piece
         yield encoder.finish()
 
-    words = ("--lossy",) if target == "results-csv" else ()
+    arguments = ("--lossy",) if target == "results-csv" else ()
     peaks = []
     for size in (50_000_000, 500_000_000):
         code, resident, errors, out = measured(
             "convert",
-            *("-", "-", "--from", source, "--to", target, "--quiet", *words),
+            *("-", "-", "--from", source, "--to", target, "--quiet", *arguments),
             feed=log(size),
         )
         assert (code, errors) == (0, "")

@@ -50,18 +50,18 @@ def logs(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_memory_does_not_grow_with_the_log(logs, words):
+@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+def test_memory_does_not_grow_with_the_log(logs, arguments):
     peaks = []
     for name in ("50", "500"):
         paths = {"LOG": f"{name}.nq", "FLAT": f"{name}.flat.nq", "OUT": "out"}
-        given = list(words)
+        given = list(arguments)
         for word, path in paths.items():
             given = [each.replace(word, str(logs / path)) for each in given]
         code, resident, errors, _ = measured(*given)
         assert (code, errors) == (0, "")
         peaks.append(resident)
-    room = ROOM_OF_TABLES if "parquet" in words else ROOM
+    room = ROOM_OF_TABLES if "parquet" in arguments else ROOM
     assert abs(peaks[1] - peaks[0]) < room, peaks
 
 

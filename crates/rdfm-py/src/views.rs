@@ -2,7 +2,7 @@
 //!
 //! - In: a core batch.
 //! - Out: indexes, positions, counts and slices of its messages; Python objects for its terms.
-//! - Cost: each term becomes an object on first access, and the messages near it share the object.
+//! - Cost: each term becomes an object on first access. Nearby messages share the object.
 
 use std::sync::{Mutex, PoisonError};
 

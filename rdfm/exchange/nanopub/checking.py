@@ -125,7 +125,7 @@ def check(
         compression,
         storage_options,
         strict=len(given) == 1,
-        refuse_unreadable=True,
+        reject_unreadable=True,
     )
     check_settings(given, reading, max_errors, max_warnings, "check")
     return NanopubCheck(

@@ -33,7 +33,7 @@ from rdfm.logs.frames import needed
 from rdfm.logs.input import Readable, as_inputs
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.output import Writable, output_format
-from rdfm.logs.own_input import refuse_own_input
+from rdfm.logs.own_input import reject_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
 from rdfm.logs.rows import ComputedBatch, RowReader
@@ -529,7 +529,7 @@ class NanopubLog:
                 f"a list has rows, but {spec.title} supports only {' and '.join(spec.kinds)}; "
                 "write a table such as out.parquet, or SPARQL results such as out.csv"
             )
-        refuse_own_input(self._inputs, output, self._options, LIST)
+        reject_own_input(self._inputs, output, self._options, LIST)
         divided = divide(self._options, readers(self._inputs, given.get("from_format")), spec, LIST)
         is_table = "results" in spec.written_only
         shape, target = computed_output(

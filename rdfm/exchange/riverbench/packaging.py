@@ -38,7 +38,7 @@ from rdfm.logs.driver import Driver, Read, Reading
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.notes import Notes
 from rdfm.logs.output import FolderOutput, Shape
-from rdfm.logs.own_input import refuse_own_input
+from rdfm.logs.own_input import reject_own_input
 from rdfm.logs.parts import Part
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.stages import SkipBroken
@@ -172,7 +172,7 @@ def package(
         raise OptionError(f"a package is a folder; expected a path, not {type(output).__name__}")
     if os.fspath(output) == "-":
         raise OptionError("a package is a folder, and cannot be written to standard output")
-    refuse_own_input([log], output, {"metadata": metadata, **options}, PACKAGE, folder=True)
+    reject_own_input([log], output, {"metadata": metadata, **options}, PACKAGE, folder=True)
     reading = Reading(
         format,
         options,

@@ -52,7 +52,7 @@ class Tls:
         certificate: The certificate of the server, with its chain.
         key: Its private key.
         client_ca: CA certificates; clients need a certificate that one of these CAs has signed.
-            None if clients need no certificate.
+            None if clients do not need a certificate.
     """
 
     certificate: Path
@@ -151,19 +151,19 @@ class Server:
         )
         server = grpc.aio.server(options=_options(settings))
         server.add_generic_rpc_handlers((streams,))
-        healthy = health.aio.HealthServicer()
-        health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
+        health_service = health.aio.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(health_service, server)
         names = (SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, server, pool=_descriptors())
         self._bind(server)
         await server.start()
         for name in ("", SERVICE):
-            await healthy.set(name, health_pb2.HealthCheckResponse.SERVING)
+            await health_service.set(name, health_pb2.HealthCheckResponse.SERVING)
         started(self)
         try:
             await stop.wait()
         finally:
-            await healthy.enter_graceful_shutdown()
+            await health_service.enter_graceful_shutdown()
             streams.stopping.set()
             await server.stop(GRACE_SECONDS)
             with contextlib.suppress(TimeoutError):
@@ -200,7 +200,7 @@ def _options(settings: ServerSettings) -> list[tuple[str, int]]:
         ("grpc.keepalive_time_ms", ping_milliseconds),
         ("grpc.http2.ping_timeout_ms", PING_TIMEOUT_MILLISECONDS),
         ("grpc.http2.max_pings_without_data", 0),
-        # Clients may ping at the same intervals, even without calls. On the way, pings may come
+        # Clients may ping at the same intervals, even without calls. Network delays can bring pings
         # closer together.
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.http2.min_ping_interval_without_data_ms", ping_milliseconds * 9 // 10),
@@ -212,7 +212,7 @@ def parse_address(text: str) -> tuple[str, int]:
     """Return the host and port of `HOST:PORT`, `:PORT` or `PORT`. The default host is 127.0.0.1.
 
     Raises:
-        OptionError: If the text has another form.
+        OptionError: If the text does not have this form.
 
     Example:
         >>> parse_address("9090"), parse_address("[::1]:9090")

@@ -242,16 +242,16 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
 
         Args:
             topic: The topic.
-            response: The way to answer the request.
+            response: How to answer the request.
             log: The properties of the log.
             position: The number of the first message.
             follow: Whether to continue at the end of the log.
             receiver: The client.
-            stored: The stored frames from the same position on, if they satisfy the request too.
+            stored: The stored frames, starting at the same position, if they satisfy the request too.
 
         Returns:
-            Whether `stored` has reached a restart frame, from which on its frames continue the
-            stream. Otherwise the log has ended.
+            Whether `stored` has reached a restart frame. Its frames from there continue the stream.
+            Otherwise the log has ended.
         """
         member = topic.join(response, log, position)
         sent: StreamOptions | None = None
@@ -370,7 +370,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         reading = asyncio.ensure_future(_read(first, frames, queue, is_flat))
         complete = False
         try:
-            # An error of appending ends the call even if the client sends nothing more.
+            # An error while appending ends the call even if the client sends nothing more.
             await asyncio.wait((appending, reading), return_when=asyncio.FIRST_COMPLETED)
             if reading.done():
                 reading.result()

@@ -77,8 +77,8 @@ def test_metadata_of_a_subscription_is_checked(folder):
 
 def test_tls(folder, authority):
     server = authority.issue("server")
-    words = ("--tls-cert", server.certificate, "--tls-key", server.key)
-    with serve(folder, *words) as served:
+    arguments = ("--tls-cert", server.certificate, "--tls-key", server.key)
+    with serve(folder, *arguments) as served:
         trusted = grpc.ssl_channel_credentials(authority.file.read_bytes())
         assert Client(served.port, trusted).messages("a")[0]
         assert code_of(lambda: Client(served.port).messages("a")) == "UNAVAILABLE"
@@ -89,8 +89,8 @@ def test_tls(folder, authority):
 def test_mutual_tls(folder, authority, tmp_path):
     server, own = authority.issue("server"), authority.issue("client")
     other = Authority(tmp_path, "other").issue("stranger")
-    words = ("--tls-cert", server.certificate, "--tls-key", server.key)
-    with serve(folder, *words, "--client-ca", authority.file) as served:
+    arguments = ("--tls-cert", server.certificate, "--tls-key", server.key)
+    with serve(folder, *arguments, "--client-ca", authority.file) as served:
 
         def client(identity):
             parts = (identity.key.read_bytes(), identity.certificate.read_bytes())
