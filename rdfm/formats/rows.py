@@ -627,24 +627,24 @@ class RowEncoder(Encoder):
         if self._rows is None:
             empty = MessageBatch.from_messages([]) if first is None else first.slice(0, 0)
             columns = None
-            how: Any = {"terms": self._terms}
+            layout: Any = {"terms": self._terms}
             if self._quads:
-                how["rows"] = "quads"
+                layout["rows"] = "quads"
                 if isinstance(empty, MessageBatch):
                     self._count_before(cast("MessageBatch | None", first))
-                    schema = empty.to_arrow(**how)
+                    schema = empty.to_arrow(**layout)
             elif isinstance(empty, MessageBatch):
                 columns = self._message_columns(cast("MessageBatch | None", first))
-                schema = empty.to_arrow(columns, **how)
+                schema = empty.to_arrow(columns, **layout)
             elif self._namespaces_option:
                 raise self._refused(
                     empty,
                     f"the option namespaces applies to messages; {empty.kind} have no such column",
                 )
             else:
-                schema = empty.to_arrow(**how)
+                schema = empty.to_arrow(**layout)
             self._rows = ArrowCoalescer(
-                columns, kind=empty.kind, max_rows=WRITE_ROWS, max_bytes=WRITE_BYTES, **how
+                columns, kind=empty.kind, max_rows=WRITE_ROWS, max_bytes=WRITE_BYTES, **layout
             )
             self._writer = self._open(self._sink, extra(self.format).schema(schema))
         return self._rows

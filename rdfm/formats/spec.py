@@ -423,12 +423,12 @@ class FormatSpec:
         def titles(side: Side) -> list[str]:
             return [spec.title for spec in formats.specs() if name in spec.options(side)]
 
-        doing, undone = ("reading", "writing") if side == "read" else ("writing", "reading")
+        doing, opposite = ("reading", "writing") if side == "read" else ("writing", "reading")
         others = "the input formats" if several else self.title
-        if here := titles(side):
-            return f"the option {spelled(name)} is for {doing} {listed(here)}, not {others}"
-        if there := titles("write" if side == "read" else "read"):
-            return f"the option {spelled(name)} is for {undone} {listed(there)}, not for {doing}"
+        if same_side := titles(side):
+            return f"the option {spelled(name)} is for {doing} {listed(same_side)}, not {others}"
+        if other_side := titles("write" if side == "read" else "read"):
+            return f"the option {spelled(name)} is for {opposite} {listed(other_side)}, not for {doing}"
         if several:
             return f"no format has the option '{name[:40]}'"
         known = ", ".join(sorted(self.options(side))) or "none"

@@ -185,11 +185,11 @@ def find_end(log: StoredLog, *, repair: bool = False, known: str = "") -> Ending
         _check_byte_order_mark(log)
     if known:
         return Ending(log.size, known, header)
-    how = log.format.spec.append
-    if how == "lengths":
+    append_rule = log.format.spec.append
+    if append_rule == "lengths":
         return _end_of_chain(log, header, repair)
     found = None
-    if how == "last line":
+    if append_rule == "last line":
         found = _end_by_last_line(log, header, repair)
     found = found or _end_by_decoding(log, repair)
     if found.header.get("dialect") == "directive":

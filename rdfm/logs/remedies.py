@@ -61,12 +61,12 @@ def add(
 
 def _in_parts(target: FormatSpec) -> tuple[Remedy, ...]:
     """Return the remedies that allow a target format to write a message in parts."""
-    how = "allows messages in parts"
+    effect = "allows messages in parts"
     if target.continuable:
         name, value = target.continuable[0]  # type: ignore[index]  # it is not True
-        return (Remedy("write", name, value, how),)
+        return (Remedy("write", name, value, effect),)
     same_kind = (spec for spec in formats.specs() if set(spec.kinds) & set(target.kinds))
     names = [spec.name for spec in same_kind if spec.continuable is True]
     if not names:
         return ()
-    return (named_format("to_format", names, how),)
+    return (named_format("to_format", names, effect),)

@@ -155,15 +155,15 @@ def validate_logs(
 
     def run(_: int, task: Task) -> Rows:
         for path, _split in task:
-            how = reading.log_reading(path)
+            log_reading = reading.log_reading(path)
             checked = validate(
                 path,
-                how.format,
+                log_reading.format,
                 strict=strict,
                 max_warnings=max_warnings,
                 shapes=shapes,
-                compression=how.compression,
-                storage_options=how.storage_options,
+                compression=log_reading.compression,
+                storage_options=log_reading.storage_options,
                 **_supported(path, reading.options),
             )
             found = [_finding(each) for each in checked]

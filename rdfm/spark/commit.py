@@ -454,11 +454,11 @@ class CommitTarget:
             files = list(self.storage.files(self._at("staging", commit.job), recursive=True))
         except FileNotFoundError:
             files = []
-        there = set()
+        found_parts = set()
         for file in files:
             names = re.split(r"[/\\]", file.path)
-            there.add("/".join(names[names.index(commit.job) + 1 :]))
-        missing = [part for part in commit.parts if part not in there]
+            found_parts.add("/".join(names[names.index(commit.job) + 1 :]))
+        missing = [part for part in commit.parts if part not in found_parts]
         # Another driver with the same commit may have completed it meanwhile.
         if missing and not self._is_done(commit):
             raise FileNotFoundError(
