@@ -129,8 +129,8 @@ def open_log(
 class LogReader(Tabular):
     """A log that is being read. Iterate over its messages or patches, or over `batches()`.
 
-    Created by `open_log`. The logs of a folder, a glob or an archive are read one after the other. If
-    an error ends one of them, `skip_message` continues with the next log.
+    Created by `open_log`. The logs of a folder, a glob or an archive are read one after the other.
+    If an error ends one of them, `skip_message` continues with the next log.
 
     As a table it has the rows of `batches()` and their source. A row is a message, or a quad if the
     log was opened with `rows="quads"`. Only one thread can use a reader at a time; a second one

@@ -90,9 +90,9 @@ def open_results(
 class ResultReader(Tabular):
     """SPARQL results that are being read. Iterate over the rows: tuples of terms and None.
 
-    Created by `open_results`, or from results of other libraries by `from_oxigraph` and `from_rdflib`.
-    As a table it has a column of N-Triples for each variable. Only one thread can use a reader at a
-    time; a second one gets a RuntimeError.
+    Created by `open_results`, or from results of other libraries by `from_oxigraph` and
+    `from_rdflib`. As a table it has a column of N-Triples for each variable. Only one thread can use
+    a reader at a time; a second one gets a RuntimeError.
     """
 
     def __init__(

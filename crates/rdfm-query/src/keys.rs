@@ -108,8 +108,8 @@ impl KeyFinder {
     }
 
     /// Returns a finder of a predicate's objects. The predicate has the same syntax as in a filter,
-    /// but an IRI such as `http://…` may be written without angle brackets. `prefixes` are the same as
-    /// in [`MessageFilter::new`].
+    /// but an IRI such as `http://…` may be written without angle brackets. `prefixes` are the same
+    /// as in [`MessageFilter::new`].
     ///
     /// # Errors
     /// The text is not an IRI.

@@ -6,8 +6,8 @@ Cost: for each feed a decoder, an encoder, and its part of the `RING_BYTES` of t
 `MIN_RING_BYTES` (or one group of frames, if that is larger). There is at most one feed per
 subscriber.
 Law: a subscriber receives each message once and in order. A frame at which a subscriber can start
-is a restart frame. A slow subscriber delays the others of its feed by at most `MAX_DELAY_SECONDS` in
-total, and then continues with a separate feed.
+is a restart frame. A slow subscriber delays the others of its feed by at most `MAX_DELAY_SECONDS`
+in total, and then continues with a separate feed.
 """
 
 from __future__ import annotations

@@ -247,7 +247,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             position: The number of the first message.
             follow: Whether to continue at the end of the log.
             receiver: The client.
-            stored: The stored frames, starting at the same position, if they satisfy the request too.
+            stored: The stored frames from the same position, if they satisfy the request too.
 
         Returns:
             Whether `stored` has reached a restart frame. Its frames from there continue the stream.

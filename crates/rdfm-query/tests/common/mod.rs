@@ -97,7 +97,7 @@ pub fn whole_rows_until(
     let mut found = Vec::new();
     let mut give = |piece| {
         if let Piece::Rows(results) = piece {
-            found.extend((0..made.len()).map(|at| row(&results, at)));
+            found.extend((0..results.len()).map(|at| row(&results, at)));
         }
         true
     };
