@@ -104,7 +104,7 @@ SPOOLED_BYTES = 16 << 20
 READ_ROWS = {"messages": 1024, "patches": 1024, "quads": 8192}
 READ_BYTES = 32 << 20
 WRITE_ROWS = 1 << 16
-# A conversion has up to four row groups in memory. Row groups of 32 MiB make files about 8 %
+# A conversion has three row groups in memory by default. Row groups of 32 MiB make files about 8 %
 # smaller.
 WRITE_BYTES = 6 << 20
 
