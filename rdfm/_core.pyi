@@ -27,6 +27,7 @@ __all__ = [
     "Literal",
     "MessageBatch",
     "ParquetColumn",
+    "ParquetJoiner",
     "PatchBatch",
     "Quad",
     "Regrouper",
@@ -560,6 +561,14 @@ class ParquetColumn:
     def scan(self, page: int, data: bytes) -> bool: ...  # False: a row is too large
     def skip(self, page: int) -> None: ...
     def finish(self) -> tuple[list[int], int | None]: ...
+
+# Joins Parquet files with the same schema in one file. `add` returns the bytes of a file that come
+# next, and `finish` those at the end.
+@final
+class ParquetJoiner:
+    def __new__(cls) -> ParquetJoiner: ...
+    def add(self, file: bytes) -> bytes: ...
+    def finish(self) -> bytes: ...
 
 # An Arrow array: pyarrow.array(it), polars.Series(it), …
 @final

@@ -97,8 +97,8 @@ def convert(
             - follow, from_end, retry, tls_ca, tls_cert, tls_key: For live streams (`grpc://…`), as in
               the `storage_options` of `open_log`.
             - jobs: Number of threads for each parallel step. Defaults to half the number of cores
-              (at most 4), and for compression to all cores (at most 8). It does not affect the
-              output.
+              (at most 4), for compression to all cores (at most 8), and for row groups of Parquet
+              to all cores (at most 2). It does not affect the output.
 
     Returns:
         A summary of the conversion.
@@ -246,6 +246,8 @@ def plan(
         buffers_messages=buffers_messages,
         bytes_total=total,
         jobs=jobs,
+        # Two threads write row groups about as fast as one thread prepares them.
+        row_jobs=stages.get("jobs") or min(cores, 2),
     )
 
 

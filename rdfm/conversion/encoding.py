@@ -49,18 +49,22 @@ class Encoded(NamedTuple):
 class Encoding:
     """An encoder and its twins in threads."""
 
-    def __init__(self, encoder: Any, jobs: int, wake: Callable[[], object]) -> None:
-        """Initialize with an encoder of the output, and the number of threads.
+    def __init__(self, encoder: Any, jobs: int, row_jobs: int, wake: Callable[[], object]) -> None:
+        """Initialize with an encoder of the output.
 
-        `wake` is called when a batch has been encoded.
+        Args:
+            encoder: The encoder.
+            jobs: Number of threads that encode batches.
+            row_jobs: Number of threads that write row groups.
+            wake: Called when a batch has been encoded.
         """
         self._encoder = encoder
         self._twins: list[Any] = []  # idle twins
         self._generation = 0  # of the idle twins
         self._made: list[Any] = []  # all twins
         self._skip = getattr(encoder, "skip", None) if jobs > 1 else None
-        if jobs > 1 and hasattr(encoder, "use_thread"):
-            encoder.use_thread()
+        if hasattr(encoder, "use_threads"):
+            encoder.use_threads(row_jobs)
         self._pool: Pool[tuple[Encoded, Any, int]] = Pool(
             "rdfm-encode", jobs if jobs > 1 else 0, wake
         )

@@ -46,8 +46,9 @@ __all__ = ["ConversionPlan", "Pipeline"]
 # Capacities of the queues, in bytes. An empty queue accepts an item of any size.
 PIECES_BYTES = 4 << 20
 BATCHES_BYTES = 24 << 20
-# A slow stage, such as a query, or a slow format keeps this queue full, so it is smaller.
-SLOW_BATCHES_BYTES = 4 << 20
+# A slow stage, such as a query, or a slow format keeps these queues full, so they are smaller.
+SLOW_PIECES_BYTES = 2 << 20
+SLOW_BATCHES_BYTES = 2 << 20
 OUTPUT_BYTES = 8 << 20
 # Encoded bytes to collect before passing them to the writing thread.
 COLLECTED_BYTES = 1 << 20
@@ -74,7 +75,8 @@ class ConversionPlan:
         buffers_messages: Whether messages that could be processed in parts are buffered completely
             so that errors can be skipped.
         bytes_total: Size of all inputs in bytes, if known.
-        jobs: Number of threads that encode.
+        jobs: Number of threads that encode batches.
+        row_jobs: Number of threads that write row groups.
     """
 
     inputs: list[Readable]
@@ -89,6 +91,7 @@ class ConversionPlan:
     buffers_messages: bool = False
     bytes_total: int | None = None
     jobs: int = 1
+    row_jobs: int = 1
 
 
 class Pipeline:
@@ -124,11 +127,10 @@ class Pipeline:
         process = os.getpid()
         driver = self._plan.driver
         output: Output | FolderOutput | Appended | LiveTarget | None = None
-        pieces: Channel[Piece] = Channel(PIECES_BYTES)
+        is_slow = self._stages.is_slow or self._plan.target.format.is_slow
+        pieces: Channel[Piece] = Channel(SLOW_PIECES_BYTES if is_slow else PIECES_BYTES)
         batches: Channel[list[Item]] = Channel(  # also wakes up for encoded batches
-            SLOW_BATCHES_BYTES
-            if self._stages.is_slow or self._plan.target.format.is_slow
-            else BATCHES_BYTES
+            SLOW_BATCHES_BYTES if is_slow else BATCHES_BYTES
         )
         self._wake = batches.wake
         written: Channel[list[_Bytes]] = Channel(OUTPUT_BYTES)
@@ -375,7 +377,7 @@ class Pipeline:
         """Return the encoder. The first messages determine the header."""
         plan, first = self._plan, self._first
         if first is None:
-            return Encoding(plan.target.encoder(None, None), plan.jobs, self._wake)
+            return self._encoding(plan.target.encoder(None, None))
         known = source_of(
             first,
             isinstance(batch, MessageBatch) and len(batch) > 0 and batch.has_namespaces(0),
@@ -386,7 +388,10 @@ class Pipeline:
             name=plan.from_format,
         )
         known["carries"] |= self._stages.carries()
-        return Encoding(plan.target.encoder(first.source, known), plan.jobs, self._wake)
+        return self._encoding(plan.target.encoder(first.source, known))
+
+    def _encoding(self, encoder: Any) -> Encoding:
+        return Encoding(encoder, self._plan.jobs, self._plan.row_jobs, self._wake)
 
     # --- writing and progress ---
 

@@ -145,6 +145,30 @@ def _valid(rows: Any) -> Any:
     return rows
 
 
+class _Sink(io.RawIOBase):
+    """An in-memory file. `take` returns and removes the bytes written so far."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        piece = bytes(data)
+        self._parts.append(piece)
+        self._size += len(piece)
+        return len(piece)
+
+    def tell(self) -> int:
+        return self._size
+
+    def take(self) -> bytes:
+        written, self._parts = b"".join(self._parts), []
+        return written
+
+
 class ArrowEncoder(RowEncoder):
     """Encodes Arrow files or streams. Options are keyword arguments; see `spec.writes`."""
 
@@ -155,10 +179,19 @@ class ArrowEncoder(RowEncoder):
         self._stream = stream
         super().__init__(**options)
 
-    def _open(self, sink: Any, schema: Any) -> Any:
+    def _open(self, schema: Any) -> None:
         from pyarrow import ipc
 
-        return (ipc.new_stream if self._stream else ipc.new_file)(sink, schema)
+        self._sink = _Sink()
+        self._writer = (ipc.new_stream if self._stream else ipc.new_file)(self._sink, schema)
+
+    def _row_group(self, rows: Any) -> bytes:
+        self._writer.write(rows)
+        return self._sink.take()
+
+    def _end(self) -> bytes:
+        self._writer.close()
+        return self._sink.take()
 
 
 FORMAT = RowFormat(

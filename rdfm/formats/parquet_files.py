@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from rdfm._core import ParquetJoiner
 from rdfm.errors import LimitError, Remedy
 from rdfm.formats.parquet_sizes import plans
 from rdfm.formats.rows import (
@@ -21,6 +22,7 @@ from rdfm.formats.rows import (
     RowFormat,
 )
 from rdfm.formats.spec import FormatSpec
+from rdfm.storage.pool import MAX_JOBS
 
 __all__ = ["FORMAT", "ParquetDecoder", "ParquetEncoder"]
 
@@ -84,16 +86,39 @@ def _rows_at_once(metadata: Any, most: int) -> int:
 
 
 class ParquetEncoder(RowEncoder):
-    """Encodes Parquet files. Options are keyword arguments; see `spec.writes`."""
+    """Encodes Parquet files. Options are keyword arguments; see `spec.writes`.
+
+    Each row group is written as a separate file, so that threads can write several at once.
+    """
 
     format = "parquet"
     counts_rows = False
+    max_threads = MAX_JOBS
 
-    def _open(self, sink: Any, schema: Any) -> Any:
+    def _open(self, schema: Any) -> None:
+        self._schema = schema
+        self._joiner = ParquetJoiner()
+        self._is_empty = True
+
+    def _row_group(self, rows: Any | None) -> bytes:
+        """Write a file with one row group or, without rows, with none."""
+        import pyarrow as pa
         from pyarrow import parquet
 
-        compression = "zstd" if len(schema) <= WIDE_COLUMNS else "snappy"
-        return parquet.ParquetWriter(sink, schema, compression=compression)
+        file = pa.BufferOutputStream()
+        compression = "zstd" if len(self._schema) <= WIDE_COLUMNS else "snappy"
+        with parquet.ParquetWriter(file, self._schema, compression=compression) as writer:
+            if rows is not None:
+                writer.write(rows)
+        return bytes(file.getvalue())
+
+    def _append(self, group: bytes) -> bytes:
+        self._is_empty = False
+        return self._joiner.add(group)
+
+    def _end(self) -> bytes:
+        start = self._append(self._row_group(None)) if self._is_empty else b""
+        return start + self._joiner.finish()
 
 
 FORMAT = RowFormat(

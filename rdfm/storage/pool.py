@@ -60,17 +60,21 @@ class Pool(Generic[Result]):
     A single thread adds work and takes results. Any thread may close the pool.
     """
 
-    def __init__(self, name: str, threads: int, wake: Callable[[], object] = lambda: None) -> None:
+    def __init__(
+        self, name: str, threads: int, wake: Callable[[], object] = lambda: None, *, queue: int = 1
+    ) -> None:
         """Initialize with the name and the number of the threads.
 
         Args:
             name: The name of the threads.
             threads: Maximum number of threads.
             wake: Called by a thread when it has done some work.
+            queue: Number of results that may be pending in addition to one for each thread.
         """
         self._wake = wake
         self._name = name
         self._max_threads = threads
+        self._max_pending = threads + queue
         self._threads = 0
         self._slots: deque[_Slot[Result]] = deque()
         self._work: deque[tuple[_Slot[Result], Callable[[], Result]]] = deque()
@@ -113,7 +117,7 @@ class Pool(Generic[Result]):
         while self._slots:
             slot = self._slots[0]
             with self._changed:
-                if not slot.is_done and not all and len(self._slots) <= self._max_threads + 1:
+                if not slot.is_done and not all and len(self._slots) <= self._max_pending:
                     return
                 while not slot.is_done:
                     self._changed.wait(WAIT_SECONDS)

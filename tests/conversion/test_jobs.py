@@ -1,18 +1,24 @@
 """Conversion in several threads: output, summary and errors are the same as in one thread."""
 
+import base64
 import gzip
 import io
 import itertools
 import tarfile
 import threading
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 import rdfm
+from rdfm import formats
 from rdfm.conversion import encoding
 from rdfm.errors import RdfmError
+from rdfm.formats import rows
+from rdfm.formats.parquet_files import ParquetEncoder
 from rdfm.logs import parallel
 from rdfm.storage import compression as compressions
 from rdfm.storage.pool import Closed, Pool
@@ -27,6 +33,7 @@ TARGETS = [
     "out.jelly",
     "out.ttl",
     "out.parquet",
+    "out.arrow",
     "out.nq.gz",
     "out.nq.zst",
     "out.ndjsonld.bz2",
@@ -37,13 +44,14 @@ TARGETS = [
 
 @pytest.fixture(autouse=True)
 def small_sizes(monkeypatch):
-    """Makes batches, splits and blocks small, so that a small log has many of them."""
+    """Makes batches, splits, row groups and blocks small, so that a small log has many of them."""
     monkeypatch.setattr(parallel, "SPLIT_BYTES", 3000)
     monkeypatch.setattr(parallel, "FILE_BYTES", 5000)
     monkeypatch.setattr(parallel, "MIN_BYTES", 1)
     monkeypatch.setattr(parallel, "MIN_COMPRESSED_BYTES", 1)
     monkeypatch.setattr(parallel, "BUFFERED_BYTES", 20_000)
     monkeypatch.setattr(encoding, "MIN_QUADS", 1)
+    monkeypatch.setattr(rows, "WRITE_BYTES", 1000)
     monkeypatch.setattr(compressions, "BLOCK_BYTES", 5000)
 
 
@@ -157,6 +165,67 @@ def test_the_work_is_divided(tmp_path, monkeypatch, source, parts):
     assert twins[-1] >= 1
 
 
+def written_by_one_writer(file):
+    """Return a Parquet file with the same row groups, written by a single pyarrow writer."""
+    groups = parquet.ParquetFile(io.BytesIO(file))
+    stored = base64.b64decode(groups.metadata.metadata[b"ARROW:schema"])
+    schema = pa.ipc.read_schema(pa.py_buffer(stored))
+    sink = io.BytesIO()
+    with parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
+        for number in range(groups.num_row_groups):
+            writer.write_table(groups.read_row_group(number).cast(schema))
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"rows": "quads"}, {"terms": "structs"}, {"messages": "3"}, {"take": 0}],
+    ids=str,
+)
+def test_threads_write_the_row_groups_of_one_writer(tmp_path, options):
+    (tmp_path / "log.nq").write_text(text())
+    [file, messages, *_] = check(tmp_path / "log.nq", tmp_path / "out.parquet", **options)
+    metadata = parquet.read_metadata(io.BytesIO(file))
+    assert metadata.num_row_groups > 30 or messages < MESSAGES - 20
+    assert file == written_by_one_writer(file)
+
+
+@given(lengths=st.lists(st.integers(0, 9), max_size=40), jobs=st.integers(1, 4))
+def test_any_row_groups_are_joined(lengths, jobs):
+    encoder = formats.find("parquet").Encoder()
+    encoder.use_threads(jobs)
+    schema = pa.schema([("text", pa.string()), ("list", pa.list_(pa.int32()))])
+    encoder.begin_table(schema)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows, "WRITE_ROWS", 1)
+        pieces = []
+        for length in lengths:
+            columns = [["é" * at for at in range(length)], [[at] * at for at in range(length)]]
+            pieces.append(encoder.encode_table(pa.record_batch(columns, schema)))
+        file = b"".join(pieces) + encoder.finish()
+    assert file == written_by_one_writer(file)
+    assert len(parquet.read_table(io.BytesIO(file))) == sum(lengths)
+
+
+def test_a_row_group_that_cannot_be_written_is_an_error(tmp_path, monkeypatch):
+    (tmp_path / "log.nq").write_text(text())
+    write = ParquetEncoder._row_group
+    written = []
+
+    def fail(self, table):
+        if len(written) == 5:
+            raise OSError(28, "No space left on device")
+        written.append(table)
+        return write(self, table)
+
+    monkeypatch.setattr(ParquetEncoder, "_row_group", fail)
+    for jobs in JOBS:
+        written.clear()
+        with pytest.raises(OSError, match="No space"):
+            rdfm.convert(tmp_path / "log.nq", tmp_path / "out.parquet", jobs=jobs)
+        assert not (tmp_path / "out.parquet").exists()
+
+
 BROKEN = {
     "statement": lambda text: text.replace('"200" .', '"200" oops', 1),
     "two": lambda text: text.replace('"200" .', "oops", 1).replace('"301" .', "x", 1),
@@ -178,7 +247,8 @@ BROKEN = {
 def test_errors_and_notes_do_not_depend_on_jobs(tmp_path, monkeypatch, change, on_error):
     monkeypatch.setattr(parallel, "MESSAGE_BYTES", 4000)
     sources = write_inputs(tmp_path, BROKEN[change])
-    for source, target in itertools.product(sources, ("out.nq.gz", "out.rdf", "out.jelly")):
+    targets = ("out.nq.gz", "out.rdf", "out.jelly", "out.parquet")
+    for source, target in itertools.product(sources, targets):
         check(source, tmp_path / target, on_error=on_error)
 
 
@@ -304,12 +374,14 @@ def test_blocks_do_not_depend_on_pieces_and_jobs(compression):
 
 
 @pytest.mark.parametrize("threads", [0, 1, 3])
-def test_pool_results_are_in_order(threads):
-    pool = Pool("test", threads)
+@pytest.mark.parametrize("queue", [0, 1, 2])
+def test_pool_results_are_in_order(threads, queue):
+    pool = Pool("test", threads, queue=queue)
     taken = []
     for number in range(50):
         pool.submit(lambda number=number: number * 2)
         taken += pool.take()
+        assert len(pool) <= threads + queue
     taken += pool.take(all=True)
     assert taken == [number * 2 for number in range(50)]
     pool.close()

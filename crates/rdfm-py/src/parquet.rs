@@ -1,13 +1,15 @@
-//! Parquet column sizes for Python. Python reads and decompresses the pages.
+//! Parquet column sizes and joined files for Python. Python reads and writes the pages.
 //!
 //! - In: the pages of one column in a row group. Out: bounds on their decoded size.
+//! - In: files. Out: a file with the row groups of all.
 //! - Cost: pages are scanned without the GIL.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use rdfm_arrow::parquet::{self, Chunk, Leaf, Page, page};
+use pyo3::types::PyBytes;
+use rdfm_arrow::parquet::{self, Chunk, Joiner, Leaf, Page, page};
 
 use crate::errors;
 
@@ -182,7 +184,46 @@ fn parquet_columns(footer: &[u8]) -> PyResult<Vec<Vec<Column>>> {
     Ok(groups.collect())
 }
 
+/// Joins Parquet files with the same schema in one file.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct ParquetJoiner {
+    joiner: Mutex<Joiner>,
+}
+
+#[pymethods]
+impl ParquetJoiner {
+    #[new]
+    fn new() -> Self {
+        Self {
+            joiner: Mutex::default(),
+        }
+    }
+
+    /// Add the next file.
+    ///
+    /// Returns:
+    ///     Its bytes that come next in the joined file.
+    /// Raises:
+    ///     ValueError: If it is not a Parquet file.
+    fn add<'py>(&self, py: Python<'py>, file: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let range = self.lock()?.add(file).map_err(PyValueError::new_err)?;
+        Ok(PyBytes::new(py, &file[range]))
+    }
+
+    /// Return the bytes at the end of the joined file. At least one file must have been added.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.lock()?.finish()))
+    }
+}
+
+impl ParquetJoiner {
+    fn lock(&self) -> PyResult<MutexGuard<'_, Joiner>> {
+        self.joiner.try_lock().map_err(|_| errors::in_use("file"))
+    }
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ParquetColumn>()?;
+    module.add_class::<ParquetJoiner>()?;
     module.add_function(wrap_pyfunction!(parquet_columns, module)?)
 }

@@ -8,8 +8,8 @@
 const DEPTH: u32 = 16;
 
 /// Thrift type codes of fields.
-const LIST: u8 = 9;
-const STRUCT: u8 = 12;
+pub(super) const LIST: u8 = 9;
+pub(super) const STRUCT: u8 = 12;
 
 /// The kind of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Page {
 /// # Errors
 /// The bytes are not a header; the text says why.
 pub fn page(bytes: &[u8]) -> Result<Option<Page>, String> {
-    let mut thrift = Thrift { bytes, at: 0 };
+    let mut thrift = Thrift::new(bytes);
     match thrift.page() {
         Ok(page) => Ok(Some(page)),
         Err(Stop::End) => Ok(None),
@@ -90,30 +90,39 @@ pub struct ColumnLocation {
 /// # Errors
 /// The bytes are not a footer; the text says why.
 pub fn places(footer: &[u8]) -> Result<Vec<Vec<ColumnLocation>>, String> {
-    let mut thrift = Thrift {
-        bytes: footer,
-        at: 0,
-    };
-    thrift.places().map_err(|stop| match stop {
-        Stop::End => "invalid footer: it ends early".to_owned(),
-        Stop::Invalid(reason) => format!("invalid footer: {reason}"),
-    })
+    Thrift::new(footer).places().map_err(Stop::of_footer)
 }
 
-enum Stop {
+pub(super) enum Stop {
     End,
     Invalid(&'static str),
+}
+
+impl Stop {
+    /// Returns the text of an error in a footer.
+    pub(super) fn of_footer(self) -> String {
+        match self {
+            Self::End => "invalid footer: it ends early".to_owned(),
+            Self::Invalid(reason) => format!("invalid footer: {reason}"),
+        }
+    }
 }
 
 /// Integers of a struct, by field number. Booleans are 0 and 1.
 type Fields = [Option<i64>; 10];
 
-struct Thrift<'a> {
+/// A reader of structs.
+pub(super) struct Thrift<'a> {
     bytes: &'a [u8],
-    at: usize,
+    /// Position of the next byte.
+    pub(super) at: usize,
 }
 
-impl Thrift<'_> {
+impl<'a> Thrift<'a> {
+    pub(super) const fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
     fn page(&mut self) -> Result<Page, Stop> {
         let mut page_fields: Fields = [None; 10];
         let mut kind_fields: [Fields; 10] = [[None; 10]; 10];
@@ -267,7 +276,10 @@ impl Thrift<'_> {
     }
 
     /// Reads a list of structs by calling `each` for every struct.
-    fn structs(&mut self, mut each: impl FnMut(&mut Self) -> Result<(), Stop>) -> Result<(), Stop> {
+    pub(super) fn structs(
+        &mut self,
+        mut each: impl FnMut(&mut Self) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
         let (type_code, count) = self.list()?;
         if type_code != STRUCT && count > 0 {
             return Err(Stop::Invalid("a list does not contain structs"));
@@ -280,7 +292,7 @@ impl Thrift<'_> {
 
     /// Reads a struct by calling `read` with the number and type of each field. `read` must read
     /// the field's value.
-    fn each(
+    pub(super) fn each(
         &mut self,
         depth: u32,
         mut read: impl FnMut(&mut Self, i64, u8) -> Result<(), Stop>,
@@ -303,7 +315,7 @@ impl Thrift<'_> {
     }
 
     /// Reads the value of a numeric field, or skips the value of any other field.
-    fn number(&mut self, type_code: u8, depth: u32) -> Result<Option<i64>, Stop> {
+    pub(super) fn number(&mut self, type_code: u8, depth: u32) -> Result<Option<i64>, Stop> {
         Ok(Some(match type_code {
             1 => 1,
             2 => 0,
@@ -316,11 +328,11 @@ impl Thrift<'_> {
         }))
     }
 
-    fn skip_field(&mut self, type_code: u8, depth: u32) -> Result<(), Stop> {
+    pub(super) fn skip_field(&mut self, type_code: u8, depth: u32) -> Result<(), Stop> {
         self.number(type_code, depth).map(drop)
     }
 
-    fn list(&mut self) -> Result<(u8, u64), Stop> {
+    pub(super) fn list(&mut self) -> Result<(u8, u64), Stop> {
         let head = self.byte()?;
         let count = match head >> 4 {
             15 => self.varint()?,

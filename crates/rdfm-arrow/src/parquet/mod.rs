@@ -1,4 +1,5 @@
-//! Sizes of Parquet column pages before they are decoded.
+//! Sizes of Parquet column pages before they are decoded, and files joined from row groups
+//! ([`Joiner`]).
 //!
 //! - In: page headers, and decompressed pages if the headers are not sufficient. Out: bounds on the
 //!   decoded size of the column, and of aligned groups of 1, 2, 4 … rows.
@@ -9,11 +10,13 @@
 
 mod delta;
 mod header;
+mod join;
 mod runs;
 mod windows;
 
 use self::delta::Delta;
 pub use self::header::{Page, PageKind, page, places};
+pub use self::join::Joiner;
 use self::runs::Runs;
 use self::windows::{LEVELS, Windows};
 
