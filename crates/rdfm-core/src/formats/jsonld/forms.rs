@@ -14,8 +14,8 @@ use crate::syntax::json::template::Template;
 
 /// Maximum number of forms.
 const FORMS: usize = 4;
-/// Scores of a new form, of a line with the form, and of the best form. Each line with another form
-/// costs one.
+/// Score of a new form, score that a line of the form adds, and maximum score. A line of another
+/// form subtracts one; at 0 the form is dropped.
 const NEW: u32 = 16;
 const LINE: u32 = 8;
 const BEST: u32 = 64;
