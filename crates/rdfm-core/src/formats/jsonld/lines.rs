@@ -6,6 +6,7 @@
 //! - Law: how the input is cut changes neither messages nor errors. LF ends a line; a CR before it
 //!   is white space.
 
+use super::forms::Forms;
 use super::lost::may_be_context;
 use super::options::DocumentReading;
 use super::reader::MessageReader;
@@ -16,7 +17,9 @@ use crate::model::builder::BatchBuilder;
 use crate::model::error::ErrorClass;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::Quad;
-use crate::syntax::json::{ParseError, Tape, View, parse};
+use crate::syntax::json::parse::parse_surveyed;
+use crate::syntax::json::survey::Survey;
+use crate::syntax::json::{ParseError, Tape, View};
 use crate::syntax::text::position::LinePosition;
 
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -26,6 +29,7 @@ pub struct NdjsonReader {
     reader: MessageReader,
     builder: BatchBuilder,
     tape: Tape,
+    forms: Forms,
     /// The bytes between the first unread byte and this index contain no line breaks.
     scanned: usize,
     lines: LinePosition,
@@ -45,6 +49,7 @@ impl NdjsonReader {
             reader: MessageReader::new(options)?,
             builder: BatchBuilder::new(options.limits.clone()),
             tape: Tape::new(),
+            forms: Forms::default(),
             scanned: 0,
             lines: LinePosition::default(),
             max: options.limits.max_message_bytes,
@@ -63,9 +68,7 @@ impl NdjsonReader {
         if (end - input.at) as u64 > self.max {
             // Upper bound, regardless of how many bytes are buffered.
             let line = &input.rest()[..self.max as usize];
-            if may_be_context(line.strip_prefix(BOM).unwrap_or(line)) {
-                self.reader.lose_context(self.builder.message_index());
-            }
+            self.lose_context(line.strip_prefix(BOM).unwrap_or(line));
             return Err(too_long("line", self.max));
         }
         if found.is_none() {
@@ -100,26 +103,58 @@ impl NdjsonReader {
                 reason: Reason::new("a blank line").with(Remedy::lenient("skips blank lines")),
             });
         }
-        let outcome = marked
-            .and_then(|()| check_utf8(line))
-            .and_then(|()| parse(line, &mut self.tape, self.reader.bounds()))
-            .inspect_err(|_| {
-                if may_be_context(line) {
-                    self.reader.lose_context(self.builder.message_index());
-                }
-            })
-            .and_then(|()| {
-                let view = View {
-                    tape: &self.tape,
-                    source: line,
-                };
-                let start = offset + before as u64 + u64::from(view.node(0).at);
-                self.reader.read(&view, start, &mut self.builder)
-            });
+        let survey = Survey::of(line);
+        let is_utf8 = || {
+            if survey.is_ascii {
+                Ok(())
+            } else {
+                check_utf8(line)
+            }
+        };
+        let outcome = match marked.and_then(|()| is_utf8()) {
+            Ok(()) => self.text(line, &survey, offset + before as u64),
+            Err(error) => {
+                self.lose_context(line);
+                Err(error)
+            }
+        };
         outcome.map_err(|error| ParseError {
             at: error.at + before,
             ..error
         })
+    }
+
+    /// Reads a line that is valid UTF-8.
+    fn text(&mut self, line: &[u8], survey: &Survey, offset: u64) -> Result<(), ParseError> {
+        let start = |view: &View<'_>| offset + u64::from(view.node(0).at);
+        if let Some(form) = self.forms.find(line, survey, self.reader.version()) {
+            let view = View {
+                tape: form.template.tape(),
+                source: line,
+            };
+            let (builder, plan) = (&mut self.builder, form.plan.as_mut());
+            return self.reader.read_known(&view, start(&view), builder, plan);
+        }
+        if let Err(error) = parse_surveyed(line, survey, &mut self.tape, self.reader.bounds()) {
+            self.lose_context(line);
+            return Err(error);
+        }
+        let view = View {
+            tape: &self.tape,
+            source: line,
+        };
+        self.reader.read(&view, start(&view), &mut self.builder)?;
+        self.forms
+            .add(&view, survey, &mut self.reader, &mut self.builder);
+        Ok(())
+    }
+
+    /// Marks the context in force as unknown if an unreadable line may be a context.
+    #[cold]
+    fn lose_context(&mut self, line: &[u8]) {
+        if may_be_context(line) {
+            self.reader.lose_context(self.builder.message_index());
+        }
     }
 
     /// Converts an error in the next line to the decoder's error.

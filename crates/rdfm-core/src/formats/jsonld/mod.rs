@@ -8,6 +8,8 @@
 //!   [`shape`] classifies objects. [`node`] processes nodes, [`container`] properties and their
 //!   maps, [`value`] literals with their [`number`]s and [`canonical`] JSON. [`terms`] are stored
 //!   in the batch. The caller controls how contexts are loaded ([`loader`]).
+//! - Messages with the keys of an earlier one ([`forms`]) have a [`plan`], so most of this is done
+//!   once for them.
 //! - [`encode`] writes batches.
 
 mod canonical;
@@ -17,6 +19,7 @@ mod definition;
 pub mod document;
 pub mod encode;
 mod error;
+mod forms;
 mod iri;
 mod keys;
 mod keyword;
@@ -26,6 +29,7 @@ mod lost;
 mod node;
 mod number;
 pub mod options;
+mod plan;
 mod process;
 pub mod reader;
 mod shape;

@@ -13,6 +13,7 @@ use super::iri::BaseIri;
 use super::loader::{ContextStore, position};
 use super::number::DoubleDigits;
 use super::options::DocumentReading;
+use super::plan::Plan;
 use super::terms::MessageTerms;
 use super::walk::{DroppedKeys, ObjectEntry, Options, ValueSlot, Walk};
 use crate::codec::Noticed;
@@ -56,6 +57,8 @@ pub struct MessageReader {
     dropped: DroppedKeys,
     entries: Vec<ObjectEntry>,
     scratch: Vec<u8>,
+    /// Changes whenever the numbers of contexts or the context in force may have changed.
+    version: u64,
 }
 
 impl MessageReader {
@@ -106,6 +109,7 @@ impl MessageReader {
             dropped: DroppedKeys::default(),
             entries: Vec::new(),
             scratch: Vec::new(),
+            version: 0,
         };
         if let Some(text) = &options.expand_context {
             result.start = result.expand_context(text.as_bytes())?;
@@ -140,6 +144,7 @@ impl MessageReader {
 
     /// Prepares for the next log. Remote contexts remain cached.
     pub fn reset(&mut self) {
+        self.version += 1;
         self.contexts.reset();
         self.in_force = LogContext::None;
         self.text = Box::default();
@@ -161,6 +166,7 @@ impl MessageReader {
     /// Marks the context in force as unknown, because this message may have changed it. Messages
     /// are rejected until the next context.
     pub fn lose_context(&mut self, message: u64) {
+        self.version += 1;
         self.in_force = LogContext::Broken(message);
     }
 
@@ -181,7 +187,7 @@ impl MessageReader {
                     (Some(key), None) if view.text(key) == b"@context" => {
                         self.set_context(view, key + 1, builder.message_index())
                     }
-                    _ => self.message(view, position, builder, false),
+                    _ => self.message(view, position, builder, false, None),
                 };
             }
             JsonKind::Array => "an array; several nodes are one message as {\"@included\": […]}",
@@ -208,7 +214,7 @@ impl MessageReader {
         builder: &mut BatchBuilder,
     ) -> Result<(), ParseError> {
         if view.kind(0) == JsonKind::Array {
-            return self.message(view, position, builder, false);
+            return self.message(view, position, builder, false, None);
         }
         self.read(view, position, builder)
     }
@@ -230,12 +236,47 @@ impl MessageReader {
                 reason: "a JSON-LD document must be an object ({…}) or an array of objects".into(),
             });
         }
-        self.message(view, position, builder, true)
+        self.message(view, position, builder, true, None)
+    }
+
+    /// Reads a message of a form that was read before, with its plan if it has one.
+    ///
+    /// # Errors
+    /// If it violates JSON-LD.
+    pub(super) fn read_known(
+        &mut self,
+        view: &View<'_>,
+        position: u64,
+        builder: &mut BatchBuilder,
+        plan: Option<&mut Plan>,
+    ) -> Result<(), ParseError> {
+        self.message(view, position, builder, false, plan)
+    }
+
+    /// Returns a plan of the message that was read last, if a plan can describe it.
+    pub(super) fn plan(&mut self, view: &View<'_>, builder: &mut BatchBuilder) -> Option<Plan> {
+        let context = match self.in_force {
+            LogContext::None => self.start,
+            LogContext::Known(number) => number,
+            LogContext::Forgotten | LogContext::Broken(_) => return None,
+        };
+        let version = self.version;
+        let depth = view.tape.deepest();
+        let plan = stack::with_room(depth, || self.walk(view, builder).plan(context));
+        let mut plan = plan.ok()??;
+        plan.version = version;
+        Some(plan)
+    }
+
+    /// Version of the contexts. Plans are valid for one version.
+    pub(super) fn version(&self) -> u64 {
+        self.version
     }
 
     /// Begins a message or a context: resets its budget and limits the cache.
     fn begin_work(&mut self, view: &View<'_>) {
         if self.contexts.is_full() {
+            self.version += 1;
             self.contexts.forget();
             if let LogContext::Known(number) = self.in_force
                 && number > self.start
@@ -248,6 +289,7 @@ impl MessageReader {
 
     fn set_context(&mut self, view: &View<'_>, value: u32, message: u64) -> Result<(), ParseError> {
         self.begin_work(view);
+        self.version += 1;
         let before = match self.in_force {
             LogContext::Known(number) if number > self.start => Some(number),
             _ => None,
@@ -322,10 +364,13 @@ impl MessageReader {
         position: u64,
         builder: &mut BatchBuilder,
         whole: bool,
+        plan: Option<&mut Plan>,
     ) -> Result<(), ParseError> {
         let (count, example) = (self.dropped.count, self.dropped.example.is_some());
         let depth = view.tape.deepest();
-        let read = stack::with_room(depth, || self.try_message(view, position, builder, whole));
+        let read = stack::with_room(depth, || {
+            self.try_message(view, position, builder, whole, plan)
+        });
         match read.unwrap_or_else(|error| Err(JsonLdError::out_of_stack(&error))) {
             Ok(()) => {
                 self.pending.clear();
@@ -351,6 +396,7 @@ impl MessageReader {
         position: u64,
         builder: &mut BatchBuilder,
         whole: bool,
+        plan: Option<&mut Plan>,
     ) -> Read<()> {
         self.begin_work(view);
         let is_empty = is_empty_object(view, 0);
@@ -375,8 +421,23 @@ impl MessageReader {
         if is_empty {
             return Ok(());
         }
+        let plan = plan.filter(|plan| plan.version == self.version);
+        let mut walk = self.walk(view, builder);
+        if let Some(plan) = plan {
+            return walk.follow(plan);
+        }
+        let slot = ValueSlot {
+            is_root: is_document,
+            ..ValueSlot::top(TermId::DEFAULT_GRAPH)
+        };
+        walk.value(0, context, &slot)?;
+        Ok(())
+    }
+
+    /// Returns the state for processing a message.
+    fn walk<'a>(&'a mut self, view: &View<'a>, builder: &'a mut BatchBuilder) -> Walk<'a> {
         self.entries.clear();
-        let mut walk = Walk {
+        Walk {
             view: *view,
             contexts: &mut self.contexts,
             terms: &mut self.terms,
@@ -389,13 +450,7 @@ impl MessageReader {
             uncached: Vec::new(),
             indexes: HashMap::default(),
             compounds: HashSet::default(),
-        };
-        let slot = ValueSlot {
-            is_root: is_document,
-            ..ValueSlot::top(TermId::DEFAULT_GRAPH)
-        };
-        walk.value(0, context, &slot)?;
-        Ok(())
+        }
     }
 
     /// Declares the prefixes of the context at the start of a message as namespaces, if they

@@ -388,14 +388,28 @@ impl Walk<'_> {
         if self.view.kind(kind) != JsonKind::String {
             return Ok(None);
         }
-        let meaning = self.contexts.meaning(context, self.view.text(kind));
-        let Meaning::Property(number) = meaning else {
+        let Some(number) = self.cached_datatype(kind, context) else {
             return Ok(None);
         };
-        let property = self.contexts.property_mut(context, number);
-        if !property.is_iri || property.is_language_type {
-            return Ok(None);
-        }
+        Ok(Some(Item::Value(self.typed_as(value, number, context)?)))
+    }
+
+    /// Returns the number of the cached key that is a datatype, except for datatypes that need a
+    /// language.
+    #[inline]
+    pub fn cached_datatype(&mut self, kind: u32, context: u32) -> Option<u32> {
+        let meaning = self.contexts.meaning(context, self.view.text(kind));
+        let Meaning::Property(number) = meaning else {
+            return None;
+        };
+        let property = self.contexts.property(context, number);
+        (property.is_iri && !property.is_language_type).then_some(number)
+    }
+
+    /// Creates a literal whose datatype is a cached key.
+    #[inline]
+    pub fn typed_as(&mut self, value: u32, datatype: u32, context: u32) -> Read<TermId> {
+        let property = self.contexts.property_mut(context, datatype);
         let datatype = self.terms.of_property(self.builder, property)?;
         let kind = property.datatype;
         let mut scratch = std::mem::take(self.scratch);
@@ -411,7 +425,7 @@ impl Walk<'_> {
             _ => MessageTerms::of_datatype(self.builder, text, clean, datatype),
         };
         *self.scratch = scratch;
-        Ok(Some(Item::Value(result?)))
+        Ok(result?)
     }
 
     fn deliver_tagged(

@@ -32,6 +32,14 @@ const RDF_FIRST: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#first";
 const RDF_REST: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#rest";
 const RDF_NIL: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#nil";
 
+/// Position of the first colon of a name, which is usually near its start.
+#[inline]
+fn find_colon(text: &[u8]) -> Option<usize> {
+    let (near, far) = text.split_at(text.len().min(16));
+    let found = near.iter().position(|&byte| byte == b':');
+    found.or_else(|| Some(near.len() + memchr::memchr(b':', far)?))
+}
+
 /// Represents an invalid term. Quads with it are dropped.
 pub(super) const DROPPED: TermId = TermId(u32::MAX);
 
@@ -607,7 +615,7 @@ impl Walk<'_> {
     #[inline]
     pub fn name(&mut self, node: u32, context: u32, by: RelativeTo, what: &str) -> Read<TermId> {
         let text = self.view.text(node);
-        if let Some(colon) = memchr::memchr(b':', text)
+        if let Some(colon) = find_colon(text)
             && let Some(result) = self.name_with_colon(text, colon, context)?
         {
             return Ok(result);

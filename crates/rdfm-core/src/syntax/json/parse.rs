@@ -6,6 +6,7 @@
 //! - Law: strict: no comments, no trailing commas, no lone surrogates, no control characters in
 //!   strings.
 
+use super::survey::Survey;
 use super::tape::{Bounds, JsonKind, ParseError, Tape};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
@@ -16,15 +17,22 @@ use crate::model::remedy::Reason;
 /// If the text is not one JSON value ([`ErrorClass::Truncated`] if it ends too early), or a limit
 /// is exceeded.
 pub fn parse(source: &[u8], tape: &mut Tape, bounds: &Bounds) -> Result<(), ParseError> {
+    parse_surveyed(source, &Survey::of(source), tape, bounds)
+}
+
+/// Like [`parse`], for a text that was surveyed.
+pub(crate) fn parse_surveyed(
+    source: &[u8],
+    survey: &Survey,
+    tape: &mut Tape,
+    bounds: &Bounds,
+) -> Result<(), ParseError> {
     tape.clear();
     // Most texts contain neither control characters nor backslashes, so that strings end at the
     // next quote.
-    let lowest = source
-        .iter()
-        .fold(u8::MAX, |lowest, &byte| lowest.min(byte));
-    let at = if lowest < 0x20 {
+    let at = if survey.has_controls {
         value::<true, true>(source, 0, tape, bounds)?
-    } else if memchr::memchr(b'\\', source).is_some() {
+    } else if survey.has_backslashes {
         value::<false, true>(source, 0, tape, bounds)?
     } else {
         value::<false, false>(source, 0, tape, bounds)?
@@ -138,7 +146,10 @@ fn space(source: &[u8], mut at: usize) -> usize {
 /// short; for longer ones the compiler compares many bytes at once.
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
-fn plain_end<const CONTROLS: bool, const ESCAPES: bool>(source: &[u8], mut at: usize) -> usize {
+pub(super) fn plain_end<const CONTROLS: bool, const ESCAPES: bool>(
+    source: &[u8],
+    mut at: usize,
+) -> usize {
     const LONG: usize = 16;
     let stops = |byte: u8| byte == b'"' || (ESCAPES && byte == b'\\') || (CONTROLS && byte < 0x20);
     let short = at + LONG;
@@ -304,6 +315,13 @@ fn number(
     tape: &mut Tape,
     bounds: &Bounds,
 ) -> Result<usize, ParseError> {
+    let end = number_end(source, start)?;
+    tape.borrowed(JsonKind::Number, start, start..end, bounds)?;
+    Ok(end)
+}
+
+/// Returns the end of a number.
+pub(super) fn number_end(source: &[u8], start: usize) -> Result<usize, ParseError> {
     let digits = |mut at: usize| {
         while source.get(at).is_some_and(u8::is_ascii_digit) {
             at += 1;
@@ -336,7 +354,6 @@ fn number(
         }
         at = some_digits(at)?;
     }
-    tape.borrowed(JsonKind::Number, start, start..at, bounds)?;
     Ok(at)
 }
 

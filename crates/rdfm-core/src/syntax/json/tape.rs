@@ -37,19 +37,19 @@ pub struct Node {
     /// Kind of the node.
     pub kind: JsonKind,
     /// Whether its text is stored in the tape, because the source contains it in another form.
-    owned: bool,
+    pub(super) owned: bool,
     /// Whether the object has a later key with the same name, which replaces this one.
-    replaced: bool,
+    pub(super) replaced: bool,
     /// Position of the node in the source.
     pub at: u32,
-    /// Start of its text. For an object or array, the position in the source after it.
-    text: u32,
+    /// Start of its text. For an object or array, the position in the source after it, or 0.
+    pub(super) text: u32,
     /// Length of its text. For an object or array, the index of the node after its content.
-    length: u32,
+    pub(super) length: u32,
 }
 
 impl Node {
-    const fn is_container(self) -> bool {
+    pub(super) const fn is_container(self) -> bool {
         matches!(self.kind, JsonKind::Object | JsonKind::Array)
     }
 }
@@ -81,7 +81,7 @@ pub struct Bounds {
 /// One JSON text.
 #[derive(Clone, Debug, Default)]
 pub struct Tape {
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
     /// Number of nodes up to which the memory need not be checked again.
     unchecked: usize,
     texts: Vec<u8>,
@@ -269,7 +269,7 @@ impl Tape {
     /// If the tape would be too large.
     #[inline]
     pub fn scalar(&mut self, kind: JsonKind, at: usize, bounds: &Bounds) -> Result<(), ParseError> {
-        self.push(kind, false, at, 0, 0, bounds)
+        self.push(kind, false, at, at, 0, bounds)
     }
 
     /// Adds a copy of a complete value in the tape. If `key` is true, a string is added as a key.

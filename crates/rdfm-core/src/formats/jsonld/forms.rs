@@ -1,0 +1,108 @@
+//! The forms of recent messages of NDJSON-LD.
+//!
+//! - In: lines. Out: the form of a line, if it is among the recent ones.
+//! - Cost: a comparison with each form, which usually ends early. If forms do not recur, few are
+//!   created. Memory is limited by that of a template.
+//! - Law: forms do not change the result.
+
+use super::plan::Plan;
+use super::reader::MessageReader;
+use crate::model::builder::BatchBuilder;
+use crate::syntax::json::View;
+use crate::syntax::json::survey::Survey;
+use crate::syntax::json::template::Template;
+
+/// Maximum number of forms.
+const FORMS: usize = 4;
+/// Score of a new form, score that a line of the form adds, and maximum score. A line of another
+/// form subtracts one; at 0 the form is dropped.
+const NEW: u32 = 16;
+const LINE: u32 = 8;
+const BEST: u32 = 64;
+/// Maximum number of lines after a dropped form until the next is created.
+const MAX_PAUSE: u64 = 1 << 10;
+
+/// The form of a message.
+pub(super) struct Form {
+    pub template: Template,
+    /// `None` if the message is processed like any other.
+    pub plan: Option<Plan>,
+    score: u32,
+    /// Whether several lines had this form.
+    recurs: bool,
+}
+
+/// Recent forms. The last one used is the first.
+#[derive(Default)]
+pub(super) struct Forms {
+    list: Vec<Form>,
+    /// Number of lines so far.
+    lines: u64,
+    /// Version of the contexts.
+    version: u64,
+    /// Number of lines without new forms after a form is dropped.
+    pause: u64,
+    /// Number of the line from which on a form may be created.
+    next: u64,
+}
+
+impl Forms {
+    /// Returns the form of a line. Its template contains the tape of the line.
+    #[inline]
+    pub fn find(&mut self, line: &[u8], survey: &Survey, version: u64) -> Option<&mut Form> {
+        self.lines += 1;
+        if self.version != version {
+            self.version = version;
+            self.list.clear();
+        }
+        let found = self.list.iter_mut().position(|form| {
+            let is_found = form.template.read(line, survey).is_some();
+            form.score = if is_found {
+                BEST.min(form.score + LINE)
+            } else {
+                form.score.saturating_sub(1)
+            };
+            is_found
+        })?;
+        if found > 0 {
+            self.list.swap(0, found);
+        }
+        let form = self.list.first_mut()?;
+        if !form.recurs {
+            form.recurs = true;
+            self.pause /= 2;
+        }
+        Some(form)
+    }
+
+    /// Adds the form of a message that was read.
+    pub fn add(
+        &mut self,
+        view: &View<'_>,
+        survey: &Survey,
+        reader: &mut MessageReader,
+        builder: &mut BatchBuilder,
+    ) {
+        let before = self.list.len();
+        self.list.retain(|form| form.score > 0);
+        if self.list.len() < before {
+            self.pause = MAX_PAUSE.min(2 * self.pause + u64::from(NEW));
+            self.next = self.lines + self.pause;
+        }
+        let is_full = self.list.len() == FORMS;
+        let waits = is_full || self.lines < self.next || self.version != reader.version();
+        if waits || !Template::may_be(view, survey) {
+            return;
+        }
+        let plan = reader.plan(view, builder);
+        let varies = |node| plan.as_ref().is_none_or(|plan| plan.varies(node));
+        if let Some(template) = Template::new(view, survey, varies) {
+            self.list.push(Form {
+                template,
+                plan,
+                score: NEW,
+                recurs: false,
+            });
+        }
+    }
+}
