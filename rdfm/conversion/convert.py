@@ -24,9 +24,8 @@ from rdfm.logs.input import Readable, as_inputs, holds_files
 from rdfm.logs.keyed import SplitBy
 from rdfm.logs.output import Shape, Writable, output_format
 from rdfm.logs.own_input import reject_own_input
-from rdfm.logs.parallel import ParallelDriver
 from rdfm.logs.progress import Progress, Reporter, total_bytes
-from rdfm.storage.live import is_live
+from rdfm.storage.paths import is_live
 from rdfm.storage.pool import MAX_JOBS, usable_cores
 
 if TYPE_CHECKING:
@@ -231,11 +230,15 @@ def plan(
     graph = stages.get("default_graph_as")
     renaming = () if graph is None else (DefaultGraph(graph),)
     selection, reading = select(stages, inputs, reading, regrouping)
+    if jobs == 1:
+        driver = Driver(inputs, reading)
+    else:
+        from rdfm.logs.parallel import ParallelDriver  # costly to import
+
+        driver = ParallelDriver(inputs, reading, jobs, splits=not selection)
     return ConversionPlan(
         inputs=inputs,
-        driver=Driver(inputs, reading)
-        if jobs == 1
-        else ParallelDriver(inputs, reading, jobs, splits=not selection),
+        driver=driver,
         stages=(*renaming, *filtering, *regrouping(), *selection),
         target=target,
         shape=shape,

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from rdfm.conversion.options import readers
 from rdfm.errors import RdfmError
 from rdfm.logs.kinds import DEFAULT_FORMATS
-from rdfm.logs.reader import open_log
 
 __all__ = ["default_format"]
 
@@ -37,6 +36,8 @@ def default_format(inputs: Sequence[str], from_format: str | None) -> str:
 
 def _kind(name: str, from_format: str | None) -> str:
     """Return the kind of a log. Errors are ignored here and raised when the log is converted."""
+    from rdfm.logs.reader import open_log  # costly to import
+
     try:
         with open_log(name, from_format) as log:
             for batch in log.batches():

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rdfm.errors import EncodeError
 from rdfm.formats.format import encode_view
-from rdfm.logs.append import Addition
-from rdfm.logs.parts import Part
 from rdfm.storage.pool import Pool
 
 if TYPE_CHECKING:
+    from rdfm.logs.append import Addition
+    from rdfm.logs.parts import Part
     from rdfm.message import AnyBatch
 
 __all__ = ["Encoded", "Encoding", "Output"]
@@ -27,7 +27,7 @@ __all__ = ["Encoded", "Encoding", "Output"]
 MIN_QUADS = 512
 
 # The output of an encoder: bytes, or parts of files.
-Output = bytes | memoryview | list[Part] | list[Addition]
+Output: TypeAlias = "bytes | memoryview | list[Part] | list[Addition]"
 
 
 class Encoded(NamedTuple):

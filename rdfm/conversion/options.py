@@ -21,7 +21,7 @@ from rdfm.formats.spec import is_of_one_side, listed
 from rdfm.logs.input import Readable, holds_files
 from rdfm.logs.options import APPENDING, LIVE, READING, RUNNING, SPLITTING, WRITING
 from rdfm.logs.selection import SELECTING
-from rdfm.storage.live import is_live
+from rdfm.storage.paths import is_live
 
 __all__ = ["SHOWING", "SHOWING_FIRST", "STAGES", "Divided", "divide", "live_options", "readers"]
 

@@ -15,8 +15,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm._core import MessageBatch
 from rdfm.conversion.encoding import Encoding
@@ -26,7 +25,6 @@ from rdfm.conversion.target import Target, source_of
 from rdfm.errors import EncodeError, RdfmError
 from rdfm.formats.spec import listed
 from rdfm.logs import remedies
-from rdfm.logs.append import Appended
 from rdfm.logs.channel import Channel, Stopped, feeding_thread
 from rdfm.logs.counters import CounterRange
 from rdfm.logs.driver import Broken, Driver, Item, Piece, Read, cost
@@ -36,10 +34,11 @@ from rdfm.logs.notes import Notes
 from rdfm.logs.output import FolderOutput, Output, Shape
 from rdfm.logs.progress import Progress, Reporter
 from rdfm.logs.stages import SkipBroken, Stage, Stages, Tally
-from rdfm.storage.live import LiveTarget
 
 if TYPE_CHECKING:
+    from rdfm.logs.append import Appended
     from rdfm.message import AnyBatch
+    from rdfm.storage.live import LiveTarget
 
 __all__ = ["ConversionPlan", "Pipeline"]
 
@@ -58,8 +57,7 @@ WRITTEN_BYTES = 1 << 18
 END: list[_Bytes] = []
 
 
-@dataclass(frozen=True)
-class ConversionPlan:
+class ConversionPlan(NamedTuple):
     """The steps of a conversion.
 
     Attributes:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from rdfm.errors import DecodeError, TruncatedError
-from rdfm.formats.arrow_sizes import ArrowSizeChecker
 from rdfm.formats.rows import (
     CARRIES,
     CONTINUABLE,
@@ -74,6 +73,8 @@ class ArrowDecoder(RowDecoder):
     def _file_rows(self, file: BinaryIO, size: int) -> Iterator[Any]:
         from pyarrow import ipc
 
+        from rdfm.formats.arrow_sizes import ArrowSizeChecker
+
         passed = _file_for_pyarrow(file, size)
         rows = ipc.open_file(passed)
         columns = self._wanted(rows.schema)
@@ -88,6 +89,8 @@ class ArrowDecoder(RowDecoder):
 
     def _stream_rows(self, file: BinaryIO) -> Iterator[Any]:
         from pyarrow import ipc
+
+        from rdfm.formats.arrow_sizes import ArrowSizeChecker
 
         checked = ArrowSizeChecker(file, self._max_bytes).messages(file.tell())
         with ipc.open_stream(file) as rows:

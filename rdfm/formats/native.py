@@ -6,6 +6,7 @@ In: declarations of the core. Out: formats whose codecs are in the core.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from rdfm import _core
@@ -40,10 +41,16 @@ def native(name: str) -> NativeFormat:
     """Return a format of the core by its name."""
     declared = _frozen(_core.format_spec(name))
     for side in ("reads", "writes"):
-        declared[side] = [OptionSpec(**_frozen(option)) for option in declared[side]]
+        declared[side] = [_option(*_frozen(option).items()) for option in declared[side]]
     declared["value_options"] = dict(declared["value_options"])
     spec = FormatSpec(**declared, sniff=lambda head, complete: _core.sniff(name, head, complete))
     return NativeFormat(spec, _core.Decoder, _core.Encoder)
+
+
+@cache
+def _option(*fields: tuple[str, Any]) -> OptionSpec:
+    """The option with these fields. Most options belong to several formats."""
+    return OptionSpec(**dict(fields))
 
 
 def _frozen(fields: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from typing import Any, BinaryIO
 
 from rdfm._core import ParquetJoiner
 from rdfm.errors import LimitError, Remedy
-from rdfm.formats.parquet_sizes import plans
 from rdfm.formats.rows import (
     CARRIES,
     CONTINUABLE,
@@ -40,6 +39,8 @@ class ParquetDecoder(RowDecoder):
 
     def _open(self, file: BinaryIO) -> Iterator[Any]:
         from pyarrow import parquet
+
+        from rdfm.formats.parquet_sizes import plans
 
         # Without read-ahead, a row group is read on demand, however large it is.
         rows = parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER_BYTES)

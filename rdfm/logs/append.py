@@ -21,14 +21,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm.errors import EncodeError, OptionError, Remedy, name_in_errors, spelled, visible
 from rdfm.formats import Format, FormatSpec
-from rdfm.logs.ending import Ending, StoredLog, find_end
 from rdfm.logs.journal import Commit, Journal, byte_count
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
-from rdfm.storage.live import is_live
-from rdfm.storage.paths import JOURNAL_SUFFIX, describe_invalid_path, local_target
+from rdfm.storage.paths import JOURNAL_SUFFIX, describe_invalid_path, is_live, local_target
 
 if TYPE_CHECKING:
+    from rdfm.logs.ending import Ending
     from rdfm.message import AnyBatch
 
 # Options that apply to an entire log, in addition to those in its header.
@@ -251,6 +250,8 @@ class Appended:
                     f"change; omit {option}"
                 )
             self._compression = _compression(compression)
+        from rdfm.logs.ending import StoredLog, find_end  # costly to import
+
         log = StoredLog(file, size, self.name, self._format, found)
         if log.is_empty():
             state.replace_empty()

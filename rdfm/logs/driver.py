@@ -14,7 +14,7 @@ import codecs
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, cast
@@ -108,26 +108,24 @@ class Source(NamedTuple):
 NO_LOG = Source("no log", cast("Any", None), cast("Any", None), member=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(NamedTuple):
     """A log with its decoder, passed from the first half to the second.
 
     Attributes:
         source: The log.
         decoder: Its decoder, in the initial state.
-        handed_over: Whether the decoder reads the file directly.
         unwanted: Set by the second half when it needs no more of the log. The first half then ends
             the log early; this has no other effect.
+        handed_over: Whether the decoder reads the file directly.
     """
 
     source: Source
     decoder: DecoderLike
+    unwanted: threading.Event
     handed_over: bool = False
-    unwanted: threading.Event = field(default_factory=threading.Event)
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(NamedTuple):
     """The end of a log.
 
     Attributes:
@@ -165,8 +163,7 @@ class Piece(NamedTuple):
     cost: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
+class Lost(NamedTuple):
     """Data left out between two items of the second half.
 
     Attributes:
@@ -367,7 +364,7 @@ class Driver:
         )
         handed_over = data.hand_over(decoder)
         source = Source(data.name, format, data, isinstance(data, MemberInput))
-        opened = Opened(source, decoder, handed_over)
+        opened = Opened(source, decoder, threading.Event(), handed_over)
         yield Piece(opened, self._bytes_before if handed_over else self._bytes_in(file))
         if handed_over:  # the decoder has read and closed it by now
             yield Piece(End(), self._bytes_in(file))
@@ -393,7 +390,7 @@ class Driver:
             self._logs += 1
             format = formats.find("nq")
             source = Source(data.name, format, data, member=False)
-            yield Piece(Opened(source, format.Decoder()), self._bytes_in(data))
+            yield Piece(Opened(source, format.Decoder(), threading.Event()), self._bytes_in(data))
             yield Piece(End(error, final=True), self._bytes_in(data, ended=True))
         self.opened.remove(data)
 
@@ -449,7 +446,7 @@ class Driver:
                 source = Source(data.name, format, data, isinstance(data, MemberInput))
                 items: Iterable[Item] | None = self._decode_at_once(source, decoder, bytes_in)
                 if items is None:
-                    opened = Opened(source, decoder)
+                    opened = Opened(source, decoder, threading.Event())
                     stream = (Piece(item, bytes_in) for item in _pieces(data, opened.unwanted))
                     items = self._log_items(opened, stream, bytes_in)
                 for item in items:
@@ -592,15 +589,14 @@ class Driver:
     def _record_lost_namespaces(self, header: Mapping[str, Any]) -> None:
         """Record the namespaces that a log declares after its last message."""
         if count := header.get("trailing_namespaces", 0):
-            self._lost = replace(self._lost, namespaces=self._lost.namespaces + count)
+            self._lost = self._lost._replace(namespaces=self._lost.namespaces + count)
 
     def _record_losses(self, header: Mapping[str, Any], before: Lost) -> Lost:
         """Record data that a decoder dropped; return the totals of the log so far."""
         metadata, keys = header.get("dropped_metadata", 0), header.get("dropped_keys", 0)
         if (metadata, keys) == (before.metadata, before.keys):
             return before
-        self._lost = replace(
-            self._lost,
+        self._lost = self._lost._replace(
             metadata=self._lost.metadata + metadata - before.metadata,
             keys=self._lost.keys + keys - before.keys,
             key=self._lost.key or header.get("dropped_key"),

@@ -36,8 +36,7 @@ from rdfm.storage.addresses import is_web, shown, without_credentials
 from rdfm.storage.compression import PIECE_BYTES
 from rdfm.storage.files import storage_of, without_library
 from rdfm.storage.listing import find_files, is_glob, matches
-from rdfm.storage.live import LiveSettings, Subscription, is_live
-from rdfm.storage.paths import describe_invalid_path, is_url, local_path
+from rdfm.storage.paths import describe_invalid_path, is_live, is_url, local_path
 
 __all__ = ["Input", "MemberInput", "Readable", "as_inputs", "files_of", "holds_files"]
 
@@ -112,7 +111,7 @@ class Input:
         self._remote = self._owned and is_url(self.name)
         if self._remote and is_web(self.name):
             self.announced = announced(*self._file.media_type)  # type: ignore[attr-defined]  # a Response
-        if isinstance(self._file, Subscription):
+        if self._remote and is_live(name):
             self.announced, compression = Announced(formats.find("jelly")), "none"
         self._among = among
         try:
@@ -528,6 +527,8 @@ def _open_url(
     url: str, storage_options: Mapping[str, Any]
 ) -> tuple[BinaryIO, str, str | None, int | None, bool]:
     if is_live(url):
+        from rdfm.storage.live import LiveSettings, Subscription  # costly to import
+
         live = Subscription(url, LiveSettings.of(storage_options))
         return cast("BinaryIO", live), live.name, None, None, True
     if is_web(url):

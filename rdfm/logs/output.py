@@ -19,7 +19,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from rdfm import formats
 from rdfm.errors import (
@@ -39,8 +39,10 @@ from rdfm.logs.likely import not_written, to_write
 from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
-from rdfm.storage.live import LiveAddress, LiveSettings, LiveTarget, is_live
-from rdfm.storage.paths import describe_invalid_path, local_target
+from rdfm.storage.paths import describe_invalid_path, is_live, local_target
+
+if TYPE_CHECKING:
+    from rdfm.storage.live import LiveTarget
 
 __all__ = [
     "FolderOutput",
@@ -445,6 +447,8 @@ class Shape:
                 raise OptionError(
                     f"{target} is a live stream, not a folder; leave out the folder options"
                 )
+            from rdfm.storage.live import LiveSettings  # costly to import
+
             self._live = LiveSettings.of(live)
         elif isinstance(target, (str, os.PathLike)):
             target = path = _local_target(os.fspath(target))
@@ -537,6 +541,8 @@ class Shape:
     def output(self) -> Output | FolderOutput | Appended | LiveTarget:
         """Return the output, opened."""
         if self._live is not None:
+            from rdfm.storage.live import LiveTarget
+
             return LiveTarget(os.fspath(self._target), self._live, self._compression)  # type: ignore[arg-type]  # a URL
         if self._append is not None:
             self._appended = Appended(self._target, self._compression, self._append)
@@ -716,6 +722,8 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
 def suffix_options(target: Writable, format: FormatSpec) -> Mapping[str, Any]:
     """Return encoder options: those implied by a target's suffix, or the topic of a live stream."""
     if is_live(target):
+        from rdfm.storage.live import LiveAddress
+
         topic = LiveAddress.of(os.fspath(target)).topic  # type: ignore[arg-type]  # a URL
         return {"stream_name": topic, "restart_bytes": 0}
     if not format.suffix_options or not isinstance(target, (str, os.PathLike)):

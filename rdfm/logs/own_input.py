@@ -20,8 +20,7 @@ from rdfm.formats import OptionSpec
 from rdfm.logs.output import Writable
 from rdfm.storage.files import storage_of
 from rdfm.storage.listing import is_glob, matches
-from rdfm.storage.live import is_live
-from rdfm.storage.paths import local_path, local_target
+from rdfm.storage.paths import is_live, local_path, local_target
 
 __all__ = ["reject_own_input"]
 

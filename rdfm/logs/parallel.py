@@ -33,7 +33,6 @@ from rdfm.logs.driver import (
     cost,
 )
 from rdfm.logs.input import Input, Readable
-from rdfm.logs.plan import plan_splits
 from rdfm.logs.split import Split
 from rdfm.storage.compression import PIECE_BYTES
 from rdfm.storage.pool import Pool
@@ -230,6 +229,8 @@ class ParallelDriver(Driver):
         path = data.local_path
         if path is None or not self._splits or data.compression is not None:
             return []
+        from rdfm.logs.plan import plan_splits  # costly to import
+
         try:
             splits = plan_splits(path, self._reading, split_bytes=SPLIT_BYTES, count=False)
         except (RdfmError, OSError):  # reported when the log is read

@@ -16,7 +16,7 @@ from rdfm.logs.input import Readable, holds_files
 from rdfm.logs.plan import count_delimiters, divisible
 from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
-from rdfm.storage.live import is_live
+from rdfm.storage.paths import is_live
 
 __all__ = ["seek"]
 

@@ -21,11 +21,12 @@ from rdfm.logs.append import Appended, Appending
 from rdfm.logs.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
 from rdfm.logs.own_input import reject_own_input
 from rdfm.message import Message, Patch, checked
-from rdfm.storage.live import LiveTarget, is_live
+from rdfm.storage.paths import is_live
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import WriteOptions
     from rdfm.message import AnyBatch, OperationParts
+    from rdfm.storage.live import LiveTarget
 
 __all__ = ["LogWriter", "create_log"]
 

@@ -44,7 +44,6 @@ __all__ = [
     "LiveSettings",
     "LiveTarget",
     "Subscription",
-    "is_live",
     "set_defaults",
 ]
 
@@ -54,13 +53,7 @@ CONNECT_SECONDS = 30.0
 FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 30.0
 PING_MILLISECONDS = 30_000
-_LIVE = re.compile(r"grpcs?://", re.IGNORECASE)
 _TLS_PORT = 443
-
-
-def is_live(path: object) -> bool:
-    """Whether a path is the URL of a live stream."""
-    return isinstance(path, (str, os.PathLike)) and _LIVE.match(os.fspath(path)) is not None
 
 
 class LiveError(OSError):

@@ -15,6 +15,7 @@ __all__ = [
     "JOURNAL_SUFFIX",
     "STATE_SUFFIX",
     "describe_invalid_path",
+    "is_live",
     "is_url",
     "local_path",
     "local_target",
@@ -27,6 +28,7 @@ STATE_SUFFIX = ".state.json"
 
 # A single letter before the colon is a drive; `simplecache::s3://…` is a chained fsspec URL.
 _URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+://")
+_LIVE_URL = re.compile(r"grpcs?://", re.IGNORECASE)
 _FILE_URL = re.compile(r"file:(?://(?P<host>[^/]*))?(?=/)", re.IGNORECASE)
 # The chain, the scheme, and the path.
 _ONE_SLASH = re.compile(
@@ -37,6 +39,11 @@ _ONE_SLASH = re.compile(
 def is_url(path: str) -> bool:
     """Whether a path is a URL with `//`, including `file:` URLs, or a chain of URLs."""
     return _URL.match(path) is not None
+
+
+def is_live(path: object) -> bool:
+    """Whether a path is the URL of a live stream."""
+    return isinstance(path, (str, os.PathLike)) and _LIVE_URL.match(os.fspath(path)) is not None
 
 
 def local_path(path: str) -> str | None:

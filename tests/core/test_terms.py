@@ -1,6 +1,7 @@
 """Terms and quads as Python objects."""
 
 import copy
+import gc
 import pickle
 
 import pytest
@@ -50,6 +51,18 @@ def test_copies_are_equal(term):
         assert pickle.loads(pickle.dumps(term, protocol)) == term
     assert copy.deepcopy(term) == term
     assert hash(copy.deepcopy(term)) == hash(term)
+
+
+def test_objects_in_reused_memory_have_their_own_content():
+    for _ in range(3):
+        quads = [
+            Quad(Iri(f"x:{n}"), A, Literal(f"{n}", datatype=f"x:{n}"), Bnode(f"b{n}"))
+            for n in range(2000)
+        ]
+        texts = [f'<x:{n}> <http://ex/a> "{n}"^^<x:{n}> _:b{n} .' for n in range(2000)]
+        assert list(map(str, quads)) == texts
+        del quads
+        gc.collect()
 
 
 def test_terms_have_a_total_order():

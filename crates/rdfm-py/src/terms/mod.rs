@@ -469,7 +469,8 @@ impl Quad {
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let parts = PyTuple::new(py, self.parts())?;
+        let [subject, predicate, object, graph] = self.parts();
+        let parts = (subject, predicate, object, graph).into_pyobject(py)?;
         Ok(parts.try_iter()?.into_any())
     }
 

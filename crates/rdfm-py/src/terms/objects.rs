@@ -60,6 +60,12 @@ impl TermObjects {
             made.is_shared |= made.call != self.call;
             return Ok(made.object.clone_ref(py));
         }
+        self.get_new(py, table, id)
+    }
+
+    /// Creates the object for a term. Separate, so that the usual case of `get` is inlined.
+    #[inline(never)]
+    fn get_new(&mut self, py: Python<'_>, table: &TermTable, id: TermId) -> PyResult<Py<PyAny>> {
         let object = self.make(py, table, id)?;
         self.new.push(id);
         self.made[id.index()] = Some(TermObject {
