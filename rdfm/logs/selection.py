@@ -12,7 +12,6 @@ import math
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from rdfm._core import ResultBatch
 from rdfm.errors import OptionError, spelled
@@ -111,7 +110,7 @@ class Selection(Stage):
             yield selected._replace(lost=lost)
             lost = NOTHING
         if lost is not NOTHING:
-            yield read._replace(batch=None, lost=replace(lost, metadata=0))
+            yield read._replace(batch=None, lost=lost._replace(metadata=0))
 
     def _selected(self, read: Read) -> Iterator[Read]:
         assert read.batch is not None
