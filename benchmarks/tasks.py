@@ -413,7 +413,7 @@ def document_rows() -> list[Row[Task]]:
         return Row(f"{to} write, batches (iot)", ours, (f"pyoxigraph, {peer}", theirs), target)
 
     return [
-        read("ndjsonld read, leading context (iot)", "ndjsonld", named, 28),
+        read("ndjsonld read, leading context (iot)", "ndjsonld", named, 38),
         read("ndjsonld read, expanded (iot)", "ndjsonld", expanded, 16),
         read("ndjsonld read, a context in each line (iot)", "ndjsonld", embedded, 10),
         Row(
