@@ -64,7 +64,7 @@ def test_a_damaged_header_is_an_error(place):
     data = bytearray(tar(("a.nq", b"1"), ("b.nq", b"2")))
     data[1024 + place] ^= 0x15
     found = []
-    with pytest.raises(DecodeError, match="the archive is broken"):
+    with pytest.raises(DecodeError, match="the archive is corrupt"):
         found.extend(cut(bytes(data), 512))
     assert len(found) == 1
 

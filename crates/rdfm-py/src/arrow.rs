@@ -294,7 +294,7 @@ fn malformed(py: Python<'_>, reason: &str) -> PyErr {
         py,
         0,
         ErrorClass::Malformed,
-        format!("malformed Arrow: {reason}").into(),
+        format!("malformed Arrow data: {reason}").into(),
     )
 }
 

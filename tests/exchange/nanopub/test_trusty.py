@@ -195,7 +195,7 @@ STRUCTURE = {
     "no quad has rdf:type np:Nanopublication, expected one in the head": [
         quad for quad in plain() if quad[2] != iri(NP + "Nanopublication")
     ],
-    f"two quads declare a np:Nanopublication, <{N}> and <http://e/other>, expected one": extra(
+    f"two quads declare an np:Nanopublication, <{N}> and <http://e/other>, expected one": extra(
         *triple("http://e/other", nanopubs.RDF_TYPE, NP + "Nanopublication"), iri(N + "/head")
     ),
     "the message contains 2 nanopublications, expected one": [

@@ -87,7 +87,7 @@ pub(super) fn find(
         if !terms.same(first.subject, quad.subject) || !terms.same(first.graph, quad.graph) {
             let both = [first.subject, quad.subject].map(|id| terms.shown(id));
             let text = format!(
-                "two quads declare a np:Nanopublication, {} and {}, expected one",
+                "two quads declare an np:Nanopublication, {} and {}, expected one",
                 both[0], both[1]
             );
             problems.push(Violation::error(

@@ -88,7 +88,7 @@ impl<R: InputListed> MessageColumns<R> {
 /// Returns the indexes of a row's map entries.
 fn entries(maps: &InputMaps, name: &str, row: usize) -> Result<Range<usize>, String> {
     maps.range(row).ok_or_else(|| {
-        format!("malformed Arrow: the offsets of a map in column {name} are outside its array")
+        format!("malformed Arrow data: the offsets of a map in column {name} are outside its array")
     })
 }
 

@@ -66,7 +66,7 @@ impl<R: InputListed> Messages<R> {
     fn add_records(&mut self, lists: &InputLists<R>, row: usize) -> Result<(), Error> {
         let Some(range) = lists.range(row) else {
             let reason = format!(
-                "malformed Arrow: the offsets of a list in column {} are outside its array",
+                "malformed Arrow data: the offsets of a list in column {} are outside its array",
                 R::COLUMN
             );
             let index = self.builder.message_index();
@@ -92,7 +92,7 @@ impl<R: InputListed> Messages<R> {
 
     /// Returns the error for rows that cannot be read, starting with the next message.
     pub fn broken(&self, error: &ArrowError) -> Error {
-        let reason = format!("malformed Arrow: {error}");
+        let reason = format!("malformed Arrow data: {error}");
         Error::in_row(self.builder.message_index(), ErrorClass::Malformed, reason)
     }
 

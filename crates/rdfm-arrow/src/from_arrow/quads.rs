@@ -174,7 +174,7 @@ impl QuadReader {
 
     /// Returns the error for rows that cannot be read.
     pub fn broken(&self, error: &ArrowError) -> Error {
-        let reason = format!("malformed Arrow: {error}");
+        let reason = format!("malformed Arrow data: {error}");
         Error::in_row(self.builder.message_index(), ErrorClass::Malformed, reason)
     }
 

@@ -125,15 +125,17 @@ impl Strings {
         match &self.texts {
             StringLayout::Dictionary(indices, values) => match indices.get(at) {
                 Some(index) if index < values.len() => values.invalid_reason(index),
-                _ => Some("malformed Arrow: an index is outside its dictionary".to_owned()),
+                _ => Some("malformed Arrow data: an index is outside its dictionary".to_owned()),
             },
             StringLayout::Runs(ends, values) => match ends.get(at) {
                 Some(index) if index < values.len() => values.invalid_reason(index),
-                _ => Some("malformed Arrow: a run has no value".to_owned()),
+                _ => Some("malformed Arrow data: a run has no value".to_owned()),
             },
             StringLayout::Nulls => None,
             _ if self.text(at).is_some() => None,
-            _ => Some("malformed Arrow: the offsets of a string are outside its buffer".to_owned()),
+            _ => Some(
+                "malformed Arrow data: the offsets of a string are outside its buffer".to_owned(),
+            ),
         }
     }
 

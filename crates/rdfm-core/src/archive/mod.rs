@@ -247,7 +247,7 @@ impl TarMembers {
         let reason = if self.at_start() {
             format!("{NOT_TAR}: {found}")
         } else {
-            format!("{found}; the archive is broken")
+            format!("{found}; the archive is corrupt")
         };
         self.error(ErrorClass::Malformed, reason)
     }
@@ -283,7 +283,7 @@ impl TarMembers {
         let size = match header.entry_size() {
             Ok(size) if size < 1 << 62 => size,
             _ => {
-                let reason = "the size of a member is not a number; the archive is broken";
+                let reason = "the size of a member is not a number; the archive is corrupt";
                 return Err(self.error(ErrorClass::Malformed, reason.to_owned()));
             }
         };
@@ -394,7 +394,7 @@ impl TarMembers {
                         Some(())
                     });
                     if read.is_none() || self.long_size.is_some_and(|size| size >= 1 << 62) {
-                        let reason = "invalid pax records before a member; the archive is broken";
+                        let reason = "invalid pax records before a member; the archive is corrupt";
                         return Err(self.error(ErrorClass::Malformed, reason.to_owned()));
                     }
                 }

@@ -264,7 +264,7 @@ fn data_outside_an_archive_is_an_error() {
     for place in [0, 100, 130, 148, 156, 260, 500] {
         let mut broken = [member("a.nq", b'0', b"1"), member("b.nq", b'0', b"2")].concat();
         broken[1024 + place] ^= 0x15;
-        let reason = "the archive is broken";
+        let reason = "the archive is corrupt";
         assert_eq!(fails(&broken, ErrorClass::Malformed, reason, 1024), 1);
     }
 }

@@ -188,15 +188,15 @@ impl Operation {
             ),
             Code::AddPrefix => (
                 has(name) && has_iri && !has_other_terms,
-                "a prefix that is added has a name and, as its object, an IRI, and may have a graph",
+                "an added prefix has a name and, as its object, an IRI, and may have a graph",
             ),
             Code::DeletePrefix => (
                 has(name) && !has(object) && !has_other_terms,
-                "a prefix that is deleted has a name, and may have a graph",
+                "a deleted prefix has a name, and may have a graph",
             ),
             Code::Add | Code::Delete => (
                 !has(name) && has(self.subject) && has(self.predicate) && has(object),
-                "a quad that is added or deleted has subject, predicate and object, may have a graph, and has no name",
+                "an added or deleted quad has a subject, a predicate and an object, may have a graph, and has no name",
             ),
         };
         (!is_valid).then_some(rule)

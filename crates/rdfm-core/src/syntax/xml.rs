@@ -352,7 +352,7 @@ pub(crate) fn check_declaration(
                 ErrorClass::Unsupported,
                 format!(
                     "the document is in the encoding {shown}; convert it to UTF-8 first (iconv -f {} -t UTF-8) \
-                     and leave the encoding out",
+                     and remove the encoding from the declaration",
                     shown.trim_matches('\'')
                 ),
             );
