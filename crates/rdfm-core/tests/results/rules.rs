@@ -334,8 +334,8 @@ fn invalid_xml_is_rejected() {
         (XML_HEAD, "the log ends before the end tag of 'head'"),
         (
             "<?xml version='1.0' encoding='latin1'?>",
-            "the document is in the encoding 'latin1'; convert it to UTF-8 first (iconv -f latin1 -t UTF-8) and leave \
-             the encoding out",
+            "the document is in the encoding 'latin1'; convert it to UTF-8 first (iconv -f latin1 -t UTF-8) and remove \
+             the encoding from the declaration",
         ),
         (
             "<!-- a --><?xml version='1.0'?>",
