@@ -88,8 +88,8 @@ BROKEN = {
     "text.rt": (LINE, "rdf-thrift: not an RDF Thrift file (or truncated)"),
     "cut.rpb": (b"\x0b\x1a\x09\x0a", "rdf-protobuf: the log ends inside a"),
     "cut.rt": (b"\x2c\x1c\x1c", "rdf-thrift: the log ends inside a row"),
-    "text.parquet": (b"hello, this is no table", "parquet: the file is corrupt"),
-    "text.arrow": (b"hello, this is no table", "expected an Arrow file or stream"),
+    "text.parquet": (b"hello, this is not a table", "parquet: the file is corrupt"),
+    "text.arrow": (b"hello, this is not a table", "expected an Arrow file or stream"),
     "cut.tar": (
         tarfile.TarInfo("a.ttl").tobuf(),
         "the archive ends before its end mark; the file is truncated; get a complete copy (byte 512)",
