@@ -216,10 +216,10 @@ fn best(mut run: impl FnMut()) -> f64 {
 }
 
 fn main() {
-    let only = std::env::args().nth(1).filter(|arg| !arg.starts_with("--"));
+    let selected = std::env::args().nth(1).filter(|arg| !arg.starts_with("--"));
     let data: [(&str, u32, Make); 2] = [("iot", 200_000, iot), ("osm", 10_000, osm)];
     for (name, messages, message) in data {
-        if only.as_ref().is_some_and(|only| only != name) {
+        if selected.as_ref().is_some_and(|selected| selected != name) {
             continue;
         }
         let messages = std::env::args()

@@ -62,7 +62,7 @@ fn nanopublications() -> String {
     let prov = "http://www.w3.org/ns/prov#";
     for n in 0..MESSAGES / 4 {
         let hash = (n as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let this = format!("{np}{hash:016x}{:016x}", hash.rotate_left(17));
+        let nanopub = format!("{np}{hash:016x}{:016x}", hash.rotate_left(17));
         for (graph, s, p, o) in [
             (
                 "Head",
@@ -74,13 +74,13 @@ fn nanopublications() -> String {
                 "Head",
                 "",
                 "http://www.nanopub.org/nschema#hasAssertion".to_owned(),
-                format!("<{this}#assertion>"),
+                format!("<{nanopub}#assertion>"),
             ),
             (
                 "Head",
                 "",
                 "http://www.nanopub.org/nschema#hasProvenance".to_owned(),
-                format!("<{this}#provenance>"),
+                format!("<{nanopub}#provenance>"),
             ),
             (
                 "assertion",
@@ -113,7 +113,7 @@ fn nanopublications() -> String {
                 format!("<https://orcid.org/0000-0001-{:04}-0000>", hash % 300),
             ),
         ] {
-            writeln!(out, "<{this}{s}> <{p}> {o} <{this}#{graph}> .").unwrap();
+            writeln!(out, "<{nanopub}{s}> <{p}> {o} <{nanopub}#{graph}> .").unwrap();
         }
         out.push_str("# @message\n");
     }

@@ -42,7 +42,7 @@ fn observation(n: usize) -> [String; 6] {
     ]
 }
 
-/// Patches, and the quads of the same rows.
+/// A log of patches, and an N-Quads log with the same quads.
 fn logs() -> (String, String) {
     let (mut patches, mut quads) = (String::new(), String::new());
     for n in 0..TRANSACTIONS {

@@ -41,8 +41,8 @@ fn decoder(format: &FormatSpec) -> Box<dyn Decoder> {
 
 fn encoder(format: &FormatSpec) -> Box<dyn Encoder> {
     let lossy = format.writes().any(|option| option.name == "lossy");
-    let given = lossy.then(|| ("lossy", GivenValue::from(true)));
-    let values = Values::read(format.writes(), given.into_iter().collect::<Vec<_>>()).unwrap();
+    let options = lossy.then(|| ("lossy", GivenValue::from(true)));
+    let values = Values::read(format.writes(), options.into_iter().collect::<Vec<_>>()).unwrap();
     registry::encoder(format, &values, None).unwrap()
 }
 

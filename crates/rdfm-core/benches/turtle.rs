@@ -138,7 +138,7 @@ fn best(runs: usize, read: impl Fn() -> usize) -> (usize, f64) {
 }
 
 fn main() {
-    let only: Vec<String> = std::env::args()
+    let selected: Vec<String> = std::env::args()
         .skip(1)
         .filter(|argument| !argument.starts_with('-'))
         .collect();
@@ -147,7 +147,7 @@ fn main() {
         ("nanopubs", "trig", nanopubs()),
         ("iris", "ttl", iris()),
     ] {
-        if !only.is_empty() && !only.iter().any(|wanted| wanted == name) {
+        if !selected.is_empty() && !selected.iter().any(|argument| argument == name) {
             continue;
         }
         let log = log.as_bytes();

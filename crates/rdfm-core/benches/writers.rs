@@ -131,7 +131,7 @@ fn nanopubs(messages: usize) -> Vec<MessageBatch> {
                 .add_namespace(name.as_bytes(), text.as_bytes())
                 .unwrap();
         }
-        let this = iri(&mut builder, &np);
+        let nanopub = iri(&mut builder, &np);
         for part in ["Head", "assertion", "provenance", "pubinfo"] {
             let graph = iri(&mut builder, &format!("{np}#{part}"));
             for k in 0..8 {
@@ -150,7 +150,7 @@ fn nanopubs(messages: usize) -> Vec<MessageBatch> {
                         )
                         .unwrap()
                 };
-                add(&mut builder, this, predicate, object, graph);
+                add(&mut builder, nanopub, predicate, object, graph);
             }
         }
         builder.end_message();
@@ -163,9 +163,10 @@ fn nanopubs(messages: usize) -> Vec<MessageBatch> {
 }
 
 fn measure(name: &str, format: &str, batches: &[MessageBatch]) {
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
-    let names = |word: &String| word.starts_with('-') || word == name || word == format;
-    if !wanted.iter().all(names) {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let is_selected =
+        |argument: &String| argument.starts_with('-') || argument == name || argument == format;
+    if !arguments.iter().all(is_selected) {
         return;
     }
     let spec = registry::find(format).unwrap();

@@ -64,8 +64,8 @@ pub(super) trait RowHandler: Send {
     const NAMES: &'static [&'static str];
     /// Known fields of a row, as a bit set.
     const FIELDS: u32;
-    /// Returns the name of the type that makes all frames one message, if `frames=message`
-    /// overrides it.
+    /// Returns the name of the type that makes all frames one message; `None` if `frames=message`
+    /// cannot override the type.
     const FLAT_TYPE: Option<fn(&OptionsRow) -> String>;
 
     fn new(reading: &ReadSettings) -> Self;
@@ -82,8 +82,8 @@ pub(super) trait RowHandler: Send {
         None
     }
 
-    /// Returns the message boundary for a log with these options. `None`: the first row is not an
-    /// options row.
+    /// Returns the message boundary for a log with these options, which are `None` if the first row
+    /// is not an options row.
     fn ends(options: Option<&OptionsRow>, reading: &ReadSettings) -> MessageEnd;
 
     /// Returns the encoder options that reproduce the options row.
@@ -141,11 +141,11 @@ pub(super) trait RowHandler: Send {
         {
             return self.row_of_log(field, payload);
         }
-        self.odd_row(bytes)
+        self.unusual_row(bytes)
     }
 
     #[cold]
-    fn odd_row(&mut self, bytes: &[u8]) -> Checked<()> {
+    fn unusual_row(&mut self, bytes: &[u8]) -> Checked<()> {
         let (field, payload) = row_field(bytes, Self::FIELDS)?;
         self.row_of_log(field, &payload)
     }
@@ -159,7 +159,7 @@ pub(super) trait RowHandler: Send {
     }
 
     /// Handles an options row: the first one, or a repeat of it, which begins a new stream if
-    /// [`TermReader::begins_stream`] says so.
+    /// [`TermReader::begins_stream`] is set.
     fn options(&mut self, bytes: &[u8]) -> Checked<()> {
         let options = read_options::<Self>(bytes)?;
         let terms = self.terms();
@@ -209,22 +209,22 @@ fn check_version<H: RowHandler + ?Sized>(options: &OptionsRow) -> Checked<()> {
 #[cold]
 fn other_options<H: RowHandler + ?Sized>(
     first: &OptionsRow,
-    here: &OptionsRow,
+    other: &OptionsRow,
     joined: bool,
 ) -> WireError {
-    let shown = |values: &[(&'static str, Value)], others: &[(&'static str, Value)]| {
+    let differences = |values: &[(&'static str, Value)], others: &[(&'static str, Value)]| {
         let differing = values.iter().filter(|value| !others.contains(value));
         let parts: Vec<String> = differing
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
         parts.join(", ")
     };
-    let (before, after) = (H::values(first), H::values(here));
+    let (expected, found) = (H::values(first), H::values(other));
     let reason = Reason::from(format!(
         "{} differ from those at the start of the log: expected {}, found {}",
         H::OPTIONS,
-        shown(&before, &after),
-        shown(&after, &before)
+        differences(&expected, &found),
+        differences(&found, &expected)
     ));
     malformed(if joined {
         reason.with(NEW_TABLES)
@@ -352,9 +352,9 @@ impl<H: RowHandler> FrameReader<H> {
     /// Returns the name of the logical type if that type, not an option, makes all frames one
     /// message.
     fn flat_type(&self) -> Option<String> {
-        let found = self.reading.frames.is_none() && self.is_flat();
+        let from_type = self.reading.frames.is_none() && self.is_flat();
         let options = self.rows.terms_read().options.as_ref();
-        let name = H::FLAT_TYPE.filter(|_| found)?;
+        let name = H::FLAT_TYPE.filter(|_| from_type)?;
         options.map(name)
     }
 
@@ -444,8 +444,8 @@ impl<H: RowHandler> FrameReader<H> {
         let flat = self.ends.map(|ends| ends == MessageEnd::Log);
         let restarts = self.restarts && self.ends == Some(MessageEnd::Frame);
         let options = self.rows.terms_read().options.as_ref();
-        let same = self.header.flat == flat && self.header.restarts == restarts;
-        if same && self.header.options.is_empty() == options.is_none() {
+        let unchanged = self.header.flat == flat && self.header.restarts == restarts;
+        if unchanged && self.header.options.is_empty() == options.is_none() {
             return;
         }
         self.header = Arc::new(LogHeader {
@@ -759,16 +759,16 @@ impl<H: RowHandler> FrameReader<H> {
         self.metadata_was_read = true;
         let builder = &mut self.rows.terms().builder;
         let mut wire = Wire::new(&input.bytes[frame.at..frame.end]);
-        let mut taken = Ok(());
-        while taken.is_ok()
+        let mut result = Ok(());
+        while result.is_ok()
             && !wire.is_done()
             && let Ok((field, payload)) = wire.field(H::FRAME_FIELDS, "the frame")
         {
             if field == METADATA_FIELD {
-                taken = self.metadata.take(payload, builder).map(|_| ());
+                result = self.metadata.take(payload, builder).map(|_| ());
             }
         }
-        match taken.and_then(|()| self.metadata.add_to(builder)) {
+        match result.and_then(|()| self.metadata.add_to(builder)) {
             Err(error) if error.class() == ErrorClass::Limit => {
                 let (class, reason) = error.into_parts();
                 Err(input.error(class, reason))
@@ -779,15 +779,15 @@ impl<H: RowHandler> FrameReader<H> {
 
     /// Reads the rows of a frame. Returns true if the batch must end before the frame does.
     fn read_rows(&mut self, input: &Buffer, frame: &mut Frame) -> Result<bool, ReadError> {
-        let left_out = self.omits_metadata();
+        let omits_metadata = self.omits_metadata();
         let bytes = &input.bytes[frame.at..frame.end];
         let rows = &mut self.rows;
         let mut wire = Wire::new(bytes);
         let mut in_row = false;
         let error = loop {
             if wire.is_done() {
-                let ended = self.metadata.add_to(&mut rows.terms().builder);
-                match ended.and_then(|()| rows.end_frame()) {
+                let result = self.metadata.add_to(&mut rows.terms().builder);
+                match result.and_then(|()| rows.end_frame()) {
                     Ok(()) => return Ok(false),
                     Err(error) => break error,
                 }
@@ -812,7 +812,7 @@ impl<H: RowHandler> FrameReader<H> {
                         in_row = true;
                         break error;
                     }
-                    let cut = if rows.take_mark() {
+                    let ends_batch = if rows.take_mark() {
                         let builder = &mut rows.terms().builder;
                         builder.end_message();
                         builder.full()
@@ -820,20 +820,20 @@ impl<H: RowHandler> FrameReader<H> {
                         self.parts && rows.terms().builder.part_full()
                     };
                     frame.row += 1;
-                    if cut {
+                    if ends_batch {
                         frame.at = frame.end - wire.rest().len();
                         return Ok(true);
                     }
                 }
                 Ok((METADATA_FIELD, entry)) => {
-                    let taken = if left_out || self.metadata_was_read {
+                    let result = if omits_metadata || self.metadata_was_read {
                         FrameMetadata::check(entry)
                     } else {
                         self.metadata.take(entry, &mut rows.terms().builder)
                     };
-                    match taken {
+                    match result {
                         Ok(counts) => {
-                            self.dropped_metadata += u64::from(left_out && counts);
+                            self.dropped_metadata += u64::from(omits_metadata && counts);
                         }
                         Err(error) => {
                             in_row = true;
@@ -858,9 +858,9 @@ impl<H: RowHandler> FrameReader<H> {
         if self.rows.terms().builder.is_too_large()
             && let Some(name) = self.flat_type()
         {
-            let all = format!("its type {name} makes all frames this message");
+            let hint = format!("its type {name} makes all frames this message");
             reason = reason
-                .reworded(|text| format!("{text}; {all}"))
+                .reworded(|text| format!("{text}; {hint}"))
                 .with(FRAME_PER_MESSAGE);
         }
         Err(self.frames.error(input, frame, class, reason, in_row))

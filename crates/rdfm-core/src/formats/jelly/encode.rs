@@ -44,7 +44,7 @@ const ENTRIES: EntryTags = EntryTags {
 /// Creates a Jelly encoder for a new log.
 ///
 /// # Errors
-/// An option is invalid; the error names it.
+/// If an option is invalid. The error names it.
 pub(super) fn encoder(values: &Values, source: Option<&Source>) -> CodecResult<dyn Encoder> {
     let writer = JellyWriter::new(StreamSettings::of(values, source)?)?;
     Ok(Box::new(MessageLoop::new(&JELLY, values, writer)))

@@ -360,13 +360,13 @@ fn looks_like_options(frame: &[u8]) -> Start {
 /// a field inside. Both bytes are also valid lengths (10 and 122). In that case the first fields of
 /// the frame decide.
 fn looks_delimited(first: &[u8], ended: bool) -> Option<bool> {
-    let enough = match first {
+    let required = match first {
         [METADATA, METADATA, ..] => LONG_ENTRY,
         [METADATA, ROW, ..] => 4,
         [METADATA | ROW, ..] => 3,
         _ => 1,
     };
-    if first.len() < enough && !ended {
+    if first.len() < required && !ended {
         return None;
     }
     Some(match *first {
@@ -440,9 +440,9 @@ mod tests {
 
     #[test]
     fn the_first_bytes_distinguish_delimited_from_bare_logs() {
-        let tell = |bytes: &[u8]| looks_delimited(bytes, true);
-        let delimited = |bytes: &[u8]| assert_eq!(tell(bytes), Some(true), "{bytes:x?}");
-        let bare = |bytes: &[u8]| assert_eq!(tell(bytes), Some(false), "{bytes:x?}");
+        let detect = |bytes: &[u8]| looks_delimited(bytes, true);
+        let delimited = |bytes: &[u8]| assert_eq!(detect(bytes), Some(true), "{bytes:x?}");
+        let bare = |bytes: &[u8]| assert_eq!(detect(bytes), Some(false), "{bytes:x?}");
         // Length 10, then a row of 8 bytes; a bare row of 10 bytes that begins with options.
         delimited(&[0x0a, 0x0a, 0x08, 0x0a, 0x06]);
         bare(&[0x0a, 0x0a, 0x0a, 0x08, 0x10]);
@@ -476,9 +476,9 @@ mod tests {
             (&[0x7a, 0x06, 0x0a, 0x01, b'a'][..], false),
             (&[0x00, 0x7a][..], true),
         ] {
-            let decides = |length: &usize| looks_delimited(&log[..*length], false).is_some();
-            let enough = (1..=log.len()).find(decides).unwrap();
-            for length in enough..=log.len() {
+            let is_decided = |length: &usize| looks_delimited(&log[..*length], false).is_some();
+            let required = (1..=log.len()).find(is_decided).unwrap();
+            for length in required..=log.len() {
                 for ended in [false, true] {
                     let found = looks_delimited(&log[..length], ended);
                     assert_eq!(found, Some(is_delimited), "{log:x?} at {length}");

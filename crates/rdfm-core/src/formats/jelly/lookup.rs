@@ -1,7 +1,7 @@
 //! Lookup tables of a decoder: prefixes, names, datatypes.
 //!
 //! - In: entries as the log sets them, with ids from 1 (0: previous + 1).
-//! - Out: entries by id, each with a memo of the term made from it in the current batch.
+//! - Out: entries by id, each with a memo of the term created from it in the current batch.
 //! - Cost: memory grows with the entries received, not with the declared size. The total size of
 //!   all tables is limited.
 //! - Law: an entry that was never set is never returned.
@@ -43,7 +43,7 @@ impl LookupBudget {
     }
 }
 
-/// The last term made from an entry.
+/// The last term created from an entry.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Memo {
     /// Key under which the term is valid, see [`memo_key`]; 0 for never.
@@ -60,9 +60,9 @@ pub(super) fn memo_key(batch: u32, prefix: u32) -> u64 {
     u64::from(batch) << 32 | u64::from(prefix)
 }
 
-/// Longest text, in bytes, that is stored in the entry itself.
+/// Maximum length in bytes of a string that is stored in the entry itself.
 const SHORT: usize = 64;
-/// Value of [`LookupEntry::short_length`] for a longer text.
+/// Value of [`LookupEntry::short_length`] for a longer string.
 const LONG: u8 = u8::MAX;
 
 /// A lookup entry.
@@ -89,14 +89,14 @@ impl Default for LookupEntry {
 }
 
 impl LookupEntry {
-    /// The text.
+    /// The string.
     #[inline]
     pub fn text(&self) -> &[u8] {
         let short = self.short.get(..usize::from(self.short_length));
         short.unwrap_or(&self.long)
     }
 
-    /// Appends the text to the batch without charging for it. Returns its offset and length.
+    /// Appends the string to the batch without charging for it. Returns its offset and length.
     #[inline]
     pub fn append_to<R: Record>(&self, builder: &mut LogBuilder<R>) -> (u32, usize) {
         let length = usize::from(self.short_length);
@@ -148,7 +148,7 @@ impl LookupEntry {
     }
 }
 
-/// A lookup table. Entry 0 is the empty text; as a prefix it means "none yet".
+/// A lookup table. Entry 0 is the empty string; as a prefix it means "none yet".
 pub(super) struct LookupTable {
     what: &'static str,
     size: u32,
@@ -176,14 +176,14 @@ pub(super) const UNKNOWN: u32 = u32::MAX;
 
 impl LookupTable {
     pub fn new(what: &'static str, size: u32, joins: JoinMode) -> Self {
-        let none = LookupEntry {
+        let empty = LookupEntry {
             flags: crate::model::term::flags::PLAIN,
             ..LookupEntry::default()
         };
         Self {
             what,
             size,
-            entries: vec![none],
+            entries: vec![empty],
             memos: vec![Memo {
                 serial: u32::MAX,
                 ..Memo::default()
@@ -247,7 +247,7 @@ impl LookupTable {
             {
                 return Err(self.without_id(mark, "entry"));
             }
-            return Err(self.over(id, "entry"));
+            return Err(self.exceeds_size(id, "entry"));
         }
         self.last = id;
         let at = id as usize;
@@ -267,8 +267,8 @@ impl LookupTable {
 
     #[inline(never)]
     fn grow(&mut self, length: usize, budget: &mut LookupBudget) -> Checked<()> {
-        let more = length - self.entries.len();
-        budget.hold(more * (size_of::<LookupEntry>() + size_of::<Memo>()))?;
+        let added = length - self.entries.len();
+        budget.hold(added * (size_of::<LookupEntry>() + size_of::<Memo>()))?;
         self.entries.resize_with(length, LookupEntry::default);
         self.memos.resize(length, Memo::default());
         Ok(())
@@ -324,7 +324,7 @@ impl LookupTable {
             return self.without_id(mark, "reference");
         }
         if id > self.size {
-            return self.over(id, "reference");
+            return self.exceeds_size(id, "reference");
         }
         let reason = format!("{} {id} is used, but no entry has defined it", self.what);
         match self.mark {
@@ -339,7 +339,7 @@ impl LookupTable {
     }
 
     #[cold]
-    fn over(&self, id: u32, use_: &str) -> WireError {
+    fn exceeds_size(&self, id: u32, use_: &str) -> WireError {
         malformed(format!(
             "{} {use_} {id} exceeds the declared table size {}",
             self.what, self.size

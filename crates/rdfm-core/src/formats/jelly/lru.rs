@@ -95,8 +95,8 @@ impl LruTable {
         self.size
     }
 
-    /// Whether the entry at an id still has the text it had when this serial was returned. True for
-    /// id 0 with serial 0.
+    /// Whether the entry at an id still has the string that it had when this serial was returned.
+    /// True for id 0 with serial 0.
     #[inline]
     pub fn is_current(&self, id: u32, serial: u32) -> bool {
         self.entries[id as usize].serial == serial
@@ -124,7 +124,7 @@ impl LruTable {
         }
     }
 
-    /// Whether the entry at an id has this text.
+    /// Whether the entry at an id contains this string.
     #[inline]
     pub fn has_text(&self, id: u32, text: &[u8]) -> bool {
         let entry = &self.entries[id as usize];
@@ -217,7 +217,7 @@ impl LruTable {
         }
     }
 
-    /// Removes the text of an entry from the index.
+    /// Removes the string of an entry from the index.
     fn forget(&mut self, id: u32) {
         let entry = &self.entries[id as usize];
         if entry.serial == 0 {
@@ -253,7 +253,7 @@ impl LruTable {
         }
     }
 
-    /// Makes an entry the newest: the sentinel's older neighbour.
+    /// Makes an entry the newest one: the sentinel's older neighbour.
     #[inline]
     fn link(&mut self, id: u32) {
         let newest = self.entries[0].older;

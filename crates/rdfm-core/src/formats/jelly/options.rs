@@ -451,7 +451,7 @@ impl OptionsRow {
     /// Checks the table sizes.
     ///
     /// # Errors
-    /// The name table is too small.
+    /// If the name table is too small.
     pub fn check_tables(&self) -> Result<(), String> {
         let size = self.tables.name;
         if size >= MIN_NAME_TABLE {
@@ -561,7 +561,7 @@ impl OptionsRow {
     /// Checks that the logical type fits the physical type. The base type is the last digit.
     ///
     /// # Errors
-    /// The types conflict; the error names them.
+    /// If the types conflict. The error names them.
     pub fn check_types(&self, physical: PhysicalType) -> Result<(), String> {
         let consistent = match self.logical_type % 10 {
             1 | 3 => physical == PhysicalType::Triples,

@@ -27,7 +27,8 @@ pub const KEY: &str = "rdfm.restart";
 /// First bytes of the value.
 pub const MAGIC: [u8; 16] = *b"\xff\xferdfm restart\x00\x01";
 
-/// The mark up to the length of the frame: the tag and length of the entry, its key, and its value.
+/// The beginning of a mark, up to the length of its frame: the tag and length of the entry, its
+/// key, and its value.
 const HEAD: [u8; 34] = *b"\x7a\x28\x0a\x0crdfm.restart\x12\x18\xff\xferdfm restart\x00\x01";
 
 /// Size of a mark in bytes.
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_with_another_length_is_not_a_mark() {
+    fn a_mark_with_the_wrong_length_is_not_found() {
         let mut log = frame(300);
         log.extend([0x0a; 100]);
         log[0] ^= 1;

@@ -40,7 +40,7 @@ impl StreamSettings {
     /// Returns the settings for messages from `source`.
     ///
     /// # Errors
-    /// The options cannot be combined.
+    /// If the options cannot be combined.
     pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, Reason> {
         let template = source.filter(|source| !source.options.is_empty());
         let mut options = template.map_or_else(preset, from_source);
@@ -54,16 +54,16 @@ impl StreamSettings {
             namespaces = source.namespaces;
         }
         let declares = (!prefixes(values).is_empty()).then_some(true);
-        let wanted = values.try_switch(&NAMESPACES).or(declares);
-        namespaces = wanted.unwrap_or(namespaces);
+        let with_namespaces = values.try_switch(&NAMESPACES).or(declares);
+        namespaces = with_namespaces.unwrap_or(namespaces);
         if namespaces {
             options.version = 2;
-        } else if wanted == Some(false) && !requested {
+        } else if with_namespaces == Some(false) && !requested {
             options.version = 1;
         }
         if values.get(&JELLY_VERSION).is_some() {
             options.version = values.number(&JELLY_VERSION) as u32;
-            if options.version == 1 && wanted == Some(true) {
+            if options.version == 1 && with_namespaces == Some(true) {
                 return Err(Reason::new("Jelly version 1 does not support namespaces")
                     .with(Remedy::write("jelly_version", "2", "supports them")));
             }
@@ -111,7 +111,7 @@ impl StreamSettings {
             restart_bytes: values.number(&RESTART_BYTES),
             merge_graphs: values.switch(&MERGE_GRAPHS),
             keeps_namespaces: source.is_some_and(|source| source.continued)
-                && wanted != Some(false),
+                && with_namespaces != Some(false),
         })
     }
 }
@@ -119,7 +119,7 @@ impl StreamSettings {
 /// Checks that the log can have the requested restart marks.
 ///
 /// # Errors
-/// The log cannot have restart marks.
+/// If the log cannot have restart marks.
 fn check_restarts(
     delimited: bool,
     frames: FrameMeaning,
@@ -138,7 +138,7 @@ fn check_restarts(
 /// Checks that appended messages keep the stream options of the log.
 ///
 /// # Errors
-/// The options differ; the error lists them with the values in the log and the given values.
+/// If the options differ. The error lists them with the values in the log and the given values.
 pub(super) fn check_continued(
     found: &[(&'static str, Value)],
     given: &[(&'static str, Value)],
@@ -148,13 +148,13 @@ pub(super) fn check_continued(
         let parts = parts.map(|(name, value)| spelled(name, &value.to_string()));
         parts.collect::<Vec<_>>().join(" and ")
     };
-    let (before, after) = (differing(found, given), differing(given, found));
-    if before.is_empty() && after.is_empty() {
+    let (in_log, needed) = (differing(found, given), differing(given, found));
+    if in_log.is_empty() && needed.is_empty() {
         return Ok(());
     }
     Err(format!(
-        "the log has {before}, and these options need {after}; the stream options of a log cannot change, so leave \
-         these options out or write a new log"
+        "the log has {in_log}, and these options need {needed}; the stream options of a log cannot change, so omit \
+         these options or write a new log"
     )
     .into())
 }

@@ -36,7 +36,7 @@ pub(super) struct TermField<'a> {
     pub bytes: &'a [u8],
 }
 
-/// A language tag as in the log, and the term made from it.
+/// A language tag as in the log, and the term created from it.
 struct CachedLanguage {
     tag: Vec<u8>,
     batch: u32,
@@ -245,7 +245,7 @@ impl<R: Record> TermReader<R> {
     pub fn statement(&mut self, bytes: &[u8], fields: u32) -> Checked<[TermId; 4]> {
         match self.usual_statement(bytes, fields) {
             Some(ids) => Ok(ids),
-            None => self.odd_statement(bytes, fields),
+            None => self.unusual_statement(bytes, fields),
         }
     }
 
@@ -295,7 +295,7 @@ impl<R: Record> TermReader<R> {
     #[inline]
     fn direct(&mut self, bytes: &[u8], fields: u32) -> Checked<Option<[TermId; 4]>> {
         let mut wire = Wire::new(bytes);
-        // Not a loop, and without taking their address, so that the ids stay in registers.
+        // No loop, and the address of the ids is not taken, so that they stay in registers.
         let subject = self.in_order::<0>(&mut wire, fields)?;
         let predicate = self.in_order::<1>(&mut wire, fields)?;
         let object = self.in_order::<2>(&mut wire, fields)?;
@@ -330,10 +330,10 @@ impl<R: Record> TermReader<R> {
     /// Like [`direct`](Self::direct), for fields in any order and terms repeated from an earlier
     /// batch.
     #[cold]
-    pub fn odd_statement(&mut self, bytes: &[u8], fields: u32) -> Checked<[TermId; 4]> {
+    pub fn unusual_statement(&mut self, bytes: &[u8], fields: u32) -> Checked<[TermId; 4]> {
         let Some(slots) = positions(bytes, fields)? else {
             self.builder.charge(bytes.len())?;
-            return self.odd_statement(&normalized(bytes, fields)?, fields);
+            return self.unusual_statement(&normalized(bytes, fields)?, fields);
         };
         let mut ids = self.last;
         let mut given = 0;

@@ -80,7 +80,7 @@ pub(super) struct TermWriter {
     /// resulting prefix of its labels ([`needs_message_prefix`]).
     sets_apart: bool,
     number: u64,
-    apart: Vec<u8>,
+    label_prefix: Vec<u8>,
 }
 
 /// The rows of the current frame.
@@ -142,7 +142,7 @@ impl TermWriter {
             statement: Vec::new(),
             sets_apart: false,
             number: 0,
-            apart: Vec::new(),
+            label_prefix: Vec::new(),
         }
     }
 
@@ -195,8 +195,8 @@ impl TermWriter {
     pub fn set_apart(&mut self, number: u64, table: &TermTable) {
         self.sets_apart = true;
         self.number = number;
-        self.apart.clear();
-        write_message_prefix(number, &mut self.apart);
+        self.label_prefix.clear();
+        write_message_prefix(number, &mut self.label_prefix);
         self.last.forget_labels(table);
     }
 
@@ -224,13 +224,13 @@ impl TermWriter {
         Ok(())
     }
 
-    /// Appends any term to a row whose term fields are one higher than those of a subject.
+    /// Appends any term to a row whose term field numbers are one higher than those of a subject.
     pub fn value(&mut self, table: &TermTable, id: TermId) -> Refused<()> {
         self.term_at::<0, 1>(table, id)
     }
 
-    /// Appends the subject, predicate or object (`POSITION` 0 to 2). Its fields are `FIELD_OFFSET`
-    /// higher than those of a statement.
+    /// Appends the subject, predicate or object (`POSITION` 0 to 2). Its field numbers are
+    /// `FIELD_OFFSET` higher than those of a statement.
     #[inline]
     fn term_at<const POSITION: u8, const FIELD_OFFSET: u8>(
         &mut self,
@@ -285,8 +285,11 @@ impl TermWriter {
             return;
         }
         self.statement.push(tag);
-        put_varint(&mut self.statement, (self.apart.len() + text.len()) as u64);
-        self.statement.extend_from_slice(&self.apart);
+        put_varint(
+            &mut self.statement,
+            (self.label_prefix.len() + text.len()) as u64,
+        );
+        self.statement.extend_from_slice(&self.label_prefix);
         self.statement.extend_from_slice(text);
     }
 

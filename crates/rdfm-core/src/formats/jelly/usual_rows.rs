@@ -97,7 +97,7 @@ impl<R: Record> TermReader<R> {
             return Ok(ids);
         }
         self.set_last_iri(before);
-        let ids = self.odd_statement(&bytes[at..end], fields(QUADS));
+        let ids = self.unusual_statement(&bytes[at..end], fields(QUADS));
         *last = self.last_iri();
         ids
     }

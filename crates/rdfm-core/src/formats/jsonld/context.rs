@@ -163,7 +163,7 @@ enum ContextCause {
 pub(super) struct ActiveContext {
     pub state: ContextState,
     keys: ContextKeys,
-    /// Contexts created from this one, by their texts.
+    /// Contexts created from this one, by their JSON texts.
     locals: HashMap<Arc<[u8]>, u32, Seeded>,
     /// Contexts created from this one, by sequences of definitions.
     scoped: HashMap<Box<[u64]>, u32, Seeded>,
@@ -442,10 +442,10 @@ impl Contexts {
         let Some(raw) = view.raw(value) else {
             return Ok(None);
         };
-        let (old, above) = (self.get(before), self.get(parent));
+        let (old, parent_context) = (self.get(before), self.get(parent));
         if view.kind(value) != JsonKind::Object
-            || !old.state.is_above_terms(&above.state)
-            || above.locals.contains_key(raw)
+            || !old.state.is_above_terms(&parent_context.state)
+            || parent_context.locals.contains_key(raw)
         {
             return Ok(None);
         }
@@ -470,15 +470,15 @@ impl Contexts {
             return;
         }
         let mut changed: Vec<TermName> = Vec::new();
-        let mut same = 0;
+        let mut unchanged = 0;
         for (name, definition) in new.terms.iter() {
             if old.terms.get(name).is_some_and(|found| found == definition) {
-                same += 1;
+                unchanged += 1;
             } else {
                 changed.push(Arc::clone(name));
             }
         }
-        if old.terms.len() != same {
+        if old.terms.len() != unchanged {
             for (name, _) in old.terms.iter() {
                 if new.terms.get(name).is_none() {
                     changed.push(Arc::clone(name));
@@ -678,7 +678,7 @@ pub(super) type ContextNamespace = (TermName, Arc<Definition>);
 /// The result of expanding a string (JSON-LD 1.1 API, 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expanded {
-    /// No result, because the text has the form of a keyword.
+    /// No result, because the string has the form of a keyword.
     Nothing,
     /// No result, because the term is `null`.
     Null,
@@ -702,7 +702,7 @@ impl ActiveContext {
 }
 
 impl ContextState {
-    /// Whether this context differs from `other`, which has no terms, only by terms that do not
+    /// Whether this context differs from `other`, which has no terms, only in terms that do not
     /// affect each other.
     fn is_above_terms(&self, other: &Self) -> bool {
         self.vocab == other.vocab

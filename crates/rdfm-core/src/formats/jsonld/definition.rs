@@ -32,7 +32,7 @@ pub(super) enum Mapping {
 pub(super) enum Coercion {
     /// Literals with the language and direction of the term or context.
     Default,
-    /// As `Default`, from `@none`.
+    /// Like `Default`, but specified by `@none`.
     Untyped,
     Id,
     Vocab,
@@ -85,8 +85,8 @@ impl Containers {
     }
 
     /// Whether no other containers are included.
-    pub const fn only(self, these: Self) -> bool {
-        self.0 & !these.0 == 0
+    pub const fn only(self, allowed: Self) -> bool {
+        self.0 & !allowed.0 == 0
     }
 
     const fn with(self, other: Self) -> Self {
@@ -107,7 +107,7 @@ impl Containers {
     }
 
     /// Whether the combination is valid.
-    fn fit(self) -> bool {
+    fn is_valid(self) -> bool {
         let rest = Self(self.0 & !Self::SET.0);
         let maps = Self(rest.0 & !Self::GRAPH.0);
         match rest.0.count_ones() {
@@ -732,7 +732,7 @@ fn containers(new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<
             .filter(|all| *all != Containers::default()),
         _ => of(value),
     };
-    let Some(all) = all.filter(|all| all.fit()) else {
+    let Some(all) = all.filter(|all| all.is_valid()) else {
         return Err(new.error_at(
             "invalid container mapping",
             value,

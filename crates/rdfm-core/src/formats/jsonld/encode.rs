@@ -358,9 +358,9 @@ impl<S: Sink> StatementWriter for DocumentWriter<S> {
 
     fn has_twin(&self) -> bool {
         // A context message depends on those before it.
-        let settled = self.contexts != ContextLines::First
+        let is_final = self.contexts != ContextLines::First
             || !(self.changed || self.nodes.is_protected() || self.nodes.names.any());
-        settled && !self.merged && !self.foreign_context && !self.nodes.names.has_pending()
+        is_final && !self.merged && !self.foreign_context && !self.nodes.names.has_pending()
     }
 
     fn twin(&self) -> Option<Self> {

@@ -42,7 +42,7 @@ pub(super) struct Forms {
     version: u64,
     /// Number of lines without new forms after a form is dropped.
     pause: u64,
-    /// Number of the line from which on a form may be created.
+    /// Number of the first line for which a form may be created.
     next: u64,
 }
 

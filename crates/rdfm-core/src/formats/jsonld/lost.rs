@@ -1,4 +1,4 @@
-//! Determines whether an unreadable text may have been a context message. If so, the context in
+//! Determines whether unreadable text may have been a context message. If so, the context in
 //! force is unknown.
 //!
 //! - In: an invalid NDJSON-LD line or YAML-LD document, or the beginning of one.

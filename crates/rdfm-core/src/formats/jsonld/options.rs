@@ -83,7 +83,7 @@ pub const CONTEXTS_OF_LINES: OptionSpec = CONTEXT_LINES.printed(Default::Text("e
 pub const COMPACT_WITH: OptionSpec = OptionSpec::new(
     "compact_with",
     ValueKind::Context,
-    "Write with this JSON-LD context instead of a context made from the namespaces.",
+    "Write with this JSON-LD context instead of one generated from the namespaces.",
 )
 .group(GROUP);
 

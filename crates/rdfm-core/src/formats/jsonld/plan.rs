@@ -1,7 +1,7 @@
-//! Plans for messages with the keys of an earlier one, which have the same steps.
+//! Plans for messages with the same keys as an earlier message, and therefore the same steps.
 //!
 //! - In: the tape of a message that was read. Out: its [`Plan`], for tapes that differ only in the
-//!   texts of values.
+//!   text of values.
 //! - Cost: no key is looked up, and no object is classified.
 //! - Law: the steps create the quads, terms and errors of [`Walk::value`], in the same order. A plan
 //!   is valid while the contexts of the log do not change.
@@ -28,7 +28,7 @@ pub struct Plan {
     pub(super) version: u64,
     context: u32,
     steps: Vec<Step>,
-    /// Nodes of the tape whose texts must not change, in ascending order.
+    /// Nodes of the tape whose text must not change, in ascending order.
     fixed: Vec<u32>,
     /// Number of named subjects.
     named: u32,

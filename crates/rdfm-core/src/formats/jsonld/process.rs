@@ -363,10 +363,10 @@ impl<'c> Processor<'c> {
                 &format!("the context of {} is not an object", quote(&url)),
             ));
         }
-        if let Some(again) = imported.view.get(context, b"@import") {
+        if let Some(nested_import) = imported.view.get(context, b"@import") {
             return Err(imported.error_at(
                 "invalid context entry",
-                again,
+                nested_import,
                 "an imported context must not import another",
             ));
         }

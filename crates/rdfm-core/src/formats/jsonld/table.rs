@@ -128,8 +128,8 @@ impl DefinitionTable {
         let mut seen: HashSet<&[u8]> = HashSet::new();
         let layers = std::iter::once(&self.own).chain(sealed.iter().rev().map(|layer| &**layer));
         let all = layers.flatten();
-        let one = sealed.len() + usize::from(!self.own.is_empty()) <= 1;
-        all.filter(move |(name, _)| one || seen.insert(name))
+        let is_single = sealed.len() + usize::from(!self.own.is_empty()) <= 1;
+        all.filter(move |(name, _)| is_single || seen.insert(name))
             .filter_map(|(name, found)| Some((name, found.as_ref()?)))
     }
 }

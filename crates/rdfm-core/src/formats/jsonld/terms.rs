@@ -111,7 +111,7 @@ impl MessageTerms {
         Ok(id.unwrap_or(TermId::DEFAULT_GRAPH))
     }
 
-    /// Returns an IRI, or `None` if the text is not one.
+    /// Returns an IRI, or `None` if the string is not one.
     #[inline]
     pub fn iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> LimitResult<Option<TermId>> {
         self.iri_if(builder, text, || false)
@@ -180,13 +180,13 @@ impl MessageTerms {
     #[inline]
     pub fn bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> LimitResult {
         if label.starts_with(b"_g") {
-            return self.odd_bnode(builder, label);
+            return self.special_bnode(builder, label);
         }
         self.shared_valid(builder, TermKind::Bnode, label, flags::PLAIN)
     }
 
     /// Returns the blank node of a label that may be an escape, or that looks like a generated one.
-    fn odd_bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> LimitResult {
+    fn special_bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> LimitResult {
         if let Some(decoded) = write::read_label(label) {
             return self.shared_valid(builder, TermKind::Bnode, &decoded, 0);
         }

@@ -599,14 +599,14 @@ impl Walk<'_> {
 
     /// Skips or rejects a string that is not a valid term.
     #[cold]
-    pub fn refuse(&self, node: u32, what: &str, text: &[u8], why: &str) -> Read<TermId> {
+    pub fn refuse(&self, node: u32, what: &str, text: &[u8], reason: &str) -> Read<TermId> {
         if self.options.lenient {
             return Ok(DROPPED);
         }
         Err(JsonLdError::of(
             crate::model::error::ErrorClass::Malformed,
             Some(self.at(node)),
-            format!("{what} {} {why}", quote(text)),
+            format!("{what} {} {reason}", quote(text)),
         )
         .with(Remedy::lenient("drops its quads, as JSON-LD specifies")))
     }
@@ -708,12 +708,12 @@ impl Walk<'_> {
             .ok()
             .and_then(|text| oxiri::IriRef::parse(text).ok())
             .is_some_and(|iri| !iri.is_absolute());
-        let why = match (relative, self.options.has_base) {
+        let reason = match (relative, self.options.has_base) {
             (true, false) => "is a relative IRI, and no base or @base is given",
             (true, true) => "is a relative IRI that cannot be resolved",
             (false, _) => "is not an IRI",
         };
-        self.refuse(node, what, text, why).map_err(|error| {
+        self.refuse(node, what, text, reason).map_err(|error| {
             if relative && !self.options.has_base {
                 error.with(Remedy::read("base", "IRI", "makes it absolute"))
             } else {

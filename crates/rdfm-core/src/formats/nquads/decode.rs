@@ -205,7 +205,7 @@ impl LineReader {
         let text = input.bytes.get(..end).unwrap_or_default();
         let max_line = options.limits.max_message_bytes;
         let (offset, base) = (input.offset(), input.at);
-        let past = offset >= *stop;
+        let is_past_split = offset >= *stop;
         let position = |at: usize| offset + (at - base) as u64;
         check_dialect(fixed, dialects, base)?;
         let mut lines = 0;
@@ -236,7 +236,7 @@ impl LineReader {
                 b'M' if text[at..].starts_with(b"MESSAGE") && is_word(text, at + 7) => {
                     (at, ends) = directive(dialects, builder, text, at, position(at))?;
                     check_dialect(fixed, dialects, line)?;
-                    last = past;
+                    last = is_past_split;
                 }
                 b'V' if text[at..].starts_with(b"VERSION") && is_word(text, at + 7) => {
                     at = version(dialects, text, at + 7)?;
@@ -259,7 +259,7 @@ impl LineReader {
                 let (body, place) = (&text[comment + 1..at], position(comment));
                 if dialects.comments_delimit() && is_comment_delimiter(body) {
                     ends |= ends_message(dialects, Delimiter::Comment, builder, comment, place)?;
-                    last |= past;
+                    last |= is_past_split;
                 } else if comment == skip_space(text, line) && dialects.resembles(body, true) {
                     dialects.note(body, place, (!inner).then(|| here.line() + lines));
                 }

@@ -6,7 +6,7 @@
 //! - Cost: linear. Memory is bounded by a message, a piece and a batch. A partial line is scanned
 //!   once.
 //! - Law: how the input is cut changes neither messages nor errors. Messages completed before an
-//!   error come first.
+//!   error are returned first.
 //!
 //! Messages are delimited as described in [`crate::syntax::text::dialect`]. IRIs must be absolute
 //! and consist of the characters of `IRIREF`, even after decoding escapes. Rules of individual

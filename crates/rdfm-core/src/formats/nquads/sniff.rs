@@ -38,7 +38,7 @@ mod tests {
     const QUAD: &[u8] = b"<a> <b> <c> <g> .\n";
 
     #[test]
-    fn a_quad_decides_whatever_follows() {
+    fn a_quad_is_detected_whatever_follows() {
         for start in [&b""[..], b"# c\n\n", TRIPLE, b"VERSION \"1.2\"\nMESSAGE\n"] {
             for end in [&b""[..], b"<a", b"x\n", b"\0", b"@prefix a: <b> .\n"] {
                 let head = [start, QUAD, end].concat();
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn triples_decide_at_the_end() {
+    fn triples_are_detected_at_the_end() {
         assert_eq!(sniff(TRIPLE, false), Sniff::More);
         assert_eq!(sniff(TRIPLE, true), Sniff::Yes);
         let full = TRIPLE.repeat(400);

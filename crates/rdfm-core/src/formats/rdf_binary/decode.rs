@@ -41,7 +41,7 @@ pub struct RdfBinaryReader {
     begun: bool,
     layout: Option<RowLayout>,
     /// Number of buffered bytes needed before trying to read a row again.
-    wanted: usize,
+    needed: usize,
 }
 
 /// Layout of the rows in a log.
@@ -82,7 +82,7 @@ impl RdfBinaryReader {
             terms: BinaryTerms::new(&options.limits),
             begun: false,
             layout: None,
-            wanted: 0,
+            needed: 0,
         }
     }
 
@@ -166,7 +166,7 @@ impl RdfBinaryReader {
             return Err((ErrorClass::Truncated, "the log ends inside a row".into()));
         }
         // Waits for half as much again, because the row must be read again from its start.
-        self.wanted = buffered + buffered / 2 + 1;
+        self.needed = buffered + buffered / 2 + 1;
         Ok(())
     }
 
@@ -207,10 +207,10 @@ impl RdfBinaryReader {
             return Ok(wait_or_done(input));
         }
         if layout == RowLayout::Bare {
-            if rest.len() < self.wanted && !input.finished {
+            if rest.len() < self.needed && !input.finished {
                 return Ok(BinaryItem::Wait);
             }
-            self.wanted = 0;
+            self.needed = 0;
             // One byte above the limit suffices to detect a row that exceeds it.
             let window = usize::try_from(self.max).map_or(usize::MAX, |max| max + 1);
             return Ok(BinaryItem::Row(input.at, input.at + rest.len().min(window)));
@@ -377,7 +377,7 @@ impl Reader for RdfBinaryReader {
         self.terms.reset();
         self.begun = false;
         self.layout = self.bare.then_some(RowLayout::Bare);
-        self.wanted = 0;
+        self.needed = 0;
     }
 
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {

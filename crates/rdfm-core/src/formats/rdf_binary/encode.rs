@@ -116,13 +116,13 @@ impl<W: RowWriter> RdfBinaryWriter<W> {
                 self.terms.term::<W::Terms>(table, quad.object)?,
                 TermPlace::default(),
             ];
-            let used = if quad.graph == TermId::DEFAULT_GRAPH {
+            let terms = if quad.graph == TermId::DEFAULT_GRAPH {
                 &parts[..3]
             } else {
                 parts[3] = self.graph(table, quad.graph)?;
                 &parts
             };
-            self.rows.statement(&self.terms.bytes, used, out);
+            self.rows.statement(&self.terms.bytes, terms, out);
             if out.len() - start > MAX_BYTES {
                 return Err(too_long());
             }
@@ -168,11 +168,11 @@ impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
             return Ok(false);
         }
         refuse_second(self.flat).map_err(|(class, reason)| {
-            let apart = Remedy::write("framing", "messages", "keeps them separate");
+            let separate = Remedy::write("framing", "messages", "keeps them separate");
             (
                 class,
                 if self.can_frame {
-                    reason.with(apart)
+                    reason.with(separate)
                 } else {
                     reason
                 },

@@ -20,15 +20,15 @@ pub(super) struct Patches {
     /// The row that ends a patch.
     segment: &'static [u8],
     /// Whether headers after other operations are moved to the front.
-    first: bool,
+    headers_first: bool,
     /// Number of patches begun.
     begun: u64,
     /// Whether the patch before the last one has no operations.
     empty_before: bool,
     /// Whether the open patch has operations other than headers.
-    changes: bool,
+    has_changes: bool,
     /// Whether the open patch has operations.
-    any: bool,
+    has_operations: bool,
     /// Whether the open patch is inside a transaction.
     in_transaction: bool,
     /// Number of headers moved to the front.
@@ -48,11 +48,11 @@ impl Patches {
     pub fn new(values: &Values, segment: &'static [u8]) -> Self {
         Self {
             segment,
-            first: values.switch(&HEADERS_FIRST),
+            headers_first: values.switch(&HEADERS_FIRST),
             begun: 0,
             empty_before: false,
-            changes: false,
-            any: false,
+            has_changes: false,
+            has_operations: false,
             in_transaction: false,
             moved: 0,
         }
@@ -64,21 +64,21 @@ impl Patches {
             out.extend_from_slice(self.segment);
         }
         self.begun += 1;
-        self.changes = false;
+        self.has_changes = false;
         self.in_transaction = false;
-        self.empty_before = !std::mem::take(&mut self.any);
+        self.empty_before = !std::mem::take(&mut self.has_operations);
     }
 
     /// Removes the last patch: the log ends with the one before it.
     pub fn take_back(&mut self, out: &mut Vec<u8>) {
         self.begun -= 1;
-        self.any = !self.empty_before;
+        self.has_operations = !self.empty_before;
         self.finish(out);
     }
 
     /// Ends the log. A patch without operations is written only as a segment.
     pub fn finish(&self, out: &mut Vec<u8>) {
-        if self.begun > 0 && !self.any {
+        if self.begun > 0 && !self.has_operations {
             out.extend_from_slice(self.segment);
         }
     }
@@ -86,20 +86,20 @@ impl Patches {
     /// Starts after the content of an existing log.
     pub fn continue_log(&mut self, end: LogEnd) {
         self.begun = u64::from(end == LogEnd::Content);
-        self.any = self.begun > 0;
+        self.has_operations = self.begun > 0;
     }
 
     /// Completes the log. A segment ends a patch without operations or with an open transaction,
     /// which would otherwise look truncated.
     pub fn pause(&mut self, out: &mut Vec<u8>) -> LogEnd {
-        if self.begun > 0 && self.any && !self.in_transaction {
+        if self.begun > 0 && self.has_operations && !self.in_transaction {
             return LogEnd::Content;
         }
         if self.begun > 0 {
             out.extend_from_slice(self.segment);
         }
         self.begun = 0;
-        self.any = false;
+        self.has_operations = false;
         LogEnd::Delimiter
     }
 
@@ -118,22 +118,22 @@ impl Patches {
         }
         let header = |operation: &&Operation| operation.code == OperationCode::Header;
         if !operations.iter().any(|operation| header(&operation)) {
-            self.changes |= !operations.is_empty();
-            self.any |= !operations.is_empty();
+            self.has_changes |= !operations.is_empty();
+            self.has_operations |= !operations.is_empty();
             return Ok(Order::Given);
         }
-        let leading = if self.changes {
+        let leading = if self.has_changes {
             0
         } else {
             operations.iter().take_while(header).count()
         };
         let after = operations.get(leading..).unwrap_or_default();
-        let late = if self.changes || !after.is_empty() {
+        let late = if self.has_changes || !after.is_empty() {
             after.iter().filter(header).count()
         } else {
             0
         };
-        let order = match (late, self.first, self.changes) {
+        let order = match (late, self.headers_first, self.has_changes) {
             (0, ..) => Order::Given,
             (_, false, _) => {
                 let front = Remedy::write("headers_first", "true", "writes it at the front");
@@ -143,8 +143,8 @@ impl Patches {
             (_, true, false) => Order::HeadersFirst,
         };
         self.moved += late as u64;
-        self.changes |= !after.is_empty();
-        self.any |= !operations.is_empty();
+        self.has_changes |= !after.is_empty();
+        self.has_operations |= !operations.is_empty();
         Ok(order)
     }
 
@@ -160,7 +160,7 @@ impl Patches {
     /// Prepares for the next log.
     pub fn reset(&mut self) {
         (self.begun, self.moved) = (0, 0);
-        (self.empty_before, self.changes, self.any) = (false, false, false);
+        (self.empty_before, self.has_changes, self.has_operations) = (false, false, false);
         self.in_transaction = false;
     }
 }

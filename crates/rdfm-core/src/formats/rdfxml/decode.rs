@@ -15,7 +15,7 @@ use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach};
 /// Creates an RDF/XML decoder.
 ///
 /// # Errors
-/// The base is not an absolute IRI.
+/// If the base is not an absolute IRI.
 pub(super) fn decoder(values: &Values, opening: &Opening) -> CodecResult<dyn Decoder> {
     let parts = opening.parts == Parts::Always;
     let builder = BatchBuilder::new(limits(values));

@@ -369,10 +369,10 @@ impl RdfXmlWriter {
         out.push(b'>');
         let mut open: Option<TermId> = None;
         for quad in quads {
-            let same = open.is_some_and(|last| {
+            let is_same_subject = open.is_some_and(|last| {
                 last == quad.subject || table.same_term(last, table, quad.subject)
             });
-            if !same {
+            if !is_same_subject {
                 if open.is_some() {
                     out.extend_from_slice(b"</rdf:Description>");
                 }

@@ -155,7 +155,7 @@ impl RdfXmlMachine {
     /// Creates a machine for a new log.
     ///
     /// # Errors
-    /// The base is not an absolute IRI.
+    /// If the base is not an absolute IRI.
     pub fn new(
         builder: BatchBuilder,
         base: Option<&str>,
@@ -266,7 +266,7 @@ impl RdfXmlMachine {
                     start,
                     ErrorClass::Limit,
                     Reason::limit(
-                        format!("a text or tag is longer than {} bytes", self.max()),
+                        format!("a text node or tag is longer than {} bytes", self.max()),
                         "max_message_bytes",
                     ),
                 );

@@ -28,11 +28,11 @@ pub(super) fn split(iri: &[u8]) -> Option<usize> {
     }
     let at = begins + start?;
     let namespace = &iri[..at];
-    let refused = namespace.is_empty()
+    let is_rejected = namespace.is_empty()
         || namespace == XML
         || namespace == XMLNS
         || (iri.starts_with(RDF) && is_syntax(&iri[RDF.len()..]));
-    (!refused).then_some(at)
+    (!is_rejected).then_some(at)
 }
 
 /// Whether a namespace declaration can be written unchanged and means the same to every reader.

@@ -33,7 +33,7 @@ pub(super) struct ResultBinaryReader {
     /// Number of variables, once they have been read.
     columns: Option<usize>,
     /// Number of buffered bytes required before the next attempt to read a tuple.
-    wanted: usize,
+    needed: usize,
     /// Whether a batch was returned.
     taken: bool,
 }
@@ -49,7 +49,7 @@ impl ResultBinaryReader {
             max: limits.max_message_bytes,
             terms: BinaryTerms::new(limits),
             columns: None,
-            wanted: 0,
+            needed: 0,
             taken: false,
         }
     }
@@ -58,7 +58,7 @@ impl ResultBinaryReader {
     fn read(&mut self, input: &mut Buffer) -> Result<Option<ResultBatch>, Failure> {
         loop {
             let rest = input.rest();
-            let missing = rest.is_empty() || (rest.len() < self.wanted && !input.finished);
+            let missing = rest.is_empty() || (rest.len() < self.needed && !input.finished);
             if missing || !self.tuple(input)? {
                 return self.pause(input);
             }
@@ -123,7 +123,7 @@ impl ResultBinaryReader {
         match taken {
             Ok(taken) => {
                 input.at += prefix + taken;
-                self.wanted = 0;
+                self.needed = 0;
                 Ok(true)
             }
             Err(error) => match error.into_parts() {
@@ -187,7 +187,7 @@ impl ResultBinaryReader {
         if finished {
             return Err((ErrorClass::Truncated, "the log ends inside a tuple".into()));
         }
-        self.wanted = buffered + buffered / 2 + 1;
+        self.needed = buffered + buffered / 2 + 1;
         Ok(())
     }
 
@@ -225,7 +225,7 @@ impl Reader for ResultBinaryReader {
     fn reset(&mut self) {
         self.terms.reset();
         self.columns = None;
-        self.wanted = 0;
+        self.needed = 0;
         self.taken = false;
     }
 

@@ -138,7 +138,7 @@ struct JsonResultMachine {
     boolean: Option<bool>,
     buffered: Option<BufferedRows>,
     /// Whether the head will be read a second time, after the buffered rows.
-    again: bool,
+    rereads_head: bool,
     /// Column of the open cell, the open terms, and their strings.
     column: usize,
     frames: Vec<TermFrame>,
@@ -176,7 +176,7 @@ impl JsonResultMachine {
             has_results: false,
             boolean: None,
             buffered: None,
-            again: false,
+            rereads_head: false,
             column: 0,
             frames: Vec::new(),
             texts: Vec::new(),
@@ -377,7 +377,7 @@ impl JsonResultMachine {
                 self.has_head = true;
                 self.state = JsonState::Root;
                 if let Some(buffered) = self.buffered.take() {
-                    self.again = true;
+                    self.rereads_head = true;
                     self.at = buffered.from;
                     self.tokens = buffered.tokens;
                     self.begin_rows();
@@ -468,7 +468,9 @@ impl JsonResultMachine {
     fn root_key(&mut self, text: &[u8], key: QuotedRange, start: usize) -> Read<()> {
         let depth = self.tokens.depth();
         self.state = match key.text(text, &mut self.unescaped)? {
-            b"head" if std::mem::take(&mut self.again) => JsonState::Skip(depth, After::Root),
+            b"head" if std::mem::take(&mut self.rereads_head) => {
+                JsonState::Skip(depth, After::Root)
+            }
             b"head" if self.has_head => return malformed(start, "the result set has two heads"),
             b"head" => JsonState::ToHead,
             b"results" if self.has_results => {
@@ -730,7 +732,7 @@ impl Grammar for JsonResultMachine {
         self.has_results = false;
         self.boolean = None;
         self.buffered = None;
-        self.again = false;
+        self.rereads_head = false;
         self.frames.clear();
         self.texts.clear();
     }

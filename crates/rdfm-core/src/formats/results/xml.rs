@@ -241,7 +241,7 @@ impl XmlResultMachine {
     )]
     fn too_large(&self, at: usize) -> Box<GrammarError> {
         let text = format!(
-            "a tag, a text or a comment is longer than {} bytes",
+            "a tag, a text node or a comment is longer than {} bytes",
             self.rows.max()
         );
         Box::new(GrammarError {
@@ -432,8 +432,8 @@ impl XmlResultMachine {
         let scope = self.scope.mark();
         for (at, attribute) in attributes.iter().enumerate() {
             let whole = attribute.name.whole(text);
-            let same = |other: &Attribute| other.name.whole(text) == whole;
-            if attributes.len() <= 32 && attributes[..at].iter().any(same) {
+            let is_equal = |other: &Attribute| other.name.whole(text) == whole;
+            if attributes.len() <= 32 && attributes[..at].iter().any(is_equal) {
                 let shown = quote(whole);
                 return malformed(
                     attribute.name.start,
@@ -600,11 +600,11 @@ impl XmlResultMachine {
                 }
             }
             ResultElement::Part(part) => {
-                let full = self
+                let is_duplicate = self
                     .triples
                     .last()
                     .is_some_and(|parts| parts[part].is_some());
-                if full {
+                if is_duplicate {
                     return malformed(start, "a part of a triple term occurs twice");
                 }
                 self.term = None;
@@ -814,8 +814,10 @@ impl<'a> SimpleBinding<'a> {
 /// Whether a string contains no character that XML treats specially or does not allow.
 #[inline]
 fn is_simple(text: &[u8]) -> bool {
-    let odd = |byte: u8| byte < 0x20 || byte == b'&' || byte == b'<' || byte == 0xEF;
-    !text.iter().fold(false, |found, &byte| found | odd(byte))
+    let is_special = |byte: u8| byte < 0x20 || byte == b'&' || byte == b'<' || byte == 0xEF;
+    !text
+        .iter()
+        .fold(false, |found, &byte| found | is_special(byte))
 }
 
 /// Returns the quoted value at the start of `text`, and the rest.

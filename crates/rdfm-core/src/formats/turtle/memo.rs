@@ -30,14 +30,14 @@ impl PrefixGroup {
 
 /// The last change of the prefixes in each group, as a count of changes and batches.
 pub(super) struct PrefixChanges {
-    now: u32,
+    count: u32,
     last: [u32; 256],
 }
 
 impl Default for PrefixChanges {
     fn default() -> Self {
         Self {
-            now: 0,
+            count: 0,
             last: [0; 256],
         }
     }
@@ -47,9 +47,9 @@ impl PrefixChanges {
     /// Records that a prefix was declared for an IRI with this beginning, or no longer maps to such
     /// an IRI.
     pub fn changed(&mut self, head: &[u8]) {
-        self.now = self.now.saturating_add(1);
-        self.last[PrefixGroup::of(head).0 as usize] = self.now;
-        self.last[PrefixGroup::ALL.0 as usize] = self.now;
+        self.count = self.count.saturating_add(1);
+        self.last[PrefixGroup::of(head).0 as usize] = self.count;
+        self.last[PrefixGroup::ALL.0 as usize] = self.count;
     }
 }
 
@@ -75,8 +75,8 @@ struct PrefixedEntry {
 impl PrefixedMemo {
     /// Begins a batch with this many terms at the end of the output.
     pub fn begin_batch(&mut self, changes: &mut PrefixChanges, terms: usize, out: &[u8]) {
-        changes.now = changes.now.saturating_add(1);
-        self.begun = changes.now;
+        changes.count = changes.count.saturating_add(1);
+        self.begun = changes.count;
         self.base = out.len();
         if self.entries.len() < terms {
             self.entries.resize(terms, PrefixedEntry::default());
@@ -112,11 +112,11 @@ impl PrefixedMemo {
         out: &[u8],
     ) {
         // At the maximum, the count no longer distinguishes earlier terms from later ones.
-        if changes.now < u32::MAX
+        if changes.count < u32::MAX
             && let Some(entry) = self.entries.get_mut(id.index())
         {
             *entry = PrefixedEntry {
-                written: changes.now,
+                written: changes.count,
                 start: (start - self.base) as u32,
                 length: (out.len() - start) as u32,
                 group,
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn nothing_is_copied_after_too_many_changes() {
         let mut changes = PrefixChanges {
-            now: u32::MAX - 2,
+            count: u32::MAX - 2,
             ..PrefixChanges::default()
         };
         let mut memo = PrefixedMemo::default();

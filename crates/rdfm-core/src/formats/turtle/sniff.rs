@@ -114,7 +114,7 @@ mod tests {
     const PREFIX: &[u8] = b"@prefix a: <b> .\n";
 
     #[test]
-    fn a_directive_decides_whatever_follows() {
+    fn a_directive_is_detected_whatever_follows() {
         for directive in [
             "@prefix a: <b> .",
             " @base <b> .",
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_decides_at_the_end() {
+    fn a_statement_is_detected_at_the_end() {
         for text in [
             "<a> a <b> ;",
             "<a>\n  <b> 1 .",

@@ -618,7 +618,7 @@ impl LogTerms {
         label: &[u8],
     ) -> Result<TermId, LimitExceeded> {
         if label.starts_with(b"_g") {
-            return self.odd_bnode(builder, label);
+            return self.special_bnode(builder, label);
         }
         let at = hash(label, KEY_BNODE);
         if let Some((id, term)) = self.cached(builder, at, KEY_BNODE)
@@ -633,7 +633,7 @@ impl LogTerms {
 
     /// Returns the blank node of a label that may be an escape, or that looks like a generated one.
     /// Its meaning depends on the message, so that it is not cached.
-    fn odd_bnode(
+    fn special_bnode(
         &mut self,
         builder: &mut BatchBuilder,
         label: &[u8],

@@ -52,7 +52,7 @@ const QUAD_GRAPH: u8 = 12;
 /// Creates a Jelly-Patch encoder for a new log.
 ///
 /// # Errors
-/// An option is invalid; the error names it.
+/// If an option is invalid. The error names it.
 pub(super) fn encoder(values: &Values, source: Option<&Source>) -> CodecResult<dyn Encoder> {
     let writer = PatchWriter::new(PatchStreamSettings::of(values, source)?);
     Ok(Box::new(MessageLoop::new(&JELLY_PATCH, values, writer)))
@@ -251,8 +251,8 @@ impl Writer for PatchWriter {
                 return Err(too_large(stream));
             }
         }
-        let goes_on = batch.continues() && message + 1 == batch.len();
-        if self.in_transaction && !goes_on {
+        let continues = batch.continues() && message + 1 == batch.len();
+        if self.in_transaction && !continues {
             return Err(unmatched("the patch ends inside a transaction"));
         }
         Ok(())

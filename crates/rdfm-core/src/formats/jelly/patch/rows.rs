@@ -237,7 +237,7 @@ impl PatchRows {
         } else if let Some(ids) = self.terms.usual_statement(bytes, TRIPLE_FIELDS) {
             ids
         } else {
-            self.odd_triple(bytes)?
+            self.unusual_triple(bytes)?
         };
         let quad = Quad {
             subject: ids[0],
@@ -250,18 +250,18 @@ impl PatchRows {
 
     /// Reads a triple with fields in an unusual order, or with a graph.
     #[cold]
-    fn odd_triple(&mut self, bytes: &[u8]) -> Checked<[TermId; 4]> {
+    fn unusual_triple(&mut self, bytes: &[u8]) -> Checked<[TermId; 4]> {
         let mut wire = Wire::new(bytes);
         while !wire.is_done() {
             if wire.field(GRAPH_FIELDS, "the statement")?.0 != 0 {
-                self.refuse_graph("statement")?;
+                self.reject_graph("statement")?;
             }
         }
-        self.terms.odd_statement(bytes, TRIPLE_FIELDS)
+        self.terms.unusual_statement(bytes, TRIPLE_FIELDS)
     }
 
     /// Rejects a graph in a triples log, unless `lenient`.
-    fn refuse_graph(&self, what: &str) -> Checked<()> {
+    fn reject_graph(&self, what: &str) -> Checked<()> {
         if self.lenient {
             return Ok(());
         }
@@ -330,7 +330,7 @@ impl PatchRows {
         }
         if self.statement_type == StatementType::Triples {
             if fields.term.field != 0 {
-                self.refuse_graph("namespace")?;
+                self.reject_graph("namespace")?;
             }
         } else if fields.term.field == 0 {
             // Jelly-JVM omits the graph of a namespace before the first graph.

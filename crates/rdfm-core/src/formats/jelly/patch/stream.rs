@@ -37,7 +37,7 @@ impl PatchStreamSettings {
     /// Returns the settings for patches from `source`.
     ///
     /// # Errors
-    /// The options cannot be combined.
+    /// If the options cannot be combined.
     pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, Reason> {
         let mut stream = Self {
             options: OptionsRow::preset(),
@@ -54,17 +54,17 @@ impl PatchStreamSettings {
         if stream.flat {
             stream.kind = StreamType::Flat;
         }
-        if let Some(wanted) = values.text(&STREAM_TYPE).and_then(StreamType::named) {
-            if stream.flat && wanted != StreamType::Flat {
+        if let Some(stream_type) = values.text(&STREAM_TYPE).and_then(StreamType::named) {
+            if stream.flat && stream_type != StreamType::Flat {
                 let reason =
                     "flat writes all patches as one, but the stream type is for several patches";
                 let flat = Remedy::write("stream_type", "flat", "writes one patch");
                 return Err(Reason::new(reason).with(flat));
             }
-            stream.kind = wanted;
+            stream.kind = stream_type;
         }
-        if let Some(wanted) = values.text(&STATEMENT_TYPE) {
-            stream.statements = StatementType::named(wanted).unwrap_or(stream.statements);
+        if let Some(statement_type) = values.text(&STATEMENT_TYPE) {
+            stream.statements = StatementType::named(statement_type).unwrap_or(stream.statements);
         } else if stream.merge_graphs {
             stream.statements = StatementType::Triples;
         }
@@ -75,15 +75,15 @@ impl PatchStreamSettings {
         if let Some(source) = source
             && source.continued
         {
-            let mut found = Self {
+            let mut in_log = Self {
                 options: OptionsRow::preset(),
                 ..stream.clone()
             };
-            found.follow(source);
-            found.options.statement_type = found.statements as u32;
-            found.options.physical_type = found.kind as u32;
+            in_log.follow(source);
+            in_log.options.statement_type = in_log.statements as u32;
+            in_log.options.physical_type = in_log.kind as u32;
             check_continued(
-                &options::values(&found.options),
+                &options::values(&in_log.options),
                 &options::values(&stream.options),
             )?;
         }

@@ -88,8 +88,8 @@ impl CompactContext {
     /// Compiles a context, given as an object, an array, or a document with an `@context`.
     ///
     /// # Errors
-    /// If it is not a context, or contains an entry that this writer does not support; the text
-    /// names the entry.
+    /// If it is not a context, or contains an entry that this writer does not support; the
+    /// error names the entry.
     pub fn new(text: &str) -> Result<Self, String> {
         let limits = Limits::default();
         let bounds = Bounds {

@@ -125,18 +125,18 @@ impl ContextNamespaces {
         } else if self.context.len() == all && (!each || (self.unchanged && all <= MAX_WHOLE)) {
             return false;
         }
-        let wanted = self.needed.of(batch, message);
-        let has = |number: &u32| self.in_context.get(*number as usize) == Some(&true);
-        let stays = if each {
-            wanted == self.context
+        let needed = self.needed.of(batch, message);
+        let is_included = |number: &u32| self.in_context.get(*number as usize) == Some(&true);
+        let is_current = if each {
+            needed == self.context
         } else {
-            !new && wanted.iter().all(has)
+            !new && needed.iter().all(is_included)
         };
-        if !stays {
-            let wanted = wanted.to_vec();
-            self.set_context(wanted);
+        if !is_current {
+            let needed = needed.to_vec();
+            self.set_context(needed);
         }
-        new || !stays
+        new || !is_current
     }
 
     /// Adds all namespaces to the context.

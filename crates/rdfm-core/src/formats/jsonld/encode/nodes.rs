@@ -126,8 +126,8 @@ impl<S: Sink> NodeWriter<S> {
         if self.compact.is_some() {
             return false;
         }
-        let turned = self.names.adapt_to(batch, message, each);
-        if turned {
+        let changed = self.names.adapt_to(batch, message, each);
+        if changed {
             self.forget();
         }
         turned
@@ -255,8 +255,8 @@ impl<S: Sink> NodeWriter<S> {
             return Ok(None);
         }
         self.keyword(b"\"@type\"", out);
-        let many = message.expanded || range.len() > 1;
-        if many {
+        let is_array = message.expanded || range.len() > 1;
+        if is_array {
             self.sink.begin_array(out);
         }
         for at in range {
@@ -264,7 +264,7 @@ impl<S: Sink> NodeWriter<S> {
             self.sink.scalar(out);
             self.type_name(message, object, out)?;
         }
-        if many {
+        if is_array {
             self.sink.end_array(out);
         }
         Ok(Some(at))
@@ -286,15 +286,15 @@ impl<S: Sink> NodeWriter<S> {
         self.sink.begin_key(out);
         self.name(message, predicate, out)?;
         self.sink.end_key(out);
-        let many = message.expanded || range.len() > 1;
-        if many {
+        let is_array = message.expanded || range.len() > 1;
+        if is_array {
             self.sink.begin_array(out);
         }
         for at in range {
             let object = self.shape.quad(message.quads, at).object;
             self.value(message, object, role, &PLAIN, out)?;
         }
-        if many {
+        if is_array {
             self.sink.end_array(out);
         }
         Ok(())
@@ -319,15 +319,15 @@ impl<S: Sink> NodeWriter<S> {
         };
         let from = self.chosen.len();
         // A key with a list container has at most one list.
-        let mut taken = 0_u64;
+        let mut used_lists = 0_u64;
         for place in range {
             let object = self.shape.quad(message.quads, place).object;
-            let Some(chosen) = self.choose(message, object, role, &keys, taken) else {
+            let Some(chosen) = self.choose(message, object, role, &keys, used_lists) else {
                 self.hazard = true;
                 continue;
             };
             if keys[chosen as usize].holder == ValueHolder::List {
-                taken |= 1 << chosen;
+                used_lists |= 1 << chosen;
             }
             self.chosen.push((chosen, place));
         }
@@ -348,8 +348,8 @@ impl<S: Sink> NodeWriter<S> {
                 self.by_language(message, number, from..to, out)?;
                 continue;
             }
-            let many = key.holder == ValueHolder::Set || count > 1;
-            if many {
+            let is_array = key.holder == ValueHolder::Set || count > 1;
+            if is_array {
                 self.sink.begin_array(out);
             }
             for at in from..to {
@@ -365,7 +365,7 @@ impl<S: Sink> NodeWriter<S> {
                     self.value(message, object, role, key, out)?;
                 }
             }
-            if many {
+            if is_array {
                 self.sink.end_array(out);
             }
         }
@@ -380,7 +380,7 @@ impl<S: Sink> NodeWriter<S> {
         object: TermId,
         role: RdfTerm,
         keys: &PredicateKeys,
-        taken: u64,
+        used_lists: u64,
     ) -> Option<u32> {
         let table = message.table;
         let term = table.term(object);
@@ -397,7 +397,7 @@ impl<S: Sink> NodeWriter<S> {
         let mut best: Option<(u8, u32)> = None;
         for (number, key) in (0..).zip(keys.iter().take(64)) {
             let rank = match (key.holder, literal) {
-                (ValueHolder::List, _) if !is_list || taken & (1 << number) != 0 => continue,
+                (ValueHolder::List, _) if !is_list || used_lists & (1 << number) != 0 => continue,
                 (ValueHolder::Language, _) if !tagged => continue,
                 (ValueHolder::List | ValueHolder::Language, _) => 0,
                 (_, None) if is_list => u8::from(key.coerced != ValueCoercion::Text(None)),
@@ -645,8 +645,8 @@ impl<S: Sink> NodeWriter<S> {
                 if is_directed(term) {
                     self.keyword(b"\"@direction\"", out);
                     self.sink.scalar(out);
-                    let left = term.flags & flags::LTR != 0;
-                    S::text(if left { b"ltr" } else { b"rtl" }, true, out);
+                    let is_ltr = term.flags & flags::LTR != 0;
+                    S::text(if is_ltr { b"ltr" } else { b"rtl" }, true, out);
                 }
             }
             _ => {}
@@ -762,8 +762,8 @@ impl<S: Sink> NodeWriter<S> {
         }
         // Not kept if the sink may move a long key, because kept tokens are positions in the
         // output.
-        let stays = out.len() - start <= MAX_KEY;
-        if stays && (message.style.apart.is_none() || !holds_labels(term.kind)) {
+        let is_stable = out.len() - start <= MAX_KEY;
+        if is_stable && (message.style.apart.is_none() || !holds_labels(term.kind)) {
             self.tokens.keep(id, start, out);
         }
         Ok(())

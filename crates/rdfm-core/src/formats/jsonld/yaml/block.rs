@@ -44,11 +44,11 @@ struct LineScalar {
 /// How the text of a scalar differs from the source.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ScalarForm {
-    /// It is the same, and JSON needs no escapes for it.
+    /// Identical to the source; JSON needs no escapes for it.
     Borrowed,
-    /// It is the same.
+    /// Identical to the source; JSON may need escapes for it.
     Literal,
-    /// It is in [`BlockComposer::unescaped`].
+    /// Stored in [`BlockComposer::unescaped`].
     Unescaped,
 }
 

@@ -237,7 +237,7 @@ fn is_word(text: &[u8]) -> bool {
 /// also escaped.
 fn quoted(text: &[u8], out: &mut Vec<u8>) {
     let text = std::str::from_utf8(text).unwrap_or_default();
-    let hidden = |c: char| {
+    let needs_escape = |c: char| {
         matches!(
             c,
             '\u{7f}'
@@ -250,16 +250,16 @@ fn quoted(text: &[u8], out: &mut Vec<u8>) {
                     | '\u{ffff}'
         ) || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
-    if !text.contains(hidden) {
+    if !text.contains(needs_escape) {
         return string(text.as_bytes(), out);
     }
     out.push(b'"');
     let mut escaped = Vec::new();
-    for part in text.split_inclusive(hidden) {
-        let last = part.chars().next_back().filter(|c| hidden(*c));
-        let shown = &part[..part.len() - last.map_or(0, char::len_utf8)];
+    for part in text.split_inclusive(needs_escape) {
+        let last = part.chars().next_back().filter(|c| needs_escape(*c));
+        let unescaped = &part[..part.len() - last.map_or(0, char::len_utf8)];
         escaped.clear();
-        string(shown.as_bytes(), &mut escaped);
+        string(unescaped.as_bytes(), &mut escaped);
         out.extend_from_slice(escaped.get(1..escaped.len() - 1).unwrap_or_default());
         if let Some(c) = last {
             out.extend_from_slice(format!("\\u{:04x}", c as u32).as_bytes());

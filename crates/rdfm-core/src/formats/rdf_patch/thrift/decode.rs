@@ -33,7 +33,7 @@ pub struct ThriftPatchReader {
     /// Whether the open patch has operations other than headers.
     changes: bool,
     /// Number of buffered bytes needed before trying to read a row again.
-    wanted: usize,
+    needed: usize,
 }
 
 /// Class and reason of an error.
@@ -55,7 +55,7 @@ impl ThriftPatchReader {
             max: options.limits.max_message_bytes,
             terms: BinaryTerms::new(&options.limits),
             changes: false,
-            wanted: 0,
+            needed: 0,
         }
     }
 
@@ -95,10 +95,10 @@ impl ThriftPatchReader {
     #[inline]
     fn take_row(&mut self, input: &mut Buffer) -> Result<ThriftItem, Failure> {
         let rest = input.rest();
-        if rest.is_empty() || rest.len() < self.wanted && !input.finished {
+        if rest.is_empty() || rest.len() < self.needed && !input.finished {
             return Ok(ThriftItem::Wait);
         }
-        self.wanted = 0;
+        self.needed = 0;
         // One byte above the limit suffices to detect a row that exceeds it.
         let window = usize::try_from(self.max).map_or(usize::MAX, |max| max + 1);
         let bytes = rest.get(..window).unwrap_or(rest);
@@ -135,7 +135,7 @@ impl ThriftPatchReader {
             return Err((ErrorClass::Truncated, "the log ends inside a row".into()));
         }
         // Waits for half as much again, because the row must be read again from its start.
-        self.wanted = buffered + buffered / 2 + 1;
+        self.needed = buffered + buffered / 2 + 1;
         Ok(ThriftItem::Wait)
     }
 
@@ -231,7 +231,7 @@ impl Reader for ThriftPatchReader {
     fn reset(&mut self) {
         self.terms.reset();
         self.changes = false;
-        self.wanted = 0;
+        self.needed = 0;
     }
 
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<PatchBatch>, ReadError> {

@@ -90,7 +90,7 @@ impl RdfXmlMachine {
                 start,
                 ErrorClass::Limit,
                 Reason::limit(
-                    format!("a text is longer than {max} bytes"),
+                    format!("a text node is longer than {max} bytes"),
                     "max_message_bytes",
                 ),
             );

@@ -42,9 +42,9 @@ impl TurtleMachine {
         while text.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
             end += 1;
         }
-        let again = error.class != ErrorClass::Limit
+        let rereads = error.class != ErrorClass::Limit
             && (end < text.len() || (end == text.len() && self.reach == Reach::End));
-        if !again {
+        if !rereads {
             return Err(error);
         }
         let start = self.pos;
