@@ -130,7 +130,7 @@ impl<S: Sink> NodeWriter<S> {
         if changed {
             self.forget();
         }
-        turned
+        changed
     }
 
     /// Whether there is a context, even if it is not in force.
