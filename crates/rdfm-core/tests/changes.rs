@@ -90,7 +90,7 @@ fn applied(data: &str, log: &str) -> (Vec<String>, Applied) {
     found.unwrap()
 }
 
-/// A letter is a quad.
+/// Quads from letters.
 fn data(letters: &str) -> String {
     letters
         .chars()
@@ -98,7 +98,7 @@ fn data(letters: &str) -> String {
         .collect()
 }
 
-/// Rows of words: `+x` adds, `-x` deletes.
+/// Rows from words: `+x` adds, `-x` deletes.
 fn rows(words: &str) -> String {
     let row = |word: &str| match word.split_at(1) {
         ("+", letter) => format!("A <a:s> <a:p> <a:{letter}> .\n"),
@@ -149,7 +149,7 @@ fn changes_are_counted() {
 }
 
 #[test]
-fn terms_are_equal_by_value() {
+fn terms_are_compared_by_value() {
     let terms = [
         "<a:o>",
         "_:o",
@@ -171,11 +171,11 @@ fn terms_are_equal_by_value() {
         .collect();
     let log = quads.concat();
     for quad in &quads {
-        let (left, counts) = applied(&log, &format!("D {quad}A {quad}D {quad}"));
+        let (remaining, counts) = applied(&log, &format!("D {quad}A {quad}D {quad}"));
         assert_eq!((counts.deleted, counts.added), (2, 1), "{quad}");
         let others = quads.iter().filter(|other| *other != quad);
         let others: Vec<&str> = others.map(|quad| quad.trim_end()).collect();
-        assert_eq!(left, others, "{quad}");
+        assert_eq!(remaining, others, "{quad}");
     }
 }
 
@@ -222,8 +222,11 @@ fn equal_terms_from_different_formats_are_equal() {
             for batch in batches::<Operation>(patch_format, &log, 8192) {
                 dataset.apply(&batch, true).unwrap();
             }
-            let left = quads_of(&dataset);
-            assert!(left.is_empty(), "{format}, {patch_format}: {left:?}");
+            let remaining = quads_of(&dataset);
+            assert!(
+                remaining.is_empty(),
+                "{format}, {patch_format}: {remaining:?}"
+            );
             assert_eq!(dataset.applied().deleted, text.lines().count() as u64);
         }
     }
@@ -254,7 +257,7 @@ fn text_of(bytes: &[u8]) -> &str {
 }
 
 #[test]
-fn errors_contain_the_row_and_keep_earlier_changes() {
+fn errors_contain_the_row_and_earlier_changes_are_kept() {
     for (words, row, reason) in [
         (
             "+c TX +d TX",
@@ -365,7 +368,7 @@ fn rows_of(batches: &[PatchBatch]) -> String {
 }
 
 #[test]
-fn applying_a_difference_gives_the_other_dataset() {
+fn applying_a_difference_yields_the_other_dataset() {
     let mut random = Random(2);
     for _ in 0..200 {
         let (old, new) = (random.data(), random.data());
@@ -418,7 +421,7 @@ fn a_difference_larger_than_a_batch_is_split_if_allowed() {
 
 /// Empty slots are reused: repeated changes do not make a dataset grow.
 #[test]
-fn many_changes_of_a_small_dataset_are_correct() {
+fn many_changes_to_a_small_dataset_are_correct() {
     let mut dataset = dataset(&data("ab"), 8192);
     let mut builder = PatchBuilder::new(Limits::default());
     for _ in 0..30 {
@@ -497,8 +500,8 @@ fn to_messages(log: &str, size: u64, separate: bool) -> Converted {
     for batch in patches(log, size) {
         let next = match converter.messages(&batch) {
             Ok(next) => next,
-            Err(refused) => {
-                error = Some(refused.error.reason.text().to_owned());
+            Err(failure) => {
+                error = Some(failure.error.reason.text().to_owned());
                 converter.take()
             }
         };
@@ -515,7 +518,7 @@ fn to_messages(log: &str, size: u64, separate: bool) -> Converted {
 }
 
 #[test]
-fn round_trips_give_the_same_messages() {
+fn round_trips_preserve_messages() {
     for size in SIZES {
         let text = rows_of(&to_patches(LOG, size));
         let (found, error, dropped) = to_messages(&text, size, false);
@@ -544,15 +547,18 @@ fn transactions_and_rows_between_them_are_messages() {
             ("TX TC Z Z TX TC", "|", vec![]),
             ("TX +a Z +b", "b", vec![("undone transactions", 1)]),
         ] {
-            let (found, error, left) = to_messages(&rows(words), size, false);
-            assert_eq!((error, left), (None, dropped), "{words}");
+            let (found, error, dropped_counts) = to_messages(&rows(words), size, false);
+            assert_eq!((error, dropped_counts), (None, dropped), "{words}");
             let found: Vec<String> = found.iter().map(|quads| letters(quads)).collect();
             assert_eq!(found.join("|"), expected, "in batches of {size}: {words}");
         }
         let headers = "H id <a:1> .\nPA \"e\" <http://e/> .\nPD \"e\" .\nTX .\nTC .\n";
-        let (found, _, left) = to_messages(headers, size, false);
+        let (found, _, dropped_counts) = to_messages(headers, size, false);
         assert_eq!(found.len(), 1, "prefixes alone are not a message");
-        assert_eq!(left, [("headers", 1), ("deletions of prefixes", 1)]);
+        assert_eq!(
+            dropped_counts,
+            [("headers", 1), ("deletions of prefixes", 1)]
+        );
     }
 }
 
@@ -567,9 +573,10 @@ fn rows_that_no_message_can_represent_are_rejected() {
         let (found, error, _) = to_messages(&rows("+a Z -b"), size, false);
         assert_eq!(found.len(), 1);
         assert!(error.unwrap().starts_with("row 0 of the patch: D deletes"));
-        let (found, error, left) = to_messages(&rows("TX +a -b TA TX +b TC TX -a"), size, false);
+        let (found, error, dropped_counts) =
+            to_messages(&rows("TX +a -b TA TX +b TC TX -a"), size, false);
         assert_eq!((found.len(), error), (1, None));
-        assert_eq!(left, [("undone transactions", 2)]);
+        assert_eq!(dropped_counts, [("undone transactions", 2)]);
         let (found, error, _) = to_messages(shared, size, false);
         let expected = "row 4 of the patch: the blank node 'a' is used in two transactions, and would be two nodes in two messages";
         assert_eq!((found.len(), error.as_deref()), (1, Some(expected)));

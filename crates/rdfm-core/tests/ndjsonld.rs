@@ -1,5 +1,4 @@
-//! Lines of NDJSON-LD with the form of an earlier line are read in a shorter way, with the same
-//! result.
+//! NDJSON-LD lines with the form of an earlier line are read on a fast path, with the same result.
 //!
 //! A line with a control character has no form. So every log is read twice, with lines that begin
 //! with a space or with a tab. Batches, errors and positions must be equal.

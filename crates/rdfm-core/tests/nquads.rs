@@ -531,7 +531,7 @@ fn kept_skipped_bytes_are_limited() {
 }
 
 #[test]
-fn the_skip_ends_parts_before_an_error() {
+fn skipping_ends_the_parts_before_an_error() {
     let options = Options::default().parts(true).and("batch_quads", 2);
     let log = format!("{Q}\n{Q}\n{Q}\nbad\n# @message\n{Q}\n");
     let seen = skipping_every_way(&options, log.as_bytes());
@@ -698,7 +698,7 @@ fn lines_that_oxttl_accepts_have_the_same_meaning() {
         "_:a <a:p> \"y\"^^<d:t> _:g. # c",
         "<a:s> <a:p> <<( _:b.c <a:q> \"\\\\\" )>>.",
     ];
-    let (mut accepted, mut refused) = (0, 0);
+    let (mut accepted, mut rejected) = (0, 0);
     for number in 0..6000 {
         let line = changed(lines[number as usize % lines.len()], number);
         let parser = oxttl::NQuadsParser::new().for_slice(line.as_bytes());
@@ -718,8 +718,8 @@ fn lines_that_oxttl_accepts_have_the_same_meaning() {
                 assert_eq!(ours.collect::<Vec<_>>().join("\n"), theirs, "{line}");
                 accepted += 1;
             }
-            Err(_) => refused += usize::from(outcome.error.is_some()),
+            Err(_) => rejected += usize::from(outcome.error.is_some()),
         }
     }
-    assert!(accepted > 500 && refused > 2000, "{accepted} {refused}");
+    assert!(accepted > 500 && rejected > 2000, "{accepted} {rejected}");
 }

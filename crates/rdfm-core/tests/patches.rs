@@ -647,7 +647,7 @@ fn output_contains_no_abbreviations() {
 }
 
 #[test]
-fn segments_separate_patches_and_follow_an_empty_last_one() {
+fn segments_separate_patches_and_follow_an_empty_last_patch() {
     for (log, out) in [
         ("", ""),
         ("TX . Z .", "TX .\n"),
@@ -826,8 +826,8 @@ fn thrift_and_text_are_equivalent() {
     let batches = batches(log);
     let (thrift, error, _) = write(THRIFT, &Options::default(), &batches);
     assert_eq!(error, None);
-    let (_, back) = decode(THRIFT, &Options::default(), &thrift, thrift.len());
-    let (text, error, _) = write(TEXT, &Options::default(), &back);
+    let (_, reread) = decode(THRIFT, &Options::default(), &thrift, thrift.len());
+    let (text, error, _) = write(TEXT, &Options::default(), &reread);
     assert_eq!(error, None);
     assert_eq!(String::from_utf8(text).unwrap(), written(log));
     let found = read_as(THRIFT, &Options::default(), &thrift);
@@ -955,8 +955,8 @@ fn parts_are_written_as_one_patch() {
         let (outcome, cut) = decode(format, &parts, &bytes, 10);
         assert_eq!(outcome.error, None);
         assert!(cut.len() > 4, "{}", cut.len());
-        let (again, error, _) = write(format, &Options::default(), &cut);
-        assert_eq!((again, error), (bytes, None));
+        let (second, error, _) = write(format, &Options::default(), &cut);
+        assert_eq!((second, error), (bytes, None));
     }
 }
 
@@ -985,12 +985,12 @@ fn real_jena_and_rdflib_files_are_read() {
         let outcome = read_as(format, &Options::default(), &data);
         // Jena reads these differently: prefixed names, a header after rows, and a log that ends inside a row.
         let other = ["prefixed-names", "header-late", "truncated"];
-        let refused = entry.contains("\"error\": ") || file.contains("error");
-        assert_eq!(outcome.error.is_some(), refused, "{file}: {outcome:?}");
+        let is_rejected = entry.contains("\"error\": ") || file.contains("error");
+        assert_eq!(outcome.error.is_some(), is_rejected, "{file}: {outcome:?}");
         let Some(expected) = value(entry, "expected_patch") else {
             continue;
         };
-        if refused || other.iter().any(|name| file.contains(name)) {
+        if is_rejected || other.iter().any(|name| file.contains(name)) {
             continue;
         }
         let expected = shared(&format!("conformance/jena/{expected}")).unwrap();

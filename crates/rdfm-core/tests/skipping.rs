@@ -137,7 +137,7 @@ fn the_first_delimiter_determines_an_unknown_dialect() {
         trig(&format!("{Q}\nMESSAGE\n{Q}\nMESSAGE\n{Q}")),
         ["skipped <a:o> .\n", "<a:o>", "<a:o>"]
     );
-    // A word in a broken line does not determine the dialect.
+    // A word in an invalid line does not determine the dialect.
     for word in ["MESSAGE", "x \tmessage", "@message ."] {
         let seen = trig(&format!("] {word}{COMMENT}{Q}{COMMENT}{Q}"));
         assert_eq!(seen[1..], ["<a:o>", "<a:o>"], "{word}");
@@ -214,9 +214,9 @@ fn delimiters_inside_other_tokens_are_ignored() {
 
 #[test]
 fn an_unclosed_string_or_iri_ends_with_its_line() {
-    for broken in ["\"oops", "'oops \\", "<http://e/oops", "\"oops \\\""] {
+    for invalid in ["\"oops", "'oops \\", "<http://e/oops", "\"oops \\\""] {
         for end in ["\n", "\r\n", "\r"] {
-            let log = format!("<a:s> <a:p> {broken} .{end}# @message{end}{Q}");
+            let log = format!("<a:s> <a:p> {invalid} .{end}# @message{end}{Q}");
             assert_eq!(trig(&log)[1..], ["<a:o>"], "{log:?}");
             let log = format!("] {log}");
             assert_eq!(trig(&log)[1..], ["<a:o>"], "{log:?}");
@@ -275,7 +275,7 @@ fn prefixes_and_base_before_an_error_remain_declared() {
         seen[2],
         "<d:/o>|<a:s> <a:p> <c:o>".replace("<a:s> <a:p> ", "")
     );
-    // Batches contain them, including those of the broken message.
+    // Batches contain them, including those of the invalid message.
     let mut decoder = decoder("trig", &Options::default()).unwrap();
     decoder.feed(
         format!("PREFIX e: <a:> {Q}{COMMENT}PREFIX f: <b:> {Q} ]{COMMENT}]{COMMENT}{Q}").as_bytes(),
@@ -389,25 +389,25 @@ fn skipped_input_may_be_binary_or_too_long() {
     assert_eq!(seen[1], "<a:o>");
     assert_eq!(seen[3], "<a:o>");
     // UTF-16 is one error, to the end of the log.
-    let wide: Vec<u8> = Q.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let utf16: Vec<u8> = Q.encode_utf16().flat_map(u16::to_be_bytes).collect();
     let seen = skipping_every_way(
         "ttl",
         &Options::default(),
-        &[b"\xfe\xff", &wide[..]].concat(),
+        &[b"\xfe\xff", &utf16[..]].concat(),
     );
     assert_eq!(seen.len(), 1);
 }
 
 #[test]
 fn kept_skipped_bytes_are_limited() {
-    for (format, line, broken, more) in [
+    for (format, line, invalid, more) in [
         ("trig", Q, "]", Q),
         ("yamlld", "a: 1", "]", "x: y"),
         ("ndjsonld", "{}", "]", " "),
     ] {
         let more =
             format!("{more}{}", if format == "ndjsonld" { "" } else { "\n" }).repeat(2 << 20);
-        let log = format!("{line}\n{broken}{more}");
+        let log = format!("{line}\n{invalid}{more}");
         let seen = skipping(format, &Options::default(), log.as_bytes(), 1 << 16);
         let (_, last) = seen.last().unwrap();
         assert_eq!(last.len(), "skipped ".len() + (1 << 20), "{format}");
@@ -415,7 +415,7 @@ fn kept_skipped_bytes_are_limited() {
 }
 
 #[test]
-fn the_skip_ends_parts_before_an_error() {
+fn skipping_ends_the_parts_before_an_error() {
     let options = Options::default().parts(true).and("batch_quads", 2);
     let log = format!("{Q} {Q} {Q} ]{COMMENT}{Q}");
     let seen = skipping_every_way("trig", &options, log.as_bytes());
@@ -467,8 +467,8 @@ const STATEMENTS: [&str; 14] = [
     "e:s e:p '\\'' , \"\\\"\" , \"\\\\\" .",
 ];
 
-/// Text that breaks a message anywhere between two statements, without effect on the following lines.
-const BROKEN: [&str; 9] = [
+/// Text that makes a message invalid anywhere between two statements, without effect on the following lines.
+const INVALID: [&str; 9] = [
     "]",
     "\"oops",
     "'",
@@ -522,17 +522,17 @@ fn an_error_does_not_affect_other_messages() {
             whole.iter().all(|(_, text)| !text.contains("skipped ")),
             "{whole:?}"
         );
-        let broken = 1 + below(4);
-        let place = below(messages[broken].len() + 1);
-        messages[broken].insert(place, BROKEN[below(BROKEN.len())]);
+        let invalid = 1 + below(4);
+        let place = below(messages[invalid].len() + 1);
+        messages[invalid].insert(place, INVALID[below(INVALID.len())]);
         let log = written(&messages);
         let mut seen = read(&log);
-        let at = seen.iter().position(|(index, _)| *index == broken as u64);
-        let (_, skipped) = seen.remove(at.expect("the broken message"));
+        let at = seen.iter().position(|(index, _)| *index == invalid as u64);
+        let (_, skipped) = seen.remove(at.expect("the invalid message"));
         assert!(skipped.starts_with("skipped "), "{log}");
         let others: Vec<_> = whole
             .into_iter()
-            .filter(|(index, _)| *index != broken as u64)
+            .filter(|(index, _)| *index != invalid as u64)
             .collect();
         assert_eq!(seen, others, "{log}");
     }
@@ -559,8 +559,8 @@ fn of(entries: &[(u64, &str)]) -> Vec<(u64, String)> {
 }
 
 #[test]
-fn lines_without_their_context_line_are_consequences() {
-    for broken in [
+fn errors_in_lines_without_their_context_line_are_consequences() {
+    for invalid in [
         r#"{"@context":{"p":"a:p"}"#,
         r#"{"@context":{"p":"a:p"}}}"#,
         "{\"@context\":{\"p\":\"\u{1}a:p\"}}",
@@ -569,17 +569,17 @@ fn lines_without_their_context_line_are_consequences() {
     ] {
         let line = format!("{{{A}}}");
         let log =
-            format!("{{}}\n{broken}\n{line}\n{{}}\n{{\"@context\":{{\"p\":\"a:p\"}}}}\n{line}\n");
+            format!("{{}}\n{invalid}\n{line}\n{{}}\n{{\"@context\":{{\"p\":\"a:p\"}}}}\n{line}\n");
         let seen = json(&log);
-        assert_eq!(seen[0], (0, String::new()), "{broken}");
-        assert_eq!(seen[1], (1, format!("skipped {broken}\n")), "{broken}");
+        assert_eq!(seen[0], (0, String::new()), "{invalid}");
+        assert_eq!(seen[1], (1, format!("skipped {invalid}\n")), "{invalid}");
         assert_eq!(
             seen[2],
             (2, format!("follows, skipped {line}\n")),
-            "{broken}"
+            "{invalid}"
         );
-        assert_eq!(seen[3], (3, String::new()), "{broken}");
-        assert_eq!(seen[4], (4, READ.to_owned()), "{broken}");
+        assert_eq!(seen[3], (3, String::new()), "{invalid}");
+        assert_eq!(seen[4], (4, READ.to_owned()), "{invalid}");
         assert_eq!(seen.len(), 5);
     }
     // A context line that is too long to be read.
@@ -596,23 +596,23 @@ fn lines_without_their_context_line_are_consequences() {
 #[test]
 fn an_invalid_message_with_its_own_context_keeps_the_current_one() {
     let line = format!("{{\"@context\":{{\"p\":\"a:p\"}},{A}}}");
-    let broken = &line[..line.len() - 3];
+    let invalid = &line[..line.len() - 3];
     assert_eq!(
-        json(&format!("{line}\n{broken}\n{line}\n")),
-        of(&[(0, READ), (1, &format!("skipped {broken}\n")), (2, READ)])
+        json(&format!("{line}\n{invalid}\n{line}\n")),
+        of(&[(0, READ), (1, &format!("skipped {invalid}\n")), (2, READ)])
     );
     let document = "---\n\"@context\":\n  p: a:p\n\"@id\": a:s\np: x\n";
-    let broken = format!("{document}[\n");
+    let invalid = format!("{document}[\n");
     assert_eq!(
-        yaml(&format!("{document}{broken}{document}")),
-        of(&[(0, READ), (1, &format!("skipped {broken}")), (2, READ)])
+        yaml(&format!("{document}{invalid}{document}")),
+        of(&[(0, READ), (1, &format!("skipped {invalid}")), (2, READ)])
     );
 }
 
 #[test]
 fn yaml_resumes_at_the_next_document() {
     let good = "\"@id\": a:s\na:p: x\n";
-    for broken in [
+    for invalid in [
         "a: [\n",
         "a: 'x\n\n",
         "a: b: c\n",
@@ -633,13 +633,13 @@ fn yaml_resumes_at_the_next_document() {
             } else {
                 ""
             };
-            let log = format!("{before}{good}{between}{broken}{between}{good}{after}");
+            let log = format!("{before}{good}{between}{invalid}{between}{good}{after}");
             let seen = yaml(&log);
             assert_eq!(seen[0], (0, READ.to_owned()), "{log}");
             let (index, skipped) = &seen[1];
             assert_eq!(*index, 1);
             assert!(
-                skipped.ends_with(&format!("{broken}{end}")),
+                skipped.ends_with(&format!("{invalid}{end}")),
                 "{log}: {skipped}"
             );
             assert_eq!(seen[2..], of(&[(2, READ)]), "{log}");
@@ -655,18 +655,22 @@ fn yaml_resumes_at_the_next_document() {
 }
 
 #[test]
-fn documents_without_their_context_document_are_consequences() {
+fn errors_in_documents_without_their_context_document_are_consequences() {
     let good = "---\n\"@id\": a:s\np: x\n";
-    for broken in [
+    for invalid in [
         "\"@context\":\n  p: [\n",
         "@context:\n  p: a:p\n",
         "--- {\"@context\": {\"p\": \"a:p\"}\n",
         "\"@context\":\n  p: {\"@id\": a:p, \"@container\": oops}\n",
     ] {
-        let log = format!("{broken}{good}---\n\"@context\": {{p: a:p}}\n{good}");
+        let log = format!("{invalid}{good}---\n\"@context\": {{p: a:p}}\n{good}");
         let seen = yaml(&log);
-        assert_eq!(seen[0], (0, format!("skipped {broken}")));
-        assert_eq!(seen[1], (1, format!("follows, skipped {good}")), "{broken}");
+        assert_eq!(seen[0], (0, format!("skipped {invalid}")));
+        assert_eq!(
+            seen[1],
+            (1, format!("follows, skipped {good}")),
+            "{invalid}"
+        );
         assert_eq!(seen[2..], of(&[(2, READ)]));
     }
 }

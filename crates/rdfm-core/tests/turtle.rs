@@ -501,9 +501,9 @@ fn lenient_keeps_relative_iris() {
         ),
         [["<x/a> <x/y#b> <c> .", "<x/a> <x/y#b> <http://a/../b> ."]]
     );
-    let wrong = Options::with("base", "x");
+    let invalid_base = Options::with("base", "x");
     assert!(
-        decoder("ttl", &wrong)
+        decoder("ttl", &invalid_base)
             .err()
             .unwrap()
             .text()
@@ -610,7 +610,7 @@ fn the_charge_of_a_message_does_not_depend_on_pieces() {
 }
 
 #[test]
-fn an_invalid_escape_near_the_limit_gives_the_same_error_in_pieces() {
+fn pieces_do_not_change_the_error_of_an_invalid_escape_near_the_limit() {
     let log = format!(
         "<http://a.example/s> <http://a.example/p> \"\\u0 {}\" .\n{}",
         "x".repeat(60),
@@ -698,7 +698,7 @@ fn long_tokens_are_read_in_small_pieces() {
 }
 
 #[test]
-fn truncation_and_bit_flips_never_panic() {
+fn truncation_and_bit_flips_never_cause_a_panic() {
     let log = format!(
         "{ANNOUNCED}ex:g {{ _:é ex:p \"x\\u0041\"@en--ltr , 'y'^^ex:t, '''z''' , <<( ex:a a 1.5e3 )>> ~ _:r {{| a ( 1 [] ) |}} }}\n\
          MESSAGE\n@prefix é: <b:\\u00e9> .# @message\n<< é:a\\~%20 a true >> a [ a .5 ; ; ] . @message . GRAPH [] {{ [] a [] . }}"
@@ -727,7 +727,7 @@ fn truncation_and_bit_flips_never_panic() {
 
 #[test]
 #[ignore = "reads suites"]
-fn real_logs_are_read_as_in_oxttl() {
+fn real_logs_are_read_as_by_oxttl() {
     let Some(data) = support::shared_path("data") else {
         return;
     };

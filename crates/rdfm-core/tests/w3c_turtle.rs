@@ -95,10 +95,16 @@ fn check(files: &BTreeMap<String, Vec<u8>>, case: &Case) -> Result<(), String> {
 }
 
 /// After a negative case between two messages, the next message is read, regardless of pieces.
-fn resumes(format: &str, options: &Options, wrong: &[u8]) -> Result<(), String> {
+fn resumes(format: &str, options: &Options, invalid: &[u8]) -> Result<(), String> {
     let quad = "<http://e/s> <http://e/p> <http://e/o> .";
     let marked = format!("\n# @message\n{quad}\n");
-    let log = [quad.as_bytes(), b"\n# @message\n", wrong, marked.as_bytes()].concat();
+    let log = [
+        quad.as_bytes(),
+        b"\n# @message\n",
+        invalid,
+        marked.as_bytes(),
+    ]
+    .concat();
     let seen = skipping_every_way(format, options, &log);
     let read = |index: u64| seen.contains(&(index, quad.to_owned()));
     if read(0) && read(2) && seen.len() == 3 {
@@ -118,8 +124,8 @@ fn w3c_suites_pass() {
     for manifest in MANIFESTS {
         for case in cases(&files, manifest) {
             count += 1;
-            if let Err(why) = check(&files, &case) {
-                failures.push(format!("{} {}: {why}", case.kind, case.action));
+            if let Err(reason) = check(&files, &case) {
+                failures.push(format!("{} {}: {reason}", case.kind, case.action));
             }
         }
     }

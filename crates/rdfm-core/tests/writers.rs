@@ -261,8 +261,8 @@ fn messages_round_trip_in_both_dialects() {
         for format in TEXTS {
             for options in [default(), directive()] {
                 let text = text(format, &options, &steps);
-                let back = read(format, &text);
-                assert_eq!(back, lines_of(&log(&steps, Cut::Whole)), "{text}");
+                let reread = read(format, &text);
+                assert_eq!(reread, lines_of(&log(&steps, Cut::Whole)), "{text}");
             }
         }
     }
@@ -288,8 +288,8 @@ fn w3c_suites_round_trip() {
         } else {
             default()
         };
-        let wanted = decode(source, &options, content, usize::MAX);
-        if wanted.error.is_some() {
+        let expected = decode(source, &options, content, usize::MAX);
+        if expected.error.is_some() {
             continue;
         }
         let mut decoder = decoder(source, &options).unwrap();
@@ -305,12 +305,12 @@ fn w3c_suites_round_trip() {
             }
             let (text, result) = encode(target, &default(), &batches);
             result.unwrap();
-            let back = read(target, &text);
-            assert_eq!(back, wanted.messages, "{path} as {target}: {text}");
+            let reread = read(target, &text);
+            assert_eq!(reread, expected.messages, "{path} as {target}: {text}");
             if matches!(target, "nt" | "nq") {
                 let written: Vec<&str> =
                     text.lines().filter(|line| *line != "# @message").collect();
-                assert_eq!(written, wanted.messages.concat(), "{path}");
+                assert_eq!(written, expected.messages.concat(), "{path}");
             }
             count += 1;
         }
@@ -320,27 +320,33 @@ fn w3c_suites_round_trip() {
 
 #[test]
 fn delimiters_separate_messages() {
-    let one = |pattern: &[bool], options: &Options| {
+    let delimited = |pattern: &[bool], options: &Options| {
         text("nt", options, &pattern_steps(pattern))
             .replace("<http://ex/s> <http://ex/p> \"o\" .\n", "q ")
             .replace("# @message\n", "D ")
             .replace("MESSAGE\n", "D ")
     };
-    assert_eq!(one(&[true], &default()), "q ");
-    assert_eq!(one(&[true, true], &default()), "q D q ");
-    assert_eq!(one(&[false], &default()), "D D ");
-    assert_eq!(one(&[false, true], &default()), "D D q ");
-    assert_eq!(one(&[true, false], &default()), "q D D ");
-    assert_eq!(one(&[false, false], &default()), "D D D ");
+    assert_eq!(delimited(&[true], &default()), "q ");
+    assert_eq!(delimited(&[true, true], &default()), "q D q ");
+    assert_eq!(delimited(&[false], &default()), "D D ");
+    assert_eq!(delimited(&[false, true], &default()), "D D q ");
+    assert_eq!(delimited(&[true, false], &default()), "q D D ");
+    assert_eq!(delimited(&[false, false], &default()), "D D D ");
     let version = "VERSION \"1.2-messages\"\n";
-    assert_eq!(one(&[true, true], &directive()), format!("{version}q D q "));
-    assert_eq!(one(&[false], &directive()), format!("{version}D "));
-    assert_eq!(one(&[false, true], &directive()), format!("{version}D q "));
     assert_eq!(
-        one(&[true, false], &directive()),
+        delimited(&[true, true], &directive()),
+        format!("{version}q D q ")
+    );
+    assert_eq!(delimited(&[false], &directive()), format!("{version}D "));
+    assert_eq!(
+        delimited(&[false, true], &directive()),
+        format!("{version}D q ")
+    );
+    assert_eq!(
+        delimited(&[true, false], &directive()),
         format!("{version}q D D ")
     );
-    assert_eq!(one(&[true, false, true], &flat()), "q q ");
+    assert_eq!(delimited(&[true, false, true], &flat()), "q q ");
 }
 
 #[test]
@@ -357,12 +363,12 @@ fn a_log_without_messages_is_empty_or_only_announces_messages() {
 #[test]
 fn a_version_label_that_does_not_announce_messages_is_rejected() {
     let options = directive().and("version_label", "1.2\" .");
-    let refused = encoder("nq", &options).err().unwrap();
+    let error = encoder("nq", &options).err().unwrap();
     assert!(
-        refused
+        error
             .text()
             .contains("'1.2\" .' does not announce messages"),
-        "{refused}"
+        "{error}"
     );
 }
 
@@ -387,10 +393,10 @@ fn labels_of_merged_messages_stay_distinct() {
 
 #[test]
 fn no_term_injects_a_statement() {
-    let evil = "x> <y> <z> .\n<a> <b> <c";
+    let injection = "x> <y> <z> .\n<a> <b> <c";
     for format in TEXTS {
         let bad = |object: T| [spo("s", "p", S("before")), Next, spo("s", "p", object)];
-        let (out, message) = error(format, &default(), &bad(I(evil)));
+        let (out, message) = error(format, &default(), &bad(I(injection)));
         assert_eq!(out, text(format, &default(), &[spo("s", "p", S("before"))]));
         assert_eq!(
             message,
@@ -398,7 +404,7 @@ fn no_term_injects_a_statement() {
                 "{format}: the IRI 'x> <y> <z> .\\n<a> <b> <c' contains characters that are not allowed in an IRI (message 1)"
             )
         );
-        let (_, message) = error(format, &default(), &bad(L("x", evil)));
+        let (_, message) = error(format, &default(), &bad(L("x", injection)));
         assert!(message.contains("contains characters"), "{message}");
         for options in [default(), lenient()] {
             let (_, message) = error(format, &options, &bad(L("x", "@en .\n<a>")));
@@ -407,31 +413,31 @@ fn no_term_injects_a_statement() {
                 "{message}"
             );
         }
-        let nested = Q(Box::new([I("a"), I(evil), L("x", "@1")]));
+        let nested = Q(Box::new([I("a"), I(injection), L("x", "@1")]));
         let (_, message) = error(format, &lenient(), &bad(nested));
         assert!(
             message.contains("'1' is not a valid language tag"),
             "{message}"
         );
         for object in [
-            I(evil),
-            L("x", evil),
-            S(evil),
+            I(injection),
+            L("x", injection),
+            S(injection),
             S("\"\"\"'''\r\n\u{0}"),
-            B(evil),
+            B(injection),
         ] {
             // Turtle readers may reject such an IRI, but do not find another statement.
             let readable = matches!(format, "nt" | "nq") || matches!(object, S(_) | B(_));
             let text = text(format, &lenient(), &[spo("s", "p", object)]);
             assert_eq!(text.lines().count(), 1, "{text}");
             if readable {
-                let back = read(format, &text);
-                assert_eq!(back.concat().len(), 1, "{text}");
+                let reread = read(format, &text);
+                assert_eq!(reread.concat().len(), 1, "{text}");
             }
         }
     }
     assert_eq!(
-        text("nt", &lenient(), &[spo("s", "p", I(evil))]),
+        text("nt", &lenient(), &[spo("s", "p", I(injection))]),
         "<s> <p> <x\\u003E\\u0020\\u003Cy\\u003E\\u0020\\u003Cz\\u003E\\u0020.\\u000A\\u003Ca\\u003E\
          \\u0020\\u003Cb\\u003E\\u0020\\u003Cc> .\n"
     );

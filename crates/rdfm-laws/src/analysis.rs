@@ -109,21 +109,21 @@ fn statistics_and_warnings<R: ToValues + ComparableRecord>(
     count: impl Fn(&[LogBatch<R>]) -> Counted,
 ) {
     let (whole, _) = decode::batches::<R>(reading, data);
-    let counted = count(&whole);
-    let warned =
+    let expected_count = count(&whole);
+    let expected_warnings =
         [SuspiciousLabels::All, SuspiciousLabels::Chosen].map(|labels| warnings(&whole, labels));
     for cut in small_batches(reading) {
         let (found, _) = decode::batches::<R>(&cut, data);
-        assert_eq!(count(&found), counted, "{cut:?}: statistics");
+        assert_eq!(count(&found), expected_count, "{cut:?}: statistics");
         let found = [SuspiciousLabels::All, SuspiciousLabels::Chosen]
             .map(|labels| warnings(&found, labels));
-        assert_eq!(found, warned, "{cut:?}: warnings");
+        assert_eq!(found, expected_warnings, "{cut:?}: warnings");
     }
     // A part of a message that an error interrupted is not a message.
     if is_complete {
         let in_parts = reading.clone().in_parts().with("batch_quads", 1);
         let (found, _) = decode::batches::<R>(&in_parts, data);
-        assert_eq!(count(&found), counted, "{in_parts:?}: statistics");
+        assert_eq!(count(&found), expected_count, "{in_parts:?}: statistics");
     }
 }
 
@@ -183,7 +183,7 @@ fn compared(batches: &[MessageBatch], random: &mut Random, count: &mut Coverage)
         let copy = shuffled(quads, random);
         assert!(
             compare(quads, &copy).is_none_or(|same| same),
-            "a shuffled copy is not the same:\n{quads:#?}\n{copy:#?}"
+            "a shuffled copy differs:\n{quads:#?}\n{copy:#?}"
         );
         let mut changed = copy;
         if let Some(quad) = changed.pop() {
@@ -240,8 +240,8 @@ fn labels(quads: &[Values]) -> BTreeSet<String> {
 /// Compares two messages, and checks the result by trying every mapping if they have few blank nodes.
 fn check_comparison(one: &[Values], other: &[Values], count: &mut Coverage) {
     let found = compare(one, other);
-    if let (Some(found), Some(tried)) = (found, try_mappings(one, other)) {
-        assert_eq!(found, tried, "{one:#?}\n{other:#?}");
+    if let (Some(found), Some(expected)) = (found, try_mappings(one, other)) {
+        assert_eq!(found, expected, "{one:#?}\n{other:#?}");
         count.same += usize::from(found);
         count.different += usize::from(!found);
     }
@@ -272,16 +272,19 @@ fn compare(one: &[Values], other: &[Values]) -> Option<bool> {
         assert_eq!(run.pairs == 1, same, "{one:#?}\n{other:#?}");
     }
     if same {
-        let rough = [(Side::A, &a), (Side::B, &b)]
+        let signatures = [(Side::A, &a), (Side::B, &b)]
             .map(|(side, batch)| comparer.signatures(side, batch, 0..1));
-        assert_eq!(rough[0], rough[1], "rough signatures: {one:#?}\n{other:#?}");
+        assert_eq!(
+            signatures[0], signatures[1],
+            "signatures of equal messages: {one:#?}\n{other:#?}"
+        );
     }
     if comparer.collect(Side::A, &a).is_empty() && comparer.collect(Side::B, &b).is_empty() {
         let settled = comparer.settle();
         assert_eq!(settled.same == 1, same, "signatures: {one:#?}\n{other:#?}");
-        let picked = usize::from(!same);
-        assert_eq!(comparer.pick(Side::A, &a).len(), picked);
-        assert_eq!(comparer.pick(Side::B, &b).len(), picked);
+        let expected = usize::from(!same);
+        assert_eq!(comparer.pick(Side::A, &a).len(), expected);
+        assert_eq!(comparer.pick(Side::B, &b).len(), expected);
     }
     Some(same)
 }
@@ -403,8 +406,8 @@ fn differences(batches: &[MessageBatch]) {
                     .expect("a difference can be applied");
             }
             assert_eq!(quads_of(&found), new, "from {old:#?}");
-            let wanted = (old.difference(&new).count(), new.difference(&old).count());
-            assert_eq!(counts, wanted);
+            let expected_counts = (old.difference(&new).count(), new.difference(&old).count());
+            assert_eq!(counts, expected_counts);
             let Applied {
                 added,
                 deleted,
@@ -413,7 +416,7 @@ fn differences(batches: &[MessageBatch]) {
             } = found.applied();
             assert_eq!(
                 (deleted, added, without_effect),
-                (wanted.0 as u64, wanted.1 as u64, 0)
+                (expected_counts.0 as u64, expected_counts.1 as u64, 0)
             );
         }
     }
@@ -422,16 +425,16 @@ fn differences(batches: &[MessageBatch]) {
 /// Applying the patches between consecutive messages, in order, yields each message of the log.
 fn snapshots(batches: &[MessageBatch]) {
     let mut differences = MessageDifferences::of_snapshots();
-    let mut wanted = batches.iter().flat_map(messages);
+    let mut expected = batches.iter().flat_map(messages);
     let mut dataset = Dataset::new();
     let mut take = |differences: &mut MessageDifferences| {
         while let Some(batch) = differences.next_batch().expect("small patches") {
             for patch in 0..batch.len() {
-                let one = batch.slice(patch..patch + 1);
+                let single = batch.slice(patch..patch + 1);
                 dataset
-                    .apply(&one, true)
+                    .apply(&single, true)
                     .expect("a difference can be applied");
-                let message = wanted.next().expect("a patch for each message");
+                let message = expected.next().expect("a patch for each message");
                 let quads: BTreeSet<Values> = message.records.into_iter().collect();
                 assert_eq!(quads_of(&dataset), quads, "message {}", message.index);
             }
@@ -445,7 +448,7 @@ fn snapshots(batches: &[MessageBatch]) {
     }
     differences.end(OldOrNew::New);
     take(&mut differences);
-    assert_eq!(wanted.count(), 0, "a message for each patch");
+    assert_eq!(expected.count(), 0, "a message for each patch");
 }
 
 fn dataset(message: &Message) -> Dataset {
@@ -548,17 +551,17 @@ fn applied(reading: &Reading, data: &[u8], batches: &[PatchBatch], count: &mut C
         .map(|patch| patch.records.len())
         .sum::<usize>();
     count.refused += usize::from(!is_valid);
-    let broken = check(batches);
-    let breaks = |is: fn(Rule) -> bool| broken.iter().any(|found| is(found.violation.rule));
+    let violations = check(batches);
+    let breaks = |is: fn(Rule) -> bool| violations.iter().any(|found| is(found.violation.rule));
     assert_eq!(is_valid, !breaks(|rule| rule == Rule::Transaction));
     let is_chained = is_valid && !breaks(Rule::is_chain);
     let agree = |batches: &[PatchBatch], cut: &Reading| {
         let (found, is_applied) = apply(batches, false);
         assert_eq!((&found, is_applied), (&model, is_valid), "{cut:?}");
         let (found, is_applied) = apply(batches, true);
-        assert_eq!(is_applied, is_chained, "{cut:?}: {broken:?}");
+        assert_eq!(is_applied, is_chained, "{cut:?}: {violations:?}");
         assert!(!is_applied || found == model, "{cut:?}");
-        assert_eq!(check(batches), broken, "{cut:?}");
+        assert_eq!(check(batches), violations, "{cut:?}");
     };
     agree(batches, reading);
     for cut in small_batches(reading) {

@@ -16,7 +16,7 @@ use rdfm_core::model::record::ResultHead;
 use crate::message::{Message, ToValues, messages};
 use crate::options::Reading;
 
-/// The sizes of pieces to try; the complete input comes first.
+/// Piece sizes to try, in addition to the complete input.
 pub const PIECES: [usize; 5] = [1, 2, 3, 7, 4096];
 
 /// The result of decoding: the messages, then the error.
@@ -63,8 +63,8 @@ impl<'a> Driver<'a> {
                 Ok(None) if self.finished => return Ok(None),
                 Ok(None) => self.feed(),
                 Err(error) => {
-                    let again = self.decoder.next_batch();
-                    assert_eq!(again.err().as_ref(), Some(&error), "the error repeats");
+                    let repeated = self.decoder.next_batch();
+                    assert_eq!(repeated.err().as_ref(), Some(&error), "the error repeats");
                     return Err(error);
                 }
             }
@@ -320,7 +320,7 @@ pub fn truncations(reading: &Reading, data: &[u8]) {
         };
         // A prefix that ends before the error of the complete log may end where a message can end. The last token may
         // differ: in `21.5`, `21.` is a number and a dot.
-        let sure = last.records.len().saturating_sub(1);
+        let certain = last.records.len().saturating_sub(1);
         let known = whole.messages.get(before.len());
         let fits = before.len() <= whole.messages.len()
             && before
@@ -328,7 +328,7 @@ pub fn truncations(reading: &Reading, data: &[u8]) {
                 .zip(&whole.messages)
                 .all(|(a, b)| a.records == b.records)
             && known.map_or(whole.error.is_some(), |known| {
-                known.records.starts_with(&last.records[..sure])
+                known.records.starts_with(&last.records[..certain])
             });
         assert!(
             fits,
@@ -351,8 +351,8 @@ pub fn skipping(reading: &Reading, data: &[u8]) {
     }
 }
 
-/// Breaks each message of a valid log of datasets in turn. All other messages must be read as before, however the
-/// input is cut, except those that need declarations of the broken one.
+/// Makes each message of a valid log of datasets invalid in turn. All other messages must be read as before, however
+/// the input is cut, except those that need declarations of the invalid message.
 pub fn each_broken(reading: &Reading, data: &[u8]) {
     let mut starts = Vec::new();
     let error = drive(reading, data, data.len(), |batch| {
@@ -363,18 +363,18 @@ pub fn each_broken(reading: &Reading, data: &[u8]) {
     if error.is_some() || !applies {
         return;
     }
-    for (broken, &start) in starts.iter().enumerate() {
-        if whole.messages[broken].records.is_empty() {
+    for (invalid, &start) in starts.iter().enumerate() {
+        if whole.messages[invalid].records.is_empty() {
             continue;
         }
         // A closing bracket is never valid at the start of a message.
-        let wrong = [&data[..start], b"]", &data[start..]].concat();
-        let (messages, errors) = skip_all(reading, &wrong, wrong.len());
+        let modified = [&data[..start], b"]", &data[start..]].concat();
+        let (messages, errors) = skip_all(reading, &modified, modified.len());
         assert!(
             !errors[0].0.follows()
-                && errors[0].0.position.message == Some(broken as u64)
+                && errors[0].0.position.message == Some(invalid as u64)
                 && errors.iter().skip(1).all(|(error, _)| error.follows()),
-            "{}: message {broken} is broken, and:\n{errors:#?}",
+            "{}: message {invalid} is invalid, and:\n{errors:#?}",
             reading.format.name,
         );
         let lost: Vec<_> = errors
@@ -391,10 +391,10 @@ pub fn each_broken(reading: &Reading, data: &[u8]) {
             .collect();
         assert!(
             found == others,
-            "{}: message {broken} is broken, and the other messages are read as:\n{found:#?}\nnot:\n{others:#?}",
+            "{}: message {invalid} is invalid, and the other messages are read as:\n{found:#?}\nnot:\n{others:#?}",
             reading.format.name,
         );
-        assert!(skip_all(reading, &wrong, 1) == (messages, errors));
+        assert!(skip_all(reading, &modified, 1) == (messages, errors));
     }
 }
 

@@ -32,13 +32,13 @@ fn encode<R: ToValues>(
     let mut encoder = writing.encoder();
     let first = encode_with(&mut *encoder, batches);
     encoder.reset();
-    let again = encode_with(&mut *encoder, batches);
+    let second = encode_with(&mut *encoder, batches);
     assert!(
-        first == again,
+        first == second,
         "{}: an encoder writes different output after a reset:\n{}\nand\n{}",
         writing.format.name,
         String::from_utf8_lossy(&first.0),
-        String::from_utf8_lossy(&again.0)
+        String::from_utf8_lossy(&second.0)
     );
     first
 }
@@ -61,7 +61,7 @@ fn encode_with<R: ToValues>(
 /// encoder alone.
 fn twins<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) {
     let mut alone = writing.encoder();
-    let wanted = encode_with(&mut *alone, batches);
+    let expected = encode_with(&mut *alone, batches);
     let mut encoder = writing.encoder();
     let mut twins: Vec<Box<dyn Encoder>> = Vec::new();
     let mut dropped: BTreeMap<&'static str, u64> = BTreeMap::new();
@@ -90,19 +90,19 @@ fn twins<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) {
         error = encoder.finish(&mut out).err();
     }
     let name = writing.format.name;
-    assert_eq!(wanted.1, error, "{name}: twins change the error");
+    assert_eq!(expected.1, error, "{name}: twins change the error");
     assert!(
-        wanted.0 == out,
+        expected.0 == out,
         "{name}: twins change the output:\n{}\nand\n{}",
-        String::from_utf8_lossy(&wanted.0),
+        String::from_utf8_lossy(&expected.0),
         String::from_utf8_lossy(&out)
     );
     if error.is_none() {
-        for each in twins.iter().chain([&encoder]) {
-            count(&**each, &mut dropped);
+        for encoder in twins.iter().chain([&encoder]) {
+            count(&**encoder, &mut dropped);
         }
-        let wanted: BTreeMap<&str, u64> = alone.dropped().into_iter().collect();
-        assert_eq!(wanted, dropped, "{name}: twins change the counts");
+        let expected: BTreeMap<&str, u64> = alone.dropped().into_iter().collect();
+        assert_eq!(expected, dropped, "{name}: twins change the counts");
         assert_eq!(
             alone.notes(),
             encoder.notes(),
@@ -138,7 +138,7 @@ fn shared(format: &FormatSpec) -> bool {
 
 /// Whether messages are equal up to the labels of blank nodes. Formats that do not preserve order are compared as
 /// datasets.
-fn alike(left: &[Message], right: &[Message], format: &FormatSpec) -> bool {
+fn are_equal(left: &[Message], right: &[Message], format: &FormatSpec) -> bool {
     if format.carries.order {
         return relabelled(left, shared(format)) == relabelled(right, shared(format));
     }
@@ -159,9 +159,9 @@ pub fn round_trip(writing: &Writing, reading: &Reading, data: &[u8]) {
 }
 
 fn round_trip_of<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8]) {
-    let (batches, broken) = batches::<R>(reading, data);
-    let wanted: Vec<Message> = batches.iter().flat_map(messages).collect();
-    let (out, refused) = encode(writing, &batches);
+    let (batches, error) = batches::<R>(reading, data);
+    let expected: Vec<Message> = batches.iter().flat_map(messages).collect();
+    let (out, rejection) = encode(writing, &batches);
 
     let single: Vec<LogBatch<R>> = batches
         .iter()
@@ -173,29 +173,29 @@ fn round_trip_of<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8])
         .collect();
     // Also encode batches with a separate term table for each message.
     let small = reading.clone().with("batch_messages", 1);
-    let (apart, _) = self::batches::<R>(&small, data);
-    for cut in [&single, &apart] {
-        let (again, refused_again) = encode(writing, cut);
+    let (separate, _) = self::batches::<R>(&small, data);
+    for cut in [&single, &separate] {
+        let (second, second_rejection) = encode(writing, cut);
         assert_eq!(
-            refused, refused_again,
+            rejection, second_rejection,
             "{}: batches change the error",
             writing.format.name
         );
         assert!(
-            out == again,
+            out == second,
             "{}: batches change the bytes:\n{}\nand\n{}",
             writing.format.name,
             String::from_utf8_lossy(&out),
-            String::from_utf8_lossy(&again)
+            String::from_utf8_lossy(&second)
         );
         twins(writing, cut);
     }
     twins(writing, &batches);
 
-    reads_back(writing, reading.format, &wanted, &out, refused.as_ref());
-    if refused.is_none() && broken.is_none() {
-        appended(writing, reading.format, &single, &wanted);
-        parts::<R>(writing, reading, data, &wanted);
+    check_output(writing, reading.format, &expected, &out, rejection.as_ref());
+    if rejection.is_none() && error.is_none() {
+        appended(writing, reading.format, &single, &expected);
+        parts::<R>(writing, reading, data, &expected);
     }
 }
 
@@ -204,10 +204,10 @@ fn appended<R: ToValues>(
     writing: &Writing,
     source: &FormatSpec,
     batches: &[LogBatch<R>],
-    wanted: &[Message],
+    expected: &[Message],
 ) {
-    let possible = writing.encoder().continue_log(LogEnd::Content);
-    if matches!(writing.format.append, Append::Never(_)) || possible.is_err() {
+    let result = writing.encoder().continue_log(LogEnd::Content);
+    if matches!(writing.format.append, Append::Never(_)) || result.is_err() {
         return;
     }
     let name = writing.format.name;
@@ -237,7 +237,7 @@ fn appended<R: ToValues>(
             "{name}: a log that was complete is continued at its end"
         );
     }
-    reads_back(writing, source, wanted, &out, None);
+    check_output(writing, source, expected, &out, None);
 }
 
 /// How a log ends, according to its decoder.
@@ -250,13 +250,13 @@ fn end_of(reading: &Reading, log: &[u8]) -> Option<LogEnd> {
 }
 
 /// Parts of messages are written like those messages, or rejected.
-fn parts<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8], wanted: &[Message]) {
+fn parts<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8], expected: &[Message]) {
     let in_parts = reading.clone().in_parts().with("batch_quads", 1);
     let (batches, _) = self::batches::<R>(&in_parts, data);
-    let (out, refused) = encode(writing, &batches);
+    let (out, rejection) = encode(writing, &batches);
     twins(writing, &batches);
-    match refused {
-        None => reads_back(writing, reading.format, wanted, &out, None),
+    match rejection {
+        None => check_output(writing, reading.format, expected, &out, None),
         Some(error) => assert!(
             error.class == ErrorClass::Unsupported,
             "{}: parts of a message are rejected: {error}",
@@ -265,47 +265,47 @@ fn parts<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8], wanted:
     }
 }
 
-/// Encodes batches of the messages `wanted` with `writing`, decodes the output, and compares.
+/// Encodes batches of the messages `expected` with `writing`, decodes the output, and compares.
 pub fn there_and_back<R: ToValues>(
     writing: &Writing,
     source: &FormatSpec,
     batches: &[LogBatch<R>],
-    wanted: &[Message],
+    expected: &[Message],
 ) {
     let mut encoder = writing.encoder();
-    let (out, refused) = encode_with(&mut *encoder, batches);
-    reads_back(writing, source, wanted, &out, refused.as_ref());
+    let (out, rejection) = encode_with(&mut *encoder, batches);
+    check_output(writing, source, expected, &out, rejection.as_ref());
 }
 
-/// Decoding the output returns the messages `wanted`, or those before the rejected one.
-fn reads_back(
+/// Decoding the output returns the messages `expected`, or those before the rejected one.
+fn check_output(
     writing: &Writing,
     source: &FormatSpec,
-    wanted: &[Message],
+    expected: &[Message],
     out: &[u8],
-    refused: Option<&EncodeError>,
+    rejection: Option<&EncodeError>,
 ) {
-    if refused.is_some() && out.is_empty() && source.kinds == [Kind::Results] {
+    if rejection.is_some() && out.is_empty() && source.kinds == [Kind::Results] {
         // Not even the head was written, so there is no log to decode.
         return;
     }
-    let back = outcome(&reading(writing), out, out.len());
+    let reread = outcome(&reading(writing), out, out.len());
     assert_eq!(
-        back.error,
+        reread.error,
         None,
         "{}: the output cannot be decoded: {}",
         writing.format.name,
         String::from_utf8_lossy(out)
     );
-    let delivered = refused.map_or(wanted.len(), |error| {
+    let accepted = rejection.map_or(expected.len(), |error| {
         usize::try_from(error.message).expect("an index fits")
     });
-    let wanted = &wanted[..delivered.min(wanted.len())];
-    if !writing.format.carries.boundaries && wanted.is_empty() {
+    let expected = &expected[..accepted.min(expected.len())];
+    if !writing.format.carries.boundaries && expected.is_empty() {
         // If nothing is written, the empty output may still represent one message.
         assert!(
-            back.messages.len() <= 1
-                && back
+            reread.messages.len() <= 1
+                && reread
                     .messages
                     .iter()
                     .all(|message| message.records.is_empty()),
@@ -316,23 +316,23 @@ fn reads_back(
     }
     // The output must not contain any part of a rejected message. An empty message before it may still be buffered
     // until it is known whether a delimiter follows.
-    let exact = refused.is_none();
-    let written = if exact {
-        wanted
+    let is_complete = rejection.is_none();
+    let written = if is_complete {
+        expected
     } else {
-        &wanted[..back.messages.len().min(wanted.len())]
+        &expected[..reread.messages.len().min(expected.len())]
     };
     assert!(
-        alike(&back.messages, written, writing.format)
-            && wanted[written.len()..]
+        are_equal(&reread.messages, written, writing.format)
+            && expected[written.len()..]
                 .iter()
                 .all(|message| message.records.is_empty()),
-        "{} -> {}: other messages came back:\n{:#?}\nwanted:\n{:#?}\nwritten:\n{}\nrefused: {:?}",
+        "{} -> {}: other messages are read back:\n{:#?}\nexpected:\n{:#?}\nwritten:\n{}\nrejection: {:?}",
         source.name,
         writing.format.name,
-        relabelled(&back.messages, shared(writing.format)),
-        relabelled(wanted, shared(writing.format)),
+        relabelled(&reread.messages, shared(writing.format)),
+        relabelled(expected, shared(writing.format)),
         String::from_utf8_lossy(out),
-        refused
+        rejection
     );
 }

@@ -197,21 +197,21 @@ impl Writing {
 /// Inverts the switches that have a default.
 fn switched(
     options: impl Iterator<Item = &'static OptionSpec>,
-    but: &[(&str, &str)],
+    except: &[(&str, &str)],
 ) -> Vec<(&'static str, bool)> {
     let switches = options.filter_map(|option| match option.default {
         Default::Switch(on) => Some((option.name, !on)),
         _ => None,
     });
     switches
-        .filter(|(name, on)| !but.contains(&(name, if *on { "true" } else { "false" })))
+        .filter(|(name, on)| !except.contains(&(name, if *on { "true" } else { "false" })))
         .collect()
 }
 
 /// Each value of the choices, and both values of the switches without a default.
 fn others(
     options: impl Iterator<Item = &'static OptionSpec>,
-    but: &[(&str, &str)],
+    except: &[(&str, &str)],
 ) -> Vec<(&'static str, &'static str)> {
     let words = options.flat_map(|option| {
         let words: &[&str] = match (option.value, option.default) {
@@ -227,5 +227,5 @@ fn others(
             .filter(move |word| default != Default::Text(word));
         words.map(|word| (option.name, *word))
     });
-    words.filter(|pair| !but.contains(pair)).collect()
+    words.filter(|pair| !except.contains(pair)).collect()
 }

@@ -77,11 +77,11 @@ fn regroup(by: GroupBy, skolemize: Option<String>, batches: &[MessageBatch]) -> 
     })
     .expect("the options fit");
     let mut found = Vec::new();
-    let mut left = batches.iter();
+    let mut remaining = batches.iter();
     loop {
         match regrouper.next_batch() {
             Ok(Some(batch)) => found.extend(messages(&batch)),
-            Ok(None) => match left.next() {
+            Ok(None) => match remaining.next() {
                 Some(batch) => regrouper.feed(batch.clone()),
                 None => break,
             },
@@ -98,32 +98,32 @@ fn regroup(by: GroupBy, skolemize: Option<String>, batches: &[MessageBatch]) -> 
     }
 }
 
-fn keeps_quads(by: GroupBy, given: &[Message], (found, error): &Grouped) {
+fn keeps_quads(by: GroupBy, input: &[Message], (found, error): &Grouped) {
     let count = |messages: &[Message]| -> usize {
         messages.iter().map(|message| message.records.len()).sum()
     };
     assert!(
-        count(found) == count(given) || error.is_some() && count(found) < count(given),
-        "{by:?}: quads are lost or added: {found:#?}\nof\n{given:#?}"
+        count(found) == count(input) || error.is_some() && count(found) < count(input),
+        "{by:?}: quads are lost or added: {found:#?}\nof\n{input:#?}"
     );
     match by {
         GroupBy::Message => {
             assert_eq!(error, &None);
-            let (found, given) = (relabelled(found, false), relabelled(given, false));
-            assert_eq!(found, given, "messages are unchanged");
+            let (found, input) = (relabelled(found, false), relabelled(input, false));
+            assert_eq!(found, input, "messages are unchanged");
         }
         GroupBy::All => {
             assert_eq!(error, &None);
             let all = relabelled(&found[..found.len().min(1)], false);
-            let wanted = relabelled(&[apart(given)][..all.len()], false);
-            assert_eq!(all, wanted, "one message of all quads");
+            let expected = relabelled(&[joined(input)][..all.len()], false);
+            assert_eq!(all, expected, "one message of all quads");
         }
         _ => {}
     }
 }
 
 /// All quads as one message, with separate blank nodes for each message.
-fn apart(given: &[Message]) -> Message {
+fn joined(messages: &[Message]) -> Message {
     let mut all = Message {
         index: 0,
         position: 0,
@@ -131,7 +131,7 @@ fn apart(given: &[Message]) -> Message {
         namespaces: BTreeMap::default(),
         metadata: BTreeMap::default(),
     };
-    for message in given {
+    for message in messages {
         let mut quads = message.records.clone();
         for term in quads.iter_mut().flatten() {
             term.rename(&mut |label| format!("{} {label}", message.index));

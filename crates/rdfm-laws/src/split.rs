@@ -153,26 +153,26 @@ pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usi
         let before = at;
         for event in read(&split, fed, piece) {
             if matches!(event, Event::Error(..)) {
-                let same = whole.get(at) == Some(&event);
+                let is_equal = whole.get(at) == Some(&event);
                 assert!(
-                    same || !correct,
+                    is_equal || !correct,
                     "{event:?} in the split at {start} of {cuts:?}: {data:x?}"
                 );
                 return;
             }
-            let alike = match (&event, whole.get(at)) {
-                (Event::Message(found), Some(Event::Message(wanted))) => {
+            let is_equal = match (&event, whole.get(at)) {
+                (Event::Message(found), Some(Event::Message(expected))) => {
                     let mut found = found.clone();
                     if !correct {
                         // A wrong mark need not declare the namespaces in force.
-                        found.namespaces.clone_from(&wanted.namespaces);
+                        found.namespaces.clone_from(&expected.namespaces);
                     }
-                    found == *wanted
+                    found == *expected
                 }
                 _ => false,
             };
             assert!(
-                alike,
+                is_equal,
                 "the split at {start} of {cuts:?} (pieces of {piece}) returns {event:?}, the log {:?}: {data:x?}",
                 whole.get(at)
             );

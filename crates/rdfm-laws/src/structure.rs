@@ -37,11 +37,11 @@ pub fn dataset_of(quads: &[impl AsRef<[Term]>]) -> Vec<Vec<u64>> {
                 (label, hash(all))
             })
             .collect();
-        let now = colours.values().collect::<HashSet<_>>().len();
-        if now == distinguished {
+        let count = colours.values().collect::<HashSet<_>>().len();
+        if count == distinguished {
             break;
         }
-        distinguished = now;
+        distinguished = count;
     }
     let mut found: Vec<_> = quads.iter().map(|quad| coloured(quad, &colours)).collect();
     found.sort_unstable();

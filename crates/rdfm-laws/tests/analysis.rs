@@ -75,34 +75,34 @@ fn the_unchanged_logs_obey_the_laws() {
 #[test]
 fn random_changes_do_not_break_any_law() {
     let logs = logs();
-    let mut all = Coverage::default();
+    let mut total = Coverage::default();
     for seed in 0..3000 {
         let mut random = Random::new(seed);
         let input = match random.below(3) {
             0 => lines_of(&mut random, &ROWS),
             1 => lines_of(&mut random, &STATEMENTS),
             _ => {
-                let chosen = random.below(logs.len());
-                mutate(&mut random, &logs[chosen])
+                let index = random.below(logs.len());
+                mutate(&mut random, &logs[index])
             }
         };
-        let caught = std::panic::catch_unwind(|| any_bytes(&input));
-        let Ok(tried) = caught else {
+        let result = std::panic::catch_unwind(|| any_bytes(&input));
+        let Ok(coverage) = result else {
             panic!(
                 "seed {seed}: a law is broken by b\"{}\"",
                 input.escape_ascii()
             );
         };
-        all.same += tried.same;
-        all.different += tried.different;
-        all.operations += tried.operations;
-        all.refused += tried.refused;
+        total.same += coverage.same;
+        total.different += coverage.different;
+        total.operations += coverage.operations;
+        total.refused += coverage.refused;
     }
     let least = [
-        all.same / 100,
-        all.different / 1000,
-        all.operations / 1000,
-        all.refused / 100,
+        total.same / 100,
+        total.different / 1000,
+        total.operations / 1000,
+        total.refused / 100,
     ];
-    assert!(least.iter().all(|count| *count > 0), "{all:?}");
+    assert!(least.iter().all(|count| *count > 0), "{total:?}");
 }

@@ -63,9 +63,9 @@ fn random_changes_do_not_break_any_law() {
         if random.below(4) == 0 {
             data.truncate(random.below(data.len()));
         }
-        let caught = std::panic::catch_unwind(|| any_bytes(&data));
+        let result = std::panic::catch_unwind(|| any_bytes(&data));
         assert!(
-            caught.is_ok(),
+            result.is_ok(),
             "input {seed}: a law is broken by b\"{}\"",
             data.escape_ascii()
         );

@@ -83,14 +83,14 @@ fn only_one_format_is_detected() {
 /// Ways to write a format: with single options, and with some combinations.
 fn writings(target: &'static FormatSpec) -> Vec<Writing> {
     let pair = |name: &str, iri: &str| (name.to_owned(), iri.to_owned());
-    let tiny = Writing::new(target)
+    let small_tables = Writing::new(target)
         .with_if_supported("name_table", 8)
         .with_if_supported("prefix_table", 1)
         .with_if_supported("datatype_table", 1)
         .with_if_supported("generalized", true)
         .with_if_supported("rdf_star", true);
     let mut writings = Writing::ways(target);
-    writings.push(tiny.clone().with_if_supported(
+    writings.push(small_tables.clone().with_if_supported(
         "prefixes",
         vec![
             pair("", "http://example.org/"),
@@ -98,7 +98,8 @@ fn writings(target: &'static FormatSpec) -> Vec<Writing> {
         ],
     ));
     writings.push(
-        tiny.with_if_supported("namespaces", true)
+        small_tables
+            .with_if_supported("namespaces", true)
             .with_if_supported("physical_type", "graphs")
             .with_if_supported("prefix_table", 0),
     );

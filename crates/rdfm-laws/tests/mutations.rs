@@ -33,14 +33,14 @@ fn try_mutations() {
         seed += 1;
         for (format, corpus) in &corpora {
             let mut random = Random::new(seed);
-            let chosen = random.below(corpus.len());
-            let input = mutate(&mut random, corpus[chosen]);
-            let caught = std::panic::catch_unwind(|| {
+            let index = random.below(corpus.len());
+            let input = mutate(&mut random, corpus[index]);
+            let result = std::panic::catch_unwind(|| {
                 sniff::answer_is_stable(&input);
                 any_bytes(format, &input);
             });
             assert!(
-                caught.is_ok(),
+                result.is_ok(),
                 "{}, seed {seed}: a law is broken by b\"{}\"",
                 format.name,
                 input.escape_ascii()
@@ -56,7 +56,7 @@ fn random_changes_do_not_break_any_law() {
         return try_mutations();
     }
     let program = std::env::current_exe().expect("a test has a path");
-    let done = Command::new("sh")
+    let output = Command::new("sh")
         .arg("-c")
         .arg(format!("ulimit -v {MEMORY_KIB}; exec \"$0\" \"$@\""))
         .arg(program)
@@ -68,8 +68,8 @@ fn random_changes_do_not_break_any_law() {
         .env(CHILD, "1")
         .output()
         .expect("a shell");
-    let printed = String::from_utf8_lossy(&done.stdout);
-    let errors = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "{printed}\n{errors}");
-    println!("{printed}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stdout}\n{stderr}");
+    println!("{stdout}");
 }

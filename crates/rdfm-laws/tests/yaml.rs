@@ -40,8 +40,8 @@ fn the_block_reader_produces_the_same_tape_as_the_event_parser() {
     while Instant::now() < end {
         seed += 1;
         let mut random = Random::new(seed);
-        let chosen = random.below(inputs.len());
-        changed += block_reader_equals_event_parser(&mutate(&mut random, &inputs[chosen])).0;
+        let index = random.below(inputs.len());
+        changed += block_reader_equals_event_parser(&mutate(&mut random, &inputs[index])).0;
     }
     assert!(changed > 100, "{changed} of {seed}");
     println!("{seed} inputs, {changed} documents in blocks");

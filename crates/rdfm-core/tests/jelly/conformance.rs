@@ -143,11 +143,11 @@ fn cases_are_written_as_expected() {
                 if header(&out) != options {
                     failures.push(format!("{id}: the options differ"));
                 }
-                let (back, error) = decode(&out);
-                if error.is_some() || back.len() != messages.len() {
-                    failures.push(format!("{id}: {} messages, {error:?}", back.len()));
+                let (reread, error) = decode(&out);
+                if error.is_some() || reread.len() != messages.len() {
+                    failures.push(format!("{id}: {} messages, {error:?}", reread.len()));
                 }
-                for (index, (a, b)) in back.iter().zip(&messages).enumerate() {
+                for (index, (a, b)) in reread.iter().zip(&messages).enumerate() {
                     if !same(&a.statements, &b.statements) {
                         failures.push(format!("{id}: message {index} differs"));
                     }
@@ -176,10 +176,10 @@ fn reencoded(data: &[u8], messages: &[Message]) -> Vec<u8> {
     let mut out = Vec::new();
     encoder.encode((&batch(messages)).into(), &mut out).unwrap();
     encoder.finish(&mut out).unwrap();
-    let (back, error) = decode(&out);
+    let (reread, error) = decode(&out);
     assert_eq!(error, None);
-    assert_eq!(back.len(), messages.len());
-    for (a, b) in back.iter().zip(messages) {
+    assert_eq!(reread.len(), messages.len());
+    for (a, b) in reread.iter().zip(messages) {
         assert_eq!(a.statements, b.statements);
         assert_eq!(a.metadata, b.metadata);
     }
@@ -204,8 +204,8 @@ fn files_of_jelly_jvm_are_read() {
         let file = case.get("file").text();
         let data = fs::read(folder.join(file)).unwrap();
         let (messages, error) = decode(&data);
-        let refused = *case.get("error") != Json::Null;
-        if refused != error.is_some() {
+        let is_rejected = *case.get("error") != Json::Null;
+        if is_rejected != error.is_some() {
             failures.push(format!("{file}: {error:?}"));
         }
         if let Some(error) = error {
@@ -235,7 +235,7 @@ fn files_of_jelly_jvm_are_read() {
             continue;
         };
         let expected = parse_nquads(&fs::read_to_string(folder.join(expected)).unwrap());
-        if !refused {
+        if !is_rejected {
             theirs += data.len();
             ours += reencoded(&data, &messages).len();
         }

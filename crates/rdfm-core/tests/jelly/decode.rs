@@ -458,9 +458,9 @@ fn the_logical_type_determines_the_meaning_of_frames() {
                 for (meaning, expected) in [("message", vec![1, 2]), ("flat", vec![3])] {
                     let options = Options::with("frames", meaning);
                     assert_eq!(counts(&decode_with(&options, &log).0), expected);
-                    let (said, noticed) = end(&options, &log);
+                    let (header, noticed) = end(&options, &log);
                     assert_eq!(noticed.notes, []);
-                    assert_eq!(said.flat, Some(meaning == "flat"));
+                    assert_eq!(header.flat, Some(meaning == "flat"));
                 }
             }
         }
@@ -501,9 +501,9 @@ fn options_apply_to_frames_before_them() {
         assert_eq!(end(&options, &log(3)).1.dropped_metadata, 0);
     }
     // Without options they are separate messages.
-    let none = [frame(&[metadata("k", "v")]), frame(&[])].concat();
-    assert_eq!(counts(&ok(&none)), [0, 0]);
-    assert_eq!(end(&auto, &none).0.flat, None);
+    let without_options = [frame(&[metadata("k", "v")]), frame(&[])].concat();
+    assert_eq!(counts(&ok(&without_options)), [0, 0]);
+    assert_eq!(end(&auto, &without_options).0.flat, None);
     // The number of waiting frames is limited.
     let small = auto.and("max_message_bytes", 1000);
     let error = decode_with(&small, &[0; 100]).1.unwrap();
@@ -553,8 +553,8 @@ fn frames_read_as_one_message_keep_the_metadata_of_the_first_frame() {
         1
     );
     // Omitted metadata is still checked.
-    let broken = [log, frame(&[bytes(15, bytes(1, [0xff]))])].concat();
-    assert!(decode(&broken).1.unwrap().contains("a metadata key"));
+    let invalid = [log, frame(&[bytes(15, bytes(1, [0xff]))])].concat();
+    assert!(decode(&invalid).1.unwrap().contains("a metadata key"));
 }
 
 #[test]
@@ -580,7 +580,7 @@ fn after_a_reset_the_next_log_determines_the_type() {
 }
 
 #[test]
-fn the_error_for_a_too_large_message_of_all_frames_has_a_hint() {
+fn the_error_for_an_oversized_message_of_all_frames_has_a_hint() {
     let rows: Vec<Vec<u8>> = (0..100).map(|_| bnodes("a", "b", "c")).collect();
     let log = |logical| {
         let head = frame(&[options(1, &[number(14, logical)])]);
@@ -662,7 +662,7 @@ fn bare_and_delimited_logs_are_detected_or_forced() {
 }
 
 #[test]
-fn truncated_and_damaged_logs_give_different_errors() {
+fn truncated_and_damaged_logs_cause_different_errors() {
     let payload = [options(1, &[]), bnodes("a", "b", "c")].concat();
     let log = frame(std::slice::from_ref(&payload));
     let defaults = Options::default();
@@ -753,12 +753,12 @@ fn nesting_of_triple_terms_is_limited() {
 }
 
 #[test]
-fn fields_may_have_any_order_and_the_last_one_applies() {
+fn fields_may_be_in_any_order_and_the_last_one_applies() {
     let p = prefix(0, "http://ex/");
     let names = [name(0, "a"), name(0, "b"), name(0, "c")].concat();
-    let straight = [bytes(1, iri(1, 0)), bytes(5, ""), bytes(9, "")];
+    let in_order = [bytes(1, iri(1, 0)), bytes(5, ""), bytes(9, "")];
     let start = [options(1, &[]), p, names].concat();
-    let expected = ok(&frame(&[start.clone(), row(2, straight.concat())]));
+    let expected = ok(&frame(&[start.clone(), row(2, in_order.concat())]));
     assert_eq!(
         expected[0].statements[0],
         [
@@ -768,7 +768,7 @@ fn fields_may_have_any_order_and_the_last_one_applies() {
             Term::Default
         ]
     );
-    let [s, p, o] = straight;
+    let [s, p, o] = in_order;
     for odd in [
         [o.clone(), p.clone(), s.clone()].concat(),
         [p.clone(), s.clone(), o.clone()].concat(),
@@ -805,12 +805,12 @@ fn fields_may_have_any_order_and_the_last_one_applies() {
         assert_eq!(ok(&frame(&[start.clone(), row(2, odd)])), expected);
     }
     // In a row with two fields, the last one applies. A field given in two parts is merged.
-    let twice = bytes(
+    let two_fields = bytes(
         1,
         [bytes(2, bytes(2, "gone")), bytes(9, bytes(2, "d"))].concat(),
     );
     let halves = bytes(1, [bytes(2, s), bytes(2, [p, o].concat())].concat());
-    assert_eq!(ok(&frame(&[start, twice, halves])), expected);
+    assert_eq!(ok(&frame(&[start, two_fields, halves])), expected);
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn typed(text: &str, datatype: &str) -> Term {
     Term::Literal(text.to_owned(), None, Some(datatype.to_owned()))
 }
 
-/// A small random log: IRIs of few prefixes and names, all kinds of terms, repetitions.
+/// A small random log: IRIs with few prefixes and names, all kinds of terms, repetitions.
 pub fn random(seed: u32, messages: usize, features: bool) -> Vec<Message> {
     let mut state = seed;
     let mut next = move |bound: u32| {
@@ -86,10 +86,10 @@ pub fn random(seed: u32, messages: usize, features: bool) -> Vec<Message> {
     for index in 0..messages {
         let mut message = Message::default();
         for _ in 0..next(12) {
-            let one = |depth: u32, position: usize, again: &mut dyn FnMut(u32) -> u32| {
-                term(position, depth, features, again)
+            let random_term = |depth: u32, position: usize, next: &mut dyn FnMut(u32) -> u32| {
+                term(position, depth, features, next)
             };
-            let statement = [0, 1, 2, 3].map(|position| one(0, position, &mut next));
+            let statement = [0, 1, 2, 3].map(|position| random_term(0, position, &mut next));
             message.statements.push(statement);
             if next(3) == 0 {
                 let last = message.statements.len() - 1;
@@ -110,7 +110,7 @@ pub fn random(seed: u32, messages: usize, features: bool) -> Vec<Message> {
 }
 
 fn term(position: usize, depth: u32, features: bool, next: &mut dyn FnMut(u32) -> u32) -> Term {
-    let any = |next: &mut dyn FnMut(u32) -> u32| {
+    let random_iri = |next: &mut dyn FnMut(u32) -> u32| {
         let prefix = ["http://a/", "http://b#", "urn:x:", "http://c/d/"][next(4) as usize];
         iri(&format!("{prefix}{}", next(9)))
     };
@@ -127,7 +127,7 @@ fn term(position: usize, depth: u32, features: bool, next: &mut dyn FnMut(u32) -
         }
         (_, 8) if features => Term::Literal(format!("g{}", next(3)), None, None),
         (1, 9) if features => Term::Bnode("p".to_owned()),
-        _ => any(next),
+        _ => random_iri(next),
     }
 }
 
@@ -197,17 +197,17 @@ fn round_trips_succeed_with_small_tables() {
                     }
                     continue;
                 }
-                let back = read(&bytes);
+                let reread = read(&bytes);
                 if frames == "message" {
-                    assert_eq!(statements(&back), statements(&log));
-                    for (a, b) in back.iter().zip(&log) {
+                    assert_eq!(statements(&reread), statements(&log));
+                    for (a, b) in reread.iter().zip(&log) {
                         assert_eq!(a.metadata, b.metadata);
                     }
                 } else {
                     let all: Vec<Statement> =
-                        back.iter().flat_map(|m| m.statements.clone()).collect();
+                        reread.iter().flat_map(|m| m.statements.clone()).collect();
                     assert_eq!(all, joined(&log));
-                    assert!(back.len() > 1);
+                    assert!(reread.len() > 1);
                 }
             }
         }
@@ -262,9 +262,9 @@ fn output_does_not_depend_on_batches() {
             let (whole, dropped, error) = write(&options, &[batch(&log)]);
             assert_eq!(error, None);
             for size in [1, 2, 7, 0] {
-                let (bytes, again, error) = write(&options, &cut(&log, size));
+                let (bytes, dropped_again, error) = write(&options, &cut(&log, size));
                 assert_eq!(error, None);
-                assert_eq!(again, dropped);
+                assert_eq!(dropped_again, dropped);
                 assert!(
                     bytes == whole,
                     "in batches of {size}, {physical_type}, {frames}"
@@ -280,15 +280,15 @@ fn output_does_not_depend_on_batches() {
 }
 
 #[test]
-fn converting_jelly_to_jelly_gives_the_same_bytes() {
+fn converting_jelly_to_jelly_preserves_the_bytes() {
     let log = random(11, 50, true);
     let options = options().and("namespaces", true).and("jelly_version", 2);
     let (bytes, _, _) = write(&options, &[batch(&log)]);
     let mut decoder = decoder("jelly", &Options::default()).unwrap();
     decoder.feed(&bytes);
     decoder.finish();
-    let back = decoder.next_of::<Quad>().unwrap().unwrap();
-    assert!(write(&options, &[back]).0 == bytes);
+    let reread = decoder.next_of::<Quad>().unwrap().unwrap();
+    assert!(write(&options, &[reread]).0 == bytes);
 }
 
 #[test]
@@ -458,17 +458,17 @@ fn namespaces_are_written_in_version_2_or_counted() {
             ..Message::default()
         },
     ];
-    let two = options()
+    let version_2 = options()
         .and("namespaces", true)
         .and("prefixes", vec![ns("p", "http://p/")]);
-    let (bytes, dropped, _) = write(&two, &[batch(&log)]);
+    let (bytes, dropped, _) = write(&version_2, &[batch(&log)]);
     assert_eq!(dropped, []);
-    let back = read(&bytes);
+    let reread = read(&bytes);
     let first = [ns("p", "http://p/"), ns("a", "http://a/"), ns("", "urn:x")];
-    assert_eq!(back[0].namespaces, first);
-    assert_eq!(back[1].namespaces[1], ns("a", "http://other/"));
-    let one = options();
-    let (bytes, dropped, _) = write(&one, &[batch(&log)]);
+    assert_eq!(reread[0].namespaces, first);
+    assert_eq!(reread[1].namespaces[1], ns("a", "http://other/"));
+    let version_1 = options();
+    let (bytes, dropped, _) = write(&version_1, &[batch(&log)]);
     assert_eq!(dropped, [("namespaces", 3)]);
     assert_eq!(read(&bytes)[1].namespaces, []);
 }
@@ -534,9 +534,9 @@ fn a_flat_log_has_the_metadata_of_its_first_message() {
         let (bytes, dropped, error) = write(&options, &[batch(&log)]);
         assert_eq!(error, None);
         assert_eq!(dropped, [("metadata", 2), ("boundaries", 2)]);
-        let back = read(&bytes);
-        assert_eq!(back.len(), 1);
-        assert_eq!(back[0].metadata, log[0].metadata);
+        let reread = read(&bytes);
+        assert_eq!(reread.len(), 1);
+        assert_eq!(reread[0].metadata, log[0].metadata);
         for size in [1, 2, 0] {
             assert!(write(&options, &cut(&log, size)).0 == bytes, "{size}");
         }
@@ -563,11 +563,11 @@ fn blank_nodes_stay_distinct_in_a_flat_log() {
             .and("physical_type", physical_type);
         let (bytes, _, error) = write(&options, &[batch(&log)]);
         assert_eq!(error, None);
-        let back = &read(&bytes)[0].statements;
-        assert_eq!(*back, joined(&log));
-        assert_eq!(back[0][2], bnode("_gm0__gm1_b"));
+        let reread = &read(&bytes)[0].statements;
+        assert_eq!(*reread, joined(&log));
+        assert_eq!(reread[0][2], bnode("_gm0__gm1_b"));
         assert_eq!(
-            [&back[2][0], &back[2][3]],
+            [&reread[2][0], &reread[2][3]],
             [&bnode("_gm2_b"), &bnode("_gm2_g")]
         );
         for size in [1, 2, 0] {
@@ -580,7 +580,7 @@ fn blank_nodes_stay_distinct_in_a_flat_log() {
 }
 
 #[test]
-fn damaged_logs_never_panic() {
+fn damaged_logs_never_cause_a_panic() {
     let options = options().and("namespaces", true);
     let log = random(21, 5, true);
     let (bytes, _, _) = write(&options, &[batch(&log)]);

@@ -133,7 +133,7 @@ pub fn outcome(
     }
 }
 
-/// Decodes in one piece and in several, with equal results.
+/// Decodes in one piece and in several, and checks that the results are equal.
 pub fn decode_every_way(
     make: &dyn Fn() -> Box<dyn Decoder>,
     data: &[u8],

@@ -126,7 +126,7 @@ fn reason(error: &str) -> &str {
 }
 
 #[test]
-fn common_and_rare_encodings_are_decoded_alike() {
+fn usual_and_unusual_encodings_have_equal_results() {
     let (mut complete, mut failed) = (0, 0);
     for seed in 0..600 {
         let mut random = Random {

@@ -148,13 +148,13 @@ fn write_with(
             return (out, Err(error));
         }
     }
-    let ended = encoder.finish(&mut out);
-    (out, ended)
+    let result = encoder.finish(&mut out);
+    (out, result)
 }
 
 /// Converts a log to another format.
 fn convert(from: &str, log: impl AsRef<[u8]>, to: &str) -> Vec<u8> {
-    let (out, ended) = write_with(to, &Options::default(), &batches(from, log));
-    assert_eq!(ended, Ok(()), "{from} to {to}");
+    let (out, result) = write_with(to, &Options::default(), &batches(from, log));
+    assert_eq!(result, Ok(()), "{from} to {to}");
     out
 }

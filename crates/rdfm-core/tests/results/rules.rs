@@ -31,7 +31,7 @@ fn cell(format: &str, log: &str) -> String {
 #[test]
 fn terms_in_json_are_read() {
     let typed = format!("\"1\"^^<{XSD}integer>");
-    for (term, wanted) in [
+    for (term, expected) in [
         (r#"{"type":"uri","value":"http://e/a"}"#, "<http://e/a>"),
         (r#"{"value":"b","type":"bnode"}"#, "_:b"),
         (
@@ -70,10 +70,10 @@ fn terms_in_json_are_read() {
     ] {
         assert_eq!(
             cell("results-json", &json(&format!("{{\"x\":{term}}}"))),
-            wanted
+            expected
         );
         let key = json(&format!("{{ \"\\u0078\" : {term} }}"));
-        assert_eq!(cell("results-json", &key), wanted);
+        assert_eq!(cell("results-json", &key), expected);
     }
 }
 
@@ -106,7 +106,7 @@ fn json_rows_may_precede_their_head() {
 }
 
 #[test]
-fn answers_of_ask_are_read() {
+fn answers_to_ask_are_read() {
     for (format, log) in [
         (
             "results-json",
@@ -272,7 +272,7 @@ fn invalid_json_is_rejected() {
 fn terms_in_xml_are_read() {
     let its = "xmlns:i='http://www.w3.org/2005/11/its' i:dir='rtl'";
     let directed = format!("<literal xml:lang='he' {its}>a</literal>");
-    for (term, wanted) in [
+    for (term, expected) in [
         ("<uri>http://e/a</uri>", "<http://e/a>"),
         ("<uri>\n http://e/?a&amp;b\n</uri>", "<http://e/?a&b>"),
         (
@@ -309,7 +309,7 @@ fn terms_in_xml_are_read() {
         let log = xml(&format!(
             "<result>\n<binding name='x'>{term}</binding></result>"
         ));
-        assert_eq!(cell("results-xml", &log), wanted, "{term}");
+        assert_eq!(cell("results-xml", &log), expected, "{term}");
     }
     let prefixed = "\u{feff}<?xml version=\"1.0\" encoding='utf-8'?><!-- a --><r:sparql \
         xmlns:r='http://www.w3.org/2005/sparql-results#'><r:head ><r:variable name='&#120;'/></r:head><r:results>\
@@ -432,7 +432,7 @@ fn invalid_xml_is_rejected() {
 #[test]
 fn terms_in_tsv_are_read() {
     let typed = |text: &str, kind: &str| format!("\"{text}\"^^<{XSD}{kind}>");
-    for (term, wanted) in [
+    for (term, expected) in [
         ("<http://e/a>", "<http://e/a>".to_owned()),
         ("<a>", "<a>".to_owned()),
         ("<_:a>", "<_:a>".to_owned()),
@@ -453,9 +453,15 @@ fn terms_in_tsv_are_read() {
         ("<<( <_:s> <p> _:o )>>", "<<( <_:s> <p> _:o )>>".to_owned()),
         (" <a> ", "<a>".to_owned()),
     ] {
-        assert_eq!(cell("results-tsv", &format!("?x\t$y\n{term}\t\n")), wanted);
-        assert_eq!(cell("results-tsv", &format!("?x\r\n{term}\r\n")), wanted);
-        assert_eq!(cell("results-tsv", &format!("\u{feff}?x\n{term}")), wanted);
+        assert_eq!(
+            cell("results-tsv", &format!("?x\t$y\n{term}\t\n")),
+            expected
+        );
+        assert_eq!(cell("results-tsv", &format!("?x\r\n{term}\r\n")), expected);
+        assert_eq!(
+            cell("results-tsv", &format!("\u{feff}?x\n{term}")),
+            expected
+        );
     }
     let found = read("results-tsv", "\n\n\n").good();
     assert_eq!((found.variables().len(), found.rows.len()), (0, 2));

@@ -44,24 +44,24 @@ fn w3c_files_round_trip() {
         };
         for target in targets {
             let written = convert(format, &log, target);
-            let back = read(target, &written);
+            let reread = read(target, &written);
             let shown = String::from_utf8_lossy(&written);
-            assert_eq!(back.error, None, "{path} in {target}: {shown}");
+            assert_eq!(reread.error, None, "{path} in {target}: {shown}");
             assert_eq!(
-                without_links(back),
+                without_links(reread),
                 without_links(found.clone()),
                 "{path} in {target}: {shown}"
             );
         }
     }
     let counts: Vec<_> = counts.into_iter().collect();
-    let wanted = [
+    let expected = [
         ("results-csv", 3),
         ("results-json", 53),
         ("results-tsv", 3),
         ("results-xml", 449),
     ];
-    assert_eq!((counts.as_slice(), answers), (&wanted[..], 30));
+    assert_eq!((counts.as_slice(), answers), (&expected[..], 30));
 }
 
 /// Only JSON and XML have links.
@@ -87,17 +87,21 @@ fn jena_files_equal_their_json_and_round_trip() {
         let Some(json) = shared(&format!("{path}.srj")) else {
             return;
         };
-        let wanted = read("results-json", json).good();
+        let expected = read("results-json", json).good();
         for (format, suffix) in [("results-thrift", "srt"), ("results-protobuf", "srp")] {
             let log = shared(&format!("{path}.{suffix}")).expect("beside its JSON");
             let found = read(format, &log).good();
-            assert_eq!(found.head, wanted.head, "{name}");
+            assert_eq!(found.head, expected.head, "{name}");
             if name == "values-values" {
                 // Java uses other lexical forms of doubles.
-                assert_eq!(found.rows.len(), wanted.rows.len());
-                let differ = found.rows.iter().zip(&wanted.rows).filter(|(a, b)| a != b);
-                for (found, wanted) in differ {
-                    assert!(found[1].ends_with("#double>"), "{found:?} {wanted:?}");
+                assert_eq!(found.rows.len(), expected.rows.len());
+                let differing = found
+                    .rows
+                    .iter()
+                    .zip(&expected.rows)
+                    .filter(|(a, b)| a != b);
+                for (found, expected) in differing {
+                    assert!(found[1].ends_with("#double>"), "{found:?} {expected:?}");
                 }
             } else {
                 // The JSON file has other labels.
@@ -111,7 +115,7 @@ fn jena_files_equal_their_json_and_round_trip() {
                     .rows
                     .iter()
                     .map(|row| row.iter().map(|cell| named(cell)).collect());
-                assert_eq!(rows.collect::<Vec<Vec<String>>>(), wanted.rows, "{name}");
+                assert_eq!(rows.collect::<Vec<Vec<String>>>(), expected.rows, "{name}");
                 assert_eq!(convert(format, &log, format), log, "{name}");
             }
             assert!(!batches(format, &log).is_empty());

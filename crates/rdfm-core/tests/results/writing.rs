@@ -50,17 +50,17 @@ fn formats_are_equivalent() {
         )
     );
     let lossy = Options::with("lossy", true);
-    let (csv, ended) = write_with("results-csv", &lossy, &batches("results-tsv", TSV));
-    assert_eq!(ended, Ok(()));
+    let (csv, result) = write_with("results-csv", &lossy, &batches("results-tsv", TSV));
+    assert_eq!(result, Ok(()));
     assert_eq!(
         String::from_utf8(csv).unwrap(),
         "x,y\r\na,\r\n_:b,\"é\n<&>\"\"\"\r\n,1\r\n\"<<( <a> <b> \"\"c\"\" )>>\",\"\"\r\n"
     );
-    let wanted = read("results-tsv", TSV);
+    let expected = read("results-tsv", TSV);
     for format in EXACT {
         assert_eq!(
             read(format, convert("results-tsv", TSV, format)),
-            wanted,
+            expected,
             "{format}"
         );
     }
@@ -71,8 +71,8 @@ fn numbers_are_written_as_values_on_request() {
     let log = "?x\n1\n1.50\n+1\n";
     let values = Options::with("values", true);
     for (format, plain) in [("results-thrift", 40), ("results-protobuf", 40)] {
-        let (out, ended) = write_with(format, &values, &batches("results-tsv", log));
-        assert_eq!(ended, Ok(()));
+        let (out, result) = write_with(format, &values, &batches("results-tsv", log));
+        assert_eq!(result, Ok(()));
         assert!(out.len() + 2 * plain < convert("results-tsv", log, format).len());
         assert_eq!(read(format, out), read("results-tsv", log));
     }
@@ -81,12 +81,12 @@ fn numbers_are_written_as_values_on_request() {
 #[test]
 fn results_may_lack_rows_and_variables() {
     for (log, count) in [("?x\t?y\n", 0), ("\n", 0), ("\n\n\n", 2)] {
-        let wanted = read("results-tsv", log).good();
-        assert_eq!(wanted.rows.len(), count);
+        let expected = read("results-tsv", log).good();
+        assert_eq!(expected.rows.len(), count);
         for format in EXACT {
             assert_eq!(
                 read(format, convert("results-tsv", log, format)),
-                wanted,
+                expected,
                 "{format}"
             );
         }
@@ -116,9 +116,13 @@ fn head(variables: &[&str]) -> ResultHead {
 }
 
 /// The class and text of the encoding error, and the output.
-fn refused(format: &str, options: &Options, batch: ResultBatch) -> (ErrorClass, String, Vec<u8>) {
-    let (out, ended) = write_with(format, options, &[batch]);
-    let error = ended.unwrap_err();
+fn encoding_error(
+    format: &str,
+    options: &Options,
+    batch: ResultBatch,
+) -> (ErrorClass, String, Vec<u8>) {
+    let (out, result) = write_with(format, options, &[batch]);
+    let error = result.unwrap_err();
     (error.class, error.reason.text().to_owned(), out)
 }
 
@@ -140,7 +144,7 @@ fn unsupported_data_is_rejected() {
         "results-tsv",
         "results-csv",
     ] {
-        let (class, reason, out) = refused(format, &plain, ask());
+        let (class, reason, out) = encoding_error(format, &plain, ask());
         assert_eq!(class, ErrorClass::Unsupported);
         assert!(
             reason.starts_with("the format cannot represent the answer to an ASK query"),
@@ -149,14 +153,14 @@ fn unsupported_data_is_rejected() {
         assert!(out.is_empty());
     }
     for format in ["results-json", "results-xml"] {
-        let (out, ended) = write_with(format, &plain, &[ask()]);
-        assert_eq!(ended, Ok(()));
+        let (out, result) = write_with(format, &plain, &[ask()]);
+        assert_eq!(result, Ok(()));
         assert_eq!(read(format, out).boolean(), Some(true));
         let answer = ResultHead {
             boolean: Some(true),
             ..ResultHead::default()
         };
-        let (_, reason, out) = refused(format, &plain, batch(answer, &[]));
+        let (_, reason, out) = encoding_error(format, &plain, batch(answer, &[]));
         assert_eq!(
             reason,
             "a row after the answer to an ASK query, which has no rows"
@@ -170,28 +174,29 @@ fn unsupported_data_is_rejected() {
         } else {
             &plain
         };
-        let (_, reason, out) = refused(format, options, batch(head(&["x", "x"]), &["a", "b"]));
+        let (_, reason, out) =
+            encoding_error(format, options, batch(head(&["x", "x"]), &["a", "b"]));
         assert_eq!(
             (reason.as_str(), out.len()),
             ("the variable 'x' occurs twice", 0)
         );
-        let (_, reason, out) = refused(format, options, batch(head(&["x"]), &["a", "b"]));
+        let (_, reason, out) = encoding_error(format, options, batch(head(&["x"]), &["a", "b"]));
         assert_eq!(reason, "a row has 2 terms, but the head has 1 variable");
         assert_eq!(read(format, out).good().rows.len(), 0);
     }
-    let (_, reason, out) = refused("results-csv", &plain, batch(head(&["x"]), &["a"]));
+    let (_, reason, out) = encoding_error("results-csv", &plain, batch(head(&["x"]), &["a"]));
     assert_eq!(
         reason,
         "CSV cannot distinguish IRIs, blank nodes and literals, and has no datatypes or languages"
     );
     assert!(out.is_empty());
-    let (_, reason, out) = refused("results-xml", &plain, batch(head(&["x"]), &["a\u{b}"]));
+    let (_, reason, out) = encoding_error("results-xml", &plain, batch(head(&["x"]), &["a\u{b}"]));
     assert_eq!(
         reason,
         "XML cannot represent the character U+000B, found in 'a\\u000B'"
     );
     assert_eq!(read("results-xml", out).good().rows.len(), 0);
-    let (_, reason, _) = refused("results-tsv", &plain, batch(head(&["x\t"]), &["a"]));
+    let (_, reason, _) = encoding_error("results-tsv", &plain, batch(head(&["x\t"]), &["a"]));
     assert_eq!(
         reason,
         "the variable 'x\\t' contains a tab or a line break, which TSV cannot represent"
@@ -209,7 +214,7 @@ fn batches_with_different_heads_are_rejected() {
         boolean: Some(false),
         ..ResultHead::default()
     };
-    for (other, cells, wanted) in [
+    for (other, cells, expected) in [
         (
             head(&many),
             &many[..],
@@ -241,8 +246,8 @@ fn batches_with_different_heads_are_rejected() {
         ),
     ] {
         let batches = [batch(head(&["x", "y"]), &["1", "2"]), batch(other, cells)];
-        let (_, ended) = write_with("results-thrift", &Options::default(), &batches);
-        assert_eq!(ended.unwrap_err().reason.text(), wanted);
+        let (_, result) = write_with("results-thrift", &Options::default(), &batches);
+        assert_eq!(result.unwrap_err().reason.text(), expected);
     }
 }
 
@@ -267,30 +272,30 @@ fn unsupported_links_are_dropped_and_counted() {
             vec![("links", 2)]
         };
         assert_eq!(encoder.dropped(), dropped);
-        let back = read(format, out).good().head.unwrap();
-        assert_eq!(back.links.len(), if has_links { 2 } else { 0 });
+        let reread = read(format, out).good().head.unwrap();
+        assert_eq!(reread.links.len(), if has_links { 2 } else { 0 });
     }
 }
 
 #[test]
-fn unusual_texts_round_trip() {
+fn unusual_strings_round_trip() {
     let unusual = "?a b\n<\\u005F:x>\n<<( <_:s> <p> _:o )>>\n\"\\u0020 \\r\\n\\t \"\n<\\u0020>\n\"a\"@x-gx-656e2020\n_:_gx2061\n";
-    let wanted = read("results-tsv", unusual).good();
+    let expected = read("results-tsv", unusual).good();
     for format in EXACT {
         if matches!(format, "results-json" | "results-xml" | "results-tsv") {
             assert_eq!(
                 read(format, convert("results-tsv", unusual, format)),
-                wanted,
+                expected,
                 "{format}"
             );
         } else {
             // In this format, an IRI with this prefix is a blank node.
-            let (_, ended) = write_with(
+            let (_, result) = write_with(
                 format,
                 &Options::default(),
                 &batches("results-tsv", unusual),
             );
-            let error = ended.unwrap_err();
+            let error = result.unwrap_err();
             assert_eq!(error.message, 0);
             assert_eq!(
                 error.reason.text(),

@@ -181,8 +181,8 @@ pub fn skipping(format: &str, options: &Options, log: &[u8], piece: usize) -> Ve
                 Some(skipped) => {
                     let text = String::from_utf8_lossy(&skipped).into_owned();
                     let index = error.position.message.unwrap();
-                    let how = if error.follows() { "follows, " } else { "" };
-                    seen.push((index, format!("{how}skipped {text}")));
+                    let prefix = if error.follows() { "follows, " } else { "" };
+                    seen.push((index, format!("{prefix}skipped {text}")));
                     continue;
                 }
                 None => Some(error),

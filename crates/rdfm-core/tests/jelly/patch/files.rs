@@ -55,9 +55,9 @@ fn fixtures_are_read() {
 }
 
 #[test]
-fn fixtures_round_trip_in_every_type() {
+fn fixtures_round_trip_in_every_stream_type() {
     for (name, log, expected) in fixtures() {
-        let given = batches(&Options::default(), &log);
+        let decoded = batches(&Options::default(), &log);
         let parts = batches(&Options::with("batch_quads", 1).parts(true), &log);
         for stream in ["frame", "flat", "punctuated"] {
             if stream == "flat" && expected.len() > 1 {
@@ -72,11 +72,11 @@ fn fixtures_round_trip_in_every_type() {
                     .and("name_table", name_table)
                     .and("prefix_table", prefix_table)
                     .and("datatype_table", 2);
-                let (out, dropped, error) = write(&options, &given);
+                let (out, dropped, error) = write(&options, &decoded);
                 assert_eq!((error, dropped), (None, vec![]), "{name} {stream}");
-                let back = read(&out);
-                assert_eq!(back.error, None, "{name} {stream}");
-                assert_eq!(back.patches, expected, "{name} {stream}");
+                let reread = read(&out);
+                assert_eq!(reread.error, None, "{name} {stream}");
+                assert_eq!(reread.patches, expected, "{name} {stream}");
                 assert_eq!(write(&options, &parts).0, out, "{name} {stream} in parts");
             }
         }

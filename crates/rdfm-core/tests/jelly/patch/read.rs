@@ -460,7 +460,7 @@ fn the_iri_of_a_deleted_prefix_is_dropped_with_a_note() {
 }
 
 #[test]
-fn fields_may_have_any_order_and_the_last_one_applies() {
+fn fields_may_be_in_any_order_and_the_last_one_applies() {
     let star = options(FLAT, QUADS, &[number(4, 1)]);
     let log = frame(&[
         star,
@@ -525,7 +525,7 @@ fn errors_contain_positions_and_follow_complete_patches() {
 }
 
 #[test]
-fn truncated_and_damaged_logs_give_different_errors() {
+fn truncated_and_damaged_logs_cause_different_errors() {
     let rows = [triple(ADD, "a", "b", "c"), bare(BEGIN), bare(COMMIT)];
     for stream in [FRAME, FLAT, PUNCTUATED] {
         let log = one(stream, TRIPLES, &rows);
@@ -808,7 +808,7 @@ fn concatenated_streams_with_mixed_lookup_tables_are_an_error() {
         assert_eq!(decoder.noticed().notes.len(), 1);
     }
     // Options repeated inside a frame are accepted.
-    let again = options(FRAME, TRIPLES, &[]);
-    let log = one(FRAME, TRIPLES, &[rows.concat(), again, rows.concat()]);
+    let repeated = options(FRAME, TRIPLES, &[]);
+    let log = one(FRAME, TRIPLES, &[rows.concat(), repeated, rows.concat()]);
     assert_eq!(read(&log).error, None);
 }

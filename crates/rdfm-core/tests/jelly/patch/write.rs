@@ -146,13 +146,13 @@ fn the_bytes_of_small_logs_are_exact() {
         mark(),
         mark(),
     ]);
-    let given = batches(&Options::default(), &log);
+    let patches = batches(&Options::default(), &log);
     let generalized = with(&[
         ("generalized", "true"),
         ("statement_type", "triples"),
         ("stream_type", "frame"),
     ]);
-    let (out, ..) = write(&generalized, &given);
+    let (out, ..) = write(&generalized, &patches);
     let rows = [
         bare(6),
         triple(ADD, "a", "b", "c"),
@@ -270,7 +270,7 @@ fn output_options_follow_the_source() {
             .is_some()
     );
 
-    let said = |stream: &str| {
+    let declared = |stream: &str| {
         source(
             Carries::ALL,
             &[
@@ -281,33 +281,36 @@ fn output_options_follow_the_source() {
             ],
         )
     };
-    let log = write(&from(said("frame")), &[batch_of("L")]).0;
+    let log = write(&from(declared("frame")), &[batch_of("L")]).0;
     assert_eq!(types(&log), (TRIPLES as u8, 1));
     assert!(
         log.windows(2).any(|bytes| bytes == [0x48, 9]),
         "the size of the name table"
     );
     // One patch in many frames is preserved, unless it was read as many patches.
-    assert_eq!(types(&write(&from(said("flat")), &[batch_of("a")]).0).1, 3);
+    assert_eq!(
+        types(&write(&from(declared("flat")), &[batch_of("a")]).0).1,
+        3
+    );
     let flat = Source {
         flat: true,
-        ..said("flat")
+        ..declared("flat")
     };
     assert_eq!(types(&write(&from(flat), &[batch_of("a")]).0).1, 2);
     let requested = Source {
         requested: true,
-        ..said("flat")
+        ..declared("flat")
     };
     assert_eq!(types(&write(&from(requested), &[batch_of("a")]).0).1, 2);
     // Given options take precedence.
-    let given = from(said("frame"))
+    let overridden = from(declared("frame"))
         .and("stream_type", "punctuated")
         .and("statement_type", "quads");
-    assert_eq!(types(&write(&given, &[batch_of("a")]).0), (2, 3));
+    assert_eq!(types(&write(&overridden, &[batch_of("a")]).0), (2, 3));
 }
 
 #[test]
-fn frames_end_by_rows_and_bytes() {
+fn frames_end_at_a_number_of_rows_or_bytes() {
     let frames = |log: &[u8]| {
         let (mut at, mut sizes) = (0, Vec::new());
         while at < log.len() {
@@ -323,7 +326,7 @@ fn frames_end_by_rows_and_bytes() {
         sizes
     };
     let words = format!("t{}c tc", "Aa".repeat(50));
-    let given = |pairs: &[(&'static str, &str)]| {
+    let frame_sizes = |pairs: &[(&'static str, &str)]| {
         let (out, _, error) = write(&with(pairs), &[batch_of(&words)]);
         assert_eq!(error, None);
         assert_eq!(
@@ -333,11 +336,11 @@ fn frames_end_by_rows_and_bytes() {
         frames(&out)
     };
     // Frames end with patches.
-    assert_eq!(given(&[]).len(), 2);
-    assert_eq!(given(&[("stream_type", "frame")]).len(), 2);
+    assert_eq!(frame_sizes(&[]).len(), 2);
+    assert_eq!(frame_sizes(&[("stream_type", "frame")]).len(), 2);
     // 102 operations, options, lookup entries, and the marks.
-    assert_eq!(given(&[("frame_rows", "10")]).len(), 12);
-    let sizes = given(&[("frame_bytes", "100")]);
+    assert_eq!(frame_sizes(&[("frame_rows", "10")]).len(), 12);
+    let sizes = frame_sizes(&[("frame_bytes", "100")]);
     assert!(sizes.len() > 5);
     assert!(
         sizes[..sizes.len() - 2]
@@ -346,7 +349,7 @@ fn frames_end_by_rows_and_bytes() {
         "{sizes:?}"
     );
     assert_eq!(
-        given(&[("frame_rows", "10"), ("stream_type", "frame")]).len(),
+        frame_sizes(&[("frame_rows", "10"), ("stream_type", "frame")]).len(),
         2
     );
 }
@@ -423,14 +426,14 @@ fn unmatched_transactions_are_rejected() {
         ("a tactxt c", "the patch ends inside a transaction"),
     ] {
         for stream in ["frame", "punctuated"] {
-            let given = with(&[("stream_type", stream), ("frame_rows", "1")]);
-            let (out, _, found) = write(&given, &[batch_of(words)]);
+            let options = with(&[("stream_type", stream), ("frame_rows", "1")]);
+            let (out, _, found) = write(&options, &[batch_of(words)]);
             let found = found.unwrap();
             assert_eq!((found.class, found.message), (ErrorClass::Unsupported, 1));
             assert!(found.to_string().contains(error), "{found}");
-            let back = read(&out);
+            let reread = read(&out);
             assert_eq!(
-                (back.error, back.patches.len()),
+                (reread.error, reread.patches.len()),
                 (None, 1),
                 "{words} {stream}"
             );
@@ -541,7 +544,7 @@ fn adds_deletes_and_namespaces_share_repeated_terms_across_batches() {
     let (out, ..) = write(&Options::default(), std::slice::from_ref(&whole));
     let cut: Vec<PatchBatch> = (0..3).map(|at| whole.slice(at..at + 1)).collect();
     assert_eq!(write(&Options::default(), &cut).0, out);
-    let apart: Vec<PatchBatch> = words
+    let separate: Vec<PatchBatch> = words
         .split(' ')
         .zip(0..)
         .map(|(word, at)| {
@@ -551,7 +554,7 @@ fn adds_deletes_and_namespaces_share_repeated_terms_across_batches() {
             maker.0.take().unwrap()
         })
         .collect();
-    assert_eq!(write(&Options::default(), &apart).0, out);
+    assert_eq!(write(&Options::default(), &separate).0, out);
     // The later statements are empty, and the mark follows.
     let tail = [varint(8), crate::wire::row(2, ""), mark()].concat();
     assert!(out.ends_with(&[tail.clone(), tail].concat()));
@@ -568,9 +571,9 @@ fn labels_are_kept_when_patches_are_merged() {
     ]);
     let flat = with(&[("flat", "true"), ("generalized", "true")]);
     let (out, ..) = write(&flat, &batches(&Options::default(), &log));
-    let back = read_with(&Options::default(), &out);
+    let reread = read_with(&Options::default(), &out);
     assert_eq!(
-        back.patches,
+        reread.patches,
         [["A _:b _:p _:o _:g .", "D _:b _:p _:o _:g ."]]
     );
 }
