@@ -644,9 +644,9 @@ fn single_terms_are_parsed() {
     assert!(parse_term(&mut builder, b"\"\xff\"", 8).is_err());
 }
 
-/// A line with some changes, determined by a number.
+/// A line with pseudorandom changes that a number determines.
 fn changed(line: &str, number: u64) -> String {
-    const WITH: [&str; 24] = [
+    const REPLACEMENTS: [&str; 24] = [
         "<",
         ">",
         "\"",
@@ -681,11 +681,14 @@ fn changed(line: &str, number: u64) -> String {
     };
     let mut chars: Vec<String> = line.chars().map(String::from).collect();
     for _ in 0..=random(2) {
-        let (at, with) = (random(chars.len()), WITH[random(WITH.len())]);
+        let (at, replacement) = (
+            random(chars.len()),
+            REPLACEMENTS[random(REPLACEMENTS.len())],
+        );
         if random(2) == 0 {
-            with.clone_into(&mut chars[at]);
+            replacement.clone_into(&mut chars[at]);
         } else {
-            chars.insert(at, with.to_owned());
+            chars.insert(at, replacement.to_owned());
         }
     }
     chars.concat()

@@ -20,8 +20,8 @@ fn sides(format: &FormatSpec) -> [(&'static str, Vec<&'static OptionSpec>); 2] {
     ]
 }
 
-/// The default of an option as text.
-fn typed(option: &OptionSpec) -> Option<String> {
+/// The default value of an option as text.
+fn default_text(option: &OptionSpec) -> Option<String> {
     match option.default {
         Default::Switch(on) => Some(on.to_string()),
         Default::Number(number) => Some(number.to_string()),
@@ -40,7 +40,7 @@ fn is_name(name: &str) -> bool {
 }
 
 #[test]
-fn names_of_options_are_unique_words_and_not_reserved() {
+fn option_names_are_unique_words_and_not_reserved() {
     for format in FORMATS {
         for (side, options) in sides(format) {
             let mut seen = HashSet::new();
@@ -85,20 +85,24 @@ fn a_default_is_a_value_of_its_option() {
 }
 
 #[test]
-fn codecs_accept_no_options_and_each_default_as_text() {
+fn codecs_need_no_options_and_accept_each_default_as_text() {
     let opening = Opening::default();
     for format in FORMATS {
         registry::decoder(format, &Values::default(), &opening).unwrap();
         registry::encoder(format, &Values::default(), None).unwrap();
-        let counted = registry::counter(format, &Values::default(), &opening).is_ok();
-        assert_eq!(counted, format.splittable(), "{}", format.name);
+        let has_counter = registry::counter(format, &Values::default(), &opening).is_ok();
+        assert_eq!(has_counter, format.splittable(), "{}", format.name);
         for option in format.reads() {
-            let Some(text) = typed(option) else { continue };
+            let Some(text) = default_text(option) else {
+                continue;
+            };
             let values = Values::read(format.reads(), [(option.name, text.as_str().into())]);
             registry::decoder(format, &values.unwrap(), &opening).unwrap();
         }
         for option in format.writes() {
-            let Some(text) = typed(option) else { continue };
+            let Some(text) = default_text(option) else {
+                continue;
+            };
             let values = Values::read(format.writes(), [(option.name, text.as_str().into())]);
             registry::encoder(format, &values.unwrap(), None).unwrap();
         }
@@ -109,10 +113,10 @@ fn codecs_accept_no_options_and_each_default_as_text() {
 fn names_are_unique_and_values_in_specs_are_accepted() {
     let mut seen = HashSet::new();
     for format in FORMATS {
-        let all = [format.name]
+        let names = [format.name]
             .into_iter()
             .chain(format.aliases.iter().copied());
-        for name in all {
+        for name in names {
             assert!(seen.insert(name), "{name} twice");
         }
         assert_eq!(find(format.name).unwrap().name, format.name);
@@ -121,8 +125,8 @@ fn names_are_unique_and_values_in_specs_are_accepted() {
             Continuable::Never | Continuable::Always => &[],
         };
         for (name, value) in options.iter().chain(format.value_options) {
-            let given: GivenValue = (*value).into();
-            let values = Values::read(format.writes(), [(*name, given)]);
+            let value: GivenValue = (*value).into();
+            let values = Values::read(format.writes(), [(*name, value)]);
             registry::encoder(format, &values.unwrap(), None).unwrap();
         }
     }

@@ -1,7 +1,7 @@
 //! The laws of the codecs, as functions that panic if a law is broken.
 //!
 //! - In: a format, its options, and arbitrary bytes.
-//! - Out: nothing. If a law is broken, the panic contains the law and the position.
+//! - Out: nothing. If a law is broken, the panic message contains the law and the position.
 //! - Used by: the tests of this crate, with `spec-fixtures` and mutations of them, and `fuzz/`.
 //! - Cost: [`any_bytes`] applies all laws, some 100 decodings; [`quick`] applies two of them, four decodings.
 
@@ -74,7 +74,7 @@ pub fn targets(format: &'static FormatSpec) -> impl Iterator<Item = &'static For
         .filter(|target| target.kinds == format.kinds)
 }
 
-/// Applies every law that is true for arbitrary bytes.
+/// Checks every law that applies to arbitrary bytes.
 pub fn any_bytes(format: &'static FormatSpec, data: &[u8]) {
     for reading in Reading::ways(format) {
         let whole = decode::pieces(&reading, data);

@@ -1,4 +1,4 @@
-//! Messages as plain values, to compare what codecs yield.
+//! Messages as plain values, to compare the output of codecs.
 //!
 //! - In: batches of any kind.
 //! - Out: [`Message`], plain values that compare with `==`, and [`relabelled`], for comparison up to the labels of

@@ -60,9 +60,9 @@ pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
             stop: stop as u64,
             dialect: Some(dialect),
         });
-        let fed = data.get(start.saturating_sub(1)..).unwrap_or_default();
+        let input = data.get(start.saturating_sub(1)..).unwrap_or_default();
         let mut counter = split.counter();
-        for piece in fed.chunks(piece) {
+        for piece in input.chunks(piece) {
             counter.feed(piece);
         }
         counter.finish();
@@ -70,13 +70,13 @@ pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
         if delimiters == 0 && counter.content_first() {
             leading = 1;
         }
-        splits.push((split, fed, delimiters));
+        splits.push((split, input, delimiters));
         delimiters += counter.delimiters();
     }
-    for (mut split, fed, before) in splits {
+    for (mut split, input, before) in splits {
         let inner = split.opening.split.is_some_and(|split| split.start > 0);
         split.opening.first_index = inner.then_some(before + leading);
-        let events = read(&split, fed, piece);
+        let events = read(&split, input, piece);
         // Errors that cannot be skipped mean that the log has no splits.
         indivisible |= events
             .iter()
@@ -84,9 +84,12 @@ pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
         found.extend(events);
     }
     if indivisible {
-        let word = |word: &[u8]| data.windows(word.len()).any(|window| window == word);
+        let contains = |contains: &[u8]| {
+            data.windows(contains.len())
+                .any(|window| window == contains)
+        };
         assert!(
-            word(b"VERSION") || reading.values().switch(&LENIENT) && word(b"MESSAGE"),
+            contains(b"VERSION") || reading.values().switch(&LENIENT) && contains(b"MESSAGE"),
             "{}: a log that never changes its dialect has splits at {cuts:?}: {}",
             reading.format.name,
             String::from_utf8_lossy(data)
@@ -128,7 +131,7 @@ pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usi
         return;
     }
     let whole = read(reading, data, data.len());
-    let correct = marks == Marks::Correct;
+    let is_correct = marks == Marks::Correct;
     let starts = [0].iter().chain(cuts);
     let stops = cuts.iter().chain(&[usize::MAX]);
     let (mut first_index, mut at) = (0, 0);
@@ -140,22 +143,22 @@ pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usi
             dialect: None,
         });
         split.opening.first_index = Some(first_index);
-        let fed = data.get(start.saturating_sub(1)..).unwrap_or_default();
+        let input = data.get(start.saturating_sub(1)..).unwrap_or_default();
         let mut counter = split.counter();
-        for piece in fed.chunks(piece) {
+        for piece in input.chunks(piece) {
             counter.feed(piece);
         }
         counter.finish();
         assert!(
-            !(correct && counter.indivisible()),
+            !(is_correct && counter.indivisible()),
             "frames are damaged at {cuts:?}: {data:x?}"
         );
         let before = at;
-        for event in read(&split, fed, piece) {
+        for event in read(&split, input, piece) {
             if matches!(event, Event::Error(..)) {
                 let is_equal = whole.get(at) == Some(&event);
                 assert!(
-                    is_equal || !correct,
+                    is_equal || !is_correct,
                     "{event:?} in the split at {start} of {cuts:?}: {data:x?}"
                 );
                 return;
@@ -163,7 +166,7 @@ pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usi
             let is_equal = match (&event, whole.get(at)) {
                 (Event::Message(found), Some(Event::Message(expected))) => {
                     let mut found = found.clone();
-                    if !correct {
+                    if !is_correct {
                         // A wrong mark need not declare the namespaces in force.
                         found.namespaces.clone_from(&expected.namespaces);
                     }

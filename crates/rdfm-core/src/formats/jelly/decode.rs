@@ -288,7 +288,7 @@ pub(super) struct FrameReader<H: RowHandler> {
     /// Decodes marked frames on their own to check their marks.
     alone: Option<Box<H>>,
     header: Arc<LogHeader>,
-    /// Set at the end of a log with marks: how the log ends.
+    /// How the log ends; set at the end of a log with marks.
     end: Option<LogEnd>,
     /// Searches for the marks at which the split begins and ends.
     marks: MarkFinder,

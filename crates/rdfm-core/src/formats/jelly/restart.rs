@@ -49,7 +49,7 @@ pub fn is_mark(key: &str, value: &[u8]) -> bool {
     key == KEY && value.starts_with(&MAGIC)
 }
 
-/// Whether a metadata entry could be taken for a mark, so that it must not be written.
+/// Whether a metadata entry could be mistaken for a mark, so that it must not be written.
 pub fn is_reserved(key: &str, value: &[u8]) -> bool {
     key == KEY || memchr::memmem::find(value, &MAGIC).is_some()
 }

@@ -4,7 +4,7 @@ use super::restart::begins_log;
 use crate::codec::sniff::Sniff;
 use crate::syntax::wire::length_at;
 
-/// Tag of the rows in a frame, of the options in a row, and of the name in the options.
+/// Tag of three fields: the rows in a frame, the options in a row, and the name in the options.
 const FIRST: u8 = 0x0a;
 
 /// Whether the first frame has a restart mark, or begins with a row of stream options. In the

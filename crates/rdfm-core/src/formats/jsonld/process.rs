@@ -151,7 +151,7 @@ pub(super) struct Processor<'c> {
     /// Number of the initial context.
     parent: u32,
     /// Whether the state differs from that of the parent.
-    touched: bool,
+    differs: bool,
     /// The remote contexts that are being processed.
     references: Vec<Box<[u8]>>,
     /// Number of definitions that are being processed.
@@ -166,7 +166,7 @@ impl<'c> Processor<'c> {
             contexts,
             state,
             parent,
-            touched: false,
+            differs: false,
             references: Vec::new(),
             depth: 0,
             validating: false,
@@ -204,7 +204,7 @@ impl<'c> Processor<'c> {
             propagates = view.kind(propagate) != JsonKind::False;
         }
         if !propagates && self.state.previous.is_none() {
-            let previous = if self.touched {
+            let previous = if self.differs {
                 self.state.terms.seal();
                 self.contexts.add_alone(self.state.clone(), self.parent)?
             } else {
@@ -212,7 +212,7 @@ impl<'c> Processor<'c> {
             };
             self.state.previous = Some(previous);
         }
-        self.touched = true;
+        self.differs = true;
         if view.kind(value) != JsonKind::Array {
             return self.one(origin, value, overrides, propagates);
         }

@@ -34,7 +34,7 @@ const SHORT: usize = 64 << 10;
 const LONG: usize = 1 << 20;
 /// Maximum number of skipped bytes that are kept.
 const KEPT: usize = 1 << 20;
-/// Maximum white space between `Z` and its dot when patches are skipped.
+/// Maximum number of white space characters between `Z` and its dot when patches are skipped.
 const SEGMENT: usize = 1024;
 /// A byte order mark.
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -51,24 +51,24 @@ pub struct PatchReader {
     /// Whether the byte after the checked text is not UTF-8.
     invalid: bool,
     /// Whether a comment between rows is open.
-    comment: bool,
+    in_comment: bool,
     /// Whether the open patch has operations other than headers.
-    changes: bool,
+    has_changes: bool,
     /// Offset of the open patch in the log.
     open: u64,
-    /// Number of bytes of the incomplete row that were read.
-    tried: usize,
+    /// Number of bytes of the incomplete row that have been scanned.
+    scanned: usize,
     skip: Option<SegmentSkip>,
     /// Whether a transaction is open.
     in_transaction: bool,
-    /// Set at the end of the log: how it ends.
+    /// How the log ends; set at its end.
     end: Option<LogEnd>,
 }
 
 /// State of a skip to the next segment.
 struct SegmentSkip {
     bytes: Vec<u8>,
-    /// Whether the current line was found not to be a segment.
+    /// Whether the current line is known not to be a segment.
     inside: bool,
 }
 
@@ -106,10 +106,10 @@ impl PatchReader {
             lines: LinePosition::default(),
             valid: 0,
             invalid: false,
-            comment: false,
-            changes: false,
+            in_comment: false,
+            has_changes: false,
             open: 0,
-            tried: 0,
+            scanned: 0,
             skip: None,
             in_transaction: false,
             end: None,
@@ -134,19 +134,19 @@ impl PatchReader {
     fn find(&mut self, input: &mut Buffer) -> Result<bool, LexError> {
         loop {
             let text = input.bytes.get(input.at..self.valid).unwrap_or_default();
-            if self.comment {
+            if self.in_comment {
                 let Some(end) = memchr::memchr2(b'\n', b'\r', text) else {
                     input.at = self.valid;
                     return Ok(false);
                 };
                 input.at += end;
-                self.comment = false;
+                self.in_comment = false;
                 continue;
             }
             match text {
                 [] => return Ok(false),
                 [b' ' | b'\t' | b'\n' | b'\r', ..] => input.at += 1,
-                [b'#', ..] => self.comment = true,
+                [b'#', ..] => self.in_comment = true,
                 [0xef, 0xbb, 0xbf, ..] if input.offset() == 0 => {
                     if !self.options.lenient {
                         let reason = Reason::new("expected a row, found a byte order mark")
@@ -170,7 +170,7 @@ impl PatchReader {
             return Ok(PatchItem::Feed);
         }
         let start = input.at;
-        if self.changes && input.bytes[start] == b'H' {
+        if self.has_changes && input.bytes[start] == b'H' {
             match input.bytes.get(start + 1..self.valid) {
                 Some([byte, ..]) if chars::is(*byte, NAME) || *byte == b':' => {}
                 Some([]) | None if !input.finished && !self.invalid => return Ok(PatchItem::Feed),
@@ -190,7 +190,7 @@ impl PatchReader {
             Ok((end, _)) if !last && !is_whole(text, end) => None,
             Ok((end, _)) if end - start > max => Some(too_long(start, max)),
             Ok((end, row)) => {
-                self.tried = 0;
+                self.scanned = 0;
                 return Ok(PatchItem::Row(end, row));
             }
             Err(error) if !last && !is_sure(text, error.at) => None,
@@ -202,7 +202,7 @@ impl PatchReader {
         };
         match error {
             None => {
-                self.tried = end - start;
+                self.scanned = end - start;
                 Ok(PatchItem::Feed)
             }
             Some(error) => Err(error),
@@ -214,15 +214,15 @@ impl PatchReader {
     fn should_retry(&self, input: &Buffer) -> bool {
         let length = self.valid - input.at;
         // Every attempt leaves terms in the batch, so long rows must be read only a few times.
-        let more = if self.tried < LONG {
-            self.tried / 2
+        let more = if self.scanned < LONG {
+            self.scanned / 2
         } else {
-            7 * self.tried
+            7 * self.scanned
         };
-        if self.tried == 0 || length > self.tried + more {
+        if self.scanned == 0 || length > self.scanned + more {
             return true;
         }
-        let new = input.bytes.get(input.at + self.tried..self.valid);
+        let new = input.bytes.get(input.at + self.scanned..self.valid);
         length < SHORT && memchr::memchr2(b'\n', b'\r', new.unwrap_or_default()).is_some()
     }
 
@@ -240,7 +240,7 @@ impl PatchReader {
         self.check_utf8(input);
         loop {
             // An incomplete row is read only once per call.
-            if self.tried == 0 && !self.comment {
+            if self.scanned == 0 && !self.in_comment {
                 self.quads(input)?;
             }
             let ended = match self.next(input)? {
@@ -263,7 +263,7 @@ impl PatchReader {
             };
             if ended {
                 self.builder.end_message();
-                self.changes = false;
+                self.has_changes = false;
                 self.in_transaction = false;
                 if self.builder.full() {
                     return Ok(self.builder.take());
@@ -322,7 +322,7 @@ impl PatchReader {
             }
             self.builder
                 .push_at(Operation::of(code, quad), input.offset_of(at));
-            self.changes = true;
+            self.has_changes = true;
             at = end + 1;
         }
         input.at = at;
@@ -350,7 +350,7 @@ impl PatchReader {
             self.builder.begin_message(self.open);
         }
         self.builder.push_at(operation, input.offset());
-        self.changes |= operation.code != OperationCode::Header;
+        self.has_changes |= operation.code != OperationCode::Header;
         match operation.code {
             OperationCode::Begin => self.in_transaction = true,
             OperationCode::Commit | OperationCode::Abort => self.in_transaction = false,
@@ -498,9 +498,9 @@ impl Reader for PatchReader {
         self.lines = LinePosition::default();
         self.valid = 0;
         self.invalid = false;
-        self.comment = false;
-        self.changes = false;
-        self.tried = 0;
+        self.in_comment = false;
+        self.has_changes = false;
+        self.scanned = 0;
         self.skip = None;
         self.in_transaction = false;
         self.end = None;
@@ -520,9 +520,9 @@ impl Reader for PatchReader {
         }
         self.valid = input.at;
         self.invalid = false;
-        self.comment = false;
-        self.changes = false;
-        self.tried = 0;
+        self.in_comment = false;
+        self.has_changes = false;
+        self.scanned = 0;
         Ok(Some(skip.bytes))
     }
 

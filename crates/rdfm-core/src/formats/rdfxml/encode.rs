@@ -74,7 +74,7 @@ struct PredicateNames {
     /// Number of the next generated prefix.
     generated: u64,
     /// Lower bound for generated numbers, above those that the log itself declares.
-    above: u64,
+    min_generated: u64,
 }
 
 /// Maximum number of predicate namespaces kept from batch to batch.
@@ -94,7 +94,7 @@ impl PredicateNames {
             return false;
         }
         if let Some(number) = generated_number(prefix) {
-            self.above = self.above.max(number + 1);
+            self.min_generated = self.min_generated.max(number + 1);
         }
         let number = self.declared;
         self.declared += 1;
@@ -196,7 +196,7 @@ impl PredicateNames {
                 if !self.by_prefix.contains_key(&*prefix) {
                     break prefix;
                 }
-                self.generated = self.generated.max(self.above);
+                self.generated = self.generated.max(self.min_generated);
             };
             write_declaration(&prefix, iri, out);
             prefix

@@ -35,7 +35,7 @@ pub(super) struct ResultBinaryReader {
     /// Number of buffered bytes required before the next attempt to read a tuple.
     needed: usize,
     /// Whether a batch was returned.
-    taken: bool,
+    batch_returned: bool,
 }
 
 /// Class and reason of an error.
@@ -50,7 +50,7 @@ impl ResultBinaryReader {
             terms: BinaryTerms::new(limits),
             columns: None,
             needed: 0,
-            taken: false,
+            batch_returned: false,
         }
     }
 
@@ -71,7 +71,7 @@ impl ResultBinaryReader {
     /// Returns the completed rows when the buffer has no further complete tuple.
     fn pause(&mut self, input: &Buffer) -> Result<Option<ResultBatch>, Failure> {
         let batch = self.take_rows();
-        if batch.is_some() || !input.finished || self.taken {
+        if batch.is_some() || !input.finished || self.batch_returned {
             return Ok(batch);
         }
         if self.columns.is_none() {
@@ -80,13 +80,13 @@ impl ResultBinaryReader {
                 "the log ends before the tuple of variables".into(),
             ));
         }
-        self.taken = true;
+        self.batch_returned = true;
         Ok(Some(self.terms.builder.take_head()))
     }
 
     fn take_rows(&mut self) -> Option<ResultBatch> {
         let batch = self.terms.builder.take();
-        self.taken |= batch.is_some();
+        self.batch_returned |= batch.is_some();
         batch
     }
 
@@ -226,7 +226,7 @@ impl Reader for ResultBinaryReader {
         self.terms.reset();
         self.columns = None;
         self.needed = 0;
-        self.taken = false;
+        self.batch_returned = false;
     }
 
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<ResultBatch>, ReadError> {

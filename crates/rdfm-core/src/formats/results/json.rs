@@ -185,7 +185,7 @@ impl JsonResultMachine {
         }
     }
 
-    /// Returns the value of a string as an owned text.
+    /// Returns the value of a string token as an owned string.
     fn string(&mut self, text: &[u8], quoted: QuotedRange) -> Read<Box<str>> {
         let decoded = quoted.text(text, &mut self.unescaped)?;
         Ok(String::from_utf8_lossy(decoded).into())

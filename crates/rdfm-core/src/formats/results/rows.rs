@@ -48,7 +48,7 @@ pub(super) struct RowBuilder {
     /// Whether the head is known.
     ready: bool,
     /// Whether a batch was returned.
-    taken: bool,
+    batch_returned: bool,
 }
 
 impl RowBuilder {
@@ -61,7 +61,7 @@ impl RowBuilder {
             next: 0,
             head_bytes: 0,
             ready: false,
-            taken: false,
+            batch_returned: false,
         }
     }
 
@@ -70,7 +70,7 @@ impl RowBuilder {
         self.variables.clear();
         self.head_bytes = 0;
         self.ready = false;
-        self.taken = false;
+        self.batch_returned = false;
     }
 
     /// Maximum number of bytes in a row.
@@ -132,11 +132,11 @@ impl RowBuilder {
         }
         let batch = self.builder.take();
         if batch.is_some() {
-            self.taken = true;
+            self.batch_returned = true;
             return batch;
         }
-        if done && self.ready && !self.taken {
-            self.taken = true;
+        if done && self.ready && !self.batch_returned {
+            self.batch_returned = true;
             return Some(self.builder.take_head());
         }
         None

@@ -752,7 +752,7 @@ impl XmlResultMachine {
     }
 }
 
-/// A binding without white space, references and other special cases.
+/// A binding without white space, references or other special cases.
 struct SimpleBinding<'a> {
     name: &'a [u8],
     element: ResultElement,

@@ -385,7 +385,7 @@ fn names_at_start(word: u64) -> usize {
     ((names ^ HIGHS).trailing_zeros() / 8) as usize
 }
 
-/// Lexes the name or word at `start`. A colon after the word is checked before it can be a keyword.
+/// Lexes the name or word at `start`. A word is never a keyword if a colon follows it.
 #[inline]
 pub(super) fn word(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Word> {
     if from <= start {

@@ -119,7 +119,7 @@ pub(super) fn limit(at: usize, exceeded: LimitExceeded) -> TokenError {
 
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Hashes the length, ends and middle of a string. Strings that differ elsewhere only share a slot.
+/// Hashes the length, ends and middle of a string. Strings that differ only elsewhere share a slot.
 #[inline]
 fn hash(text: &[u8], key: u32) -> usize {
     let mut word = (u64::from(key) << 32 ^ text.len() as u64).wrapping_mul(MIX);

@@ -253,7 +253,7 @@ impl CompactContext {
         found
     }
 
-    /// Whether readers expand a name to an IRI, which is appended, without side effects.
+    /// Whether readers expand a name to an IRI without side effects. Stores the IRI in `out`.
     fn names(&self, name: &[u8], vocab: bool, out: &mut Vec<u8>) -> bool {
         out.clear();
         let terms = &self.active.state.terms;

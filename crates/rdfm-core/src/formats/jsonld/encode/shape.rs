@@ -93,7 +93,7 @@ pub struct ShapeProperty {
 struct CachedTerm {
     generation: u32,
     /// First id in this batch with the same text.
-    same: TermId,
+    first_id: TermId,
     role: RdfTerm,
 }
 
@@ -199,7 +199,7 @@ impl MessageShape {
         let mut at = FxBuildHasher.hash_one((text, term.kind)) as usize & mask;
         let mut entry = CachedTerm {
             generation: self.batch,
-            same: id,
+            first_id: id,
             role: RdfTerm::Other,
         };
         loop {
@@ -253,8 +253,8 @@ impl MessageShape {
         if table.term(object).kind != TermKind::Bnode {
             return None;
         }
-        let same = self.entry(table, object).same;
-        let blank = self.blanks[same.index()];
+        let first_id = self.entry(table, object).first_id;
+        let blank = self.blanks[first_id.index()];
         (blank.generation == self.message && blank.nodes == 1 && self.is_inside(blank.node))
             .then_some(blank.node)
     }
@@ -390,8 +390,8 @@ impl MessageShape {
             let id = term(at);
             if last != Some(id) {
                 last = Some(id);
-                let same = self.entry(table, id).same;
-                let found = self.marks.number(same, groups);
+                let first_id = self.entry(table, id).first_id;
+                let found = self.marks.number(first_id, groups);
                 groups += u32::from(found == groups);
                 sorted &= found >= rank;
                 rank = found;
@@ -445,11 +445,11 @@ impl MessageShape {
             return None;
         }
         for (count, &at) in slice.iter().enumerate() {
-            let same = self.entry(table, term(at)).same;
-            if seen[..count].contains(&same) {
+            let first_id = self.entry(table, term(at)).first_id;
+            if seen[..count].contains(&first_id) {
                 return None;
             }
-            seen[count] = same;
+            seen[count] = first_id;
         }
         self.ends
             .extend((0..=slice.len()).map(|count| (start + count) as u32));
@@ -473,8 +473,8 @@ impl MessageShape {
             let subject = self.nodes[at].subject;
             let user = match table.term(subject).kind {
                 TermKind::Bnode => {
-                    let same = self.entry(table, subject).same;
-                    let blank = &self.blanks[same.index()];
+                    let first_id = self.entry(table, subject).first_id;
+                    let blank = &self.blanks[first_id.index()];
                     (blank.uses == 1 && blank.nodes == 1 && blank.used_in == blank.subject_in)
                         .then_some(blank.user)
                 }
@@ -531,8 +531,8 @@ impl MessageShape {
         if table.term(id).kind != TermKind::Bnode {
             return None;
         }
-        let same = self.entry(table, id).same;
-        let blank = &mut self.blanks[same.index()];
+        let first_id = self.entry(table, id).first_id;
+        let blank = &mut self.blanks[first_id.index()];
         if blank.generation != self.message {
             *blank = Blank {
                 generation: self.message,
@@ -621,8 +621,8 @@ impl MessageShape {
         self.walk = walk;
     }
 
-    /// Records that the cells before a cell that no longer follows them are not a list, because
-    /// readers would end such a list early.
+    /// Records that the cells before a cell are not a list if that cell no longer follows them,
+    /// because readers would end such a list early.
     fn end_lists(&mut self, table: &TermTable, quads: &[Quad], mut user: u32, mut cell: u32) {
         while self.is_list(user)
             && let Some((_, rest)) = self.cell(quads, user)

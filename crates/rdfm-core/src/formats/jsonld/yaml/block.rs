@@ -439,8 +439,7 @@ fn plain(bytes: &[u8], start: usize) -> Option<LineScalar> {
     })
 }
 
-/// Adds the collection without content that is the rest of a line, if there is one. Returns the
-/// index after it.
+/// Adds an empty collection if it is the rest of a line. Returns the index after it.
 fn empty_collection(bytes: &[u8], at: usize, tape: &mut Tape, bounds: &Bounds) -> Option<usize> {
     let kind = match bytes.get(at..at + 2)? {
         b"{}" => JsonKind::Object,

@@ -41,7 +41,7 @@ impl Composer {
     /// Composes the document in `text`. Returns false if there is none.
     ///
     /// # Errors
-    /// If the text is not valid YAML, or contains values that JSON does not have.
+    /// If the text is not valid YAML, or contains values that JSON cannot represent.
     pub fn compose(
         &mut self,
         text: &str,

@@ -31,7 +31,7 @@ pub struct ThriftPatchReader {
     max: u64,
     terms: BinaryTerms<Operation>,
     /// Whether the open patch has operations other than headers.
-    changes: bool,
+    has_changes: bool,
     /// Number of buffered bytes needed before trying to read a row again.
     needed: usize,
 }
@@ -54,7 +54,7 @@ impl ThriftPatchReader {
             parts: options.parts,
             max: options.limits.max_message_bytes,
             terms: BinaryTerms::new(&options.limits),
-            changes: false,
+            has_changes: false,
             needed: 0,
         }
     }
@@ -71,7 +71,7 @@ impl ThriftPatchReader {
                 }
                 ThriftItem::End => {
                     self.terms.builder.end_message();
-                    self.changes = false;
+                    self.has_changes = false;
                     if self.terms.builder.full() {
                         return Ok(self.terms.builder.take());
                     }
@@ -112,7 +112,7 @@ impl ThriftPatchReader {
             Err(error) => return Err(error.into_parts()),
         };
         // A header after other rows begins a patch.
-        if self.changes && matches!(row, ThriftPatchRow::Header(..)) {
+        if self.has_changes && matches!(row, ThriftPatchRow::Header(..)) {
             return Ok(ThriftItem::End);
         }
         let position = input.offset();
@@ -175,7 +175,7 @@ impl ThriftPatchReader {
                 ..Operation::bare(OperationCode::DeletePrefix)
             },
         };
-        self.changes |= operation.code != OperationCode::Header;
+        self.has_changes |= operation.code != OperationCode::Header;
         self.terms.builder.add(operation)?;
         Ok(ThriftItem::Operation)
     }
@@ -230,7 +230,7 @@ impl Reader for ThriftPatchReader {
 
     fn reset(&mut self) {
         self.terms.reset();
-        self.changes = false;
+        self.has_changes = false;
         self.needed = 0;
     }
 
