@@ -46,7 +46,7 @@ const CONTEXTS: &[&str] = &[
     "5",
 ];
 
-const TEXTS: &[&str] = &[
+const STRINGS: &[&str] = &[
     "",
     "x",
     "p:x",
@@ -114,8 +114,8 @@ impl Random {
         let mut line = String::new();
         for c in document.chars() {
             match c {
-                '$' if usual => line.push_str(self.choose(&TEXTS[8..12])),
-                '$' => line.push_str(self.choose(TEXTS)),
+                '$' if usual => line.push_str(self.choose(&STRINGS[8..12])),
+                '$' => line.push_str(self.choose(STRINGS)),
                 '#' if usual => line.push_str(self.choose(&NUMBERS[..3])),
                 '#' => line.push_str(self.choose(NUMBERS)),
                 c => line.push(c),

@@ -278,8 +278,8 @@ fn lenient_accepts_the_listed_deviations() {
     assert_eq!(with(&lenient(), long_tag).error, None);
     assert!(with(&lenient(), "<a b> <p:> <o:> .").error.is_some());
     assert!(with(&lenient(), "\"a\" <p:> <o:> .").error.is_some());
-    let river = format!("VERSION \"1.1\"\n{Q}\nMESSAGE\nMESSAGE\n{Q}\nMESSAGE\n");
-    let counts: Vec<usize> = with(&lenient(), &river)
+    let unannounced = format!("VERSION \"1.1\"\n{Q}\nMESSAGE\nMESSAGE\n{Q}\nMESSAGE\n");
+    let counts: Vec<usize> = with(&lenient(), &unannounced)
         .messages
         .iter()
         .map(Vec::len)

@@ -107,8 +107,8 @@ fn w3c_suites_pass() {
 /// A line with one label for all blank nodes, because no case has two in a message.
 fn one_label(line: &str) -> String {
     let words = line.split(' ');
-    let named = words.map(|word| if word.starts_with("_:") { "_:b" } else { word });
-    named.collect::<Vec<_>>().join(" ")
+    let relabelled = words.map(|word| if word.starts_with("_:") { "_:b" } else { word });
+    relabelled.collect::<Vec<_>>().join(" ")
 }
 
 #[test]

@@ -12,7 +12,7 @@ use rdfm_core::registry;
 mod support;
 use support::{Options, archive, decode, decoder, encoder, lines, shared};
 
-const TEXTS: [&str; 4] = ["nt", "nq", "ttl", "trig"];
+const TEXT_FORMATS: [&str; 4] = ["nt", "nq", "ttl", "trig"];
 
 /// A term for tests; [`T::L`] has a datatype or `@tag`.
 #[derive(Clone, Debug)]
@@ -33,8 +33,8 @@ fn add_term(builder: &mut BatchBuilder, term: &T) -> TermId {
         I(text) => simple(TermKind::Iri, text),
         B(text) => simple(TermKind::Bnode, text),
         S(text) => simple(TermKind::Literal, text),
-        L(text, of) => {
-            let (kind, aux, bits) = match of.strip_prefix('@') {
+        L(text, type_or_tag) => {
+            let (kind, aux, bits) = match type_or_tag.strip_prefix('@') {
                 Some(tag) => {
                     let (tag, bits) = match tag.split_once("--") {
                         Some((tag, "ltr")) => (tag, flags::LTR),
@@ -43,7 +43,11 @@ fn add_term(builder: &mut BatchBuilder, term: &T) -> TermId {
                     };
                     (TermKind::LangLiteral, simple(TermKind::Language, tag), bits)
                 }
-                None => (TermKind::TypedLiteral, simple(TermKind::Iri, of), 0),
+                None => (
+                    TermKind::TypedLiteral,
+                    simple(TermKind::Iri, type_or_tag),
+                    0,
+                ),
             };
             builder
                 .add_with_aux(kind, text.as_bytes(), aux.0, bits)
@@ -258,7 +262,7 @@ fn lines_of(batches: &[MessageBatch]) -> Vec<Vec<String>> {
 fn messages_round_trip_in_both_dialects() {
     for pattern in patterns() {
         let steps = pattern_steps(&pattern);
-        for format in TEXTS {
+        for format in TEXT_FORMATS {
             for options in [default(), directive()] {
                 let text = text(format, &options, &steps);
                 let reread = read(format, &text);
@@ -297,7 +301,7 @@ fn w3c_suites_round_trip() {
         decoder.finish();
         let batches: Vec<MessageBatch> =
             std::iter::from_fn(|| decoder.next_of::<Quad>().unwrap()).collect();
-        for target in TEXTS {
+        for target in TEXT_FORMATS {
             if !registry::find(target).unwrap().carries.graphs
                 && batches.iter().any(MessageBatch::has_graphs)
             {
@@ -351,7 +355,7 @@ fn delimiters_separate_messages() {
 
 #[test]
 fn a_log_without_messages_is_empty_or_only_announces_messages() {
-    for format in TEXTS {
+    for format in TEXT_FORMATS {
         assert_eq!(encode(format, &default(), &[]).0, "");
         assert_eq!(
             encode(format, &directive(), &[]).0,
@@ -394,7 +398,7 @@ fn labels_of_merged_messages_stay_distinct() {
 #[test]
 fn no_term_injects_a_statement() {
     let injection = "x> <y> <z> .\n<a> <b> <c";
-    for format in TEXTS {
+    for format in TEXT_FORMATS {
         let bad = |object: T| [spo("s", "p", S("before")), Next, spo("s", "p", object)];
         let (out, message) = error(format, &default(), &bad(I(injection)));
         assert_eq!(out, text(format, &default(), &[spo("s", "p", S("before"))]));

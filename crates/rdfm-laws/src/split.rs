@@ -84,10 +84,7 @@ pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
         found.extend(events);
     }
     if indivisible {
-        let contains = |contains: &[u8]| {
-            data.windows(contains.len())
-                .any(|window| window == contains)
-        };
+        let contains = |word: &[u8]| data.windows(word.len()).any(|window| window == word);
         assert!(
             contains(b"VERSION") || reading.values().switch(&LENIENT) && contains(b"MESSAGE"),
             "{}: a log that never changes its dialect has splits at {cuts:?}: {}",

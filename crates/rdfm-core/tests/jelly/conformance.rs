@@ -110,10 +110,10 @@ fn cases_are_written_as_expected() {
         count += 1;
         let id = case.get("id").text();
         let options = fs::read(folder.join(case.get("options").text())).unwrap();
-        let positive = case.get("expected").text() == "positive";
+        let is_positive = case.get("expected").text() == "positive";
         let options = header(&options);
         if options.is_empty() {
-            if positive {
+            if is_positive {
                 failures.push(format!("{id}: the options are rejected"));
             }
             continue;
@@ -127,15 +127,15 @@ fn cases_are_written_as_expected() {
                 ..Message::default()
             })
             .collect();
-        let encode = options_of(options.clone());
+        let encoder_options = options_of(options.clone());
         let mut out = Vec::new();
-        let written = encoder("jelly", &encode).and_then(|mut encoder| {
+        let result = encoder("jelly", &encoder_options).and_then(|mut encoder| {
             encoder
                 .encode((&batch(&messages)).into(), &mut out)
                 .and_then(|()| encoder.finish(&mut out))
                 .map_err(|error| error.reason)
         });
-        match (positive, written) {
+        match (is_positive, result) {
             (false, Err(error)) => println!("{id}: {error}"),
             (false, Ok(())) => failures.push(format!("{id}: written")),
             (true, Err(error)) => failures.push(format!("{id}: {error}")),

@@ -29,7 +29,7 @@ fn combinations() -> Vec<Options> {
     combinations
 }
 
-/// Logs whose statements need at most 8 names, the first of them with an empty first message.
+/// Logs whose statements need at most 8 names. The first message of the first log is empty.
 fn logs() -> [Vec<Message>; 2] {
     let mut logs = [7, 23].map(|seed| random(seed, 12, false));
     logs[0][0] = Message::default();
@@ -156,8 +156,8 @@ fn restarts_repeat_namespaces_but_readers_deliver_them_once() {
             ..Message::default()
         })
         .into();
-    let restarting = options().and("namespaces", true).and("restart_bytes", 1);
-    let bytes = written(&restarting, &log);
+    let with_restarts = options().and("namespaces", true).and("restart_bytes", 1);
+    let bytes = written(&with_restarts, &log);
     assert_eq!(marks(&bytes).len(), 4);
     let changes = |log: &[u8]| {
         let mut decoder = crate::support::decoder("jelly", &Options::default()).unwrap();
@@ -238,15 +238,15 @@ fn new_streams_have_empty_tables() {
         ]
         .concat(),
     );
-    let depends = [first.clone(), frame(&[options_row(1, &[]), reference])].concat();
-    let error = decode_with(&new, &depends).1.unwrap();
+    let dependent = [first.clone(), frame(&[options_row(1, &[]), reference])].concat();
+    let error = decode_with(&new, &dependent).1.unwrap();
     assert!(
         error.contains("prefix 1 is used, but no entry has defined it"),
         "{error}"
     );
     let repeats = row(2, bytes(2, "s"));
-    let depends = [first, frame(&[options_row(1, &[]), repeats])].concat();
-    let error = decode_with(&new, &depends).1.unwrap();
+    let dependent = [first, frame(&[options_row(1, &[]), repeats])].concat();
+    let error = decode_with(&new, &dependent).1.unwrap();
     assert!(error.contains("omits its predicate"), "{error}");
 }
 
@@ -311,7 +311,7 @@ fn joined_bare_logs_are_one_message_with_a_note_or_separate_messages() {
 }
 
 /// A stream with one quad or triple whose terms are `name`, and a name table of `size` entries.
-fn stream(physical: u64, size: u64, more: &[u8], name_: &str) -> Vec<u8> {
+fn stream(physical: u64, size: u64, more: &[u8], term_name: &str) -> Vec<u8> {
     let sizes = [vec![9 << 3], varint(size)].concat();
     let mut terms = [
         bytes(1, iri(1, 1)),
@@ -325,7 +325,7 @@ fn stream(physical: u64, size: u64, more: &[u8], name_: &str) -> Vec<u8> {
     frame(&[
         options_row(physical, &[sizes, more.to_vec()]),
         prefix(1, "http://e/"),
-        name(1, name_),
+        name(1, term_name),
         row(if physical == 2 { 3 } else { 2 }, terms),
     ])
 }

@@ -25,7 +25,7 @@ fn w3c_files_round_trip() {
     for (path, log) in archive(&suite) {
         let is_result = [".srj", ".srx", ".tsv", ".csv"]
             .iter()
-            .any(|end| path.ends_with(end));
+            .any(|suffix| path.ends_with(suffix));
         if !is_result {
             continue;
         }
@@ -89,7 +89,7 @@ fn jena_files_equal_their_json_and_round_trip() {
         };
         let expected = read("results-json", json).good();
         for (format, suffix) in [("results-thrift", "srt"), ("results-protobuf", "srp")] {
-            let log = shared(&format!("{path}.{suffix}")).expect("beside its JSON");
+            let log = shared(&format!("{path}.{suffix}")).expect("a file next to its JSON");
             let found = read(format, &log).good();
             assert_eq!(found.head, expected.head, "{name}");
             if name == "values-values" {
@@ -105,7 +105,7 @@ fn jena_files_equal_their_json_and_round_trip() {
                 }
             } else {
                 // The JSON file has other labels.
-                let named = |label: &str| {
+                let relabelled = |label: &str| {
                     label
                         .replace("_:7f3d2c1e", "_:?")
                         .replace("_:b0", "_:b1")
@@ -114,7 +114,7 @@ fn jena_files_equal_their_json_and_round_trip() {
                 let rows = found
                     .rows
                     .iter()
-                    .map(|row| row.iter().map(|cell| named(cell)).collect());
+                    .map(|row| row.iter().map(|cell| relabelled(cell)).collect());
                 assert_eq!(rows.collect::<Vec<Vec<String>>>(), expected.rows, "{name}");
                 assert_eq!(convert(format, &log, format), log, "{name}");
             }
