@@ -1,4 +1,4 @@
-//! Compares the two readers of YAML documents on arbitrary bytes, read as a YAML-LD log.
+//! Compares the two YAML readers on arbitrary bytes, read as a YAML-LD log.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

@@ -36,7 +36,7 @@ fn mix(number: u32, salt: u32) -> u32 {
 }
 
 /// Adds one message.
-type Make = fn(&mut Maker, u32);
+type AddMessage = fn(&mut Maker, u32);
 
 struct Maker {
     builder: BatchBuilder,
@@ -71,7 +71,7 @@ impl Maker {
             .unwrap();
     }
 
-    fn end(&mut self) {
+    fn end_message(&mut self) {
         self.builder.end_message();
         if self.builder.full() {
             self.batches.extend(self.builder.take());
@@ -79,7 +79,7 @@ impl Maker {
     }
 }
 
-fn moment(seconds: u32) -> String {
+fn timestamp(seconds: u32) -> String {
     let (day, rest) = (seconds / 86_400, seconds % 86_400);
     let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
     format!(
@@ -100,7 +100,7 @@ fn iot(maker: &mut Maker, i: u32) {
     maker.add(observation, predicate, object);
     let predicate = maker.iri(&format!("{SOSA}resultTime"));
     let datatype = maker.iri(&format!("{XSD}dateTime"));
-    let object = maker.literal(&moment(i * 3), Some(datatype));
+    let object = maker.literal(&timestamp(i * 3), Some(datatype));
     maker.add(observation, predicate, object);
     let predicate = maker.iri(&format!("{SOSA}hasResult"));
     let result = maker.builder.add_simple(TermKind::Bnode, b"r", 0).unwrap();
@@ -139,15 +139,15 @@ fn osm(maker: &mut Maker, i: u32) {
     }
 }
 
-fn batches(messages: u32, message: Make) -> Vec<MessageBatch> {
+fn batches(messages: u32, add_message: AddMessage) -> Vec<MessageBatch> {
     let mut maker = Maker {
         builder: BatchBuilder::new(Limits::default()),
         batches: Vec::new(),
     };
     for i in 0..messages {
         maker.builder.begin_message(0);
-        message(&mut maker, i);
-        maker.end();
+        add_message(&mut maker, i);
+        maker.end_message();
     }
     maker.batches.extend(maker.builder.take());
     maker.batches
@@ -217,7 +217,7 @@ fn best(mut run: impl FnMut()) -> f64 {
 
 fn main() {
     let selected = std::env::args().nth(1).filter(|arg| !arg.starts_with("--"));
-    let data: [(&str, u32, Make); 2] = [("iot", 200_000, iot), ("osm", 10_000, osm)];
+    let data: [(&str, u32, AddMessage); 2] = [("iot", 200_000, iot), ("osm", 10_000, osm)];
     for (name, messages, message) in data {
         if selected.as_ref().is_some_and(|selected| selected != name) {
             continue;

@@ -46,17 +46,17 @@ fn encoder(format: &FormatSpec) -> Box<dyn Encoder> {
     registry::encoder(format, &values, None).unwrap()
 }
 
-fn read(format: &FormatSpec, log: &[u8], mut each: impl FnMut(Batch)) {
+fn read(format: &FormatSpec, log: &[u8], mut on_batch: impl FnMut(Batch)) {
     let mut decoder = decoder(format);
     for piece in log.chunks(PIECE) {
         decoder.feed(piece);
         while let Some(batch) = decoder.next_batch().unwrap() {
-            each(batch);
+            on_batch(batch);
         }
     }
     decoder.finish();
     while let Some(batch) = decoder.next_batch().unwrap() {
-        each(batch);
+        on_batch(batch);
     }
 }
 
@@ -81,7 +81,7 @@ fn best(mut run: impl FnMut()) -> f64 {
 fn main() {
     let selected = std::env::args()
         .skip(1)
-        .find(|word| !word.starts_with("--"));
+        .find(|argument| !argument.starts_with("--"));
     let source = registry::find("results-tsv").unwrap();
     let mut batches = Vec::new();
     read(source, tsv().as_bytes(), |batch| batches.push(batch));

@@ -113,7 +113,7 @@ fn iot(messages: usize, graphs: bool) -> Vec<MessageBatch> {
     batches
 }
 
-/// Nanopublications: four graphs, with prefixes declared again in every message.
+/// Nanopublications: four graphs, with prefixes that every message declares again.
 fn nanopubs(messages: usize) -> Vec<MessageBatch> {
     let mut builder = BatchBuilder::new(Limits::default());
     let mut batches = Vec::new();

@@ -35,14 +35,15 @@ pub fn any_bytes(data: &[u8]) {
         let sizes = [1, 7, BLOCK - 1, BLOCK, BLOCK + 1];
         pieces(&data, sizes[random.below(sizes.len())]);
         let mut cuts = Vec::new();
-        let mut left = data.as_slice();
-        while !left.is_empty() {
-            let (piece, rest) = left.split_at(1 + random.below(left.len().min(2 * BLOCK)));
+        let mut remaining = data.as_slice();
+        while !remaining.is_empty() {
+            let (piece, rest) =
+                remaining.split_at(1 + random.below(remaining.len().min(2 * BLOCK)));
             cuts.push(piece);
-            left = rest;
+            remaining = rest;
         }
         assert_eq!(read(cuts), read([data.as_slice()]), "cut anywhere");
-        // This takes as long as all other laws together, so it is applied to only some inputs.
+        // Takes as long as all other laws together, so only some inputs are checked.
         if random.below(8) == 0 {
             buffering_is_bounded(&data);
         }
@@ -59,9 +60,9 @@ pub fn pieces(data: &[u8], size: usize) {
 fn buffering_is_bounded(data: &[u8]) {
     let mut reader = Reader::default();
     reader.feed(data);
-    let more = vec![0; MORE_BYTES];
+    let zeros = vec![0; MORE_BYTES];
     for _ in 0..MORE_BLOCKS {
-        reader.feed(&more);
+        reader.feed(&zeros);
     }
 }
 
@@ -88,10 +89,10 @@ impl Reader {
     fn feed(&mut self, piece: &[u8]) {
         self.members.feed(piece);
         self.take();
-        let waiting = self.members.left();
+        let buffered = self.members.left();
         assert!(
-            self.error.is_some() || (waiting as u64) < MAX_WHOLE_BYTES + BLOCK as u64,
-            "{waiting} bytes are buffered"
+            self.error.is_some() || (buffered as u64) < MAX_WHOLE_BYTES + BLOCK as u64,
+            "{buffered} bytes are buffered"
         );
     }
 

@@ -82,7 +82,7 @@ impl<'a> Driver<'a> {
 }
 
 /// A decoded batch, converted to values.
-pub struct Shared {
+pub struct BatchValues {
     /// Its messages.
     pub messages: Vec<Message>,
     /// The header of the log.
@@ -92,9 +92,9 @@ pub struct Shared {
 }
 
 /// Converts a batch to values.
-pub fn values_of(batch: &Batch) -> Shared {
-    fn of<R: ToValues>(batch: &LogBatch<R>, head: ResultHead) -> Shared {
-        Shared {
+pub fn values_of(batch: &Batch) -> BatchValues {
+    fn of<R: ToValues>(batch: &LogBatch<R>, head: ResultHead) -> BatchValues {
+        BatchValues {
             messages: messages(batch),
             head,
             continued: batch.continued(),
@@ -118,21 +118,21 @@ pub fn drive(
     reading: &Reading,
     data: &[u8],
     piece: usize,
-    each: impl FnMut(Batch),
+    callback: impl FnMut(Batch),
 ) -> Option<DecodeError> {
-    drive_on(reading.decoder(), data, piece, each)
+    drive_on(reading.decoder(), data, piece, callback)
 }
 
 fn drive_on(
     decoder: Box<dyn Decoder>,
     data: &[u8],
     piece: usize,
-    mut each: impl FnMut(Batch),
+    mut callback: impl FnMut(Batch),
 ) -> Option<DecodeError> {
     let mut driver = Driver::new(decoder, data, piece);
     loop {
         match driver.next_batch() {
-            Ok(Some(batch)) => each(batch),
+            Ok(Some(batch)) => callback(batch),
             Ok(None) => return None,
             Err(error) => return Some(error),
         }

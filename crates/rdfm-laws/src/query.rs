@@ -28,7 +28,7 @@ PREFIX : <http://e/>
 "#;
 /// Time limits per message and in total, with an allowance for slow machines.
 const TIMEOUT: Duration = Duration::from_millis(200);
-const ALL: Duration = Duration::from_secs(15);
+const TOTAL_TIMEOUT: Duration = Duration::from_secs(15);
 
 fn log() -> MessageBatch {
     let spec = registry::find("trig").expect("TriG is a format");
@@ -62,8 +62,8 @@ fn rows(evaluation: &Evaluation, log: &MessageBatch) -> Option<Vec<String>> {
     progress.stop.is_none().then_some(lines)
 }
 
-/// Evaluates any input as a query. It is rejected, or evaluated within its limits, with equal
-/// results natively and by the evaluator. Returns whether it was evaluated in both ways.
+/// Evaluates any input as a query. The query is rejected, or evaluated within its limits with the
+/// same rows natively and by the evaluator. Returns whether it was evaluated in both ways.
 pub fn both_ways_agree(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {
         return false;
@@ -71,10 +71,10 @@ pub fn both_ways_agree(data: &[u8]) -> bool {
     let start = Instant::now();
     let union = data.len() % 2 == 1;
     let query = || Query::parse(text, Some("http://e/"), &[], union);
-    let (Ok(one), Ok(other)) = (query(), query()) else {
+    let (Ok(first), Ok(second)) = (query(), query()) else {
         return false;
     };
-    if matches!(one.form, Form::Ask) {
+    if matches!(first.form, Form::Ask) {
         return false;
     }
     let limits = Limits {
@@ -83,13 +83,17 @@ pub fn both_ways_agree(data: &[u8]) -> bool {
         max_terms: 1 << 20,
     };
     let log = log();
-    let native = rows(&Evaluation::new(one, limits.clone(), true), &log);
-    let evaluation = Evaluation::new(other, limits, false);
+    let native = rows(&Evaluation::new(first, limits.clone(), true), &log);
+    let evaluation = Evaluation::new(second, limits, false);
     // Queries with nondeterministic results are not covered, nor are LIMIT and OFFSET.
     let is_covered = Evaluation::is_covered(&evaluation.query);
     if is_covered && let (Some(native), Some(evaluated)) = (native, rows(&evaluation, &log)) {
         assert_eq!(native, evaluated, "{text}");
     }
-    assert!(start.elapsed() < ALL, "{:?}: {text}", start.elapsed());
+    assert!(
+        start.elapsed() < TOTAL_TIMEOUT,
+        "{:?}: {text}",
+        start.elapsed()
+    );
     is_covered
 }

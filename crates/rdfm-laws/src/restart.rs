@@ -244,13 +244,13 @@ mod tests {
             let writing = writing("jelly").with("restart_bytes", 1000);
             let log = encoded(&writing, &found).expect("a log");
             let mut random = Random::new(seed as u64);
-            let wrong = with_wrong_marks(&log, &mut random);
-            let cuts: Vec<usize> = marks(&wrong).into_iter().skip(1).collect();
+            let modified = with_wrong_marks(&log, &mut random);
+            let cuts: Vec<usize> = marks(&modified).into_iter().skip(1).collect();
             for joins in ["error", "warn", "new"] {
                 let reading = Reading::of("jelly").with("joins", joins);
-                frames_at_cuts(&reading, &wrong, &cuts, 64, Marks::Any);
+                frames_at_cuts(&reading, &modified, &cuts, 64, Marks::Any);
                 for cut in &cuts {
-                    frames_at_cuts(&reading, &wrong, &[*cut], 64, Marks::Any);
+                    frames_at_cuts(&reading, &modified, &[*cut], 64, Marks::Any);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! The law of the two readers of YAML documents.
+//! The law of the two YAML readers.
 
 use rdfm_core::formats::jsonld::yaml::block::BlockComposer;
 use rdfm_core::formats::jsonld::yaml::compose::Composer;
@@ -105,7 +105,7 @@ pub fn block_reader_equals_event_parser(data: &[u8]) -> (usize, usize) {
     }
     let (mut block, mut composer) = (BlockComposer::default(), Composer::default());
     let (mut found, mut expected) = (Tape::new(), Tape::new());
-    let (mut in_blocks, mut others) = (0, 0);
+    let (mut block_documents, mut other_documents) = (0, 0);
     let mut search = DocumentSearch::default();
     let mut start = 0;
     while let NextDocument::Document { end, .. } = search.next(data, true) {
@@ -115,10 +115,10 @@ pub fn block_reader_equals_event_parser(data: &[u8]) -> (usize, usize) {
             continue;
         };
         if block.compose(text, &mut found, &bounds).is_none() {
-            others += 1;
+            other_documents += 1;
             continue;
         }
-        in_blocks += 1;
+        block_documents += 1;
         let result = composer.compose_events(text, &mut expected, &bounds);
         assert_eq!(result, Ok(true), "{text:?}, {bounds:?}");
         let parts = |tape: &Tape| {
@@ -128,5 +128,5 @@ pub fn block_reader_equals_event_parser(data: &[u8]) -> (usize, usize) {
         assert_eq!(found.nodes(), expected.nodes(), "{text:?}");
         assert_eq!(parts(&found), parts(&expected), "{text:?}");
     }
-    (in_blocks, others)
+    (block_documents, other_documents)
 }

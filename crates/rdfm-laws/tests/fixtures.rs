@@ -58,25 +58,25 @@ fn only_one_format_is_detected() {
         }
         logs += 1;
         let head = &data[..data.len().min(HEAD_BYTES)];
-        let shows = |spec: &&FormatSpec| {
+        let is_detected = |spec: &&FormatSpec| {
             let sniff = spec.sniff;
             sniff.is_some_and(|sniff| sniff(head, true) == Sniff::Yes)
         };
         let found: Vec<&str> = FORMATS
             .into_iter()
-            .filter(shows)
+            .filter(is_detected)
             .map(|spec| spec.name)
             .collect();
         // N-Quads is detected for N-Triples, and TriG for Turtle. Triples may be detected as any of
         // them.
         let has_lines = |name: &str| matches!(name, "nt" | "nq" | "ttl" | "trig");
-        let fits = found
-            .iter()
-            .all(|&shown| shown == name || has_lines(shown) && has_lines(name));
+        let fits = found.iter().all(|&detected_name| {
+            detected_name == name || has_lines(detected_name) && has_lines(name)
+        });
         assert!(fits && found.len() <= 1, "{}: {found:?}", path.display());
         detected += found.len();
     }
-    // Some logs contain only empty messages, which show no format.
+    // Some logs contain only empty messages, which do not indicate a format.
     assert!(detected * 10 > logs * 8, "{detected} of {logs}");
 }
 

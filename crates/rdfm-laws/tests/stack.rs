@@ -1,4 +1,4 @@
-//! A thread with 128 KiB of stack, the default of musl, can process the deepest input that limits
+//! A thread with 128 KiB of stack, the default on musl, can process the deepest input that limits
 //! allow.
 //!
 //! A stack overflow aborts the process, so all tests in this file fail.
@@ -19,8 +19,8 @@ const DEPTH: usize = 100;
 /// Runs `work` on a thread with a small stack.
 fn on_a_small_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| {
-        let small = thread::Builder::new().stack_size(STACK);
-        small.spawn_scoped(scope, work).unwrap().join().unwrap()
+        let builder = thread::Builder::new().stack_size(STACK);
+        builder.spawn_scoped(scope, work).unwrap().join().unwrap()
     })
 }
 
@@ -45,13 +45,13 @@ fn triple_terms() -> Vec<MessageBatch> {
 }
 
 #[test]
-fn the_depth_is_the_maximum_of_max_depth() {
+fn the_depth_is_the_largest_max_depth() {
     assert_eq!(u64::try_from(DEPTH), Ok(MAX_DEPTH));
 }
 
 /// Depths just below and above those from which a separate stack is used.
 #[test]
-fn json_ld_and_yaml_ld_fit_a_small_stack() {
+fn json_ld_and_yaml_ld_fit_in_a_small_stack() {
     for depth in [8, 9, 16, 17, DEPTH] {
         json_ld_and_yaml_ld_of_depth(depth);
     }
@@ -117,7 +117,7 @@ fn json_ld_and_yaml_ld_of_depth(depth: usize) {
 }
 
 #[test]
-fn turtle_and_rdf_xml_fit_a_small_stack() {
+fn turtle_and_rdf_xml_fit_in_a_small_stack() {
     for object in [
         nested("[ <a:p> ", "1", " ]", DEPTH),
         nested("( ", "1", " )", DEPTH),
@@ -139,7 +139,7 @@ fn turtle_and_rdf_xml_fit_a_small_stack() {
 }
 
 #[test]
-fn triple_terms_fit_a_small_stack_in_every_format() {
+fn triple_terms_fit_in_a_small_stack_in_every_format() {
     let batches = on_a_small_stack(triple_terms);
     for format in ["nq", "trig", "jelly", "rdf-protobuf", "rdf-thrift"] {
         for flat in [false, true] {
@@ -171,7 +171,7 @@ fn triple_terms_fit_a_small_stack_in_every_format() {
 }
 
 #[test]
-fn repeated_terms_fit_a_small_stack() {
+fn repeated_terms_fit_in_a_small_stack() {
     let batches = triple_terms();
     let log = on_a_small_stack(|| {
         let mut encoder = Writing::of("jelly").with("rdf_star", true).encoder();
