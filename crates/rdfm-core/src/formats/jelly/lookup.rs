@@ -31,7 +31,7 @@ impl LookupBudget {
         self.held = 0;
     }
 
-    fn hold(&mut self, bytes: usize) -> Checked<()> {
+    fn charge(&mut self, bytes: usize) -> Checked<()> {
         self.held += bytes as u64;
         if self.held <= self.max {
             return Ok(());
@@ -131,7 +131,7 @@ impl LookupEntry {
         }
         if (self.held as usize) < text.len() {
             self.drop_long(budget);
-            budget.hold(text.len())?;
+            budget.charge(text.len())?;
             self.held = text.len() as u32;
             self.long.reserve_exact(text.len());
         }
@@ -268,7 +268,7 @@ impl LookupTable {
     #[inline(never)]
     fn grow(&mut self, length: usize, budget: &mut LookupBudget) -> Checked<()> {
         let added = length - self.entries.len();
-        budget.hold(added * (size_of::<LookupEntry>() + size_of::<Memo>()))?;
+        budget.charge(added * (size_of::<LookupEntry>() + size_of::<Memo>()))?;
         self.entries.resize_with(length, LookupEntry::default);
         self.memos.resize(length, Memo::default());
         Ok(())

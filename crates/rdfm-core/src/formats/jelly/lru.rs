@@ -188,7 +188,7 @@ impl LruTable {
         self.link(id);
         self.bytes += text.len();
         if self.bytes > MAX_BYTES {
-            self.shed(row);
+            self.evict(row);
         }
         let entry = if id == self.last_set.wrapping_add(1) {
             0
@@ -206,7 +206,7 @@ impl LruTable {
     /// Evicts the oldest strings until the total is within the limit or only entries of the current
     /// row are left.
     #[cold]
-    fn shed(&mut self, row: u64) {
+    fn evict(&mut self, row: u64) {
         let mut id = self.entries[0].newer;
         while self.bytes > MAX_BYTES && id != 0 && self.entries[id as usize].row != row {
             if self.entries[id as usize].serial != 0 {

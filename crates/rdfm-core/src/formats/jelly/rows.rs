@@ -124,7 +124,7 @@ impl RowHandler for QuadRows {
         match field {
             2 if self.physical != PhysicalType::Quads => {
                 if self.physical == PhysicalType::Graphs && !self.in_graph {
-                    return Err(self.outside("a triple is outside a graph"));
+                    return Err(self.outside_graph("a triple is outside a graph"));
                 }
                 self.statement(payload, TRIPLE_FIELDS)
             }
@@ -168,7 +168,7 @@ impl QuadRows {
     /// Returns the error for a row that needs an open graph. The graph may have started before an
     /// incorrect restart mark.
     #[cold]
-    fn outside(&self, reason: &str) -> WireError {
+    fn outside_graph(&self, reason: &str) -> WireError {
         match self.terms.mark {
             Some(mark) => wrong_mark(mark, reason),
             None => malformed(reason),
@@ -208,7 +208,7 @@ impl QuadRows {
     fn graph_end(&mut self, bytes: &[u8]) -> Checked<()> {
         skip_all(bytes)?;
         if !self.in_graph {
-            return Err(self.outside("a graph ends, but none has started"));
+            return Err(self.outside_graph("a graph ends, but none has started"));
         }
         self.in_graph = false;
         Ok(())

@@ -309,7 +309,7 @@ impl<R: Record> TermReader<R> {
 
     /// Decodes the term at a position if its field is next; otherwise returns the previous one.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // four calls a statement
+    #[allow(clippy::inline_always)] // called four times per statement
     pub(super) fn in_order<const POSITION: usize>(
         &mut self,
         wire: &mut Wire<'_>,

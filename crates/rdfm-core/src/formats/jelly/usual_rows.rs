@@ -124,7 +124,7 @@ impl<R: Record> TermReader<R> {
 
     /// Decodes the term at a position if its field is next; otherwise returns the previous one.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // four calls per statement
+    #[allow(clippy::inline_always)] // called four times per statement
     fn usual_term<const POSITION: usize, const QUADS: bool>(
         &mut self,
         bytes: &[u8],

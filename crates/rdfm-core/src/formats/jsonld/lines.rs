@@ -85,15 +85,15 @@ impl NdjsonReader {
     fn line(&mut self, input: &Buffer, end: usize) -> Result<(), ParseError> {
         let offset = input.offset();
         let mut line = input.bytes.get(input.at..end).unwrap_or_default();
-        let mut before = 0;
+        let mut mark_bytes = 0;
         // Logs joined from several files may contain byte order marks at the joins.
-        let marked = check_mark(line, self.lenient);
+        let mark_result = check_mark(line, self.lenient);
         if line.starts_with(BOM) {
-            before = BOM.len();
-            line = &line[before..];
+            mark_bytes = BOM.len();
+            line = &line[mark_bytes..];
         }
         if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
-            marked?;
+            mark_result?;
             if self.lenient {
                 return Ok(());
             }
@@ -111,15 +111,15 @@ impl NdjsonReader {
                 check_utf8(line)
             }
         };
-        let outcome = match marked.and_then(|()| is_utf8()) {
-            Ok(()) => self.text(line, &survey, offset + before as u64),
+        let outcome = match mark_result.and_then(|()| is_utf8()) {
+            Ok(()) => self.text(line, &survey, offset + mark_bytes as u64),
             Err(error) => {
                 self.lose_context(line);
                 Err(error)
             }
         };
         outcome.map_err(|error| ParseError {
-            at: error.at + before,
+            at: error.at + mark_bytes,
             ..error
         })
     }

@@ -566,7 +566,7 @@ impl RdfXmlWriter {
     }
 
     #[cold]
-    fn refusal(table: &TermTable, stop: DocumentError) -> (ErrorClass, Reason) {
+    fn rejection(table: &TermTable, stop: DocumentError) -> (ErrorClass, Reason) {
         match stop {
             DocumentError::Term(error) => (ErrorClass::Unsupported, describe(table, error)),
             DocumentError::Predicate(id) => (
@@ -615,7 +615,7 @@ impl Writer for RdfXmlWriter {
     #[inline]
     fn write(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
         self.message(batch, message, out)
-            .map_err(|stop| Self::refusal(batch.table(), stop))
+            .map_err(|stop| Self::rejection(batch.table(), stop))
     }
 
     fn skip(&mut self, _batch: &MessageBatch, _open: bool) -> Option<bool> {

@@ -611,7 +611,7 @@ pub(super) struct LanguageToken {
 pub(super) fn language(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<LanguageToken> {
     let end = at_word_end(text, start, from, eof)?;
     if text.get(end) == Some(&b'_') {
-        return Err(underscored(text, start, end, eof));
+        return Err(underscore_error(text, start, end, eof));
     }
     let body = &text[start + 1..end];
     let (tag, direction) = match memchr::memmem::find(body, b"--") {
@@ -642,7 +642,7 @@ pub(super) fn language(text: &[u8], start: usize, from: usize, eof: bool) -> Lex
 
 /// Returns the error for a language tag followed by an underscore.
 #[cold]
-fn underscored(text: &[u8], start: usize, end: usize, eof: bool) -> TokenError {
+fn underscore_error(text: &[u8], start: usize, end: usize, eof: bool) -> TokenError {
     // Errors show fewer bytes than this.
     let near = &text[end..text.len().min(end + 64)];
     let more = near.iter().take_while(|&&byte| is(byte, NAME)).count();

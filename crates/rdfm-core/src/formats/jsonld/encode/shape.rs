@@ -377,7 +377,7 @@ impl MessageShape {
     ) -> Range<usize> {
         let start = range.start;
         let slice = &mut order[range];
-        if let Some(groups) = self.few(table, slice, start, &term) {
+        if let Some(groups) = self.group_few(table, slice, start, &term) {
             return groups;
         }
         self.marks.begin(table.terms().len());
@@ -425,7 +425,7 @@ impl MessageShape {
 
     /// Fast path for a few quads with distinct terms, or quads with one term, which need no
     /// sorting.
-    fn few(
+    fn group_few(
         &mut self,
         table: &TermTable,
         slice: &[u32],
