@@ -124,7 +124,7 @@ impl Type {
     }
 
     /// Description of valid values, for error texts.
-    const fn wanted(self) -> &'static str {
+    const fn expected(self) -> &'static str {
         match self {
             Self::Term => "a term",
             Self::String => "an IRI or a literal",
@@ -169,24 +169,24 @@ pub enum Failure {
 pub struct ResultColumns {
     variables: Vec<Box<str>>,
     types: Vec<Type>,
-    of_messages: bool,
+    with_messages: bool,
 }
 
 impl ResultColumns {
-    /// Creates the columns of `variables` with the requested `types`. If `of_messages` is true,
+    /// Creates the columns of `variables` with the requested `types`. If `with_messages` is true,
     /// they follow `source` and `message` columns.
     ///
     /// # Errors
-    /// A type or variable is unknown, or two columns would have the same name.
+    /// If a type or variable is unknown, or two columns would have the same name.
     pub fn new<'a>(
         variables: impl IntoIterator<Item = &'a str>,
         types: impl IntoIterator<Item = (&'a str, &'a str)>,
-        of_messages: bool,
+        with_messages: bool,
     ) -> Result<Self, Reason> {
         let variables: Vec<Box<str>> = variables.into_iter().map(Into::into).collect();
         check_variables(&variables)?;
         for name in &variables {
-            if of_messages && MESSAGE_COLUMNS.contains(&&**name) {
+            if with_messages && MESSAGE_COLUMNS.contains(&&**name) {
                 return Err(format!(
                     "?{name} would be a second column named {name}; rename the variable"
                 )
@@ -222,7 +222,7 @@ impl ResultColumns {
         Ok(Self {
             variables,
             types: column_types,
-            of_messages,
+            with_messages,
         })
     }
 
@@ -230,7 +230,7 @@ impl ResultColumns {
     pub fn schema(&self) -> SchemaRef {
         let [source, message] = MESSAGE_COLUMNS;
         let mut fields = Vec::with_capacity(self.types.len() + 2);
-        if self.of_messages {
+        if self.with_messages {
             fields.push(Field::new(source, DataType::Utf8, true));
             fields.push(Field::new(message, DataType::Int64, true));
         }
@@ -248,7 +248,7 @@ impl ResultColumns {
     /// are used only if their columns were requested.
     ///
     /// # Errors
-    /// A value does not fit its column and `misfits_are_null` is false, the rows have different
+    /// If a value does not fit its column and `misfits_are_null` is false, the rows have different
     /// variables, the number of messages differs from the number of rows, or the strings exceed 2
     /// GiB.
     pub fn record_batch(
@@ -265,7 +265,7 @@ impl ResultColumns {
                 "the variables of the rows differ from those of the columns",
             ));
         }
-        if self.of_messages && messages.len() != rows.len() {
+        if self.with_messages && messages.len() != rows.len() {
             return Err(shape(
                 "the number of message indexes differs from the number of rows",
             ));
@@ -279,7 +279,7 @@ impl ResultColumns {
             bytes: 0,
         };
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.types.len() + 2);
-        if self.of_messages {
+        if self.with_messages {
             arrays.push(maker.source(source)?);
             let indexes = messages.iter().map(|index| index.cast_signed());
             let indexes: Vec<i64> = indexes.collect();
@@ -460,11 +460,14 @@ impl Maker<'_> {
         }
         let mut term = Vec::new();
         write_term(self.rows.table(), id, &mut term);
-        let (name, wanted) = (&self.columns.variables[at], self.columns.types[at].wanted());
+        let (name, expected) = (
+            &self.columns.variables[at],
+            self.columns.types[at].expected(),
+        );
         Err(Failure::Misfit(Misfit {
             row,
             message: self.messages.get(row).copied(),
-            reason: format!("?{name} is {}, expected {wanted}", quote(&term)),
+            reason: format!("?{name} is {}, expected {expected}", quote(&term)),
         }))
     }
 }

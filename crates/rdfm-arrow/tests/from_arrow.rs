@@ -332,8 +332,9 @@ fn batches_are_as_large_as_decoder_batches() {
 #[test]
 fn reader_errors_are_returned_after_the_previous_rows() {
     let good = record_batch(vec![("quads", column(&[&[]]))]);
-    let broken = arrow_schema::ArrowError::IoError("gone".to_owned(), std::io::Error::other("x"));
-    let mut rows = RowReader::<_, Quad>::new([Ok(good), Err(broken)].into_iter(), 0, DEPTH);
+    let read_error =
+        arrow_schema::ArrowError::IoError("gone".to_owned(), std::io::Error::other("x"));
+    let mut rows = RowReader::<_, Quad>::new([Ok(good), Err(read_error)].into_iter(), 0, DEPTH);
     assert_eq!(rows.next_batch().unwrap().unwrap().len(), 1);
     let error = rows.next_batch().unwrap_err();
     assert!(error.reason.text().contains("gone"));

@@ -23,7 +23,7 @@ const INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
 /// source. The number of a message across all logs is `first` plus this index.
 ///
 /// # Errors
-/// The rows are too large.
+/// If the rows are too large.
 pub fn labelled(
     rows: &ResultBatch,
     source: &str,

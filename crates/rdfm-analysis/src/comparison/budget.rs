@@ -26,7 +26,7 @@ impl Steps {
     /// Uses some of the steps.
     ///
     /// # Errors
-    /// Fewer steps remain.
+    /// If fewer steps remain.
     pub fn spend(&mut self, steps: usize) -> Result<(), Exhausted> {
         let left = self.0.checked_sub(steps as u64);
         self.0 = left.unwrap_or(0);
@@ -73,7 +73,7 @@ impl Budget {
     /// Runs a comparison of messages with the given number of quads.
     ///
     /// # Errors
-    /// The comparison needs more steps than remain.
+    /// If the comparison needs more steps than remain.
     pub fn run<T>(
         &mut self,
         quads: usize,

@@ -37,7 +37,8 @@ pub struct Statistics {
     terms: BatchTerms,
     counting: Counting,
     statements: Statements,
-    /// Number of the first message and log. It differs between statistics that are to be merged.
+    /// Number of the first message and log. Statistics that are to be merged need different
+    /// numbers.
     first: u64,
     logs: u64,
     messages: u64,

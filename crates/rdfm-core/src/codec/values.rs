@@ -85,7 +85,7 @@ impl ValueKind<'_> {
     /// Checks and converts a value. Except for pairs, it may be given as a string.
     ///
     /// # Errors
-    /// If the value does not fit; the text says which values are valid.
+    /// If the value does not fit; the error says which values are valid.
     pub fn read(&self, name: &str, given: GivenValue) -> Result<Value, String> {
         let refused = |expected: &str, given: &GivenValue| {
             Err(format!(

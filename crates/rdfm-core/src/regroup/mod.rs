@@ -122,7 +122,7 @@ impl Regrouper {
     /// Starts at the beginning of a log.
     ///
     /// # Errors
-    /// If an option does not fit; the text names it.
+    /// If an option does not fit; the error names it.
     pub fn new(options: RegroupOptions) -> Result<Self, Reason> {
         if let Some(base) = &options.skolemize {
             check_iri("skolemize", base)?;

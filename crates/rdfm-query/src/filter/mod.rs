@@ -199,7 +199,7 @@ impl MessageFilter {
     /// `false` as in Turtle, or as `a` for rdf:type.
     ///
     /// # Errors
-    /// The text is not a valid term.
+    /// If the text is not a valid term.
     pub fn term(&mut self, position: Position, text: &str) -> Result<(), Reason> {
         let required = self.read(text)?;
         self.push(position, required);
@@ -220,7 +220,7 @@ impl MessageFilter {
     /// Requires a literal whose lexical form matches a regular expression.
     ///
     /// # Errors
-    /// The expression is invalid or takes too much memory.
+    /// If the expression is invalid or takes too much memory.
     pub fn matches(&mut self, expression: &str) -> Result<(), Reason> {
         let regex = RegexBuilder::new(expression)
             .size_limit(REGEX_BYTES)

@@ -142,7 +142,7 @@ thread_local! {
 /// Runs `work` within limits.
 ///
 /// # Errors
-/// The reason why `work` was stopped.
+/// If `work` was stopped; the error is the reason.
 pub fn within<T>(
     limits: &Limits,
     cancel: &Cancel,

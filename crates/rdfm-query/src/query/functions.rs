@@ -91,7 +91,7 @@ impl Calls {
     /// Returns the names that a pattern calls.
     ///
     /// # Errors
-    /// The query is nested too deeply.
+    /// If the query is nested too deeply.
     pub(super) fn of(pattern: &mut GraphPattern) -> Result<Self, QueryError> {
         let mut calls = Self::default();
         walk(QueryPart::Pattern(pattern), 0, &mut |part| {
@@ -146,7 +146,7 @@ pub(super) fn limit(expression: &mut Expression) {
 /// all uses of `GROUP_CONCAT`.
 ///
 /// # Errors
-/// The query is nested too deeply.
+/// If the query is nested too deeply.
 pub(super) fn limit_texts(pattern: &mut GraphPattern) -> Result<Vec<Join>, QueryError> {
     let mut joins = Vec::new();
     let mut counted = 0;
@@ -557,7 +557,7 @@ pub(super) struct TooLarge;
 /// Compiles a regular expression like `spareval`. Returns `None` if it is invalid.
 ///
 /// # Errors
-/// The expression takes too much memory.
+/// If the expression takes too much memory.
 pub(super) fn regex(pattern: &str, flags: &str) -> Result<Option<Regex>, TooLarge> {
     // Compilation takes milliseconds.
     budget::check_time();

@@ -87,7 +87,7 @@ impl Query {
     /// Parses a query. `prefixes` contains namespaces for prefixes that the query does not declare.
     ///
     /// # Errors
-    /// The text is not a query, or the query is not supported: DESCRIBE, an update, or SERVICE.
+    /// If the text is not a query, or the query is not supported: DESCRIBE, an update, or SERVICE.
     pub fn parse(
         text: &str,
         base: Option<&str>,

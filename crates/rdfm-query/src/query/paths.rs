@@ -18,7 +18,7 @@ use super::walk::{QueryPart, walk};
 /// Makes zero-length paths match their constant end if the graph does not contain it.
 ///
 /// # Errors
-/// The query is nested too deeply.
+/// If the query is nested too deeply.
 pub(super) fn match_absent_ends(pattern: &mut GraphPattern) -> Result<(), QueryError> {
     let mut ends = Vec::new();
     walk(QueryPart::Pattern(pattern), 0, &mut |part| {

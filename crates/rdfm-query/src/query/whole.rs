@@ -59,7 +59,7 @@ impl Collector {
     /// Adds the messages of a batch.
     ///
     /// # Errors
-    /// The dataset would exceed 2 GiB.
+    /// If the dataset would exceed 2 GiB.
     pub fn add(&mut self, batch: &MessageBatch) -> Result<(), LimitExceeded> {
         let mut ids = vec![UNBOUND; batch.table().terms().len()];
         self.has_named |= batch.has_graphs();
@@ -197,7 +197,8 @@ impl Evaluation {
     /// pieces and returns whether to continue. Returns whether the dataset has named graphs.
     ///
     /// # Errors
-    /// The reason why the evaluation stopped. All rows before it have been passed to `give`.
+    /// If the evaluation stopped early; the error is the reason. All rows before it have been
+    /// passed to `give`.
     pub fn whole(
         &self,
         data: &MessageBatch,
@@ -280,7 +281,7 @@ impl Evaluation {
     /// that are not in the results are unbound.
     ///
     /// # Errors
-    /// The messages are too large.
+    /// If the messages are too large.
     pub fn instantiate(
         &self,
         results: &ResultBatch,
