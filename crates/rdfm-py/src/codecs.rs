@@ -483,7 +483,7 @@ impl DelimiterCounter {
         })
     }
 
-    /// Count the delimiters in a piece of the log.
+    /// Count the delimiters in the next piece of the log.
     #[pyo3(signature = (piece, /))]
     fn feed(&self, py: Python<'_>, piece: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes = contiguous(piece)?;
@@ -756,7 +756,8 @@ impl Encoder {
         })
     }
 
-    /// Return counts of the data omitted so far, by name: cosmetic details and accepted losses.
+    /// Return counts of the data omitted so far, by name: cosmetic details, and data dropped on
+    /// request.
     fn dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut state = take(&self.state, "encoder")?;
         let dropped = run(py, &mut state, |encoder| encoder.dropped())?;

@@ -31,7 +31,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Takes a piece. The bytes before `keep` are passed to `forget` and removed when that is
+    /// Adds a piece. The bytes before `keep` are passed to `forget`, and removed when that is
     /// cheap.
     pub fn feed(&mut self, piece: &[u8], keep: usize, forget: impl FnOnce(&[u8])) {
         if keep > 0 && keep >= self.bytes.len() - keep {
@@ -61,7 +61,7 @@ impl Buffer {
         self.start + index as u64
     }
 
-    /// Index in the buffer of an offset in the log.
+    /// Index in the buffer of the byte at an offset in the log.
     pub fn index(&self, offset: u64) -> Option<usize> {
         Some(offset.checked_sub(self.start)? as usize)
     }
@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_comes_after_the_batch_and_is_repeated() {
+    fn an_error_follows_the_batch_and_is_repeated() {
         let mut side = toy();
         side.feed(b"a;a!;a;");
         assert_eq!(side.next_of::<Quad>().unwrap().unwrap().len(), 1);

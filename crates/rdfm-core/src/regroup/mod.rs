@@ -93,7 +93,7 @@ pub struct Regrouper {
     bytes: u64,
     declared: Namespaces,
     in_force: InForce,
-    /// Blank nodes of the current input message, and the output message that each is in.
+    /// Blank nodes of the current input message, each with its output message.
     labels: FxHashMap<Box<[u8]>, u64>,
     label_bytes: u64,
     scratch: Vec<u8>,
@@ -106,7 +106,7 @@ pub struct Regrouper {
 /// The option that makes blank nodes valid across messages.
 const SKOLEMIZE: Remedy = Remedy::stage("skolemize", "IRI", "replaces blank nodes with IRIs");
 
-/// Why a quad cannot be copied.
+/// Reason why a quad cannot be copied.
 enum CopyError {
     Limit(Reason),
     Divided(Vec<u8>),
@@ -157,7 +157,7 @@ impl Regrouper {
         })
     }
 
-    /// Takes a batch. The previous batch must have been read to its end.
+    /// Adds a batch. The previous batch must have been read to its end.
     pub fn feed(&mut self, batch: MessageBatch) {
         debug_assert!(self.input.is_none());
         self.copied.clear();
@@ -173,7 +173,8 @@ impl Regrouper {
         self.ended = true;
     }
 
-    /// Returns the next batch. `None` means "feed me", and after [`finish`](Self::finish) "done".
+    /// Returns the next batch. `None` means that more input is needed or, after
+    /// [`finish`](Self::finish), that there are no more batches.
     ///
     /// # Errors
     /// The error is returned after all messages completed before it, and again on later calls.

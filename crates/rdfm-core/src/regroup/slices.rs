@@ -48,7 +48,11 @@ impl Slices {
             self.has_all = self.in_force.len() <= MAX_WHOLE;
         }
         if !self.has_all {
-            return Some(range.map(|message| self.alone(batch, message)).collect());
+            return Some(
+                range
+                    .map(|message| self.with_needed_namespaces(batch, message))
+                    .collect(),
+            );
         }
         let before = Arc::clone(&self.in_force);
         for message in range.clone() {
@@ -74,7 +78,7 @@ impl Slices {
     }
 
     /// Returns a message with only the namespaces that it needs.
-    fn alone(&mut self, batch: &MessageBatch, message: usize) -> MessageBatch {
+    fn with_needed_namespaces(&mut self, batch: &MessageBatch, message: usize) -> MessageBatch {
         let mut used = Namespaces::default();
         for (name, iri, declared) in self.needs.of(batch, message) {
             if !declared {

@@ -2,7 +2,7 @@
 //!
 //! - In: the lexical form of an xsd:dateTime or an xsd:date. Out: numbers relative to 1970 in UTC.
 //! - Cost: one pass.
-//! - Law: less common forms give `None`, and the caller handles them.
+//! - Law: less common forms result in `None`, and the caller handles them.
 
 /// Microseconds in a day.
 pub const DAY_MICROS: i64 = 86_400_000_000;

@@ -4,7 +4,7 @@
 //! - Out: the name and the local part, for the longest namespace that leaves a local part without
 //!   escapes.
 //! - Cost: a lookup per IRI, and at most [`MAX_STEPS`] searches in a sorted map.
-//! - Law: namespace and local part together are byte for byte the IRI, for every reader.
+//! - Law: for every reader, the namespace followed by the local part is byte for byte the IRI.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -75,7 +75,7 @@ impl Prefixes {
         self.by_name.get(name).map(|iri| &**iri)
     }
 
-    /// Removes a name that now has a meaning which cannot be written.
+    /// Removes a name whose new IRI cannot be written.
     pub fn forget(&mut self, name: &[u8]) {
         if let Some(iri) = self.by_name.remove(name) {
             self.remove(name, &iri);

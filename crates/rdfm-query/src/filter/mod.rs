@@ -166,7 +166,7 @@ fn scan(
     }
 }
 
-/// Conditions on one quad. Cheap conditions come first.
+/// Conditions on one quad, the cheap ones first.
 #[derive(Default)]
 struct Pattern(Vec<Condition>);
 
@@ -361,10 +361,10 @@ impl MessageFilter {
         // Consecutive messages in which the names have the same meaning are processed together.
         let mut start = 0;
         for message in 0..batch.len() {
-            if self.renames(batch, message) {
+            if self.changes_names(batch, message) {
                 self.find_in(batch, start..message, &mut wanted, &mut quads);
                 start = message;
-                self.rename(batch, message);
+                self.apply_changes(batch, message);
             }
         }
         self.find_in(batch, start..batch.len(), &mut wanted, &mut quads);
@@ -390,11 +390,11 @@ impl MessageFilter {
             let mut remaining = found.iter().copied().peekable();
             for message in messages.clone() {
                 let end = batch.range(message).end;
-                let mut any = false;
+                let mut has_match = false;
                 while remaining.next_if(|at| *at < end).is_some() {
-                    any = true;
+                    has_match = true;
                 }
-                wanted[message] &= any;
+                wanted[message] &= has_match;
             }
             if number == 0 {
                 quads.extend(&found);
@@ -417,7 +417,7 @@ impl MessageFilter {
     }
 
     /// Whether a message changes the namespace of a name in a condition.
-    fn renames(&self, batch: &MessageBatch, message: usize) -> bool {
+    fn changes_names(&self, batch: &MessageBatch, message: usize) -> bool {
         if self.names.is_empty() || batch.namespace_changes().is_empty() {
             return false;
         }
@@ -434,7 +434,7 @@ impl MessageFilter {
     }
 
     /// Applies the namespace declarations of a message.
-    fn rename(&mut self, batch: &MessageBatch, message: usize) {
+    fn apply_changes(&mut self, batch: &MessageBatch, message: usize) {
         let table = batch.table();
         for change in batch.namespace_changes_of(message) {
             for (name, bound) in self.names.iter_mut().zip(&mut self.bound) {

@@ -157,11 +157,11 @@ pub fn diagnose(
     }
 }
 
-/// Returns the position of the only word for which `is_meant` is true, or `None` if there is not
+/// Returns the position of the only word for which `is_match` is true, or `None` if there is not
 /// exactly one.
-pub fn find(text: &str, is_meant: impl Fn(&str) -> bool) -> Option<(u64, u64)> {
+pub fn find(text: &str, is_match: impl Fn(&str) -> bool) -> Option<(u64, u64)> {
     let words = words(text);
-    let mut found = words.iter().filter(|word| is_meant(&text[(*word).clone()]));
+    let mut found = words.iter().filter(|word| is_match(&text[(*word).clone()]));
     let first = found.next()?;
     found.next().is_none().then(|| position(text, first.start))
 }

@@ -137,8 +137,8 @@ impl Query {
                         "updates are not supported; use CONSTRUCT to create messages, or rdfm patch to apply changes",
                     ),
                     Err(_) => {
-                        let own = declared(text);
-                        let names = prefixes.iter().chain(&own).map(|(name, _)| name);
+                        let in_text = declared(text);
+                        let names = prefixes.iter().chain(&in_text).map(|(name, _)| name);
                         diagnose(text, &error.to_string(), parser, |prefix| {
                             names.clone().any(|name| name == prefix)
                         })

@@ -119,7 +119,7 @@ fn without_step(
             constants.push(constant);
         }
     }
-    let each = constants.into_iter().filter_map(|constant| {
+    let solutions = constants.into_iter().filter_map(|constant| {
         let mut variables: Vec<Variable> = Vec::new();
         for end in [subject, object] {
             match end {
@@ -143,7 +143,7 @@ fn without_step(
             inner: Box::new(inner),
         })
     });
-    each.reduce(|left, right| GraphPattern::Union {
+    solutions.reduce(|left, right| GraphPattern::Union {
         left: Box::new(left),
         right: Box::new(right),
     })

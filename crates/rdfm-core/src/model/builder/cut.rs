@@ -1,4 +1,4 @@
-//! Takes batches out of a builder.
+//! Takes batches from a builder.
 //!
 //! - In: the completed messages of a builder, and the open one.
 //! - Out: a [`LogBatch`]. The content of a message that continues moves to the next batch.

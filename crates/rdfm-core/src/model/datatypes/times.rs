@@ -191,7 +191,7 @@ fn duration(text: &[u8], parts: DurationParts) -> Option<()> {
 /// Reads numbers, each followed by one of the letters in order. Returns whether there are any.
 fn fields(at: &mut Cursor, letters: &[u8], fraction: bool) -> Option<bool> {
     let mut letters = letters.iter();
-    let mut any = false;
+    let mut found_any = false;
     while at.0.first().is_some_and(u8::is_ascii_digit) {
         at.digits();
         let has_fraction = fraction && at.byte(b'.');
@@ -204,7 +204,7 @@ fn fields(at: &mut Cursor, letters: &[u8], fraction: bool) -> Option<bool> {
             return None;
         }
         at.0 = rest;
-        any = true;
+        found_any = true;
     }
-    Some(any)
+    Some(found_any)
 }

@@ -1,4 +1,4 @@
-//! Which kinds of bytes a text contains, so that it can be parsed in a simpler way.
+//! Surveys the kinds of bytes in a text, so that it can be parsed in a simpler way.
 //!
 //! - Cost: one pass, in which the compiler compares many bytes at once.
 

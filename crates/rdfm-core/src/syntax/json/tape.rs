@@ -276,8 +276,8 @@ impl Tape {
     /// The source must contain the borrowed strings.
     ///
     /// # Errors
-    /// If it would be too deep here, or the tape too large. Nothing is added then if a size limit
-    /// is exceeded.
+    /// If it would be too deep here, or the tape too large. If a size limit is exceeded, nothing is
+    /// added.
     pub fn repeat(
         &mut self,
         node: u32,

@@ -1,7 +1,7 @@
 //! Entities: the replacement of `&name;` and `&#1;`, and the declarations in a DOCTYPE.
 //!
 //! - In: a DOCTYPE; text and attribute values as written.
-//! - Out: the same with references replaced and line breaks converted to LF.
+//! - Out: the same text with references replaced and line breaks converted to LF.
 //! - Cost: linear in the output, whose size is checked before it is produced.
 //! - Law: an entity is expanded when it is declared, using only earlier declarations, so there are
 //!   no cycles and no recursion. External entities are never loaded.
@@ -241,8 +241,8 @@ impl Entities {
         let range = (at + 1, at + 1 + length);
         if !self.texts.contains_key(name) {
             let mut value = Vec::new();
-            let left = max_bytes.saturating_sub(self.bytes);
-            self.expand(text, range, TextContext::Entity, left, &mut value)
+            let room = max_bytes.saturating_sub(self.bytes);
+            self.expand(text, range, TextContext::Entity, room, &mut value)
                 .map_err(|mut error| {
                     if error.class == ErrorClass::Limit {
                         error.at = start;
