@@ -270,7 +270,7 @@ impl ResultColumns {
                 "the number of message indexes differs from the number of rows",
             ));
         }
-        let mut maker = Maker {
+        let mut builder = ColumnBuilder {
             columns: self,
             rows,
             messages,
@@ -280,7 +280,7 @@ impl ResultColumns {
         };
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.types.len() + 2);
         if self.with_messages {
-            arrays.push(maker.source(source)?);
+            arrays.push(builder.source(source)?);
             let indexes = messages.iter().map(|index| index.cast_signed());
             let indexes: Vec<i64> = indexes.collect();
             let indexes = PrimitiveArray::<Int64Type>::new(indexes.into(), None);
@@ -288,12 +288,12 @@ impl ResultColumns {
         }
         let mut places = TermPlaces::new(rows.table());
         for at in 0..self.types.len() {
-            arrays.push(maker.variable(at, &mut places)?);
+            arrays.push(builder.variable(at, &mut places)?);
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
         let batch = RecordBatch::try_new_with_options(self.schema(), arrays, &options)
             .map_err(|error| Failure::from(MakeError::from(error)))?;
-        Ok((batch, maker.misfits))
+        Ok((batch, builder.misfits))
     }
 }
 
@@ -304,7 +304,7 @@ impl From<MakeError> for Failure {
 }
 
 /// Builds the columns for some rows.
-struct Maker<'a> {
+struct ColumnBuilder<'a> {
     columns: &'a ResultColumns,
     rows: &'a ResultBatch,
     messages: &'a [u64],
@@ -313,7 +313,7 @@ struct Maker<'a> {
     bytes: usize,
 }
 
-impl Maker<'_> {
+impl ColumnBuilder<'_> {
     fn source(&mut self, source: Option<&str>) -> Result<ArrayRef, Failure> {
         let text = source.unwrap_or_default().as_bytes();
         let mut texts = Texts::new();
@@ -566,12 +566,15 @@ fn date_time(literal: Literal<'_>) -> Option<i64> {
     moment::micros(literal.text.as_bytes()).or_else(|| {
         let found = DateTime::from_str(literal.text).ok()?;
         // A value without a time zone is treated as UTC.
-        let ahead = found
+        let zone_offset = found
             .timezone()
             .map_or(Decimal::default(), DayTimeDuration::as_seconds);
         let day = moment::day_of(found.year(), found.month().into(), found.day().into());
         let clock = i64::from(found.hour()) * 3600 + i64::from(found.minute()) * 60;
-        let seconds = found.second().checked_add(clock)?.checked_sub(ahead)?;
+        let seconds = found
+            .second()
+            .checked_add(clock)?
+            .checked_sub(zone_offset)?;
         day.checked_mul(moment::DAY_MICROS)?
             .checked_add(micros(seconds)?)
     })
@@ -594,11 +597,14 @@ fn time(literal: Literal<'_>) -> Option<i64> {
         return None;
     }
     let found = Time::from_str(literal.text).ok()?;
-    let ahead = found
+    let zone_offset = found
         .timezone()
         .map_or(Decimal::default(), DayTimeDuration::as_seconds);
     let clock = i64::from(found.hour()) * 3600 + i64::from(found.minute()) * 60;
-    let seconds = found.second().checked_add(clock)?.checked_sub(ahead)?;
+    let seconds = found
+        .second()
+        .checked_add(clock)?
+        .checked_sub(zone_offset)?;
     Some(micros(seconds)?.rem_euclid(moment::DAY_MICROS))
 }
 

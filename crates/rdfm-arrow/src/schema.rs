@@ -309,8 +309,8 @@ impl Column {
     }
 
     /// Returns the columns of a requested schema, if rows of this kind of log can have them.
-    pub fn of_schema(kind: Kind, wanted: &Schema) -> Option<Vec<Self>> {
-        let fields = wanted.fields().iter();
+    pub fn of_schema(kind: Kind, requested: &Schema) -> Option<Vec<Self>> {
+        let fields = requested.fields().iter();
         let found: Option<Vec<Self>> = fields
             .map(|field| Self::by_name(kind, field.name()))
             .collect();

@@ -258,8 +258,8 @@ impl<R: InputListed> Values<R> {
                 let one = batch.slice(message..message + 1);
                 let out = self.texts.values();
                 encoder.reset();
-                let done = encoder.encode((&one).into(), out);
-                done.and_then(|()| encoder.finish(out)).map_err(|error| {
+                let result = encoder.encode((&one).into(), out);
+                result.and_then(|()| encoder.finish(out)).map_err(|error| {
                     // Each value is a separate log, so its only message has index 0.
                     let error = EncodeError {
                         message: 0,

@@ -53,14 +53,16 @@ pub fn widened(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
             let offsets = widen_offsets(array.offsets());
             Arc::new(LargeListArray::try_new(Arc::clone(item), offsets, items, nulls).ok()?)
         }
-        (DataType::Struct(fields), DataType::Struct(wanted)) if fields.len() == wanted.len() => {
+        (DataType::Struct(fields), DataType::Struct(requested))
+            if fields.len() == requested.len() =>
+        {
             let array = array.as_struct();
-            let columns = wanted.iter().map(|field| {
+            let columns = requested.iter().map(|field| {
                 let column = array.column_by_name(field.name())?;
                 widened(column, field.data_type())
             });
             let columns = columns.collect::<Option<Vec<_>>>()?;
-            Arc::new(StructArray::try_new(wanted.clone(), columns, nulls).ok()?)
+            Arc::new(StructArray::try_new(requested.clone(), columns, nulls).ok()?)
         }
         (DataType::Map(..), DataType::Map(field, sorted)) => {
             let array = array.as_map();

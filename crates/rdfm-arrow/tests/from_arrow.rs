@@ -63,7 +63,7 @@ fn column(rows: &[&[QuadTexts]]) -> ArrayRef {
 /// Reads invalid rows. Returns the number of messages before the error, and the error.
 fn rejected(quads: ArrayRef) -> (usize, Error) {
     let rows = vec![record_batch(vec![("quads", quads)])];
-    let whole = read(rows.clone()).unwrap_err();
+    let batch_error = read(rows.clone()).unwrap_err();
     let mut rows = RowReader::<_, Quad>::new(reader(rows), 0, DEPTH);
     let mut found = 0;
     let error = loop {
@@ -74,7 +74,7 @@ fn rejected(quads: ArrayRef) -> (usize, Error) {
         }
     };
     assert_eq!(rows.next_batch().unwrap_err(), error, "the error repeats");
-    assert_eq!(whole, error);
+    assert_eq!(batch_error, error);
     (found, error)
 }
 

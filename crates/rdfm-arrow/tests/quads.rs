@@ -288,9 +288,9 @@ fn invalid_quad_rows_are_reported_after_the_previous_rows() {
     );
     let mut reader = QuadReader::new(0, 8, LIMIT, false);
     let texts = record_batch(vec![("message", Arc::clone(&good))]);
-    let wrong = reader.feed(&texts).unwrap_err();
+    let feed_error = reader.feed(&texts).unwrap_err();
     assert_eq!(
-        wrong.reason.to_string(),
+        feed_error.reason.to_string(),
         "column message: expected integers, found Utf8"
     );
 }

@@ -245,7 +245,7 @@ impl ToMessages {
         let batch = batch.get().inner();
         with(py, &self.state, |state| state.messages(batch))?
             .map(|batch| batch.map(MessageBatch::new))
-            .map_err(|refused| errors::encode_row(py, &refused.error, refused.offset))
+            .map_err(|row| errors::encode_row(py, &row.error, row.offset))
     }
 
     /// Return the messages before an error that `messages` raised.

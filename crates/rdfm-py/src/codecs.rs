@@ -214,7 +214,7 @@ impl Decoder {
     ) -> PyResult<(Vec<Py<PyAny>>, bool)> {
         let bytes = log.as_bytes();
         let mut state = take(&self.state, "decoder")?;
-        let (batches, whole) = run(py, &mut state, |decoder| {
+        let (batches, is_complete) = run(py, &mut state, |decoder| {
             decoder.reset();
             decoder.feed(bytes);
             decoder.finish();
@@ -236,7 +236,7 @@ impl Decoder {
             }
         })?;
         let batches = batches.into_iter().map(|batch| python_batch(py, batch));
-        Ok((batches.collect::<PyResult<_>>()?, whole))
+        Ok((batches.collect::<PyResult<_>>()?, is_complete))
     }
 
     /// Return how the log ends, and why no message can be appended to it. Either may be None.

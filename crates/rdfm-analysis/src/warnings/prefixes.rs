@@ -50,7 +50,7 @@ impl Prefixes {
                 continue;
             };
             let message = change.message as usize;
-            let (now, was) = quote_difference(iri, &before);
+            let (current, earlier) = quote_difference(iri, &before);
             sink.add(Rule::RedeclaredNamespace, || Finding {
                 rule: Rule::RedeclaredNamespace,
                 message: batch.index(message),
@@ -58,8 +58,8 @@ impl Prefixes {
                 text: format!(
                     "the prefix {}: is declared as {} here but was declared as {} earlier in this log",
                     String::from_utf8_lossy(name),
-                    now,
-                    was
+                    current,
+                    earlier
                 ),
                 written: [b"<", iri, b">"].concat(),
             });
@@ -74,12 +74,12 @@ fn quote_difference(one: &[u8], other: &[u8]) -> (String, String) {
     if common <= START + CONTEXT {
         return (quote(one), quote(other));
     }
-    let cut = |iri: &[u8]| {
+    let shorten = |iri: &[u8]| {
         let start = String::from_utf8_lossy(&iri[..START]).into_owned();
         let end = String::from_utf8_lossy(&iri[common - CONTEXT..]).into_owned();
         quote(format!("{start}…{end}").as_bytes())
     };
-    (cut(one), cut(other))
+    (shorten(one), shorten(other))
 }
 
 #[cfg(test)]

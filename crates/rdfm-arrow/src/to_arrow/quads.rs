@@ -115,7 +115,7 @@ impl QuadRows {
             QuadColumn::Source => Arc::clone(&sources),
             QuadColumn::Message => Arc::clone(&messages),
             QuadColumn::Part(part) => {
-                let column = self.parts.iter().position(|wanted| wanted == part);
+                let column = self.parts.iter().position(|selected| selected == part);
                 Arc::clone(&terms[column.unwrap_or_default()])
             }
         };

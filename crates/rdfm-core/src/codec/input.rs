@@ -467,9 +467,9 @@ mod tests {
                             other => break other,
                         }
                     };
-                    let never = skipped.is_err();
+                    let cannot_skip = skipped.is_err();
                     errors.push((error.to_string(), skipped.ok().flatten()));
-                    if never {
+                    if cannot_skip {
                         return (messages, errors);
                     }
                 }
@@ -515,11 +515,11 @@ mod tests {
                 side.reset();
             }
         }
-        let mut late = toy_from(100);
-        let (messages, _) = read(&mut late, b"a;aa;", 1);
+        let mut later_log = toy_from(100);
+        let (messages, _) = read(&mut later_log, b"a;aa;", 1);
         assert_eq!(messages, [(100, 100, 1), (101, 102, 2)]);
-        late.reset();
-        assert_eq!(read(&mut late, b"a;aa;", 5).0, messages);
+        later_log.reset();
+        assert_eq!(read(&mut later_log, b"a;aa;", 5).0, messages);
     }
 
     #[test]

@@ -52,12 +52,12 @@ impl WrittenSize {
 
     /// Computes `doubtful`, assuming that each term has a datatype or tag.
     fn update_doubtful(&mut self) {
-        let more = self.limit.saturating_sub(self.bytes)
+        let further = self.limit.saturating_sub(self.bytes)
             / self
                 .longest
                 .saturating_mul(2 * self.terms_per_record)
                 .max(1);
-        self.doubtful = self.records.saturating_add(more as usize);
+        self.doubtful = self.records.saturating_add(further as usize);
     }
 
     fn length(&self, table: &TermTable, id: TermId) -> u64 {

@@ -85,8 +85,8 @@ fn offset(zone: &[u8]) -> Option<i64> {
         b"" | b"Z" => Some(0),
         &[sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] => {
             let minutes = pair(h1, h2, 14)? * 60 + pair(m1, m2, 59)?;
-            let ahead = if sign == b'-' { -minutes } else { minutes };
-            (minutes <= 14 * 60).then_some(ahead)
+            let signed = if sign == b'-' { -minutes } else { minutes };
+            (minutes <= 14 * 60).then_some(signed)
         }
         _ => None,
     }

@@ -479,12 +479,12 @@ mod tests {
             (End, "</a >"),
         ];
         let whole: String = parts.iter().map(|(_, text)| *text).collect();
-        let wanted: Vec<_> = parts
+        let expected: Vec<_> = parts
             .iter()
             .map(|(token, text)| (*token, (*text).to_owned()))
             .collect();
         for piece in [1, 2, 3, 5, 8, whole.len()] {
-            assert_eq!(tokens(&whole, piece), wanted, "{piece}");
+            assert_eq!(tokens(&whole, piece), expected, "{piece}");
         }
     }
 

@@ -334,18 +334,18 @@ impl MessageFilter {
     /// filter.
     pub fn quads(&mut self, batch: &MessageBatch) -> Vec<bool> {
         let (messages, found) = self.find(batch);
-        let mut wanted = vec![self.patterns.is_empty(); batch.quads().len()];
+        let mut matches = vec![self.patterns.is_empty(); batch.quads().len()];
         for at in found {
-            wanted[at] = true;
+            matches[at] = true;
         }
         for (message, _) in messages
             .iter()
             .enumerate()
             .filter(|(_, matches)| !**matches)
         {
-            wanted[batch.range(message)].fill(false);
+            matches[batch.range(message)].fill(false);
         }
-        wanted
+        matches
     }
 
     /// Returns the indexes of the quads that match the first pattern, in order.
@@ -356,19 +356,19 @@ impl MessageFilter {
     /// Returns whether each message matches, and the quads that match the first pattern.
     fn find(&mut self, batch: &MessageBatch) -> (Vec<bool>, Vec<usize>) {
         self.begin(batch);
-        let mut wanted = vec![true; batch.len()];
+        let mut matches = vec![true; batch.len()];
         let mut quads = Vec::new();
         // Consecutive messages in which the names have the same meaning are processed together.
         let mut start = 0;
         for message in 0..batch.len() {
             if self.changes_names(batch, message) {
-                self.find_in(batch, start..message, &mut wanted, &mut quads);
+                self.find_in(batch, start..message, &mut matches, &mut quads);
                 start = message;
                 self.apply_changes(batch, message);
             }
         }
-        self.find_in(batch, start..batch.len(), &mut wanted, &mut quads);
-        (wanted, quads)
+        self.find_in(batch, start..batch.len(), &mut matches, &mut quads);
+        (matches, quads)
     }
 
     /// Like [`Self::find`], for a range of messages in which the names have the same meaning.
@@ -376,7 +376,7 @@ impl MessageFilter {
         &mut self,
         batch: &MessageBatch,
         messages: Range<usize>,
-        wanted: &mut [bool],
+        matches: &mut [bool],
         quads: &mut Vec<usize>,
     ) {
         if messages.is_empty() {
@@ -394,7 +394,7 @@ impl MessageFilter {
                 while remaining.next_if(|at| *at < end).is_some() {
                     has_match = true;
                 }
-                wanted[message] &= has_match;
+                matches[message] &= has_match;
             }
             if number == 0 {
                 quads.extend(&found);

@@ -493,9 +493,9 @@ fn replace(regex: &Regex, text: &str, replacement: &str) -> String {
         };
         // Each reference inserts at most the entire match.
         let max = replacement.len() + references * matched.len();
-        let more = ((result.len() + max) as u64 / budget::BYTES).saturating_sub(counted);
-        budget::acquire(more);
-        counted += more;
+        let growth = ((result.len() + max) as u64 / budget::BYTES).saturating_sub(counted);
+        budget::acquire(growth);
+        counted += growth;
         // The search for a match may have scanned the entire remaining text.
         scanned += text.len() - copied;
         if scanned > SCANNED {

@@ -46,11 +46,11 @@ struct Cursor<'a>(&'a [u8]);
 
 impl<'a> Cursor<'a> {
     #[inline]
-    fn byte(&mut self, wanted: u8) -> bool {
+    fn byte(&mut self, expected: u8) -> bool {
         let [first, rest @ ..] = self.0 else {
             return false;
         };
-        let found = *first == wanted;
+        let found = *first == expected;
         if found {
             self.0 = rest;
         }

@@ -76,16 +76,16 @@ impl LookAlikes {
     /// Returns the note, if there are any look-alikes.
     pub fn note(&self) -> Option<String> {
         let (text, dialect) = self.first.as_ref()?;
-        let known = self.lines.len() == self.offsets.len();
-        let (unit, places) = if known {
+        let has_lines = self.lines.len() == self.offsets.len();
+        let (unit, places) = if has_lines {
             ("line", &self.lines)
         } else {
             ("byte", &self.offsets)
         };
         let mut listed: Vec<String> = places.iter().map(u64::to_string).collect();
-        let more = self.count - listed.len() as u64;
-        if more > 0 {
-            listed.push(format!("{more} more"));
+        let unlisted = self.count - listed.len() as u64;
+        if unlisted > 0 {
+            listed.push(format!("{unlisted} more"));
         }
         let last = listed.pop().unwrap_or_default();
         let place = if listed.is_empty() {
