@@ -83,7 +83,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Whether the value is invalid, so that it may become null.
+    /// Whether the value is invalid and may therefore become null.
     fn is_invalid_value(&self) -> bool {
         match self {
             Self::Decode(error) => error.class != ErrorClass::Internal,

@@ -189,7 +189,7 @@ impl Decoder {
             .map_err(|error| errors::decode(py, &error))
     }
 
-    /// Whether all further input belongs to other splits, so that reading can stop.
+    /// Whether all further input belongs to other splits, so reading can stop.
     #[getter]
     fn done(&self, py: Python<'_>) -> PyResult<bool> {
         let mut state = take(&self.state, "decoder")?;
@@ -267,8 +267,7 @@ impl Decoder {
     /// - `version_label`.
     /// - `options`: the stream options, by the names of the encoder options of the same format.
     /// - `frames`: the meaning of the frames, "message" or "flat".
-    /// - `restarts`: True if the first frame has a restart mark, so that the log can be read in
-    ///   splits.
+    /// - `restarts`: True if the first frame has a restart mark, so the log can be read in splits.
     /// - `dropped_metadata`: number of metadata entries so far that are omitted because flat frames
     ///   form a single message.
     /// - `dropped_keys`: number of JSON-LD keys so far that no context maps to an IRI;

@@ -1,7 +1,7 @@
 //! Parquet column sizes and joined files for Python. Python reads and writes the pages.
 //!
 //! - In: the pages of one column in a row group. Out: bounds on their decoded size.
-//! - In: files. Out: a file with the row groups of all.
+//! - In: files. Out: one file with all row groups.
 //! - Cost: pages are scanned without the GIL.
 
 use std::sync::{Mutex, MutexGuard};

@@ -39,7 +39,7 @@ impl Steps {
 pub struct Limits {
     /// Limit of one comparison.
     pub each: u64,
-    /// Limit of all comparisons, not counting [`FREE_STEPS`] per quad.
+    /// Limit of all comparisons together, not counting [`FREE_STEPS`] per quad.
     pub total: u64,
 }
 

@@ -302,7 +302,7 @@ impl<'a> Hasher<'a> {
         let (a, b) = (&self.terms[a as usize], &self.terms[b as usize]);
         a.kind.cmp(&b.kind).then_with(|| match a.kind {
             TermGroup::DefaultGraph => Ordering::Equal,
-            // The line feeds are not compared, so that a string sorts after its prefixes.
+            // The line feeds are not compared, so a string sorts after its prefixes.
             TermGroup::Iri => self.buffer[a.line.start..a.line.end - 1]
                 .cmp(&self.buffer[b.line.start..b.line.end - 1]),
             TermGroup::Literal => self

@@ -43,7 +43,7 @@ pub enum SubjectShape {
 pub struct StreamRules {
     /// Named graphs of a message.
     pub graphs: NamedGraphs,
-    /// IRI of the time property, of which the named graph has exactly one value, in the default
+    /// IRI of the time property. The default graph contains exactly one value of it for the named
     /// graph.
     pub time: Option<Vec<u8>>,
     /// Shapes that together select exactly one node.

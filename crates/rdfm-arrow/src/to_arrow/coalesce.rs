@@ -56,8 +56,8 @@ pub struct Dropped {
     pub empty_messages: u64,
     /// Metadata entries.
     pub metadata: u64,
-    /// Messages whose rows follow those of another message with the same source and index, so that
-    /// they cannot be distinguished.
+    /// Messages whose rows follow those of another message with the same source and index, so they
+    /// cannot be distinguished.
     pub merged: u64,
 }
 

@@ -142,7 +142,7 @@ impl Dataset {
         self.places.find(hash_numbers(*key), matches)
     }
 
-    /// Returns the existing quads from a place on, with their places.
+    /// Returns the existing quads at or after a place, with their places.
     pub(super) fn present(&self, from: usize) -> impl Iterator<Item = (usize, &QuadKey)> {
         let quads = self.quads.iter().enumerate().skip(from);
         quads.filter(|(_, key)| **key != DELETED)

@@ -188,7 +188,7 @@ pub struct MessageLoop<W: Writer> {
     /// Whether the last message continues in the next batch.
     open: bool,
     in_force: InForce,
-    /// Whether it writes batches that another encoder skipped, so that the namespaces in force are
+    /// Whether it writes batches that another encoder skipped, so the namespaces in force are
     /// known.
     is_twin: bool,
     /// Bytes to reserve: a little more than the previous batch needed.

@@ -54,8 +54,7 @@ pub trait Decoder: Send {
     /// Returns to the start of another log with the same options. Discards all input and errors.
     fn reset(&mut self);
 
-    /// Whether all further input belongs to other [`Split`]s, so that nothing more needs to be
-    /// read.
+    /// Whether all further input belongs to other [`Split`]s, so nothing more needs to be read.
     fn done(&self) -> bool {
         false
     }
@@ -308,7 +307,7 @@ pub struct LogHeader {
     pub options: Vec<(&'static str, Value)>,
     /// For logs of frames, once known: whether all frames are one message.
     pub flat: Option<bool>,
-    /// Whether the first frame has a restart mark, so that the log can be read in splits.
+    /// Whether the first frame has a restart mark, so the log can be read in splits.
     pub restarts: bool,
 }
 
@@ -327,8 +326,8 @@ pub struct Noticed {
     /// Number of omitted metadata entries. If the frames of a log are one message, only the
     /// metadata of the first frame is kept.
     pub dropped_metadata: u64,
-    /// At the end of the log: number of namespaces declared after the last message, so that no
-    /// message contains them.
+    /// At the end of the log: number of namespaces declared after the last message, so no message
+    /// contains them.
     pub trailing_namespaces: u64,
     /// Number of object keys that no context maps to an IRI. They were dropped with their values.
     pub dropped_keys: u64,

@@ -150,8 +150,8 @@ impl Refusable for TermId {
     }
 }
 
-/// Returns true if `flat` merges all messages into one, so that the boundary before a second
-/// message is lost.
+/// Returns true if `flat` merges all messages into one, so the boundary before a second message is
+/// lost.
 ///
 /// # Errors
 /// If not `flat`, because the output has no delimiters. The reason names the option that helps.

@@ -8,7 +8,7 @@
 /// Size of the head in bytes. A head of this size counts as complete, with its last line cut off.
 pub const HEAD_BYTES: usize = 4096;
 
-/// Whether a log is in a format, as far as its head shows.
+/// Whether a log is in a format, judging by its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sniff {
     /// It is, whatever follows.

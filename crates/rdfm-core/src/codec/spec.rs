@@ -182,9 +182,9 @@ pub enum ValueKind<'a> {
     Count(u64, u64),
     /// A number of bytes between these bounds, inclusive.
     Bytes(u64, u64),
-    /// One of some words.
+    /// One of several words.
     Choice(&'a [&'a str]),
-    /// One of some words, or the number of one of them.
+    /// One of several words, or its number.
     ChoiceOrNumber(&'a [(&'a str, u64)]),
     /// A string.
     Text,

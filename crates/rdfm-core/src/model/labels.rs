@@ -10,7 +10,7 @@
 //! An escape is `_gx` and the lower-case hex of a label. Only the canonical escapes, which
 //! [`write`] creates, are decoded: escapes of labels that the grammar forbids, and escapes of
 //! labels that are themselves canonical escapes. Any other label that begins with `_gx` represents
-//! itself, so that labels never collide.
+//! itself, so labels never collide.
 //!
 //! Generated labels are `_g0`, `_g1` and so on in each message. A log may already contain such
 //! labels, for example from an earlier conversion, and no rule for single labels can separate both.
@@ -314,7 +314,7 @@ mod tests {
                     assert_eq!(read[at] == read[other], same, "{message:?} {read:?}");
                 }
             }
-            // The result contains only labels, so that reading it again changes nothing.
+            // The result contains only labels, so reading it again changes nothing.
             assert_eq!(read_message(&mut labels, &read.join(" ")), read.join(" "));
         }
     }

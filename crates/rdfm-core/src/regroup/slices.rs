@@ -1,7 +1,7 @@
 //! Slices the batches of a log into several logs: files of a folder or members of an archive.
 //!
 //! - In: batches, and the number of messages for each log.
-//! - Out: consecutive slices. A log begins with the namespaces in force there. If more than
+//! - Out: consecutive slices. A log begins with the namespaces in force at that point. If more than
 //!   [`MAX_WHOLE`] are in force, it begins only with those that its messages declare or use.
 //! - Cost: the quads and declarations of the slices, independent of the number of namespaces in
 //!   force.

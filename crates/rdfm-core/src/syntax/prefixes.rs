@@ -104,8 +104,7 @@ impl Prefixes {
 
     /// Like [`split`](Self::split), with the [head](head_of) of the IRI.
     pub fn split_after<'a>(&self, head: &[u8], iri: &'a [u8]) -> Option<(&[u8], &'a [u8])> {
-        // A local part contains neither `/` nor `#`, so that the namespace has the same head as the
-        // IRI.
+        // A local part contains neither `/` nor `#`, so the namespace has the same head as the IRI.
         let rest = iri.get(head.len()..)?;
         let tails = self.by_iri.get(head)?;
         if tails.len() == 1 {

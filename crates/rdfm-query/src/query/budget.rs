@@ -191,8 +191,7 @@ pub fn check_time() {
     RESOURCE_USE.with(ResourceUse::check_time);
 }
 
-/// Counts a step, and terms that are in use from now on. Unwinds to [`within`] if there are too
-/// many.
+/// Counts a step, and terms that are now in use. Unwinds to [`within`] if there are too many.
 #[inline]
 pub fn acquire(terms: u64) {
     RESOURCE_USE.with(|resources| {
@@ -206,7 +205,7 @@ pub fn acquire(terms: u64) {
     });
 }
 
-/// Counts bytes of text that are in use from now on, like [`acquire`].
+/// Counts bytes of text that are now in use, like [`acquire`].
 pub fn acquire_bytes(bytes: u64) {
     let terms = RESOURCE_USE.with(|resources| {
         let total = resources.bytes.get() + bytes;

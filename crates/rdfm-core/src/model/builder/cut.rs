@@ -4,9 +4,9 @@
 //! - Out: a [`LogBatch`]. The content of a message that continues moves to the next batch.
 //! - Cost: the builder's tables are moved. Only the terms and namespaces of an open message are
 //!   copied.
-//! - Law: moving charges no bytes, so that limits do not depend on where batches end. Only a
-//!   message taken in parts is charged from zero in each part. Term ids of one batch are not valid
-//!   in the next.
+//! - Law: moving charges no bytes, so limits do not depend on where batches end. Only a message
+//!   taken in parts is charged from zero in each part. Term ids of one batch are not valid in the
+//!   next.
 
 use std::sync::{Arc, Mutex};
 

@@ -257,7 +257,7 @@ pub(super) fn escape(text: &[u8], at: usize, string: bool) -> Lexed<(char, usize
                 &format!("{digits} hexadecimal digits after the escape"),
             );
         };
-        // At most eight digits, so that this cannot overflow.
+        // At most eight digits, so this cannot overflow.
         code = code << 4 | digit;
         next += 1;
     }

@@ -30,7 +30,7 @@ const MAP: u8 = 11;
 pub(crate) const STRUCT: u8 = 12;
 const UUID: u8 = 13;
 
-/// Unknown fields may be nested up to this depth, the same limit as in Thrift.
+/// Maximum nesting depth of unknown fields, as in Thrift.
 pub(crate) const MAX_NESTING: u32 = 64;
 /// Depth up to which triple terms are skipped. Their actual depth is checked when they are decoded.
 const MAX_TRIPLES: u32 = 2 * 1002;
@@ -400,8 +400,8 @@ pub(crate) fn put_binary(out: &mut Vec<u8>, header: u8, text: &[u8]) {
     out.extend_from_slice(text);
 }
 
-/// A term is encoded as a field whose number is the previous one plus 1, which applies to all
-/// positions.
+/// A term is encoded as a field whose number is the previous number plus 1, which is true in every
+/// position.
 impl BinaryTermWriter for ThriftTerms {
     #[inline]
     fn iri(out: &mut Vec<u8>, text: &[u8]) {

@@ -259,8 +259,8 @@ impl Dialects {
         }
     }
 
-    /// Header of the log so far. Its dialect is that of the first message, so that it does not
-    /// depend on how far the log was read.
+    /// Header of the log so far. Its dialect is that of the first message, so it does not depend on
+    /// how far the log has been read.
     pub fn header(&self) -> Arc<LogHeader> {
         Arc::clone(&self.header)
     }

@@ -21,8 +21,8 @@ use crate::model::term::{Quad, TermId, TermKind};
 use crate::model::write::{Style, TermError};
 use crate::syntax::text::delimit::{DelimiterPlace, Delimiters};
 
-/// Maximum size of a batch as text. A batch refers to repeated terms by number but text repeats
-/// them in full, so that without a limit a small log could fill the memory.
+/// Maximum size of a batch as text. A batch refers to repeated terms by number, but text repeats
+/// them in full. Without a limit, a small log could therefore fill the memory.
 pub const MAX_TEXT: usize = 1 << 30;
 
 /// Writes the quads of messages in one format.

@@ -88,7 +88,7 @@ pub(crate) trait Grammar: Send {
     /// Type of the records in messages.
     type Record: KindOf;
 
-    /// Parses `text` from [`consumed`](Self::consumed) on until the caller has to act.
+    /// Parses `text`, starting at [`consumed`](Self::consumed), until the caller must act.
     fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>>;
 
     /// Length of the beginning of the text that is no longer needed.
@@ -128,8 +128,8 @@ pub(crate) trait Grammar: Send {
         }
     }
 
-    /// Skips past the next delimiter, from [`consumed`](Self::consumed) on, in bytes that may not
-    /// be UTF-8. Returns false if more bytes are needed.
+    /// Skips past the next delimiter, starting at [`consumed`](Self::consumed), in bytes that may
+    /// not be UTF-8. Returns false if more bytes are needed.
     fn skip(&mut self, _bytes: &[u8], _finished: bool, _skipped: &mut Skipped) -> bool {
         true
     }

@@ -23,7 +23,8 @@ pub(crate) struct Excerpt<'a> {
 /// Number of bytes that are read for a short text.
 const SHORT: usize = 32;
 
-/// [`SHORT`] ones followed by as many zeros, from which a mask for any shorter length is cut.
+/// [`SHORT`] bytes of 0xFF followed by as many zero bytes. Masks for shorter lengths are slices of
+/// it.
 const MASKS: [u8; 2 * SHORT] = {
     let mut masks = [0; 2 * SHORT];
     let mut at = 0;
