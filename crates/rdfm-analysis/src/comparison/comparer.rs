@@ -32,9 +32,9 @@ pub enum Mode {
 /// How namespaces are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamespaceUse {
-    /// Not at all.
+    /// Namespaces are not compared.
     Ignored,
-    /// Only whether they differ anywhere. Pairs are equal regardless of their namespaces.
+    /// Whether they differ anywhere is recorded. Pairs are equal regardless of their namespaces.
     Noticed,
     /// A pair with different namespaces differs.
     Compared,

@@ -320,7 +320,7 @@ impl Statistics {
                 let (kind, count, aux) = (slots[slot].kind, slots[slot].count, slots[slot].aux);
                 if kind == bits::TRIPLE && count > 0 {
                     for part in self.terms.triples[aux as usize] {
-                        let slot_entry = &mut slots[part as usize]; // always has a slot
+                        let slot_entry = &mut slots[part as usize]; // every part has a slot
                         slot_entry.count = slot_entry.count.saturating_add(count);
                     }
                 }

@@ -33,7 +33,7 @@ pub struct MemberPart {
     pub name: Option<String>,
     /// Whether the member ends here.
     pub ended: bool,
-    /// Why the member is rejected, if it is.
+    /// Reason why the member is rejected, or `None` if it is not.
     pub refusal: Option<String>,
     /// Range of the bytes in the buffer.
     range: Range<usize>,

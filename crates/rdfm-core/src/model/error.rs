@@ -85,7 +85,7 @@ pub struct EncodeError {
     pub format: &'static str,
     /// The error class.
     pub class: ErrorClass,
-    /// What cannot be written, and what would help.
+    /// The content that cannot be written, and remedies.
     pub reason: Reason,
     /// Index of the message in the log, from 0.
     pub message: u64,

@@ -285,7 +285,7 @@ fn unescape_tag(tag: &[u8]) -> Option<Vec<u8>> {
     labels::unhex(&digits)
 }
 
-/// Why a text grammar does not allow a term.
+/// Reason why a text grammar does not allow a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TermError {
     /// The IRI has characters that `IRIREF` forbids. Escapes can represent them.

@@ -30,7 +30,7 @@ use crate::model::write::{needs_message_prefix, write_message_prefix, write_term
 /// Which quads become one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupBy {
-    /// Those of one input message.
+    /// The quads of one input message.
     Message,
     /// Consecutive quads with the same subject.
     Subject,
@@ -190,8 +190,8 @@ impl Regrouper {
                 }
                 Ok(false) => {
                     self.leave(&input);
-                    let mut moved = FxHashMap::default();
-                    return Ok(self.builder.take_complete(&mut moved));
+                    let mut new_ids = FxHashMap::default();
+                    return Ok(self.builder.take_complete(&mut new_ids));
                 }
                 Err(stop) => return self.fail(stop),
             }
@@ -199,8 +199,8 @@ impl Regrouper {
         if self.ended && self.builder.is_open() {
             self.builder.end_message();
         }
-        let mut moved = FxHashMap::default();
-        Ok(self.builder.take_complete(&mut moved))
+        let mut new_ids = FxHashMap::default();
+        Ok(self.builder.take_complete(&mut new_ids))
     }
 
     /// Names and counts of the content omitted so far.
@@ -218,8 +218,8 @@ impl Regrouper {
         if self.builder.is_open() && self.options.parts {
             return self.builder.take_part();
         }
-        let mut moved = FxHashMap::default();
-        match self.builder.take_complete(&mut moved) {
+        let mut new_ids = FxHashMap::default();
+        match self.builder.take_complete(&mut new_ids) {
             Some(batch) => batch,
             None => self.builder.take_part(),
         }

@@ -23,9 +23,9 @@ pub enum Declared {
     /// The prefix cannot be written: the name is not a `PN_PREFIX`, or the IRI is not an absolute
     /// IRI that every reader leaves unchanged.
     Refused,
-    /// It is already in force.
+    /// The prefix is already in force.
     Known,
-    /// It is new and must be written.
+    /// The prefix is new and must be written.
     New,
 }
 

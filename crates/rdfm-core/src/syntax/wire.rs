@@ -261,7 +261,7 @@ fn runs_over(length: u64, rest: usize) -> WireError {
 
 /// A varint at the start of bytes that may be incomplete.
 pub(crate) enum Varint {
-    /// Its value and its length in bytes.
+    /// The value, and the length in bytes.
     Value(u64, usize),
     /// The bytes end inside it.
     Incomplete,

@@ -135,7 +135,7 @@ fn literal(bytes: &[u8]) -> Checked<Raw<'_>> {
         }
         literal = Some(match field {
             2 => match wire.bytes()? {
-                [] => RawLiteralKind::Plain, // like Jena
+                [] => RawLiteralKind::Plain, // as in Jena
                 language => RawLiteralKind::Language(language),
             },
             3 => RawLiteralKind::Datatype(wire.bytes()?),

@@ -110,7 +110,7 @@ pub(crate) fn term<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
                 Raw::Triple(&whole[..whole.len() - wire.rest.len()])
             }
             10 => Raw::Value(NativeValue::Integer(wire.zigzag()?)),
-            11 => Raw::Value(NativeValue::Double(f64::from_le_bytes(wire.eight()?))),
+            11 => Raw::Value(NativeValue::Double(f64::from_le_bytes(wire.eight_bytes()?))),
             _ => Raw::Value(decimal(wire)?),
         });
     }
@@ -135,7 +135,7 @@ fn literal<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
                 let text = wire.binary()?;
                 match field {
                     1 => lexical = Some(text),
-                    2 => language = Some(text).filter(|text| !text.is_empty()), // like Jena
+                    2 => language = Some(text).filter(|text| !text.is_empty()), // as in Jena
                     3 => datatype = Some(RawLiteralKind::Datatype(text)),
                     _ => direction = Some(text),
                 }
@@ -257,7 +257,7 @@ impl<'a> CompactReader<'a> {
         Ok(from_zigzag(self.varint()?))
     }
 
-    fn eight(&mut self) -> Checked<[u8; 8]> {
+    fn eight_bytes(&mut self) -> Checked<[u8; 8]> {
         match self.rest.split_first_chunk() {
             Some((bytes, rest)) => {
                 self.rest = rest;
@@ -343,7 +343,7 @@ impl<'a> CompactReader<'a> {
             1 | 2 => {}
             BYTE => drop(self.byte()?),
             I16 | I32 | I64 => drop(self.varint()?),
-            DOUBLE => drop(self.eight()?),
+            DOUBLE => drop(self.eight_bytes()?),
             BINARY => drop(self.binary()?),
             LIST | SET => {
                 let header = self.byte()?;

@@ -61,7 +61,7 @@ pub(crate) fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
     })
 }
 
-/// Why [`Grammar::run`] returned.
+/// Reason why [`Grammar::run`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pause {
     /// The batch is full: take it (or, while a message is open, a part) and run again.

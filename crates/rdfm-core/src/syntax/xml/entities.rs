@@ -165,7 +165,7 @@ impl Entities {
     /// Reads the declarations of the DOCTYPE between `start` and `end`.
     pub fn declare(&mut self, text: &[u8], start: usize, end: usize, max_bytes: u64) -> Read<()> {
         let Some(open) = bracket(&text[start..end]) else {
-            return Ok(()); // it names only an external subset
+            return Ok(()); // the DOCTYPE names only an external subset
         };
         let mut at = start + open + 1;
         loop {
@@ -358,7 +358,7 @@ fn character(number: &[u8]) -> Option<char> {
         None => (number, 10),
     };
     if !digits.iter().all(u8::is_ascii_hexdigit) {
-        return None; // a sign
+        return None; // a sign is not allowed
     }
     let code = u32::from_str_radix(std::str::from_utf8(digits).ok()?, radix).ok()?;
     let c = char::from_u32(code)?;
