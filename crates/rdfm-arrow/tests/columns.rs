@@ -19,7 +19,7 @@ use rdfm_core::model::term::TermId;
 
 const X: &str = "http://www.w3.org/2001/XMLSchema#";
 
-/// Result rows with cells in N-Triples. An empty text is an unbound cell.
+/// Result rows with cells in N-Triples. An empty string is an unbound cell.
 fn rows(variables: &[&str], rows: &[&[&str]]) -> ResultBatch {
     let mut builder = ResultBuilder::new(Limits::default());
     builder.set_head(Arc::new(ResultHead {

@@ -244,7 +244,7 @@ impl InputQuads {
         match self.get(at) {
             [Some(subject), Some(predicate), Some(object), graph] => {
                 let quad = cells.quad(builder, [subject, predicate, object], graph);
-                // An invalid term has no text, and an empty text is not a term.
+                // An invalid term has no text, and an empty string is not a term.
                 quad.map_err(|error| self.error(at).unwrap_or_else(|| error.into()))
             }
             parts => {

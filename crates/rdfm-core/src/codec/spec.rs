@@ -150,7 +150,7 @@ pub struct OptionSpec {
     pub name: &'static str,
     /// Type of the value.
     pub value: ValueKind<'static>,
-    /// Behavior if the option is not given.
+    /// Behaviour if the option is not given.
     pub default: Default,
     /// Default on the command line if the output is standard output; unset: same as `default`.
     pub printed: Default,
@@ -223,7 +223,7 @@ impl ValueKind<'_> {
     }
 }
 
-/// Behavior if an option is not given.
+/// Behaviour if an option is not given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Default {
     /// Nothing.

@@ -933,8 +933,8 @@ mod tests {
         builder.begin_message(0);
         declare(&mut builder, b"b");
         builder.add_metadata("key", b"value").unwrap();
-        let mut moved = FxHashMap::default();
-        let first = builder.take_complete(&mut moved).unwrap();
+        let mut new_ids = FxHashMap::default();
+        let first = builder.take_complete(&mut new_ids).unwrap();
         builder.end_message();
         let second = builder.take().unwrap();
         assert_eq!(names(&first.namespaces(0)), b"a");

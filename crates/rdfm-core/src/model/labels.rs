@@ -1,5 +1,5 @@
-//! Blank node labels: escapes for labels that a grammar forbids, and generated labels for unlabeled
-//! nodes.
+//! Blank node labels: escapes for labels that a grammar forbids, and generated labels for
+//! unlabelled nodes.
 //!
 //! - In: labels with any characters, and a function that checks whether a grammar allows a label.
 //! - Out: labels that the grammar allows ([`write`]), the labels that escapes represent ([`read`]),
@@ -102,7 +102,7 @@ pub(crate) fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The labels of a message that may have unlabeled nodes.
+/// The labels of a message that may have unlabelled nodes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Labels {
     /// Number of the next generated label.
@@ -265,7 +265,7 @@ mod tests {
         }
     }
 
-    /// In `message`, `[` is an unlabeled node and other words are labels.
+    /// In `message`, `[` is an unlabelled node and other words are labels.
     fn read_message(labels: &mut Labels, message: &str) -> String {
         labels.begin_message();
         let words = message.split(' ').map(|word| match word {

@@ -11,16 +11,16 @@ use super::tape::{Bounds, JsonKind, ParseError, Tape};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
 
-/// Parses a text with one value.
+/// Parses a JSON text with one value.
 ///
 /// # Errors
-/// If the text is not one JSON value ([`ErrorClass::Truncated`] if it ends too early), or a limit
-/// is exceeded.
+/// If the text is not a single JSON value ([`ErrorClass::Truncated`] if it ends too early), or a
+/// limit is exceeded.
 pub fn parse(source: &[u8], tape: &mut Tape, bounds: &Bounds) -> Result<(), ParseError> {
     parse_surveyed(source, &Survey::of(source), tape, bounds)
 }
 
-/// Like [`parse`], for a text that was surveyed.
+/// Like [`parse`], for a text that has been surveyed.
 pub(crate) fn parse_surveyed(
     source: &[u8],
     survey: &Survey,
