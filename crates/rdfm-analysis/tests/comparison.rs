@@ -243,7 +243,7 @@ fn comparisons_above_the_limit_are_undecided() {
 }
 
 #[test]
-fn surplus_messages_are_picked_in_order() {
+fn messages_of_only_one_log_are_picked_in_order() {
     let make = |values: &[u32]| {
         let messages: Vec<String> = values
             .iter()
@@ -351,7 +351,7 @@ fn pick_skips_messages_that_collect_omits() {
 }
 
 #[test]
-fn noticed_namespaces_do_not_make_pairs_differ() {
+fn pairs_differ_in_namespaces_only_if_these_are_compared() {
     let make = |iri: &str| {
         let text =
             format!("@prefix e: <{iri}> .\n<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:o> .\n");

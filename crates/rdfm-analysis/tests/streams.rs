@@ -104,7 +104,7 @@ fn strings_are_compared_as_utf_16() {
 }
 
 #[test]
-fn literals_are_compared_with_their_quotes() {
+fn quotes_of_literals_are_compared() {
     // `"a"` does not always sort before longer literals: the quote follows ! and space, but
     // precedes all other characters.
     let text = r#"<s:> <p:> "ab";<s:> <p:> "a#";<s:> <p:> "a!";<s:> <p:> "a";<s:> <p:> "a\"""#;
@@ -268,9 +268,9 @@ fn generalized_and_rdf12_terms_must_be_declared() {
         ..StreamRules::default()
     };
     let without = |change: fn(&mut StreamRules)| {
-        let mut some = all.clone();
-        change(&mut some);
-        some
+        let mut rules = all.clone();
+        change(&mut rules);
+        rules
     };
     let rdf11 = without(|rules| rules.rdf12 = false);
     let plain_triples = without(|rules| rules.generalized_triples = false);

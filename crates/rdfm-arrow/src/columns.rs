@@ -124,7 +124,7 @@ impl Type {
     }
 
     /// Description of valid values, for error texts.
-    const fn wanted(self) -> &'static str {
+    const fn expected(self) -> &'static str {
         match self {
             Self::Term => "a term",
             Self::String => "an IRI or a literal",
@@ -169,24 +169,24 @@ pub enum Failure {
 pub struct ResultColumns {
     variables: Vec<Box<str>>,
     types: Vec<Type>,
-    of_messages: bool,
+    with_messages: bool,
 }
 
 impl ResultColumns {
-    /// Creates the columns of `variables` with the requested `types`. If `of_messages` is true,
+    /// Creates the columns of `variables` with the requested `types`. If `with_messages` is true,
     /// they follow `source` and `message` columns.
     ///
     /// # Errors
-    /// A type or variable is unknown, or two columns would have the same name.
+    /// If a type or variable is unknown, or two columns would have the same name.
     pub fn new<'a>(
         variables: impl IntoIterator<Item = &'a str>,
         types: impl IntoIterator<Item = (&'a str, &'a str)>,
-        of_messages: bool,
+        with_messages: bool,
     ) -> Result<Self, Reason> {
         let variables: Vec<Box<str>> = variables.into_iter().map(Into::into).collect();
         check_variables(&variables)?;
         for name in &variables {
-            if of_messages && MESSAGE_COLUMNS.contains(&&**name) {
+            if with_messages && MESSAGE_COLUMNS.contains(&&**name) {
                 return Err(format!(
                     "?{name} would be a second column named {name}; rename the variable"
                 )
@@ -222,7 +222,7 @@ impl ResultColumns {
         Ok(Self {
             variables,
             types: column_types,
-            of_messages,
+            with_messages,
         })
     }
 
@@ -230,7 +230,7 @@ impl ResultColumns {
     pub fn schema(&self) -> SchemaRef {
         let [source, message] = MESSAGE_COLUMNS;
         let mut fields = Vec::with_capacity(self.types.len() + 2);
-        if self.of_messages {
+        if self.with_messages {
             fields.push(Field::new(source, DataType::Utf8, true));
             fields.push(Field::new(message, DataType::Int64, true));
         }
@@ -248,7 +248,7 @@ impl ResultColumns {
     /// are used only if their columns were requested.
     ///
     /// # Errors
-    /// A value does not fit its column and `misfits_are_null` is false, the rows have different
+    /// If a value does not fit its column and `misfits_are_null` is false, the rows have different
     /// variables, the number of messages differs from the number of rows, or the strings exceed 2
     /// GiB.
     pub fn record_batch(
@@ -265,12 +265,12 @@ impl ResultColumns {
                 "the variables of the rows differ from those of the columns",
             ));
         }
-        if self.of_messages && messages.len() != rows.len() {
+        if self.with_messages && messages.len() != rows.len() {
             return Err(shape(
                 "the number of message indexes differs from the number of rows",
             ));
         }
-        let mut maker = Maker {
+        let mut builder = ColumnBuilder {
             columns: self,
             rows,
             messages,
@@ -279,8 +279,8 @@ impl ResultColumns {
             bytes: 0,
         };
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.types.len() + 2);
-        if self.of_messages {
-            arrays.push(maker.source(source)?);
+        if self.with_messages {
+            arrays.push(builder.source(source)?);
             let indexes = messages.iter().map(|index| index.cast_signed());
             let indexes: Vec<i64> = indexes.collect();
             let indexes = PrimitiveArray::<Int64Type>::new(indexes.into(), None);
@@ -288,12 +288,12 @@ impl ResultColumns {
         }
         let mut places = TermPlaces::new(rows.table());
         for at in 0..self.types.len() {
-            arrays.push(maker.variable(at, &mut places)?);
+            arrays.push(builder.variable(at, &mut places)?);
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
         let batch = RecordBatch::try_new_with_options(self.schema(), arrays, &options)
             .map_err(|error| Failure::from(MakeError::from(error)))?;
-        Ok((batch, maker.misfits))
+        Ok((batch, builder.misfits))
     }
 }
 
@@ -304,7 +304,7 @@ impl From<MakeError> for Failure {
 }
 
 /// Builds the columns for some rows.
-struct Maker<'a> {
+struct ColumnBuilder<'a> {
     columns: &'a ResultColumns,
     rows: &'a ResultBatch,
     messages: &'a [u64],
@@ -313,7 +313,7 @@ struct Maker<'a> {
     bytes: usize,
 }
 
-impl Maker<'_> {
+impl ColumnBuilder<'_> {
     fn source(&mut self, source: Option<&str>) -> Result<ArrayRef, Failure> {
         let text = source.unwrap_or_default().as_bytes();
         let mut texts = Texts::new();
@@ -460,11 +460,14 @@ impl Maker<'_> {
         }
         let mut term = Vec::new();
         write_term(self.rows.table(), id, &mut term);
-        let (name, wanted) = (&self.columns.variables[at], self.columns.types[at].wanted());
+        let (name, expected) = (
+            &self.columns.variables[at],
+            self.columns.types[at].expected(),
+        );
         Err(Failure::Misfit(Misfit {
             row,
             message: self.messages.get(row).copied(),
-            reason: format!("?{name} is {}, expected {wanted}", quote(&term)),
+            reason: format!("?{name} is {}, expected {expected}", quote(&term)),
         }))
     }
 }
@@ -563,12 +566,15 @@ fn date_time(literal: Literal<'_>) -> Option<i64> {
     moment::micros(literal.text.as_bytes()).or_else(|| {
         let found = DateTime::from_str(literal.text).ok()?;
         // A value without a time zone is treated as UTC.
-        let ahead = found
+        let zone_offset = found
             .timezone()
             .map_or(Decimal::default(), DayTimeDuration::as_seconds);
         let day = moment::day_of(found.year(), found.month().into(), found.day().into());
         let clock = i64::from(found.hour()) * 3600 + i64::from(found.minute()) * 60;
-        let seconds = found.second().checked_add(clock)?.checked_sub(ahead)?;
+        let seconds = found
+            .second()
+            .checked_add(clock)?
+            .checked_sub(zone_offset)?;
         day.checked_mul(moment::DAY_MICROS)?
             .checked_add(micros(seconds)?)
     })
@@ -591,11 +597,14 @@ fn time(literal: Literal<'_>) -> Option<i64> {
         return None;
     }
     let found = Time::from_str(literal.text).ok()?;
-    let ahead = found
+    let zone_offset = found
         .timezone()
         .map_or(Decimal::default(), DayTimeDuration::as_seconds);
     let clock = i64::from(found.hour()) * 3600 + i64::from(found.minute()) * 60;
-    let seconds = found.second().checked_add(clock)?.checked_sub(ahead)?;
+    let seconds = found
+        .second()
+        .checked_add(clock)?
+        .checked_sub(zone_offset)?;
     Some(micros(seconds)?.rem_euclid(moment::DAY_MICROS))
 }
 

@@ -27,7 +27,7 @@ impl TermLayout {
     /// Returns the representation with a name, `ntriples` or `structs`.
     ///
     /// # Errors
-    /// The name is unknown; the text names it.
+    /// If the name is unknown; the error names it.
     pub fn by_name(name: &str) -> Result<Self, String> {
         match name {
             "ntriples" => Ok(Self::NTriples),
@@ -63,7 +63,7 @@ impl RowLayout {
     /// `None`, the rows have the default columns.
     ///
     /// # Errors
-    /// The kind has no such rows, or a name is unknown; the text says which.
+    /// If the kind has no such rows, or a name is unknown; the error says which.
     pub fn by_name(
         kind: Kind,
         names: Option<&[String]>,
@@ -170,7 +170,7 @@ impl QuadColumn {
     /// Returns the columns with these names, or all columns if `names` is `None`.
     ///
     /// # Errors
-    /// A name is unknown; the text says which.
+    /// If a name is unknown; the error says which.
     pub fn by_names(names: Option<&[String]>) -> Result<Vec<Self>, String> {
         let Some(names) = names else {
             return Ok(Self::ALL.to_vec());
@@ -294,7 +294,7 @@ impl Column {
     /// Returns the columns with these names, or the default columns if `names` is `None`.
     ///
     /// # Errors
-    /// A name is unknown; the text says which.
+    /// If a name is unknown; the error says which.
     pub fn by_names(kind: Kind, names: Option<&[String]>) -> Result<Vec<Self>, String> {
         let Some(names) = names else {
             return Ok(Self::default_of(kind));
@@ -309,8 +309,8 @@ impl Column {
     }
 
     /// Returns the columns of a requested schema, if rows of this kind of log can have them.
-    pub fn of_schema(kind: Kind, wanted: &Schema) -> Option<Vec<Self>> {
-        let fields = wanted.fields().iter();
+    pub fn of_schema(kind: Kind, requested: &Schema) -> Option<Vec<Self>> {
+        let fields = requested.fields().iter();
         let found: Option<Vec<Self>> = fields
             .map(|field| Self::by_name(kind, field.name()))
             .collect();
@@ -359,7 +359,7 @@ pub enum RowsOf {
 /// Determines the kind of rows from their columns.
 ///
 /// # Errors
-/// The schema has both list columns, or lacks the columns that identify the kind.
+/// If the schema has both list columns, or lacks the columns that identify the kind.
 pub fn rows_of(schema: &Schema) -> Result<RowsOf, Error> {
     let named = |name: &str| schema.column_with_name(name).is_some();
     let has = |column: Column| named(column.name());
@@ -461,7 +461,8 @@ pub fn schema<L: Into<Layout>>(layout: L, variables: &[Box<str>]) -> SchemaRef {
 /// Rejects variables that cannot be column names.
 ///
 /// # Errors
-/// A variable occurs twice, or contains a NUL, which terminates names in Arrow's C data interface.
+/// If a variable occurs twice, or contains a NUL, which terminates names in Arrow's C data
+/// interface.
 pub(crate) fn check_variables(variables: &[Box<str>]) -> Result<(), String> {
     let mut seen = HashSet::with_capacity(variables.len());
     for name in variables {

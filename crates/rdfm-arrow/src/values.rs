@@ -30,7 +30,7 @@ use crate::to_arrow::texts::{Texts, nulls};
 const TOO_LARGE: &str =
     "the result exceeds the 2 GiB limit of an Arrow array; convert fewer values at once";
 
-/// Error text for a value that contains several messages.
+/// Error for a value that contains several messages.
 pub const SEVERAL: &str = "the value contains more than one message; read a log of several messages from a \
                             file (open_log, or Spark's format \"rdfm\"), or read the value as one message with \
                             dialect=\"plain\" (text) or frames=\"flat\" (Jelly)";
@@ -48,7 +48,7 @@ impl OnError {
     /// Returns the choice with a name: `raise` or `null`.
     ///
     /// # Errors
-    /// The name is unknown; the text names it.
+    /// If the name is unknown; the error names it.
     pub fn by_name(name: &str) -> Result<Self, String> {
         match name {
             "raise" => Ok(Self::Raise),
@@ -61,7 +61,7 @@ impl OnError {
 /// Returns the kind of log with a name, if values can have that kind. They cannot be results.
 ///
 /// # Errors
-/// The name is unknown, or values cannot have that kind; the text says which.
+/// If the name is unknown, or values cannot have that kind; the error says which.
 pub fn kind(name: &str) -> Result<Kind, String> {
     match Kind::named(name)? {
         Kind::Results => Err("values must be messages or patches, not results".to_owned()),
@@ -83,7 +83,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Whether the value is invalid, so that it may become null.
+    /// Whether the value is invalid and may therefore become null.
     fn is_invalid_value(&self) -> bool {
         match self {
             Self::Decode(error) => error.class != ErrorClass::Internal,
@@ -141,14 +141,14 @@ fn at(value: usize, cause: Cause) -> ValueError {
     }
 }
 
-fn made<T>(result: Result<T, impl Into<MakeError>>) -> Result<T, Error> {
+fn or_too_large<T>(result: Result<T, impl Into<MakeError>>) -> Result<T, Error> {
     result.map_err(|error| error.into().into_error(TOO_LARGE))
 }
 
-/// Decodes binary values, each a complete log of one message, to quad or operation lists.
+/// Decodes binary values, each a complete log of one message, into quad or operation lists.
 ///
 /// # Errors
-/// A value is invalid and does not become null, or the result is too large.
+/// If a value is invalid and does not become null, or the result is too large.
 pub fn decode<R: lists::OutputListed>(
     arrays: impl Iterator<Item = Result<ArrayRef, ArrowError>>,
     on_error: OnError,
@@ -178,14 +178,14 @@ pub fn decode<R: lists::OutputListed>(
             if let Some(batch) = &batch {
                 places.begin_batch(batch.table());
                 let (table, records) = (batch.table(), batch.records());
-                made(lists.add(table, records, &mut places, &mut bytes))?;
+                or_too_large(lists.add(table, records, &mut places, &mut bytes))?;
             } else {
                 lists.end();
             }
             valid.push(is_valid);
         }
     }
-    Ok(Arc::new(made(lists.finish(nulls(valid)))?))
+    Ok(Arc::new(or_too_large(lists.finish(nulls(valid)))?))
 }
 
 /// Returns the only message of a value, or `None` if the value contains no message.
@@ -210,10 +210,10 @@ fn binary(array: &ArrayRef) -> Result<Strings, Error> {
     })
 }
 
-/// Encodes quad or operation lists to binary values, each a complete log of one message.
+/// Encodes quad or operation lists as binary values, each a complete log of one message.
 ///
 /// # Errors
-/// A term is not valid N-Triples, a message cannot be written, or the result is too large.
+/// If a term is not valid N-Triples, a message cannot be written, or the result is too large.
 pub fn encode<R: InputListed>(
     arrays: impl Iterator<Item = Result<ArrayRef, ArrowError>>,
     max_depth: u32,
@@ -236,7 +236,7 @@ pub fn encode<R: InputListed>(
     }
     values.flush(encoder)?;
     let array = values.texts.binary(nulls(values.valid));
-    Ok(Arc::new(made(array)?))
+    Ok(Arc::new(or_too_large(array)?))
 }
 
 /// Builds binary values.
@@ -258,8 +258,8 @@ impl<R: InputListed> Values<R> {
                 let one = batch.slice(message..message + 1);
                 let out = self.texts.values();
                 encoder.reset();
-                let done = encoder.encode((&one).into(), out);
-                done.and_then(|()| encoder.finish(out)).map_err(|error| {
+                let result = encoder.encode((&one).into(), out);
+                result.and_then(|()| encoder.finish(out)).map_err(|error| {
                     // Each value is a separate log, so its only message has index 0.
                     let error = EncodeError {
                         message: 0,

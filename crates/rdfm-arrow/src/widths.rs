@@ -27,7 +27,7 @@ pub fn widened(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
     Some(match (from, to) {
         (DataType::Utf8, DataType::LargeUtf8) => {
             let array = array.as_string::<i32>();
-            let offsets = wide(array.offsets());
+            let offsets = widen_offsets(array.offsets());
             Arc::new(LargeStringArray::try_new(offsets, array.values().clone(), nulls).ok()?)
         }
         (DataType::Utf8, DataType::Utf8View) => {
@@ -35,7 +35,7 @@ pub fn widened(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
         }
         (DataType::Binary, DataType::LargeBinary) => {
             let array = array.as_binary::<i32>();
-            let offsets = wide(array.offsets());
+            let offsets = widen_offsets(array.offsets());
             Arc::new(LargeBinaryArray::try_new(offsets, array.values().clone(), nulls).ok()?)
         }
         (DataType::Binary, DataType::BinaryView) => {
@@ -50,17 +50,19 @@ pub fn widened(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
         (DataType::List(_), DataType::LargeList(item)) => {
             let array = array.as_list::<i32>();
             let items = widened(array.values(), item.data_type())?;
-            let offsets = wide(array.offsets());
+            let offsets = widen_offsets(array.offsets());
             Arc::new(LargeListArray::try_new(Arc::clone(item), offsets, items, nulls).ok()?)
         }
-        (DataType::Struct(fields), DataType::Struct(wanted)) if fields.len() == wanted.len() => {
+        (DataType::Struct(fields), DataType::Struct(requested))
+            if fields.len() == requested.len() =>
+        {
             let array = array.as_struct();
-            let columns = wanted.iter().map(|field| {
+            let columns = requested.iter().map(|field| {
                 let column = array.column_by_name(field.name())?;
                 widened(column, field.data_type())
             });
             let columns = columns.collect::<Option<Vec<_>>>()?;
-            Arc::new(StructArray::try_new(wanted.clone(), columns, nulls).ok()?)
+            Arc::new(StructArray::try_new(requested.clone(), columns, nulls).ok()?)
         }
         (DataType::Map(..), DataType::Map(field, sorted)) => {
             let array = array.as_map();
@@ -74,7 +76,7 @@ pub fn widened(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
     })
 }
 
-fn wide(offsets: &[i32]) -> OffsetBuffer<i64> {
+fn widen_offsets(offsets: &[i32]) -> OffsetBuffer<i64> {
     let offsets = offsets.iter().map(|offset| i64::from(*offset));
     OffsetBuffer::new(offsets.collect::<ScalarBuffer<_>>())
 }

@@ -19,7 +19,7 @@ use rdfm_core::model::term::TermId;
 
 const X: &str = "http://www.w3.org/2001/XMLSchema#";
 
-/// Result rows with cells in N-Triples. An empty text is an unbound cell.
+/// Result rows with cells in N-Triples. An empty string is an unbound cell.
 fn rows(variables: &[&str], rows: &[&[&str]]) -> ResultBatch {
     let mut builder = ResultBuilder::new(Limits::default());
     builder.set_head(Arc::new(ResultHead {
@@ -413,10 +413,15 @@ fn schema_does_not_depend_on_rows() {
 
 #[test]
 fn invalid_columns_are_rejected() {
-    let rejected = |variables: &[&'static str], types: &[(&'static str, &'static str)], of| {
-        let columns = ResultColumns::new(variables.iter().copied(), types.iter().copied(), of);
-        columns.unwrap_err().to_string()
-    };
+    let rejected =
+        |variables: &[&'static str], types: &[(&'static str, &'static str)], with_messages| {
+            let columns = ResultColumns::new(
+                variables.iter().copied(),
+                types.iter().copied(),
+                with_messages,
+            );
+            columns.unwrap_err().to_string()
+        };
     assert_eq!(
         rejected(&["a", "b"], &[("c", "double")], true),
         "cannot set the type of 'c': there is no such variable; the variables are ?a, ?b"

@@ -63,7 +63,7 @@ fn column(rows: &[&[QuadTexts]]) -> ArrayRef {
 /// Reads invalid rows. Returns the number of messages before the error, and the error.
 fn rejected(quads: ArrayRef) -> (usize, Error) {
     let rows = vec![record_batch(vec![("quads", quads)])];
-    let whole = read(rows.clone()).unwrap_err();
+    let batch_error = read(rows.clone()).unwrap_err();
     let mut rows = RowReader::<_, Quad>::new(reader(rows), 0, DEPTH);
     let mut found = 0;
     let error = loop {
@@ -74,7 +74,7 @@ fn rejected(quads: ArrayRef) -> (usize, Error) {
         }
     };
     assert_eq!(rows.next_batch().unwrap_err(), error, "the error repeats");
-    assert_eq!(whole, error);
+    assert_eq!(batch_error, error);
     (found, error)
 }
 
@@ -332,8 +332,9 @@ fn batches_are_as_large_as_decoder_batches() {
 #[test]
 fn reader_errors_are_returned_after_the_previous_rows() {
     let good = record_batch(vec![("quads", column(&[&[]]))]);
-    let broken = arrow_schema::ArrowError::IoError("gone".to_owned(), std::io::Error::other("x"));
-    let mut rows = RowReader::<_, Quad>::new([Ok(good), Err(broken)].into_iter(), 0, DEPTH);
+    let read_error =
+        arrow_schema::ArrowError::IoError("gone".to_owned(), std::io::Error::other("x"));
+    let mut rows = RowReader::<_, Quad>::new([Ok(good), Err(read_error)].into_iter(), 0, DEPTH);
     assert_eq!(rows.next_batch().unwrap().unwrap().len(), 1);
     let error = rows.next_batch().unwrap_err();
     assert!(error.reason.text().contains("gone"));

@@ -303,10 +303,10 @@ fn values_without_text_count_towards_the_size() {
     let rows = vec![&*unbound; 100];
     let names: Vec<String> = (0..1000).map(|number| format!("v{number}")).collect();
     let names: Vec<&str> = names.iter().map(|name| &**name).collect();
-    let wide = results(head(&names), &rows);
+    let table_of_nulls = results(head(&names), &rows);
     let mut tables =
         Coalescer::<TermId>::new(vec![Column::Variables], usize::MAX, 10 * 4000).unwrap();
-    assert_eq!(tables.push(&wide, None).unwrap().len(), 10);
+    assert_eq!(tables.push(&table_of_nulls, None).unwrap().len(), 10);
     let bare = vec![ALL_OPERATIONS[2]; 1000];
     let columns = vec![Column::Operations];
     let mut lists = Coalescer::<Operation>::new(columns, usize::MAX, 26_000).unwrap();

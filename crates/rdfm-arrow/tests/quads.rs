@@ -88,8 +88,8 @@ fn columns_can_be_requested_in_any_order_and_repeatedly() {
     for terms in [TermLayout::NTriples, TermLayout::Structs] {
         let all = quad_record_batch(&[&batch(&everything())], &layout(terms), None).unwrap();
         let columns = columns.to_vec();
-        let some = QuadLayout { columns, terms };
-        let rows = quad_record_batch(&[&batch(&everything())], &some, None).unwrap();
+        let selected = QuadLayout { columns, terms };
+        let rows = quad_record_batch(&[&batch(&everything())], &selected, None).unwrap();
         let expected = [5, 4, 5].map(|column| Arc::clone(all.column(column)));
         assert_eq!(rows.columns(), expected);
         let none = QuadLayout {
@@ -288,9 +288,9 @@ fn invalid_quad_rows_are_reported_after_the_previous_rows() {
     );
     let mut reader = QuadReader::new(0, 8, LIMIT, false);
     let texts = record_batch(vec![("message", Arc::clone(&good))]);
-    let wrong = reader.feed(&texts).unwrap_err();
+    let feed_error = reader.feed(&texts).unwrap_err();
     assert_eq!(
-        wrong.reason.to_string(),
+        feed_error.reason.to_string(),
         "column message: expected integers, found Utf8"
     );
 }
@@ -304,7 +304,7 @@ fn terms_are_written_as_structs() {
     let rows =
         quad_record_batch(&[&batch(&everything())], &layout(TermLayout::Structs), None).unwrap();
     let objects = rows.column_by_name("object").unwrap().as_struct();
-    let some = |texts: &[&str]| -> Vec<Option<String>> {
+    let non_empty = |texts: &[&str]| -> Vec<Option<String>> {
         let texts = texts.iter();
         texts
             .map(|text| (!text.is_empty()).then(|| (*text).to_owned()))
@@ -312,16 +312,16 @@ fn terms_are_written_as_structs() {
     };
     assert_eq!(
         field(objects, "kind"),
-        some(&["literal", "literal", "literal", "literal", "triple term"])
+        non_empty(&["literal", "literal", "literal", "literal", "triple term"])
     );
     let triple = "<<( <http://e/a> <http://e/p> <<( _:b <http://e/p> \"x\"@en )>> )>>";
     assert_eq!(
         field(objects, "value"),
-        some(&["a\"\\\n\u{e9}", "x", "x", "5", triple])
+        non_empty(&["a\"\\\n\u{e9}", "x", "x", "5", triple])
     );
     assert_eq!(
         field(objects, "datatype"),
-        some(&[
+        non_empty(&[
             "http://www.w3.org/2001/XMLSchema#string",
             &format!("{RDF}langString"),
             &format!("{RDF}dirLangString"),
@@ -331,20 +331,23 @@ fn terms_are_written_as_structs() {
     );
     assert_eq!(
         field(objects, "language"),
-        some(&["", "en-gb", "ar", "", ""])
+        non_empty(&["", "en-gb", "ar", "", ""])
     );
-    assert_eq!(field(objects, "direction"), some(&["", "", "rtl", "", ""]));
+    assert_eq!(
+        field(objects, "direction"),
+        non_empty(&["", "", "rtl", "", ""])
+    );
     let graphs = rows.column_by_name("graph").unwrap().as_struct();
     assert_eq!(graphs.null_count(), 1);
     assert!(graphs.is_null(0));
     assert_eq!(
         field(graphs, "kind"),
-        some(&["", "iri", "bnode", "iri", "iri"])
+        non_empty(&["", "iri", "bnode", "iri", "iri"])
     );
     let subjects = rows.column_by_name("subject").unwrap().as_struct();
     assert_eq!(
         field(subjects, "value"),
-        some(&["http://e/a", "http://e/a", "b", "b", "a literal"])
+        non_empty(&["http://e/a", "http://e/a", "b", "b", "a literal"])
     );
 }
 
@@ -428,7 +431,7 @@ fn structs(terms: &[[&str; 5]]) -> ArrayRef {
 #[test]
 fn structs_that_are_not_terms_are_rejected() {
     let iri = ["iri", "a:b", "", "", ""];
-    let found = |object: [&str; 5]| {
+    let read_object = |object: [&str; 5]| {
         let numbers: ArrayRef = Arc::new(Int64Array::from(vec![0]));
         let rows = record_batch(vec![
             ("message", numbers),
@@ -443,9 +446,9 @@ fn structs_that_are_not_terms_are_rejected() {
             |batch| messages(&batch)[0].quads[0][2].clone(),
         )
     };
-    assert_eq!(found(iri), "<a:b>");
-    assert_eq!(found(["literal", "x", "", "en", ""]), "\"x\"@en");
-    assert_eq!(found(["literal", "x", "", "", ""]), "\"x\"");
+    assert_eq!(read_object(iri), "<a:b>");
+    assert_eq!(read_object(["literal", "x", "", "en", ""]), "\"x\"@en");
+    assert_eq!(read_object(["literal", "x", "", "", ""]), "\"x\"");
     for (object, expected) in [
         ([""; 5], "expected a term, found null"),
         (
@@ -478,7 +481,7 @@ fn structs_that_are_not_terms_are_rejected() {
             "expected a triple term as N-Triples in value, found '<a:b>'",
         ),
     ] {
-        assert_eq!(found(object), format!("quad 0, object: {expected}"));
+        assert_eq!(read_object(object), format!("quad 0, object: {expected}"));
     }
     for object in [
         ["bnode", "a> <b", "", "", ""],
@@ -486,9 +489,9 @@ fn structs_that_are_not_terms_are_rejected() {
         ["triple term", "<<( <a:b> <a:b> <a:b> )>> <a:b>", "", "", ""],
     ] {
         assert!(
-            found(object).starts_with("quad 0, object: "),
+            read_object(object).starts_with("quad 0, object: "),
             "{object:?} {}",
-            found(object)
+            read_object(object)
         );
     }
 }

@@ -92,8 +92,8 @@ fn values_do_not_affect_each_other() {
     for format in FORMATS {
         let all = encode(format, column(&rows())).unwrap();
         for (number, row) in rows().into_iter().enumerate() {
-            let alone = encode(format, column(&[row])).unwrap();
-            assert_eq!(&alone, &all.slice(number, 1), "{format}");
+            let single = encode(format, column(&[row])).unwrap();
+            assert_eq!(&single, &all.slice(number, 1), "{format}");
         }
     }
     let declares: &[u8] = b"PREFIX e: <http://e/> e:s e:p _:b .";

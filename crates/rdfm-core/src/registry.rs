@@ -41,7 +41,7 @@ pub fn find(name: &str) -> Option<&'static FormatSpec> {
 /// Returns a decoder of a format.
 ///
 /// # Errors
-/// If an option does not fit; the text names it.
+/// If an option does not fit; the error names it.
 pub fn decoder(spec: &FormatSpec, values: &Values, opening: &Opening) -> CodecResult<dyn Decoder> {
     (spec.decoder)(values, opening)
 }
@@ -49,7 +49,7 @@ pub fn decoder(spec: &FormatSpec, values: &Values, opening: &Opening) -> CodecRe
 /// Returns an encoder of a format. `source` describes where the messages come from, if known.
 ///
 /// # Errors
-/// If an option does not fit; the text names it.
+/// If an option does not fit; the error names it.
 pub fn encoder(
     spec: &FormatSpec,
     values: &Values,

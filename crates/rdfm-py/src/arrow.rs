@@ -62,8 +62,8 @@ pub fn requested_columns<R: RowRecord>(
     requested: Option<&Bound<'_, PyCapsule>>,
 ) -> PyResult<Vec<Column>> {
     if let Some(requested) = requested {
-        let wanted = PySchema::from_arrow_pycapsule(requested)?.into_inner();
-        if let Some(found) = Column::of_schema(R::KIND, &wanted) {
+        let schema = PySchema::from_arrow_pycapsule(requested)?.into_inner();
+        if let Some(found) = Column::of_schema(R::KIND, &schema) {
             return Ok(found);
         }
     }
@@ -127,8 +127,8 @@ fn as_requested(array: ArrayRef, requested: Option<&Bound<'_, PyCapsule>>) -> Py
     let Some(requested) = requested else {
         return Ok(array);
     };
-    let wanted = PyField::from_arrow_pycapsule(requested)?.into_inner();
-    Ok(widened(&array, wanted.data_type()).unwrap_or(array))
+    let field = PyField::from_arrow_pycapsule(requested)?.into_inner();
+    Ok(widened(&array, field.data_type()).unwrap_or(array))
 }
 
 /// An Arrow record batch with the PyCapsule interface.

@@ -36,7 +36,7 @@ pub fn from_messages(
 ) -> PyResult<MessageBatch> {
     let py = messages.py();
     let class = message_class(py)?;
-    let mut build = Build {
+    let mut build = MessageBuilder {
         terms: Terms::new(first_index),
         batch_of,
         copied: None,
@@ -123,7 +123,7 @@ struct Terms<'py, R: Record> {
 }
 
 /// Builds a message batch.
-struct Build<'py> {
+struct MessageBuilder<'py> {
     terms: Terms<'py, Quad>,
     batch_of: BatchOf,
     /// The batch from which views were last copied, and the new ids of its terms (0: not copied
@@ -186,7 +186,7 @@ impl<'py, R: Record> Terms<'py, R> {
         };
         match operation.broken_rule(self.builder.table()) {
             None => Ok(operation),
-            Some(needs) => Err(PyValueError::new_err(format!("{}: {needs}", code.name()))),
+            Some(rule) => Err(PyValueError::new_err(format!("{}: {rule}", code.name()))),
         }
     }
 
@@ -240,7 +240,7 @@ impl<'py, R: Record> Terms<'py, R> {
     }
 }
 
-impl<'py> Build<'py> {
+impl<'py> MessageBuilder<'py> {
     fn message(&mut self, message: &Bound<'py, PyAny>) -> PyResult<()> {
         let py = message.py();
         let own_quads = message.getattr(pyo3::intern!(py, "_quads"))?;
@@ -342,14 +342,14 @@ impl<'py> Build<'py> {
 
     /// Declares a namespace unless it is already in scope. Returns whether it was declared.
     fn namespace(&mut self, name: &[u8], iri: &[u8]) -> PyResult<bool> {
-        let new = self.terms.builder.in_force().get(name) != Some(iri);
-        if new {
+        let is_new = self.terms.builder.in_force().get(name) != Some(iri);
+        if is_new {
             self.terms
                 .builder
                 .add_namespace(name, iri)
                 .map_err(errors::exceeded)?;
         }
-        Ok(new)
+        Ok(is_new)
     }
 
     fn quads(&mut self, quads: &Bound<'py, PyAny>) -> PyResult<()> {

@@ -163,7 +163,7 @@ impl DatasetDifference {
         Ok(lock(&self.state)?.counts())
     }
 
-    /// Return the next batch of the patch, which is one transaction, possibly in parts. None after
+    /// Return the next batch of the patch, which is one transaction, possibly in parts; None after
     /// the last batch.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PatchBatch>> {
         let batch = with(py, &self.state, difference::Difference::next_batch)?;
@@ -245,7 +245,7 @@ impl ToMessages {
         let batch = batch.get().inner();
         with(py, &self.state, |state| state.messages(batch))?
             .map(|batch| batch.map(MessageBatch::new))
-            .map_err(|refused| errors::encode_row(py, &refused.error, refused.offset))
+            .map_err(|row| errors::encode_row(py, &row.error, row.offset))
     }
 
     /// Return the messages before an error that `messages` raised.
@@ -338,7 +338,7 @@ fn old_or_new(log: usize) -> OldOrNew {
 
 #[pymethods]
 impl MessageDifferences {
-    /// Create an object without messages.
+    /// Create a comparison without messages.
     ///
     /// Args:
     ///     snapshots: Whether there is only one log (the new one), whose messages are consecutive
@@ -394,8 +394,7 @@ impl MessageDifferences {
     }
 }
 
-/// Reads a patch log forward and returns blocks of inverse operations, which are to be read
-/// backward.
+/// Reads a patch log forward and returns blocks of inverse operations, which must be read backward.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct InversePatches {
     state: Mutex<Option<revert::Inverse>>,

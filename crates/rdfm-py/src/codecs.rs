@@ -189,7 +189,7 @@ impl Decoder {
             .map_err(|error| errors::decode(py, &error))
     }
 
-    /// Whether all further input belongs to other splits, so that reading can stop.
+    /// Whether all further input belongs to other splits, so reading can stop.
     #[getter]
     fn done(&self, py: Python<'_>) -> PyResult<bool> {
         let mut state = take(&self.state, "decoder")?;
@@ -214,7 +214,7 @@ impl Decoder {
     ) -> PyResult<(Vec<Py<PyAny>>, bool)> {
         let bytes = log.as_bytes();
         let mut state = take(&self.state, "decoder")?;
-        let (batches, whole) = run(py, &mut state, |decoder| {
+        let (batches, is_complete) = run(py, &mut state, |decoder| {
             decoder.reset();
             decoder.feed(bytes);
             decoder.finish();
@@ -236,7 +236,7 @@ impl Decoder {
             }
         })?;
         let batches = batches.into_iter().map(|batch| python_batch(py, batch));
-        Ok((batches.collect::<PyResult<_>>()?, whole))
+        Ok((batches.collect::<PyResult<_>>()?, is_complete))
     }
 
     /// Return how the log ends, and why no message can be appended to it. Either may be None.
@@ -267,8 +267,7 @@ impl Decoder {
     /// - `version_label`.
     /// - `options`: the stream options, by the names of the encoder options of the same format.
     /// - `frames`: the meaning of the frames, "message" or "flat".
-    /// - `restarts`: True if the first frame has a restart mark, so that the log can be read in
-    ///   splits.
+    /// - `restarts`: True if the first frame has a restart mark, so the log can be read in splits.
     /// - `dropped_metadata`: number of metadata entries so far that are omitted because flat frames
     ///   form a single message.
     /// - `dropped_keys`: number of JSON-LD keys so far that no context maps to an IRI;
@@ -483,7 +482,7 @@ impl DelimiterCounter {
         })
     }
 
-    /// Count the delimiters in a piece of the log.
+    /// Count the delimiters in the next piece of the log.
     #[pyo3(signature = (piece, /))]
     fn feed(&self, py: Python<'_>, piece: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes = contiguous(piece)?;
@@ -756,7 +755,8 @@ impl Encoder {
         })
     }
 
-    /// Return counts of the data omitted so far, by name: cosmetic details and accepted losses.
+    /// Return counts of the data omitted so far, by name: cosmetic details, and data dropped on
+    /// request.
     fn dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut state = take(&self.state, "encoder")?;
         let dropped = run(py, &mut state, |encoder| encoder.dropped())?;

@@ -50,11 +50,11 @@ pub fn note(py: Python<'_>, note: &Reason) -> PyResult<String> {
 fn make(
     class: &Bound<'_, PyType>,
     reason: &Reason,
-    more: Option<Remedy>,
+    extra_remedy: Option<Remedy>,
     attributes: &Bound<'_, PyDict>,
 ) -> PyResult<PyErr> {
     let py = class.py();
-    let remedies = reason.remedies().iter().chain(&more);
+    let remedies = reason.remedies().iter().chain(&extra_remedy);
     let remedies: Vec<_> = remedies
         .map(|found| remedy(py, found))
         .collect::<PyResult<_>>()?;
@@ -105,8 +105,8 @@ pub fn decode(py: Python<'_>, error: &DecodeError) -> PyErr {
             attributes.set_item("follows", true)?;
         }
         let lacks = error.reason.lacks();
-        let more = lacks.and_then(|lacks| registry::another_source(error.format, lacks));
-        make(&class, &error.reason, more, &attributes)
+        let extra_remedy = lacks.and_then(|lacks| registry::another_source(error.format, lacks));
+        make(&class, &error.reason, extra_remedy, &attributes)
     };
     build().unwrap_or_else(|error| error)
 }

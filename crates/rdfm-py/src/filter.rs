@@ -107,9 +107,9 @@ impl Filter {
     ) -> PyResult<Vec<Py<MessageBatch>>> {
         let messages = batch.get().inner();
         let found = errors::guarded(py, || {
-            let wanted = self.state().messages(messages);
-            let all = wanted.iter().all(|wanted| *wanted != inverted);
-            (!all).then(|| messages.with_messages(|at| wanted[at] != inverted))
+            let matches = self.state().messages(messages);
+            let all = matches.iter().all(|matches| *matches != inverted);
+            (!all).then(|| messages.with_messages(|at| matches[at] != inverted))
         })?;
         match found {
             None => Ok(vec![batch.clone().unbind()]),
@@ -127,8 +127,8 @@ impl Filter {
     ) -> PyResult<Vec<Py<MessageBatch>>> {
         let messages = batch.get().inner();
         let found = errors::guarded(py, || {
-            let wanted = self.state().quads(messages);
-            let kept = messages.with_records(|at| wanted[at] != inverted);
+            let matches = self.state().quads(messages);
+            let kept = messages.with_records(|at| matches[at] != inverted);
             kept.with_messages(|message| !kept.range(message).is_empty())
         })?;
         batches(py, found)

@@ -1,7 +1,7 @@
 //! Parquet column sizes and joined files for Python. Python reads and writes the pages.
 //!
 //! - In: the pages of one column in a row group. Out: bounds on their decoded size.
-//! - In: files. Out: a file with the row groups of all.
+//! - In: files. Out: one file with all row groups.
 //! - Cost: pages are scanned without the GIL.
 
 use std::sync::{Mutex, MutexGuard};
@@ -184,7 +184,7 @@ fn parquet_columns(footer: &[u8]) -> PyResult<Vec<Vec<Column>>> {
     Ok(groups.collect())
 }
 
-/// Joins Parquet files with the same schema in one file.
+/// Joins Parquet files with the same schema into one file.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct ParquetJoiner {
     joiner: Mutex<Joiner>,
@@ -202,7 +202,7 @@ impl ParquetJoiner {
     /// Add the next file.
     ///
     /// Returns:
-    ///     Its bytes that come next in the joined file.
+    ///     The part of its bytes to write to the joined file next.
     /// Raises:
     ///     ValueError: If it is not a Parquet file.
     fn add<'py>(&self, py: Python<'py>, file: &[u8]) -> PyResult<Bound<'py, PyBytes>> {

@@ -2,7 +2,7 @@
 //!
 //! - In: a batch from a decoder, or Python operations or rows.
 //! - Out: counts, operations and rows as tuples of objects, slices, Arrow.
-//! - Cost: each term becomes an object on first access, and the messages near it share the object.
+//! - Cost: each term becomes an object on first access, and nearby messages share the object.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

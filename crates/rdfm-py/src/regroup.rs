@@ -69,7 +69,7 @@ impl Regrouper {
         })
     }
 
-    /// Add a batch. All batches made from the previous one must have been returned.
+    /// Add a batch. All output for the previous batch must have been returned.
     #[pyo3(signature = (batch, /))]
     fn feed(&self, py: Python<'_>, batch: &Bound<'_, MessageBatch>) -> PyResult<()> {
         let batch = batch.get().inner();

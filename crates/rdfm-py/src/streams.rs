@@ -21,8 +21,8 @@ impl StreamRules {
     ///
     /// Args:
     ///     graphs: Number of named graphs in each message: "none", "one" or "any".
-    ///     time: IRI of the time property, of which the named graph has exactly one value in the
-    ///         default graph.
+    ///     time: IRI of the time property. The default graph contains exactly one value of it for
+    ///         the named graph.
     ///     subjects: Shapes of the subject node, each a pair of a kind ("class", "subjects-of",
     ///         "objects-of" or "quoted-subjects") and an IRI.
     ///     has_root: Whether all nodes must be reachable from one node.

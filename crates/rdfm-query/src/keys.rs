@@ -112,7 +112,7 @@ impl KeyFinder {
     /// as in [`MessageFilter::new`].
     ///
     /// # Errors
-    /// The text is not an IRI.
+    /// If the text is not an IRI.
     pub fn predicate(
         kind: KeyKind,
         predicate: &str,

@@ -23,7 +23,7 @@ const INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
 /// source. The number of a message across all logs is `first` plus this index.
 ///
 /// # Errors
-/// The rows are too large.
+/// If the rows are too large.
 pub fn labelled(
     rows: &ResultBatch,
     source: &str,
@@ -42,7 +42,7 @@ pub fn labelled(
         table: rows.table(),
         builder,
         same: FxHashMap::default(),
-        own: FxHashMap::default(),
+        message_copies: FxHashMap::default(),
         label: String::new(),
     };
     let mut last_message = None;
@@ -83,7 +83,7 @@ struct Copies<'a> {
     same: FxHashMap<TermId, TermId>,
     /// Copies for the current message only: blank nodes, and triple terms because they may contain
     /// blank nodes.
-    own: FxHashMap<TermId, TermId>,
+    message_copies: FxHashMap<TermId, TermId>,
     /// Prefix of the message's blank node labels.
     label: String,
 }
@@ -98,7 +98,7 @@ impl Copies<'_> {
         first: i64,
         source_term: Option<TermId>,
     ) -> Result<(TermId, TermId), LimitExceeded> {
-        self.own.clear();
+        self.message_copies.clear();
         self.label = format!("m{}_", message.wrapping_add_signed(first));
         let source = match source_term {
             Some(term) => term,
@@ -124,7 +124,7 @@ impl Copies<'_> {
         if !matches!(term.kind, TermKind::Bnode | TermKind::TripleTerm) {
             return Ok(self.builder.copy_term(self.table, id, &mut self.same));
         }
-        if let Some(&copy) = self.own.get(&id) {
+        if let Some(&copy) = self.message_copies.get(&id) {
             return Ok(copy);
         }
         let copy = if term.kind == TermKind::Bnode {
@@ -137,7 +137,7 @@ impl Copies<'_> {
             }
             self.builder.add_triple_term(triple)?
         };
-        self.own.insert(id, copy);
+        self.message_copies.insert(id, copy);
         Ok(copy)
     }
 }

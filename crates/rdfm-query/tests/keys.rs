@@ -83,7 +83,7 @@ fn times_are_in_utc_and_logs_can_declare_properties() {
 }
 
 #[test]
-fn predicates_are_iris() {
+fn predicates_must_be_iris() {
     for text in ["", "p", "5", "\"a:b\"", "_:b", "<a b>"] {
         assert!(
             KeyFinder::predicate(KeyKind::Value, text, []).is_err(),

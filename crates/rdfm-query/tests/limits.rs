@@ -35,10 +35,10 @@ fn numbers(count: usize) -> String {
 /// evaluator.
 fn stop(query: &str, log: &str, limits: &Limits) -> Option<Stop> {
     let log = batch(log);
-    let (_, each) = rows_until(query, &log, limits.clone());
-    let (_, whole) = whole_rows_until(query, &log, limits.clone());
-    assert_eq!(each, whole, "{query}");
-    each
+    let (_, native) = rows_until(query, &log, limits.clone());
+    let (_, evaluator) = whole_rows_until(query, &log, limits.clone());
+    assert_eq!(native, evaluator, "{query}");
+    native
 }
 
 #[test]
@@ -118,12 +118,12 @@ fn strings_in_results_count_towards_the_limit() {
 fn values_of_aggregates_count_towards_the_limit() {
     let log = numbers(3000);
     let text = "x".repeat(1000);
-    let wide = format!("CONCAT(STR(?o), '{text}')");
+    let concatenation = format!("CONCAT(STR(?o), '{text}')");
     for aggregate in [
-        format!("GROUP_CONCAT({wide})"),
-        format!("GROUP_CONCAT(DISTINCT {wide})"),
+        format!("GROUP_CONCAT({concatenation})"),
+        format!("GROUP_CONCAT(DISTINCT {concatenation})"),
         format!("GROUP_CONCAT(STR(?o); separator='{text}')"),
-        format!("COUNT(DISTINCT {wide})"),
+        format!("COUNT(DISTINCT {concatenation})"),
     ] {
         let query = format!("SELECT ({aggregate} AS ?n) {{ ?s ?p ?o }}");
         assert_eq!(
@@ -132,7 +132,10 @@ fn values_of_aggregates_count_towards_the_limit() {
             "{aggregate}"
         );
     }
-    for aggregate in [format!("SAMPLE({wide})"), format!("MAX({wide})")] {
+    for aggregate in [
+        format!("SAMPLE({concatenation})"),
+        format!("MAX({concatenation})"),
+    ] {
         let query = format!("SELECT ({aggregate} AS ?n) {{ ?s ?p ?o }} GROUP BY ?s");
         assert_eq!(
             stop(&query, &log, &small()),

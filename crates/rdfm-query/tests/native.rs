@@ -377,13 +377,13 @@ fn counted(query: &str, quads: &str, max_rows: usize, stops: usize) -> (usize, u
     let graphs = Graphs::AsTheyAre.by_class(&dictionary);
     message.read(&dictionary, &graphs, batch, 1);
     matcher.begin(&dictionary);
-    let mut asked = 0;
+    let mut calls = 0;
     let mut stop = |found| {
-        asked += 1;
-        if asked == stops { Err(found) } else { Ok(()) }
+        calls += 1;
+        if calls == stops { Err(found) } else { Ok(()) }
     };
     let found = matcher.run(&dictionary, &message, max_rows, &mut Vec::new(), &mut stop);
-    (found.unwrap_or_else(|found| found), asked)
+    (found.unwrap_or_else(|found| found), calls)
 }
 
 fn star(quads: usize) -> String {

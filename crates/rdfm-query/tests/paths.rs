@@ -16,12 +16,12 @@ GRAPH <http://e/h> { <http://e/a> <http://e/p> 5 }
 /// natively and with the evaluator.
 fn found(query: &str) -> Vec<String> {
     let log = batch(LOG);
-    let each = rows(query, &log);
-    let mut found: Vec<_> = each.iter().map(|row| row[3..].to_owned()).collect();
+    let native = rows(query, &log);
+    let mut found: Vec<_> = native.iter().map(|row| row[3..].to_owned()).collect();
     found.sort();
-    let mut whole = whole_rows(query, &log);
-    whole.sort();
-    assert_eq!(found, whole, "{query}");
+    let mut evaluator = whole_rows(query, &log);
+    evaluator.sort();
+    assert_eq!(found, evaluator, "{query}");
     found
 }
 

@@ -26,7 +26,7 @@ impl Steps {
     /// Uses some of the steps.
     ///
     /// # Errors
-    /// Fewer steps remain.
+    /// If fewer steps remain.
     pub fn spend(&mut self, steps: usize) -> Result<(), Exhausted> {
         let left = self.0.checked_sub(steps as u64);
         self.0 = left.unwrap_or(0);
@@ -39,7 +39,7 @@ impl Steps {
 pub struct Limits {
     /// Limit of one comparison.
     pub each: u64,
-    /// Limit of all comparisons, not counting [`FREE_STEPS`] per quad.
+    /// Limit of all comparisons together, not counting [`FREE_STEPS`] per quad.
     pub total: u64,
 }
 
@@ -73,7 +73,7 @@ impl Budget {
     /// Runs a comparison of messages with the given number of quads.
     ///
     /// # Errors
-    /// The comparison needs more steps than remain.
+    /// If the comparison needs more steps than remain.
     pub fn run<T>(
         &mut self,
         quads: usize,

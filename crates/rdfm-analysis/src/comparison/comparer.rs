@@ -32,9 +32,9 @@ pub enum Mode {
 /// How namespaces are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamespaceUse {
-    /// Not at all.
+    /// Namespaces are not compared.
     Ignored,
-    /// Only whether they differ anywhere. Pairs are equal regardless of their namespaces.
+    /// Whether they differ anywhere is recorded. Pairs are equal regardless of their namespaces.
     Noticed,
     /// A pair with different namespaces differs.
     Compared,
@@ -43,9 +43,9 @@ pub enum NamespaceUse {
 /// One of the two logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The first.
+    /// The first log.
     A,
-    /// The second.
+    /// The second log.
     B,
 }
 
@@ -87,7 +87,8 @@ pub struct Run {
 pub struct Comparer {
     mode: Mode,
     metadata: bool,
-    /// `None` if namespaces are ignored, or if it is sufficient that they are known to differ.
+    /// `None` if namespaces are ignored, or if finding one difference is sufficient and one has
+    /// been found.
     namespaces: Option<namespaces::NamespaceComparison>,
     namespace_use: NamespaceUse,
     namespaces_differ: bool,
@@ -221,8 +222,8 @@ impl Comparer {
         let (ours, theirs) = match &self.columns {
             None => (a.message(i), b.message(j)),
             Some(columns) => {
-                buffers[0] = arranged(a.message(i), &columns[0]);
-                buffers[1] = arranged(b.message(j), &columns[1]);
+                buffers[0] = reordered(a.message(i), &columns[0]);
+                buffers[1] = reordered(b.message(j), &columns[1]);
                 (&buffers[0][..], &buffers[1][..])
             }
         };
@@ -318,7 +319,7 @@ impl Comparer {
         let records = match &self.columns {
             None => batch.message(message),
             Some(columns) => {
-                buffers = arranged(batch.message(message), &columns[side as usize]);
+                buffers = reordered(batch.message(message), &columns[side as usize]);
                 &buffers
             }
         };
@@ -374,7 +375,7 @@ impl Comparer {
 }
 
 /// The cells of a row, in the order of `columns`.
-fn arranged<R: ComparableRecord>(records: &[R], columns: &[Option<usize>]) -> Vec<R> {
+fn reordered<R: ComparableRecord>(records: &[R], columns: &[Option<usize>]) -> Vec<R> {
     let cell = |column: &Option<usize>| column.and_then(|at| records.get(at).copied());
     columns
         .iter()

@@ -124,12 +124,12 @@ impl TermHashes {
         if hash != UNKNOWN {
             return hash;
         }
-        let hash = self.make(keys, table, id);
+        let hash = self.compute(keys, table, id);
         self.hashes[id.index()] = hash;
         hash
     }
 
-    fn make(&mut self, keys: &Keys, table: &TermTable, id: TermId) -> u128 {
+    fn compute(&mut self, keys: &Keys, table: &TermTable, id: TermId) -> u128 {
         let term = table.term(id);
         let kind = term.kind as u8;
         let text = table.text_of(term);

@@ -26,11 +26,11 @@ const MAX_DEPTH: usize = 1000;
 type Class = usize;
 type Node = u32;
 
-/// The terms of the blank nodes of `a`, each with its counterpart in `b`, or `None` if the messages
+/// The blank nodes of `a` as terms, each with its counterpart in `b`, or `None` if the messages
 /// differ.
 ///
 /// # Errors
-/// The comparison needs more than `max_steps` steps, in visited quads.
+/// If the comparison needs more than `max_steps` steps, in visited quads.
 pub fn isomorphism<R: ComparableRecord>(
     (a, ours): (&[R], &TermTable),
     (b, theirs): (&[R], &TermTable),
@@ -53,7 +53,7 @@ pub fn isomorphism<R: ComparableRecord>(
 /// nodes.
 ///
 /// # Errors
-/// The comparison needs more than the remaining steps, in visited quads.
+/// If the comparison needs more than the remaining steps, in visited quads.
 pub fn mapping(
     left: &Graph,
     right: &Graph,
@@ -238,13 +238,13 @@ impl<'a> Matcher<'a> {
         // Similar components of both sides.
         let mut groups: BTreeMap<Vec<Class>, [Vec<Vec<Node>>; 2]> = BTreeMap::new();
         for component in self.components(&unresolved)? {
-            let mut look: Vec<Class> = component
+            let mut classes: Vec<Class> = component
                 .iter()
                 .map(|&node| self.class[node as usize])
                 .collect();
-            look.sort_unstable();
+            classes.sort_unstable();
             let side = usize::from(self.side[component[0] as usize]);
-            groups.entry(look).or_default()[side].push(component);
+            groups.entry(classes).or_default()[side].push(component);
         }
         for [left, mut right] in groups.into_values() {
             if left.len() != right.len() {
@@ -321,7 +321,7 @@ impl<'a> Matcher<'a> {
     /// Splits classes by the patterns of their nodes until nothing changes. Nodes outside `scope`
     /// are not moved.
     fn refine(&mut self, mut dirty: Vec<Node>, scope: u64) -> Result<(), Exhausted> {
-        let mut looks: FxHashMap<u64, Vec<Node>> = FxHashMap::default();
+        let mut hashes: FxHashMap<u64, Vec<Node>> = FxHashMap::default();
         while !dirty.is_empty() {
             self.last_round += 1;
             let round = self.last_round;
@@ -338,33 +338,36 @@ impl<'a> Matcher<'a> {
             }
             let mut groups: Vec<Vec<Node>> = Vec::new();
             for (class, members) in by_class {
-                let every = self.members[class].len();
-                if every == 1 {
+                let class_size = self.members[class].len();
+                if class_size == 1 {
                     continue;
                 }
-                looks.clear();
+                hashes.clear();
                 for &node in &members {
-                    looks.entry(self.look(node)?).or_default().push(node);
+                    hashes
+                        .entry(self.pattern_hash(node)?)
+                        .or_default()
+                        .push(node);
                 }
-                let stays = if members.len() < every {
+                let stays = if members.len() < class_size {
                     // The other nodes are unchanged.
                     let other = self.members[class]
                         .iter()
                         .find(|&&node| self.rounds[node as usize] != round);
                     match other {
-                        Some(&other) => Some(self.look(other)?),
+                        Some(&other) => Some(self.pattern_hash(other)?),
                         None => None,
                     }
                 } else {
-                    let largest = looks
+                    let largest = hashes
                         .iter()
                         .max_by_key(|(_, group)| (group.len(), std::cmp::Reverse(group[0])));
-                    largest.map(|(look, _)| *look)
+                    largest.map(|(hash, _)| *hash)
                 };
-                if let Some(look) = stays {
-                    looks.remove(&look);
+                if let Some(hash) = stays {
+                    hashes.remove(&hash);
                 }
-                let mut split: Vec<Vec<Node>> = looks.drain().map(|(_, group)| group).collect();
+                let mut split: Vec<Vec<Node>> = hashes.drain().map(|(_, group)| group).collect();
                 split.sort_unstable_by_key(|group| group[0]);
                 groups.extend(split);
             }
@@ -382,7 +385,7 @@ impl<'a> Matcher<'a> {
 
     /// Hash of a node's patterns, with the node marked in them. It is equal for similar nodes and
     /// very likely different for others.
-    fn look(&mut self, node: Node) -> Result<u64, Exhausted> {
+    fn pattern_hash(&mut self, node: Node) -> Result<u64, Exhausted> {
         self.spend(self.incident.get(node).len())?;
         let mut shapes: Vec<u64> = self
             .incident

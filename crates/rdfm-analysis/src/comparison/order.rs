@@ -83,12 +83,12 @@ impl EqualTerms {
             a.tag() == b.tag() && {
                 let (ours, count) = terms(*a);
                 let (theirs, _) = terms(*b);
-                (0..count).all(|at| self.alike(tables, ours[at], theirs[at], &mut labels))
+                (0..count).all(|at| self.is_renamed(tables, ours[at], theirs[at], &mut labels))
             }
         })
     }
 
-    fn alike<'a>(
+    fn is_renamed<'a>(
         &mut self,
         tables: [&'a TermTable; 2],
         a: TermId,
@@ -107,7 +107,7 @@ impl EqualTerms {
                     .zip(tables[1].triple(other));
                 parts
                     .into_iter()
-                    .all(|(a, b)| self.alike(tables, a, b, labels))
+                    .all(|(a, b)| self.is_renamed(tables, a, b, labels))
             }
             (TermKind::Bnode | TermKind::TripleTerm, _)
             | (_, TermKind::Bnode | TermKind::TripleTerm) => false,

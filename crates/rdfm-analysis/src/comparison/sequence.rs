@@ -14,7 +14,7 @@
 
 use rustc_hash::FxHashSet;
 
-/// The blocks that two sequences share, in order: start in each sequence, and length.
+/// The blocks that two sequences share, in order: the start in each sequence, and the length.
 pub fn blocks(a: &[u128], b: &[u128]) -> Vec<(usize, usize, usize)> {
     let head = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let shorter = a.len().min(b.len()) - head;

@@ -50,7 +50,7 @@ pub fn few_rounds(graph: &Graph, keys: &Keys) -> Vec<u128> {
 /// The full signature of a message.
 ///
 /// # Errors
-/// The computation needs more than the remaining steps, in visited quads.
+/// If the computation needs more than the remaining steps, in visited quads.
 pub fn full(graph: &Graph, keys: &Keys, steps: &mut Steps) -> Result<u128, Exhausted> {
     if graph.names.is_empty() {
         return Ok(keys.of(&[ground(graph), 0, 0]));
@@ -280,7 +280,7 @@ impl<'a> Colours<'a> {
     }
 
     /// The patterns that contain any of the nodes, and whose nodes satisfy a condition.
-    fn patterns(&self, nodes: &[u32], wanted: &dyn Fn(&[u32]) -> bool) -> Vec<u32> {
+    fn patterns(&self, nodes: &[u32], condition: &dyn Fn(&[u32]) -> bool) -> Vec<u32> {
         let incident = nodes
             .iter()
             .flat_map(|&node| self.incident.get(node).iter().copied());
@@ -292,7 +292,7 @@ impl<'a> Colours<'a> {
             inside.clear();
             let tokens = self.graph.pattern(at as usize).iter();
             inside.extend(tokens.filter_map(|token| token.as_node()));
-            wanted(&inside)
+            condition(&inside)
         });
         found
     }

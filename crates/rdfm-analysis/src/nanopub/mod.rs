@@ -179,7 +179,7 @@ pub fn describe(batch: &MessageBatch) -> Vec<Description> {
 /// Computes the artifact code of a message, with a space in place of `code` in its IRIs.
 ///
 /// # Errors
-/// The reason why the quads have no artifact code.
+/// If the quads have no artifact code. The error is the reason.
 pub fn code_of(
     batch: &MessageBatch,
     message: usize,

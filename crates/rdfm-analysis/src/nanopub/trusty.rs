@@ -175,15 +175,15 @@ impl<'a> Hasher<'a> {
             let slot = self.slots[id.index()];
             self.terms[slot.max(1) as usize - 1].rank
         };
-        let without = ids.map(rank);
-        self.write_text(Some(without));
+        let omitted = ids.map(rank);
+        self.write_text(Some(omitted));
         Sha256::digest(&self.text).into()
     }
 
-    fn write_text(&mut self, without: Option<[u32; 4]>) {
+    fn write_text(&mut self, omitted: Option<[u32; 4]>) {
         self.text.clear();
         for quad in &self.quads {
-            if Some(*quad) == without {
+            if Some(*quad) == omitted {
                 continue;
             }
             for rank in quad {
@@ -254,28 +254,28 @@ impl<'a> Hasher<'a> {
     }
 
     fn push_iri(&mut self, text: &[u8], code: Option<&Finder>) {
-        let mut done = 0;
+        let mut copied = 0;
         if let Some(code) = code {
             for at in code.find_iter(text) {
-                self.buffer.extend_from_slice(&text[done..at]);
+                self.buffer.extend_from_slice(&text[copied..at]);
                 self.buffer.push(b' ');
-                done = at + code.needle().len();
+                copied = at + code.needle().len();
             }
         }
-        self.buffer.extend_from_slice(&text[done..]);
+        self.buffer.extend_from_slice(&text[copied..]);
     }
 
     /// Writes a space and a lexical form with `\` and line feeds escaped.
     fn push_lexical_form(&mut self, text: &[u8]) {
         self.buffer.push(b' ');
-        let mut done = 0;
+        let mut copied = 0;
         for at in memchr::memchr2_iter(b'\\', b'\n', text) {
-            self.buffer.extend_from_slice(&text[done..at]);
+            self.buffer.extend_from_slice(&text[copied..at]);
             let escape: &[u8] = if text[at] == b'\n' { b"\\n" } else { b"\\\\" };
             self.buffer.extend_from_slice(escape);
-            done = at + 1;
+            copied = at + 1;
         }
-        self.buffer.extend_from_slice(&text[done..]);
+        self.buffer.extend_from_slice(&text[copied..]);
     }
 
     /// Assigns ranks to terms. Equal terms have equal ranks.
@@ -302,7 +302,7 @@ impl<'a> Hasher<'a> {
         let (a, b) = (&self.terms[a as usize], &self.terms[b as usize]);
         a.kind.cmp(&b.kind).then_with(|| match a.kind {
             TermGroup::DefaultGraph => Ordering::Equal,
-            // The line feeds are not compared, so that a string sorts after its prefixes.
+            // The line feeds are not compared, so a string sorts after its prefixes.
             TermGroup::Iri => self.buffer[a.line.start..a.line.end - 1]
                 .cmp(&self.buffer[b.line.start..b.line.end - 1]),
             TermGroup::Literal => self

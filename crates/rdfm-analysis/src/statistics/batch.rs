@@ -37,7 +37,8 @@ pub struct Statistics {
     terms: BatchTerms,
     counting: Counting,
     statements: Statements,
-    /// Number of the first message and log. It differs between statistics that are to be merged.
+    /// Number of the first message and log. Statistics that are to be merged need different
+    /// numbers.
     first: u64,
     logs: u64,
     messages: u64,
@@ -319,7 +320,7 @@ impl Statistics {
                 let (kind, count, aux) = (slots[slot].kind, slots[slot].count, slots[slot].aux);
                 if kind == bits::TRIPLE && count > 0 {
                     for part in self.terms.triples[aux as usize] {
-                        let slot_entry = &mut slots[part as usize]; // always has a slot
+                        let slot_entry = &mut slots[part as usize]; // every part has a slot
                         slot_entry.count = slot_entry.count.saturating_add(count);
                     }
                 }

@@ -21,7 +21,7 @@ const EXACT_PER_SERIES: usize = 1 << 12;
 /// Number of distinct values at which the full table is allocated.
 const FEW: usize = 1 << 13;
 
-/// Number of registers of a sketch as a power of two, as in `RiverBench`.
+/// Binary logarithm of the number of registers of a sketch, as in `RiverBench`.
 const LG_K: u8 = 16;
 
 /// Number of series.
@@ -220,11 +220,11 @@ fn union(counters: &[&Counter]) -> Estimate {
 /// Rounds an estimate and its bounds to integers.
 fn estimate(value: f64, lower: f64, upper: f64) -> Estimate {
     #[allow(clippy::cast_sign_loss, reason = "it is not negative")]
-    let whole = |number: f64| number.round().max(0.0) as u64;
+    let to_integer = |number: f64| number.round().max(0.0) as u64;
     Estimate {
-        value: whole(value),
-        lower: whole(lower.floor()),
-        upper: whole(upper.ceil()),
+        value: to_integer(value),
+        lower: to_integer(lower.floor()),
+        upper: to_integer(upper.ceil()),
     }
 }
 

@@ -15,7 +15,7 @@ const VERSION: u8 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreadable;
 
-/// A value that can be written as bytes and added to another one.
+/// A value that can be written as bytes and added to another value.
 pub trait Merged {
     /// Appends the value.
     fn write(&self, out: &mut Writer);
@@ -88,7 +88,7 @@ impl Statistics {
     /// from others.
     ///
     /// # Errors
-    /// The bytes are not statistics of this version. After this error, `self` must not be used.
+    /// If the bytes are not statistics of this version. After this error, `self` must not be used.
     pub fn merge_bytes(&mut self, bytes: &[u8]) -> Result<(), Unreadable> {
         let (VERSION, rest) = bytes
             .split_first()

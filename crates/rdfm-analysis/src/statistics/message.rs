@@ -19,11 +19,11 @@ pub const EXACT_QUADS: usize = 1 << 18;
 /// A message in parts, after its first part has been read.
 #[derive(Debug)]
 pub struct Open {
-    /// Its terms.
+    /// Terms of the message.
     pub terms: Distinct,
-    /// Its quads.
+    /// Quads of the message.
     pub quads: Distinct,
-    /// Sums over its parts.
+    /// Sums over the parts.
     pub sums: Sums,
 }
 

@@ -73,13 +73,13 @@ impl Names {
     }
 
     /// Like [`Self::report`], with additional names.
-    pub fn report_with(&self, more: &[(&[u8], u64)], top: usize) -> NamesReport {
-        let more = more.iter().filter(|(_, count)| *count > 0);
+    pub fn report_with(&self, additional: &[(&[u8], u64)], top: usize) -> NamesReport {
+        let additional = additional.iter().filter(|(_, count)| *count > 0);
         let mut names: Vec<(&[u8], u64)> = self
             .kept
             .iter()
             .map(|(name, at)| (&**name, self.counts[*at as usize]))
-            .chain(more.copied())
+            .chain(additional.copied())
             .collect();
         names.sort_unstable_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(other.0)));
         NamesReport {

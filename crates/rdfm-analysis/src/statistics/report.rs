@@ -68,7 +68,7 @@ impl Merged for Occurrences {
 /// A result variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariableReport {
-    /// Its name, without `?`.
+    /// Name of the variable, without `?`.
     pub name: String,
     /// Number of rows in which it is bound.
     pub bound: u64,

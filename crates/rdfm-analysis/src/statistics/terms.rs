@@ -149,12 +149,12 @@ impl BatchTerms {
         let text = table.text_of(term);
         let plain = term.flags & flags::PLAIN != 0;
         let short = text.len() as u64 + 2;
-        let own = |seed: u64| xxh3_64_with_seed(text, seed);
+        let hash_with = |seed: u64| xxh3_64_with_seed(text, seed);
         let (hash, kind, aux, written) = match term.kind {
-            TermKind::Iri => (own(1), bits::IRI, 0, plain.then_some(short)),
-            TermKind::Bnode => (own(2), bits::BNODE, 0, plain.then_some(short)),
+            TermKind::Iri => (hash_with(1), bits::IRI, 0, plain.then_some(short)),
+            TermKind::Bnode => (hash_with(2), bits::BNODE, 0, plain.then_some(short)),
             TermKind::Literal => (
-                own(3),
+                hash_with(3),
                 bits::LITERAL | bits::SIMPLE,
                 0,
                 plain.then_some(short),
@@ -163,7 +163,7 @@ impl BatchTerms {
                 let datatype = self.slot(table, TermId(term.aux));
                 let aux = &self.slots[datatype as usize];
                 let written = plain.then_some(short + 2 + aux.written);
-                let hash = mix(own(4), aux.hash);
+                let hash = mix(hash_with(4), aux.hash);
                 (hash, bits::LITERAL | bits::TYPED, datatype, written)
             }
             TermKind::LangLiteral => {
@@ -172,10 +172,10 @@ impl BatchTerms {
                 let directions = term.flags & (flags::LTR | flags::RTL);
                 let direction = if directions == 0 { 0 } else { 5 };
                 let written = plain.then_some(short + aux.written + direction);
-                let hash = mix(own(5 + u64::from(directions)), aux.hash);
+                let hash = mix(hash_with(5 + u64::from(directions)), aux.hash);
                 (hash, bits::LITERAL | bits::LANGUAGE, tag, written)
             }
-            TermKind::Language => (own(16), 0, 0, plain.then_some(short - 1)),
+            TermKind::Language => (hash_with(16), 0, 0, plain.then_some(short - 1)),
             TermKind::DefaultGraph | TermKind::TripleTerm => (0, 0, 0, Some(0)),
         };
         let written = written.unwrap_or_else(|| {

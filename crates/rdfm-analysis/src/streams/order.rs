@@ -134,7 +134,7 @@ fn compare_text(a: &[u8], b: &[u8]) -> Ordering {
     }
 }
 
-/// The rank of a byte. Characters with two UTF-16 code units (first byte F0 and above) come before
+/// The rank of a byte. Characters with two UTF-16 code units (first byte F0 and above) sort before
 /// U+E000 (first byte EE).
 const fn weight(byte: u8) -> u16 {
     if byte >= 0xF0 {

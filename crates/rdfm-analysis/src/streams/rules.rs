@@ -43,7 +43,7 @@ pub enum SubjectShape {
 pub struct StreamRules {
     /// Named graphs of a message.
     pub graphs: NamedGraphs,
-    /// IRI of the time property, of which the named graph has exactly one value, in the default
+    /// IRI of the time property. The default graph contains exactly one value of it for the named
     /// graph.
     pub time: Option<Vec<u8>>,
     /// Shapes that together select exactly one node.
@@ -225,7 +225,7 @@ impl StreamRules {
                 );
                 return Some(("rdf12", text));
             }
-            let wrong = if is_literal(subject) {
+            let misplaced = if is_literal(subject) {
                 Some(("the literal", subject, "as a subject"))
             } else if is_literal(predicate) {
                 Some(("the literal", predicate, "as a predicate"))
@@ -234,7 +234,7 @@ impl StreamRules {
             } else {
                 None
             };
-            if let (Some((what, id, place)), false) = (wrong, self.generalized_triples) {
+            if let (Some((what, id, place)), false) = (misplaced, self.generalized_triples) {
                 let name = quote(table.text(id));
                 let text =
                     format!("has {what} {name} {place}, but generalized triples are not declared");

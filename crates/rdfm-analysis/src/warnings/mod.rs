@@ -165,17 +165,21 @@ mod tests {
         let mut builder = LogBuilder::<Quad>::new(Limits::default());
         for message in 0..12 {
             builder.begin_message(message * 10);
-            let odd = message % 2 == 0;
-            let iri: &[u8] = if odd { b"relative" } else { b"http://e/" };
+            let is_suspicious = message % 2 == 0;
+            let iri: &[u8] = if is_suspicious {
+                b"relative"
+            } else {
+                b"http://e/"
+            };
             let iri = builder.add_simple(TermKind::Iri, iri, 0).unwrap();
             let bnode = builder.add_simple(TermKind::Bnode, b"alice", 0).unwrap();
             let datatype = b"http://www.w3.org/2001/XMLSchema#int";
             let datatype = builder.add_simple(TermKind::Iri, datatype, 0).unwrap();
-            let number: &[u8] = if odd { b"x" } else { b"1" };
+            let number: &[u8] = if is_suspicious { b"x" } else { b"1" };
             let number = builder
                 .add_with_aux(TermKind::TypedLiteral, number, datatype.0, 0)
                 .unwrap();
-            let tag: &[u8] = if odd { b"en_US" } else { b"en-US" };
+            let tag: &[u8] = if is_suspicious { b"en_US" } else { b"en-US" };
             let tag = builder.add_simple(TermKind::Language, tag, 0).unwrap();
             let word = builder
                 .add_with_aux(TermKind::LangLiteral, b"a", tag.0, 0)
@@ -191,7 +195,11 @@ mod tests {
                 };
                 builder.add_quad(quad).unwrap();
             }
-            let namespace: &[u8] = if odd { b"http://a/" } else { b"http://b/" };
+            let namespace: &[u8] = if is_suspicious {
+                b"http://a/"
+            } else {
+                b"http://b/"
+            };
             builder.add_namespace(b"p", namespace).unwrap();
             builder.end_message();
         }
@@ -225,14 +233,18 @@ mod tests {
 
     #[test]
     fn findings_do_not_depend_on_batches() {
-        let whole = batch();
-        let expected = findings(&mut Checker::new(100), std::slice::from_ref(&whole));
+        let log = batch();
+        let expected = findings(&mut Checker::new(100), std::slice::from_ref(&log));
         for size in [1, 2, 5] {
-            let cut: Vec<_> = (0..whole.len())
+            let slices: Vec<_> = (0..log.len())
                 .step_by(size)
-                .map(|start| whole.slice(start..(start + size).min(whole.len())))
+                .map(|start| log.slice(start..(start + size).min(log.len())))
                 .collect();
-            assert_eq!(findings(&mut Checker::new(100), &cut), expected, "{size}");
+            assert_eq!(
+                findings(&mut Checker::new(100), &slices),
+                expected,
+                "{size}"
+            );
         }
     }
 

@@ -50,7 +50,7 @@ impl Prefixes {
                 continue;
             };
             let message = change.message as usize;
-            let (now, was) = quote_apart(iri, &before);
+            let (current, earlier) = quote_difference(iri, &before);
             sink.add(Rule::RedeclaredNamespace, || Finding {
                 rule: Rule::RedeclaredNamespace,
                 message: batch.index(message),
@@ -58,8 +58,8 @@ impl Prefixes {
                 text: format!(
                     "the prefix {}: is declared as {} here but was declared as {} earlier in this log",
                     String::from_utf8_lossy(name),
-                    now,
-                    was
+                    current,
+                    earlier
                 ),
                 written: [b"<", iri, b">"].concat(),
             });
@@ -69,17 +69,17 @@ impl Prefixes {
 
 /// Two different IRIs, quoted. In long IRIs, the middle of the common part is replaced by an
 /// ellipsis, so that the difference is visible.
-fn quote_apart(one: &[u8], other: &[u8]) -> (String, String) {
+fn quote_difference(one: &[u8], other: &[u8]) -> (String, String) {
     let common = one.iter().zip(other).take_while(|(a, b)| a == b).count();
     if common <= START + CONTEXT {
         return (quote(one), quote(other));
     }
-    let cut = |iri: &[u8]| {
+    let shorten = |iri: &[u8]| {
         let start = String::from_utf8_lossy(&iri[..START]).into_owned();
         let end = String::from_utf8_lossy(&iri[common - CONTEXT..]).into_owned();
         quote(format!("{start}…{end}").as_bytes())
     };
-    (cut(one), cut(other))
+    (shorten(one), shorten(other))
 }
 
 #[cfg(test)]
@@ -87,16 +87,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_iris_are_cut_before_their_difference() {
+    fn the_difference_of_long_iris_is_shown() {
         let base = "http://rdf.disgenet.org/nanopublications.trig#NP1";
-        let (one, other) = quote_apart(
+        let (one, other) = quote_difference(
             format!("{base}23_head").as_bytes(),
             format!("{base}24_head").as_bytes(),
         );
         assert_eq!(one, "'http://rdf.d…ns.trig#NP123_head'");
         assert_eq!(other, "'http://rdf.d…ns.trig#NP124_head'");
         assert_eq!(
-            quote_apart(b"http://a/", b"http://b/"),
+            quote_difference(b"http://a/", b"http://b/"),
             ("'http://a/'".to_owned(), "'http://b/'".to_owned())
         );
     }

@@ -52,7 +52,7 @@ impl TermChecker {
         let mut datatypes = Datatypes::new(&mut self.datatypes);
         for (index, &term) in table.terms().iter().enumerate() {
             has_bnodes |= term.kind == TermKind::Bnode;
-            if rule_broken_by(table, term, &mut datatypes, &self.own_prefix).is_some() {
+            if violated_rule(table, term, &mut datatypes, &self.own_prefix).is_some() {
                 first.get_or_insert(index);
             }
         }
@@ -72,7 +72,7 @@ impl TermChecker {
         self.problems.resize(table.terms().len(), Problem::Nothing);
         let mut datatypes = Datatypes::new(&mut self.datatypes);
         for (index, &term) in table.terms().iter().enumerate().skip(first) {
-            if let Some(rule) = rule_broken_by(table, term, &mut datatypes, &self.own_prefix) {
+            if let Some(rule) = violated_rule(table, term, &mut datatypes, &self.own_prefix) {
                 self.problems[index] = Problem::Itself(rule);
             }
         }
@@ -193,7 +193,7 @@ impl<'a> Datatypes<'a> {
 
 /// The problem with a term, regardless of the terms that it refers to.
 #[inline]
-fn rule_broken_by(
+fn violated_rule(
     table: &TermTable,
     term: Term,
     datatypes: &mut Datatypes,

@@ -244,7 +244,7 @@ impl InputQuads {
         match self.get(at) {
             [Some(subject), Some(predicate), Some(object), graph] => {
                 let quad = cells.quad(builder, [subject, predicate, object], graph);
-                // An invalid term has no text, and an empty text is not a term.
+                // An invalid term has no text, and an empty string is not a term.
                 quad.map_err(|error| self.error(at).unwrap_or_else(|| error.into()))
             }
             parts => {
@@ -451,11 +451,11 @@ impl ListRanges {
                 let offsets = lists.offsets().inner().clone();
                 (ListLayout::Large(offsets), lists.values())
             }
-            DataType::FixedSizeList(_, each) => {
+            DataType::FixedSizeList(_, length) => {
                 let lists = column.as_fixed_size_list();
-                let each = usize::try_from(*each).ok()?;
+                let length = usize::try_from(*length).ok()?;
                 let first = usize::try_from(lists.value_offset(0)).ok()?;
-                (ListLayout::Fixed(first, each), lists.values())
+                (ListLayout::Fixed(first, length), lists.values())
             }
             DataType::ListView(_) => {
                 let lists = column.as_list_view::<i32>();
@@ -508,9 +508,9 @@ impl ListRanges {
                 [*offsets.get(row)?, *offsets.get(row + 1)?].map(i64::from)
             }
             ListLayout::Large(offsets) => [*offsets.get(row)?, *offsets.get(row + 1)?],
-            ListLayout::Fixed(first, each) => {
-                let start = row.checked_mul(*each)?.checked_add(*first)?;
-                return Some(start..start.checked_add(*each)?);
+            ListLayout::Fixed(first, length) => {
+                let start = row.checked_mul(*length)?.checked_add(*first)?;
+                return Some(start..start.checked_add(*length)?);
             }
             ListLayout::View(offsets, sizes) => {
                 let [start, size] = [*offsets.get(row)?, *sizes.get(row)?].map(i64::from);

@@ -31,8 +31,8 @@ use crate::error::Error;
 /// Reads all rows into one batch.
 ///
 /// # Errors
-/// A row is invalid, a column is missing or has the wrong type, or the rows exceed the maximum size
-/// of a batch.
+/// If a row is invalid, a column is missing or has the wrong type, or the rows exceed the maximum
+/// size of a batch.
 pub fn batch<R: InputListed>(
     rows: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
     max_depth: u32,
@@ -80,8 +80,8 @@ impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: InputListed> RowRea
     /// Returns the next batch, or `None` if there are no more rows.
     ///
     /// # Errors
-    /// A row is invalid. The error is returned after the messages of all rows before it, and again
-    /// on later calls.
+    /// If a row is invalid. The error is returned after the messages of all rows before it, and
+    /// again on later calls.
     pub fn next_batch(&mut self) -> Result<Option<LogBatch<R>>, Error> {
         if let Some(error) = &self.failed {
             return Err(error.clone());

@@ -139,8 +139,8 @@ impl QuadReader {
     /// Reads all rows into one batch.
     ///
     /// # Errors
-    /// A row is invalid, a column is missing or has the wrong type, or the rows exceed the maximum
-    /// size of a batch.
+    /// If a row is invalid, a column is missing or has the wrong type, or the rows exceed the
+    /// maximum size of a batch.
     pub fn batch(
         rows: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
         max_depth: u32,
@@ -162,7 +162,7 @@ impl QuadReader {
     /// Adds the next rows, after [`next_batch`](Self::next_batch) has returned `None`.
     ///
     /// # Errors
-    /// A column is missing or has the wrong type, or earlier rows have not been read yet.
+    /// If a column is missing or has the wrong type, or earlier rows have not been read yet.
     pub fn feed(&mut self, rows: &RecordBatch) -> Result<(), Error> {
         if self.open.is_some() {
             let reason = "rows were added before the previous rows were read";
@@ -197,7 +197,7 @@ impl QuadReader {
     /// [`finish`](Self::finish), that there are no more batches.
     ///
     /// # Errors
-    /// A row is invalid. The error is returned after the messages before that row, and again on
+    /// If a row is invalid. The error is returned after the messages before that row, and again on
     /// later calls.
     pub fn next_batch(&mut self) -> Result<Option<MessageBatch>, Error> {
         if let Some(error) = &self.failed {

@@ -42,17 +42,17 @@ const INLINE: usize = 12;
 impl Strings {
     /// Reads a column of strings. `name` is used in errors.
     pub fn new(array: &ArrayRef, name: &str) -> Result<Self, Error> {
-        let refused = || {
+        let wrong_type = || {
             let found = array.data_type();
             Error::shape(format!("column {name}: expected strings, found {found}"))
         };
-        Self::of(array, false, true).ok_or_else(refused)
+        Self::of(array, false, true).ok_or_else(wrong_type)
     }
 
-    /// Reads a column of bytes or, if `texts` is true, of bytes or strings. Returns `None` if it
-    /// has another type.
-    pub fn bytes(array: &ArrayRef, texts: bool) -> Option<Self> {
-        Self::of(array, true, texts)
+    /// Reads a column of bytes or, if `or_strings` is true, of bytes or strings. Returns `None` if
+    /// it has another type.
+    pub fn bytes(array: &ArrayRef, or_strings: bool) -> Option<Self> {
+        Self::of(array, true, or_strings)
     }
 
     /// Creates a column from strings that this crate has written.

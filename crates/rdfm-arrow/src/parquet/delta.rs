@@ -7,7 +7,7 @@ pub struct Delta<'a> {
     at: usize,
     miniblocks: usize,
     /// Number of values in a miniblock.
-    each: u64,
+    miniblock_values: u64,
     left: u64,
     value: i64,
     first: bool,
@@ -29,7 +29,7 @@ impl<'a> Delta<'a> {
             bytes,
             at: 0,
             miniblocks: 0,
-            each: 0,
+            miniblock_values: 0,
             left: 0,
             value: 0,
             first: true,
@@ -44,10 +44,10 @@ impl<'a> Delta<'a> {
         delta.miniblocks = usize::try_from(delta.varint()?).ok()?;
         delta.left = delta.varint()?;
         delta.value = delta.integer()?;
-        delta.each = block.checked_div(delta.miniblocks as u64)?;
-        (delta.each > 0 && delta.each.is_multiple_of(8)).then_some(())?;
+        delta.miniblock_values = block.checked_div(delta.miniblocks as u64)?;
+        (delta.miniblock_values > 0 && delta.miniblock_values.is_multiple_of(8)).then_some(())?;
         delta.miniblock = delta.miniblocks;
-        delta.read = delta.each;
+        delta.read = delta.miniblock_values;
         Some(delta)
     }
 
@@ -89,7 +89,7 @@ impl<'a> Delta<'a> {
         (self.width <= 64).then_some(())?;
         self.miniblock += 1;
         self.start = self.at;
-        let bytes = usize::try_from(self.each / 8).ok()?;
+        let bytes = usize::try_from(self.miniblock_values / 8).ok()?;
         self.at = self.at.checked_add(bytes.checked_mul(self.width)?)?;
         self.read = 0;
         (self.at <= self.bytes.len()).then_some(())
@@ -105,7 +105,7 @@ impl Iterator for Delta<'_> {
             self.first = false;
             return Some(self.value);
         }
-        if self.read == self.each {
+        if self.read == self.miniblock_values {
             self.advance()?;
         }
         let mut delta: u64 = 0;

@@ -60,7 +60,7 @@ impl Page {
 /// Reads the header at the start of `bytes`. Returns `None` if the header is truncated.
 ///
 /// # Errors
-/// The bytes are not a header; the text says why.
+/// If the bytes are not a header; the error says why.
 pub fn page(bytes: &[u8]) -> Result<Option<Page>, String> {
     let mut thrift = Thrift::new(bytes);
     match thrift.page() {
@@ -88,7 +88,7 @@ pub struct ColumnLocation {
 /// Reads the columns of each row group from the footer of a file.
 ///
 /// # Errors
-/// The bytes are not a footer; the text says why.
+/// If the bytes are not a footer; the error says why.
 pub fn places(footer: &[u8]) -> Result<Vec<Vec<ColumnLocation>>, String> {
     Thrift::new(footer).places().map_err(Stop::of_footer)
 }

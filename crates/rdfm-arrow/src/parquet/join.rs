@@ -1,7 +1,7 @@
-//! Row groups that were written as separate Parquet files, joined in one file.
+//! Row groups that were written as separate Parquet files, joined into one file.
 //!
-//! - In: complete files with the same schema. Out: one file, the same as if one writer had written
-//!   all row groups.
+//! - In: complete files with the same schema. Out: one file, as if one writer had written all row
+//!   groups.
 //! - Cost: the pages are not read. Memory use grows with the metadata of the row groups.
 
 use std::ops::Range;
@@ -12,7 +12,7 @@ const MAGIC: &[u8] = b"PAR1";
 /// Size in bytes of a footer's length and the magic number after it.
 const TAIL: usize = 8;
 
-/// Joins files in one. Its footer is that of the first part, with the row groups of all.
+/// Joins files into one. The footer is that of the first part, with the row groups of all parts.
 #[derive(Debug, Default)]
 pub struct Joiner {
     /// Footer of the first part, and the positions of its number of rows and its row groups.
@@ -28,18 +28,18 @@ pub struct Joiner {
 }
 
 impl Joiner {
-    /// Adds the next part. Returns the range of its bytes that come next in the file.
+    /// Adds the next part. Returns the range of its bytes to write next.
     ///
     /// # Errors
-    /// The part is not a Parquet file; the text says why.
+    /// If the part is not a Parquet file; the error says why.
     pub fn add(&mut self, part: &[u8]) -> Result<Range<usize>, String> {
         let pages = pages(part).ok_or("not a Parquet file")?;
         let footer = &part[pages.end..part.len() - TAIL];
         let start = if self.size == 0 { 0 } else { pages.start };
-        let moved = self.size.wrapping_sub(start);
+        let shift = self.size.wrapping_sub(start);
         let mut edits = Edits {
             footer,
-            moved,
+            shift,
             ordinal: self.count,
             copied: 0,
             out: &mut self.groups,
@@ -76,7 +76,7 @@ impl Joiner {
     }
 }
 
-/// Returns the range of the pages in a file, which its footer follows.
+/// Returns the range of the pages in a file. The footer follows them.
 fn pages(file: &[u8]) -> Option<Range<usize>> {
     let rest = file.strip_prefix(MAGIC)?.strip_suffix(MAGIC)?;
     let (rest, length) = rest.split_last_chunk::<4>()?;
@@ -87,17 +87,17 @@ fn pages(file: &[u8]) -> Option<Range<usize>> {
 
 /// The fields of a footer that depend on its row groups.
 #[derive(Default)]
-struct Found {
+struct FooterFields {
     rows: i64,
     rows_at: Range<usize>,
     groups_at: Range<usize>,
 }
 
-/// A copy of row groups with other offsets and ordinals.
+/// Copies row groups with different offsets and ordinals.
 struct Edits<'a> {
     footer: &'a [u8],
     /// Number of bytes to add to offsets.
-    moved: usize,
+    shift: usize,
     /// Number of the next row group.
     ordinal: u64,
     /// Position in the footer up to which bytes have been copied.
@@ -107,8 +107,8 @@ struct Edits<'a> {
 
 impl Edits<'_> {
     /// Copies the row groups of the footer.
-    fn footer(&mut self) -> Result<Found, Stop> {
-        let mut found = Found::default();
+    fn footer(&mut self) -> Result<FooterFields, Stop> {
+        let mut found = FooterFields::default();
         let mut thrift = Thrift::new(self.footer);
         thrift.each(0, |thrift, number, type_code| {
             let start = thrift.at;
@@ -153,10 +153,10 @@ impl Edits<'_> {
 
     fn column(&mut self, thrift: &mut Thrift<'_>) -> Result<(), Stop> {
         thrift.each(2, |thrift, number, type_code| match (number, type_code) {
-            // Location of the column's metadata and of its page indexes.
+            // Locations of the column's metadata and page indexes.
             (2 | 4 | 6, _) => self.offset(thrift, type_code),
             (3, STRUCT) => thrift.each(3, |thrift, number, type_code| match number {
-                // Location of data pages, index pages, dictionary and Bloom filter.
+                // Locations of data pages, index pages, dictionary and Bloom filter.
                 9 | 10 | 11 | 14 => self.offset(thrift, type_code),
                 _ => thrift.skip_field(type_code, 3),
             }),
@@ -166,10 +166,10 @@ impl Edits<'_> {
 
     /// Changes an offset in the file. An offset of 0 means that there is none.
     fn offset(&mut self, thrift: &mut Thrift<'_>, type_code: u8) -> Result<(), Stop> {
-        let moved = self.moved;
+        let shift = self.shift;
         self.replace(thrift, type_code, |offset| match offset {
             0 => 0,
-            offset => offset.wrapping_add_unsigned(moved as u64),
+            offset => offset.wrapping_add_unsigned(shift as u64),
         })
     }
 
@@ -209,7 +209,8 @@ fn varint(mut value: u64, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    /// A file of one row group, with its pages, their offset, its ordinal and its number of rows.
+    /// A file with one row group, given its pages, their offset, its ordinal and its number of
+    /// rows.
     fn file(pages: &[u8], offset: u8, ordinal: u8, rows: u8) -> Vec<u8> {
         let zigzag = |value: u8| value << 1;
         let column = [0x26, 0, 0x1c, 0x96, zigzag(offset), 0, 0];

@@ -91,7 +91,7 @@ impl Chunk {
     /// Adds the page whose header starts at this offset in the file.
     ///
     /// # Errors
-    /// The header is inconsistent; the text says why.
+    /// If the header is inconsistent; the error says why.
     pub fn add(&mut self, offset: u64, page: Page) -> Result<(), String> {
         let at = offset + page.header as u64;
         match page.kind {
@@ -181,7 +181,7 @@ impl Chunk {
     /// Reads the lengths of the dictionary entries.
     ///
     /// # Errors
-    /// The dictionary ends early.
+    /// If the dictionary ends early.
     pub fn scan_dictionary(&mut self, bytes: &[u8]) -> Result<(), String> {
         let count = self.dictionary.as_ref().map_or(0, |(_, page)| page.values);
         let mut texts = Plain(bytes);
@@ -203,16 +203,17 @@ impl Chunk {
     pub fn pass(&mut self, page: usize) {
         let page = &self.pages[page].1;
         let (values, width) = (u64::from(page.values), self.leaf.width);
-        let (each, any) = width.map_or((0, page.size as u64), |width| (width, 0));
-        let each = each.saturating_add(OVERHEAD);
-        self.windows.spread(self.row, values, each, any);
+        let (row_bytes, shared_bytes) = width.map_or((0, page.size as u64), |width| (width, 0));
+        let row_bytes = row_bytes.saturating_add(OVERHEAD);
+        self.windows
+            .spread(self.row, values, row_bytes, shared_bytes);
         self.row += values;
     }
 
     /// Scans a page. Returns false if a row is too large, which ends the scan.
     ///
     /// # Errors
-    /// The page ends early, or refers to entries that are not in the dictionary.
+    /// If the page ends early, or refers to entries that are not in the dictionary.
     pub fn scan(&mut self, page: usize, bytes: &[u8]) -> Result<bool, String> {
         let page = self.pages[page].1.clone();
         let early = || "a page ends early".to_owned();

@@ -18,14 +18,15 @@ impl Windows {
         self.spread(row, 1, bytes, 0);
     }
 
-    /// Adds the next `count` rows of `each` bytes, plus `any` bytes that may belong to any of them.
+    /// Adds the next `count` rows of `row_bytes` bytes each, plus `shared_bytes` bytes that may
+    /// belong to any of these rows.
     #[inline]
-    pub fn spread(&mut self, first: u64, count: u64, each: u64, any: u64) {
+    pub fn spread(&mut self, first: u64, count: u64, row_bytes: u64, shared_bytes: u64) {
         let Some(last) = (first + count).checked_sub(1) else {
             return;
         };
         for (level, (window, sum, largest)) in self.levels.iter_mut().enumerate() {
-            let bytes_of = |rows: u64| each.saturating_mul(rows).saturating_add(any);
+            let bytes_of = |rows: u64| row_bytes.saturating_mul(rows).saturating_add(shared_bytes);
             let (start, end) = (first >> level, last >> level);
             if start != *window {
                 *sum = 0;

@@ -32,7 +32,7 @@ pub trait RowRecord: KindOf {
     /// Rejects a log that rows cannot represent.
     ///
     /// # Errors
-    /// The log is the answer to an ASK query, or a variable occurs twice or contains a NUL.
+    /// If the log is the answer to an ASK query, or a variable occurs twice or contains a NUL.
     fn check(head: &Self::Head) -> Result<(), Error>;
 }
 

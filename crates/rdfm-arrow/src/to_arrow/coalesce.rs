@@ -27,7 +27,7 @@ pub trait Coalesce: Send {
     /// Adds the messages of a batch and returns the completed record batches.
     ///
     /// # Errors
-    /// The same as for [`Coalescer::push`], or the batch is of another kind.
+    /// If [`Coalescer::push`] fails, or the batch is of another kind.
     fn push_any(
         &mut self,
         batch: BatchRef<'_>,
@@ -56,8 +56,8 @@ pub struct Dropped {
     pub empty_messages: u64,
     /// Metadata entries.
     pub metadata: u64,
-    /// Messages whose rows follow those of another message with the same source and index, so that
-    /// they cannot be distinguished.
+    /// Messages whose rows follow those of another message with the same source and index, so they
+    /// cannot be distinguished.
     pub merged: u64,
 }
 
@@ -84,7 +84,7 @@ impl<R: RowRecord> Coalesce for Coalescer<R> {
 /// Creates a coalescer for a kind of log.
 ///
 /// # Errors
-/// A bound is 0; the text says so.
+/// If a bound is 0.
 pub fn coalescer<L: Into<Layout>>(
     kind: Kind,
     layout: L,
@@ -101,7 +101,7 @@ pub fn coalescer<L: Into<Layout>>(
 /// Checks the bounds of record batches.
 ///
 /// # Errors
-/// A bound is 0; the text says so.
+/// If a bound is 0.
 pub fn bounds(max_rows: usize, max_bytes: usize) -> Result<(usize, usize), String> {
     if max_rows == 0 || max_bytes == 0 {
         return Err("max_rows and max_bytes must be at least 1".to_owned());
@@ -124,7 +124,7 @@ impl<R: RowRecord> Coalescer<R> {
     /// Creates a coalescer without rows.
     ///
     /// # Errors
-    /// A bound is 0; the text says so.
+    /// If a bound is 0.
     pub fn new<L: Into<Layout>>(
         layout: L,
         max_rows: usize,
@@ -143,7 +143,7 @@ impl<R: RowRecord> Coalescer<R> {
     /// Adds the messages of a batch and returns the completed record batches.
     ///
     /// # Errors
-    /// The strings of one message exceed 2 GiB, rows cannot represent these results
+    /// If the strings of one message exceed 2 GiB, rows cannot represent these results
     /// ([`RowRecord::check`]), or their variables differ from those of earlier rows.
     pub fn push(
         &mut self,

@@ -42,8 +42,8 @@ impl MakeError {
 
 /// Adds to the number of string bytes in a record batch.
 #[inline]
-pub fn charge(bytes: &mut usize, more: usize) -> Result<(), MakeError> {
-    *bytes += more;
+pub fn charge(bytes: &mut usize, added: usize) -> Result<(), MakeError> {
+    *bytes += added;
     if *bytes > MAX_BYTES {
         return Err(MakeError::TooLarge);
     }

@@ -39,8 +39,8 @@ const TOO_LARGE: &str = "the strings of the messages exceed the 2 GiB limit of a
 /// Converts several batches of a log to one record batch.
 ///
 /// # Errors
-/// The strings would exceed 2 GiB, rows cannot represent these results ([`RowRecord::check`]), or
-/// their variables differ between batches.
+/// If the strings would exceed 2 GiB, rows cannot represent these results ([`RowRecord::check`]),
+/// or their variables differ between batches.
 pub fn record_batch<R: RowRecord, L: Into<Layout>>(
     batches: &[&LogBatch<R>],
     layout: L,

@@ -115,7 +115,7 @@ impl QuadRows {
             QuadColumn::Source => Arc::clone(&sources),
             QuadColumn::Message => Arc::clone(&messages),
             QuadColumn::Part(part) => {
-                let column = self.parts.iter().position(|wanted| wanted == part);
+                let column = self.parts.iter().position(|selected| selected == part);
                 Arc::clone(&terms[column.unwrap_or_default()])
             }
         };
@@ -141,7 +141,7 @@ impl QuadCoalescer {
     /// Creates a coalescer without rows.
     ///
     /// # Errors
-    /// A bound is 0; the text says so.
+    /// If a bound is 0.
     pub fn new(layout: &QuadLayout, max_rows: usize, max_bytes: usize) -> Result<Self, String> {
         let (max_rows, max_bytes) = bounds(max_rows, max_bytes)?;
         Ok(Self {
@@ -156,7 +156,7 @@ impl QuadCoalescer {
     /// Adds the quads of a batch and returns the completed record batches.
     ///
     /// # Errors
-    /// The strings of one quad exceed 2 GiB.
+    /// If the strings of one quad exceed 2 GiB.
     pub fn push(
         &mut self,
         batch: &MessageBatch,
@@ -253,7 +253,7 @@ impl Coalesce for QuadCoalescer {
 /// Converts the quads of several batches of a log to one record batch.
 ///
 /// # Errors
-/// The strings would exceed 2 GiB.
+/// If the strings would exceed 2 GiB.
 pub fn quad_record_batch(
     batches: &[&MessageBatch],
     layout: &QuadLayout,

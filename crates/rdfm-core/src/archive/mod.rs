@@ -33,7 +33,7 @@ pub struct MemberPart {
     pub name: Option<String>,
     /// Whether the member ends here.
     pub ended: bool,
-    /// Why the member is rejected, if it is.
+    /// Reason why the member is rejected, or `None` if it is not.
     pub refusal: Option<String>,
     /// Range of the bytes in the buffer.
     range: Range<usize>,
@@ -64,7 +64,8 @@ enum ArchiveState {
 }
 
 /// Splits an archive into members. Feed a piece, then call [`parts`](Self::parts) until it returns
-/// an empty list. After the last piece call [`finish`](Self::finish), and take the remaining parts.
+/// an empty list. After the last piece, call [`finish`](Self::finish), then `parts` for the
+/// remaining parts.
 pub struct TarMembers {
     buffer: Vec<u8>,
     at: usize,
@@ -106,8 +107,8 @@ impl TarMembers {
         }
     }
 
-    /// Takes a piece of the archive, cut anywhere. Parses nothing. After an error the piece is
-    /// ignored.
+    /// Adds a piece of the archive, cut anywhere. Nothing is parsed yet. After an error, the piece
+    /// is ignored.
     pub fn feed(&mut self, piece: &[u8]) {
         if self.failed.is_some() {
             return;
@@ -146,8 +147,8 @@ impl TarMembers {
         }
     }
 
-    /// Returns the buffered parts. An empty list means "feed me", and after
-    /// [`finish`](Self::finish) "done".
+    /// Returns the buffered parts. An empty list means that more input is needed or, after
+    /// [`finish`](Self::finish), that there are no more parts.
     ///
     /// # Errors
     /// If the archive is corrupt or truncated. The error is returned after all members before it,

@@ -6,13 +6,14 @@
 
 use super::*;
 
-/// Name, bytes, whether it ended, and the refusal of each member; then the error.
+/// For each member: name, bytes, whether it ended, and the reason if it is rejected. Then the
+/// error.
 type Outcome = (
     Vec<(String, Vec<u8>, bool, Option<String>)>,
     Option<DecodeError>,
 );
 
-/// Takes all available parts, or those before an error.
+/// Collects all available parts, or those before an error.
 fn take(members: &mut TarMembers, (found, error): &mut Outcome) {
     while error.is_none() {
         match members.parts() {
@@ -57,7 +58,7 @@ fn in_pieces(data: &[u8], size: usize) -> Outcome {
     outcome
 }
 
-/// Reads an archive in one piece and in small pieces, which must give the same result.
+/// Reads an archive in one piece and in small pieces, which must return the same result.
 fn read(data: &[u8]) -> Outcome {
     let whole = in_pieces(data, data.len().max(1));
     for size in [1, 511, 512, 513, 4000] {
@@ -115,7 +116,7 @@ fn fails(data: &[u8], class: ErrorClass, reason: &str, offset: u64) -> usize {
 }
 
 #[test]
-fn files_come_in_order_and_folders_are_omitted() {
+fn files_are_returned_in_order_without_folders() {
     let data = archive(&[
         member("./a.nq", b'0', b"1"),
         member("x/", b'5', b""),
@@ -202,7 +203,7 @@ fn links_devices_and_outside_paths_are_rejected_and_skipped() {
 }
 
 #[test]
-fn a_large_member_comes_in_parts_in_constant_memory() {
+fn a_large_member_is_returned_in_parts_in_constant_memory() {
     let large: Vec<u8> = (0..5_000_000_u32).map(|at| at as u8).collect();
     let small = vec![b'7'; MAX_WHOLE_BYTES as usize];
     let data = archive(&[
@@ -223,7 +224,7 @@ fn a_large_member_comes_in_parts_in_constant_memory() {
 }
 
 #[test]
-fn a_truncated_archive_gives_the_complete_members_and_an_error() {
+fn complete_members_of_a_truncated_archive_precede_the_error() {
     let data = archive(&[
         member("a.nq", b'0', &[b'1'; 600]),
         member("b.nq", b'0', &[b'2'; 600]),
@@ -262,10 +263,10 @@ fn data_outside_an_archive_is_an_error() {
     let after = "data after the archive's end mark";
     assert_eq!(fails(&joined, ErrorClass::Malformed, after, offset), 1);
     for place in [0, 100, 130, 148, 156, 260, 500] {
-        let mut broken = [member("a.nq", b'0', b"1"), member("b.nq", b'0', b"2")].concat();
-        broken[1024 + place] ^= 0x15;
+        let mut corrupt = [member("a.nq", b'0', b"1"), member("b.nq", b'0', b"2")].concat();
+        corrupt[1024 + place] ^= 0x15;
         let reason = "the archive is corrupt";
-        assert_eq!(fails(&broken, ErrorClass::Malformed, reason, 1024), 1);
+        assert_eq!(fails(&corrupt, ErrorClass::Malformed, reason, 1024), 1);
     }
 }
 

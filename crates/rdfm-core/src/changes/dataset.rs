@@ -5,7 +5,7 @@
 //! - Cost: 27 to 37 bytes per quad, plus one copy of each term. A change is one lookup. The lookups
 //!   of a batch are done together, because each is likely to miss all caches.
 //! - Law: adding an existing quad or deleting a missing one changes nothing. Transactions that
-//!   are aborted, or not ended by their patch, are undone.
+//!   their patch aborts or does not end are undone.
 
 use super::index::{Index, hash_numbers};
 use super::rules::{Rules, Violation, in_row, refused};
@@ -30,7 +30,7 @@ pub struct Applied {
     pub added: u64,
     /// Quads deleted, without undone transactions.
     pub deleted: u64,
-    /// Adds of existing quads and deletes of missing ones.
+    /// Additions of existing quads and deletions of missing ones.
     pub without_effect: u64,
     /// Committed transactions.
     pub committed: u64,
@@ -41,7 +41,7 @@ pub struct Applied {
 /// Marks the place of a deleted quad. No real quad has this subject.
 const DELETED: QuadKey = [TermNumber::MAX; 4];
 
-/// A change, with what is needed to undo it.
+/// A change, with the data needed to undo it.
 #[derive(Clone, Copy)]
 enum Change {
     Added(u32),
@@ -142,7 +142,7 @@ impl Dataset {
         self.places.find(hash_numbers(*key), matches)
     }
 
-    /// Returns the existing quads from a place on, with their places.
+    /// Returns the existing quads at or after a place, with their places.
     pub(super) fn present(&self, from: usize) -> impl Iterator<Item = (usize, &QuadKey)> {
         let quads = self.quads.iter().enumerate().skip(from);
         quads.filter(|(_, key)| **key != DELETED)
@@ -323,7 +323,8 @@ impl Dataset {
         }
     }
 
-    /// Returns the dataset as one message. If `parts` is true, a large message comes in parts.
+    /// Returns the dataset as one message. If `parts` is true, a large message is returned in
+    /// parts.
     #[must_use]
     pub fn message(&self, parts: bool) -> Quads<'_> {
         Quads {
@@ -357,7 +358,7 @@ impl Quads<'_> {
     /// Returns the next batch, or `None` at the end.
     ///
     /// # Errors
-    /// If the message is too large for one batch and may not come in parts.
+    /// If the message is too large for one batch and `parts` is false.
     pub fn next_batch(&mut self) -> Result<Option<MessageBatch>, LimitExceeded> {
         if self.ended {
             return Ok(None);

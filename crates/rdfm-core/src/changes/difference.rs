@@ -3,7 +3,7 @@
 //!
 //! - In: a dataset, and the batches of another one. Out: one patch.
 //! - Cost: both datasets are in memory.
-//! - Law: the patch, applied to the old dataset, gives the new one.
+//! - Law: applying the patch to the old dataset results in the new one.
 
 use super::dataset::{Dataset, QuadKey, quad};
 use super::index::{Index, hash_numbers};
@@ -23,7 +23,7 @@ pub struct Difference {
     added_index: Index,
     builder: PatchBuilder,
     copies: Copies,
-    /// Whether a patch larger than a batch comes in parts.
+    /// Whether a patch larger than a batch is returned in parts.
     parts: bool,
     /// Next item of the patch: places of the old dataset, followed by indices of `added`.
     next: usize,
@@ -33,7 +33,7 @@ pub struct Difference {
 
 impl Difference {
     /// Starts with the old dataset and an empty new one. `index` is the index of the patch in its
-    /// log. If `parts` is true, a patch larger than a batch comes in parts.
+    /// log. If `parts` is true, a patch larger than a batch is returned in parts.
     #[must_use]
     pub fn from(old: Dataset, index: u64, parts: bool) -> Self {
         let mut builder = if parts {
@@ -95,7 +95,7 @@ impl Difference {
     /// order. `None` at the end.
     ///
     /// # Errors
-    /// If the patch is larger than 2 GiB and may not come in parts.
+    /// If the patch is larger than 2 GiB and `parts` is false.
     pub fn next_batch(&mut self) -> Result<Option<PatchBatch>, LimitExceeded> {
         if self.ended {
             return Ok(None);

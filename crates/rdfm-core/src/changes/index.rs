@@ -1,6 +1,6 @@
-//! A hash table of numbers that stand for values stored elsewhere.
+//! A hash table of numbers that represent values stored elsewhere.
 //!
-//! - In: hashes and numbers, and a function that compares a number with the wanted value. Out:
+//! - In: hashes and numbers, and a function that compares a number with the value to find. Out:
 //!   numbers.
 //! - Cost: eight bytes per slot, with three eighths to three quarters of the slots in use; about
 //!   one cache line per lookup.

@@ -4,8 +4,8 @@
 //! - Cost: one copy of the records and their terms. Converting patches to messages buffers a
 //!   transaction, and takes 20 to 40 bytes per blank node, unless blank nodes are separate in each
 //!   transaction.
-//! - Law: a round trip gives the same messages, up to blank node labels. A message becomes a
-//!   transaction of adds. The message number is added to its labels if necessary, because in
+//! - Law: a round trip returns the same messages, up to blank node labels. A message becomes a
+//!   transaction of additions. The message number is added to its labels if necessary, because in
 //!   patches labels are valid throughout the log.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -39,14 +39,14 @@ impl CopiedTerms {
             .resize(table.terms().len(), (0, 0, TermId::DEFAULT_GRAPH));
     }
 
-    /// Copies a term. If `apart` is a message number, it is added to blank node labels to make them
+    /// Copies a term. If `message_number` is given, it is added to blank node labels to make them
     /// distinct. Recursion is as deep as the nesting of triple terms.
     pub(super) fn term<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
         table: &TermTable,
         id: TermId,
-        apart: Option<u64>,
+        message_number: Option<u64>,
     ) -> Result<TermId, LimitExceeded> {
         if id == TermId::DEFAULT_GRAPH {
             return Ok(id);
@@ -54,7 +54,7 @@ impl CopiedTerms {
         let term = table.term(id);
         // Terms without labels are the same in every message.
         let message = match term.kind {
-            TermKind::Bnode | TermKind::TripleTerm => apart.unwrap_or_default(),
+            TermKind::Bnode | TermKind::TripleTerm => message_number.unwrap_or_default(),
             _ => 0,
         };
         let (serial, copied_for, copy) = self.copies[id.index()];
@@ -66,20 +66,22 @@ impl CopiedTerms {
             TermKind::TripleTerm => {
                 let [subject, predicate, object] = table.triple(term);
                 let parts = [
-                    self.term(builder, table, subject, apart)?,
-                    self.term(builder, table, predicate, apart)?,
-                    self.term(builder, table, object, apart)?,
+                    self.term(builder, table, subject, message_number)?,
+                    self.term(builder, table, predicate, message_number)?,
+                    self.term(builder, table, object, message_number)?,
                 ];
                 builder.add_triple_term(parts)?
             }
-            TermKind::Bnode if apart.is_some_and(|message| needs_message_prefix(message, text)) => {
+            TermKind::Bnode
+                if message_number.is_some_and(|message| needs_message_prefix(message, text)) =>
+            {
                 let mut label = Vec::with_capacity(text.len() + 8);
                 write_message_prefix(message, &mut label);
                 label.extend_from_slice(text);
                 builder.add_simple(TermKind::Bnode, &label, 0)?
             }
             TermKind::LangLiteral | TermKind::TypedLiteral => {
-                let aux = self.term(builder, table, TermId(term.aux), apart)?;
+                let aux = self.term(builder, table, TermId(term.aux), message_number)?;
                 builder.add_with_aux(term.kind, text, aux.0, term.flags)?
             }
             kind => builder.add_with_aux(kind, text, 0, term.flags)?,
@@ -93,13 +95,13 @@ impl CopiedTerms {
         builder: &mut LogBuilder<R>,
         table: &TermTable,
         quad: Quad,
-        apart: Option<u64>,
+        message_number: Option<u64>,
     ) -> Result<Quad, LimitExceeded> {
         Ok(Quad {
-            subject: self.term(builder, table, quad.subject, apart)?,
-            predicate: self.term(builder, table, quad.predicate, apart)?,
-            object: self.term(builder, table, quad.object, apart)?,
-            graph: self.term(builder, table, quad.graph, apart)?,
+            subject: self.term(builder, table, quad.subject, message_number)?,
+            predicate: self.term(builder, table, quad.predicate, message_number)?,
+            object: self.term(builder, table, quad.object, message_number)?,
+            graph: self.term(builder, table, quad.graph, message_number)?,
         })
     }
 }
@@ -189,11 +191,11 @@ impl ToPatches {
                     ..Operation::bare(OperationCode::AddPrefix)
                 });
             }
-            let apart = Some(self.begun.saturating_sub(1));
+            let message_number = Some(self.begun.saturating_sub(1));
             for quad in batch.message(message) {
                 let quad = self
                     .copied
-                    .quad(&mut self.builder, table, *quad, apart)
+                    .quad(&mut self.builder, table, *quad, message_number)
                     .map_err(limit)?;
                 self.builder.push(Operation::of(OperationCode::Add, quad));
             }
@@ -208,7 +210,7 @@ impl ToPatches {
     }
 }
 
-/// A row of a patch that messages cannot express.
+/// A row of a patch that messages cannot represent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedRow {
     /// The patch and the reason.
@@ -224,11 +226,10 @@ pub struct ToMessages {
     builder: BatchBuilder,
     copied: CopiedTerms,
     transactions: Transactions,
-    /// Why the open transaction is rejected if it is committed, with the number and offset of the
+    /// Reason to reject the open transaction if it is committed, with the number and offset of the
     /// row.
-    refused: Option<(u64, u64, Reason)>,
-    /// The message that each blank node is in, by a hash of its label. `None` if blank nodes are
-    /// separate.
+    rejection: Option<(u64, u64, Reason)>,
+    /// The message of each blank node, by a hash of its label. `None` if blank nodes are separate.
     labels: Option<FxHashMap<u64, u64>>,
     /// Number and offset of the next row of the patch.
     row: u64,
@@ -250,7 +251,7 @@ impl ToMessages {
             }),
             copied: CopiedTerms::default(),
             transactions: Transactions::default(),
-            refused: None,
+            rejection: None,
             labels: (!separate).then(FxHashMap::default),
             row: 0,
             offset: 0,
@@ -323,7 +324,7 @@ impl ToMessages {
 
     fn abort(&mut self) {
         self.builder.discard_message();
-        self.refused = None;
+        self.rejection = None;
         self.undone += 1;
     }
 
@@ -346,7 +347,7 @@ impl ToMessages {
                 self.builder.begin_message(position);
             }
             OperationCode::Commit => {
-                if let Some((row, offset, reason)) = self.refused.take() {
+                if let Some((row, offset, reason)) = self.rejection.take() {
                     (self.row, self.offset) = (row, offset);
                     return Err((ErrorClass::Unsupported, reason));
                 }
@@ -355,7 +356,7 @@ impl ToMessages {
             OperationCode::Abort => self.abort(),
             OperationCode::Delete => {
                 let reason = "D deletes a quad, which a message cannot express; apply the patches to a dataset instead";
-                self.refuse(reason.into())?;
+                self.reject(reason.into())?;
             }
             OperationCode::DeletePrefix => self.prefixes += 1,
             // Outside of a transaction, the prefix belongs to the next message but does not begin it.
@@ -379,11 +380,12 @@ impl ToMessages {
 
     /// Rejects the row. Within a transaction, the error is delayed until the commit, because an
     /// undone transaction has no effect.
-    fn refuse(&mut self, reason: Reason) -> Result<(), (ErrorClass, Reason)> {
+    fn reject(&mut self, reason: Reason) -> Result<(), (ErrorClass, Reason)> {
         if !self.transactions.is_open() {
             return Err((ErrorClass::Unsupported, reason));
         }
-        self.refused.get_or_insert((self.row, self.offset, reason));
+        self.rejection
+            .get_or_insert((self.row, self.offset, reason));
         Ok(())
     }
 
@@ -393,7 +395,7 @@ impl ToMessages {
         }
     }
 
-    /// Records which message the blank nodes of a quad are in.
+    /// Records that the blank nodes of a quad belong to the current message.
     fn record_bnodes(&mut self, table: &TermTable, quad: Quad) -> Result<(), (ErrorClass, Reason)> {
         let Some(labels) = &mut self.labels else {
             return Ok(());
@@ -417,7 +419,7 @@ impl ToMessages {
                         "true",
                         "treats it as a different node in each",
                     ));
-                    return self.refuse(reason);
+                    return self.reject(reason);
                 }
             }
         }

@@ -4,8 +4,8 @@
 //! - In: batches of complete messages. Out: batches of patches, one per message.
 //! - Cost: memory for the messages that wait for their counterparts, and for their terms. Terms of
 //!   finished messages are dropped when they are the majority.
-//! - Law: a patch, applied to the old message, gives the new one. Its deletes are in the order of
-//!   the old message, followed by adds in the order of the new one.
+//! - Law: applying a patch to the old message results in the new one. Deletions are in the order of
+//!   the old message, followed by additions in the order of the new one.
 
 use std::collections::VecDeque;
 
@@ -88,8 +88,8 @@ impl MessageDifferences {
         }
     }
 
-    /// Compares each message of one log with the next. The first patch creates the first message.
-    /// The log is [`OldOrNew::New`].
+    /// Compares each message of a log with the next. The first patch creates the first message. The
+    /// log is [`OldOrNew::New`].
     #[must_use]
     pub fn of_snapshots() -> Self {
         let mut differences = Self::of_logs();
@@ -122,10 +122,10 @@ impl MessageDifferences {
     /// Adds messages of a log.
     ///
     /// # Errors
-    /// If the terms are too many, or too large in total.
+    /// If there are too many terms, or they are too large in total.
     pub fn add(&mut self, which: OldOrNew, batch: &MessageBatch) -> Result<(), LimitExceeded> {
         if self.terms.len() > self.limits.0 || self.terms.bytes() > self.limits.1 {
-            self.forget()?;
+            self.drop_unused_terms()?;
         }
         let mut keys = std::mem::take(&mut self.keys);
         keys.clear();
@@ -208,7 +208,7 @@ impl MessageDifferences {
 
     /// Keeps only the terms of the waiting messages and of the last one.
     #[cold]
-    fn forget(&mut self) -> Result<(), LimitExceeded> {
+    fn drop_unused_terms(&mut self) -> Result<(), LimitExceeded> {
         let mut builder = BatchBuilder::within_2_gib();
         let mut copies = Copies::default();
         builder.begin_message(0);

@@ -3,17 +3,17 @@
 //! A patch is undone by the opposite operations in reverse order, and a log by undoing its last
 //! patch first. Therefore the entire log must be read before the first patch can be written.
 //! [`Inverse`] reads it forward and returns blocks of opposite operations, which the caller stores.
-//! [`Backward`] takes the blocks in reverse order and returns the patches.
+//! [`Backward`] reads the blocks in reverse order and returns the patches.
 //!
 //! - In: batches of patches, then blocks. Out: blocks to store, then batches of patches.
 //! - Cost: one block in memory, and the prefixes that the log adds. The caller stores about as much
 //!   as the log contains.
 //! - Law: a log that neither adds existing quads nor deletes missing ones, followed by the patches
-//!   that undo it, changes nothing. Transactions that are aborted or not ended are left out.
+//!   that undo it, changes nothing. Aborted and unfinished transactions are omitted.
 //!
-//! A block is also a batch of patches, so that any codec of patches that keeps all terms can store
-//! it. Headers of the log are left out, so that headers in a block can mark where transactions and
-//! patches begin and end.
+//! A block is also a batch of patches, so any patch codec that keeps all terms can store it.
+//! Headers of the log are omitted, so headers in a block can mark where transactions and patches
+//! begin and end.
 
 use rustc_hash::FxHashMap;
 
@@ -48,7 +48,7 @@ pub struct Reverted {
     pub committed: u64,
     /// Aborted and unfinished transactions.
     pub undone: u64,
-    /// Headers, which are left out.
+    /// Omitted headers.
     pub headers: u64,
     /// Deletions of prefixes whose IRI is not in the log. They cannot be undone.
     pub prefixes: u64,
@@ -127,7 +127,7 @@ pub struct Inverse {
     /// Whether the current patch has an id.
     has_id: bool,
     done: Reverted,
-    /// Counts when the open transaction began.
+    /// Counts at the start of the open transaction.
     before: Reverted,
 }
 
@@ -162,7 +162,7 @@ impl Inverse {
         self.done
     }
 
-    /// Takes patches.
+    /// Adds patches.
     ///
     /// # Errors
     /// If a rule of [`super::rules`] is violated, or there are too many prefixes.
@@ -392,7 +392,7 @@ impl Backward {
     /// Returns the complete patches of a block, or parts of them.
     ///
     /// # Errors
-    /// If a patch is larger than 2 GiB and may not come in parts.
+    /// If a patch is larger than 2 GiB and `parts` is false.
     pub fn add(&mut self, block: &PatchBatch) -> Result<Vec<PatchBatch>, LimitExceeded> {
         let mut found = Vec::new();
         self.copied.begin_batch(block.table());

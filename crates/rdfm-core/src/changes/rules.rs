@@ -1,4 +1,4 @@
-//! Rules for logs of patches: the order of transaction rows, and the chain of `id` and `prev`.
+//! Rules for patch logs: the order of transaction rows, and the chain of `id` and `prev`.
 //!
 //! - In: the operations of patches, in order, across consecutive logs.
 //! - Out: each operation that violates a rule, and each unfinished transaction.
@@ -18,7 +18,7 @@ use crate::model::write::write_term;
 /// characters, and differ at the end.
 const MAX_SHOWN: usize = 200;
 
-/// A rule for logs of patches.
+/// A rule for patch logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// `TX` occurs only outside of a transaction, `TC` and `TA` only inside.
@@ -27,7 +27,7 @@ pub enum Rule {
     Unfinished,
     /// The `prev` of a patch is the `id` of the patch before it.
     Chain,
-    /// The same rule for the first patch of a log that follows another log.
+    /// Like [`Self::Chain`], for the first patch of a log that follows another log.
     ChainOfLogs,
 }
 

@@ -1,7 +1,7 @@
 //! Batches of logs of any kind.
 //!
 //! - In: batches of records of one kind. Out: batches of any kind, as in the codec contract.
-//! - Law: a codec yields and takes only batches of the kinds of its format.
+//! - Law: a codec returns and accepts only batches of kinds that its format supports.
 
 use super::Decoder;
 use super::spec::Kind;

@@ -7,7 +7,7 @@ pub trait ContextLoader: Debug + Send + Sync {
     /// Returns the document of a URL, or `None` if it is not available.
     ///
     /// # Errors
-    /// If the document is available but cannot be read; the text says why.
+    /// If the document is available but cannot be read; the error says why.
     fn load(&self, url: &str) -> Result<Option<RemoteContext>, String>;
 }
 

@@ -31,7 +31,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Takes a piece. The bytes before `keep` are passed to `forget` and removed when that is
+    /// Adds a piece. The bytes before `keep` are passed to `forget`, and removed when that is
     /// cheap.
     pub fn feed(&mut self, piece: &[u8], keep: usize, forget: impl FnOnce(&[u8])) {
         if keep > 0 && keep >= self.bytes.len() - keep {
@@ -61,7 +61,7 @@ impl Buffer {
         self.start + index as u64
     }
 
-    /// Index in the buffer of an offset in the log.
+    /// Index in the buffer of the byte at an offset in the log.
     pub fn index(&self, offset: u64) -> Option<usize> {
         Some(offset.checked_sub(self.start)? as usize)
     }
@@ -467,9 +467,9 @@ mod tests {
                             other => break other,
                         }
                     };
-                    let never = skipped.is_err();
+                    let cannot_skip = skipped.is_err();
                     errors.push((error.to_string(), skipped.ok().flatten()));
-                    if never {
+                    if cannot_skip {
                         return (messages, errors);
                     }
                 }
@@ -515,15 +515,15 @@ mod tests {
                 side.reset();
             }
         }
-        let mut late = toy_from(100);
-        let (messages, _) = read(&mut late, b"a;aa;", 1);
+        let mut later_log = toy_from(100);
+        let (messages, _) = read(&mut later_log, b"a;aa;", 1);
         assert_eq!(messages, [(100, 100, 1), (101, 102, 2)]);
-        late.reset();
-        assert_eq!(read(&mut late, b"a;aa;", 5).0, messages);
+        later_log.reset();
+        assert_eq!(read(&mut later_log, b"a;aa;", 5).0, messages);
     }
 
     #[test]
-    fn an_error_comes_after_the_batch_and_is_repeated() {
+    fn an_error_follows_the_batch_and_is_repeated() {
         let mut side = toy();
         side.feed(b"a;a!;a;");
         assert_eq!(side.next_of::<Quad>().unwrap().unwrap().len(), 1);

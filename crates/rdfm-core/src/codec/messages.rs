@@ -1,4 +1,4 @@
-//! The loop over the messages of batches that all encoders share.
+//! The message loop that all encoders share.
 //!
 //! - In: batches, cut anywhere between messages or (in parts) inside one; and a format's
 //!   [`Writer`].
@@ -41,10 +41,10 @@ pub trait Writer: Send + 'static {
     type Record: Refusable;
 
     /// If true, namespaces in force at the start of a batch are written before its first message,
-    /// and stay if that message is rejected. Otherwise they are written in the message.
+    /// and are kept if that message is rejected. Otherwise they are written in the message.
     const NAMESPACES_BEFORE: bool = false;
 
-    /// Whether a message may come in parts.
+    /// Whether a message may be written in parts.
     const PARTS: bool = true;
 
     /// Writes the header before the first message, once.
@@ -105,8 +105,8 @@ pub trait Writer: Send + 'static {
     }
 
     /// Moves past a batch that a twin writes. If `open` is true, its first part continues a
-    /// message. Returns whether the message before it is empty, or `None` if the batch cannot be
-    /// written without what precedes it.
+    /// message. Returns whether the message before it is empty, or `None` if the output for the
+    /// batch depends on earlier batches.
     fn skip(&mut self, _batch: &LogBatch<Self::Record>, _open: bool) -> Option<bool> {
         None
     }
@@ -183,12 +183,12 @@ pub struct MessageLoop<W: Writer> {
     messages: u64,
     /// Whether any message has a record.
     has_records: bool,
-    /// Note for a finished log of only empty messages, which readers do not find.
+    /// Note for a finished log that contains only empty messages, which readers do not find.
     lost: Option<Reason>,
     /// Whether the last message continues in the next batch.
     open: bool,
     in_force: InForce,
-    /// Whether it writes batches that another encoder skipped, so that the namespaces in force are
+    /// Whether it writes batches that another encoder skipped, so the namespaces in force are
     /// known.
     is_twin: bool,
     /// Bytes to reserve: a little more than the previous batch needed.
@@ -272,9 +272,9 @@ impl<W: Writer> MessageLoop<W> {
         if W::NAMESPACES_BEFORE {
             self.start(batch, out).map_err(|error| stopped(0, error))?;
         }
-        let mut refused = refuse(batch, self.format, self.merge_graphs).err();
+        let mut rejection = refuse(batch, self.format, self.merge_graphs).err();
         for message in 0..batch.len() {
-            let reason = refused.take_if(|(at, _)| *at == message);
+            let reason = rejection.take_if(|(at, _)| *at == message);
             let reason = reason.map(|(_, reason)| reason);
             self.message(batch, message, reason, &mut changes, out)
                 .map_err(|error| stopped(message, error))?;
@@ -306,7 +306,7 @@ impl<W: Writer> MessageLoop<W> {
         &mut self,
         batch: &LogBatch<W::Record>,
         message: usize,
-        refused: Option<Reason>,
+        rejection: Option<Reason>,
         changes: &mut Peekable<Iter<'_, NamespaceChange>>,
         out: &mut Vec<u8>,
     ) -> Refused<()> {
@@ -315,7 +315,7 @@ impl<W: Writer> MessageLoop<W> {
         if begins {
             self.writer.begin_message(batch, self.messages, out);
         }
-        let written = self.content(batch, message, begins, refused, changes, out);
+        let written = self.content(batch, message, begins, rejection, changes, out);
         let merged = written.inspect_err(|_| {
             out.truncate(start);
             if begins {
@@ -342,7 +342,7 @@ impl<W: Writer> MessageLoop<W> {
         batch: &LogBatch<W::Record>,
         message: usize,
         begins: bool,
-        refused: Option<Reason>,
+        rejection: Option<Reason>,
         changes: &mut Peekable<Iter<'_, NamespaceChange>>,
         out: &mut Vec<u8>,
     ) -> Refused<bool> {
@@ -360,7 +360,7 @@ impl<W: Writer> MessageLoop<W> {
         if part && !W::PARTS {
             return Err((ErrorClass::Unsupported, Reason::new(PART)));
         }
-        if let Some(reason) = refused {
+        if let Some(reason) = rejection {
             return Err((ErrorClass::Unsupported, reason));
         }
         let merged = begins && self.messages > 0 && self.writer.second()?;
@@ -613,15 +613,15 @@ mod tests {
     }
 
     fn values(merge_graphs: bool) -> Values {
-        let own = vec![("own".to_owned(), "i".to_owned())];
+        let pairs = vec![("own".to_owned(), "i".to_owned())];
         let given = [
             ("merge_graphs", merge_graphs.into()),
-            ("prefixes", GivenValue::Pairs(own)),
+            ("prefixes", GivenValue::Pairs(pairs)),
         ];
         Values::read(OPTIONS.iter(), given).unwrap()
     }
 
-    /// Adds a quad with this subject. Some subjects stand for quads that the format does not
+    /// Adds a quad with this subject. Some subjects represent quads that the format does not
     /// support.
     fn add(builder: &mut BatchBuilder, subject: &str) {
         let mut term = |kind, text: &str| builder.add_simple(kind, text.as_bytes(), 0).unwrap();
@@ -662,13 +662,13 @@ mod tests {
 
     #[test]
     fn an_error_leaves_the_messages_before_it_and_is_repeated() {
-        for (refused, class) in [
+        for (rejected, class) in [
             ("bad", ErrorClass::Limit),
             ("odd", ErrorClass::Unsupported),
             ("named", ErrorClass::Unsupported),
         ] {
             let mut encoder = toy::<false>(&Values::default());
-            let log = batch(&[&["a"], &["b", refused], &["c"]]);
+            let log = batch(&[&["a"], &["b", rejected], &["c"]]);
             let mut out = b"before ".to_vec();
             let error = encoder.encode((&log).into(), &mut out).unwrap_err();
             assert_eq!(

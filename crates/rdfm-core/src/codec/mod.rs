@@ -30,20 +30,22 @@ use crate::model::remedy::Reason;
 
 /// Decodes bytes into batches.
 pub trait Decoder: Send {
-    /// Takes a piece of the log, cut anywhere. Never fails and decodes nothing.
+    /// Adds a piece of the log, cut anywhere. Never fails, because nothing is decoded yet.
     fn feed(&mut self, piece: &[u8]);
 
     /// Marks the end of the log.
     fn finish(&mut self);
 
-    /// Returns the next batch. `None` means "feed me", and after [`finish`](Self::finish) "done".
+    /// Returns the next batch. `None` means that more input is needed or, after
+    /// [`finish`](Self::finish), that there are no more batches.
     ///
     /// # Errors
     /// The error is returned after all messages completed before it, and again on later calls.
     fn next_batch(&mut self) -> Result<Option<Batch>, DecodeError>;
 
     /// After an error, skips to the next delimiter and returns the skipped bytes (at most the first
-    /// MiB). The skipped message keeps its index. `None` means "feed me and call again".
+    /// MiB). The skipped message keeps its index. `None` means that more input is needed before
+    /// another call.
     ///
     /// # Errors
     /// Returns the same error again if the format cannot resume.
@@ -52,8 +54,7 @@ pub trait Decoder: Send {
     /// Returns to the start of another log with the same options. Discards all input and errors.
     fn reset(&mut self);
 
-    /// Whether all further input belongs to other [`Split`]s, so that nothing more needs to be
-    /// read.
+    /// Whether all further input belongs to other [`Split`]s, so nothing more needs to be read.
     fn done(&self) -> bool {
         false
     }
@@ -110,7 +111,8 @@ pub trait Encoder: Send {
     }
 
     /// Returns an encoder that writes batches at the places that [`skip`](Self::skip) returns,
-    /// until this one writes another batch itself. The output and the errors are those of this one.
+    /// until this encoder writes another batch itself. The output and the errors are the same as
+    /// those of this encoder.
     fn twin(&self) -> Option<Box<dyn Encoder>> {
         None
     }
@@ -122,7 +124,7 @@ pub trait Encoder: Send {
     /// [`dropped`](Self::dropped).
     fn reset(&mut self);
 
-    /// Names and counts of the data left out so far: cosmetic details, and data dropped on request.
+    /// Names and counts of the data omitted so far: cosmetic details, and data dropped on request.
     fn dropped(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
@@ -183,7 +185,7 @@ impl LogEnd {
 /// How to open a log for reading, apart from the options of its format.
 #[derive(Clone, Debug, Default)]
 pub struct Opening {
-    /// Which messages may come in parts.
+    /// Which messages may be returned in parts.
     pub parts: Parts,
     /// The part of the log to read, or `None` for all of it. For formats with splits.
     pub split: Option<Split>,
@@ -262,9 +264,9 @@ impl Dialect {
 
 /// A part of a log that can be read from the middle.
 ///
-/// - Of a line-based log: the messages after those delimiters whose lines begin in the split.
-///   Content before the first delimiter of the log belongs to the split at the start of the log.
-/// - Of a log of frames with restart marks: the messages from each marked frame that begins in the
+/// - In a line-based log: the messages after the delimiters whose lines begin in the split. Content
+///   before the first delimiter of the log belongs to the split at the start of the log.
+/// - In a log of frames with restart marks: the messages from each marked frame that begins in the
 ///   split up to the next marked frame. Frames before the first mark of the log belong to the split
 ///   at its start.
 ///
@@ -293,10 +295,10 @@ impl Split {
 /// Properties that a log states about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogHeader {
-    /// Dialect of a text log, once a delimiter or an announcement was read. It is the dialect of
-    /// the first message.
+    /// Dialect of a text log, once a delimiter or an announcement has been read. It is the dialect
+    /// of the first message.
     pub dialect: Option<Dialect>,
-    /// Whether a later message of a text log is in another dialect than the first.
+    /// Whether a later message of a text log has a different dialect from the first.
     pub changes_dialect: bool,
     /// The version label of a text log.
     pub version_label: Option<String>,
@@ -305,7 +307,7 @@ pub struct LogHeader {
     pub options: Vec<(&'static str, Value)>,
     /// For logs of frames, once known: whether all frames are one message.
     pub flat: Option<bool>,
-    /// Whether the first frame has a restart mark, so that the log can be read in splits.
+    /// Whether the first frame has a restart mark, so the log can be read in splits.
     pub restarts: bool,
 }
 
@@ -321,11 +323,11 @@ impl LogHeader {
 /// Observations about a log, as far as it has been read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Noticed {
-    /// Number of metadata entries left out. If the frames of a log are one message, only the
+    /// Number of omitted metadata entries. If the frames of a log are one message, only the
     /// metadata of the first frame is kept.
     pub dropped_metadata: u64,
-    /// At the end of the log: number of namespaces declared after the last message, so that no
-    /// message contains them.
+    /// At the end of the log: number of namespaces declared after the last message, so no message
+    /// contains them.
     pub trailing_namespaces: u64,
     /// Number of object keys that no context maps to an IRI. They were dropped with their values.
     pub dropped_keys: u64,
@@ -337,7 +339,7 @@ pub struct Noticed {
     pub look_alike_offsets: Vec<u64>,
     /// Frames that are larger than their specification recommends.
     pub large_frames: ListedFrames,
-    /// Frames with a restart mark that depend on earlier frames. Only if
+    /// Frames with a restart mark that depend on earlier frames. Counted only if
     /// [`Opening::checks_marks`] is set.
     pub wrong_marks: ListedFrames,
     /// Notes for readers of the log, one sentence each.
@@ -375,7 +377,8 @@ impl ListedFrames {
 /// Counts the delimiters of a split without decoding it, so that its messages can be numbered. In a
 /// log of frames it counts the messages.
 pub trait DelimiterCounter: Send {
-    /// Takes a piece of the log, as a decoder of the split does, and counts.
+    /// Counts the delimiters in the next piece. The pieces are the same as for a decoder of the
+    /// split.
     fn feed(&mut self, piece: &[u8]);
 
     /// Marks the end of the log.

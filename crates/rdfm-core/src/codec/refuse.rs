@@ -14,7 +14,7 @@ use crate::model::write::Style;
 /// Number of bytes after which terms are truncated in an error.
 const MAX_TOKEN: usize = 200;
 
-/// Result of writing, or why a message cannot be written.
+/// Result of writing, or the reason why a message cannot be written.
 pub type Refused<T> = Result<T, (ErrorClass, Reason)>;
 
 /// A record that not all formats can contain.
@@ -24,12 +24,12 @@ pub trait Refusable: KindOf {
     fn refused(self, table: &TermTable, carries: Carries, graphs: bool) -> Option<Reason>;
 }
 
-/// Rejects the first message of a batch that a format cannot contain. Also returns the index of the
-/// message in the batch, so that an encoder can write the messages before it.
+/// Rejects the first message of a batch that a format cannot contain. The error includes the index
+/// of the message in the batch, so that an encoder can write the messages before it.
 ///
 /// # Errors
-/// The reason names the content that the format does not support. An option that would allow it is
-/// a remedy.
+/// If a message has content that the format does not support; the reason names it. An option that
+/// would allow the content is a remedy.
 pub fn refuse<R: Refusable>(
     batch: &LogBatch<R>,
     format: &FormatSpec,
@@ -150,8 +150,8 @@ impl Refusable for TermId {
     }
 }
 
-/// Returns true if `flat` merges all messages into one, so that the boundary before a second
-/// message is lost.
+/// Returns true if `flat` merges all messages into one, so the boundary before a second message is
+/// lost.
 ///
 /// # Errors
 /// If not `flat`, because the output has no delimiters. The reason names the option that helps.

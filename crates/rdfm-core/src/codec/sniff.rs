@@ -8,12 +8,12 @@
 /// Size of the head in bytes. A head of this size counts as complete, with its last line cut off.
 pub const HEAD_BYTES: usize = 4096;
 
-/// Whether a log is in a format, as far as its head shows.
+/// Whether a log is in a format, judging by its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sniff {
-    /// It is, whatever follows.
+    /// The log is in the format, regardless of what follows.
     Yes,
-    /// It is not.
+    /// The log is not in the format.
     No,
     /// More of the head is needed. Never returned for a complete head.
     More,

@@ -150,7 +150,7 @@ pub struct OptionSpec {
     pub name: &'static str,
     /// Type of the value.
     pub value: ValueKind<'static>,
-    /// Behavior if the option is not given.
+    /// Behaviour if the option is not given.
     pub default: Default,
     /// Default on the command line if the output is standard output; unset: same as `default`.
     pub printed: Default,
@@ -182,9 +182,9 @@ pub enum ValueKind<'a> {
     Count(u64, u64),
     /// A number of bytes between these bounds, inclusive.
     Bytes(u64, u64),
-    /// One of some words.
+    /// One of several words.
     Choice(&'a [&'a str]),
-    /// One of some words, or the number of one of them.
+    /// One of several words, or its number.
     ChoiceOrNumber(&'a [(&'a str, u64)]),
     /// A string.
     Text,
@@ -223,7 +223,7 @@ impl ValueKind<'_> {
     }
 }
 
-/// Behavior if an option is not given.
+/// Behaviour if an option is not given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Default {
     /// Nothing.

@@ -2,7 +2,7 @@
 //!
 //! - In: an error that occurred before any of the log was read, and the format that its first bytes
 //!   suggest.
-//! - Out: the error, worded for a user who passed a file of another format.
+//! - Out: the error, worded for a user who passed a file in another format.
 //! - Law: the position does not change. If the bytes match the format, the error does not change
 //!   either.
 
@@ -28,16 +28,16 @@ pub fn explained(
     file: &str,
     (class, reason): (ErrorClass, Reason),
 ) -> (ErrorClass, Reason) {
-    let broken = matches!(class, ErrorClass::Malformed | ErrorClass::Truncated);
+    let is_invalid = matches!(class, ErrorClass::Malformed | ErrorClass::Truncated);
     match start {
-        Start::Other if broken => (
+        Start::Other if is_invalid => (
             ErrorClass::Malformed,
             format!("not {file} (or truncated); if it is in another format, name that format")
                 .into(),
         ),
-        Start::Unclear if broken => {
-            let words = |text: &str| format!("not {file} (or truncated): {text}");
-            (class, reason.reworded(words))
+        Start::Unclear if is_invalid => {
+            let describe = |text: &str| format!("not {file} (or truncated): {text}");
+            (class, reason.reworded(describe))
         }
         _ => (class, reason),
     }

@@ -85,9 +85,9 @@ impl ValueKind<'_> {
     /// Checks and converts a value. Except for pairs, it may be given as a string.
     ///
     /// # Errors
-    /// If the value does not fit; the text says which values are valid.
+    /// If the value does not fit; the error says which values are valid.
     pub fn read(&self, name: &str, given: GivenValue) -> Result<Value, String> {
-        let refused = |expected: &str, given: &GivenValue| {
+        let invalid = |expected: &str, given: &GivenValue| {
             Err(format!(
                 "{name} must be {expected}, not {}",
                 render_value(given)
@@ -102,7 +102,7 @@ impl ValueKind<'_> {
                 GivenValue::Text(text) if text.trim().eq_ignore_ascii_case("false") => {
                     Ok(Value::Switch(false))
                 }
-                _ => refused("true or false", &given),
+                _ => invalid("true or false", &given),
             },
             Self::Count(min, max) | Self::Bytes(min, max) => {
                 let number = match &given {
@@ -118,9 +118,9 @@ impl ValueKind<'_> {
                 match number.filter(|number| (min..=max).contains(&number)) {
                     Some(number) => Ok(Value::Number(number)),
                     None if *max >= i64::MAX as u64 => {
-                        refused(&format!("a number of at least {min}{example}"), &given)
+                        invalid(&format!("a number of at least {min}{example}"), &given)
                     }
-                    None => refused(&format!("a number from {min} to {max}{example}"), &given),
+                    None => invalid(&format!("a number from {min} to {max}{example}"), &given),
                 }
             }
             Self::Choice(words) => {
@@ -130,7 +130,7 @@ impl ValueKind<'_> {
                 };
                 match found {
                     Some(word) => Ok(Value::Text((*word).to_owned())),
-                    None => refused(&one_of(words.iter().copied()), &given),
+                    None => invalid(&one_of(words.iter().copied()), &given),
                 }
             }
             Self::ChoiceOrNumber(words) => {
@@ -145,7 +145,7 @@ impl ValueKind<'_> {
                 };
                 match found {
                     Some((word, _)) => Ok(Value::Text((*word).to_owned())),
-                    None => refused(
+                    None => invalid(
                         &format!(
                             "{}, or its number",
                             one_of(words.iter().map(|(word, _)| *word))
@@ -156,12 +156,12 @@ impl ValueKind<'_> {
             }
             Self::Text | Self::Iri | Self::File | Self::Context | Self::Log => match given {
                 GivenValue::Text(text) => Ok(Value::Text(text)),
-                _ => refused("a string without lone surrogates", &given),
+                _ => invalid("a string without lone surrogates", &given),
             },
             Self::Namespaces | Self::Files => match given {
                 GivenValue::Pairs(pairs) => Ok(Value::Pairs(pairs)),
-                _ if matches!(self, Self::Files) => refused("a dict of URLs and files", &given),
-                _ => refused("a dict of names (without colon) and IRIs", &given),
+                _ if matches!(self, Self::Files) => invalid("a dict of URLs and files", &given),
+                _ => invalid("a dict of names (without colon) and IRIs", &given),
             },
         }
     }

@@ -27,8 +27,8 @@ impl InForce {
         batch.namespaces.iter().take(count)
     }
 
-    /// Whether they are the namespaces at the start of a batch. If so, it may follow the last
-    /// batch.
+    /// Whether they are the namespaces at the start of a batch. If so, the batch may follow the
+    /// last one.
     pub fn precede<R: Record>(&self, batch: &LogBatch<R>) -> bool {
         let last = self.0.as_ref();
         last.is_some_and(|last| Arc::ptr_eq(last, &batch.namespaces))
@@ -64,7 +64,7 @@ pub type PatchBatch = LogBatch<Operation>;
 /// throughout the log.
 pub type ResultBatch = LogBatch<TermId>;
 
-/// Consecutive messages of a log, made of records.
+/// Consecutive messages of a log, each a list of records.
 #[derive(Clone, Debug)]
 pub struct LogBatch<R: Record> {
     pub(super) head: R::Head,
@@ -232,8 +232,8 @@ impl<R: Record> LogBatch<R> {
     /// Index of a message in the log.
     #[inline]
     pub fn index(&self, message: usize) -> u64 {
-        let own = self.indexes.get(message).copied();
-        own.unwrap_or(self.first_index + message as u64)
+        let stored = self.indexes.get(message).copied();
+        stored.unwrap_or(self.first_index + message as u64)
     }
 
     /// Offset of a message in the decompressed log.
@@ -299,7 +299,7 @@ impl<R: Record> LogBatch<R> {
         &self.metadata
     }
 
-    /// Metadata of a message. If a message comes in parts, the first part has it.
+    /// Metadata of a message. For a message in parts, the first part has it.
     pub fn metadata(&self, message: usize) -> &[Metadata] {
         &self.metadata[self.metadata_before(message)..self.metadata_before(message + 1)]
     }
@@ -417,28 +417,28 @@ impl<R: Record> LogBatch<R> {
         }
     }
 
-    /// Returns the wanted messages with their indices, which share this batch's terms. They come in
+    /// Returns the wanted messages with their indices, which share this batch's terms. There are
     /// several batches if messages between them declare namespaces.
     #[must_use]
     pub fn with_messages(&self, wanted: impl Fn(usize) -> bool) -> Vec<Self> {
         let mut found = Vec::new();
-        let mut together: Vec<usize> = Vec::new();
-        let mut between = false;
+        let mut group: Vec<usize> = Vec::new();
+        let mut declares_between = false;
         for message in 0..self.len() {
             if wanted(message) {
-                if between && !together.is_empty() {
-                    found.push(self.gathered(&together));
-                    together.clear();
+                if declares_between && !group.is_empty() {
+                    found.push(self.gathered(&group));
+                    group.clear();
                 }
-                together.push(message);
-                between = false;
+                group.push(message);
+                declares_between = false;
             } else {
-                between |= !self.namespace_changes.is_empty()
+                declares_between |= !self.namespace_changes.is_empty()
                     && !self.namespace_changes_of(message).is_empty();
             }
         }
-        if !together.is_empty() {
-            found.push(self.gathered(&together));
+        if !group.is_empty() {
+            found.push(self.gathered(&group));
         }
         found
     }

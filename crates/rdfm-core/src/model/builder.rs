@@ -809,18 +809,18 @@ mod tests {
         let mut builder = BatchBuilder::new(Limits::default());
         message(&mut builder, &["a"]);
         let mut largest = 0;
-        for broken in 0..20_000 {
+        for number in 0..20_000 {
             builder.begin_message(0);
-            for (name, iri) in [(&b"b"[..], broken % 2), (b"c", 7), (b"b", broken % 3)] {
+            for (name, iri) in [(&b"b"[..], number % 2), (b"c", 7), (b"b", number % 3)] {
                 let iri = format!("http://example.org/{iri}/");
                 builder.add_namespace(name, iri.as_bytes()).unwrap();
             }
-            let quad = quad_of(&mut builder, &format!("a rather long name {broken}"));
+            let quad = quad_of(&mut builder, &format!("a rather long name {number}"));
             builder.add_quad(quad).unwrap();
             builder.discard_content();
             assert_eq!(
                 builder.take().map(|batch| batch.len()),
-                (broken == 0).then_some(1)
+                (number == 0).then_some(1)
             );
             builder.skip_index();
             largest = largest.max(builder.weight());
@@ -933,8 +933,8 @@ mod tests {
         builder.begin_message(0);
         declare(&mut builder, b"b");
         builder.add_metadata("key", b"value").unwrap();
-        let mut moved = FxHashMap::default();
-        let first = builder.take_complete(&mut moved).unwrap();
+        let mut new_ids = FxHashMap::default();
+        let first = builder.take_complete(&mut new_ids).unwrap();
         builder.end_message();
         let second = builder.take().unwrap();
         assert_eq!(names(&first.namespaces(0)), b"a");

@@ -127,8 +127,8 @@ pub(crate) fn describe_invalid_language_tag(text: &[u8]) -> String {
         .map(|&byte| if byte == b'_' { b'-' } else { byte })
         .collect();
     if hyphens != text && is_language_tag(&hyphens) {
-        let meant = String::from_utf8_lossy(&hyphens).into_owned();
-        return format!("{shown} is not a valid language tag; did you mean {meant}?");
+        let suggestion = String::from_utf8_lossy(&hyphens).into_owned();
+        return format!("{shown} is not a valid language tag; did you mean {suggestion}?");
     }
     format!("{shown} is not a valid language tag")
 }

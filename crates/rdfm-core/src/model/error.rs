@@ -85,7 +85,7 @@ pub struct EncodeError {
     pub format: &'static str,
     /// The error class.
     pub class: ErrorClass,
-    /// What cannot be written, and what would help.
+    /// The content that cannot be written, and remedies.
     pub reason: Reason,
     /// Index of the message in the log, from 0.
     pub message: u64,
@@ -122,7 +122,7 @@ pub fn counted(number: usize, name: &str) -> String {
 
 /// Quotes a token of the input safely: truncated to 40 characters, with control characters escaped.
 pub fn quote(token: &[u8]) -> String {
-    // A character has at most four bytes, so that 200 bytes contain the required 41 characters.
+    // A character has at most four bytes, so 200 bytes contain the required 41 characters.
     let text = String::from_utf8_lossy(&token[..token.len().min(200)]);
     let mut out = String::from("'");
     for (count, c) in text.chars().enumerate() {

@@ -1,5 +1,5 @@
-//! Blank node labels: escapes for labels that a grammar forbids, and generated labels for unlabeled
-//! nodes.
+//! Blank node labels: escapes for labels that a grammar forbids, and generated labels for
+//! unlabelled nodes.
 //!
 //! - In: labels with any characters, and a function that checks whether a grammar allows a label.
 //! - Out: labels that the grammar allows ([`write`]), the labels that escapes represent ([`read`]),
@@ -10,7 +10,7 @@
 //! An escape is `_gx` and the lower-case hex of a label. Only the canonical escapes, which
 //! [`write`] creates, are decoded: escapes of labels that the grammar forbids, and escapes of
 //! labels that are themselves canonical escapes. Any other label that begins with `_gx` represents
-//! itself, so that labels never collide.
+//! itself, so labels never collide.
 //!
 //! Generated labels are `_g0`, `_g1` and so on in each message. A log may already contain such
 //! labels, for example from an earlier conversion, and no rule for single labels can separate both.
@@ -102,7 +102,7 @@ pub(crate) fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The labels of a message that may have unlabeled nodes.
+/// The labels of a message that may have unlabelled nodes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Labels {
     /// Number of the next generated label.
@@ -265,7 +265,7 @@ mod tests {
         }
     }
 
-    /// In `message`, `[` is an unlabeled node and other words are labels.
+    /// In `message`, `[` is an unlabelled node and other words are labels.
     fn read_message(labels: &mut Labels, message: &str) -> String {
         labels.begin_message();
         let words = message.split(' ').map(|word| match word {
@@ -314,7 +314,7 @@ mod tests {
                     assert_eq!(read[at] == read[other], same, "{message:?} {read:?}");
                 }
             }
-            // The result contains only labels, so that reading it again changes nothing.
+            // The result contains only labels, so reading it again changes nothing.
             assert_eq!(read_message(&mut labels, &read.join(" ")), read.join(" "));
         }
     }

@@ -71,11 +71,11 @@ impl Namespaces {
         if self.get(name).is_none() {
             return;
         }
-        let mut left = Self::default();
+        let mut remaining = Self::default();
         for (other, iri) in self.iter().filter(|(other, _)| *other != name) {
-            left.set(other, iri);
+            remaining.set(other, iri);
         }
-        *self = left;
+        *self = remaining;
     }
 
     /// Like [`set`](Self::set). Returns the data to undo it, or `None` if the name already has that

@@ -21,7 +21,8 @@ pub trait Record: Copy + Send + Sync + std::fmt::Debug + 'static {
     /// Header of a log before its first message. Every batch has a copy.
     type Head: Clone + Default + PartialEq + Send + Sync + std::fmt::Debug;
 
-    /// Returns why content with the header `found` cannot follow in a log with another header.
+    /// Returns the reason why content with the header `found` cannot follow in a log with this
+    /// header.
     fn other_head(_head: &Self::Head, _found: &Self::Head) -> String {
         "the header differs from the previous one".to_owned()
     }
@@ -295,8 +296,8 @@ impl ResultHead {
         format!("{what}: {found}, not {before}; {whole} has only one list of variables")
     }
 
-    /// Returns why the rows or the answer of `found` cannot follow in the same log.
-    fn refuse(&self, found: &Self) -> String {
+    /// Returns the reason why the rows or the answer of `found` cannot follow in the same log.
+    fn describe_difference(&self, found: &Self) -> String {
         if self.boolean != found.boolean {
             return "the answer to an ASK query is followed by another answer or by rows; a log of results contains one answer or only rows"
                 .to_owned();
@@ -317,7 +318,7 @@ impl Record for TermId {
     type Head = Arc<ResultHead>;
 
     fn other_head(head: &Self::Head, found: &Self::Head) -> String {
-        head.refuse(found)
+        head.describe_difference(found)
     }
 
     #[inline]

@@ -179,14 +179,15 @@ fn escape_at(text: &[u8]) -> Option<usize> {
     let mut start = 0;
     // Sixteen bytes at a time, so that the compiler can vectorize the comparisons.
     for chunk in text.chunks_exact(16) {
-        let any = chunk.iter().fold(0, |any, &byte| {
-            any | u8::from(byte < 0x20)
+        let special_bits = chunk.iter().fold(0, |special_bits, &byte| {
+            special_bits
+                | u8::from(byte < 0x20)
                 | u8::from(byte == b'"')
                 | u8::from(byte == b'\\')
                 | u8::from(byte == 0x7F)
                 | u8::from(byte == 0xEF)
         });
-        if any != 0 {
+        if special_bits != 0 {
             break;
         }
         start += 16;
@@ -284,7 +285,7 @@ fn unescape_tag(tag: &[u8]) -> Option<Vec<u8>> {
     labels::unhex(&digits)
 }
 
-/// Why a text grammar does not allow a term.
+/// Reason why a text grammar does not allow a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TermError {
     /// The IRI has characters that `IRIREF` forbids. Escapes can represent them.

@@ -1,4 +1,4 @@
-//! Estimates the size of a batch's records when written out as text.
+//! Estimates the size of a batch's records when they are written as text.
 //!
 //! - In: terms and records as they are added. Out: whether the records are too long.
 //! - Cost: lengths are summed only in batches with long terms.
@@ -8,8 +8,8 @@ use super::record::Record;
 use super::table::TermTable;
 use super::term::{TermId, TermKind};
 
-/// A batch ends when its records, written out, exceed `batch_bytes` by this factor. A batch stores
-/// a term once, but text repeats it in each record.
+/// A batch ends when its written records exceed `batch_bytes` by this factor. A batch stores a term
+/// once, but text repeats it in each record.
 const WRITTEN_FACTOR: u64 = 4;
 
 /// Estimated written size of a batch's records. Lengths are summed only in batches with long terms.
@@ -52,17 +52,17 @@ impl WrittenSize {
 
     /// Computes `doubtful`, assuming that each term has a datatype or tag.
     fn update_doubtful(&mut self) {
-        let more = self.limit.saturating_sub(self.bytes)
+        let further = self.limit.saturating_sub(self.bytes)
             / self
                 .longest
                 .saturating_mul(2 * self.terms_per_record)
                 .max(1);
-        self.doubtful = self.records.saturating_add(more as usize);
+        self.doubtful = self.records.saturating_add(further as usize);
     }
 
     fn length(&self, table: &TermTable, id: TermId) -> u64 {
         let term = table.term(id);
-        let own = u64::from(term.length);
+        let text = u64::from(term.length);
         match term.kind {
             TermKind::TripleTerm => self
                 .triples
@@ -70,9 +70,9 @@ impl WrittenSize {
                 .copied()
                 .unwrap_or_default(),
             TermKind::LangLiteral | TermKind::TypedLiteral => {
-                own + u64::from(table.term(TermId(term.aux)).length)
+                text + u64::from(table.term(TermId(term.aux)).length)
             }
-            _ => own,
+            _ => text,
         }
     }
 

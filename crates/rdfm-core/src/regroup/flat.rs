@@ -63,7 +63,7 @@ fn regrouper(max_message_bytes: u64) -> Result<Regrouper, Reason> {
 impl Encoder for FlatEncoder {
     fn encode(&mut self, batch: BatchRef<'_>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let BatchRef::Messages(batch) = batch else {
-            return self.inner.encode(batch, out); // rejects it
+            return self.inner.encode(batch, out); // returns the error
         };
         self.regrouper.feed(batch.clone());
         self.drain(out)

@@ -30,7 +30,7 @@ use crate::model::write::{needs_message_prefix, write_message_prefix, write_term
 /// Which quads become one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupBy {
-    /// Those of one input message.
+    /// The quads of one input message.
     Message,
     /// Consecutive quads with the same subject.
     Subject,
@@ -93,7 +93,7 @@ pub struct Regrouper {
     bytes: u64,
     declared: Namespaces,
     in_force: InForce,
-    /// Blank nodes of the current input message, and the output message that each is in.
+    /// Blank nodes of the current input message, each with its output message.
     labels: FxHashMap<Box<[u8]>, u64>,
     label_bytes: u64,
     scratch: Vec<u8>,
@@ -106,7 +106,7 @@ pub struct Regrouper {
 /// The option that makes blank nodes valid across messages.
 const SKOLEMIZE: Remedy = Remedy::stage("skolemize", "IRI", "replaces blank nodes with IRIs");
 
-/// Why a quad cannot be copied.
+/// Reason why a quad cannot be copied.
 enum CopyError {
     Limit(Reason),
     Divided(Vec<u8>),
@@ -122,7 +122,7 @@ impl Regrouper {
     /// Starts at the beginning of a log.
     ///
     /// # Errors
-    /// If an option does not fit; the text names it.
+    /// If an option does not fit; the error names it.
     pub fn new(options: RegroupOptions) -> Result<Self, Reason> {
         if let Some(base) = &options.skolemize {
             check_iri("skolemize", base)?;
@@ -157,7 +157,7 @@ impl Regrouper {
         })
     }
 
-    /// Takes a batch. The previous batch must have been read to its end.
+    /// Adds a batch. The previous batch must have been read to its end.
     pub fn feed(&mut self, batch: MessageBatch) {
         debug_assert!(self.input.is_none());
         self.copied.clear();
@@ -173,7 +173,8 @@ impl Regrouper {
         self.ended = true;
     }
 
-    /// Returns the next batch. `None` means "feed me", and after [`finish`](Self::finish) "done".
+    /// Returns the next batch. `None` means that more input is needed or, after
+    /// [`finish`](Self::finish), that there are no more batches.
     ///
     /// # Errors
     /// The error is returned after all messages completed before it, and again on later calls.
@@ -189,8 +190,8 @@ impl Regrouper {
                 }
                 Ok(false) => {
                     self.leave(&input);
-                    let mut moved = FxHashMap::default();
-                    return Ok(self.builder.take_complete(&mut moved));
+                    let mut new_ids = FxHashMap::default();
+                    return Ok(self.builder.take_complete(&mut new_ids));
                 }
                 Err(stop) => return self.fail(stop),
             }
@@ -198,8 +199,8 @@ impl Regrouper {
         if self.ended && self.builder.is_open() {
             self.builder.end_message();
         }
-        let mut moved = FxHashMap::default();
-        Ok(self.builder.take_complete(&mut moved))
+        let mut new_ids = FxHashMap::default();
+        Ok(self.builder.take_complete(&mut new_ids))
     }
 
     /// Names and counts of the content omitted so far.
@@ -217,8 +218,8 @@ impl Regrouper {
         if self.builder.is_open() && self.options.parts {
             return self.builder.take_part();
         }
-        let mut moved = FxHashMap::default();
-        match self.builder.take_complete(&mut moved) {
+        let mut new_ids = FxHashMap::default();
+        match self.builder.take_complete(&mut new_ids) {
             Some(batch) => batch,
             None => self.builder.take_part(),
         }

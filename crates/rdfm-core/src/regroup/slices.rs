@@ -1,7 +1,7 @@
 //! Slices the batches of a log into several logs: files of a folder or members of an archive.
 //!
 //! - In: batches, and the number of messages for each log.
-//! - Out: consecutive slices. A log begins with the namespaces in force there. If more than
+//! - Out: consecutive slices. A log begins with the namespaces in force at that point. If more than
 //!   [`MAX_WHOLE`] are in force, it begins only with those that its messages declare or use.
 //! - Cost: the quads and declarations of the slices, independent of the number of namespaces in
 //!   force.
@@ -48,7 +48,11 @@ impl Slices {
             self.has_all = self.in_force.len() <= MAX_WHOLE;
         }
         if !self.has_all {
-            return Some(range.map(|message| self.alone(batch, message)).collect());
+            return Some(
+                range
+                    .map(|message| self.with_needed_namespaces(batch, message))
+                    .collect(),
+            );
         }
         let before = Arc::clone(&self.in_force);
         for message in range.clone() {
@@ -74,7 +78,7 @@ impl Slices {
     }
 
     /// Returns a message with only the namespaces that it needs.
-    fn alone(&mut self, batch: &MessageBatch, message: usize) -> MessageBatch {
+    fn with_needed_namespaces(&mut self, batch: &MessageBatch, message: usize) -> MessageBatch {
         let mut used = Namespaces::default();
         for (name, iri, declared) in self.needs.of(batch, message) {
             if !declared {

@@ -43,7 +43,7 @@ pub(crate) fn parse_base(text: Option<&str>) -> Result<Option<Iri<String>>, Stri
 }
 
 /// Resolves a relative reference and replaces `out` with the result. Returns false if the reference
-/// is to be kept unchanged.
+/// must be kept unchanged.
 ///
 /// # Errors
 /// If there is no base, or the reference is invalid. Never if `lenient`.

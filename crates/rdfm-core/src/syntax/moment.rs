@@ -2,7 +2,7 @@
 //!
 //! - In: the lexical form of an xsd:dateTime or an xsd:date. Out: numbers relative to 1970 in UTC.
 //! - Cost: one pass.
-//! - Law: less common forms give `None`, and the caller handles them.
+//! - Law: less common forms result in `None`, and the caller handles them.
 
 /// Microseconds in a day.
 pub const DAY_MICROS: i64 = 86_400_000_000;
@@ -85,8 +85,8 @@ fn offset(zone: &[u8]) -> Option<i64> {
         b"" | b"Z" => Some(0),
         &[sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] => {
             let minutes = pair(h1, h2, 14)? * 60 + pair(m1, m2, 59)?;
-            let ahead = if sign == b'-' { -minutes } else { minutes };
-            (minutes <= 14 * 60).then_some(ahead)
+            let signed = if sign == b'-' { -minutes } else { minutes };
+            (minutes <= 14 * 60).then_some(signed)
         }
         _ => None,
     }

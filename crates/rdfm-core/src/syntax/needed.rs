@@ -262,7 +262,7 @@ impl Needs {
     }
 
     /// Returns the namespaces that the next message of the batch needs: name, IRI, and whether the
-    /// message declares it. Repeated calls return the same until [`leave`](Self::leave).
+    /// message declares it. Repeated calls return the same namespaces until [`leave`](Self::leave).
     pub fn of<'a, R: Record>(
         &'a mut self,
         batch: &LogBatch<R>,

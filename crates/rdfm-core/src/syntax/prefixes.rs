@@ -4,7 +4,7 @@
 //! - Out: the name and the local part, for the longest namespace that leaves a local part without
 //!   escapes.
 //! - Cost: a lookup per IRI, and at most [`MAX_STEPS`] searches in a sorted map.
-//! - Law: namespace and local part together are byte for byte the IRI, for every reader.
+//! - Law: for every reader, the namespace followed by the local part is byte for byte the IRI.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -23,9 +23,9 @@ pub enum Declared {
     /// The prefix cannot be written: the name is not a `PN_PREFIX`, or the IRI is not an absolute
     /// IRI that every reader leaves unchanged.
     Refused,
-    /// It is already in force.
+    /// The prefix is already in force.
     Known,
-    /// It is new and must be written.
+    /// The prefix is new and must be written.
     New,
 }
 
@@ -75,7 +75,7 @@ impl Prefixes {
         self.by_name.get(name).map(|iri| &**iri)
     }
 
-    /// Removes a name that now has a meaning which cannot be written.
+    /// Removes a name whose new IRI cannot be written.
     pub fn forget(&mut self, name: &[u8]) {
         if let Some(iri) = self.by_name.remove(name) {
             self.remove(name, &iri);
@@ -104,8 +104,7 @@ impl Prefixes {
 
     /// Like [`split`](Self::split), with the [head](head_of) of the IRI.
     pub fn split_after<'a>(&self, head: &[u8], iri: &'a [u8]) -> Option<(&[u8], &'a [u8])> {
-        // A local part contains neither `/` nor `#`, so that the namespace has the same head as the
-        // IRI.
+        // A local part contains neither `/` nor `#`, so the namespace has the same head as the IRI.
         let rest = iri.get(head.len()..)?;
         let tails = self.by_iri.get(head)?;
         if tails.len() == 1 {

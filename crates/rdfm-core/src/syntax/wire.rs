@@ -66,7 +66,7 @@ pub(crate) const FIXED64: u8 = 1;
 /// Wire type of strings, bytes and messages.
 pub(crate) const LENGTH: u8 = 2;
 
-/// Maximum nesting of groups, the same limit as in protobuf.
+/// Maximum nesting of groups, as in protobuf.
 const MAX_GROUPS: usize = 100;
 
 /// A cursor over the fields of one message.
@@ -261,7 +261,7 @@ fn runs_over(length: u64, rest: usize) -> WireError {
 
 /// A varint at the start of bytes that may be incomplete.
 pub(crate) enum Varint {
-    /// Its value and its length in bytes.
+    /// The value, and the length in bytes.
     Value(u64, usize),
     /// The bytes end inside it.
     Incomplete,

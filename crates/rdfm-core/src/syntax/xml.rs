@@ -395,10 +395,10 @@ pub(crate) fn not_xml(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     // Chunks of 16 bytes, for which the compiler emits one vector comparison per condition.
     for chunk in text.chunks_exact(16) {
-        let any = chunk.iter().fold(0, |any, &byte| {
-            any | u8::from(byte < 0x20) | u8::from(byte == 0xEF)
+        let suspicious_bits = chunk.iter().fold(0, |suspicious_bits, &byte| {
+            suspicious_bits | u8::from(byte < 0x20) | u8::from(byte == 0xEF)
         });
-        if any != 0 {
+        if suspicious_bits != 0 {
             break;
         }
         at += 16;
@@ -479,12 +479,12 @@ mod tests {
             (End, "</a >"),
         ];
         let whole: String = parts.iter().map(|(_, text)| *text).collect();
-        let wanted: Vec<_> = parts
+        let expected: Vec<_> = parts
             .iter()
             .map(|(token, text)| (*token, (*text).to_owned()))
             .collect();
         for piece in [1, 2, 3, 5, 8, whole.len()] {
-            assert_eq!(tokens(&whole, piece), wanted, "{piece}");
+            assert_eq!(tokens(&whole, piece), expected, "{piece}");
         }
     }
 

@@ -4,7 +4,7 @@
 //! - Out: the Python object for a term.
 //! - Cost: one object per term, created on first access. If another message uses the object soon,
 //!   it is kept as long as the batch. Otherwise it is released: Python's garbage collector examines
-//!   all objects whenever 700 new ones exist, which would take a fifth of the time.
+//!   all objects whenever 700 new ones exist, which would take a fifth of the run time.
 //! - Law: a term's language, datatype and parts are objects from the same table.
 
 use pyo3::prelude::*;
@@ -22,7 +22,7 @@ const MAX_NEW: usize = 256;
 /// The Python objects for a term table, each created on first access.
 #[derive(Default)]
 pub struct TermObjects {
-    made: Vec<Option<TermObject>>,
+    objects: Vec<Option<TermObject>>,
     /// Terms whose objects were created since objects were last released.
     new: Vec<TermId>,
     /// Number of the current call.
@@ -41,13 +41,13 @@ struct TermObject {
 impl TermObjects {
     /// Starts a call that gets objects for a table's terms.
     pub fn begin_call(&mut self, table: &TermTable) {
-        if self.made.len() < table.terms().len() {
-            self.made.resize_with(table.terms().len(), || None);
+        if self.objects.len() < table.terms().len() {
+            self.objects.resize_with(table.terms().len(), || None);
         }
         if self.new.len() >= MAX_NEW {
             for id in self.new.drain(..) {
-                let made = &mut self.made[id.index()];
-                made.take_if(|made| !made.is_shared);
+                let slot = &mut self.objects[id.index()];
+                slot.take_if(|entry| !entry.is_shared);
             }
         }
         self.call = self.call.wrapping_add(1);
@@ -56,9 +56,9 @@ impl TermObjects {
     /// Returns the object for a term, or None for the default graph.
     #[inline]
     pub fn get(&mut self, py: Python<'_>, table: &TermTable, id: TermId) -> PyResult<Py<PyAny>> {
-        if let Some(made) = &mut self.made[id.index()] {
-            made.is_shared |= made.call != self.call;
-            return Ok(made.object.clone_ref(py));
+        if let Some(entry) = &mut self.objects[id.index()] {
+            entry.is_shared |= entry.call != self.call;
+            return Ok(entry.object.clone_ref(py));
         }
         self.get_new(py, table, id)
     }
@@ -66,9 +66,9 @@ impl TermObjects {
     /// Creates the object for a term. Separate, so that the usual case of `get` is inlined.
     #[inline(never)]
     fn get_new(&mut self, py: Python<'_>, table: &TermTable, id: TermId) -> PyResult<Py<PyAny>> {
-        let object = self.make(py, table, id)?;
+        let object = self.create(py, table, id)?;
         self.new.push(id);
-        self.made[id.index()] = Some(TermObject {
+        self.objects[id.index()] = Some(TermObject {
             object: object.clone_ref(py),
             call: self.call,
             is_shared: false,
@@ -76,7 +76,7 @@ impl TermObjects {
         Ok(object)
     }
 
-    fn make(&mut self, py: Python<'_>, table: &TermTable, id: TermId) -> PyResult<Py<PyAny>> {
+    fn create(&mut self, py: Python<'_>, table: &TermTable, id: TermId) -> PyResult<Py<PyAny>> {
         let term = table.term(id);
         let value = || text_object(py, table, id);
         Ok(match term.kind {
@@ -111,8 +111,9 @@ impl TermObjects {
                 let subject = self.get(py, table, subject)?;
                 let predicate = self.get(py, table, predicate)?;
                 let object = self.get(py, table, object)?;
-                let made = TripleTerm::new(subject.bind(py), predicate.bind(py), object.bind(py))?;
-                Py::new(py, made)?.into_any()
+                let triple =
+                    TripleTerm::new(subject.bind(py), predicate.bind(py), object.bind(py))?;
+                Py::new(py, triple)?.into_any()
             }
         })
     }

@@ -114,8 +114,8 @@ impl Quad {
     }
 }
 
-pub(super) fn mix(hash: u64, more: u64) -> u64 {
-    (hash.rotate_left(5) ^ more).wrapping_mul(0x517c_c1b7_2722_0a95)
+pub(super) fn mix(hash: u64, value: u64) -> u64 {
+    (hash.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
 fn compare_objects<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Ordering> {

@@ -166,7 +166,7 @@ fn scan(
     }
 }
 
-/// Conditions on one quad. Cheap conditions come first.
+/// Conditions on one quad, the cheap ones first.
 #[derive(Default)]
 struct Pattern(Vec<Condition>);
 
@@ -199,7 +199,7 @@ impl MessageFilter {
     /// `false` as in Turtle, or as `a` for rdf:type.
     ///
     /// # Errors
-    /// The text is not a valid term.
+    /// If the text is not a valid term.
     pub fn term(&mut self, position: Position, text: &str) -> Result<(), Reason> {
         let required = self.read(text)?;
         self.push(position, required);
@@ -220,7 +220,7 @@ impl MessageFilter {
     /// Requires a literal whose lexical form matches a regular expression.
     ///
     /// # Errors
-    /// The expression is invalid or takes too much memory.
+    /// If the expression is invalid or takes too much memory.
     pub fn matches(&mut self, expression: &str) -> Result<(), Reason> {
         let regex = RegexBuilder::new(expression)
             .size_limit(REGEX_BYTES)
@@ -334,18 +334,18 @@ impl MessageFilter {
     /// filter.
     pub fn quads(&mut self, batch: &MessageBatch) -> Vec<bool> {
         let (messages, found) = self.find(batch);
-        let mut wanted = vec![self.patterns.is_empty(); batch.quads().len()];
+        let mut matches = vec![self.patterns.is_empty(); batch.quads().len()];
         for at in found {
-            wanted[at] = true;
+            matches[at] = true;
         }
         for (message, _) in messages
             .iter()
             .enumerate()
             .filter(|(_, matches)| !**matches)
         {
-            wanted[batch.range(message)].fill(false);
+            matches[batch.range(message)].fill(false);
         }
-        wanted
+        matches
     }
 
     /// Returns the indexes of the quads that match the first pattern, in order.
@@ -356,19 +356,19 @@ impl MessageFilter {
     /// Returns whether each message matches, and the quads that match the first pattern.
     fn find(&mut self, batch: &MessageBatch) -> (Vec<bool>, Vec<usize>) {
         self.begin(batch);
-        let mut wanted = vec![true; batch.len()];
+        let mut matches = vec![true; batch.len()];
         let mut quads = Vec::new();
         // Consecutive messages in which the names have the same meaning are processed together.
         let mut start = 0;
         for message in 0..batch.len() {
-            if self.renames(batch, message) {
-                self.find_in(batch, start..message, &mut wanted, &mut quads);
+            if self.changes_names(batch, message) {
+                self.find_in(batch, start..message, &mut matches, &mut quads);
                 start = message;
-                self.rename(batch, message);
+                self.apply_changes(batch, message);
             }
         }
-        self.find_in(batch, start..batch.len(), &mut wanted, &mut quads);
-        (wanted, quads)
+        self.find_in(batch, start..batch.len(), &mut matches, &mut quads);
+        (matches, quads)
     }
 
     /// Like [`Self::find`], for a range of messages in which the names have the same meaning.
@@ -376,7 +376,7 @@ impl MessageFilter {
         &mut self,
         batch: &MessageBatch,
         messages: Range<usize>,
-        wanted: &mut [bool],
+        matches: &mut [bool],
         quads: &mut Vec<usize>,
     ) {
         if messages.is_empty() {
@@ -390,11 +390,11 @@ impl MessageFilter {
             let mut remaining = found.iter().copied().peekable();
             for message in messages.clone() {
                 let end = batch.range(message).end;
-                let mut any = false;
+                let mut has_match = false;
                 while remaining.next_if(|at| *at < end).is_some() {
-                    any = true;
+                    has_match = true;
                 }
-                wanted[message] &= any;
+                matches[message] &= has_match;
             }
             if number == 0 {
                 quads.extend(&found);
@@ -417,7 +417,7 @@ impl MessageFilter {
     }
 
     /// Whether a message changes the namespace of a name in a condition.
-    fn renames(&self, batch: &MessageBatch, message: usize) -> bool {
+    fn changes_names(&self, batch: &MessageBatch, message: usize) -> bool {
         if self.names.is_empty() || batch.namespace_changes().is_empty() {
             return false;
         }
@@ -434,7 +434,7 @@ impl MessageFilter {
     }
 
     /// Applies the namespace declarations of a message.
-    fn rename(&mut self, batch: &MessageBatch, message: usize) {
+    fn apply_changes(&mut self, batch: &MessageBatch, message: usize) {
         let table = batch.table();
         for change in batch.namespace_changes_of(message) {
             for (name, bound) in self.names.iter_mut().zip(&mut self.bound) {

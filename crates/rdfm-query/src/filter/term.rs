@@ -26,7 +26,7 @@ impl FilterTerm {
     /// Parses a term in N-Triples syntax.
     ///
     /// # Errors
-    /// The text is not a term, or it is a blank node.
+    /// If the text is not a term, or it is a blank node.
     pub fn new(text: &str) -> Result<Self, Reason> {
         let mut builder = BatchBuilder::within_2_gib();
         let id = parse_term(&mut builder, text.as_bytes(), MAX_DEPTH)?;

@@ -111,7 +111,7 @@ struct ResourceUse {
     /// Bytes of text that do not yet add up to a term.
     bytes: Cell<u64>,
     /// Terms for the strings of the current expression, if it creates strings.
-    made: Cell<u64>,
+    expression_terms: Cell<u64>,
     /// Terms that are part of a result.
     kept: Cell<u64>,
     /// Number of nested expressions that are being evaluated and create strings.
@@ -128,7 +128,7 @@ thread_local! {
             steps: Cell::new(0),
             terms: Cell::new(0),
             bytes: Cell::new(0),
-            made: Cell::new(0),
+            expression_terms: Cell::new(0),
             kept: Cell::new(0),
             open: Cell::new(0),
             max_terms: Cell::new(u64::MAX),
@@ -142,31 +142,31 @@ thread_local! {
 /// Runs `work` within limits.
 ///
 /// # Errors
-/// The reason why `work` was stopped.
+/// If `work` was stopped; the error is the reason.
 pub fn within<T>(
     limits: &Limits,
     cancel: &Cancel,
     work: impl FnOnce() -> Result<T, Stop>,
 ) -> Result<T, Stop> {
-    RESOURCE_USE.with(|taken| {
+    RESOURCE_USE.with(|resources| {
         let until = limits
             .timeout
             .and_then(|time| Instant::now().checked_add(time));
-        taken.steps.set(0);
-        taken.terms.set(taken.kept.get());
-        taken.bytes.set(0);
-        taken.made.set(0);
-        taken.open.set(0);
-        taken.max_terms.set(limits.max_terms);
-        taken.until.set(until);
-        taken.timeout.set(limits.timeout.unwrap_or_default());
-        taken.cancel.set(Some(cancel.clone()));
+        resources.steps.set(0);
+        resources.terms.set(resources.kept.get());
+        resources.bytes.set(0);
+        resources.expression_terms.set(0);
+        resources.open.set(0);
+        resources.max_terms.set(limits.max_terms);
+        resources.until.set(until);
+        resources.timeout.set(limits.timeout.unwrap_or_default());
+        resources.cancel.set(Some(cancel.clone()));
     });
     let done = catch_unwind(AssertUnwindSafe(work));
-    RESOURCE_USE.with(|taken| {
-        taken.max_terms.set(u64::MAX);
-        taken.until.set(None);
-        taken.cancel.set(None);
+    RESOURCE_USE.with(|resources| {
+        resources.max_terms.set(u64::MAX);
+        resources.until.set(None);
+        resources.cancel.set(None);
     });
     done.unwrap_or_else(|payload| match payload.downcast::<Stop>() {
         Ok(stop) => Err(*stop),
@@ -177,11 +177,11 @@ pub fn within<T>(
 /// Counts a step. Unwinds to [`within`] if the time is up.
 #[inline]
 pub fn step() {
-    RESOURCE_USE.with(|taken| {
-        let steps = taken.steps.get() + 1;
-        taken.steps.set(steps);
+    RESOURCE_USE.with(|resources| {
+        let steps = resources.steps.get() + 1;
+        resources.steps.set(steps);
         if steps >= STEPS {
-            taken.check_time();
+            resources.check_time();
         }
     });
 }
@@ -191,26 +191,25 @@ pub fn check_time() {
     RESOURCE_USE.with(ResourceUse::check_time);
 }
 
-/// Counts a step, and terms that are in use from now on. Unwinds to [`within`] if there are too
-/// many.
+/// Counts a step, and terms that are now in use. Unwinds to [`within`] if there are too many.
 #[inline]
 pub fn acquire(terms: u64) {
-    RESOURCE_USE.with(|taken| {
-        let total = taken.terms.get() + terms;
-        taken.terms.set(total);
-        let steps = taken.steps.get() + 1;
-        taken.steps.set(steps);
-        if steps >= STEPS || total > taken.max_terms.get() {
-            taken.check_time();
+    RESOURCE_USE.with(|resources| {
+        let total = resources.terms.get() + terms;
+        resources.terms.set(total);
+        let steps = resources.steps.get() + 1;
+        resources.steps.set(steps);
+        if steps >= STEPS || total > resources.max_terms.get() {
+            resources.check_time();
         }
     });
 }
 
-/// Counts bytes of text that are in use from now on, like [`acquire`].
+/// Counts bytes of text that are now in use, like [`acquire`].
 pub fn acquire_bytes(bytes: u64) {
-    let terms = RESOURCE_USE.with(|taken| {
-        let total = taken.bytes.get() + bytes;
-        taken.bytes.set(total % BYTES);
+    let terms = RESOURCE_USE.with(|resources| {
+        let total = resources.bytes.get() + bytes;
+        resources.bytes.set(total % BYTES);
         total / BYTES
     });
     acquire(terms);
@@ -222,36 +221,38 @@ pub fn acquire_bytes(bytes: u64) {
 #[inline]
 pub fn copied(bytes: usize) {
     let terms = bytes as u64 / BYTES;
-    RESOURCE_USE.with(|taken| {
-        if taken.open.get() > 0 {
-            taken.made.set(taken.made.get() + terms);
-            taken.terms.set(taken.terms.get() + terms);
+    RESOURCE_USE.with(|resources| {
+        if resources.open.get() > 0 {
+            resources
+                .expression_terms
+                .set(resources.expression_terms.get() + terms);
+            resources.terms.set(resources.terms.get() + terms);
         }
-        taken.advance(terms);
+        resources.advance(terms);
     });
 }
 
 /// Counts steps for bytes that are scanned. Unwinds to [`within`] if the time is up.
 pub fn scanned(bytes: usize) {
-    RESOURCE_USE.with(|taken| taken.advance(bytes as u64 / BYTES));
+    RESOURCE_USE.with(|resources| resources.advance(bytes as u64 / BYTES));
 }
 
 /// Counts terms that are part of a result, until [`forget_kept`]. Unwinds to [`within`] if there
 /// are too many.
 #[inline]
 pub fn keep(terms: u64) {
-    RESOURCE_USE.with(|taken| taken.kept.set(taken.kept.get() + terms));
+    RESOURCE_USE.with(|resources| resources.kept.set(resources.kept.get() + terms));
     acquire(terms);
 }
 
 /// Returns the number of terms that are part of a result.
 pub fn kept() -> u64 {
-    RESOURCE_USE.with(|taken| taken.kept.get())
+    RESOURCE_USE.with(|resources| resources.kept.get())
 }
 
 /// Releases the terms of a result that has been passed on.
 pub fn forget_kept() {
-    release(RESOURCE_USE.with(|taken| taken.kept.take()));
+    release(RESOURCE_USE.with(|resources| resources.kept.take()));
 }
 
 /// Ends the evaluation by unwinding to [`within`].
@@ -265,31 +266,35 @@ pub fn end_by(stop: Stop) {
 /// Begins an expression that creates strings. They count until [`end`]. Returns the argument for
 /// `end`.
 pub fn begin() -> u64 {
-    RESOURCE_USE.with(|taken| {
-        taken.open.set(taken.open.get() + 1);
-        taken.made.get()
+    RESOURCE_USE.with(|resources| {
+        resources.open.set(resources.open.get() + 1);
+        resources.expression_terms.get()
     })
 }
 
 /// Ends an expression that creates strings.
 pub fn end(before: u64) {
-    RESOURCE_USE.with(|taken| {
-        taken.open.set(taken.open.get().saturating_sub(1));
-        release(taken.made.get().saturating_sub(before));
-        taken.made.set(before);
+    RESOURCE_USE.with(|resources| {
+        resources.open.set(resources.open.get().saturating_sub(1));
+        release(resources.expression_terms.get().saturating_sub(before));
+        resources.expression_terms.set(before);
     });
 }
 
 /// Releases terms that are no longer in use.
 #[inline]
 pub fn release(terms: u64) {
-    RESOURCE_USE.with(|taken| taken.terms.set(taken.terms.get().saturating_sub(terms)));
+    RESOURCE_USE.with(|resources| {
+        resources
+            .terms
+            .set(resources.terms.get().saturating_sub(terms))
+    });
 }
 
 impl ResourceUse {
     fn advance(&self, steps: u64) {
-        let more = u32::try_from(steps).unwrap_or(STEPS).min(STEPS);
-        let steps = self.steps.get() + more;
+        let added_steps = u32::try_from(steps).unwrap_or(STEPS).min(STEPS);
+        let steps = self.steps.get() + added_steps;
         self.steps.set(steps);
         if steps >= STEPS {
             self.check_time();

@@ -22,7 +22,7 @@ const LONG: usize = 1 << 16;
 const SHOWN: usize = 40;
 
 /// The library's sentences, and clearer replacements.
-const PLAINER: [(&str, &str); 3] = [
+const CLEARER_SENTENCES: [(&str, &str); 3] = [
     (
         "the SELECT contains a variable that is unbound",
         "with GROUP BY or an aggregate, SELECT can contain only variables of GROUP BY and aggregates such as SAMPLE(?x)",
@@ -146,9 +146,11 @@ pub fn diagnose(
     let is_whole = ["the SELECT", "SELECT *", "duplicated"]
         .iter()
         .any(|beginning| reason.starts_with(beginning));
-    let plainer = PLAINER.iter().find(|(theirs, _)| *theirs == reason);
+    let replacement = CLEARER_SENTENCES
+        .iter()
+        .find(|(theirs, _)| *theirs == reason);
     QueryError {
-        reason: plainer.map_or(reason, |(_, ours)| (*ours).to_owned()),
+        reason: replacement.map_or(reason, |(_, ours)| (*ours).to_owned()),
         position: if is_whole {
             find(text, |word| word.eq_ignore_ascii_case("SELECT"))
         } else {
@@ -157,11 +159,11 @@ pub fn diagnose(
     }
 }
 
-/// Returns the position of the only word for which `is_meant` is true, or `None` if there is not
+/// Returns the position of the only word for which `is_match` is true, or `None` if there is not
 /// exactly one.
-pub fn find(text: &str, is_meant: impl Fn(&str) -> bool) -> Option<(u64, u64)> {
+pub fn find(text: &str, is_match: impl Fn(&str) -> bool) -> Option<(u64, u64)> {
     let words = words(text);
-    let mut found = words.iter().filter(|word| is_meant(&text[(*word).clone()]));
+    let mut found = words.iter().filter(|word| is_match(&text[(*word).clone()]));
     let first = found.next()?;
     found.next().is_none().then(|| position(text, first.start))
 }

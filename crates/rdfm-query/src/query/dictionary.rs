@@ -59,8 +59,8 @@ impl Content<'_> {
             | (Self::Bnode(a), Content::Bnode(b))
             | (Self::Plain(a), Content::Plain(b)) => a == b,
             (Self::Typed(a, datatype), Content::Typed(b, other)) => a == b && datatype == other,
-            (Self::Tagged(a, tag, direction), Content::Tagged(b, other, towards)) => {
-                a == b && tag.eq_ignore_ascii_case(other) && direction == towards
+            (Self::Tagged(a, tag, direction), Content::Tagged(b, other, other_direction)) => {
+                a == b && tag.eq_ignore_ascii_case(other) && direction == other_direction
             }
             (Self::Triple(a), Content::Triple(b)) => a == b,
             _ => false,

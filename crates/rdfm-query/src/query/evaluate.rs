@@ -82,12 +82,13 @@ pub struct Triples {
 }
 
 impl Triples {
-    /// Adds the triples of a message without duplicates.
-    pub(super) fn add(&mut self, give: impl FnOnce(&mut dyn FnMut([u32; 3]))) {
+    /// Adds the triples of a message without duplicates. `produce` calls its argument with each
+    /// triple.
+    pub(super) fn add(&mut self, produce: impl FnOnce(&mut dyn FnMut([u32; 3]))) {
         let start = self.triples.len();
         let mut seen = FxHashSet::default();
         let triples = &mut self.triples;
-        give(&mut |triple| {
+        produce(&mut |triple| {
             let few = triples.len() - start < FEW;
             let is_new = if few {
                 !triples[start..].contains(&triple)

@@ -15,7 +15,7 @@ use super::dictionary::{Dictionary, UNBOUND};
 pub struct FreshLabels {
     /// Prefix of the labels, set by the first request.
     prefix: Option<String>,
-    made: u64,
+    count: u64,
     /// Numbers of the nodes that `BNODE()` created. Their original labels are random.
     numbers: FxHashMap<BlankNode, u64>,
 }
@@ -28,8 +28,8 @@ impl FreshLabels {
         dictionary: &Dictionary<'_>,
         classes: impl Iterator<Item = u32> + Clone,
     ) -> BlankNode {
-        self.made += 1;
-        self.numbered(self.made, dictionary, classes)
+        self.count += 1;
+        self.numbered(self.count, dictionary, classes)
     }
 
     /// Returns the replacement for a node that `BNODE()` created.
@@ -39,12 +39,12 @@ impl FreshLabels {
         dictionary: &Dictionary<'_>,
         classes: impl Iterator<Item = u32> + Clone,
     ) -> BlankNode {
-        let next = self.made + 1;
+        let next = self.count + 1;
         let number = *self.numbers.entry(node).or_insert_with(|| {
             budget::acquire(1);
             next
         });
-        self.made = self.made.max(number);
+        self.count = self.count.max(number);
         self.numbered(number, dictionary, classes)
     }
 

@@ -91,7 +91,7 @@ impl Calls {
     /// Returns the names that a pattern calls.
     ///
     /// # Errors
-    /// The query is nested too deeply.
+    /// If the query is nested too deeply.
     pub(super) fn of(pattern: &mut GraphPattern) -> Result<Self, QueryError> {
         let mut calls = Self::default();
         walk(QueryPart::Pattern(pattern), 0, &mut |part| {
@@ -146,7 +146,7 @@ pub(super) fn limit(expression: &mut Expression) {
 /// all uses of `GROUP_CONCAT`.
 ///
 /// # Errors
-/// The query is nested too deeply.
+/// If the query is nested too deeply.
 pub(super) fn limit_texts(pattern: &mut GraphPattern) -> Result<Vec<Join>, QueryError> {
     let mut joins = Vec::new();
     let mut counted = 0;
@@ -235,7 +235,7 @@ fn limit_expression(expression: &mut Expression) {
             limit_expression(right);
         }
         Expression::Not(inner) => limit_expression(inner),
-        other if creates_texts(other) => {
+        other if creates_strings(other) => {
             let inner = std::mem::replace(other, Expression::from(failed()));
             let value = Expression::Coalesce(vec![inner, failed().into()]);
             *other = call(END, vec![call(BEGIN, Vec::new()), value]);
@@ -251,7 +251,7 @@ fn failed() -> NamedNode {
 
 /// Whether an expression creates strings that may be longer than those in the data. Patterns inside
 /// it are handled separately.
-fn creates_texts(expression: &Expression) -> bool {
+fn creates_strings(expression: &Expression) -> bool {
     match expression {
         Expression::NamedNode(_)
         | Expression::Literal(_)
@@ -269,17 +269,17 @@ fn creates_texts(expression: &Expression) -> bool {
         | Expression::Add(a, b)
         | Expression::Subtract(a, b)
         | Expression::Multiply(a, b)
-        | Expression::Divide(a, b) => creates_texts(a) || creates_texts(b),
+        | Expression::Divide(a, b) => creates_strings(a) || creates_strings(b),
         Expression::UnaryPlus(a) | Expression::UnaryMinus(a) | Expression::Not(a) => {
-            creates_texts(a)
+            creates_strings(a)
         }
-        Expression::If(a, b, c) => creates_texts(a) || creates_texts(b) || creates_texts(c),
-        Expression::In(a, list) => creates_texts(a) || list.iter().any(creates_texts),
-        Expression::Coalesce(list) => list.iter().any(creates_texts),
+        Expression::If(a, b, c) => creates_strings(a) || creates_strings(b) || creates_strings(c),
+        Expression::In(a, list) => creates_strings(a) || list.iter().any(creates_strings),
+        Expression::Coalesce(list) => list.iter().any(creates_strings),
         Expression::FunctionCall(function, list) => {
             let makes = |name: &NamedNode| [CONCAT, ENCODE, REPLACE].contains(&name.as_str());
             matches!(function, Function::Custom(name) if makes(name))
-                || list.iter().any(creates_texts)
+                || list.iter().any(creates_strings)
         }
     }
 }
@@ -304,35 +304,35 @@ fn counted(given: &[Term]) -> Option<Term> {
 /// Concatenation of string literals. The result has a language or direction only if all of them
 /// share it.
 #[derive(Default)]
-struct JoinedTexts {
+struct JoinedStrings {
     text: String,
     /// Whether a literal has been added.
-    has_text: bool,
+    has_literal: bool,
     language: Option<(String, Option<BaseDirection>)>,
 }
 
-impl JoinedTexts {
+impl JoinedStrings {
     fn push(&mut self, literal: &Literal, separator: &str) {
         let language = literal.language().map(|tag| (tag, literal.direction()));
-        if self.has_text {
+        if self.has_literal {
             let common = self.language.as_ref();
             if common.map(|(tag, direction)| (tag.as_str(), *direction)) != language {
                 self.language = None;
             }
             self.text.push_str(separator);
         } else {
-            self.has_text = true;
+            self.has_literal = true;
             self.language = language.map(|(tag, direction)| (tag.to_owned(), direction));
         }
         self.text.push_str(literal.value());
     }
 
     fn finish(self) -> Literal {
-        text_literal(self.text, self.language)
+        string_literal(self.text, self.language)
     }
 }
 
-fn text_literal(text: String, language: Option<(String, Option<BaseDirection>)>) -> Literal {
+fn string_literal(text: String, language: Option<(String, Option<BaseDirection>)>) -> Literal {
     match language {
         None => Literal::new_simple_literal(text),
         Some((tag, None)) => Literal::new_language_tagged_literal_unchecked(text, tag),
@@ -343,7 +343,7 @@ fn text_literal(text: String, language: Option<(String, Option<BaseDirection>)>)
 }
 
 /// Returns the literal if a term is a string literal.
-fn text(term: &Term) -> Option<&Literal> {
+fn as_string_literal(term: &Term) -> Option<&Literal> {
     match term {
         Term::Literal(text) if TEXTS.contains(&text.datatype()) => Some(text),
         _ => None,
@@ -354,7 +354,7 @@ fn text(term: &Term) -> Option<&Literal> {
 fn concatenated(given: &[Term]) -> Option<Term> {
     let texts: Vec<_> = given.iter().map(text).collect::<Option<_>>()?;
     budget::copied(texts.iter().map(|text| text.value().len()).sum());
-    let mut joined = JoinedTexts::default();
+    let mut joined = JoinedStrings::default();
     for text in texts {
         joined.push(text, "");
     }
@@ -364,7 +364,7 @@ fn concatenated(given: &[Term]) -> Option<Term> {
 /// State of `GROUP_CONCAT` for one group.
 struct GroupConcat {
     join: Join,
-    joined: Option<JoinedTexts>,
+    joined: Option<JoinedStrings>,
     seen: FxHashSet<Term>,
     /// Number of bytes counted so far.
     counted: u64,
@@ -374,7 +374,7 @@ impl GroupConcat {
     fn new(join: Join) -> Self {
         Self {
             join,
-            joined: Some(JoinedTexts::default()),
+            joined: Some(JoinedStrings::default()),
             seen: FxHashSet::default(),
             counted: 0,
         }
@@ -397,7 +397,7 @@ impl AggregateFunctionAccumulator for GroupConcat {
         if self.joined.is_none() || self.join.distinct && self.seen.contains(&element) {
             return;
         }
-        let Some(text) = text(&element) else {
+        let Some(text) = as_string_literal(&element) else {
             self.joined = None;
             self.seen = FxHashSet::default();
             self.release();
@@ -424,7 +424,7 @@ impl AggregateFunctionAccumulator for GroupConcat {
 fn encoded(given: &[Term]) -> Option<Term> {
     const HEXADECIMAL: &[u8; 16] = b"0123456789ABCDEF";
     let [given] = given else { return None };
-    let text = text(given)?.value();
+    let text = as_string_literal(given)?.value();
     budget::copied(3 * text.len());
     let mut result = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -451,7 +451,7 @@ fn matches(given: &[Term]) -> Option<Term> {
     let flags = flags.first().map_or(Some(""), plain)?;
     let pattern = plain(pattern)?;
     let found = with_regex(pattern, flags, |regex| {
-        let text = text(given)?.value();
+        let text = as_string_literal(given)?.value();
         budget::scanned(text.len());
         Some(regex.is_match(text))
     })??;
@@ -464,7 +464,7 @@ fn replaced(given: &[Term]) -> Option<Term> {
     let [given, pattern, replacement, flags @ ..] = given else {
         return None;
     };
-    let text = text(given)?;
+    let text = as_string_literal(given)?;
     let flags = flags.first().map_or(Some(""), plain)?;
     let (pattern, replacement) = (plain(pattern)?, plain(replacement)?);
     let value = with_regex(pattern, flags, |regex| {
@@ -472,7 +472,7 @@ fn replaced(given: &[Term]) -> Option<Term> {
     })?;
     let tag = text.language().map(str::to_owned);
     let language = tag.map(|tag| (tag, text.direction()));
-    Some(text_literal(value, language).into())
+    Some(string_literal(value, language).into())
 }
 
 /// Returns the text of an `xsd:string`.
@@ -493,9 +493,9 @@ fn replace(regex: &Regex, text: &str, replacement: &str) -> String {
         };
         // Each reference inserts at most the entire match.
         let max = replacement.len() + references * matched.len();
-        let more = ((result.len() + max) as u64 / budget::BYTES).saturating_sub(counted);
-        budget::acquire(more);
-        counted += more;
+        let growth = ((result.len() + max) as u64 / budget::BYTES).saturating_sub(counted);
+        budget::acquire(growth);
+        counted += growth;
         // The search for a match may have scanned the entire remaining text.
         scanned += text.len() - copied;
         if scanned > SCANNED {
@@ -557,7 +557,7 @@ pub(super) struct TooLarge;
 /// Compiles a regular expression like `spareval`. Returns `None` if it is invalid.
 ///
 /// # Errors
-/// The expression takes too much memory.
+/// If the expression takes too much memory.
 pub(super) fn regex(pattern: &str, flags: &str) -> Result<Option<Regex>, TooLarge> {
     // Compilation takes milliseconds.
     budget::check_time();
@@ -650,7 +650,7 @@ mod tests {
     }
 
     /// Returns string literals with and without a language, and other terms.
-    fn texts() -> Vec<Term> {
+    fn literals() -> Vec<Term> {
         let tagged = |text, tag| Literal::new_language_tagged_literal_unchecked(text, tag);
         let directed = |direction| {
             Literal::new_directional_language_tagged_literal_unchecked("ü", "en", direction)
@@ -669,12 +669,12 @@ mod tests {
 
     #[test]
     fn concatenated_and_encoded_strings_equal_those_of_the_evaluator() {
-        for one in texts() {
+        for one in literals() {
             let given = [one.clone()];
             assert_eq!(encoded(&given), expected("ENCODE_FOR_URI", &given));
             assert_eq!(concatenated(&given), expected("CONCAT", &given));
-            for other in texts() {
-                for third in texts() {
+            for other in literals() {
+                for third in literals() {
                     let given = [one.clone(), other.clone(), third];
                     let found = concatenated(&given);
                     assert_eq!(found, expected("CONCAT", &given), "{given:?}");
@@ -686,7 +686,7 @@ mod tests {
 
     #[test]
     fn matches_equal_those_of_the_evaluator() {
-        for text in texts() {
+        for text in literals() {
             for pattern in ["", "^a", "B", ".", "[", "a b/c", "A B"] {
                 for flags in [None, Some(""), Some("i"), Some("qx"), Some("k")] {
                     let mut given = vec![text.clone(), Literal::from(pattern).into()];

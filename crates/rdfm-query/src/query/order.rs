@@ -49,7 +49,7 @@ const UNIT: i128 = 1_000_000_000_000_000_000;
 /// Rewrites a query to sort by keys, and its aggregates to compare keys.
 ///
 /// # Errors
-/// The query is nested too deeply.
+/// If the query is nested too deeply.
 pub(super) fn sort_by_keys(pattern: &mut GraphPattern) -> Result<(), QueryError> {
     let mut count = 0;
     walk(QueryPart::Pattern(pattern), 0, &mut |part| {

@@ -43,7 +43,7 @@ impl RowOutput {
     /// variables.
     ///
     /// # Errors
-    /// The rows are too large.
+    /// If the rows are too large.
     pub fn batch<R: Record>(
         &mut self,
         source: &LogBatch<R>,
@@ -87,7 +87,7 @@ impl MessageOutput {
     /// Returns the messages for one source batch, starting at `from`, or `None` if there are none.
     ///
     /// # Errors
-    /// The messages are too large.
+    /// If the messages are too large.
     pub fn batch(
         &mut self,
         query: &Query,
@@ -126,7 +126,7 @@ impl MessageOutput {
     /// Returns a batch with one message for each row of an entire log.
     ///
     /// # Errors
-    /// The messages are too large.
+    /// If the messages are too large.
     pub fn batch_of_rows<R: Record>(
         &mut self,
         query: &Query,

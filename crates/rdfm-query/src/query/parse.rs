@@ -87,7 +87,7 @@ impl Query {
     /// Parses a query. `prefixes` contains namespaces for prefixes that the query does not declare.
     ///
     /// # Errors
-    /// The text is not a query, or the query is not supported: DESCRIBE, an update, or SERVICE.
+    /// If the text is not a query, or the query is not supported: DESCRIBE, an update, or SERVICE.
     pub fn parse(
         text: &str,
         base: Option<&str>,
@@ -137,8 +137,8 @@ impl Query {
                         "updates are not supported; use CONSTRUCT to create messages, or rdfm patch to apply changes",
                     ),
                     Err(_) => {
-                        let own = declared(text);
-                        let names = prefixes.iter().chain(&own).map(|(name, _)| name);
+                        let in_text = declared(text);
+                        let names = prefixes.iter().chain(&in_text).map(|(name, _)| name);
                         diagnose(text, &error.to_string(), parser, |prefix| {
                             names.clone().any(|name| name == prefix)
                         })

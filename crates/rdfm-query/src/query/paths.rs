@@ -18,7 +18,7 @@ use super::walk::{QueryPart, walk};
 /// Makes zero-length paths match their constant end if the graph does not contain it.
 ///
 /// # Errors
-/// The query is nested too deeply.
+/// If the query is nested too deeply.
 pub(super) fn match_absent_ends(pattern: &mut GraphPattern) -> Result<(), QueryError> {
     let mut ends = Vec::new();
     walk(QueryPart::Pattern(pattern), 0, &mut |part| {
@@ -119,7 +119,7 @@ fn without_step(
             constants.push(constant);
         }
     }
-    let each = constants.into_iter().filter_map(|constant| {
+    let solutions = constants.into_iter().filter_map(|constant| {
         let mut variables: Vec<Variable> = Vec::new();
         for end in [subject, object] {
             match end {
@@ -143,7 +143,7 @@ fn without_step(
             inner: Box::new(inner),
         })
     });
-    each.reduce(|left, right| GraphPattern::Union {
+    solutions.reduce(|left, right| GraphPattern::Union {
         left: Box::new(left),
         right: Box::new(right),
     })

@@ -82,7 +82,7 @@ impl<R: Record> CopiedTerms<R> {
 
     /// Returns the copy of a cell, or `None` if it is unbound.
     /// # Errors
-    /// The batch is full.
+    /// If the batch is full.
     pub fn cell(
         &mut self,
         table: &TermTable,
@@ -111,7 +111,7 @@ impl<R: Record> CopiedTerms<R> {
 /// Adds a query term. The recursion depth is the nesting depth of triple terms.
 ///
 /// # Errors
-/// The batch is full.
+/// If the batch is full.
 pub fn add_term<R: Record>(
     builder: &mut LogBuilder<R>,
     term: &Term,

@@ -14,7 +14,7 @@ const INTERVAL: Duration = Duration::from_millis(50);
 /// in the meantime.
 ///
 /// # Errors
-/// The thread cannot be started.
+/// If the thread cannot be started.
 pub fn with_stack<T: Send>(
     work: impl FnOnce() -> T + Send,
     check: impl Fn(),

@@ -24,7 +24,7 @@ use super::order::{is_marker, key, key_of};
 const FEW: usize = 24;
 /// Maximum size of the cached ORDER BY keys in bytes, including the overhead of each entry.
 const KEYS: usize = 64 << 20;
-const KEY: usize = 48; // overhead of an entry
+const KEY: usize = 48; // overhead of an entry in bytes
 /// Order of the quad positions in each index.
 const ORDERS: [[usize; 4]; 4] = [[0, 1, 2, 3], [1, 2, 0, 3], [2, 0, 1, 3], [3, 0, 1, 2]];
 

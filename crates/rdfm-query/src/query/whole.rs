@@ -59,7 +59,7 @@ impl Collector {
     /// Adds the messages of a batch.
     ///
     /// # Errors
-    /// The dataset would exceed 2 GiB.
+    /// If the dataset would exceed 2 GiB.
     pub fn add(&mut self, batch: &MessageBatch) -> Result<(), LimitExceeded> {
         let mut ids = vec![UNBOUND; batch.table().terms().len()];
         self.has_named |= batch.has_graphs();
@@ -170,13 +170,13 @@ impl Collector {
         if let Some(&existing) = self.nodes.get(label) {
             return Ok(existing);
         }
-        let mut own = label.to_vec();
-        while self.find(Content::Bnode(&own)).is_some() {
+        let mut unique = label.to_vec();
+        while self.find(Content::Bnode(&unique)).is_some() {
             let count = self.labels.entry(label.into()).or_insert(1);
             *count += 1;
-            own = [label, b"_", count.to_string().as_bytes()].concat();
+            unique = [label, b"_", count.to_string().as_bytes()].concat();
         }
-        let id = self.builder.add_simple(TermKind::Bnode, &own, 0)?;
+        let id = self.builder.add_simple(TermKind::Bnode, &unique, 0)?;
         self.nodes.insert(label.into(), id);
         Ok(self.enter(id))
     }
@@ -193,15 +193,16 @@ pub enum Piece {
 }
 
 impl Evaluation {
-    /// Evaluates the query on a dataset, which is the only message of a batch. `give` receives the
+    /// Evaluates the query on a dataset, which is the only message of a batch. `emit` receives the
     /// pieces and returns whether to continue. Returns whether the dataset has named graphs.
     ///
     /// # Errors
-    /// The reason why the evaluation stopped. All rows before it have been passed to `give`.
+    /// If the evaluation stopped early; the error is the reason. All rows before it have been
+    /// passed to `emit`.
     pub fn whole(
         &self,
         data: &MessageBatch,
-        give: &mut (impl FnMut(Piece) -> bool + Send),
+        emit: &mut (impl FnMut(Piece) -> bool + Send),
     ) -> Result<bool, Stop> {
         let evaluate = || {
             budget::forget_kept();
@@ -221,7 +222,7 @@ impl Evaluation {
                 message,
             };
             budget::within(&self.limits, &self.cancel, || {
-                self.give_all(data, &scene, give)
+                self.send_pieces(data, &scene, emit)
             })?;
             Ok(scene.message.has_named)
         };
@@ -232,17 +233,17 @@ impl Evaluation {
         })
     }
 
-    fn give_all(
+    fn send_pieces(
         &self,
         data: &MessageBatch,
         scene: &Scene<'_>,
-        give: &mut impl FnMut(Piece) -> bool,
+        emit: &mut impl FnMut(Piece) -> bool,
     ) -> Result<(), Stop> {
         let mut pieces = Pieces::new(self, data);
         let mut fresh = FreshLabels::default();
         let mut count = 0;
         let mut send = |piece: Option<Piece>| {
-            let continues = piece.is_none_or(&mut *give);
+            let continues = piece.is_none_or(&mut *emit);
             if continues {
                 Ok(())
             } else {
@@ -280,7 +281,7 @@ impl Evaluation {
     /// that are not in the results are unbound.
     ///
     /// # Errors
-    /// The messages are too large.
+    /// If the messages are too large.
     pub fn instantiate(
         &self,
         results: &ResultBatch,

@@ -1,12 +1,12 @@
-//! Takes batches out of a builder.
+//! Takes batches from a builder.
 //!
 //! - In: the completed messages of a builder, and the open one.
 //! - Out: a [`LogBatch`]. The content of a message that continues moves to the next batch.
 //! - Cost: the builder's tables are moved. Only the terms and namespaces of an open message are
 //!   copied.
-//! - Law: moving charges no bytes, so that limits do not depend on where batches end. Only a
-//!   message taken in parts is charged from zero in each part. Term ids of one batch are not valid
-//!   in the next.
+//! - Law: moving charges no bytes, so limits do not depend on where batches end. Only a message
+//!   taken in parts is charged from zero in each part. Term ids of one batch are not valid in the
+//!   next.
 
 use std::sync::{Arc, Mutex};
 
@@ -44,10 +44,13 @@ impl<R: Record> LogBuilder<R> {
     }
 
     /// Returns the completed messages while a message is open, or `None` if none is complete. The
-    /// open message moves to the next batch with its namespaces and metadata. `moved` receives the
-    /// new ids of its terms. A message moves at most once, because afterwards no complete message
-    /// precedes it.
-    pub fn take_complete(&mut self, moved: &mut FxHashMap<TermId, TermId>) -> Option<LogBatch<R>> {
+    /// open message moves to the next batch with its namespaces and metadata. `new_ids` receives
+    /// the new ids of its terms. A message moves at most once, because afterwards no complete
+    /// message precedes it.
+    pub fn take_complete(
+        &mut self,
+        new_ids: &mut FxHashMap<TermId, TermId>,
+    ) -> Option<LogBatch<R>> {
         if self.message_ends.is_empty() {
             return None;
         }
@@ -70,7 +73,7 @@ impl<R: Record> LogBuilder<R> {
         }));
         let open = all.len() - 1;
         for record in all.message(open) {
-            let record = record.map(|id| self.copy_term(all.table(), id, moved));
+            let record = record.map(|id| self.copy_term(all.table(), id, new_ids));
             self.push(record);
         }
         let offsets = all.record_offsets.get(all.range(open));
@@ -79,28 +82,28 @@ impl<R: Record> LogBuilder<R> {
         Some(all.slice(0..open))
     }
 
-    /// Copies a term of an earlier batch without charging for it, unless `moved` contains it.
+    /// Copies a term of an earlier batch without charging for it, unless `new_ids` contains it.
     pub fn copy_term(
         &mut self,
         from: &TermTable,
         id: TermId,
-        moved: &mut FxHashMap<TermId, TermId>,
+        new_ids: &mut FxHashMap<TermId, TermId>,
     ) -> TermId {
         if id == TermId::DEFAULT_GRAPH {
             return id;
         }
-        if let Some(&new) = moved.get(&id) {
+        if let Some(&new) = new_ids.get(&id) {
             return new;
         }
         let mut term = from.term(id);
         match term.kind {
             TermKind::LangLiteral | TermKind::TypedLiteral => {
-                term.aux = self.copy_term(from, TermId(term.aux), moved).0;
+                term.aux = self.copy_term(from, TermId(term.aux), new_ids).0;
             }
             TermKind::TripleTerm => {
                 // Recursion is bounded by the decoder's limit.
                 let triple = from.triple(term);
-                let triple = triple.map(|part| self.copy_term(from, part, moved));
+                let triple = triple.map(|part| self.copy_term(from, part, new_ids));
                 term.aux = self.table.triples.len() as u32;
                 self.written.triple(&self.table, triple);
                 self.table.triples.push(triple);
@@ -109,7 +112,7 @@ impl<R: Record> LogBuilder<R> {
         }
         term.offset = self.append_text(from.text_of(from.term(id)));
         let new = self.push_term(term);
-        moved.insert(id, new);
+        new_ids.insert(id, new);
         new
     }
 

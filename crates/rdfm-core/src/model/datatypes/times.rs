@@ -46,11 +46,11 @@ struct Cursor<'a>(&'a [u8]);
 
 impl<'a> Cursor<'a> {
     #[inline]
-    fn byte(&mut self, wanted: u8) -> bool {
+    fn byte(&mut self, expected: u8) -> bool {
         let [first, rest @ ..] = self.0 else {
             return false;
         };
-        let found = *first == wanted;
+        let found = *first == expected;
         if found {
             self.0 = rest;
         }
@@ -59,7 +59,7 @@ impl<'a> Cursor<'a> {
 
     /// Reads two digits.
     #[inline]
-    fn two(&mut self) -> Option<u32> {
+    fn two_digits(&mut self) -> Option<u32> {
         let [a @ b'0'..=b'9', b @ b'0'..=b'9', rest @ ..] = self.0 else {
             return None;
         };
@@ -111,7 +111,7 @@ fn moment(text: &[u8], shape: DateTimeShape) -> Option<()> {
         if shape.has(YEAR) {
             at.byte(b'-').then_some(())?;
         }
-        month = at.two().filter(|month| (1..=12).contains(month))?;
+        month = at.two_digits().filter(|month| (1..=12).contains(month))?;
     }
     if shape.has(DAY) {
         at.byte(b'-').then_some(())?;
@@ -121,7 +121,7 @@ fn moment(text: &[u8], shape: DateTimeShape) -> Option<()> {
             4 | 6 | 9 | 11 => 30,
             _ => 31,
         };
-        at.two().filter(|day| (1..=last).contains(day))?;
+        at.two_digits().filter(|day| (1..=last).contains(day))?;
     }
     if shape.has(TIME) {
         if shape.has(YEAR) {
@@ -137,11 +137,11 @@ fn moment(text: &[u8], shape: DateTimeShape) -> Option<()> {
 
 #[inline]
 fn time(at: &mut Cursor) -> Option<()> {
-    let hour = at.two().filter(|hour| *hour <= 24)?;
+    let hour = at.two_digits().filter(|hour| *hour <= 24)?;
     at.byte(b':').then_some(())?;
-    let minute = at.two().filter(|minute| *minute < 60)?;
+    let minute = at.two_digits().filter(|minute| *minute < 60)?;
     at.byte(b':').then_some(())?;
-    let second = at.two().filter(|second| *second < 60)?;
+    let second = at.two_digits().filter(|second| *second < 60)?;
     let mut fraction: &[u8] = b"";
     if at.byte(b'.') {
         fraction = at.digits();
@@ -157,9 +157,9 @@ fn zone(mut at: Cursor) -> Option<()> {
         return at.0.is_empty().then_some(());
     }
     (at.byte(b'+') || at.byte(b'-')).then_some(())?;
-    let hour = at.two()?;
+    let hour = at.two_digits()?;
     at.byte(b':').then_some(())?;
-    let minute = at.two().filter(|minute| *minute < 60)?;
+    let minute = at.two_digits().filter(|minute| *minute < 60)?;
     (at.0.is_empty() && (hour < 14 || (hour == 14 && minute == 0))).then_some(())
 }
 
@@ -191,7 +191,7 @@ fn duration(text: &[u8], parts: DurationParts) -> Option<()> {
 /// Reads numbers, each followed by one of the letters in order. Returns whether there are any.
 fn fields(at: &mut Cursor, letters: &[u8], fraction: bool) -> Option<bool> {
     let mut letters = letters.iter();
-    let mut any = false;
+    let mut found_any = false;
     while at.0.first().is_some_and(u8::is_ascii_digit) {
         at.digits();
         let has_fraction = fraction && at.byte(b'.');
@@ -204,7 +204,7 @@ fn fields(at: &mut Cursor, letters: &[u8], fraction: bool) -> Option<bool> {
             return None;
         }
         at.0 = rest;
-        any = true;
+        found_any = true;
     }
-    Some(any)
+    Some(found_any)
 }

@@ -11,16 +11,16 @@ use super::tape::{Bounds, JsonKind, ParseError, Tape};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
 
-/// Parses a text with one value.
+/// Parses a JSON text with one value.
 ///
 /// # Errors
-/// If the text is not one JSON value ([`ErrorClass::Truncated`] if it ends too early), or a limit
-/// is exceeded.
+/// If the text is not a single JSON value ([`ErrorClass::Truncated`] if it ends too early), or a
+/// limit is exceeded.
 pub fn parse(source: &[u8], tape: &mut Tape, bounds: &Bounds) -> Result<(), ParseError> {
     parse_surveyed(source, &Survey::of(source), tape, bounds)
 }
 
-/// Like [`parse`], for a text that was surveyed.
+/// Like [`parse`], for a text that has been surveyed.
 pub(crate) fn parse_surveyed(
     source: &[u8],
     survey: &Survey,
@@ -28,8 +28,8 @@ pub(crate) fn parse_surveyed(
     bounds: &Bounds,
 ) -> Result<(), ParseError> {
     tape.clear();
-    // Most texts contain neither control characters nor backslashes, so that strings end at the
-    // next quote.
+    // Most texts contain neither control characters nor backslashes, so strings end at the next
+    // quote.
     let at = if survey.has_controls {
         value::<true, true>(source, 0, tape, bounds)?
     } else if survey.has_backslashes {
@@ -142,8 +142,8 @@ fn space(source: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Index of the first byte from a position on that cannot be in a plain string. Most strings are
-/// short; for longer ones the compiler compares many bytes at once.
+/// Index of the first byte at or after a position that cannot be in a plain string. Most strings
+/// are short; for longer strings the compiler compares many bytes at once.
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
 pub(super) fn plain_end<const CONTROLS: bool, const ESCAPES: bool>(
@@ -192,7 +192,7 @@ fn stops_in<const CONTROLS: bool, const ESCAPES: bool>(bytes: [u8; 8]) -> u64 {
     hit & HIGH
 }
 
-/// Parses a string from its opening quote on.
+/// Parses a string, starting at its opening quote.
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
 fn string<const CONTROLS: bool, const ESCAPES: bool>(
@@ -214,7 +214,7 @@ fn string<const CONTROLS: bool, const ESCAPES: bool>(
     escaped(source, quote, end, kind, tape, bounds)
 }
 
-/// Parses a string with escapes or errors, from byte `at` on.
+/// Parses a string with escapes or errors, starting at byte `at`.
 #[cold]
 fn escaped(
     source: &[u8],
@@ -248,7 +248,7 @@ fn escaped(
     }
 }
 
-/// Decodes an escape from its backslash on.
+/// Decodes an escape, starting at its backslash.
 pub(super) fn escape(source: &[u8], at: usize, text: &mut Vec<u8>) -> Result<usize, ParseError> {
     let simple = match source.get(at + 1) {
         Some(&byte @ (b'"' | b'\\' | b'/')) => byte,

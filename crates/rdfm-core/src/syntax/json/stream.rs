@@ -440,12 +440,12 @@ mod tests {
     #[test]
     fn tokens_do_not_depend_on_the_pieces() {
         let text = " {\"a\" : [1, -2.5e+3,true,\nfalse, null, [], {}], \"b\\\"\\u0041\\\\\": \"é\\ud83d\\ude00\"}\n";
-        let wanted = [
+        let expected = [
             "{", "a", "[", "1", "-2.5e+3", "true", "false", "null", "[", "]", "{", "}", "]",
             "b\"A\\", "é😀", "}",
         ];
         for piece in 1..text.len() {
-            assert_eq!(tokens(text, piece).unwrap(), wanted, "{piece}");
+            assert_eq!(tokens(text, piece).unwrap(), expected, "{piece}");
         }
     }
 

@@ -1,8 +1,8 @@
-//! Which kinds of bytes a text contains, so that it can be parsed in a simpler way.
+//! Surveys the kinds of bytes in a JSON text, so that it can be parsed in a simpler way.
 //!
 //! - Cost: one pass, in which the compiler compares many bytes at once.
 
-/// The kinds of bytes of a text.
+/// The kinds of bytes in a JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Survey {
     pub is_ascii: bool,

@@ -190,10 +190,11 @@ impl Tape {
             node.length = next;
             node.text = end as u32;
         }
-        let own = self.marks.get(marks as usize..).unwrap_or_default();
-        let twice = own.len() > 1 && (own.len() > FEW_KEYS || has_equal(own));
+        let object_marks = self.marks.get(marks as usize..).unwrap_or_default();
+        let has_duplicates =
+            object_marks.len() > 1 && (object_marks.len() > FEW_KEYS || has_equal(object_marks));
         self.marks.truncate(marks as usize);
-        if twice {
+        if has_duplicates {
             return self.check_keys(open, source, bounds);
         }
         Ok(())
@@ -276,8 +277,8 @@ impl Tape {
     /// The source must contain the borrowed strings.
     ///
     /// # Errors
-    /// If it would be too deep here, or the tape too large. Nothing is added then if a size limit
-    /// is exceeded.
+    /// If it would be too deep here, or the tape too large. If a size limit is exceeded, nothing is
+    /// added.
     pub fn repeat(
         &mut self,
         node: u32,
@@ -414,16 +415,16 @@ impl Tape {
         source: &[u8],
         bounds: &Bounds,
     ) -> Result<(), ParseError> {
-        let twice = self.sort_keys(object, source, bounds.duplicates);
-        match twice {
-            Some(twice) if !bounds.duplicates => {
+        let duplicate = self.sort_keys(object, source, bounds.duplicates);
+        match duplicate {
+            Some(duplicate) if !bounds.duplicates => {
                 let view = View { tape: self, source };
                 Err(ParseError {
-                    at: view.node(twice).at as usize,
+                    at: view.node(duplicate).at as usize,
                     class: ErrorClass::Malformed,
                     reason: Reason::from(format!(
                         "the key {} occurs twice in an object",
-                        quote(view.text(twice))
+                        quote(view.text(duplicate))
                     ))
                     .with(Remedy::lenient("takes the last one")),
                 })
@@ -442,8 +443,8 @@ impl Tape {
         let same = |pair: &&[u32]| view.text(pair[0]) == view.text(pair[1]);
         let found = keys.windows(2).filter(same).map(|pair| pair[1]).min();
         if replace && found.is_some() {
-            let twice = keys.windows(2).filter(same);
-            let replaced: Vec<u32> = twice.map(|pair| pair[0]).collect();
+            let duplicates = keys.windows(2).filter(same);
+            let replaced: Vec<u32> = duplicates.map(|pair| pair[0]).collect();
             for key in replaced {
                 if let Some(node) = self.nodes.get_mut(key as usize) {
                     node.replaced = true;

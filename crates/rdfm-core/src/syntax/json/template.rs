@@ -1,6 +1,6 @@
 //! Reads JSON texts that equal an earlier one, except for some strings and numbers.
 //!
-//! - In: a text. Out: its tape, if it has the form of the template.
+//! - In: a JSON text. Out: its tape, if the text has the form of the template.
 //! - Cost: the fixed parts are compared, only the other values are parsed, and nodes are changed
 //!   only if they moved. Memory is limited by [`MAX_BYTES`].
 //! - Law: the tape equals that of the parser, except that [`View::raw`] may find no text. A text

@@ -257,7 +257,7 @@ pub(super) fn escape(text: &[u8], at: usize, string: bool) -> Lexed<(char, usize
                 &format!("{digits} hexadecimal digits after the escape"),
             );
         };
-        // At most eight digits, so that this cannot overflow.
+        // At most eight digits, so this cannot overflow.
         code = code << 4 | digit;
         next += 1;
     }
@@ -397,8 +397,8 @@ pub(crate) fn tag(text: &[u8], start: usize, lenient: bool) -> Lexed<Tag> {
     };
     if byte(text, next) == b'_' && byte(text, next + 1) != b':' {
         let rest = text.get(next..).unwrap_or_default();
-        let more = rest.iter().take_while(|&&byte| chars::is(byte, NAME));
-        let end = next + more.count();
+        let tail = rest.iter().take_while(|&&byte| chars::is(byte, NAME));
+        let end = next + tail.count();
         return fail(
             start,
             chars::describe_invalid_language_tag(&text[start..end]),

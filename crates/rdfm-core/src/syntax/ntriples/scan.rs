@@ -27,25 +27,25 @@ pub(crate) fn string_stop(text: &[u8], from: usize) -> usize {
     })
 }
 
-/// Position of the first byte for which `left` returns 0.
+/// Position of the first byte for which `allows` returns 0.
 #[inline]
-fn run(text: &[u8], mut from: usize, left: impl Fn(u8) -> u8) -> usize {
+fn run(text: &[u8], mut from: usize, allows: impl Fn(u8) -> u8) -> usize {
     while let Some(chunk) = text.get(from..).and_then(<[u8]>::first_chunk::<16>) {
-        let mut each = [0; 16];
-        for (result, &byte) in each.iter_mut().zip(chunk) {
-            *result = left(byte);
+        let mut results = [0; 16];
+        for (result, &byte) in results.iter_mut().zip(chunk) {
+            *result = allows(byte);
         }
-        let all = u128::from_le_bytes(each);
-        if let Some(at) = first_zero(all as u64) {
+        let packed = u128::from_le_bytes(results);
+        if let Some(at) = first_zero(packed as u64) {
             return from + at;
         }
-        if let Some(at) = first_zero((all >> 64) as u64) {
+        if let Some(at) = first_zero((packed >> 64) as u64) {
             return from + 8 + at;
         }
         from += 16;
     }
     let rest = text.get(from..).unwrap_or_default();
-    let stop = rest.iter().position(|&byte| left(byte) == 0);
+    let stop = rest.iter().position(|&byte| allows(byte) == 0);
     from + stop.unwrap_or(rest.len())
 }
 

@@ -139,17 +139,17 @@ fn number(text: &[u8], start: usize) -> Option<(usize, &'static [u8])> {
     };
     let first = start + usize::from(matches!(byte(text, start), b'+' | b'-'));
     let mut at = digits(first);
-    let mut any = at > first;
+    let mut has_digits = at > first;
     let mut datatype = INTEGER;
     if byte(text, at) == b'.' {
         let end = digits(at + 1);
-        let exponent = any && matches!(byte(text, end), b'e' | b'E');
+        let exponent = has_digits && matches!(byte(text, end), b'e' | b'E');
         // A dot that is not followed by digits ends the row.
         if end > at + 1 || exponent && exponent_end(text, end).is_some() {
-            (at, any, datatype) = (end, true, DECIMAL);
+            (at, has_digits, datatype) = (end, true, DECIMAL);
         }
     }
-    if !any {
+    if !has_digits {
         return None;
     }
     if let Some(end) = exponent_end(text, at) {

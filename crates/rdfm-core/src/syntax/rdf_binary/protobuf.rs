@@ -135,7 +135,7 @@ fn literal(bytes: &[u8]) -> Checked<Raw<'_>> {
         }
         literal = Some(match field {
             2 => match wire.bytes()? {
-                [] => RawLiteralKind::Plain, // like Jena
+                [] => RawLiteralKind::Plain, // as in Jena
                 language => RawLiteralKind::Language(language),
             },
             3 => RawLiteralKind::Datatype(wire.bytes()?),
@@ -152,9 +152,9 @@ fn literal(bytes: &[u8]) -> Checked<Raw<'_>> {
 }
 
 /// Splits a language and direction such as `he--rtl`.
-fn directed(both: &[u8]) -> Checked<RawLiteralKind<'_>> {
-    let direction = both.len().saturating_sub(3);
-    match both.split_at(direction) {
+fn directed(tag: &[u8]) -> Checked<RawLiteralKind<'_>> {
+    let direction = tag.len().saturating_sub(3);
+    match tag.split_at(direction) {
         (language, direction) if language.ends_with(b"--") => Ok(RawLiteralKind::Directed(
             &language[..language.len() - 2],
             direction,

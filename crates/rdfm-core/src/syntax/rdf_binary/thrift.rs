@@ -30,7 +30,7 @@ const MAP: u8 = 11;
 pub(crate) const STRUCT: u8 = 12;
 const UUID: u8 = 13;
 
-/// Unknown fields may be nested up to this depth, the same limit as in Thrift.
+/// Maximum nesting depth of unknown fields, as in Thrift.
 pub(crate) const MAX_NESTING: u32 = 64;
 /// Depth up to which triple terms are skipped. Their actual depth is checked when they are decoded.
 const MAX_TRIPLES: u32 = 2 * 1002;
@@ -110,7 +110,7 @@ pub(crate) fn term<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
                 Raw::Triple(&whole[..whole.len() - wire.rest.len()])
             }
             10 => Raw::Value(NativeValue::Integer(wire.zigzag()?)),
-            11 => Raw::Value(NativeValue::Double(f64::from_le_bytes(wire.eight()?))),
+            11 => Raw::Value(NativeValue::Double(f64::from_le_bytes(wire.eight_bytes()?))),
             _ => Raw::Value(decimal(wire)?),
         });
     }
@@ -135,7 +135,7 @@ fn literal<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
                 let text = wire.binary()?;
                 match field {
                     1 => lexical = Some(text),
-                    2 => language = Some(text).filter(|text| !text.is_empty()), // like Jena
+                    2 => language = Some(text).filter(|text| !text.is_empty()), // as in Jena
                     3 => datatype = Some(RawLiteralKind::Datatype(text)),
                     _ => direction = Some(text),
                 }
@@ -257,7 +257,7 @@ impl<'a> CompactReader<'a> {
         Ok(from_zigzag(self.varint()?))
     }
 
-    fn eight(&mut self) -> Checked<[u8; 8]> {
+    fn eight_bytes(&mut self) -> Checked<[u8; 8]> {
         match self.rest.split_first_chunk() {
             Some((bytes, rest)) => {
                 self.rest = rest;
@@ -343,7 +343,7 @@ impl<'a> CompactReader<'a> {
             1 | 2 => {}
             BYTE => drop(self.byte()?),
             I16 | I32 | I64 => drop(self.varint()?),
-            DOUBLE => drop(self.eight()?),
+            DOUBLE => drop(self.eight_bytes()?),
             BINARY => drop(self.binary()?),
             LIST | SET => {
                 let header = self.byte()?;
@@ -400,8 +400,8 @@ pub(crate) fn put_binary(out: &mut Vec<u8>, header: u8, text: &[u8]) {
     out.extend_from_slice(text);
 }
 
-/// A term is encoded as a field whose number is the previous one plus 1, which applies to all
-/// positions.
+/// A term is encoded as a field whose number is the previous number plus 1, which is true in every
+/// position.
 impl BinaryTermWriter for ThriftTerms {
     #[inline]
     fn iri(out: &mut Vec<u8>, text: &[u8]) {

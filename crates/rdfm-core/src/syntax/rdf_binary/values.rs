@@ -109,8 +109,8 @@ pub(crate) fn of_literal(lexical: &[u8], datatype: &[u8]) -> Option<NativeValue>
 }
 
 /// Whether Java, and therefore Jena, produces the same lexical form. For doubles, Java writes `1.5`
-/// and `Infinity`, and uses exponents only below 0.001 and from ten million on. Before Java 19,
-/// some digits differ. Integers have the same digits in all versions.
+/// and `Infinity`, and uses exponents only below 0.001 and for ten million and above. Before Java
+/// 19, some digits differ. Integers have the same digits in all versions.
 fn is_same_in_java(value: NativeValue) -> bool {
     match value {
         NativeValue::Integer(_) | NativeValue::Decimal(..) => true,

@@ -55,9 +55,9 @@ pub enum Delimiter {
 /// The effect of a delimiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DelimiterEffect {
-    /// It ends the open message, or adds an empty one if none is open.
+    /// The delimiter ends the open message, or adds an empty one if none is open.
     Ends,
-    /// None: an ordinary comment, or a leading delimiter of the comment dialect.
+    /// No effect: an ordinary comment, or a leading delimiter of the comment dialect.
     Nothing,
 }
 
@@ -259,8 +259,8 @@ impl Dialects {
         }
     }
 
-    /// Header of the log so far. Its dialect is that of the first message, so that it does not
-    /// depend on how far the log was read.
+    /// Header of the log so far. Its dialect is that of the first message, so it does not depend on
+    /// how far the log has been read.
     pub fn header(&self) -> Arc<LogHeader> {
         Arc::clone(&self.header)
     }

@@ -4,7 +4,8 @@
 //! - Out: the log.
 //! - Cost: the text of a batch may not exceed [`MAX_TEXT`], however often its terms repeat long
 //!   strings.
-//! - Law: a log that ends with an error has the same delimiters as one that ends there regularly.
+//! - Law: a log that ends with an error has the same delimiters as a log that ends normally at that
+//!   point.
 
 use crate::codec::messages::{MessageLoop, Writer};
 use crate::codec::options::{FLAT, VERSION_LABEL, WRITE_DIALECT};
@@ -20,13 +21,13 @@ use crate::model::term::{Quad, TermId, TermKind};
 use crate::model::write::{Style, TermError};
 use crate::syntax::text::delimit::{DelimiterPlace, Delimiters};
 
-/// Maximum size of a batch as text. A batch refers to repeated terms by number but text repeats
-/// them in full, so that without a limit a small log could fill the memory.
+/// Maximum size of a batch as text. A batch refers to repeated terms by number, but text repeats
+/// them in full. Without a limit, a small log could therefore fill the memory.
 pub const MAX_TEXT: usize = 1 << 30;
 
 /// Writes the quads of messages in one format.
 pub trait StatementWriter: Send + 'static {
-    /// Whether a message may come in parts.
+    /// Whether a message may be written in parts.
     const PARTS: bool = true;
 
     /// Begins a batch: term ids refer to new terms.
@@ -56,8 +57,8 @@ pub trait StatementWriter: Send + 'static {
     /// Continues an existing log.
     fn continue_log(&mut self) {}
 
-    /// Returns a writer of batches that need not follow the last one, or `None` if the output for a
-    /// batch depends on earlier batches.
+    /// Returns a writer for batches that need not follow the last one, or `None` if the output for
+    /// a batch depends on earlier batches.
     fn twin(&self) -> Option<Self>
     where
         Self: Sized,
@@ -77,7 +78,7 @@ pub trait StatementWriter: Send + 'static {
     fn reset(&mut self) {}
 }
 
-/// Why a message cannot be written.
+/// Reason why a message cannot be written.
 #[derive(Clone, Copy, Debug)]
 pub enum StatementError {
     /// A term that the grammar does not allow.
@@ -394,7 +395,7 @@ impl TextMemo {
         self.forget();
     }
 
-    /// Forgets everything.
+    /// Forgets all positions.
     pub fn forget(&mut self) {
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {

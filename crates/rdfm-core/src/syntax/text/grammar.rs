@@ -5,7 +5,7 @@
 //! - Out: messages in batches; errors with line and column.
 //! - Cost: linear in the input. Memory is bounded by one batch, one piece and one incomplete token.
 //! - Law: how the input is cut changes neither messages nor errors. Messages completed before an
-//!   error come first.
+//!   error are returned first.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ pub(crate) fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
     })
 }
 
-/// Why [`Grammar::run`] returned.
+/// Reason why [`Grammar::run`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pause {
     /// The batch is full: take it (or, while a message is open, a part) and run again.
@@ -88,7 +88,7 @@ pub(crate) trait Grammar: Send {
     /// Type of the records in messages.
     type Record: KindOf;
 
-    /// Parses `text` from [`consumed`](Self::consumed) on until the caller has to act.
+    /// Parses `text`, starting at [`consumed`](Self::consumed), until the caller must act.
     fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>>;
 
     /// Length of the beginning of the text that is no longer needed.
@@ -128,8 +128,8 @@ pub(crate) trait Grammar: Send {
         }
     }
 
-    /// Skips past the next delimiter, from [`consumed`](Self::consumed) on, in bytes that may not
-    /// be UTF-8. Returns false if more bytes are needed.
+    /// Skips past the next delimiter, starting at [`consumed`](Self::consumed), in bytes that may
+    /// not be UTF-8. Returns false if more bytes are needed.
     fn skip(&mut self, _bytes: &[u8], _finished: bool, _skipped: &mut Skipped) -> bool {
         true
     }
@@ -149,7 +149,7 @@ pub(crate) trait Grammar: Send {
 }
 
 /// Returns a decoder of a format from its grammar. If `parts` is true, messages larger than a batch
-/// come in parts.
+/// are returned in parts.
 pub(crate) fn decoder<G: Grammar + 'static>(
     format: &'static str,
     grammar: G,
@@ -221,11 +221,11 @@ impl<G: Grammar> TextReader<G> {
 
     fn not_utf8(&self, input: &Buffer) -> GrammarError {
         let first = self.lines.offset() == 0 && self.valid == 0;
-        let wide = first && matches!(input.bytes.first(), Some(0xFE | 0xFF));
+        let is_utf16 = first && matches!(input.bytes.first(), Some(0xFE | 0xFF));
         GrammarError {
             at: self.valid,
             class: ErrorClass::Malformed,
-            reason: if wide {
+            reason: if is_utf16 {
                 "the log seems to be UTF-16; convert it to UTF-8 first (iconv -f UTF-16 -t UTF-8)"
             } else {
                 "invalid UTF-8; the log must be UTF-8 text"

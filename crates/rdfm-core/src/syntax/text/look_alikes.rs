@@ -15,11 +15,11 @@ const LISTED: usize = 10;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LookAlikes {
     count: u64,
-    /// Text of the first one, and the dialect in force there.
+    /// Text of the first look-alike, and the dialect in force at its position.
     first: Option<(String, Dialect)>,
-    /// Offsets of the first ones in the log.
+    /// Offsets of the first look-alikes in the log.
     offsets: Vec<u64>,
-    /// Line numbers of these positions, as far as they are known.
+    /// Line numbers of these positions, where known.
     lines: Vec<u64>,
     /// Comments before this offset were already checked.
     next_offset: u64,
@@ -68,7 +68,7 @@ impl LookAlikes {
         }
     }
 
-    /// Number of look-alikes, and the offsets of the first ones.
+    /// Number of look-alikes, and the offsets of the first of them.
     pub fn positions(&self) -> (u64, Vec<u64>) {
         (self.count, self.offsets.clone())
     }
@@ -76,16 +76,16 @@ impl LookAlikes {
     /// Returns the note, if there are any look-alikes.
     pub fn note(&self) -> Option<String> {
         let (text, dialect) = self.first.as_ref()?;
-        let known = self.lines.len() == self.offsets.len();
-        let (unit, places) = if known {
+        let has_lines = self.lines.len() == self.offsets.len();
+        let (unit, places) = if has_lines {
             ("line", &self.lines)
         } else {
             ("byte", &self.offsets)
         };
         let mut listed: Vec<String> = places.iter().map(u64::to_string).collect();
-        let more = self.count - listed.len() as u64;
-        if more > 0 {
-            listed.push(format!("{more} more"));
+        let unlisted = self.count - listed.len() as u64;
+        if unlisted > 0 {
+            listed.push(format!("{unlisted} more"));
         }
         let last = listed.pop().unwrap_or_default();
         let place = if listed.is_empty() {

@@ -20,10 +20,11 @@ pub(crate) struct Excerpt<'a> {
     length: usize,
 }
 
-/// Number of bytes that are read for a short text.
+/// Number of bytes that are read for a short string.
 const SHORT: usize = 32;
 
-/// [`SHORT`] ones followed by as many zeros, from which a mask for any shorter length is cut.
+/// [`SHORT`] bytes of 0xFF followed by as many zero bytes. Masks for shorter lengths are slices of
+/// it.
 const MASKS: [u8; 2 * SHORT] = {
     let mut masks = [0; 2 * SHORT];
     let mut at = 0;
@@ -138,7 +139,7 @@ fn lexical_allows(byte: u8) -> u8 {
         .min(byte.saturating_sub(0x1f))
 }
 
-/// Like [`lexical`], faster for a short text.
+/// Like [`lexical`], but faster for a short string.
 #[inline]
 pub(crate) fn lexical_excerpt(text: Excerpt<'_>) -> Option<u8> {
     if let Some((bytes, mask)) = text.masked() {
@@ -190,7 +191,7 @@ pub(crate) fn iri(text: &[u8]) -> Option<u8> {
     Some(if plain { flags::PLAIN } else { 0 })
 }
 
-/// Like [`iri`], faster for a short text.
+/// Like [`iri`], but faster for a short string.
 #[inline]
 pub(crate) fn iri_excerpt(text: Excerpt<'_>) -> Option<u8> {
     if let Some((bytes, mask)) = text.masked() {

@@ -19,7 +19,7 @@ pub(crate) struct TextTermWriter {
     /// Whether blank nodes are written as `<_:label>`.
     quoted: bool,
     memo: TextMemo,
-    /// The end of literals from the closing quote on, by datatype or language.
+    /// The ends of literals, starting at the closing quote, by datatype or language.
     ends: TextMemo,
 }
 
@@ -151,7 +151,7 @@ impl TextTermWriter {
     }
 
     /// Appends a term. Triple terms are checked while they are written. Shared parts are written
-    /// repeatedly, so that the text size limit also limits the time.
+    /// repeatedly, so the text size limit also limits the time.
     fn check_and_write(
         &self,
         table: &TermTable,

@@ -1,7 +1,7 @@
 //! Entities: the replacement of `&name;` and `&#1;`, and the declarations in a DOCTYPE.
 //!
 //! - In: a DOCTYPE; text and attribute values as written.
-//! - Out: the same with references replaced and line breaks converted to LF.
+//! - Out: the same text with references replaced and line breaks converted to LF.
 //! - Cost: linear in the output, whose size is checked before it is produced.
 //! - Law: an entity is expanded when it is declared, using only earlier declarations, so there are
 //!   no cycles and no recursion. External entities are never loaded.
@@ -165,7 +165,7 @@ impl Entities {
     /// Reads the declarations of the DOCTYPE between `start` and `end`.
     pub fn declare(&mut self, text: &[u8], start: usize, end: usize, max_bytes: u64) -> Read<()> {
         let Some(open) = bracket(&text[start..end]) else {
-            return Ok(()); // it names only an external subset
+            return Ok(()); // the DOCTYPE names only an external subset
         };
         let mut at = start + open + 1;
         loop {
@@ -241,8 +241,8 @@ impl Entities {
         let range = (at + 1, at + 1 + length);
         if !self.texts.contains_key(name) {
             let mut value = Vec::new();
-            let left = max_bytes.saturating_sub(self.bytes);
-            self.expand(text, range, TextContext::Entity, left, &mut value)
+            let room = max_bytes.saturating_sub(self.bytes);
+            self.expand(text, range, TextContext::Entity, room, &mut value)
                 .map_err(|mut error| {
                     if error.class == ErrorClass::Limit {
                         error.at = start;
@@ -358,7 +358,7 @@ fn character(number: &[u8]) -> Option<char> {
         None => (number, 10),
     };
     if !digits.iter().all(u8::is_ascii_hexdigit) {
-        return None; // a sign
+        return None; // a sign is not allowed
     }
     let code = u32::from_str_radix(std::str::from_utf8(digits).ok()?, radix).ok()?;
     let c = char::from_u32(code)?;

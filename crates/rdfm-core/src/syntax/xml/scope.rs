@@ -49,7 +49,7 @@ impl NamespaceScope {
         self.undo.push((prefix.into(), old));
     }
 
-    /// Undoes all bindings made after a mark.
+    /// Undoes all bindings after a mark.
     pub fn back(&mut self, mark: u32) {
         while self.undo.len() > mark as usize {
             let Some((prefix, old)) = self.undo.pop() else {

@@ -84,21 +84,22 @@ impl FilterExpression {
     /// Returns the value of the expression for the terms of its variables.
     pub(super) fn value(&self, terms: impl IntoIterator<Item = Option<Term>>) -> Option<Term> {
         let mut length = 0;
-        let given = self.given(terms, &mut length);
+        let bound_terms = self.bound_terms(terms, &mut length);
         counted(length, || {
-            self.evaluator.evaluate_expression(&self.expression, given)
+            self.evaluator
+                .evaluate_expression(&self.expression, bound_terms)
         })
     }
 
     /// Returns the terms of the variables by name. Adds up the bytes of text over all uses.
-    fn given(
+    fn bound_terms(
         &self,
         terms: impl IntoIterator<Item = Option<Term>>,
         bytes: &mut usize,
     ) -> Vec<(&Variable, Term)> {
-        let given = self.variables.iter().zip(terms);
-        let given = given.filter_map(|((name, _), term)| Some((name, term?)));
-        given
+        let values = self.variables.iter().zip(terms);
+        let bound = values.filter_map(|((name, _), term)| Some((name, term?)));
+        bound
             .inspect(|(_, term)| *bytes += self.uses * length(term))
             .collect()
     }
@@ -106,10 +107,10 @@ impl FilterExpression {
     /// Whether the expression is true for the terms of its variables.
     pub(super) fn is_true(&self, terms: impl IntoIterator<Item = Option<Term>>) -> bool {
         let mut length = 0;
-        let given = self.given(terms, &mut length);
+        let bound_terms = self.bound_terms(terms, &mut length);
         let evaluate = || {
             self.evaluator
-                .evaluate_effective_boolean_value_expression(&self.expression, given)
+                .evaluate_effective_boolean_value_expression(&self.expression, bound_terms)
         };
         counted(length, evaluate).unwrap_or(false)
     }

@@ -1,6 +1,6 @@
 //! Conversion of a pattern into groups, whose parts are matched one after another.
 //!
-//! - In: a pattern. Out: a group, or `None` if matching part by part would not give the same rows
+//! - In: a pattern. Out: a group, or `None` if matching part by part would not return the same rows
 //!   as the SPARQL algebra.
 //! - Law: each part sees the values of all parts before it. This results in the same rows as the
 //!   algebra unless an `OPTIONAL` or a filter of an inner group sees a value that its own group

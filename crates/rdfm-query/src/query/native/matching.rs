@@ -211,7 +211,7 @@ impl<'p> Matcher<'p> {
             quads: &message.quads,
             first: rows.len(),
             found: 0,
-            looked: 0,
+            examined: 0,
             max_rows,
             rows,
             stop,
@@ -241,7 +241,7 @@ struct Run<'r, 'p, S> {
     first: usize,
     found: usize,
     max_rows: usize,
-    looked: usize,
+    examined: usize,
     stop: &'r mut S,
 }
 
@@ -285,14 +285,14 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     }
 
     fn stop(&mut self) -> Result<(), Halt<E>> {
-        self.looked = 0;
+        self.examined = 0;
         (self.stop)(self.found).map_err(Halt::Stopped)
     }
 
     #[inline]
     fn count(&mut self, quads: usize) -> Result<(), Halt<E>> {
-        self.looked += quads;
-        if self.looked >= QUADS_PER_STOP {
+        self.examined += quads;
+        if self.examined >= QUADS_PER_STOP {
             self.stop()?;
         }
         Ok(())
@@ -305,21 +305,21 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         let cells = cells.map(|column| column.map_or(UNBOUND, |number| row[number as usize]));
         self.rows.extend(cells);
         if self.plan.distinct {
-            let (before, own) = self.rows[self.first..].split_at(number as usize * width);
-            let other = |number: u32| &before[number as usize * width..][..width];
-            let own_hash = hash(own.iter().copied());
-            let same = self
+            let (earlier_rows, new_row) = self.rows[self.first..].split_at(number as usize * width);
+            let earlier_row = |number: u32| &earlier_rows[number as usize * width..][..width];
+            let new_hash = hash(new_row.iter().copied());
+            let duplicate = self
                 .state
                 .distinct
-                .find(own_hash, |number| other(*number) == own);
-            if same.is_some() {
+                .find(new_hash, |number| earlier_row(*number) == new_row);
+            if duplicate.is_some() {
                 self.rows.truncate(self.rows.len() - width);
                 return self.count(1);
             }
             self.state
                 .distinct
-                .insert_unique(own_hash, number, |number| {
-                    hash(other(*number).iter().copied())
+                .insert_unique(new_hash, number, |number| {
+                    hash(earlier_row(*number).iter().copied())
                 });
         }
         self.found += 1;
@@ -429,7 +429,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
             .chains
             .fill(quads.len(), |number| hash_of(&quads[number], positions));
         state.indexed += 1;
-        self.looked += quads.len();
+        self.examined += quads.len();
         state.indexed - 1
     }
 

@@ -2,8 +2,8 @@
 //!
 //! - In: a pattern, and the selected variables. Out: a [`Plan`], or `None` if the pattern is not
 //!   supported.
-//! - Cost: the plan is created once per query. The most selective patterns come first, and filters
-//!   are tested as early as possible.
+//! - Cost: the plan is created once per query. The most selective patterns are matched first, and
+//!   filters are tested as early as possible.
 
 use std::collections::HashMap;
 
@@ -239,11 +239,12 @@ impl Block {
             .iter()
             .fold(0, |all, quads| all | quads.variables);
         let is_ready = |table: &Table| {
-            let own = table
+            let columns = table
                 .columns
                 .iter()
                 .fold(0, |all, column| all | only(*column));
-            own & pattern_variables & !certain == 0 && (own & certain != 0 || self.quads.is_empty())
+            columns & pattern_variables & !certain == 0
+                && (columns & certain != 0 || self.quads.is_empty())
         };
         let at = self.tables.iter().position(is_ready)?;
         Some(self.tables.remove(at))
