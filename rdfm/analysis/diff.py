@@ -89,10 +89,10 @@ def diff(
         **options: Options of the decoders. Each log uses the options that its format supports.
 
     Raises:
-        DecodeError: A log is invalid. The `source` of the error names the log.
-        OptionError: The logs are of different kinds, or an option is invalid.
-        UnknownFormatError: A format cannot be detected.
-        OSError: A log cannot be read.
+        DecodeError: If a log is invalid. The `source` of the error names the log.
+        OptionError: If the logs are of different kinds, or an option is invalid.
+        UnknownFormatError: If a format cannot be detected.
+        OSError: If a log cannot be read.
 
     Example:
         >>> found = diff(b'_:a <a:p> "1" .', b'_:x <a:p> "2" .')
@@ -237,7 +237,7 @@ def _readings(
     """Return the reading settings for each log, with the options that its possible formats support.
 
     Raises:
-        OptionError: Neither log supports one of the options, or its value is invalid.
+        OptionError: If neither log supports one of the options, or its value is invalid.
     """
     possible = [formats.specs() if specs is None else specs for specs in candidates]
     for name, value in options.items():
@@ -264,7 +264,7 @@ def _reject_unused(sides: list[ComparedLog], options: Mapping[str, Any]) -> None
     """Reject options that neither log used.
 
     Raises:
-        OptionError: No format of the logs supports one of the options.
+        OptionError: If no format of the logs supports one of the options.
     """
     specs = [spec for side in sides for spec in side.formats.values()]
     for name in options:
@@ -276,7 +276,7 @@ def _reject_other_kind(sides: list[ComparedLog]) -> None:
     """Reject logs of different kinds.
 
     Raises:
-        OptionError: The kinds differ.
+        OptionError: If the kinds differ.
     """
     a, b = sides
     if a.kind != b.kind:

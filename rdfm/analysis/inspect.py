@@ -150,10 +150,10 @@ def inspect(
         **options: Options of the decoder of the format.
 
     Raises:
-        UnknownFormatError: The format cannot be detected.
-        OptionError: The format does not support an option, `progress` is not a function, or the
+        UnknownFormatError: If the format cannot be detected.
+        OptionError: If the format does not support an option, `progress` is not a function, or the
             logs are of several kinds.
-        OSError: The file cannot be read.
+        OSError: If the file cannot be read.
 
     Example:
         >>> report = inspect(b'<http://ex/s> <http://ex/p> "o" .')

@@ -66,8 +66,8 @@ class ComparedLog:
             number: 0 for the first log, 1 for the second.
 
         Raises:
-            OptionError: No format supports an option, or its value is invalid.
-            UnknownFormatError: The given format does not exist.
+            OptionError: If no format supports an option, or its value is invalid.
+            UnknownFormatError: If the given format does not exist.
         """
         self._log = log
         self._reading = reading
@@ -91,7 +91,7 @@ class ComparedLog:
         """Read up to the first message.
 
         Raises:
-            RdfmError, OSError: The log cannot be read.
+            RdfmError, OSError: If the log cannot be read.
         """
         self._items = iter(self.driver)
         self._fill()
@@ -197,7 +197,7 @@ class ComparedLog:
         """Return the buffered message `ahead` messages after the next one.
 
         Raises:
-            IndexError: Fewer messages are buffered.
+            IndexError: If fewer messages are buffered.
         """
         number = self._offset + ahead
         for buffered in self._buffer:

@@ -64,9 +64,9 @@ class Shapes:
         """Read the shapes from a log in any format. All of its quads form the shapes graph.
 
         Raises:
-            OptionError: The log cannot be read or contains no shapes, or a shape is invalid or
+            OptionError: If the log cannot be read or contains no shapes, or a shape is invalid or
                 would access other graphs.
-            MissingExtraError: pyshacl is not installed.
+            MissingExtraError: If pyshacl is not installed.
         """
         try:
             import pyshacl
@@ -100,9 +100,9 @@ class Shapes:
         """Return the validation results of a message. Its data graph is the union of its graphs.
 
         Raises:
-            EncodeError: The message contains data that SHACL does not support, such as triple
+            EncodeError: If the message contains data that SHACL does not support, such as triple
                 terms.
-            ValueError: The shapes cannot be applied to the message.
+            ValueError: If the shapes cannot be applied to the message.
         """
         data = self._local.LocalGraph()
         with _quiet():

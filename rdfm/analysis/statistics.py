@@ -104,7 +104,7 @@ class Statistics(LogStatistics):
             iri: IRI of the dataset. A blank node by default.
 
         Raises:
-            OptionError: `iri` is not an absolute IRI, or the statistics are not of messages.
+            OptionError: If `iri` is not an absolute IRI, or the statistics are not of messages.
         """
         from rdfm.analysis.report_rdf import turtle
 
@@ -186,10 +186,10 @@ def statistics(
         **options: Options of the decoder of the format.
 
     Raises:
-        UnknownFormatError: The format cannot be detected.
-        OptionError: The format does not support an option, `progress` is not a function, or the
+        UnknownFormatError: If the format cannot be detected.
+        OptionError: If the format does not support an option, `progress` is not a function, or the
             logs are of several kinds.
-        OSError: The file cannot be read.
+        OSError: If the file cannot be read.
 
     Example:
         >>> found = statistics(b'<http://ex/s> <http://ex/p> "o", "o" .', "ttl")

@@ -33,7 +33,7 @@ def read_stream_options(log: Readable) -> tuple[str, dict[str, Any]]:
     """Return the format of a Jelly log and its stream options.
 
     Raises:
-        OptionError: The log cannot be read, or has no stream options.
+        OptionError: If the log cannot be read, or has no stream options.
     """
     try:
         with open_log(log, parts=True) as read:

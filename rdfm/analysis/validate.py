@@ -86,9 +86,9 @@ def validate(
         An iterable of findings, with their counts. The logs are read during iteration.
 
     Raises:
-        OptionError: No format supports an option, or `options_from` or `shapes` cannot be used.
-        UnknownFormatError: The given format does not exist.
-        MissingExtraError: Shapes need pyshacl, which is not installed.
+        OptionError: If no format supports an option, or `options_from` or `shapes` cannot be used.
+        UnknownFormatError: If the given format does not exist.
+        MissingExtraError: If shapes are given, but pyshacl is not installed.
 
     Example:
         >>> log = b'<http://ex/s> <http://ex/p> "x"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
@@ -210,7 +210,7 @@ class Validation(LogCheck):
         """Check that the stream options of at least one log were compared.
 
         Raises:
-            OptionError: `options_from` is given and no log is in Jelly.
+            OptionError: If `options_from` is given and no log is in Jelly.
         """
         if self.stream_options is not None and not self._matched and self.ok:
             raise OptionError(

@@ -169,8 +169,8 @@ def _settings(options: dict[str, Any]) -> ServerSettings:
     """Return the settings of the server.
 
     Raises:
-        OptionError: Options cannot be combined, or an option lacks another one.
-        OSError: A token file cannot be read.
+        OptionError: If options cannot be combined, or an option requires another one.
+        OSError: If a token file cannot be read.
     """
     from rdfm.errors import OptionError
     from rdfm.exchange.serve.memory import MAX_CLIENT_BYTES
@@ -217,8 +217,8 @@ def _token(file: str | None, variable: str) -> str | None:
     """Return a token from a file or the environment; None if there is none.
 
     Raises:
-        OptionError: The token is empty, or not printable ASCII.
-        OSError: The file cannot be read.
+        OptionError: If the token is empty or not printable ASCII.
+        OSError: If the file cannot be read.
     """
     from rdfm.errors import OptionError
 

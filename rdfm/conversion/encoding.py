@@ -110,7 +110,7 @@ class Encoding:
         """Yield the encoded batches, or with `all` wait for all of them.
 
         Raises:
-            EncodeError: A message cannot be written.
+            EncodeError: If a message cannot be written.
         """
         try:
             for encoded, encoder, generation in self._pool.take(all=all):

@@ -105,7 +105,7 @@ def live_options(
     """Return the options of live streams as values, or None if there are none.
 
     Raises:
-        OptionError: An option is invalid, or an input is not a live stream.
+        OptionError: If an option is invalid, or an input is not a live stream.
     """
     found = {
         option.name: option.value(options[option.name])

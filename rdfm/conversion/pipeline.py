@@ -332,7 +332,7 @@ class Pipeline:
         """Wait for all batches that are being encoded, and pass their bytes on.
 
         Raises:
-            EncodeError: A message cannot be written. The bytes before it are passed on.
+            EncodeError: If a message cannot be written. The bytes before it are passed on.
         """
         try:
             self._take(written, all=True)
@@ -347,7 +347,7 @@ class Pipeline:
         """Take the encoded batches, or wait for all of them. Pass large amounts of bytes on.
 
         Raises:
-            EncodeError: A message cannot be written. The bytes before it are taken.
+            EncodeError: If a message cannot be written. The bytes before it are taken.
         """
         if self._encoder is None:
             return

@@ -66,7 +66,8 @@ class DecoderLike(Protocol):
         """Return the next batch; None if more input is needed or, after `finish`, at the end.
 
         Raises:
-            DecodeError: After every message completed before the error, and again on later calls.
+            DecodeError: If the log is invalid. Raised after every message completed before the
+                error, and again on later calls.
         """
 
     def skip_message(self) -> bytes | None:
@@ -143,7 +144,8 @@ class Decoder(ABC):
         """Return the next batch; None if more input is needed or, after `finish`, at the end.
 
         Raises:
-            DecodeError: After every message completed before the error, and again on later calls.
+            DecodeError: If the log is invalid. Raised after every message completed before the
+                error, and again on later calls.
         """
 
     @abstractmethod
@@ -154,7 +156,7 @@ class Decoder(ABC):
         """Skip to the next delimiter after an error, if the format is `resumable`.
 
         Raises:
-            DecodeError: The error, if it is not.
+            DecodeError: If the format is not `resumable`. This is the error that would be skipped.
         """
         self.next_batch()
         raise ValueError("there is no error to skip")

@@ -110,7 +110,7 @@ class Address(NamedTuple):
         """Parse a URL.
 
         Raises:
-            OptionError: It is not a valid http or https URL.
+            OptionError: If it is not a valid http or https URL.
 
         Example:
             >>> Address.of("https://me:pw@example.org/é#top").url
@@ -151,7 +151,7 @@ class Address(NamedTuple):
         """Return the target of a redirect or link.
 
         Raises:
-            OptionError: It is not a valid http or https URL.
+            OptionError: If it is not a valid http or https URL.
         """
         from urllib.parse import urljoin
 

@@ -127,7 +127,8 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
         TruncatedError: If the input ends before the compressed data does.
         DecodeError: If the compressed data is invalid.
         LimitError: If decompression needs too much memory.
-        MissingExtraError: For zstd on Python before 3.14 without backports.zstd.
+        MissingExtraError: If zstd requires backports.zstd (on Python before 3.14), which is not
+            installed.
     """
     make, broken = _decompressors(name)
     decoder: Any = None  # created when a member begins
@@ -183,7 +184,8 @@ def compressor(compression: str) -> Compressor:
         compression: One of `COMPRESSIONS`, optionally with a level of `LEVELS`, such as "zstd:19".
 
     Raises:
-        MissingExtraError: For zstd on Python before 3.14 without backports.zstd.
+        MissingExtraError: If zstd requires backports.zstd (on Python before 3.14), which is not
+            installed.
         OptionError: If the compression or the level does not exist.
     """
     name, level = _level_of(compression)

@@ -96,7 +96,7 @@ class HttpSettings:
         """Check the headers and numbers.
 
         Raises:
-            OptionError: A header or number is invalid.
+            OptionError: If a header or number is invalid.
         """
         for name, value in self.headers.items():
             check_header(name, value)
@@ -109,7 +109,7 @@ class HttpSettings:
         """Return settings from `storage_options`.
 
         Raises:
-            OptionError: An option is unknown, or its value is invalid.
+            OptionError: If an option is unknown, or its value is invalid.
         """
         known = {"headers", *_NUMBERS}
         for name, value in options.items():
@@ -145,7 +145,7 @@ def check_header(name: object, value: object) -> None:
     """Reject a header that cannot be sent. Errors do not show the value, which may be a secret.
 
     Raises:
-        OptionError: The name or the value is invalid, or rdfm sets the header itself.
+        OptionError: If the name or the value is invalid, or rdfm sets the header itself.
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise OptionError(f"{str(name)[:40]!r} is not the name of a header")
@@ -172,9 +172,9 @@ def open_url(
         accept: The value of the header Accept.
 
     Raises:
-        OptionError: The URL or the proxy is invalid.
-        FileNotFoundError: The status is 404 or 410.
-        HttpError: No response arrives, or its status is not 200.
+        OptionError: If the URL or the proxy is invalid.
+        FileNotFoundError: If the status is 404 or 410.
+        HttpError: If no response arrives, or its status is not 200.
     """
     return Response(Address.of(url), settings or HttpSettings(), method, accept)
 
@@ -267,8 +267,8 @@ class Response(io.BufferedIOBase):
         """Return the next bytes of the decoded body as soon as they arrive; empty at its end.
 
         Raises:
-            HttpError: The body ends early and cannot be continued.
-            DecodeError: The compressed body is corrupt.
+            HttpError: If the body ends early and cannot be continued.
+            DecodeError: If the compressed body is corrupt.
         """
         data = self._rest or next(self._pieces, b"")
         if 0 <= size < len(data):
@@ -392,7 +392,7 @@ class Response(io.BufferedIOBase):
         """Wait after a failed attempt.
 
         Raises:
-            HttpError: This was the last attempt, or another one would fail too.
+            HttpError: If this was the last attempt, or another attempt would also fail.
         """
         self._failures += 1
         reason = _reason(error, self._settings, waiting=self._waiting)
@@ -487,7 +487,7 @@ class Response(io.BufferedIOBase):
         A server that does not support ranges sends all of it again, and the start is skipped.
 
         Raises:
-            HttpError: The rest cannot be requested.
+            HttpError: If the rest cannot be requested.
         """
         assert self._raw is not None
         self._raw.close()
@@ -563,7 +563,7 @@ def _manager(address: Address) -> urllib3.PoolManager:
     """Return a pool for a URL, through the proxy that is set in the environment.
 
     Raises:
-        OptionError: The proxy is invalid.
+        OptionError: If the proxy is invalid.
     """
     from urllib.request import getproxies, proxy_bypass  # costly to import
 

@@ -325,7 +325,7 @@ class _Frames:
         """Wait for frames, and return all of them; an empty list at the end.
 
         Raises:
-            BaseException: The error that was passed to `end`.
+            BaseException: If `end` was called with an error, which is raised.
         """
         with self._changed:
             while not self._frames and not self._ended:

@@ -91,7 +91,8 @@ def local_target(path: str) -> str | None:
     A folder such as `dbfs:` may exist by mistake, so it can only be written to as `./dbfs:`.
 
     Raises:
-        OptionError: As in `local_path`, and for one slash after the scheme even if the path exists.
+        OptionError: As in `local_path`, and if one slash follows the scheme, even if the path
+            exists.
     """
     if _FILE_URL.match(path) is None and _ONE_SLASH.match(path):
         raise _one_slash(path)
