@@ -282,7 +282,7 @@ class _Counts:
         return (f"the variables or the answer differ from those of the first log: {names}",)
 
     def _records(self, counts: list[int], batch: MessageBatch | PatchBatch) -> None:
-        """Count the messages of a batch, from their numbers of records."""
+        """Count messages, given the number of records in each."""
         self._report.has_graphs |= batch.has_graphs
         if batch.continued:
             counts[0] += self._open

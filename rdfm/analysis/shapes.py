@@ -144,7 +144,7 @@ class Shapes:
             raise OptionError(
                 f"a query in {name} uses {error.keyword}, but queries in shapes may read only the message"
             ) from error
-        except Exception as error:  # rdflib raises many types
+        except Exception as error:  # rdflib raises exceptions of many types
             if word in _QUERIES:
                 problem = (
                     "it is nested too deeply"
@@ -166,7 +166,7 @@ class Shapes:
             )
         except RecursionError as error:
             raise ValueError("the shapes or the data are nested too deeply") from error
-        except Exception as error:  # pyshacl raises many types
+        except Exception as error:  # pyshacl raises exceptions of many types
             raise ValueError(_line(str(error) or type(error).__name__)) from error
         if not isinstance(report, self._rdflib.Graph):
             raise ValueError(_line(text))
@@ -209,8 +209,8 @@ def _path(report: rdflib.Graph, path: Any, rdflib: Any, depth: int = 0) -> str:
             return form.format(inner(node))
     steps = report.value(path, rdflib.URIRef(SHACL + "alternativePath"))
     separator = "/" if steps is None else "|"
-    listed = [inner(each) for each in _items(report, path if steps is None else steps, rdflib)]
-    return f"({separator.join(listed)})"
+    parts = [inner(each) for each in _items(report, path if steps is None else steps, rdflib)]
+    return f"({separator.join(parts)})"
 
 
 _PATHS = {
@@ -249,7 +249,7 @@ def _quiet() -> Iterator[None]:
         logging.getLogger(name) for name in ("rdflib", "rdflib.term", "pyshacl", "pyshacl-validate")
     ]
     # The loggers are disabled because pyshacl sets their levels itself.
-    before = [each.disabled for each in loggers]
+    were_disabled = [each.disabled for each in loggers]
     for each in loggers:
         each.disabled = True
     try:
@@ -257,5 +257,5 @@ def _quiet() -> Iterator[None]:
             warnings.simplefilter("ignore")
             yield
     finally:
-        for each, disabled in zip(loggers, before, strict=True):
+        for each, disabled in zip(loggers, were_disabled, strict=True):
             each.disabled = disabled

@@ -88,7 +88,7 @@ class Statistics(LogStatistics):
         namespaces: IRIs up to their last `#` or `/`, otherwise up to their last `:`, by
             occurrences.
         prefixes: Prefixes that the log declares, each with its last IRI.
-        sha256: SHA-256 of the file (compressed), in hexadecimal digits. `None` if it was not
+        sha256: SHA-256 of the file (compressed), in hexadecimal. `None` if it was not
             requested, or if the source is not a single file or bytes.
         error: Text of the first error, after which reading stopped, or `None`.
         notes: Information for readers of the log, one sentence each.
@@ -137,15 +137,15 @@ class Collector(LogCollector):
 
     _RESULT = Statistics
 
-    def statistics(self, *, top: int | None = TOP, **about: Any) -> Statistics:
+    def statistics(self, *, top: int | None = TOP, **fields: Any) -> Statistics:
         """Return the statistics of the messages so far. More messages may follow.
 
         Args:
             top: Number of names to return in each list, or `None` for all that are counted.
-            **about: Other fields: `source`, `format`, `kind`, `logs`, `bytes`, `sha256`, `error`
+            **fields: Other fields: `source`, `format`, `kind`, `logs`, `bytes`, `sha256`, `error`
                 and `notes`.
         """
-        found: Statistics = super().statistics(top=top, **about)
+        found: Statistics = super().statistics(top=top, **fields)
         return found
 
 
