@@ -80,10 +80,10 @@ def _describe(row: dict[str, Any], spec: FormatSpec) -> None:
         ("read", "reading", "from"),
         ("write", "writing", "to"),
     )
-    for side, doing, prefix in sides:
+    for side, activity, prefix in sides:
         options = [each for each in spec.options(side).values() if not each.python_only]
         if options:
-            click.echo(f"\nOptions for {doing}, also as --{prefix}-NAME:\n")
+            click.echo(f"\nOptions for {activity}, also as --{prefix}-NAME:\n")
             formatter = click.HelpFormatter(width=shutil.get_terminal_size().columns)
             with formatter.indentation():
                 formatter.write_dl([(_flag(each), help_of(each)) for each in options], col_max=28)
@@ -100,8 +100,8 @@ def _flag(option: OptionSpec) -> str:
 
 
 def _listed(words: list[str]) -> str:
-    *most, last = words
-    return f"{', '.join(most)} and {last}" if most else last
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _row(format: Any) -> dict[str, Any]:

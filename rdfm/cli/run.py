@@ -66,12 +66,12 @@ def _warnings_in_a_line() -> Iterator[None]:
     def show(message: Warning | str, *_: object, **__: object) -> None:
         _print("warning", str(message))
 
-    shown = warnings.showwarning
+    original = warnings.showwarning
     warnings.showwarning = show
     try:
         yield
     finally:
-        warnings.showwarning = shown
+        warnings.showwarning = original
 
 
 @_warnings_in_a_line()

@@ -129,11 +129,11 @@ def command(folder: str | None, quiet: bool, **options: Any) -> int:
 
     def report(server: Server) -> None:
         host = settings.address[0]
-        shown = f"[{host}]" if ":" in host else host
+        displayed_host = f"[{host}]" if ":" in host else host
         count = topics.count()
         click.echo(
             f"rdfm: serving {count:,} {'topic' if count == 1 else 'topics'} on "
-            f"{scheme}://{shown}:{server.port}",
+            f"{scheme}://{displayed_host}:{server.port}",
             err=True,
         )
 
@@ -223,8 +223,8 @@ def _token(file: str | None, variable: str) -> str | None:
     from rdfm.errors import OptionError
 
     if file is not None:
-        with Path(file).open("rb") as opened:
-            text = opened.read(_MAX_TOKEN_BYTES).decode("latin-1").strip()
+        with Path(file).open("rb") as stream:
+            text = stream.read(_MAX_TOKEN_BYTES).decode("latin-1").strip()
         source = file
     else:
         found = os.environ.get(variable)

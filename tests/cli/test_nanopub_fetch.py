@@ -105,7 +105,7 @@ def test_counters_are_shown_as_numbers(rdfm, registry):
 WRONG = [
     ("fetch", "Missing argument 'REGISTRY'"),
     ("fetch {url}", "Missing option '-o'"),
-    ("fetch {url} -o -", "a mirror must be a file, since it is continued"),
+    ("fetch {url} -o -", "a mirror must be a file, because later runs append to it"),
     (
         "fetch {url} -o out.parquet",
         "cannot append to out.parquet: in Parquet, a file ends with an index",
