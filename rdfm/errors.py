@@ -161,11 +161,11 @@ def surface(renderer: Renderer) -> Iterator[None]:
     process, so only a surface that owns the process may call this.
     """
     global _default_renderer
-    before, _default_renderer = _default_renderer, renderer
+    previous, _default_renderer = _default_renderer, renderer
     try:
         yield
     finally:
-        _default_renderer = before
+        _default_renderer = previous
 
 
 def visible(text: str) -> str:

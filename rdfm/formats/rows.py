@@ -251,7 +251,7 @@ class RowDecoder(FileDecoder):
         Raises:
             DecodeError: If the file has neither a column of quads or operations nor all columns of
                 quad rows, if it has columns of both quads and operations, or if a column has
-                another type.
+                the wrong type.
         """
         kind = "patches" if "operations" in schema.names else "messages"
         if kind == "messages" and "quads" not in schema.names:
@@ -309,7 +309,7 @@ class RowDecoder(FileDecoder):
         return names
 
     def _checked(self, schema: Any, columns: tuple[str, ...]) -> list[str]:
-        """Those of the given columns that exist.
+        """Return those of the columns that exist.
 
         Raises:
             DecodeError: If one occurs twice.
@@ -457,9 +457,9 @@ class RowEncoder(Encoder):
         self._dropped = 0
         self._table: list[Any] | None = None  # rows of a table that does not contain messages
         self._table_rows = self._table_bytes = 0
-        most = self._max_message_bytes
+        limit = self._max_message_bytes
         self._regrouper = (
-            Regrouper("all", max_message_bytes=most, parts=self._quads) if self._flat else None
+            Regrouper("all", max_message_bytes=limit, parts=self._quads) if self._flat else None
         )
         self._source: str | None = None
 
@@ -480,7 +480,9 @@ class RowEncoder(Encoder):
             self._regrouper.feed(batch)
             self._take_regrouped(self._regrouper)
         else:
-            raise self._refused(batch, f"the option flat applies to messages, not {batch.kind}")
+            raise self._encode_error(
+                batch, f"the option flat applies to messages, not {batch.kind}"
+            )
         return self._written()
 
     def use_threads(self, threads: int) -> None:
@@ -500,7 +502,7 @@ class RowEncoder(Encoder):
             and len(batch)
             and not self.counts_rows
         ):
-            raise self._refused(
+            raise self._encode_error(
                 batch,
                 "the results have no variables, and the file cannot store the number of rows without columns",
             )
@@ -514,16 +516,16 @@ class RowEncoder(Encoder):
         except ValueError as error:
             if isinstance(error, EncodeError):
                 raise
-            raise self._refused(batch, str(error)) from None
+            raise self._encode_error(batch, str(error)) from None
         self._write(complete)
         if coalescer.dropped()[2]:
-            raise self._refused(
+            raise self._encode_error(
                 batch,
                 "a message has the same source and index as the previous one, so their rows would form one message; "
                 "write logs with the same name to separate files",
             )
 
-    def _refused(self, batch: AnyBatch, reason: str) -> EncodeError:
+    def _encode_error(self, batch: AnyBatch, reason: str) -> EncodeError:
         return EncodeError(reason, format=self.format, message_index=batch.first_index)
 
     def _take_regrouped(self, regrouper: Regrouper) -> None:
@@ -623,7 +625,7 @@ class RowEncoder(Encoder):
                 columns = self._message_columns(cast("MessageBatch | None", first))
                 schema = empty.to_arrow(columns, **layout)
             elif self._namespaces_option:
-                raise self._refused(
+                raise self._encode_error(
                     empty,
                     f"the option namespaces applies to messages; {empty.kind} have no such column",
                 )
@@ -643,11 +645,13 @@ class RowEncoder(Encoder):
         return [*COLUMNS, NAMESPACES] if self._namespaces else [*COLUMNS]
 
     def _count_before(self, first: MessageBatch | None) -> None:
-        """Count the namespaces that are in force before the first message."""
+        """Count the namespaces that are in scope before the first message."""
         if first is not None and len(first) and first.has_namespaces(0):
-            before = {name for number, name, _ in first.declarations() if number == 0}
+            declared_names = {name for number, name, _ in first.declarations() if number == 0}
             self._count(
-                (name, iri) for name, iri in first.namespaces(0).items() if name not in before
+                (name, iri)
+                for name, iri in first.namespaces(0).items()
+                if name not in declared_names
             )
 
     def _write(self, batches: list[ArrowBatch]) -> None:
