@@ -82,13 +82,13 @@ def steps(block: str) -> list[tuple[str, str]]:
             found[-1][0].append(line.removeprefix("> "))
         elif found:
             found[-1][1].append(line)
-        opened = found and re.search(r"<<-?\s*'?(\w+)'?", found[-1][0][-1])
-        if opened and until is None and line.startswith("$ "):
-            until = opened[1]
+        here_document = found and re.search(r"<<-?\s*'?(\w+)'?", found[-1][0][-1])
+        if here_document and until is None and line.startswith("$ "):
+            until = here_document[1]
     return [("\n".join(command), "\n".join(output).strip()) for command, output in found]
 
 
-def same(shown: str, printed: str) -> bool:
+def output_matches(shown: str, printed: str) -> bool:
     parts = re.split(r"…|^\.\.\.$", TIMES.sub("0", shown), flags=re.M)
     tidy = "\n".join(line.rstrip() for line in TIMES.sub("0", printed).split("\n")).strip()
     return re.fullmatch(".*?".join(map(re.escape, parts)), tidy, re.S) is not None
@@ -114,7 +114,7 @@ def console_errors(block: str, folder: Path) -> list[str]:
             timeout=120,
         )
         printed = done.stdout.decode("utf-8", "replace")
-        if not same(shown, printed):
+        if not output_matches(shown, printed):
             errors.append(f"$ {command}\n--- shown\n{shown}\n--- printed\n{printed.strip()}")
     return errors
 
@@ -170,8 +170,8 @@ def block_errors(path: Path, markdown: str) -> list[str]:
 
 
 def main() -> int:
-    chosen = [Path(name).resolve() for name in sys.argv[1:]]
-    files = chosen or sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+    selected = [Path(name).resolve() for name in sys.argv[1:]]
+    files = selected or sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
     errors = []
     for path in files:
         markdown = path.read_text("utf-8")

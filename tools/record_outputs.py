@@ -171,14 +171,16 @@ def run(words: list[str], folder: Path, printed: IO[bytes]) -> str:
     text = printed.read().replace(str(folder).encode(), b"FOLDER")
     # Times and rates differ from run to run.
     text = re.sub(rb"in [0-9.]+ m?s.*", b"", text)
-    written = hashlib.sha256()
+    files_hash = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            written.update(str(path.relative_to(folder)).encode() + path.read_bytes())
+            files_hash.update(str(path.relative_to(folder)).encode() + path.read_bytes())
     for path in folder.iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-    shown = " ".join(words).replace(str(FIXTURES), "F")
-    return f"{status} {written.hexdigest()[:16]} {hashlib.sha256(text).hexdigest()[:16]} {shown}"
+    command = " ".join(words).replace(str(FIXTURES), "F")
+    return (
+        f"{status} {files_hash.hexdigest()[:16]} {hashlib.sha256(text).hexdigest()[:16]} {command}"
+    )
 
 
 if __name__ == "__main__":

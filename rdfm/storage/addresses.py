@@ -2,7 +2,7 @@
 
 In: an http or https URL. Out: the URL to request, its origin, its credentials, and a string for
 errors.
-Law: no text for users contains credentials.
+Law: no user-visible text contains credentials.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class HttpError(OSError):
     Attributes:
         reason: The reason, without the remedy.
         status: The status of the response; None if there was none.
-        remedy: The remedy; an empty text if there is none.
+        remedy: The remedy; empty if there is none.
         transient: Whether the same request may succeed later.
     """
 

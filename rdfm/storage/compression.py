@@ -130,7 +130,7 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
         MissingExtraError: If zstd requires backports.zstd (on Python before 3.14), which is not
             installed.
     """
-    make, broken = _decompressors(name)
+    make, error_types = _decompressors(name)
     decoder: Any = None  # created when a member begins
     members = step = 0
     head = b""  # of the member
@@ -158,7 +158,7 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
                 head += bytes(data[:MAGIC_BYTES])
             try:
                 out = decoder.decompress(data, PIECE_BYTES)
-            except broken as error:
+            except error_types as error:
                 if members and not _may_begin(name, head):
                     raise _garbage(name, source) from error
                 raise _explained(name, error, source) from error
@@ -201,8 +201,8 @@ def compressor(compression: str) -> Compressor:
         import lzma
 
         return lzma.LZMACompressor(preset=level)
-    made: Compressor = _zstd().ZstdCompressor(level)
-    return made
+    zstd_compressor: Compressor = _zstd().ZstdCompressor(level)
+    return zstd_compressor
 
 
 class BlockCompressor:

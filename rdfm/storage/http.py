@@ -133,7 +133,7 @@ _headers: dict[str, str] = {}
 
 
 def set_headers(headers: Mapping[str, str]) -> None:
-    """Set headers for all later `HttpSettings.of`. Only the owner of the process may call this."""
+    """Set headers for later calls of `HttpSettings.of`. Only the owner of the process calls this."""
     _headers.clear()
     _headers.update(headers)
 
@@ -150,7 +150,7 @@ def check_header(name: object, value: object) -> None:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise OptionError(f"{str(name)[:40]!r} is not the name of a header")
     if name.lower() in _OWN:
-        raise OptionError(f"the header {name} is set by rdfm; leave it out")
+        raise OptionError(f"the header {name} is set by rdfm; remove it")
     if not isinstance(value, str) or not re.fullmatch(r"[\t\x20-\x7e\xa0-\xff]*", value):
         raise OptionError(f"the value of the header {name} contains characters that cannot be sent")
 
@@ -250,7 +250,7 @@ class Response(io.BufferedIOBase):
 
     @property
     def media_type(self) -> tuple[str, dict[str, str]]:
-        """The media type in lower case, and its parameters; an empty text if there is none."""
+        """The media type in lower case, and its parameters; an empty string if there is none."""
         from email.message import Message as Headers
 
         parsed = Headers()
@@ -346,7 +346,7 @@ class Response(io.BufferedIOBase):
         )
         secrets = self._secrets if self._address.origin == self._origin else {}
         for name, value in {**secrets, **more}.items():
-            headers[name] = value  # replaces a header in another case
+            headers[name] = value  # replaces a header with different capitalization
         self._manager = _manager(self._address)
         return self._manager.request(
             self._method,
@@ -477,9 +477,9 @@ class Response(io.BufferedIOBase):
 
     def _set_idle_timeout(self) -> None:
         connection = None if self._raw is None else self._raw.connection
-        opened = getattr(connection, "kept_socket", None)
-        if opened is not None:
-            opened.settimeout(self._settings.idle_seconds)
+        kept_socket = getattr(connection, "kept_socket", None)
+        if kept_socket is not None:
+            kept_socket.settimeout(self._settings.idle_seconds)
 
     def _continue(self, error: Exception) -> None:
         """Request the rest of the body, or all of it if nothing arrived.
@@ -622,7 +622,7 @@ def _is_unknown_issuer(error: Exception) -> bool:
 
 
 def _is_unknown_name(error: Exception) -> bool:
-    """Whether the error says that a host name does not exist."""
+    """Whether the error means that a host name does not exist."""
     return any(
         isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN
         for cause in _causes(error)

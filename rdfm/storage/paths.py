@@ -102,11 +102,11 @@ def local_target(path: str) -> str | None:
 def _one_slash(path: str) -> OptionError:
     """Return the error for `scheme:/name`, which shows the correct forms."""
     chain, scheme, rest = _ONE_SLASH.fullmatch(path).groups()  # type: ignore[union-attr]  # matches
-    before = {"dbfs": "//", "file": "//", "hdfs": "//host"}.get(scheme.lower(), "/")
+    slashes = {"dbfs": "//", "file": "//", "hdfs": "//host"}.get(scheme.lower(), "/")
     mounted = f"/dbfs{rest} or " if scheme.lower() == "dbfs" and not chain else ""
     return OptionError(
         f"{path} has one slash after {scheme}:, but a URL has two; write "
-        f"{mounted}{chain}{scheme}:{before}{rest}, or ./{path} for a local folder named {scheme}:"
+        f"{mounted}{chain}{scheme}:{slashes}{rest}, or ./{path} for a local folder named {scheme}:"
     )
 
 

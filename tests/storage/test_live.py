@@ -250,7 +250,7 @@ def test_invalid_urls_are_rejected(given, text):
         ({"retry": -1}, "retry has an invalid value"),
         ({"retry": True}, "retry has an invalid value"),
         ({"follow": "yes"}, "follow has an invalid value"),
-        ({"retry": 1, "from_end": True}, "leave one of them out"),
+        ({"retry": 1, "from_end": True}, "remove one of them"),
         ({"tls_cert": "a"}, "give both"),
         ({"tls_ca": "a"}, "write grpcs"),
     ],
