@@ -346,7 +346,7 @@ class Pipeline:
         self._pass_on(output_queue)
 
     def _take(self, output_queue: Channel[list[_Bytes]], *, all: bool = False) -> None:
-        """Take the encoded batches; with `all`, wait for all of them. Pass on large amounts of bytes.
+        """Take the encoded batches; with `all`, wait for all of them. Pass on their bytes if many.
 
         Raises:
             EncodeError: If a message cannot be output_queue. The bytes before it are taken.

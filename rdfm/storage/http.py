@@ -133,7 +133,7 @@ _headers: dict[str, str] = {}
 
 
 def set_headers(headers: Mapping[str, str]) -> None:
-    """Set headers for later calls of `HttpSettings.of`. Only the owner of the process calls this."""
+    """Set headers for later calls of `HttpSettings.of`. Only the process owner may call this."""
     _headers.clear()
     _headers.update(headers)
 
