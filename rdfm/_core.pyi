@@ -440,8 +440,8 @@ class StatisticsCounter:
     def merge(self, other: bytes) -> None: ...  # raises ValueError for another version of rdfm
     def report(self, top: int) -> dict[str, Any]: ...
 
-# The rules of a stream type. `graphs` is "none", "one" or "any"; a subject shape is "class",
-# "subjects-of", "objects-of" or "quoted-subjects", and an IRI.
+# The rules of a stream type. `graphs` is "none", "one" or "any"; a subject shape
+# consists of "class", "subjects-of", "objects-of" or "quoted-subjects", and an IRI.
 @final
 class StreamRules:
     def __new__(
@@ -598,7 +598,7 @@ def encode_values(
 
 # --- comparison ---
 
-# Compares two logs, with one batch of each at a time. The sides are 0 and 1. A difference is a sum
+# Compares two logs, one batch of each at a time. The sides are 0 and 1. A difference is a sum
 # of 1 (records), 2 (metadata), 4 (namespaces) and 8 (undecided).
 @final
 class Comparer:

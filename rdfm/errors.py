@@ -441,7 +441,7 @@ def name_in_errors(name: str, keep: str | None = None) -> Iterator[None]:
 
     Args:
         name: The name of the file.
-        keep: Another name, which is not replaced.
+        keep: A name that is not replaced.
     """
     try:
         yield

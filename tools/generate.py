@@ -64,7 +64,7 @@ def type_of(options: Iterable[OptionSpec]) -> str:
 
 
 def typed(name: str, doc: str, fields: dict[str, str]) -> str:
-    """A TypedDict."""
+    """The source of a TypedDict."""
     lines = "".join(f"    {field}: {type}\n" for field, type in fields.items())
     return f'class {name}(TypedDict, total=False):\n    """{doc}"""\n\n{lines}'
 

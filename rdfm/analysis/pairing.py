@@ -286,11 +286,11 @@ class Comparison:
         self.formatter.variables = names
         if a.variables != b.variables:
             columns = [
-                [each.variables.index(name) if name in each.variables else None for name in names]
-                for each in (a, b)
+                [side.variables.index(name) if name in side.variables else None for name in names]
+                for side in (a, b)
             ]
             self.comparer.set_columns(*columns)
-        lines = [_head(each) for each in (a, b)]
+        lines = [_head(side) for side in (a, b)]
         same = set(a.variables) == set(b.variables) and a.boolean == b.boolean
         return () if same else (f"-{lines[0]}", f"+{lines[1]}")
 
@@ -374,7 +374,7 @@ def _resynchronize(comparison: Comparison) -> None:
         comparison.report_progress()
     if blocks:
         return
-    counts = [len(each) // SIGNATURE_BYTES for each in (ours, theirs)]
+    counts = [len(signatures) // SIGNATURE_BYTES for signatures in (ours, theirs)]
     both_ended = a.ended and counts[0] == a.messages - a.index and b.ended
     if both_ended and counts[1] == b.messages - b.index:
         _report_gap(comparison, *counts)

@@ -181,7 +181,7 @@ def _read(report: rdflib.Graph, rdflib: Any) -> Iterator[Result]:
 
     for result in report.objects(None, iri("result")):
         severity = str(report.value(result, iri("resultSeverity"))).removeprefix(SHACL)
-        messages = sorted(_line(str(each)) for each in report.objects(result, iri("resultMessage")))
+        messages = sorted(_line(str(text)) for text in report.objects(result, iri("resultMessage")))
         path = report.value(result, iri("resultPath"))
         value = report.value(result, iri("value"))
         shape = report.value(result, iri("sourceShape"))
@@ -209,7 +209,7 @@ def _path(report: rdflib.Graph, path: Any, rdflib: Any, depth: int = 0) -> str:
             return form.format(inner(node))
     steps = report.value(path, rdflib.URIRef(SHACL + "alternativePath"))
     separator = "/" if steps is None else "|"
-    parts = [inner(each) for each in _items(report, path if steps is None else steps, rdflib)]
+    parts = [inner(item) for item in _items(report, path if steps is None else steps, rdflib)]
     return f"({separator.join(parts)})"
 
 
@@ -249,13 +249,13 @@ def _quiet() -> Iterator[None]:
         logging.getLogger(name) for name in ("rdflib", "rdflib.term", "pyshacl", "pyshacl-validate")
     ]
     # The loggers are disabled because pyshacl sets their levels itself.
-    were_disabled = [each.disabled for each in loggers]
-    for each in loggers:
-        each.disabled = True
+    were_disabled = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        for each, disabled in zip(loggers, were_disabled, strict=True):
-            each.disabled = disabled
+        for logger, disabled in zip(loggers, were_disabled, strict=True):
+            logger.disabled = disabled

@@ -247,7 +247,7 @@ class Validation(LogCheck):
         for rule, count in self._checker.counts():
             more = count - self._counted.get(rule, 0)
             self._counted[rule] = count
-            self._leave_out(rule, more - sum(each.rule == rule for each in self._new))
+            self._leave_out(rule, more - sum(finding.rule == rule for finding in self._new))
         if self.shapes is not None:
             self._check_shapes(log, batch)
 

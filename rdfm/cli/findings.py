@@ -142,7 +142,7 @@ def _line(found: Finding) -> str:
     """Return a finding as a line in the style of compilers, which editors can parse."""
     from rdfm.cli.stdio import safe
 
-    where = "".join(f":{each}" for each in (found.line, found.column) if each is not None)
+    where = "".join(f":{number}" for number in (found.line, found.column) if number is not None)
     return safe(f"{found.source}{where}: {found.severity}: {_text(found)} [{found.rule}]")
 
 

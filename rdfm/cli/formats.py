@@ -81,12 +81,14 @@ def _describe(row: dict[str, Any], spec: FormatSpec) -> None:
         ("write", "writing", "to"),
     )
     for side, activity, prefix in sides:
-        options = [each for each in spec.options(side).values() if not each.python_only]
+        options = [option for option in spec.options(side).values() if not option.python_only]
         if options:
             click.echo(f"\nOptions for {activity}, also as --{prefix}-NAME:\n")
             formatter = click.HelpFormatter(width=shutil.get_terminal_size().columns)
             with formatter.indentation():
-                formatter.write_dl([(_flag(each), help_of(each)) for each in options], col_max=28)
+                formatter.write_dl(
+                    [(_flag(option), help_of(option)) for option in options], col_max=28
+                )
             click.echo(formatter.getvalue(), nl=False)
 
 

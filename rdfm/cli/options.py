@@ -68,9 +68,9 @@ class GroupedCommand(click.Command):
         except click.NoSuchOption as error:
             options = [
                 name
-                for each in self.get_params(ctx)
-                if isinstance(each, click.Option) and not each.hidden
-                for name in (*each.opts, *each.secondary_opts)
+                for parameter in self.get_params(ctx)
+                if isinstance(parameter, click.Option) and not parameter.hidden
+                for name in (*parameter.opts, *parameter.secondary_opts)
             ]
             similar = _similar(error.option_name, options)
             advice = f"; did you mean {' or '.join(similar)}?" if similar else ""

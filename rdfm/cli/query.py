@@ -73,7 +73,7 @@ def _is_shown(log_query: LogQuery, output: str | None, options: dict[str, Any]) 
     """Whether rows are printed as a table if standard output is a terminal."""
     from rdfm.logs.options import WRITING
 
-    writing_options = [each for each in WRITING if each.name in options]
+    writing_options = [option for option in WRITING if option.name in options]
     return log_query.query.kind == "select" and output is None and not writing_options
 
 
@@ -87,10 +87,10 @@ def _reject_output(output: str | None, options: dict[str, Any]) -> None:
 
     if output is not None:
         raise click.UsageError("an ASK query prints its result; remove -o")
-    for each in WRITING:
-        if each.name in options:
+    for option in WRITING:
+        if option.name in options:
             raise click.UsageError(
-                f"--{each.option} applies to output files, but an ASK query prints its result"
+                f"--{option.option} applies to output files, but an ASK query prints its result"
             )
 
 
@@ -142,10 +142,10 @@ def _bar(quiet: bool) -> Bar | None:
 def _closing(bar: Bar | None, results: Iterable[Any]) -> Iterator[Any]:
     """Yield the results. If they also go to a terminal, remove the bar at the first one."""
     try:
-        for each in results:
+        for result in results:
             if bar is not None and sys.stdout is not None and sys.stdout.isatty():
                 bar.end()
-            yield each
+            yield result
     finally:
         if bar is not None:
             bar.close()

@@ -69,7 +69,7 @@ class SpecCommand(GroupedCommand):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the command's own parameters, and those of the specs."""
         own = super().get_params(ctx)
-        help_option = [each for each in own if each not in self.params]
+        help_option = [parameter for parameter in own if parameter not in self.params]
         return [*self.params, *self._from_specs(ctx), *help_option]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -103,10 +103,10 @@ class SpecCommand(GroupedCommand):
         if not incomplete.startswith(("--from-", "--to-")):
             return found
         names = {item.value for item in found}
-        for each in self._make(with_plug_ins=True, sided=True):
-            for name in (*each.opts, *each.secondary_opts):
+        for parameter in self._make(with_plug_ins=True, sided=True):
+            for name in (*parameter.opts, *parameter.secondary_opts):
                 if name.startswith(incomplete) and name not in names:
-                    found.append(CompletionItem(name, help=getattr(each, "help", None)))
+                    found.append(CompletionItem(name, help=getattr(parameter, "help", None)))
         return found
 
     def _add_plug_ins(self, ctx: click.Context) -> bool:

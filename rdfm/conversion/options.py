@@ -63,7 +63,7 @@ class Divided:
     Attributes:
         stages: Options of the stages, as values.
         reads: Options of the input, as given.
-        hints: Options of the input that formats without them ignore.
+        hints: Options of the input, which formats that lack them ignore.
         writes: Options of the output, as given.
     """
 

@@ -248,7 +248,7 @@ class Pipeline:
         try:
             for items in self._arriving(batches, output_queue):
                 self._note(items)
-                outputs = (each for item in items for each in stages.take(item))
+                outputs = (output for item in items for output in stages.take(item))
                 self._encode(outputs, output_queue)
                 if stages.done:
                     break

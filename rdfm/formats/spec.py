@@ -245,7 +245,7 @@ def _decoded(label: str, given: Any) -> Any:
     if isinstance(given, Mapping):
         return {_decoded(label, name): _decoded(label, value) for name, value in given.items()}
     if isinstance(given, (list, tuple)):
-        return [_decoded(label, each) for each in given]
+        return [_decoded(label, item) for item in given]
     return given
 
 

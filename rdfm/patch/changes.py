@@ -40,8 +40,8 @@ class Changes:
 def all_dropped(*counts: Mapping[str, int]) -> dict[str, int]:
     """Add up counts of dropped data by name, without names whose count is 0."""
     totals: dict[str, int] = {}
-    for each in counts:
-        for name, count in each.items():
+    for mapping in counts:
+        for name, count in mapping.items():
             if count:
                 totals[name] = totals.get(name, 0) + count
     return totals

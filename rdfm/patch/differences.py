@@ -77,7 +77,9 @@ def diff(
     with streams.create() as writing, ExitStack() as stack:
         whole = not (snapshots or per_message)
         in_parts = whole and not canonical
-        logs = [stack.enter_context(streams.open(each, parts=in_parts)) for each in inputs]
+        logs = [
+            stack.enter_context(streams.open(log_input, parts=in_parts)) for log_input in inputs
+        ]
         difference: _core.DatasetDifference | _core.MessageDifferences
         if in_parts:
             difference = _of_datasets(*logs, parts=writing.takes_parts)

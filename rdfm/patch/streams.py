@@ -99,7 +99,7 @@ class _ProgressMeter:
     ) -> None:
         self._report = Reporter(progress)
         self._is_enabled = progress is not None
-        logs = [log for each in inputs for log in each.logs]
+        logs = [log for item in inputs for log in item.logs]
         self._total = total_bytes(logs) if self._is_enabled else None
         self._bytes: dict[int, int] = {}
         self._kind = inputs[0].kind
@@ -160,7 +160,7 @@ class Streams:
             UnknownFormatError: If a format cannot be detected.
         """
         names = {name: options.get(name) for name in ("from_format", "patch_format")}
-        candidates = [_readers(each._replace(format=names[each.format_option])) for each in inputs]
+        candidates = [_readers(item._replace(format=names[item.format_option])) for item in inputs]
         self._inputs = list(inputs)
         self._drivers: list[Driver] = []
         self._meter = _ProgressMeter(progress, inputs)
@@ -175,7 +175,7 @@ class Streams:
         divided = divide(options, all_known, self._format.spec, stages)
         self._writes, self._hints = divided.writes, divided.hints
         self.stages, self.reads = divided.stages, divided.reads
-        logs = [log for each in inputs for log in each.logs]
+        logs = [log for item in inputs for log in item.logs]
         reject_own_input(logs, output, options, stages)
 
     def open(self, inputs: Inputs, *, parts: bool = True) -> LogReader:

@@ -101,15 +101,15 @@ def is_glob(path: str) -> bool:
 def matches(storage: Storage, pattern: str) -> dict[str, File | None]:
     """Return the matches of a glob, by path: files, and None for folders.
 
-    Starting with the first part of the pattern that has a glob character, names that begin with `_`
-    or `.` match only a part that begins with the same character.
+    From the first part of the pattern with a glob character on, a name that begins with `_` or `.`
+    matches only a part that begins with the same character.
     """
     found: dict[str, File | None] = {}
-    for one in _globs(pattern):
-        parts = _parts(one)
+    for glob in _globs(pattern):
+        parts = _parts(glob)
         first = next((at for at, part in enumerate(parts) if _MAGIC.search(part)), len(parts))
         hidden_in_pattern = [part for part in parts[first:] if part.startswith(_HIDDEN)]
-        for path, file in storage.find(one).items():
+        for path, file in storage.find(glob).items():
             hidden = [part for part in _parts(path)[first:] if part.startswith(_HIDDEN)]
             if all(any(fnmatchcase(part, name) for name in hidden_in_pattern) for part in hidden):
                 found[path] = file
@@ -140,8 +140,8 @@ def holders(path: str, options: Mapping[str, Any] | None = None) -> list[str]:
     """
     storage, location = storage_of(path, options)
     found: dict[str, None] = {}
-    for one in _globs(location):
-        above = one.rstrip("/\\").removesuffix(_parts(one)[-1]) or "."
+    for glob in _globs(location):
+        above = glob.rstrip("/\\").removesuffix(_parts(glob)[-1]) or "."
         if is_glob(above) and not storage.exists(above):
             found.update((name, None) for name, file in matches(storage, above).items() if not file)
         else:
@@ -193,7 +193,7 @@ def _logs(files: list[File]) -> list[File]:
 
 
 def _matches(path: str, pattern: str) -> bool:
-    return any(fnmatch(_parts(path)[-1], one) for one in _globs(pattern))
+    return any(fnmatch(_parts(path)[-1], glob) for glob in _globs(pattern))
 
 
 def _parts(path: str) -> list[str]:
@@ -207,8 +207,8 @@ def _globs(pattern: str) -> list[str]:
     if braces is None:
         return [pattern.replace("[^", "[!")]
     prefix, suffix = pattern[: braces.start()], pattern[braces.end() :]
-    each = [_globs(prefix + one + suffix) for one in braces[1].split(",")]
-    return [one for alternatives in each for one in alternatives]
+    choices = braces[1].split(",")
+    return [glob for choice in choices for glob in _globs(prefix + choice + suffix)]
 
 
 def _natural(file: File) -> list[tuple[int, int | str]]:

@@ -205,7 +205,7 @@ class LiveSettings:
             )
         if (given.get("tls_cert") is None) != (given.get("tls_key") is None):
             raise OptionError(
-                f"{spelled('tls_cert')} and {spelled('tls_key')} are only used together; give both"
+                f"{spelled('tls_cert')} and {spelled('tls_key')} must be used together"
             )
         return cls(**given)
 
