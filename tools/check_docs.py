@@ -90,8 +90,8 @@ def steps(block: str) -> list[tuple[str, str]]:
 
 def output_matches(shown: str, printed: str) -> bool:
     parts = re.split(r"…|^\.\.\.$", TIMES.sub("0", shown), flags=re.M)
-    tidy = "\n".join(line.rstrip() for line in TIMES.sub("0", printed).split("\n")).strip()
-    return re.fullmatch(".*?".join(map(re.escape, parts)), tidy, re.S) is not None
+    normalized = "\n".join(line.rstrip() for line in TIMES.sub("0", printed).split("\n")).strip()
+    return re.fullmatch(".*?".join(map(re.escape, parts)), normalized, re.S) is not None
 
 
 def console_errors(block: str, folder: Path) -> list[str]:

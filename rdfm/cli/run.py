@@ -60,7 +60,7 @@ def _on_command_line(remedy: Remedy) -> str | None:
 
 
 @contextlib.contextmanager
-def _warnings_in_a_line() -> Iterator[None]:
+def _one_line_warnings() -> Iterator[None]:
     """Print warnings on one line, like errors, without the Python source line."""
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
@@ -74,7 +74,7 @@ def _warnings_in_a_line() -> Iterator[None]:
         warnings.showwarning = original
 
 
-@_warnings_in_a_line()
+@_one_line_warnings()
 def _run(words: list[str]) -> int:
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]

@@ -330,7 +330,7 @@ class RowDecoder(FileDecoder):
                 yield from self._read_quads(quads, rows)
                 continue
             start, given = self.position, 0
-            with _named(self.format):
+            with _row_errors(self.format):
                 for batch in batches_from_arrow(
                     rows,
                     first_index=self._row,
@@ -348,7 +348,7 @@ class RowDecoder(FileDecoder):
     def _read_quads(self, quads: QuadRows, rows: Any = None) -> Iterator[AnyBatch]:
         """Yield the messages that quad rows complete or, without rows, the remaining messages."""
         start, count = self.position, 0 if rows is None else rows.num_rows
-        with _named(self.format):
+        with _row_errors(self.format):
             if rows is not None:
                 quads.feed(rows)
             while (batch := quads.next_batch()) is not None:
@@ -382,7 +382,7 @@ def _check_names(type: Any) -> None:
             _check_names(field.type)
 
 
-class _named:
+class _row_errors:
     """Adds the format and the message to errors about rows."""
 
     def __init__(self, format: str) -> None:

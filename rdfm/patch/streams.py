@@ -171,8 +171,8 @@ class Streams:
             raise OptionError(
                 f"{spec.title} supports only {listed(list(spec.kinds))}, but the output contains {kind}"
             )
-        all_known = [spec for specs in candidates for spec in specs]
-        divided = divide(options, all_known, self._format.spec, stages)
+        all_candidates = [spec for specs in candidates for spec in specs]
+        divided = divide(options, all_candidates, self._format.spec, stages)
         self._writes, self._hints = divided.writes, divided.hints
         self.stages, self.reads = divided.stages, divided.reads
         logs = [log for item in inputs for log in item.logs]

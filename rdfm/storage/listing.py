@@ -141,11 +141,13 @@ def holders(path: str, options: Mapping[str, Any] | None = None) -> list[str]:
     storage, location = storage_of(path, options)
     found: dict[str, None] = {}
     for glob in _globs(location):
-        above = glob.rstrip("/\\").removesuffix(_parts(glob)[-1]) or "."
-        if is_glob(above) and not storage.exists(above):
-            found.update((name, None) for name, file in matches(storage, above).items() if not file)
+        parent = glob.rstrip("/\\").removesuffix(_parts(glob)[-1]) or "."
+        if is_glob(parent) and not storage.exists(parent):
+            found.update(
+                (name, None) for name, file in matches(storage, parent).items() if not file
+            )
         else:
-            found[above] = None
+            found[parent] = None
     return list(found)
 
 
