@@ -254,12 +254,12 @@ def rows() -> list[Row[Task]]:
             for side in (reading, writing)
         )
         # pyoxigraph does not read CSV; TSV is the closest format.
-        reads = "tsv" if peer == "csv" else peer
+        peer_format = "tsv" if peer == "csv" else peer
         found += [
             Row(
                 f"results-{format} read, rows (iot)",
                 read,
-                (f"pyoxigraph, {reads}", partial(oxigraph_rows, reads, "iot.nq")),
+                (f"pyoxigraph, {peer_format}", partial(oxigraph_rows, peer_format, "iot.nq")),
                 0 if peer == "csv" else target,
             ),
             Row(

@@ -61,8 +61,8 @@ def exceeded_options(found: Mapping[str, Any], allowed: Mapping[str, Any]) -> It
     """Yield a sentence for each stream option of a log that exceeds the allowed value."""
     for name in _SAME:
         if found.get(name) != allowed.get(name):
-            words = name.replace("_", " ")
-            yield f"the {words} is {found.get(name)}, expected {allowed.get(name)}"
+            label = name.replace("_", " ")
+            yield f"the {label} is {found.get(name)}, expected {allowed.get(name)}"
     for name in _AT_MOST:
         if (found.get(name) or 0) > (allowed.get(name) or 0):
             yield f"{_NAMES[name]} is {found[name]}, expected at most {allowed.get(name) or 0}"

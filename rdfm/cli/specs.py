@@ -68,22 +68,22 @@ class SpecCommand(GroupedCommand):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the command's own parameters, and those of the specs."""
-        own = super().get_params(ctx)
-        help_option = [parameter for parameter in own if parameter not in self.params]
+        own_parameters = super().get_params(ctx)
+        help_option = [parameter for parameter in own_parameters if parameter not in self.params]
         return [*self.params, *self._from_specs(ctx), *help_option]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments. If an option is unknown, try again with the options of plug-ins."""
-        words = list(args)
+        arguments = list(args)
         # Options for one side are rare, so they are created only if the command line has some.
-        ctx.meta[_SIDED] = any(word.startswith(("--from-", "--to-")) for word in words)
+        ctx.meta[_SIDED] = any(word.startswith(("--from-", "--to-")) for word in arguments)
         try:
             return super().parse_args(ctx, args)
         except click.UsageError:
             if not self._add_plug_ins(ctx):
                 raise
         ctx.params.clear()
-        return super().parse_args(ctx, words)
+        return super().parse_args(ctx, arguments)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write all options, or only those that do not belong to a format."""

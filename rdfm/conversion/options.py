@@ -147,25 +147,32 @@ def divide(
                 divided.stages[name] = stages[name].value(value)
             continue
         side, plain_name = _side(name)
-        reads = [spec for spec in possible_readers if plain_name in spec.options("read")]
-        writes = plain_name in writer.options("write")
+        matching_readers = [spec for spec in possible_readers if plain_name in spec.options("read")]
+        applies_to_output = plain_name in writer.options("write")
         if side == "read" and value is not None and (hint := _hint(plain_name)) is not None:
             divided.hints[plain_name] = hint.value(value)
-        elif side == "read" or (side is None and reads and not writes):
-            if not reads:
+        elif side == "read" or (side is None and matching_readers and not applies_to_output):
+            if not matching_readers:
                 raise OptionError(possible_readers[0].refusal("read", plain_name))
             _assign(divided.reads, plain_name, value)
-        elif side == "write" or (writes and not reads):
-            if not writes:
+        elif side == "write" or (applies_to_output and not matching_readers):
+            if not applies_to_output:
                 raise OptionError(writer.refusal("write", plain_name))
             _assign(divided.writes, plain_name, value)
-        elif reads and writes:
+        elif matching_readers and applies_to_output:
             if is_of_one_side(
-                [reads[0].options("read")[plain_name], writer.options("write")[plain_name]]
+                [
+                    matching_readers[0].options("read")[plain_name],
+                    writer.options("write")[plain_name],
+                ]
             ):
                 if value is None:
                     continue
-                titles = "" if readers is None else f" ({listed([spec.title for spec in reads])})"
+                titles = (
+                    ""
+                    if readers is None
+                    else f" ({listed([spec.title for spec in matching_readers])})"
+                )
                 value_text = str(value).lower() if isinstance(value, bool) else str(value)
                 raise OptionError(
                     f"{spelled(plain_name)} is ambiguous: both the input{titles} and the output ({writer.title}) have this option",

@@ -370,8 +370,8 @@ class Pipeline:
 
     def _pass_on(self, output_queue: Channel[list[_Bytes]]) -> None:
         """Pass the bytes that were taken to the writing thread."""
-        out, self._out, self._collected = self._out, [], 0
-        self._put(output_queue, out)
+        outputs, self._out, self._collected = self._out, [], 0
+        self._put(output_queue, outputs)
 
     def _make_encoder(self, batch: AnyBatch | None) -> Encoding:
         """Return the encoder. The first messages determine the header."""
@@ -395,16 +395,16 @@ class Pipeline:
 
     # --- writing and progress ---
 
-    def _put(self, output_queue: Channel[list[_Bytes]], out: list[_Bytes]) -> None:
+    def _put(self, output_queue: Channel[list[_Bytes]], outputs: list[_Bytes]) -> None:
         """Pass encoded bytes to the writing thread in pieces, each with the progress after it."""
         previous, current = self._put_progress, self._progress()
         self._put_progress = current
-        total, done = sum(map(_size, out)), 0
-        for piece in _cut(out):
+        total, done = sum(map(_size, outputs)), 0
+        for piece in _cut(outputs):
             size = sum(map(_size, piece))
             done += size
-            mark = current if done == total else previous.towards(current, done / total)
-            output_queue.put(piece, size, mark, lambda: self._report_progress(output_queue))
+            progress = current if done == total else previous.towards(current, done / total)
+            output_queue.put(piece, size, progress, lambda: self._report_progress(output_queue))
 
     def _report_progress(self, output_queue: Channel[list[_Bytes]]) -> None:
         """Report the progress of the writing thread."""
@@ -438,20 +438,20 @@ def _size(output_bytes: _Bytes) -> int:
     )
 
 
-def _cut(out: list[_Bytes]) -> Iterator[list[_Bytes]]:
+def _cut(outputs: list[_Bytes]) -> Iterator[list[_Bytes]]:
     """Yield the output in pieces of about `WRITTEN_BYTES`; the only piece may be empty."""
-    if sum(map(_size, out)) <= WRITTEN_BYTES:
-        yield out
+    if sum(map(_size, outputs)) <= WRITTEN_BYTES:
+        yield outputs
         return
     piece: list[_Bytes] = []
-    room = WRITTEN_BYTES
-    for output_bytes in out:
+    bytes_left = WRITTEN_BYTES
+    for output_bytes in outputs:
         for part in _parts(output_bytes):
-            if piece and _size(part) > room:
+            if piece and _size(part) > bytes_left:
                 yield piece
-                piece, room = [], WRITTEN_BYTES
+                piece, bytes_left = [], WRITTEN_BYTES
             piece.append(part)
-            room -= _size(part)
+            bytes_left -= _size(part)
     yield piece
 
 
@@ -474,17 +474,21 @@ def _parts(output_bytes: _Bytes) -> Iterator[_Bytes]:
 def _write(output: Any, output_queue: Channel[list[_Bytes]]) -> None:
     """Write the output; runs in the writing thread."""
     try:
-        for out in output_queue:
-            if out is END and isinstance(output, Output):
+        for outputs in output_queue:
+            if outputs is END and isinstance(output, Output):
                 output.end()
-            if len(out) > 1 and not any(isinstance(output_bytes, list) for output_bytes in out):
+            if len(outputs) > 1 and not any(
+                isinstance(output_bytes, list) for output_bytes in outputs
+            ):
                 output.write(
                     b"".join(
-                        output_bytes for output_bytes in out if not isinstance(output_bytes, list)
+                        output_bytes
+                        for output_bytes in outputs
+                        if not isinstance(output_bytes, list)
                     )
                 )
             else:
-                for output_bytes in out:
+                for output_bytes in outputs:
                     output.write(output_bytes)
     except Stopped:
         pass

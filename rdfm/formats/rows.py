@@ -273,9 +273,9 @@ class RowDecoder(FileDecoder):
         self._row_kind = kind
         names = self._checked(schema, columns)
         pa = extra(self.format)
-        none = [pa.array([], schema.field(name).type) for name in names]
+        empty_columns = [pa.array([], schema.field(name).type) for name in names]
         try:
-            batch.from_arrow(pa.RecordBatch.from_arrays(none[:1], names[:1]))
+            batch.from_arrow(pa.RecordBatch.from_arrays(empty_columns[:1], names[:1]))
         except TypeError as error:
             raise DecodeError(
                 "expected a column quads, a list of structs of subject, predicate, object and graph with terms as "
@@ -284,7 +284,7 @@ class RowDecoder(FileDecoder):
                 format=self.format,
             ) from error
         try:
-            batch.from_arrow(pa.RecordBatch.from_arrays(none, names))
+            batch.from_arrow(pa.RecordBatch.from_arrays(empty_columns, names))
         except TypeError as error:
             raise DecodeError(
                 f"{error}; write it as a map, as rdfm and Arrow do, or omit the column",
@@ -297,9 +297,9 @@ class RowDecoder(FileDecoder):
         self._row_kind = "quads"
         names = self._checked(schema, QUAD_COLUMNS)
         pa = extra(self.format)
-        none = [pa.array([], schema.field(name).type) for name in names]
+        empty_columns = [pa.array([], schema.field(name).type) for name in names]
         try:
-            MessageBatch.from_arrow(pa.RecordBatch.from_arrays(none, names))
+            MessageBatch.from_arrow(pa.RecordBatch.from_arrays(empty_columns, names))
         except TypeError as error:
             raise DecodeError(
                 f"expected quad rows, with an integer column message and terms as N-Triples or structs: {error}; "

@@ -504,9 +504,9 @@ class LogQuery:
         """
         if self._solutions is not None:
             raise OptionError(_LOGS_AND_SOLUTIONS)
-        own = {option.name for option in QUERYING} | {"on_error"}
+        query_options = {option.name for option in QUERYING} | {"on_error"}
         options = {**self._options, **self._storage}
-        given = [name for name, value in options.items() if name not in own and value]
+        given = [name for name, value in options.items() if name not in query_options and value]
         if given:
             raise OptionError(
                 f"the log is already open; pass {given[0].removeprefix('from_')} to rdfm.open_log"
@@ -620,8 +620,8 @@ class LogQuery:
 
     def hint(self, querying: QueryStage) -> Remedy | None:
         """Return the option that may be missing if nothing was found; otherwise None."""
-        missing = querying.graphs and not querying.found and not self._stages.get("union_graphs")
-        return UNION_GRAPHS if missing else None
+        is_missing = querying.graphs and not querying.found and not self._stages.get("union_graphs")
+        return UNION_GRAPHS if is_missing else None
 
     def write(
         self, output: Writable, *, progress: Callable[[Progress], None] | None = None

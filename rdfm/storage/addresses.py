@@ -128,15 +128,15 @@ class Address(NamedTuple):
         if scheme not in _PORTS:
             raise OptionError(f"only http and https URLs are fetched, not {shown(url)[:200]}")
         if not host or re.search(r"[\0-\x20\x7f]", url):
-            missing = "contains a space or control character" if host else "has no host"
-            raise OptionError(f"{shown(url)[:200]!r} is not a valid URL: it {missing}")
+            problem = "contains a space or control character" if host else "has no host"
+            raise OptionError(f"{shown(url)[:200]!r} is not a valid URL: it {problem}")
         named = f"[{host}]" if ":" in host else host
-        place = named if port in (None, _PORTS[scheme]) else f"{named}:{port}"
+        host_and_port = named if port in (None, _PORTS[scheme]) else f"{named}:{port}"
         user, at, _ = parts.netloc.rpartition("@")
         path = quote(parts.path or "/", safe=_KEPT)
         query = quote(parts.query, safe=_KEPT)
         return cls(
-            urlunsplit((scheme, place, path, query, "")),
+            urlunsplit((scheme, host_and_port, path, query, "")),
             host,
             (scheme, host, port or _PORTS[scheme]),
             _basic(user) if at else None,

@@ -142,8 +142,8 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
                     at = _after_zeros(piece, at)
                     if at == len(view):
                         break
-                if name == "zstd" and (plain := plain_frame(view, at)) is not None:
-                    at, out = plain
+                if name == "zstd" and (uncompressed := plain_frame(view, at)) is not None:
+                    at, out = uncompressed
                     members += 1
                     if out:
                         yield out

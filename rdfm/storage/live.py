@@ -526,11 +526,11 @@ class _ResumedFrames:
         self._decoder.feed(b"".join(map(delimited, frames)))
         data, count = b"", 0
         while (batch := self._decoder.next_batch()) is not None:
-            left_out = min(self._skipped, len(batch))
-            self._skipped -= left_out
-            if left_out < len(batch):
-                data += self._encode(batch.slice(left_out, len(batch)))
-                count += len(batch) - left_out
+            skip_count = min(self._skipped, len(batch))
+            self._skipped -= skip_count
+            if skip_count < len(batch):
+                data += self._encode(batch.slice(skip_count, len(batch)))
+                count += len(batch) - skip_count
         return data, count
 
     def _encode(self, batch: Any) -> bytes:
