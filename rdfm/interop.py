@@ -507,24 +507,24 @@ def _json_pieces(results: Results, oxigraph: ModuleType) -> Iterator[bytes]:
     variables = list(results.variables)
     yield encoder.encode(ResultBatch.from_rows([], variables, boolean=results.boolean))
     rows = enumerate(results.rows)
-    failed: Exception | None = None
-    while failed is None:
+    failure: Exception | None = None
+    while failure is None:
         converted: dict[Term | None, Term | None] = {None: None}
-        pending: list[list[Term | None]] = []
+        converted_rows: list[list[Term | None]] = []
         try:
             for index, row in islice(rows, ROWS_PER_PIECE):
                 for term in row:
                     if term is not None and term not in converted:
                         converted[term] = _for_oxigraph(term, index, oxigraph)
-                pending.append([converted[term] for term in row])
+                converted_rows.append([converted[term] for term in row])
         except Exception as error:
-            failed = error
-        if pending:
-            yield encoder.encode(ResultBatch.from_rows(pending, variables))
-        elif failed is None:
+            failure = error
+        if converted_rows:
+            yield encoder.encode(ResultBatch.from_rows(converted_rows, variables))
+        elif failure is None:
             yield encoder.finish()
             return
-    raise failed
+    raise failure
 
 
 def _for_oxigraph(term: Term, row: int, oxigraph: ModuleType) -> Term:

@@ -297,16 +297,16 @@ class Response(io.BufferedIOBase):
 
     # --- the request ---
 
-    def _request(self, more: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
+    def _request(self, extra_headers: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
         """Return the response to the request, after redirects and retries.
 
         Args:
-            more: Headers of this request.
+            extra_headers: Headers of this request, in addition to the usual ones.
         """
         redirects = 0
         while True:
             try:
-                raw = self._send(more)
+                raw = self._send(extra_headers)
             except (HTTPError, OSError) as error:
                 self._fail(error)
                 continue
@@ -328,13 +328,13 @@ class Response(io.BufferedIOBase):
                         transient=True,
                     )
                 time.sleep(pause)
-            elif raw.status in (200, 204) or (raw.status == 206 and "Range" in more):
+            elif raw.status in (200, 204) or (raw.status == 206 and "Range" in extra_headers):
                 return raw
             else:
                 raw.close()
                 self._reject(raw.status)
 
-    def _send(self, more: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
+    def _send(self, extra_headers: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
         """Send the request once."""
         settings = self._settings
         headers = urllib3.HTTPHeaderDict(
@@ -345,7 +345,7 @@ class Response(io.BufferedIOBase):
             }
         )
         secrets = self._secrets if self._address.origin == self._origin else {}
-        for name, value in {**secrets, **more}.items():
+        for name, value in {**secrets, **extra_headers}.items():
             headers[name] = value  # replaces a header with different capitalization
         self._manager = _manager(self._address)
         return self._manager.request(
@@ -463,13 +463,13 @@ class Response(io.BufferedIOBase):
             if self._waiting:
                 self._waiting = False
                 self._set_idle_timeout()
-            known = min(self._skip, len(piece))
-            self._skip -= known
-            if known == len(piece):
+            skipped = min(self._skip, len(piece))
+            self._skip -= skipped
+            if skipped == len(piece):
                 continue
-            self._received += len(piece) - known
+            self._received += len(piece) - skipped
             self._failures = 0
-            yield piece[known:]
+            yield piece[skipped:]
         if self._skip:
             self._raise(
                 "the file changed while it was read", remedy="read it again", transient=True

@@ -317,7 +317,7 @@ class _Frames:
             return True
 
     def end(self, error: BaseException | None = None) -> None:
-        """Mark the end; only the first call counts."""
+        """Mark the end; only the first call has an effect."""
         with self._changed:
             if not self._ended:
                 self._ended, self._error = True, error
