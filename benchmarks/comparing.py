@@ -25,7 +25,7 @@ def as_nquads(log: str, folder: Path, messages: int) -> bytes:
 
 
 def reordered(text: bytes) -> bytes:
-    """An N-Quads log with the quads of each message in another order and with other labels."""
+    """An N-Quads log with the quads of each message in a different order and with new labels."""
     messages = text.split(DELIMITER)
     other = [b"".join(reversed(message.splitlines(keepends=True))) for message in messages]
     return DELIMITER.join(other).replace(b"_:", b"_:other")
@@ -34,7 +34,7 @@ def reordered(text: bytes) -> bytes:
 def comparing(
     log: str, folder: Path, messages: int, *, reorder: bool = False, unordered: bool = False
 ) -> Work:
-    """Compares two logs in memory: N-Quads with Jelly, or with the same quads in another order."""
+    """Compares two logs in memory: N-Quads with Jelly, or with its quads reordered."""
     import rdfm
 
     text = as_nquads(log, folder, messages)
@@ -78,7 +78,7 @@ def canonicalizing(log: str, folder: Path, messages: int) -> Work:
 
 
 def rows() -> list[Row[Task]]:
-    """Comparisons of equal logs, in the same order and in another one."""
+    """Comparisons of equal logs, with quads in the same order and in a different one."""
     found: list[Row[Task]] = []
     for log in ("iot.nq", "nanopubs.trig"):
         name = log.partition(".")[0]

@@ -20,9 +20,11 @@ def data_of(log: str, folder: Path, messages: int) -> tuple[bytes, str]:
 
 
 def decoding(log: str, folder: Path, messages: int) -> Work:
-    """Decodes bytes into batches, in the way that statistics read them."""
+    """Decodes bytes into batches, as `rdfm.statistics` does."""
     data, format = data_of(log, folder, messages)
-    return Work(lambda: sum(len_of(each) for each in batches(format, data, parts=True)), len(data))
+    return Work(
+        lambda: sum(len_of(batch) for batch in batches(format, data, parts=True)), len(data)
+    )
 
 
 def len_of(batch: Any) -> int:

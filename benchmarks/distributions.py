@@ -38,13 +38,18 @@ def conversions(log: str, stream_type: str, folder: Path, messages: int) -> Work
 
     def run() -> int:
         quads = 0
-        with tempfile.TemporaryDirectory() as out:
+        with tempfile.TemporaryDirectory() as folder_name:
             for size, count in sizes_of(data.count(b"# @message\n") + 1).items():
-                for kind, own in options.items():
+                for kind, format_options in options.items():
                     name = file_name(kind, size, triples=triples)
                     to = Media.of(kind, triples=triples).format
                     done = rdfm.convert(
-                        data, f"{out}/{name}", from_format="nq", to_format=to, take=count, **own
+                        data,
+                        f"{folder_name}/{name}",
+                        from_format="nq",
+                        to_format=to,
+                        take=count,
+                        **format_options,
                     )
                     quads = done.quads
         return quads

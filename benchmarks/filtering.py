@@ -44,7 +44,7 @@ def reading(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_filter(log: str, folder: Path, messages: int) -> Work:
-    """Filters N-Quads, one message at a time, up to the first quad with the term."""
+    """Filters N-Quads, one message at a time. Reading of a message stops at the first match."""
     import pyoxigraph as ox
 
     data = sample(folder, log, messages)

@@ -220,7 +220,7 @@ def nanopub_messages(count: int) -> Iterator[list[TextQuad]]:
 
         author = term(f"orcid:0000-0001-{f['a']:04}-{f['b']:04}")
         gene, other = term(f"gene:{f['gene']}"), term(f"gene:{f['other']}")
-        about = (
+        quads = (
             (head, this, RDF_TYPE, term("np:Nanopublication")),
             (head, this, term("np:hasAssertion"), assertion),
             (head, this, term("np:hasProvenance"), provenance),
@@ -272,7 +272,7 @@ def nanopub_messages(count: int) -> Iterator[list[TextQuad]]:
             (pubinfo, this, term("ex:wasCreatedAt"), "<https://nanodash.example/>"),
             (pubinfo, this, term("ex:checked"), f'"true"^^{term("xsd:boolean")}'),
         )
-        yield [(s, p, o, g) for g, s, p, o in about]
+        yield [(s, p, o, g) for g, s, p, o in quads]
 
 
 def nquads(messages: Iterator[list[TextQuad]]) -> Iterator[str]:

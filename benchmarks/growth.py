@@ -1,6 +1,6 @@
 """Measures how decoding time grows with the size of hostile JSON-LD.
 
-`make bench-growth` runs it. Each input is decoded in one size and in twice that size. Every
+`make bench-growth` runs it. Each input is decoded at one size and at twice that size. Every
 measurement runs in a separate process, bound to one core, and is the best of several runs in CPU
 seconds. A limit that rejects the larger input counts as success. It prints a table; the exit status
 is always 0.
@@ -26,13 +26,13 @@ from run import best, command_line, environment
 
 LIMIT = 64 << 20
 SIZE, QUICK_SIZE = 1 << 20, 1 << 17
-# Maximum ratio of the time to that for half the bytes.
+# Maximum ratio of the time to the time for half the bytes.
 TARGET = 2.5
 SECONDS = 60
-# Shorter times are noise. Such inputs are measured again in larger sizes, up to a quarter of the
+# Shorter times are noise. Such inputs are measured again at larger sizes, up to a quarter of the
 # limit.
 MIN_SECONDS = 0.2
-# Seconds after which no more runs begin.
+# Seconds after which no new run begins.
 ENOUGH_SECONDS = 1
 
 
@@ -91,8 +91,8 @@ def measure(case: Hostile, format: str, size: int) -> dict[str, Any]:
     return result
 
 
-def grown(case: Hostile, format: str, size: int) -> dict[str, Any]:
-    """Measures an input of the given and of twice the given size, or larger if that is too fast."""
+def growth(case: Hostile, format: str, size: int) -> dict[str, Any]:
+    """Measures an input at the given size and at twice that size, or larger if that is too fast."""
     result: dict[str, Any] = {"task": f"{case.name} ({format})", "target": TARGET, "met": False}
     while True:
         half, whole = measure(case, format, size), measure(case, format, 2 * size)
@@ -107,7 +107,7 @@ def grown(case: Hostile, format: str, size: int) -> dict[str, Any]:
     return result
 
 
-def print_grown(result: dict[str, Any]) -> None:
+def print_growth(result: dict[str, Any]) -> None:
     """Prints a row of the table."""
     line = f"{result['task']:<78} "
     for figures in (result["half"], result["whole"]):
@@ -134,23 +134,23 @@ def main() -> None:
         case = next(case for case in CASES if case.name == options.task)
         child(case, options.side, options.size)
         return
-    about = environment()
-    for name, value in about.items():
+    details = environment()
+    for name, value in details.items():
         print(f"{name}: {value}")
     print(f"\n{'one core, best of several':<78} {'MB        s    RSS outcome ' * 2} ratio  met")
-    wanted = re.compile(options.only)
+    pattern = re.compile(options.only)
     results = []
     for case in CASES:
         for format in case.formats:
-            if wanted.search(f"{case.name} ({format})"):
-                results.append(grown(case, format, QUICK_SIZE if options.quick else SIZE))
-                print_grown(results[-1])
+            if pattern.search(f"{case.name} ({format})"):
+                results.append(growth(case, format, QUICK_SIZE if options.quick else SIZE))
+                print_growth(results[-1])
     met = sum(result["met"] for result in results)
     print(
         f"\ntwice the bytes take at most {TARGET} times as long, or exceed a limit: {met} of {len(results)}"
     )
     if options.json:
-        text = json.dumps({"environment": about, "results": results}, indent=2)
+        text = json.dumps({"environment": details, "results": results}, indent=2)
         options.json.write_text(text + "\n")
 
 

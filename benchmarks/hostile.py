@@ -29,8 +29,8 @@ class Hostile:
         formats: The formats in which the input exists.
         options: Options of the decoder.
         remote: Returns the remote contexts, by URL, for an input of the given size.
-        plain: Whether it contains no repetition, so that it must be decoded without an error far
-            below the limit.
+        plain: Whether it contains no repetition, and must therefore be decoded without an error
+            if it is far below the limit.
     """
 
     name: str
@@ -51,11 +51,11 @@ class Hostile:
 CASES: list[Hostile] = []
 
 
-def hostile(name: str, **more: Any) -> Callable[[Any], Any]:
-    """Registers a function of the size as a case."""
+def hostile(name: str, **fields: Any) -> Callable[[Any], Any]:
+    """Registers a function that takes a size as a case."""
 
     def add(make: Callable[[int], bytes | list[bytes]]) -> Any:
-        CASES.append(Hostile(name, make, **more))
+        CASES.append(Hostile(name, make, **fields))
         return make
 
     return add
@@ -71,11 +71,11 @@ def filled(
         return head + comma.join([item] * times) + tail
     items = [item(0)]
     room -= len(items[0])
-    for one in map(item, count(1)):
-        room -= len(one) + len(comma)
+    for next_item in map(item, count(1)):
+        room -= len(next_item) + len(comma)
         if room < 0:
             break
-        items.append(one)
+        items.append(next_item)
     return head + comma.join(items) + tail
 
 
@@ -85,7 +85,7 @@ def joined(count: int, item: Callable[[int], bytes]) -> bytes:
 
 
 def side(size: int, bytes_each: int, parts: int = 1) -> int:
-    """Returns the side of a square of items of `bytes_each`, if `parts` squares share the size."""
+    """Returns the side of a square of items, of which `parts` squares fit into the size."""
     return max(2, math.isqrt(size // (bytes_each * parts)))
 
 
@@ -703,8 +703,8 @@ def _(size: int) -> bytes:
     return filled(size, b'{"@context":"http://e/c/0","@graph":[', b'{"t0":1}', b"]}")
 
 
-def wide(size: int) -> dict[str, bytes]:
-    """Contexts that each refer to the next one very often."""
+def many_references(size: int) -> dict[str, bytes]:
+    """Contexts that each refer to the next one many times."""
     depth, times = 5, max(2, size // 64)
     found = {
         url(at): b'{"@context":[%s]}' % joined(times, lambda _, at=at: b'"%s"' % (URL % (at + 1)))
@@ -714,7 +714,7 @@ def wide(size: int) -> dict[str, bytes]:
     return found
 
 
-@hostile("remote contexts that include the next one very often", remote=wide)
+@hostile("remote contexts that include the next one very often", remote=many_references)
 def _(size: int) -> bytes:
     return filled(size, b'{"@context":"http://e/c/0","@graph":[', b'{"t0":1}', b"]}")
 
@@ -757,7 +757,7 @@ def _(size: int) -> bytes:
 
 
 def star(size: int) -> dict[str, bytes]:
-    """Contexts in which each term has another one of these contexts as its scoped context."""
+    """Contexts in which each term has another of these contexts as its scoped context."""
     count = side(size, 60)
     scoped = joined(count, lambda at: b'"p%d":{"@id":"v:p%d","@context":"%s"}' % (at, at, URL % at))
     return {url(at): b'{"@context":{"q%d":"v:q",%s}}' % (at, scoped) for at in range(count)}

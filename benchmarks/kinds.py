@@ -17,7 +17,7 @@ VARIABLES = ["s", "p", "o", "g"]
 
 
 def patches(log: str, folder: Path, messages: int) -> list[Any]:
-    """Batches of patches made from a log."""
+    """Batches of patches created from a log."""
     from rdfm import _core
 
     make = _core.ToPatches()
@@ -130,7 +130,7 @@ def oxigraph_applying(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_quads(log: str, folder: Path, messages: int) -> Work:
-    """Parses N-Quads that contain the quads of the patches with pyoxigraph."""
+    """Parses the quads of the patches as N-Quads with pyoxigraph."""
     import pyoxigraph
 
     data = encoded("nq", same_messages(log, folder, messages))
@@ -171,7 +171,8 @@ def oxigraph_rows(format: str, log: str, folder: Path, messages: int) -> Work:
 def oxigraph_write_rows(format: str, log: str, folder: Path, messages: int) -> Work:
     """Writes pyoxigraph solutions.
 
-    They are in memory, because pyoxigraph buffers all rows of JSON whose head comes last.
+    The solutions are in memory: pyoxigraph buffers all rows of a JSON document that ends with its
+    head.
     """
     import pyoxigraph
 
@@ -253,12 +254,12 @@ def rows() -> list[Row[Task]]:
             for side in (reading, writing)
         )
         # pyoxigraph does not read CSV; TSV is the closest format.
-        reads = "tsv" if peer == "csv" else peer
+        peer_format = "tsv" if peer == "csv" else peer
         found += [
             Row(
                 f"results-{format} read, rows (iot)",
                 read,
-                (f"pyoxigraph, {reads}", partial(oxigraph_rows, reads, "iot.nq")),
+                (f"pyoxigraph, {peer_format}", partial(oxigraph_rows, peer_format, "iot.nq")),
                 0 if peer == "csv" else target,
             ),
             Row(

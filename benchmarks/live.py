@@ -26,7 +26,7 @@ import rdfm
 from rdfm.storage.jelly_wire import SUBSCRIBE, StreamOptions, subscribe_message
 
 QUADS = 250
-# The server in Java keeps all frames in memory, as objects.
+# The Java server keeps all frames in memory, as objects.
 JAVA_MESSAGES = 8_000
 REQUESTS = {
     "stored": None,
@@ -52,7 +52,7 @@ def write(path: Path, messages: int) -> None:
 
 
 def count(port: int, request: str) -> None:
-    """Subscribes, and prints the number of frames, their size, and the time after the first one."""
+    """Subscribes, and prints the number of frames, their size, and the time since the first one."""
     import grpc
 
     limit = [("grpc.max_receive_message_length", -1)]

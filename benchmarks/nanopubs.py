@@ -65,7 +65,7 @@ def generate(path: Path, count: int) -> None:
 
 
 def java_rate(path: Path, seconds: float) -> float | None:
-    """Trusty URIs per second of the Java library on one thread; None if it cannot run."""
+    """Trusty URIs per second with the Java library on one thread; None if it cannot run."""
     if (classpath := java_classpath("nanopub")) is None:
         return None
     command = ["java", "-XX:+UseSerialGC", "-cp", classpath, "Nanopubs", "time", path, str(seconds)]

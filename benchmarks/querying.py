@@ -1,4 +1,4 @@
-"""Benchmarks of queries per message, compared with decoding and with one pyoxigraph store each."""
+"""Benchmarks of queries per message, compared with decoding and with pyoxigraph stores."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def query(name: str, log: str, folder: Path, messages: int) -> Work:
     text = PREFIXES + QUERIES[name]
 
     def run() -> int:
-        consumed(rdfm.query(text, data, format=format))
+        row_count(rdfm.query(text, data, format=format))
         return quads
 
     return Work(run, len(data))
 
 
-def consumed(stream: Any) -> int:
+def row_count(stream: Any) -> int:
     """Reads an Arrow stream to its end, and returns the number of rows."""
     import pyarrow as pa
 
@@ -46,7 +46,7 @@ def consumed(stream: Any) -> int:
 
 
 def oxigraph_query(name: str, log: str, folder: Path, messages: int) -> Work:
-    """Queries N-Quads, with each message in a separate store. Rows are tuples of text."""
+    """Queries N-Quads, with each message in a separate store. Rows are tuples of strings."""
     import pyoxigraph as ox
 
     data = sample(folder, log, messages)

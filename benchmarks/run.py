@@ -66,12 +66,12 @@ def child(row: Row[Task], side: str, quick: bool) -> None:
     log = re.search(r"\((\w+)\)", row.name)
     assert log
     if side == "ours":
-        task, least, worth = row.ours, 5, 3.0
+        task, min_runs, min_seconds = row.ours, 5, 3.0
     else:
-        task, least, worth = row.peer[1], 1 if quick else 3, 0.0
+        task, min_runs, min_seconds = row.peer[1], 1 if quick else 3, 0.0
     work = task(folder(quick), sizes[log[1]])
     seconds: list[float] = []
-    while len(seconds) < least or (sum(seconds) < worth and len(seconds) < 50):
+    while len(seconds) < min_runs or (sum(seconds) < min_seconds and len(seconds) < 50):
         if work.prepare is not None:
             work.prepare()
         # CPU seconds of all threads, which depend less on other processes than elapsed time.
@@ -150,11 +150,11 @@ def small_file(quick: bool) -> dict[str, Any]:
     source, target = folder(quick) / "small.nq", folder(quick) / "small.jelly"
     source.write_bytes(sample(folder(quick), "iot.nq", 1))
     convert = ["convert", "--quiet", source, target]
-    used = [command(convert)[1] for _ in range(15)]
+    cpu_seconds = [command(convert)[1] for _ in range(15)]
     target.unlink()
     return {
         "task": "rdfm convert, one message, nq to jelly, CPU time",
-        "value": best(used) * 1e3,
+        "value": best(cpu_seconds) * 1e3,
         "unit": "ms",
         "target": 80,
         "at_most": True,
@@ -173,7 +173,9 @@ def big_log(quick: bool, suffix: str) -> tuple[Path, int]:
     return source, (QUICK_SIZES if quick else SIZES)["iot"] * 6 * repeat
 
 
-def converted(source_format: str, target_format: str, aim: float, quick: bool) -> dict[str, Any]:
+def converted(
+    source_format: str, target_format: str, target_rate: float, quick: bool
+) -> dict[str, Any]:
     """Quads per second of `rdfm convert`, file to file, on all cores."""
     source, quads = big_log(quick, source_format)
     target = folder(quick) / f"converted.{target_format}"
@@ -181,15 +183,15 @@ def converted(source_format: str, target_format: str, aim: float, quick: bool) -
     for _ in range(3):
         target.unlink(missing_ok=True)
         runs.append(command(["convert", "--quiet", source, target]))
-    seconds, used, peaks = zip(*runs, strict=True)
+    seconds, cpu_seconds, peaks = zip(*runs, strict=True)
     task = f"rdfm convert, {source_format} to {target_format}, {quads / 1e6:.1f} M quads"
     result = {
         "task": f"{task}, file to file, all cores",
         "value": quads / min(seconds) / 1e6,
         "unit": "M quads/s",
-        "target": aim,
+        "target": target_rate,
         "at_most": False,
-        "processor_s": min(used),
+        "processor_s": min(cpu_seconds),
         "mb_per_s": target.stat().st_size / min(seconds) / 1e6,
         "peak_rss_mb": max(peaks),
     }
@@ -211,10 +213,10 @@ def relative_to_jelly_jvm(
             found.append({"task": f"{name} relative to Jelly-JVM", "error": reason})
             continue
         value = rate(ours) / rates[side]
-        shown = f"{rate(ours) / 1e6:.1f} and {rates[side] / 1e6:.2f} M triples/s"
+        both_rates = f"{rate(ours) / 1e6:.1f} and {rates[side] / 1e6:.2f} M triples/s"
         found.append(
             {
-                "task": f"{name} relative to Jelly-JVM, {shown}",
+                "task": f"{name} relative to Jelly-JVM, {both_rates}",
                 "value": value,
                 "unit": "x",
                 "target": target[side],
@@ -266,9 +268,9 @@ def single(measurement: Any, *arguments: Any) -> dict[str, Any]:
     return result
 
 
-def environment(*more: str) -> dict[str, str]:
-    """The environment of the measurements, including the versions of the packages in `more`."""
-    names = ("rdfm", "pyjelly", "pyoxigraph", "rdflib", "pyarrow", *more)
+def environment(*packages: str) -> dict[str, str]:
+    """The environment of the measurements, including the versions of packages."""
+    names = ("rdfm", "pyjelly", "pyoxigraph", "rdflib", "pyarrow", *packages)
     versions = {}
     for name in names:
         try:
@@ -319,7 +321,7 @@ def print_single(result: dict[str, Any]) -> None:
         print(f"{result['task']}: failed: {result['error']}", flush=True)
         return
     sign = "≤" if result["at_most"] else "≥"
-    more = "".join(
+    other_figures = "".join(
         f", {result[key]:.3g} {unit}"
         for key, unit in (
             ("mb_per_s", "MB/s"),
@@ -329,14 +331,17 @@ def print_single(result: dict[str, Any]) -> None:
         if key in result
     )
     met = "yes" if result["met"] else "no"
-    aim = f"target {sign} {result['target']:g}: {met}"
-    print(f"{result['task']}: {result['value']:.3g} {result['unit']}{more} ({aim})", flush=True)
+    comparison = f"target {sign} {result['target']:g}: {met}"
+    print(
+        f"{result['task']}: {result['value']:.3g} {result['unit']}{other_figures} ({comparison})",
+        flush=True,
+    )
 
 
-def command_line(about: str | None) -> argparse.ArgumentParser:
-    """The arguments of every benchmark. `about` is the description in the help."""
+def command_line(description: str | None) -> argparse.ArgumentParser:
+    """The arguments that all benchmarks share, after a description in the help."""
     parser = argparse.ArgumentParser(
-        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
         "--quick",
@@ -362,18 +367,18 @@ def main() -> None:
         child(next(row for row in rows() if row.name == options.task), options.side, options.quick)
         return
 
-    about = environment()
-    for name, value in about.items():
+    details = environment()
+    for name, value in details.items():
         print(f"{name}: {value}")
     print("generating the data (kept in benchmarks/data) …", file=sys.stderr)
     generate(folder(options.quick), QUICK_SIZES if options.quick else SIZES)
     ours, theirs = "M quads/s     MB/s  MB RSS", "peer       M quads/s  MB RSS"
     print(f"\n{'one core, best of several':<44} {ours}  {theirs}     ratio target met")
-    wanted = re.compile(options.only)
+    pattern = re.compile(options.only)
     results: list[dict[str, Any]] = []
     peers: dict[str, dict[str, Any]] = {}
     for row in rows():
-        if wanted.search(row.name):
+        if pattern.search(row.name):
             results.append(compared(row, options.quick, peers))
             print_compared(results[-1])
     print()
@@ -385,17 +390,17 @@ def main() -> None:
         ("size", output_size, (options.quick,)),
         ("trusty", trusty_uris, (folder(options.quick), options.quick)),
     ):
-        if wanted.search(name):
+        if pattern.search(name):
             results.append(single(measurement, *arguments))
             print_single(results[-1])
     for log, targets in (("osm", (2.5, 5)), ("iot", (3, 4.5))):
-        if wanted.search("jelly-jvm"):
+        if pattern.search("jelly-jvm"):
             for result in relative_to_jelly_jvm(log, targets, options.quick):
                 results.append(result)
                 print_single(result)
     if options.json:
         options.json.write_text(
-            json.dumps({"environment": about, "results": results}, indent=2) + "\n"
+            json.dumps({"environment": details, "results": results}, indent=2) + "\n"
         )
 
 

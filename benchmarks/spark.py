@@ -40,7 +40,7 @@ CORES = 2
 # The big log repeats the observations.
 REPETITIONS = 10
 SMALL_FILES = 20_000
-# Rows whose target is for the ratio of CPU seconds.
+# Rows whose target applies to the ratio of CPU seconds.
 BY_CPU = ("read jelly, sum", "read nq, sum")
 # With TCP, every task waits 40 ms for its input, on both sides; see docs/spark.md.
 UNIX_SOCKETS = "spark.python.unix.domain.socket.enabled"
@@ -63,16 +63,16 @@ def make_data(data: Path, messages: int) -> None:
     """Writes the missing logs of observations: one per core, a big log, and many small logs."""
     import rdfm
 
-    produced = iot_messages(messages)
+    observations = iot_messages(messages)
     size = -(-messages // CORES)
     for part in range(CORES):
-        share = list(islice(produced, size))
+        share = list(islice(observations, size))
         write(data / "nq" / f"part-{part}.nq", nquads(iter(share)))
         write(data / "jelly" / f"part-{part}.jelly", jelly(iter(share)))
-    big = data / "big" / "log.jelly"
-    if not big.exists():
-        big.parent.mkdir()
-        rdfm.convert(sorted((data / "jelly").iterdir()) * REPETITIONS, big)
+    big_log = data / "big" / "log.jelly"
+    if not big_log.exists():
+        big_log.parent.mkdir()
+        rdfm.convert(sorted((data / "jelly").iterdir()) * REPETITIONS, big_log)
     if not (small := data / "small").exists():
         rdfm.convert(
             sorted((data / "jelly").iterdir()),
@@ -98,9 +98,7 @@ def make_tables(spark: SparkSession, data: Path) -> None:
         )
         with rdfm.open_log(log) as opened:
             batches_made = [
-                produced
-                for batch in opened.batches()
-                for produced in coalescer.push(batch, str(log))
+                piece for batch in opened.batches() for piece in coalescer.push(batch, str(log))
             ]
         return pa.Table.from_batches(
             map(pa.record_batch, filter(None, [*batches_made, coalescer.finish()]))
@@ -111,10 +109,10 @@ def make_tables(spark: SparkSession, data: Path) -> None:
             target = data / f"arrow-{rows}" / f"{log.stem}.arrow"
             if not target.exists():
                 target.parent.mkdir(exist_ok=True)
-                produced = rows_of(log, rows)
+                rows_table = rows_of(log, rows)
                 partial = target.with_suffix(".partial")
-                with pa.ipc.new_file(partial, produced.schema) as file:
-                    file.write_table(produced)
+                with pa.ipc.new_file(partial, rows_table.schema) as file:
+                    file.write_table(rows_table)
                 partial.replace(target)
         target = data / "table" / f"{log.stem}.parquet"
         if not target.exists():
@@ -178,7 +176,7 @@ def as_table(quads: DataFrame) -> Answer:
 
 
 def as_table_of_messages(messages: DataFrame) -> Answer:
-    """Does the same with message rows."""
+    """Does the same as `as_table`, with message rows."""
     from pyspark.sql import functions as F
 
     quads = messages.select("source", "position", F.explode("quads").alias("quad"))
@@ -295,7 +293,7 @@ def oxigraph_values(spark: SparkSession, data: Path) -> Answer:
 
 
 def messages_of(batches: Iterator[pa.RecordBatch]) -> Iterator[list[tuple[str, ...]]]:
-    """Yields messages whose terms are text."""
+    """Yields messages whose terms are strings."""
     for batch in batches:
         offsets = batch.column(0).offsets.to_pylist()
         values = batch.column(0).values
@@ -359,7 +357,7 @@ SELECT ?sensor ?time ?value {{
   ?o sosa:madeBySensor ?sensor ; sosa:resultTime ?time ; sosa:hasResult ?result . ?result <{VALUE}> ?value }}"""
 
 
-# The answers of the first sides, to compare with those of the others.
+# The answer of the first side of each query, to compare with those of the other sides.
 ANSWERS: dict[str, tuple[Any, ...]] = {}
 
 
@@ -374,8 +372,8 @@ def measured(rows: DataFrame) -> Answer:
         F.sum(F.unix_timestamp("time")),
     ).first()
     assert found is not None
-    if (before := ANSWERS.setdefault(MEASURED, tuple(found))) != tuple(found):
-        raise ValueError(f"{tuple(found)} instead of {before}")
+    if (expected := ANSWERS.setdefault(MEASURED, tuple(found))) != tuple(found):
+        raise ValueError(f"{tuple(found)} instead of {expected}")
     return {"quads": found[0] * QUADS_PER_MESSAGE}
 
 
@@ -412,9 +410,9 @@ def joined(spark: SparkSession, data: Path) -> Answer:
     quads = messages.select("source", "position", F.explode("quads").alias("quad"))
 
     def of(predicate: str, name: str, subject: str = "o") -> DataFrame:
-        chosen = quads.where(F.col("quad.predicate") == f"<{predicate}>")
+        matching = quads.where(F.col("quad.predicate") == f"<{predicate}>")
         columns = (F.col("quad.subject").alias(subject), F.col("quad.object").alias(name))
-        return chosen.select("source", "position", *columns)
+        return matching.select("source", "position", *columns)
 
     keys = ["source", "position"]
     rows = (
@@ -494,12 +492,12 @@ def rows() -> list[Row[Side]]:
     by_pyjelly = ("Jelly, mapInArrow, pyjelly", partial(write_parts, "jelly", pyjelly_part))
     by_oxigraph = ("N-Quads, mapInArrow, pyoxigraph", partial(write_parts, "nq", oxigraph_part))
     by_values = ("N-Quads values, arrow_udf, pyoxigraph", oxigraph_values)
-    at_most = "the same rows, not decoded"
-    most, most_grouped = (
+    undecoded_rows = "the same rows, not decoded"
+    undecoded_messages, undecoded_grouped = (
         partial(undecoded, "messages", of)
         for of in (quad_count_of_messages, per_predicate_of_messages)
     )
-    most_quads = partial(undecoded, "quads", as_table)
+    undecoded_quads = partial(undecoded, "quads", as_table)
     jelly, jelly_grouped = (
         partial(rdfm_read, "jelly", of)
         for of in (quad_count_of_messages, per_predicate_of_messages)
@@ -542,22 +540,22 @@ def rows() -> list[Row[Side]]:
         Row("query nq", partial(rdfm_query, "nq"), ("mapInArrow, pyoxigraph", oxigraph_query), 10),
         Row("query rows", rdfm_query_rows, ("mapInArrow, pyoxigraph", oxigraph_query)),
         Row("query rows, peer is SQL", rdfm_query_rows, ("rdf_query in SQL", rdfm_query_sql)),
-        Row("jelly, share of transport", jelly, (at_most, most), 0.75),
-        Row("nq, share of transport", nq, (at_most, most), 0.75),
-        Row("jelly by predicate, share", jelly_grouped, (at_most, most_grouped), 0.75),
+        Row("jelly, share of transport", jelly, (undecoded_rows, undecoded_messages), 0.75),
+        Row("nq, share of transport", nq, (undecoded_rows, undecoded_messages), 0.75),
+        Row("jelly by predicate, share", jelly_grouped, (undecoded_rows, undecoded_grouped), 0.75),
         Row("jelly, rows=quads", jelly_quads, (exploded, jelly_exploded), 1.5),
         Row("nq, rows=quads", nq_quads, (exploded, nq_exploded), 1.5),
         # An upper bound for the two previous rows, because Spark takes rows from Python one at a
         # time.
-        Row("rows=quads, not decoded", most_quads, (exploded, jelly_exploded)),
-        Row("jelly, rows=quads, share", jelly_quads, (at_most, most_quads), 0.75),
+        Row("rows=quads, not decoded", undecoded_quads, (exploded, jelly_exploded)),
+        Row("jelly, rows=quads, share", jelly_quads, (undecoded_rows, undecoded_quads), 0.75),
         Row("jelly by predicate, rows=quads", columns, (exploded, jelly_grouped), 1.5),
         Row("jelly predicates, rows=quads", columns, by_predicates, 1.5),
     ]
 
 
 def start(temporary: Path) -> SparkSession:
-    """A session with two cores and little output, with any available Java."""
+    """A session with two cores and little output, on any available Java."""
     from spark_environment import environment as surroundings
 
     os.environ.update(surroundings(temporary))
@@ -614,13 +612,13 @@ def after_a_turn(
     side: Side, spark: SparkSession, data: Path, known: Figures, turn: int, budget_seconds: float
 ) -> Figures:
     """The figures of a side after another turn. Fast sides run several times per turn."""
-    spent, best, cpu, runs = 0.0, known["seconds"], known["cpu"], known["runs"]
+    elapsed, best, cpu, runs = 0.0, known["seconds"], known["cpu"], known["runs"]
     try:
-        while spent == 0.0 or spent < budget_seconds / 100:
+        while elapsed == 0.0 or elapsed < budget_seconds / 100:
             begin, cpu_begin = time.perf_counter(), cpu_seconds()
             answer = side(spark, data)
             seconds, cpu_used = time.perf_counter() - begin, cpu_seconds() - cpu_begin
-            spent += seconds
+            elapsed += seconds
             if turn:
                 best, cpu, runs = min(best, seconds), min(cpu, cpu_used), runs + 1
     except Exception as error:
@@ -697,28 +695,28 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         spark = start(Path(temporary))
         make_tables(spark, data)
-        about = {
+        details = {
             **environment("pyspark"),
             "java": java_version(spark),
             UNIX_SOCKETS: spark.conf.get(UNIX_SOCKETS),
         }
-        for name, value in about.items():
+        for name, value in details.items():
             print(f"{name}: {value}")
         quads = messages * QUADS_PER_MESSAGE
         heading = f"local[{CORES}], {quads / 1e6:g} M quads, best of several"
         print(f"\n{heading:<32} M quads/s  {'peer':<38} M quads/s     ratio target met")
-        chosen = [row for row in rows() if re.search(options.only, row.name)]
-        sides = {repr(side): side for row in chosen for side in (row.ours, row.peer[1])}
+        selected = [row for row in rows() if re.search(options.only, row.name)]
+        sides = {repr(side): side for row in selected for side in (row.ours, row.peer[1])}
         figures = timed(list(sides.values()), spark, data, budget_seconds * len(sides))
         known = dict(zip(sides, figures, strict=True))
-        for row in chosen:
+        for row in selected:
             results.append(compared(row, quads, known))
             print_row(results[-1])
         spark.stop()
     shutil.rmtree(data / "written", ignore_errors=True)
     if options.json:
         options.json.write_text(
-            json.dumps({"environment": about, "results": results}, indent=2) + "\n"
+            json.dumps({"environment": details, "results": results}, indent=2) + "\n"
         )
 
 

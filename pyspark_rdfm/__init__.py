@@ -87,7 +87,7 @@ class DefaultSource(DataSource):
         return LogSourceWriter(self.options, schema, overwrite)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> LogSourceStreamWriter:
-        """Return the streaming sink for rows with a column `quads` or `operations`."""
+        """Return the stream writer for rows with a column `quads` or `operations`."""
         from rdfm.spark.writer import LogSourceStreamWriter
 
         return LogSourceStreamWriter(self.options, schema, overwrite)

@@ -104,7 +104,7 @@ class Bnode:
 @final
 class Literal:
     __match_args__: ClassVar[tuple[str]]
-    # datatype: an Iri or its text. language and datatype cannot be combined; direction requires
+    # datatype: an Iri or its string. language and datatype cannot be combined; direction requires
     # language
     def __new__(
         cls,
@@ -437,11 +437,11 @@ class StatisticsCounter:
     def start_log(self) -> None: ...
     def add(self, batch: AnyBatch, /) -> None: ...
     def to_bytes(self) -> bytes: ...
-    def merge(self, other: bytes) -> None: ...  # raises ValueError if from another version of rdfm
+    def merge(self, other: bytes) -> None: ...  # raises ValueError for another version of rdfm
     def report(self, top: int) -> dict[str, Any]: ...
 
-# The rules of a stream type. `graphs` is "none", "one" or "any"; a subject shape is "class",
-# "subjects-of", "objects-of" or "quoted-subjects", and an IRI.
+# The rules of a stream type. `graphs` is "none", "one" or "any"; a subject shape
+# consists of "class", "subjects-of", "objects-of" or "quoted-subjects", and an IRI.
 @final
 class StreamRules:
     def __new__(
@@ -471,9 +471,9 @@ class ArrowBatch:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
     def __arrow_c_schema__(self) -> Any: ...
 
-# Converts Arrow rows to batches of the same size as a decoder's, on demand. An error is raised
-# after the rows before it. Batches contain patches if there is an `operations` column, otherwise
-# messages.
+# Converts Arrow rows to batches on demand; they are as large as those of a decoder. An error is
+# raised after the rows that precede it. Batches contain patches if there is an `operations`
+# column, otherwise messages.
 def batches_from_arrow(
     rows: Any, *, first_index: int = 0, max_depth: int = 64, max_message_bytes: int | None = None
 ) -> Iterator[MessageBatch] | Iterator[PatchBatch]: ...
@@ -562,8 +562,8 @@ class ParquetColumn:
     def skip(self, page: int) -> None: ...
     def finish(self) -> tuple[list[int], int | None]: ...
 
-# Joins Parquet files with the same schema in one file. `add` returns the bytes of a file that come
-# next, and `finish` those at the end.
+# Joins Parquet files with the same schema into one. `add` returns the next bytes of the joined
+# file, and `finish` the last ones.
 @final
 class ParquetJoiner:
     def __new__(cls) -> ParquetJoiner: ...
@@ -598,7 +598,7 @@ def encode_values(
 
 # --- comparison ---
 
-# Compares two logs, with one batch of each at a time. The sides are 0 and 1. A difference is a sum
+# Compares two logs, one batch of each at a time. The sides are 0 and 1. A difference is a sum
 # of 1 (records), 2 (metadata), 4 (namespaces) and 8 (undecided).
 @final
 class Comparer:
@@ -659,8 +659,8 @@ class Decoder:
     def next_batch(self) -> AnyBatch | None: ...
     def skip_message(self) -> bytes | None: ...
     def reset(self) -> None: ...  # for another log
-    # combines reset, feed and finish, and returns all batches; if False, next_batch raises the
-    # error that follows, or continues after a stop
+    # combines reset, feed and finish. Returns all batches and True; or, with False, those before an
+    # error, which next_batch raises, or before a stop, after which next_batch continues
     def decode_log(
         self, log: bytes, /, stop_bytes: int | None = None
     ) -> tuple[Sequence[AnyBatch], bool]: ...
@@ -774,7 +774,7 @@ class Encoder:
     def skip(self, batch: AnyBatch, /) -> tuple[int, bool, bool] | None: ...
     def twin(self) -> Encoder | None: ...  # writes skipped batches
     def finish(self) -> bytes: ...
-    def continue_log(self, end: str, /) -> None: ...  # start after a log with this kind of end
+    def continue_log(self, end: str, /) -> None: ...  # start after a log that ends in this way
     def pause(
         self,
     ) -> tuple[bytes, str | None]: ...  # complete the log so far; None inside a message
@@ -814,7 +814,7 @@ def format_names() -> list[str]: ...
 # The fields of rdfm.formats.FormatSpec; options are dicts of the fields of OptionSpec.
 def format_spec(name: str) -> dict[str, Any]: ...
 
-# The checked value of an option, given as a value or as text.
+# The checked value of an option, given as a value or as a string.
 def option_value(
     name: str,
     kind: str,
@@ -824,7 +824,7 @@ def option_value(
     given: object,
 ) -> Any: ...
 
-# Position of the last frame with a restart mark in a part of a log.
+# Position of the last frame with a restart mark in part of a log.
 def last_mark(format: str, part: bytes) -> int | None: ...
 
 # Whether the first bytes of a log are those of a format; None if more bytes are needed.
@@ -930,7 +930,7 @@ class Query:
     @property
     def kind(self) -> str: ...  # "select", "construct" or "ask"
     @property
-    def uses_default_graph(self) -> bool: ...  # any pattern matches the default graph, without FROM
+    def uses_default_graph(self) -> bool: ...  # a pattern matches it, and there is no FROM
     @property
     def variables(self) -> list[str]: ...  # of SELECT, or of the template of CONSTRUCT
     @property

@@ -161,11 +161,11 @@ def surface(renderer: Renderer) -> Iterator[None]:
     process, so only a surface that owns the process may call this.
     """
     global _default_renderer
-    before, _default_renderer = _default_renderer, renderer
+    previous, _default_renderer = _default_renderer, renderer
     try:
         yield
     finally:
-        _default_renderer = before
+        _default_renderer = previous
 
 
 def visible(text: str) -> str:
@@ -441,7 +441,7 @@ def name_in_errors(name: str, keep: str | None = None) -> Iterator[None]:
 
     Args:
         name: The name of the file.
-        keep: Another name, which is not replaced.
+        keep: A name that is not replaced.
     """
     try:
         yield

@@ -73,8 +73,8 @@ def to_rdflib(message: Message) -> rdflib.Dataset:
     """Return a message as an rdflib dataset with its namespaces bound.
 
     Raises:
-        EncodeError: For a triple term, a base direction, or a language tag or graph name that
-            rdflib does not support.
+        EncodeError: If the message contains a triple term, a base direction, or a language tag or
+            graph name that rdflib does not support.
         MissingExtraError: If rdflib is not installed.
     """
     dataset: rdflib.Dataset = _rdflib().Dataset()
@@ -135,7 +135,8 @@ def to_oxigraph(message: Message) -> pyoxigraph.Dataset:
     lower case.
 
     Raises:
-        EncodeError: For a generalized quad, or an IRI or language tag that pyoxigraph rejects.
+        EncodeError: If the message contains a generalized quad, or an IRI or language tag that
+            pyoxigraph rejects.
         MissingExtraError: If pyoxigraph is not installed.
     """
     oxigraph = _oxigraph()
@@ -198,8 +199,9 @@ def results_to_rdflib(results: Results) -> rdflib.query.Result:
     """Return SPARQL results as an rdflib result object, which reads rows on demand and keeps them.
 
     Raises:
-        EncodeError: For a triple term, a base direction, or a language tag or variable that rdflib
-            does not support. Errors in a row are raised when the row is requested.
+        EncodeError: If the results contain a triple term, a base direction, or a language tag or
+            variable that rdflib does not support. Errors in a row are raised when the row is
+            requested.
         MissingExtraError: If rdflib is not installed.
     """
     library: Any = _rdflib()
@@ -261,8 +263,8 @@ def results_to_oxigraph(results: Results) -> pyoxigraph.QuerySolutions | pyoxigr
     node labels that it rejects are rewritten. It converts language tags to lower case.
 
     Raises:
-        EncodeError: For a variable that pyoxigraph rejects; or, when a row is requested, for an
-            IRI, a language tag or a generalized triple term that it rejects.
+        EncodeError: If pyoxigraph rejects a variable or, when a row is requested, an IRI, a
+            language tag or a generalized triple term in it.
         MissingExtraError: If pyoxigraph is not installed.
     """
     oxigraph = _oxigraph()
@@ -287,7 +289,7 @@ def results_from_oxigraph(
 
     Raises:
         UnsupportedError: If the results are triples.
-        LimitError: When a row is requested whose triple terms are nested more than 100 levels deep.
+        LimitError: If a requested row has triple terms that are nested more than 100 levels deep.
         TypeError: If the argument is not a pyoxigraph result.
         MissingExtraError: If pyoxigraph is not installed.
     """
@@ -328,8 +330,8 @@ def canonical(message: Message, *, max_steps: int | None = None) -> str:
     keep their case.
 
     Raises:
-        EncodeError: For generalized quads and blank nodes in triple terms, which RDFC-1.0 does not
-            support.
+        EncodeError: If the message has generalized quads, or blank nodes in triple terms, which
+            RDFC-1.0 does not support.
         LimitError: If labelling the blank nodes needs more than `max_steps` steps.
     """
     bound = canonicalization.MAX_STEPS if max_steps is None else max_steps
@@ -505,24 +507,24 @@ def _json_pieces(results: Results, oxigraph: ModuleType) -> Iterator[bytes]:
     variables = list(results.variables)
     yield encoder.encode(ResultBatch.from_rows([], variables, boolean=results.boolean))
     rows = enumerate(results.rows)
-    failed: Exception | None = None
-    while failed is None:
+    failure: Exception | None = None
+    while failure is None:
         converted: dict[Term | None, Term | None] = {None: None}
-        pending: list[list[Term | None]] = []
+        converted_rows: list[list[Term | None]] = []
         try:
             for index, row in islice(rows, ROWS_PER_PIECE):
                 for term in row:
                     if term is not None and term not in converted:
                         converted[term] = _for_oxigraph(term, index, oxigraph)
-                pending.append([converted[term] for term in row])
+                converted_rows.append([converted[term] for term in row])
         except Exception as error:
-            failed = error
-        if pending:
-            yield encoder.encode(ResultBatch.from_rows(pending, variables))
-        elif failed is None:
+            failure = error
+        if converted_rows:
+            yield encoder.encode(ResultBatch.from_rows(converted_rows, variables))
+        elif failure is None:
             yield encoder.finish()
             return
-    raise failed
+    raise failure
 
 
 def _for_oxigraph(term: Term, row: int, oxigraph: ModuleType) -> Term:

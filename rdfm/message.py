@@ -282,8 +282,8 @@ class Patch:
         operations = self._operations
         if operations is None:
             assert self._batch is not None
-            made = self._batch.operations(self._index)
-            operations = self._operations = [Operation._make(operation) for operation in made]
+            tuples = self._batch.operations(self._index)
+            operations = self._operations = [Operation._make(operation) for operation in tuples]
         return operations
 
     @property
@@ -377,19 +377,19 @@ def _operation(operation: Any) -> Operation:
         ValueError: If its `op` is not one of the eight codes.
     """
     if isinstance(operation, Operation):
-        made = operation
+        result = operation
     else:
         if not isinstance(operation, tuple) or not 1 <= len(operation) <= len(Operation._fields):
             hint = "; ('A', None, *quad) adds a quad" if isinstance(operation, Quad) else ""
             raise TypeError(
                 f"expected an Operation or a tuple of its parts, not {repr(operation)[:40]}{hint}"
             )
-        made = Operation(*operation)
-    if made.op not in OPERATIONS:
+        result = Operation(*operation)
+    if result.op not in OPERATIONS:
         raise ValueError(
-            f"{made.op!r} is not an operation; expected one of {', '.join(OPERATIONS)}"
+            f"{result.op!r} is not an operation; expected one of {', '.join(OPERATIONS)}"
         )
-    return made
+    return result
 
 
 def patch_views(batch: PatchBatch) -> Iterator[Patch]:
@@ -415,7 +415,7 @@ def views(batch: MessageBatch) -> Iterator[Message]:
 
 
 def checked(message: Message | Iterable[Quad]) -> Message | list[Quad]:
-    """Return a message, or a list of quads.
+    """Return the message unchanged, or the quads as a list.
 
     Raises:
         TypeError: If it is neither a message nor an iterable of quads.

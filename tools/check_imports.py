@@ -107,14 +107,14 @@ def end_of_item(text: str, start: int) -> int:
     return len(text)
 
 
-def rust_paths(text: str, here: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def rust_paths(text: str, module: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """The paths within the crate that occur in a file, from the crate's root."""
     uses = re.findall(r"\buse\s+([^;]+);", text)
     paths = [path for tree in uses for path in leaves("", re.sub(r"\s+", " ", tree))]
     paths += re.findall(r"\b(?:crate|super)(?:::\w+)+", re.sub(r"\buse\s+[^;]+;", "", text))
     for path in paths:
         first, *rest = path.split(" as ")[0].replace(" ", "").split("::")
-        base = here
+        base = module
         if first == "super":
             while first == "super":
                 base = base[:-1]
@@ -173,32 +173,32 @@ def python_edges(package: Path) -> Edges:
 def opaque_imports(package: Path) -> Iterator[str]:
     """The calls of `import_module` below the surfaces whose target is unknown."""
     for path in sorted(package.rglob("*.py")):
-        own = ".".join(path.relative_to(package.parent).parent.parts)
+        own_package = ".".join(path.relative_to(package.parent).parent.parts)
         if path.relative_to(package).with_suffix("").parts[0] in SURFACES:
             continue
         for node in ast.walk(ast.parse(path.read_text())):
-            if is_import_module(node) and not names_its_module(node.args, own):
+            if is_import_module(node) and not names_its_module(node.args, own_package):
                 yield f"{path.relative_to(package)}: line {node.lineno} calls import_module with an unknown target"
 
 
 def is_import_module(node: ast.AST) -> TypeGuard[ast.Call]:
     """Whether a node calls `import_module`."""
-    return isinstance(node, ast.Call) and called(node) == "import_module"
+    return isinstance(node, ast.Call) and called_name(node) == "import_module"
 
 
-def called(node: ast.Call) -> str:
+def called_name(node: ast.Call) -> str:
     """The last part of the name of the called function."""
     name: str = getattr(node.func, "attr", getattr(node.func, "id", ""))
     return name
 
 
-def names_its_module(arguments: list[ast.expr], own: str) -> bool:
+def names_its_module(arguments: list[ast.expr], package: str) -> bool:
     """Whether a module name is a string, or an f-string that begins with the caller's package."""
     match arguments:
         case [ast.Constant(value=str())]:
             return True
         case [ast.JoinedStr(values=[ast.Constant(value=str(start)), *_])]:
-            return start.startswith(f"{own}.")
+            return start.startswith(f"{package}.")
     return False
 
 
@@ -216,23 +216,28 @@ def python_imports(tree: ast.Module) -> Iterator[tuple[str, ...]]:
 
 def violations(edges: Edges, base: Path, layers: list[set[str]]) -> Iterator[str]:
     """The violations in a package or crate."""
-    heights = {name: height for height, names in enumerate(layers) for name in names}
+    layer_numbers = {name: number for number, names in enumerate(layers) for name in names}
 
     def module(path: Path) -> str:
         return path.relative_to(base).with_suffix("").parts[0]
 
     for path, others in edges.items():
-        if module(path) not in heights:
+        if module(path) not in layer_numbers:
             yield f"{path.relative_to(base)} is not in a layer"
             continue
         for other in others:
             edge = f"{path.relative_to(base)} -> {other.relative_to(base)}"
-            here, there = module(path), module(other)
-            own, theirs = (part.relative_to(base).parts for part in (path, other))
+            source_module, target_module = module(path), module(other)
+            source_parts, target_parts = (part.relative_to(base).parts for part in (path, other))
             is_core = path.suffix == ".rs"
-            is_up = here != there and heights.get(there, -1) >= heights[here]
-            is_sibling = here == there == "formats" and is_core and len(own) > 2
-            if is_up or (is_sibling and own[1] != theirs[1]):
+            is_up = (
+                source_module != target_module
+                and layer_numbers.get(target_module, -1) >= layer_numbers[source_module]
+            )
+            is_sibling = (
+                source_module == target_module == "formats" and is_core and len(source_parts) > 2
+            )
+            if is_up or (is_sibling and source_parts[1] != target_parts[1]):
                 yield edge
     for cycle in cycles(edges):
         if len({path.parent for path in cycle}) > 1:

@@ -109,8 +109,10 @@ def main() -> int:
         for page in PAGES:
             text = module_of(page.read_text("utf-8"))
             if text:
-                shown = str(page.relative_to(ROOT).with_suffix("")).replace("/", "_")
-                (folder / "examples" / f"{shown.replace('-', '_')}.py").write_text(text, "utf-8")
+                module_name = str(page.relative_to(ROOT).with_suffix("")).replace("/", "_")
+                (folder / "examples" / f"{module_name.replace('-', '_')}.py").write_text(
+                    text, "utf-8"
+                )
         errors = check(folder)
     print("\n\n".join(errors) or f"{len(PAGES)} pages are correct")
     return 1 if errors else 0

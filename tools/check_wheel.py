@@ -83,14 +83,14 @@ def try_out(wheel: Path, folder: Path) -> None:
     )
     variables = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     run = {"cwd": folder, "check": True, "env": variables}
-    shown = subprocess.run(
+    result = subprocess.run(
         [python, "-W", "error", "-c", "import rdfm, rdfm._core; print(rdfm.__file__)"],
         stdout=subprocess.PIPE,
         text=True,
         **run,
     )
-    if not shown.stdout.startswith(str(environment)):
-        raise SystemExit(f"another package was imported: {shown.stdout}")
+    if not result.stdout.startswith(str(environment)):
+        raise SystemExit(f"another package was imported: {result.stdout}")
     log = ROOT / "spec-fixtures/nanopubs/log.trig"
     rdfm = environment / "bin" / "rdfm"
     subprocess.run([rdfm, "convert", "--quiet", log, "out.jelly"], **run)

@@ -64,7 +64,7 @@ def type_of(options: Iterable[OptionSpec]) -> str:
 
 
 def typed(name: str, doc: str, fields: dict[str, str]) -> str:
-    """A TypedDict."""
+    """The source of a TypedDict."""
     lines = "".join(f"    {field}: {type}\n" for field, type in fields.items())
     return f'class {name}(TypedDict, total=False):\n    """{doc}"""\n\n{lines}'
 
@@ -75,14 +75,14 @@ def types() -> str:
     writes = {
         name: type_of(o for _, o in found) for name, found in sorted(of_side("write").items())
     }
-    both = {
+    conversion = {
         name: type_of(o for side in ("read", "write") for _, o in of_side(side).get(name, []))
         for name in sorted({*reads, *writes})
     }
-    both |= {f"from_{name}": type for name, type in reads.items()}
-    both |= {f"to_{name}": type for name, type in writes.items()}
-    convert = {name: type_of([option]) for name, option in STAGES.items()} | both
-    change = {name: type_of([option]) for name, option in FROM_LOG.items()} | both
+    conversion |= {f"from_{name}": type for name, type in reads.items()}
+    conversion |= {f"to_{name}": type for name, type in writes.items()}
+    convert = {name: type_of([option]) for name, option in STAGES.items()} | conversion
+    changes = {name: type_of([option]) for name, option in FROM_LOG.items()} | conversion
     classes = [
         typed("ReadOptions", "Reading options: the options of all decoders.", reads),
         typed("WriteOptions", "Writing options: the options of all encoders.", writes),
@@ -94,7 +94,7 @@ def types() -> str:
         typed(
             "ChangeOptions",
             "The options of all functions of `rdfm.patch`, with those of their input and output formats.",
-            change,
+            changes,
         ),
     ]
     return (
@@ -173,13 +173,13 @@ def flags_of(option: OptionSpec) -> str:
     return " ".join(f"`--{flag}`" for flag in (option.option, option.off) if flag)
 
 
-def formats_of(having: list[FormatSpec]) -> str:
+def formats_of(specs: list[FormatSpec]) -> str:
     """The formats that have an option, for a table."""
-    others = [spec for spec in SPECS if spec not in having]
+    others = [spec for spec in SPECS if spec not in specs]
     if not others:
         return "all"
-    words = " ".join(f"`{spec.name}`" for spec in min(having, others, key=len))
-    return words if len(having) <= len(others) else f"all but {words}"
+    words = " ".join(f"`{spec.name}`" for spec in min(specs, others, key=len))
+    return words if len(specs) <= len(others) else f"all but {words}"
 
 
 def row(*cells: str) -> str:
@@ -194,9 +194,9 @@ def table(found: dict[str, list[tuple[FormatSpec, OptionSpec]]]) -> list[str]:
         row(*["---"] * 6),
     ]
     for name, declared in sorted(found.items()):
-        having: dict[OptionSpec, list[FormatSpec]] = {}
+        specs_by_option: dict[OptionSpec, list[FormatSpec]] = {}
         for spec, option in declared:
-            having.setdefault(option, []).append(spec)
+            specs_by_option.setdefault(option, []).append(spec)
         lines += [
             row(
                 f"`{name}`",
@@ -206,7 +206,7 @@ def table(found: dict[str, list[tuple[FormatSpec, OptionSpec]]]) -> list[str]:
                 formats_of(specs),
                 cell(option.help),
             )
-            for option, specs in having.items()
+            for option, specs in specs_by_option.items()
         ]
     return lines
 
@@ -317,8 +317,8 @@ def of_spark(options: Mapping[str, OptionSpec]) -> str:
     """A table of Spark's options."""
     lines = [row("option", "value", "default", ""), row(*["---"] * 4)]
     for name, option in options.items():
-        shown = cell(value_of(option)), default_of(option), cell(option.help)
-        lines.append(row(f"`{camel(name)}`", *shown))
+        cells = cell(value_of(option)), default_of(option), cell(option.help)
+        lines.append(row(f"`{camel(name)}`", *cells))
     return "\n".join(lines)
 
 
@@ -378,14 +378,14 @@ def main() -> int:
         ROOT / "docs/spark.md": spark_page(),
         ROOT / "rdfm/exchange/serve/descriptors_generated.py": formatted(descriptors()),
     }
-    stale = [
+    outdated = [
         path for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text
     ]
     if "--check" in sys.argv[1:]:
-        for path in stale:
+        for path in outdated:
             print(f"{path.relative_to(ROOT)} is outdated; run make generate")
-        return 1 if stale else 0
-    for path in stale:
+        return 1 if outdated else 0
+    for path in outdated:
         path.write_text(files[path], "utf-8")
         print(f"{path.relative_to(ROOT)} written")
     return 0

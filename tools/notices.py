@@ -94,18 +94,18 @@ def check() -> list[str]:
     host = subprocess.run(["rustc", "-vV"], cwd=ROOT, check=True, capture_output=True, text=True)
     platform = re.search(r"^host: (\S+)", host.stdout, re.MULTILINE)
     assert platform, "rustc -vV does not print the host"
-    written = NOTICES.read_text("utf-8").splitlines()
+    lines = NOTICES.read_text("utf-8").splitlines()
     locked = tomllib.loads((ROOT / "Cargo.lock").read_text("utf-8"))["package"]
     known = {(package["name"], package["version"]) for package in locked}
     named = {
         match.groups()
-        for match in (re.fullmatch(r"([\w-]+) (\d+\.\d+\.\d+\S*) \(.*\)", line) for line in written)
+        for match in (re.fullmatch(r"([\w-]+) (\d+\.\d+\.\d+\S*) \(.*\)", line) for line in lines)
         if match
     }
-    missing = {title(package) for package in crates([platform[1]])} - set(written)
-    stale = {" ".join(name) for name in named - known}
+    missing = {title(package) for package in crates([platform[1]])} - set(lines)
+    obsolete = {" ".join(name) for name in named - known}
     return [f"{name} is missing" for name in sorted(missing)] + [
-        f"{name} is not in Cargo.lock" for name in sorted(stale)
+        f"{name} is not in Cargo.lock" for name in sorted(obsolete)
     ]
 
 

@@ -111,29 +111,29 @@ def commands() -> Iterator[list[str]]:
     for name in CHOSEN:
         log_name = str(FIXTURES / name)
         for option_name, option in STAGES.items():
-            for words in values(option_name, option):
-                yield ["convert", log_name, "OUT.trig", *words]
-                yield ["convert", log_name, "OUT.jelly", *words]
+            for arguments in values(option_name, option):
+                yield ["convert", log_name, "OUT.trig", *arguments]
+                yield ["convert", log_name, "OUT.jelly", *arguments]
         for side in ("read", "write"):
             for format_name in ("nq", "trig", "jelly", "rpb", "ndjsonld"):
                 for option_name, option in formats.find(format_name).spec.options(side).items():
                     if not option.python_only:
-                        for words in values(option_name, option):
+                        for arguments in values(option_name, option):
                             yield [
                                 "convert",
                                 log_name,
                                 f"OUT.{format_name}",
                                 "--to",
                                 format_name,
-                                *words,
+                                *arguments,
                             ]
         for option_name, option in SHOWING.items():
-            for words in values(option_name, option):
-                yield ["cat", log_name, *words]
+            for arguments in values(option_name, option):
+                yield ["cat", log_name, *arguments]
         for option_name, option in FILTER.items():
-            for words in values(option_name, option):
-                yield ["filter", log_name, *words, "-o", "OUT.nq"]
-                yield ["filter", log_name, *words, "--any", "rdf:type", "--count"]
+            for arguments in values(option_name, option):
+                yield ["filter", log_name, *arguments, "-o", "OUT.nq"]
+                yield ["filter", log_name, *arguments, "--any", "rdf:type", "--count"]
         for query in QUERIES:
             yield ["query", query, log_name]
             yield [
@@ -144,25 +144,25 @@ def commands() -> Iterator[list[str]]:
                 "OUT.trig" if "CONSTRUCT" in query else "OUT.srj",
             ]
             for option_name, option in QUERY.items():
-                for words in values(option_name, option):
-                    yield ["query", query, log_name, *words]
+                for arguments in values(option_name, option):
+                    yield ["query", query, log_name, *arguments]
                     yield [
                         "query",
                         query,
                         log_name,
-                        *words,
+                        *arguments,
                         "-o",
                         "OUT.parquet" if "SELECT" in query else "OUT.nq",
                     ]
 
 
-def run(words: list[str], folder: Path, printed: IO[bytes]) -> str:
+def run(arguments: list[str], folder: Path, printed: IO[bytes]) -> str:
     """Run a command whose output goes to `printed`, and return its line of the report."""
     printed.seek(0)
     printed.truncate()
     status: object = 0
     try:
-        main([word.replace("OUT", str(folder / "out")) for word in words])
+        main([word.replace("OUT", str(folder / "out")) for word in arguments])
     except SystemExit as exit:
         status = exit.code
     sys.stdout.flush()
@@ -171,14 +171,16 @@ def run(words: list[str], folder: Path, printed: IO[bytes]) -> str:
     text = printed.read().replace(str(folder).encode(), b"FOLDER")
     # Times and rates differ from run to run.
     text = re.sub(rb"in [0-9.]+ m?s.*", b"", text)
-    written = hashlib.sha256()
+    files_hash = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            written.update(str(path.relative_to(folder)).encode() + path.read_bytes())
+            files_hash.update(str(path.relative_to(folder)).encode() + path.read_bytes())
     for path in folder.iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-    shown = " ".join(words).replace(str(FIXTURES), "F")
-    return f"{status} {written.hexdigest()[:16]} {hashlib.sha256(text).hexdigest()[:16]} {shown}"
+    command = " ".join(arguments).replace(str(FIXTURES), "F")
+    return (
+        f"{status} {files_hash.hexdigest()[:16]} {hashlib.sha256(text).hexdigest()[:16]} {command}"
+    )
 
 
 if __name__ == "__main__":
@@ -190,5 +192,5 @@ if __name__ == "__main__":
         os.dup2(printed.fileno(), 2)
         target = Path(name) / "files"
         target.mkdir()
-        for words in commands():
-            print(run(words, target, printed), file=report)
+        for arguments in commands():
+            print(run(arguments, target, printed), file=report)

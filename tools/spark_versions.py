@@ -83,12 +83,12 @@ def table(results: dict[str, dict[str, str]]) -> str:
 def main(versions: list[str]) -> int:
     """Run the tests with these versions. With all versions, also update the page."""
     results = {version: results_of(version) for version in versions or VERSIONS}
-    shown = table(results)
-    print(shown)
+    table_text = table(results)
+    print(table_text)
     if len(results) == len(VERSIONS):
         page = PAGE.read_text("utf-8")
         before, after = re.split(rf"{re.escape(BEGIN)}\n\n(?:\|.*\n)*\n?", page)
-        PAGE.write_text(f"{before}{BEGIN}\n\n{shown}\n{after}", "utf-8")
+        PAGE.write_text(f"{before}{BEGIN}\n\n{table_text}\n{after}", "utf-8")
     return int(any(not found or "failed" in found.values() for found in results.values()))
 
 

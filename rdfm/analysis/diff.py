@@ -69,7 +69,7 @@ def diff(
         unordered: Ignore the order of messages, but not how often each occurs.
         ignore_metadata: Do not compare metadata. By default it is compared if both formats support
             it.
-        namespaces: Also compare the namespaces in force, if both formats support them. By default,
+        namespaces: Also compare the namespaces in scope, if both formats support them. By default,
             a note reports any difference. Cannot be combined with `unordered`.
         ignore_namespaces: Deprecated. It has no effect, because namespaces are compared only with
             `namespaces`.
@@ -89,10 +89,10 @@ def diff(
         **options: Options of the decoders. Each log uses the options that its format supports.
 
     Raises:
-        DecodeError: A log is invalid. The `source` of the error names the log.
-        OptionError: The logs are of different kinds, or an option is invalid.
-        UnknownFormatError: A format cannot be detected.
-        OSError: A log cannot be read.
+        DecodeError: If a log is invalid. The `source` of the error names the log.
+        OptionError: If the logs are of different kinds, or an option is invalid.
+        UnknownFormatError: If a format cannot be detected.
+        OSError: If a log cannot be read.
 
     Example:
         >>> found = diff(b'_:a <a:p> "1" .', b'_:x <a:p> "2" .')
@@ -237,15 +237,17 @@ def _readings(
     """Return the reading settings for each log, with the options that its possible formats support.
 
     Raises:
-        OptionError: Neither log supports one of the options, or its value is invalid.
+        OptionError: If neither log supports one of the options, or its value is invalid.
     """
-    possible = [formats.specs() if specs is None else specs for specs in candidates]
+    possible_specs = [formats.specs() if specs is None else specs for specs in candidates]
     for name, value in options.items():
-        supporting = [spec for specs in possible for spec in specs if name in spec.options("read")]
-        if not supporting:
-            raise OptionError(possible[0][0].refusal("read", name, several=True))
+        supporting_specs = [
+            spec for specs in possible_specs for spec in specs if name in spec.options("read")
+        ]
+        if not supporting_specs:
+            raise OptionError(possible_specs[0][0].refusal("read", name, several=True))
         if value is not None:
-            supporting[0].options("read")[name].value(value)
+            supporting_specs[0].options("read")[name].value(value)
     return [
         Reading(
             name,
@@ -256,7 +258,7 @@ def _readings(
             },
             strict=False,
         )
-        for name, specs in zip(names, possible, strict=True)
+        for name, specs in zip(names, possible_specs, strict=True)
     ]
 
 
@@ -264,7 +266,7 @@ def _reject_unused(sides: list[ComparedLog], options: Mapping[str, Any]) -> None
     """Reject options that neither log used.
 
     Raises:
-        OptionError: No format of the logs supports one of the options.
+        OptionError: If no format of the logs supports one of the options.
     """
     specs = [spec for side in sides for spec in side.formats.values()]
     for name in options:
@@ -276,7 +278,7 @@ def _reject_other_kind(sides: list[ComparedLog]) -> None:
     """Reject logs of different kinds.
 
     Raises:
-        OptionError: The kinds differ.
+        OptionError: If the kinds differ.
     """
     a, b = sides
     if a.kind != b.kind:
@@ -305,12 +307,12 @@ def _carried(
     notes = []
     if not all(side.formats for side in sides):  # an input contains no logs
         return carried, ()
-    wanted = {"metadata": not values["ignore_metadata"], "namespaces": values["namespaces"]}
-    for feature, is_wanted in wanted.items():
-        has = [bool(side.spec.carries.get(feature)) for side in sides]
-        carried[feature] = all(has)
-        if is_wanted and any(has) and not all(has):
-            lacking = sides[has.index(False)].spec.title
+    requested = {"metadata": not values["ignore_metadata"], "namespaces": values["namespaces"]}
+    for feature, is_requested in requested.items():
+        supports = [bool(side.spec.carries.get(feature)) for side in sides]
+        carried[feature] = all(supports)
+        if is_requested and any(supports) and not all(supports):
+            title = sides[supports.index(False)].spec.title
             verb = "is" if feature == "metadata" else "are"
-            notes.append(f"{feature} {verb} not compared: {lacking} has none")
+            notes.append(f"{feature} {verb} not compared: {title} has none")
     return carried, tuple(notes)

@@ -47,7 +47,7 @@ class MessageDifference:
     namespaces: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary that can be serialized as JSON. Metadata is in hexadecimal digits."""
+        """Return a dictionary that can be serialized as JSON. Metadata values are hexadecimal."""
 
         def hexadecimal(value: bytes | None) -> str | None:
             return None if value is None else value.hex()
@@ -92,7 +92,7 @@ class Difference:
         head: For results, the difference in the variables or the answer: a line that begins with
             `-`, and one that begins with `+`.
         differences: The first differences, up to `limit`.
-        notes: Data that was not compared and other information, in one sentence each.
+        notes: Notes on data that was not compared, and other information; one sentence each.
         remedies: Options that would compare more: namespaces, or larger limits for undecided pairs.
         seconds: Elapsed time, in seconds.
     """

@@ -133,7 +133,7 @@ class DifferenceFormatter:
         self._report(difference)
 
     def features(self, message: BatchMessage) -> set[str]:
-        """Return the lines of a message, with one label for all blank nodes, to compare them."""
+        """Return the lines of a message for comparison, with one label for all blank nodes."""
         batch = message.batch
         if isinstance(batch, MessageBatch):
             return {str(renamed(quad, _SingleLabel())) for quad in batch.quads(message.number)}
@@ -184,7 +184,7 @@ def _operation(op: str, name: str | None, *terms: Any) -> str:
 
 def _line_diff(ours: list[str], theirs: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the lines that occur only in the first list, and only in the second, in order."""
-    hashed = [
+    hashes = [
         b"".join(
             blake2b(line.encode("utf-8", "surrogatepass"), digest_size=16).digest()
             for line in lines
@@ -192,7 +192,7 @@ def _line_diff(ours: list[str], theirs: list[str]) -> tuple[tuple[str, ...], tup
         for lines in (ours, theirs)
     ]
     shared: tuple[set[int], set[int]] = (set(), set())
-    for a, b, length in common_blocks(*hashed):
+    for a, b, length in common_blocks(*hashes):
         shared[0].update(range(a, a + length))
         shared[1].update(range(b, b + length))
     removed, added = (
@@ -263,9 +263,9 @@ def _pairs(
             for a, one in features[0].items()
             for b, other in features[1].items()
         ]
-        nothing = ((0, 0), _ANY, _ANY)
-        most, node, other = max(shared, default=nothing, key=lambda found: found[0])
-        if not any(most):
+        no_pair = ((0, 0), _ANY, _ANY)
+        score, node, other = max(shared, default=no_pair, key=lambda found: found[0])
+        if not any(score):
             return names
         names[other] = node
 
@@ -280,18 +280,18 @@ def _node_features(
     """
     found: Counter[Quad] = Counter()
     for quad in quads:
-        around = list(nodes_of(quad))
-        if node in around:
+        nodes = list(nodes_of(quad))
+        if node in nodes:
             view = {
                 other: _OWN
                 if other == node
                 else _ANY
                 if other in unpaired
                 else names.get(other, other)
-                for other in around
+                for other in nodes
             }
             found[renamed(quad, view)] += 1
-    rough: Counter[tuple[Any, ...]] = Counter()
+    by_position: Counter[tuple[Any, ...]] = Counter()
     for quad, count in found.items():
-        rough[(quad.subject == _OWN, quad.predicate, quad.object == _OWN)] += count
-    return found, rough
+        by_position[(quad.subject == _OWN, quad.predicate, quad.object == _OWN)] += count
+    return found, by_position

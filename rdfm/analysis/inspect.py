@@ -150,10 +150,10 @@ def inspect(
         **options: Options of the decoder of the format.
 
     Raises:
-        UnknownFormatError: The format cannot be detected.
-        OptionError: The format does not support an option, `progress` is not a function, or the
+        UnknownFormatError: If the format cannot be detected.
+        OptionError: If the format does not support an option, `progress` is not a function, or the
             logs are of several kinds.
-        OSError: The file cannot be read.
+        OSError: If the file cannot be read.
 
     Example:
         >>> report = inspect(b'<http://ex/s> <http://ex/p> "o" .')
@@ -282,7 +282,7 @@ class _Counts:
         return (f"the variables or the answer differ from those of the first log: {names}",)
 
     def _records(self, counts: list[int], batch: MessageBatch | PatchBatch) -> None:
-        """Count the messages of a batch, from their numbers of records."""
+        """Count messages, given the number of records in each."""
         self._report.has_graphs |= batch.has_graphs
         if batch.continued:
             counts[0] += self._open

@@ -52,8 +52,8 @@ def check_query(text: str) -> None:
     """Check that a query reads only its graph. It may use undeclared prefixes.
 
     Raises:
-        ExternalAccessError: The query names another graph or a service.
-        Exception: The query cannot be parsed. rdflib can raise any exception.
+        ExternalAccessError: If the query names another graph or a service.
+        Exception: If the query cannot be parsed. rdflib can raise any exception.
     """
     with _PARSING:
         _check(parseQuery(text))
@@ -63,8 +63,8 @@ def check_update(text: str) -> None:
     """Check that an update accesses only its graph. It may use undeclared prefixes.
 
     Raises:
-        ExternalAccessError: The update names another graph or a service, or loads data.
-        Exception: The update cannot be parsed. rdflib can raise any exception.
+        ExternalAccessError: If the update names another graph or a service, or loads data.
+        Exception: If the update cannot be parsed. rdflib can raise any exception.
     """
     with _PARSING:
         _check(parseUpdate(text))
@@ -81,7 +81,7 @@ class LocalGraph(Graph):
         """Evaluate a query like `rdflib.Graph.query`.
 
         Raises:
-            ExternalAccessError: The query names another graph or a service.
+            ExternalAccessError: If the query names another graph or a service.
         """
         if isinstance(query_object, str):
             query_object = _prepared(query_object, tuple(self.namespaces()))
@@ -112,7 +112,7 @@ def _prepared(text: str, namespaces: tuple[tuple[str, Any], ...]) -> Query:
     """Return the algebra of a query."""
     with _PARSING:
         parsed = parseQuery(text)
-        # The check comes before the translation, which drops the parts that it does not support.
+        # Checked before the translation, which drops the parts that it does not support.
         _check(parsed)
         return translateQuery(parsed, None, dict(namespaces))
 

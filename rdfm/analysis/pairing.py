@@ -66,8 +66,8 @@ class ComparedLog:
             number: 0 for the first log, 1 for the second.
 
         Raises:
-            OptionError: No format supports an option, or its value is invalid.
-            UnknownFormatError: The given format does not exist.
+            OptionError: If no format supports an option, or its value is invalid.
+            UnknownFormatError: If the given format does not exist.
         """
         self._log = log
         self._reading = reading
@@ -91,7 +91,7 @@ class ComparedLog:
         """Read up to the first message.
 
         Raises:
-            RdfmError, OSError: The log cannot be read.
+            RdfmError, OSError: If the log cannot be read.
         """
         self._items = iter(self.driver)
         self._fill()
@@ -197,7 +197,7 @@ class ComparedLog:
         """Return the buffered message `ahead` messages after the next one.
 
         Raises:
-            IndexError: Fewer messages are buffered.
+            IndexError: If fewer messages are buffered.
         """
         number = self._offset + ahead
         for buffered in self._buffer:
@@ -286,11 +286,11 @@ class Comparison:
         self.formatter.variables = names
         if a.variables != b.variables:
             columns = [
-                [each.variables.index(name) if name in each.variables else None for name in names]
-                for each in (a, b)
+                [side.variables.index(name) if name in side.variables else None for name in names]
+                for side in (a, b)
             ]
             self.comparer.set_columns(*columns)
-        lines = [_head(each) for each in (a, b)]
+        lines = [_head(side) for side in (a, b)]
         same = set(a.variables) == set(b.variables) and a.boolean == b.boolean
         return () if same else (f"-{lines[0]}", f"+{lines[1]}")
 
@@ -352,8 +352,8 @@ def pair_in_order(comparison: Comparison) -> None:
         elif found:
             comparison.pair(found)
     for side in (a, b):
-        while (here := side.current()) is not None:
-            comparison.only(side, len(here[0]) - here[1])
+        while (current := side.current()) is not None:
+            comparison.only(side, len(current[0]) - current[1])
             comparison.report_progress()
 
 
@@ -374,9 +374,9 @@ def _resynchronize(comparison: Comparison) -> None:
         comparison.report_progress()
     if blocks:
         return
-    counts = [len(each) // SIGNATURE_BYTES for each in (ours, theirs)]
-    ended = a.ended and counts[0] == a.messages - a.index and b.ended
-    if ended and counts[1] == b.messages - b.index:
+    counts = [len(signatures) // SIGNATURE_BYTES for signatures in (ours, theirs)]
+    both_ended = a.ended and counts[0] == a.messages - a.index and b.ended
+    if both_ended and counts[1] == b.messages - b.index:
         _report_gap(comparison, *counts)
     else:
         pairs = max(1, min(window, *counts))
@@ -423,13 +423,15 @@ def _similar_pairs(comparison: Comparison, ours: int, theirs: int) -> list[tuple
         [comparison.formatter.features(side.message(at)) for at in range(length)]
         for side, length in ((comparison.a, ours), (comparison.b, theirs))
     ]
-    # Number of pairs up to here, and the largest total of shared lines that they can have.
+    # Number of pairs up to this position, and the largest total of lines that they can share.
     best = [[(0, 0)] * (theirs + 1) for _ in range(ours + 1)]
     for i in range(1, ours + 1):
         for j in range(1, theirs + 1):
-            both = best[i - 1][j - 1]
+            diagonal = best[i - 1][j - 1]
             shared = len(features[0][i - 1] & features[1][j - 1])
-            best[i][j] = max((both[0] + 1, both[1] + shared), best[i - 1][j], best[i][j - 1])
+            best[i][j] = max(
+                (diagonal[0] + 1, diagonal[1] + shared), best[i - 1][j], best[i][j - 1]
+            )
     pairs = []
     i, j = ours, theirs
     while i and j:
@@ -453,13 +455,13 @@ def pair_in_any_order(comparison: Comparison) -> None:
     undecided: list[list[int]] = [[], []]
     total_records = 0
     for side in sides:
-        while (here := side.current()) is not None:
-            over = comparer.collect(side.number, here[0])
-            counts["undecided"] += len(over)
+        while (current := side.current()) is not None:
+            over_limit = comparer.collect(side.number, current[0])
+            counts["undecided"] += len(over_limit)
             room = comparison.left - len(undecided[side.number])
-            undecided[side.number] += [side.index + number for number in over[: max(room, 0)]]
+            undecided[side.number] += [side.index + number for number in over_limit[: max(room, 0)]]
             if side.number == 0:
-                total_records += here[0].record_count
+                total_records += current[0].record_count
             side.skip_batch()
             comparison.report_progress()
     left = comparison.left
@@ -470,26 +472,26 @@ def pair_in_any_order(comparison: Comparison) -> None:
         return
     only = (counts["only_a"], counts["only_b"])
     wanted_a = min(only[0], max(left - only[1], (left + 1) // 2))
-    for side, wanted in zip(sides, (wanted_a, min(only[1], left - wanted_a)), strict=True):
+    for side, differing_left in zip(sides, (wanted_a, min(only[1], left - wanted_a)), strict=True):
         numbers = set(undecided[side.number])
-        waiting = len(numbers)
-        if not (wanted or waiting):
+        undecided_left = len(numbers)
+        if not (differing_left or undecided_left):
             continue
         messages = side.messages
         side.restart()
-        while (wanted or waiting) and (here := side.current()) is not None:
-            found = dict.fromkeys(comparer.pick(side.number, here[0])[:wanted], True)
+        while (differing_left or undecided_left) and (current := side.current()) is not None:
+            found = dict.fromkeys(comparer.pick(side.number, current[0])[:differing_left], True)
             found |= {
                 number - side.index: False
                 for number in numbers
-                if side.index <= number < side.index + len(here[0])
+                if side.index <= number < side.index + len(current[0])
             }
             for number, differs in sorted(found.items()):
                 if differs:
-                    wanted -= 1
+                    differing_left -= 1
                     comparison.formatter.only(side.number, side.message(number))
                 else:
-                    waiting -= 1
+                    undecided_left -= 1
                     comparison.formatter.undecided(side.number, side.message(number))
             side.skip_batch()
         side.stop(messages)

@@ -37,10 +37,10 @@ def check_report(path: str, inputs: Iterable[Any], options: Mapping[str, Any]) -
         options: Options for reading, which may name other input files.
 
     Raises:
-        OptionError: The file is an input, its name has the suffix of a format or an archive, or it
-            exists and rdfm did not write it as a page.
-        FileNotFoundError: The folder does not exist.
-        IsADirectoryError: The path is a folder.
+        OptionError: If the file is an input, its name has the suffix of a format or an archive, or
+            it exists and rdfm did not write it as a page.
+        FileNotFoundError: If the folder does not exist.
+        IsADirectoryError: If the path is a folder.
     """
     reject_own_input(inputs, path, options)
     if (local := local_target(path)) is None:
@@ -71,7 +71,7 @@ def write_report(text: str, path: str) -> None:
     """Write a page, compressed if its name has a compression suffix.
 
     Raises:
-        OSError: The file cannot be written.
+        OSError: If the file cannot be written.
     """
     output = Output(local_target(path) or path)
     try:

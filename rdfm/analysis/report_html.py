@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["GENERATOR", "fragment", "page"]
 
-# Marker at the beginning of each page, followed by the version. rdfm replaces only files with it.
+# Marker at the beginning of each page, followed by the version. rdfm replaces only files that
+# contain it.
 GENERATOR = '<meta name="generator" content="rdfm '
 
 # Maximum length of a name, and of its tooltip. Longer text is shortened in the middle.
@@ -166,12 +167,12 @@ def _histogram(title: str, unit: str, sizes: Sizes, plural: str) -> str:
     width, height, base = 420, 190, 150
     step = min((width - 16) / len(bars), 64)
     left = (width - step * len(bars)) / 2
-    most = max(count for _, _, count in bars)
+    max_count = max(count for _, _, count in bars)
     shapes = []
-    every = max(1, -(-len(bars) // 8))  # bars per label, so that labels do not overlap
+    label_interval = max(1, -(-len(bars) // 8))  # bars per label, so that labels do not overlap
     for number, (least, greatest, count) in enumerate(bars):
         x = left + number * step
-        bar_height = 130 * count / most
+        bar_height = 130 * count / max_count
         if count:
             bar_height = max(bar_height, 1.5)
             span = f"{least:,}" if least == greatest else f"{least:,} to {greatest:,}"
@@ -179,7 +180,7 @@ def _histogram(title: str, unit: str, sizes: Sizes, plural: str) -> str:
                 f'<rect class="bar" x="{x + step * 0.08:.1f}" y="{base - bar_height:.1f}" width="{step * 0.84:.1f}"'
                 f' height="{bar_height:.1f}" rx="2"><title>{span}: {count:,} {plural}</title></rect>'
             )
-        if number % every == 0:
+        if number % label_interval == 0:
             label = _short(least)
             if len(bars) <= _MAX_RANGES and greatest > least:
                 label += f"–{_short(greatest)}"
@@ -190,7 +191,7 @@ def _histogram(title: str, unit: str, sizes: Sizes, plural: str) -> str:
     shapes.append(
         f'<text x="{width / 2}" y="{base + 35}" text-anchor="middle">{unit}, by powers of two</text>'
     )
-    shapes.append(f'<text x="0" y="12">up to {most:,} {plural} per bar</text>')
+    shapes.append(f'<text x="0" y="12">up to {max_count:,} {plural} per bar</text>')
     numbers = [("min", sizes.minimum), *sizes.percentiles.items(), ("max", sizes.maximum)]
     numbers += [("mean", sizes.mean), ("std. dev.", sizes.standard_deviation)]
     spans = "".join(f"<span>{name} <b>{_number(value)}</b></span>" for name, value in numbers)
@@ -231,14 +232,14 @@ def _shares(title: str, counts: Mapping[str, int]) -> str:
 def _names(title: str, unit: str, names: Names, prefixes: Mapping[str, str]) -> str:
     """Return the most frequent names, with a bar for each."""
     by_iri = {iri: name for name, iri in prefixes.items()}
-    most = max(names.counts.values())
+    max_count = max(names.counts.values())
     rows = []
     for name, count in names.counts.items():
         label = _text(_cut(name, _MAX_NAME))
         prefix = f" <small>{_text(by_iri[name])}:</small>" if name in by_iri else ""
         rows.append(
             f'<div class="row"><div><span title="{_text(_cut(name, _MAX_TOOLTIP))}">{label}{prefix}</span>'
-            f"<span>{count:,}</span></div>{_bar(count, most)}</div>"
+            f"<span>{count:,}</span></div>{_bar(count, max_count)}</div>"
         )
     more = names.number - len(names.counts)
     if more:
@@ -248,8 +249,8 @@ def _names(title: str, unit: str, names: Names, prefixes: Mapping[str, str]) -> 
     return f'<section class="card"><h2>{title}, by {unit}</h2>{"".join(rows)}</section>'
 
 
-def _bar(count: int, most: int) -> str:
-    bar_width = max(1000 * count / most, 3)
+def _bar(count: int, max_count: int) -> str:
+    bar_width = max(1000 * count / max_count, 3)
     return (
         '<svg viewBox="0 0 1000 6" preserveAspectRatio="none" style="height:6px" aria-hidden="true">'
         f'<rect class="track" width="1000" height="6"/><rect class="bar" width="{bar_width:.1f}" height="6"/></svg>'
@@ -319,8 +320,10 @@ def _text(text: str) -> str:
     return escape(visible, quote=True)
 
 
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most // 2]}…{text[-most // 2 :]}"
+def _cut(text: str, max_length: int) -> str:
+    return (
+        text if len(text) <= max_length else f"{text[: max_length // 2]}…{text[-max_length // 2 :]}"
+    )
 
 
 def _share(count: int, total: int) -> str:

@@ -34,7 +34,7 @@ def turtle(statistics: Statistics, iri: str | None) -> str:
         iri: IRI of the dataset. A blank node by default.
 
     Raises:
-        OptionError: `iri` is not an absolute IRI, or the statistics are not of messages.
+        OptionError: If `iri` is not an absolute IRI, or the statistics are not of messages.
     """
     if statistics.kind != "messages":
         raise OptionError(

@@ -64,9 +64,9 @@ class Shapes:
         """Read the shapes from a log in any format. All of its quads form the shapes graph.
 
         Raises:
-            OptionError: The log cannot be read or contains no shapes, or a shape is invalid or
+            OptionError: If the log cannot be read or contains no shapes, or a shape is invalid or
                 would access other graphs.
-            MissingExtraError: pyshacl is not installed.
+            MissingExtraError: If pyshacl is not installed.
         """
         try:
             import pyshacl
@@ -100,9 +100,9 @@ class Shapes:
         """Return the validation results of a message. Its data graph is the union of its graphs.
 
         Raises:
-            EncodeError: The message contains data that SHACL does not support, such as triple
+            EncodeError: If the message contains data that SHACL does not support, such as triple
                 terms.
-            ValueError: The shapes cannot be applied to the message.
+            ValueError: If the shapes cannot be applied to the message.
         """
         data = self._local.LocalGraph()
         with _quiet():
@@ -144,7 +144,7 @@ class Shapes:
             raise OptionError(
                 f"a query in {name} uses {error.keyword}, but queries in shapes may read only the message"
             ) from error
-        except Exception as error:  # rdflib raises many types
+        except Exception as error:  # rdflib raises exceptions of many types
             if word in _QUERIES:
                 problem = (
                     "it is nested too deeply"
@@ -166,7 +166,7 @@ class Shapes:
             )
         except RecursionError as error:
             raise ValueError("the shapes or the data are nested too deeply") from error
-        except Exception as error:  # pyshacl raises many types
+        except Exception as error:  # pyshacl raises exceptions of many types
             raise ValueError(_line(str(error) or type(error).__name__)) from error
         if not isinstance(report, self._rdflib.Graph):
             raise ValueError(_line(text))
@@ -181,7 +181,7 @@ def _read(report: rdflib.Graph, rdflib: Any) -> Iterator[Result]:
 
     for result in report.objects(None, iri("result")):
         severity = str(report.value(result, iri("resultSeverity"))).removeprefix(SHACL)
-        messages = sorted(_line(str(each)) for each in report.objects(result, iri("resultMessage")))
+        messages = sorted(_line(str(text)) for text in report.objects(result, iri("resultMessage")))
         path = report.value(result, iri("resultPath"))
         value = report.value(result, iri("value"))
         shape = report.value(result, iri("sourceShape"))
@@ -209,8 +209,8 @@ def _path(report: rdflib.Graph, path: Any, rdflib: Any, depth: int = 0) -> str:
             return form.format(inner(node))
     steps = report.value(path, rdflib.URIRef(SHACL + "alternativePath"))
     separator = "/" if steps is None else "|"
-    listed = [inner(each) for each in _items(report, path if steps is None else steps, rdflib)]
-    return f"({separator.join(listed)})"
+    parts = [inner(item) for item in _items(report, path if steps is None else steps, rdflib)]
+    return f"({separator.join(parts)})"
 
 
 _PATHS = {
@@ -249,13 +249,13 @@ def _quiet() -> Iterator[None]:
         logging.getLogger(name) for name in ("rdflib", "rdflib.term", "pyshacl", "pyshacl-validate")
     ]
     # The loggers are disabled because pyshacl sets their levels itself.
-    before = [each.disabled for each in loggers]
-    for each in loggers:
-        each.disabled = True
+    were_disabled = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        for each, disabled in zip(loggers, before, strict=True):
-            each.disabled = disabled
+        for logger, disabled in zip(loggers, were_disabled, strict=True):
+            logger.disabled = disabled

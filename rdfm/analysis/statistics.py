@@ -88,7 +88,7 @@ class Statistics(LogStatistics):
         namespaces: IRIs up to their last `#` or `/`, otherwise up to their last `:`, by
             occurrences.
         prefixes: Prefixes that the log declares, each with its last IRI.
-        sha256: SHA-256 of the file (compressed), in hexadecimal digits. `None` if it was not
+        sha256: SHA-256 of the file (compressed), in hexadecimal. `None` if it was not
             requested, or if the source is not a single file or bytes.
         error: Text of the first error, after which reading stopped, or `None`.
         notes: Information for readers of the log, one sentence each.
@@ -104,7 +104,7 @@ class Statistics(LogStatistics):
             iri: IRI of the dataset. A blank node by default.
 
         Raises:
-            OptionError: `iri` is not an absolute IRI, or the statistics are not of messages.
+            OptionError: If `iri` is not an absolute IRI, or the statistics are not of messages.
         """
         from rdfm.analysis.report_rdf import turtle
 
@@ -137,15 +137,15 @@ class Collector(LogCollector):
 
     _RESULT = Statistics
 
-    def statistics(self, *, top: int | None = TOP, **about: Any) -> Statistics:
+    def statistics(self, *, top: int | None = TOP, **fields: Any) -> Statistics:
         """Return the statistics of the messages so far. More messages may follow.
 
         Args:
             top: Number of names to return in each list, or `None` for all that are counted.
-            **about: Other fields: `source`, `format`, `kind`, `logs`, `bytes`, `sha256`, `error`
+            **fields: Other fields: `source`, `format`, `kind`, `logs`, `bytes`, `sha256`, `error`
                 and `notes`.
         """
-        found: Statistics = super().statistics(top=top, **about)
+        found: Statistics = super().statistics(top=top, **fields)
         return found
 
 
@@ -186,10 +186,10 @@ def statistics(
         **options: Options of the decoder of the format.
 
     Raises:
-        UnknownFormatError: The format cannot be detected.
-        OptionError: The format does not support an option, `progress` is not a function, or the
+        UnknownFormatError: If the format cannot be detected.
+        OptionError: If the format does not support an option, `progress` is not a function, or the
             logs are of several kinds.
-        OSError: The file cannot be read.
+        OSError: If the file cannot be read.
 
     Example:
         >>> found = statistics(b'<http://ex/s> <http://ex/p> "o", "o" .', "ttl")

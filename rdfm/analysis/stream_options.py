@@ -33,7 +33,7 @@ def read_stream_options(log: Readable) -> tuple[str, dict[str, Any]]:
     """Return the format of a Jelly log and its stream options.
 
     Raises:
-        OptionError: The log cannot be read, or has no stream options.
+        OptionError: If the log cannot be read, or has no stream options.
     """
     try:
         with open_log(log, parts=True) as read:
@@ -61,8 +61,8 @@ def exceeded_options(found: Mapping[str, Any], allowed: Mapping[str, Any]) -> It
     """Yield a sentence for each stream option of a log that exceeds the allowed value."""
     for name in _SAME:
         if found.get(name) != allowed.get(name):
-            words = name.replace("_", " ")
-            yield f"the {words} is {found.get(name)}, expected {allowed.get(name)}"
+            label = name.replace("_", " ")
+            yield f"the {label} is {found.get(name)}, expected {allowed.get(name)}"
     for name in _AT_MOST:
         if (found.get(name) or 0) > (allowed.get(name) or 0):
             yield f"{_NAMES[name]} is {found[name]}, expected at most {allowed.get(name) or 0}"

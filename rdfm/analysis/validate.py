@@ -86,9 +86,9 @@ def validate(
         An iterable of findings, with their counts. The logs are read during iteration.
 
     Raises:
-        OptionError: No format supports an option, or `options_from` or `shapes` cannot be used.
-        UnknownFormatError: The given format does not exist.
-        MissingExtraError: Shapes need pyshacl, which is not installed.
+        OptionError: If no format supports an option, or `options_from` or `shapes` cannot be used.
+        UnknownFormatError: If the given format does not exist.
+        MissingExtraError: If shapes are given, but pyshacl is not installed.
 
     Example:
         >>> log = b'<http://ex/s> <http://ex/p> "x"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
@@ -210,7 +210,7 @@ class Validation(LogCheck):
         """Check that the stream options of at least one log were compared.
 
         Raises:
-            OptionError: `options_from` is given and no log is in Jelly.
+            OptionError: If `options_from` is given and no log is in Jelly.
         """
         if self.stream_options is not None and not self._matched and self.ok:
             raise OptionError(
@@ -228,34 +228,34 @@ class Validation(LogCheck):
         assert isinstance(log, _ValidatedLog)
         self._compare(log, item.header)
         super()._item(log, item)
-        self._noticed(log, item)
+        self._check_header(log, item)
 
     def _inspect(self, log: LogState, batch: AnyBatch, header: Mapping[str, Any]) -> None:
         assert isinstance(log, _ValidatedLog)
         log.labels = _labels(log.source, header)
         if isinstance(batch, PatchBatch):
-            self._patches(log, batch)
-        for rule, message, position, text, written in self._checker.check(batch, log.labels):
+            self._check_patches(log, batch)
+        for rule, message, position, text, term_text in self._checker.check(batch, log.labels):
             stop = end_of(batch, message)
             part = batch.continued and message == batch.first_index
             start = max(position, log.searched) if part else position
             if rule == "redeclared-namespace":  # declarations precede their message
                 number = message - batch.first_index
                 start = batch.position(number - 1) if number else log.searched
-            where = self._where(log, start, stop, rule, written)
+            where = self._where(log, start, stop, rule, term_text)
             self._add(log, rule, text, message=message, **where)
         for rule, count in self._checker.counts():
             more = count - self._counted.get(rule, 0)
             self._counted[rule] = count
-            self._leave_out(rule, more - sum(each.rule == rule for each in self._new))
+            self._leave_out(rule, more - sum(finding.rule == rule for finding in self._new))
         if self.shapes is not None:
-            self._conforms(log, batch)
+            self._check_shapes(log, batch)
 
-    def _patches(self, log: LogState, batch: PatchBatch) -> None:
+    def _check_patches(self, log: LogState, batch: PatchBatch) -> None:
         """Check that patches can be applied: transactions, and the chain of `prev` and `id`."""
-        for broken, patch, row, offset, text in self._patch_rules.check(batch):
-            rule, severity = _PATCH_RULES[broken]
-            if broken == "chain-of-logs" and self.chain:
+        for violation, patch, row, offset, text in self._patch_rules.check(batch):
+            rule, severity = _PATCH_RULES[violation]
+            if violation == "chain-of-logs" and self.chain:
                 severity = "error"
             if severity == "warning" and not self._returns_warning(rule):
                 continue
@@ -278,7 +278,7 @@ class Validation(LogCheck):
         for text in exceeded_options(header["options"], given):
             self._add(log, "stream-options", text)
 
-    def _noticed(self, log: _ValidatedLog, item: Read) -> None:
+    def _check_header(self, log: _ValidatedLog, item: Read) -> None:
         """Report observations of the decoder, such as comments that look like delimiters."""
         count = item.header.get("look_alikes", 0)
         offsets = item.header.get("look_alike_offsets", ())
@@ -293,17 +293,17 @@ class Validation(LogCheck):
             text = "a comment looks like a message delimiter but is not one"
             self._add(log, "look-alike", text, offset=offset, line=line, column=column)
         log.look_alikes = count
-        self._large_frames(log, item.header)
-        self._wrong_marks(log, item.header)
+        self._check_large_frames(log, item.header)
+        self._check_wrong_marks(log, item.header)
         if "joined" in item.header and not log.joined:
             log.joined = True
             self._add(log, "joined", item.header["joined"])
         if item.lost.keys:
             if log.keys == 0 and self._returns_warning("key-without-iri"):
-                self._key(log, item)
+                self._add_dropped_key(log, item)
             log.keys += item.lost.keys
 
-    def _large_frames(self, log: _ValidatedLog, header: Mapping[str, Any]) -> None:
+    def _check_large_frames(self, log: _ValidatedLog, header: Mapping[str, Any]) -> None:
         """Report frames that are larger than recommended."""
         count = header.get("large_frames", 0)
         first = header.get("first_large_frames", ())
@@ -312,12 +312,12 @@ class Validation(LogCheck):
                 self._leave_out("large-frame", count - index - 1)
                 break
             offset, frame, size = first[index] if index < len(first) else (None, None, None)
-            what = "the frame" if size is None else f"the frame of {size} bytes"
-            text = f"{what} is larger than the recommended 1 MB"
+            frame_text = "the frame" if size is None else f"the frame of {size} bytes"
+            text = f"{frame_text} is larger than the recommended 1 MB"
             self._add(log, "large-frame", text, offset=offset, frame=frame)
         log.large_frames = count
 
-    def _wrong_marks(self, log: _ValidatedLog, header: Mapping[str, Any]) -> None:
+    def _check_wrong_marks(self, log: _ValidatedLog, header: Mapping[str, Any]) -> None:
         """Report frames that have a restart mark, but depend on earlier frames."""
         count = header.get("wrong_marks", 0)
         first = header.get("first_wrong_marks", ())
@@ -333,17 +333,17 @@ class Validation(LogCheck):
             self._add(log, "wrong-mark", text, offset=offset, frame=frame)
         log.wrong_marks = count
 
-    def _key(self, log: _ValidatedLog, item: Read) -> None:
+    def _add_dropped_key(self, log: _ValidatedLog, item: Read) -> None:
         """Report the first dropped key of a log."""
         key = item.lost.key or ""
         where: dict[str, Any] = {}
         if item.batch is not None and len(item.batch):
-            written = f'"{key[1:-1]}"'.encode()
-            where = self._where(log, item.batch.position(0), None, "key-without-iri", written)
+            key_text = f'"{key[1:-1]}"'.encode()
+            where = self._where(log, item.batch.position(0), None, "key-without-iri", key_text)
         text = f"the key {key} has no IRI and is dropped with its values"
         self._add(log, "key-without-iri", text, **where)
 
-    def _conforms(self, log: LogState, batch: AnyBatch) -> None:
+    def _check_shapes(self, log: LogState, batch: AnyBatch) -> None:
         """Report the messages that do not conform to the shapes."""
         if not isinstance(batch, MessageBatch):
             raise OptionError(

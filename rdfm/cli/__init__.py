@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-# Number of new objects after which Python looks for cycles, instead of 700. Importing a command
-# creates tens of thousands, and almost none of them become garbage.
+# Number of new objects after which Python looks for cycles (Python's default: 700). Importing a
+# command creates tens of thousands of objects, almost none of which become garbage.
 YOUNG_OBJECTS = 10_000
 
 
@@ -40,8 +40,8 @@ def main(arguments: "Sequence[str] | None" = None) -> "NoReturn":
     try:
         if arguments is None:
             _open_closed_streams()
-            # Arrow's allocator: return free memory at once, and use no huge pages, which takes
-            # 50 MB less in a conversion to Parquet and no more time.
+            # Arrow's allocator: return free memory at once, and do not use huge pages. This saves
+            # 50 MB in a conversion to Parquet, and takes no more time.
             os.environ.setdefault("MIMALLOC_PURGE_DELAY", "0")
             os.environ.setdefault("MIMALLOC_ALLOW_THP", "0")
         from rdfm.cli.run import run

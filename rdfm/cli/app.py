@@ -56,9 +56,9 @@ def _closed_pipes_wrapped() -> Iterator[None]:
 class _LazyGroup(click.Group):
     """A group that imports a command's module when it is needed."""
 
-    def make_context(self, *words: Any, **settings: Any) -> click.Context:
+    def make_context(self, *args: Any, **settings: Any) -> click.Context:
         with _closed_pipes_wrapped():  # prints help
-            return super().make_context(*words, **settings)
+            return super().make_context(*args, **settings)
 
     def invoke(self, ctx: click.Context) -> Any:
         with _closed_pipes_wrapped():

@@ -68,10 +68,10 @@ def command(
     if a == "-" == b:
         raise click.UsageError("standard input (-) can be read only once")
     found = given(options)
-    own = {name: found.pop(name) for name in DIFF if name in found}
-    reads = {name.removeprefix("from_"): value for name, value in found.items()}
+    diff_options = {name: found.pop(name) for name in DIFF if name in found}
+    decoder_options = {name.removeprefix("from_"): value for name, value in found.items()}
     if quiet:
-        own["limit"] = 0
+        diff_options["limit"] = 0
     bar = Bar.on_terminal()
     one, other = (standard_input() if name == "-" else name for name in (a, b))
     printer: _JsonPrinter | _TextPrinter = _JsonPrinter() if as_json else _TextPrinter(a, b)
@@ -79,8 +79,8 @@ def command(
         result = compare(
             one,
             other,
-            own,
-            reads,
+            diff_options,
+            decoder_options,
             printer.add,
             begin=None if quiet else printer.begin,
             progress=bar,

@@ -142,7 +142,7 @@ def _line(found: Finding) -> str:
     """Return a finding as a line in the style of compilers, which editors can parse."""
     from rdfm.cli.stdio import safe
 
-    where = "".join(f":{each}" for each in (found.line, found.column) if each is not None)
+    where = "".join(f":{number}" for number in (found.line, found.column) if number is not None)
     return safe(f"{found.source}{where}: {found.severity}: {_text(found)} [{found.rule}]")
 
 
@@ -153,10 +153,10 @@ def _text(found: Finding) -> str:
     known = [(WORDS[found.kind][0], found.message), ("frame", found.frame), ("row", found.row)]
     if found.line is None:
         known.append(("byte", found.offset))
-    place = ", ".join(f"{name} {value}" for name, value in known if value is not None)
+    details = ", ".join(f"{name} {value}" for name, value in known if value is not None)
     if found.follows:
-        place += ("; " if place else "") + "may be caused by a skipped message"
-    return found.render() + (f" ({place})" if place else "")
+        details += ("; " if details else "") + "may be caused by a skipped message"
+    return found.render() + (f" ({details})" if details else "")
 
 
 def _json(found: Finding) -> str:

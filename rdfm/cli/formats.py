@@ -80,13 +80,15 @@ def _describe(row: dict[str, Any], spec: FormatSpec) -> None:
         ("read", "reading", "from"),
         ("write", "writing", "to"),
     )
-    for side, doing, prefix in sides:
-        options = [each for each in spec.options(side).values() if not each.python_only]
+    for side, activity, prefix in sides:
+        options = [option for option in spec.options(side).values() if not option.python_only]
         if options:
-            click.echo(f"\nOptions for {doing}, also as --{prefix}-NAME:\n")
+            click.echo(f"\nOptions for {activity}, also as --{prefix}-NAME:\n")
             formatter = click.HelpFormatter(width=shutil.get_terminal_size().columns)
             with formatter.indentation():
-                formatter.write_dl([(_flag(each), help_of(each)) for each in options], col_max=28)
+                formatter.write_dl(
+                    [(_flag(option), help_of(option)) for option in options], col_max=28
+                )
             click.echo(formatter.getvalue(), nl=False)
 
 
@@ -100,8 +102,8 @@ def _flag(option: OptionSpec) -> str:
 
 
 def _listed(words: list[str]) -> str:
-    *most, last = words
-    return f"{', '.join(most)} and {last}" if most else last
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _row(format: Any) -> dict[str, Any]:

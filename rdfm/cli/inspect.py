@@ -102,7 +102,7 @@ def command(
         _reject_conflicts(logs, as_json, as_rdf, html)
     if iri is not None and not as_rdf:
         raise click.UsageError("--iri requires --rdf")
-    broken = False
+    has_errors = False
     options = {name.removeprefix("from_"): value for name, value in given(options).items()}
     if html is not None and html != "-":
         check_report(html, logs, options)
@@ -120,7 +120,7 @@ def command(
         except (OSError, UnknownFormatError) as error:
             if len(logs) == 1 or isinstance(error, BrokenPipeError):
                 raise
-            broken = True
+            has_errors = True
             reason = str(error)
             if isinstance(error, OSError) and error.strerror:
                 reason = f"{log}: {error.strerror}"
@@ -129,7 +129,7 @@ def command(
         finally:
             if bar is not None:
                 bar.close()
-        broken |= report.error is not None
+        has_errors |= report.error is not None
         if as_json:
             click.echo(json_line(report.to_dict()))
         elif as_rdf:
@@ -140,11 +140,11 @@ def command(
             else:
                 write_report(report.to_html(), html)
         else:
-            shown = (statistics_lines if stats else _lines)(report)
-            click.echo(("\n" if index else "") + "\n".join(shown))
+            lines = (statistics_lines if stats else _lines)(report)
+            click.echo(("\n" if index else "") + "\n".join(lines))
         if stats and report.error and (as_rdf or html is not None):
             click.echo(f"rdfm: error: {safe(report.error)}", err=True)
-    return 1 if broken else 0
+    return 1 if has_errors else 0
 
 
 def _reject_conflicts(logs: tuple[str, ...], as_json: bool, as_rdf: bool, html: str | None) -> None:
@@ -206,10 +206,10 @@ def _lines(report: Any) -> list[str]:
     elif report.version_label:
         rows.append(("version label", report.version_label))
     if report.options:
-        shown = [
+        values = [
             f"{name} {value}" for name, value in report.options.items() if value not in (None, "")
         ]
-        rows.append(("stream options", ", ".join(shown)))
+        rows.append(("stream options", ", ".join(values)))
     if report.logs != 1:
         rows.append(("logs", f"{report.logs:,}"))
     bytes_ = size(report.bytes)
@@ -236,10 +236,12 @@ def _lines(report: Any) -> list[str]:
             rest.append(f"and {more:,} more")
         if others := report.others.get(heading):
             rest.append(f"{others:,} occurrences of other names")
-        listed = [f"{count:>10,}  {safe(name)}" for name, count in getattr(report, heading).items()]
+        entries = [
+            f"{count:>10,}  {safe(name)}" for name, count in getattr(report, heading).items()
+        ]
         if rest:
-            listed.append(f"{'':10}  {'; '.join(rest)}")
-        for position, line in enumerate(listed):
+            entries.append(f"{'':10}  {'; '.join(rest)}")
+        for position, line in enumerate(entries):
             lines.append(f"  {'' if position else heading:16} {line}")
     for position, (name, iri) in enumerate(report.namespaces.items()):
         lines.append(f"  {'' if position else 'namespaces':16} {safe(name)}: {safe(iri)}")
@@ -251,7 +253,7 @@ def _lines(report: Any) -> list[str]:
 
 
 def _content(report: Any) -> list[tuple[str, str]]:
-    """Return the lines about the number of messages and their content."""
+    """Return rows with the number of messages and their content."""
     from rdfm.cli.stdio import WORDS, plural, several
 
     empty = f" ({report.empty_messages:,} empty)" if report.empty_messages else ""
@@ -265,14 +267,14 @@ def _content(report: Any) -> list[tuple[str, str]]:
             rows.append(("variables", names or "none"))
     elif report.kind == "patches":
         counts = report.operations
-        shown = ", ".join(f"{count:,} {code}" for code, count in counts.items())
-        rows.append(("operations", (shown or "0") + graphs))
-        if begun := counts.get("TX", 0):
+        by_code = ", ".join(f"{count:,} {code}" for code, count in counts.items())
+        rows.append(("operations", (by_code or "0") + graphs))
+        if transactions := counts.get("TX", 0):
             committed, aborted = counts.get("TC", 0), counts.get("TA", 0)
-            ended = f"{committed:,} committed, {aborted:,} aborted"
+            outcomes = f"{committed:,} committed, {aborted:,} aborted"
             if report.unfinished:
-                ended += f", {report.unfinished:,} unfinished"
-            rows.append(("transactions", f"{begun:,}: {ended}"))
+                outcomes += f", {report.unfinished:,} unfinished"
+            rows.append(("transactions", f"{transactions:,}: {outcomes}"))
         if report.misplaced_rows:
             misplaced = plural(report.misplaced_rows, "row")
             rows.append(("out of order", f"{misplaced}; {report.misplaced_row}"))

@@ -68,12 +68,12 @@ class GroupedCommand(click.Command):
         except click.NoSuchOption as error:
             options = [
                 name
-                for each in self.get_params(ctx)
-                if isinstance(each, click.Option) and not each.hidden
-                for name in (*each.opts, *each.secondary_opts)
+                for parameter in self.get_params(ctx)
+                if isinstance(parameter, click.Option) and not parameter.hidden
+                for name in (*parameter.opts, *parameter.secondary_opts)
             ]
-            meant = _similar(error.option_name, options)
-            advice = f"; did you mean {' or '.join(meant)}?" if meant else ""
+            similar = _similar(error.option_name, options)
+            advice = f"; did you mean {' or '.join(similar)}?" if similar else ""
             raise click.UsageError(f"No such option '{error.option_name}'{advice}", ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -106,8 +106,8 @@ def _similar(name: str, options: list[str]) -> list[str]:
     """Return options that `name` means in other programs, or that have a similar name."""
     from difflib import get_close_matches  # costly to import
 
-    if (same := _SAME_PURPOSE.get(name)) is not None:
-        return [same] if same in options else []
+    if (equivalent := _SAME_PURPOSE.get(name)) is not None:
+        return [equivalent] if equivalent in options else []
     words = {option.lstrip("-"): option for option in options}  # hyphens make names similar
     return [words[word] for word in get_close_matches(name.lstrip("-"), words)]
 

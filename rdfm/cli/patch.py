@@ -168,8 +168,8 @@ def diff(
     """
     from rdfm import patch
 
-    wanted = 1 if snapshots else 2
-    if len(inputs) != wanted:
+    expected_count = 1 if snapshots else 2
+    if len(inputs) != expected_count:
         names = "one log with --snapshots" if snapshots else "OLD and NEW"
         raise click.UsageError(f"expected {names}, found {len(inputs)}")
     if snapshots and options.get("per_message"):
@@ -192,7 +192,7 @@ def _inputs(*names: str) -> list[Any]:
 
 
 def _run(
-    change: Any, inputs: Any, output: str, kind: str, options: dict[str, Any], quiet: bool
+    function: Any, inputs: Any, output: str, kind: str, options: dict[str, Any], quiet: bool
 ) -> Any:
     """Call a function of `rdfm.patch` with a progress bar. `output` is a path or `-`."""
     import sys
@@ -210,7 +210,7 @@ def _run(
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
         with unwinding():
-            return change(*inputs, target, progress=bar, **options)
+            return function(*inputs, target, progress=bar, **options)
     finally:
         if bar is not None:
             bar.close()

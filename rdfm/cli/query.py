@@ -73,8 +73,8 @@ def _is_shown(log_query: LogQuery, output: str | None, options: dict[str, Any]) 
     """Whether rows are printed as a table if standard output is a terminal."""
     from rdfm.logs.options import WRITING
 
-    written = [each for each in WRITING if each.name in options]
-    return log_query.query.kind == "select" and output is None and not written
+    writing_options = [option for option in WRITING if option.name in options]
+    return log_query.query.kind == "select" and output is None and not writing_options
 
 
 def _reject_output(output: str | None, options: dict[str, Any]) -> None:
@@ -87,10 +87,10 @@ def _reject_output(output: str | None, options: dict[str, Any]) -> None:
 
     if output is not None:
         raise click.UsageError("an ASK query prints its result; remove -o")
-    for each in WRITING:
-        if each.name in options:
+    for option in WRITING:
+        if option.name in options:
             raise click.UsageError(
-                f"--{each.option} applies to output files, but an ASK query prints its result"
+                f"--{option.option} applies to output files, but an ASK query prints its result"
             )
 
 
@@ -122,10 +122,10 @@ def _answer(log_query: LogQuery, quiet: bool) -> None:
     bar = _bar(quiet)
     stream = log_query.stream(bar)
     answer = False
-    for solved in _closing(bar, stream.solved):
+    for batch in _closing(bar, stream.solved):
         answer = True
-        for index in solved.indexes:
-            where = f"{safe(solved.source)}\t" if stream.driver.several else ""
+        for index in batch.indexes:
+            where = f"{safe(batch.source)}\t" if stream.driver.several else ""
             click.echo(f"{where}{index}")
     if log_query.whole:
         click.echo(str(answer).lower())
@@ -139,13 +139,13 @@ def _bar(quiet: bool) -> Bar | None:
     return None if quiet else Bar.on_terminal()
 
 
-def _closing(bar: Bar | None, found: Iterable[Any]) -> Iterator[Any]:
+def _closing(bar: Bar | None, results: Iterable[Any]) -> Iterator[Any]:
     """Yield the results. If they also go to a terminal, remove the bar at the first one."""
     try:
-        for each in found:
+        for result in results:
             if bar is not None and sys.stdout is not None and sys.stdout.isatty():
                 bar.end()
-            yield each
+            yield result
     finally:
         if bar is not None:
             bar.close()
@@ -160,13 +160,13 @@ def _show(log_query: LogQuery, quiet: bool) -> None:
     table = TerminalTable(
         [*(() if log_query.whole else ("source", "message")), *log_query.query.variables]
     )
-    for solved in _closing(bar, stream.solved):
-        rows = solved.rows.rows()
+    for batch in _closing(bar, stream.solved):
+        rows = batch.rows.rows()
         if log_query.whole:
             table.add(rows)
         else:
-            indexed = zip(solved.indexes, rows, strict=True)
-            table.add((solved.source, str(index), *row) for index, row in indexed)
+            indexed = zip(batch.indexes, rows, strict=True)
+            table.add((batch.source, str(index), *row) for index, row in indexed)
     table.end()
     _print_end(log_query, stream, quiet, rows=table.count)
 

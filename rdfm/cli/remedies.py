@@ -31,10 +31,10 @@ def on_command_line(remedy: Remedy) -> str | None:
         return None
     if remedy.value == "false":
         return f"--{prefix}{option.off}" if option.off else None
-    words = [f"--{prefix}{option.option}"]
+    parts = [f"--{prefix}{option.option}"]
     if remedy.value not in (None, "true"):
-        words.append(any_of(remedy.values))
-    return " ".join(words)
+        parts.append(any_of(remedy.values))
+    return " ".join(parts)
 
 
 def _option(remedy: Remedy) -> tuple[OptionSpec | None, str]:

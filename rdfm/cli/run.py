@@ -37,13 +37,13 @@ class Coded(Exception):
         self.code = code
 
 
-def run(words: list[str]) -> int:
+def run(arguments: list[str]) -> int:
     """Run a command, flush its output, and return the exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # escape characters that the encoding lacks
         sys.stdout.reconfigure(errors="backslashreplace")
     signals.watch()
     with surface(_on_command_line):
-        code = _run(words)
+        code = _run(arguments)
     if sys.stdout is not None:  # report errors, unlike the flush at exit
         try:
             sys.stdout.flush()
@@ -60,26 +60,26 @@ def _on_command_line(remedy: Remedy) -> str | None:
 
 
 @contextlib.contextmanager
-def _warnings_in_a_line() -> Iterator[None]:
+def _one_line_warnings() -> Iterator[None]:
     """Print warnings on one line, like errors, without the Python source line."""
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
         _print("warning", str(message))
 
-    shown = warnings.showwarning
+    original = warnings.showwarning
     warnings.showwarning = show
     try:
         yield
     finally:
-        warnings.showwarning = shown
+        warnings.showwarning = original
 
 
-@_warnings_in_a_line()
-def _run(words: list[str]) -> int:
-    debug = "--debug" in words
-    words = [word for word in words if word != "--debug"]
+@_one_line_warnings()
+def _run(arguments: list[str]) -> int:
+    debug = "--debug" in arguments
+    arguments = [word for word in arguments if word != "--debug"]
     try:
-        if words == ["--version"]:
+        if arguments == ["--version"]:
             print(f"rdfm {rdfm.__version__}")
             return 0
 
@@ -88,7 +88,7 @@ def _run(words: list[str]) -> int:
         from rdfm.cli.app import ClosedPipe, app
 
         try:
-            return int(app.main(args=words, prog_name="rdfm", standalone_mode=False) or 0)
+            return int(app.main(args=arguments, prog_name="rdfm", standalone_mode=False) or 0)
         except click.exceptions.NoArgsIsHelpError as error:
             print(error.format_message(), file=sys.stderr)
             return 2
@@ -127,8 +127,8 @@ def _explain(error: Exception) -> int:
                 signals.die_of_pipe()
                 return 1
             _discard_output()
-        place = f"{error.filename}: " if error.filename is not None else ""
-        return _fail(f"{place}{error.strerror or error}{notes}", 1)
+        prefix = f"{error.filename}: " if error.filename is not None else ""
+        return _fail(f"{prefix}{error.strerror or error}{notes}", 1)
     if isinstance(error, MemoryError):
         return _fail("out of memory; --max-message-bytes limits the message size", 1)
     kind = type(error).__name__
@@ -174,5 +174,5 @@ def _discard_output() -> None:
     """Discard the buffered output, because Python would try to flush it again at exit."""
     if sys.stdout is not None:
         with contextlib.suppress(OSError, ValueError):
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, sys.stdout.fileno())
+            null_device = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null_device, sys.stdout.fileno())

@@ -129,11 +129,11 @@ def command(folder: str | None, quiet: bool, **options: Any) -> int:
 
     def report(server: Server) -> None:
         host = settings.address[0]
-        shown = f"[{host}]" if ":" in host else host
+        displayed_host = f"[{host}]" if ":" in host else host
         count = topics.count()
         click.echo(
             f"rdfm: serving {count:,} {'topic' if count == 1 else 'topics'} on "
-            f"{scheme}://{shown}:{server.port}",
+            f"{scheme}://{displayed_host}:{server.port}",
             err=True,
         )
 
@@ -169,8 +169,8 @@ def _settings(options: dict[str, Any]) -> ServerSettings:
     """Return the settings of the server.
 
     Raises:
-        OptionError: Options cannot be combined, or an option lacks another one.
-        OSError: A token file cannot be read.
+        OptionError: If options cannot be combined, or an option requires another one.
+        OSError: If a token file cannot be read.
     """
     from rdfm.errors import OptionError
     from rdfm.exchange.serve.memory import MAX_CLIENT_BYTES
@@ -217,14 +217,14 @@ def _token(file: str | None, variable: str) -> str | None:
     """Return a token from a file or the environment; None if there is none.
 
     Raises:
-        OptionError: The token is empty, or not printable ASCII.
-        OSError: The file cannot be read.
+        OptionError: If the token is empty or not printable ASCII.
+        OSError: If the file cannot be read.
     """
     from rdfm.errors import OptionError
 
     if file is not None:
-        with Path(file).open("rb") as opened:
-            text = opened.read(_MAX_TOKEN_BYTES).decode("latin-1").strip()
+        with Path(file).open("rb") as stream:
+            text = stream.read(_MAX_TOKEN_BYTES).decode("latin-1").strip()
         source = file
     else:
         found = os.environ.get(variable)

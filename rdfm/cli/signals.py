@@ -25,9 +25,9 @@ _KINDS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
 
-# Previous handler of each signal; empty if no handlers are installed.
-_before: dict[int, Any] = {}
-_unwinds = False  # whether the stack has to be unwound
+# Previous handlers by signal; empty if no handlers are installed.
+_previous_handlers: dict[int, Any] = {}
+_is_unwinding = False  # whether the stack has to be unwound
 _reported = False
 _pipe: tuple[int, int] | None = None  # wakes the watching thread
 
@@ -40,7 +40,7 @@ def begin() -> None:
         # Signals that are already ignored, for example with nohup, remain ignored.
         if signal.getsignal(kind) not in (signal.SIG_IGN, None):
             try:
-                _before[kind] = signal.signal(kind, _quit)
+                _previous_handlers[kind] = signal.signal(kind, _quit)
             except ValueError:  # another thread
                 return
 
@@ -48,7 +48,7 @@ def begin() -> None:
 def watch() -> None:
     """Start a thread that ends the process if native code blocks signals in the main thread."""
     global _pipe
-    if not _before or os.name == "nt" or _pipe is not None:
+    if not _previous_handlers or os.name == "nt" or _pipe is not None:
         return
     import threading
 
@@ -61,9 +61,9 @@ def watch() -> None:
 def end() -> None:
     """Restore the signal handlers, for a caller that continues."""
     global _pipe
-    for kind, handler in _before.items():
+    for kind, handler in _previous_handlers.items():
         signal.signal(kind, handler)
-    _before.clear()
+    _previous_handlers.clear()
     if _pipe is not None:
         signal.set_wakeup_fd(-1)
         os.close(_pipe[1])
@@ -73,16 +73,16 @@ def end() -> None:
 @contextlib.contextmanager
 def unwinding() -> Iterator[None]:
     """Turn signals into exceptions within the block, so that open resources are closed properly."""
-    global _unwinds
-    _unwinds = True
-    for kind in _before:
+    global _is_unwinding
+    _is_unwinding = True
+    for kind in _previous_handlers:
         signal.signal(kind, _interrupt)
     try:
         yield
     finally:
-        for kind in _before:
+        for kind in _previous_handlers:
             signal.signal(kind, _quit)
-        _unwinds = False
+        _is_unwinding = False
 
 
 def report_interrupt() -> bool:
@@ -113,7 +113,7 @@ def _quit(*_: object) -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    for kind in _before:  # a second signal must not interrupt the cleanup
+    for kind in _previous_handlers:  # a second signal must not interrupt the cleanup
         signal.signal(kind, _wait)
     raise KeyboardInterrupt
 
@@ -127,13 +127,13 @@ def _watch(pipe: int) -> None:
 
     While the stack is unwound, the main thread has `GRACE_SECONDS` to end the process first.
     """
-    woken = os.read(pipe, 1)
-    while woken and woken[0] not in _KINDS:
-        woken = os.read(pipe, 1)
-    if not woken:
+    received = os.read(pipe, 1)
+    while received and received[0] not in _KINDS:
+        received = os.read(pipe, 1)
+    if not received:
         os.close(pipe)
         return
-    if _unwinds:
+    if _is_unwinding:
         time.sleep(GRACE_SECONDS)
         from rdfm.logs.output import remove_unfinished
 

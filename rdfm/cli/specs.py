@@ -68,22 +68,22 @@ class SpecCommand(GroupedCommand):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the command's own parameters, and those of the specs."""
-        own = super().get_params(ctx)
-        help_option = [each for each in own if each not in self.params]
+        own_parameters = super().get_params(ctx)
+        help_option = [parameter for parameter in own_parameters if parameter not in self.params]
         return [*self.params, *self._from_specs(ctx), *help_option]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments. If an option is unknown, try again with the options of plug-ins."""
-        words = list(args)
+        arguments = list(args)
         # Options for one side are rare, so they are created only if the command line has some.
-        ctx.meta[_SIDED] = any(word.startswith(("--from-", "--to-")) for word in words)
+        ctx.meta[_SIDED] = any(word.startswith(("--from-", "--to-")) for word in arguments)
         try:
             return super().parse_args(ctx, args)
         except click.UsageError:
             if not self._add_plug_ins(ctx):
                 raise
         ctx.params.clear()
-        return super().parse_args(ctx, words)
+        return super().parse_args(ctx, arguments)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write all options, or only those that do not belong to a format."""
@@ -103,17 +103,17 @@ class SpecCommand(GroupedCommand):
         if not incomplete.startswith(("--from-", "--to-")):
             return found
         names = {item.value for item in found}
-        for each in self._make(with_plug_ins=True, sided=True):
-            for name in (*each.opts, *each.secondary_opts):
+        for parameter in self._make(with_plug_ins=True, sided=True):
+            for name in (*parameter.opts, *parameter.secondary_opts):
                 if name.startswith(incomplete) and name not in names:
-                    found.append(CompletionItem(name, help=getattr(each, "help", None)))
+                    found.append(CompletionItem(name, help=getattr(parameter, "help", None)))
         return found
 
     def _add_plug_ins(self, ctx: click.Context) -> bool:
         """Create the options again, and return whether plug-ins have any."""
-        before = len(self._from_specs(ctx))
+        count = len(self._from_specs(ctx))
         ctx.meta[_PARAMETERS] = list(self._make(with_plug_ins=True, sided=True))
-        return len(self._from_specs(ctx)) > before
+        return len(self._from_specs(ctx)) > count
 
     def _from_specs(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the options of stages and formats, which are created once per command line."""
@@ -130,43 +130,47 @@ class SpecCommand(GroupedCommand):
         if "read" in self._sides:
             yield HeaderOption("Input", of_format=True)  # only in the complete help
         for option in stages:
-            rare = option.group in _RARE_GROUPS
-            yield _option(option, option.name, option.option, of_format=rare)
+            is_rare = option.group in _RARE_GROUPS
+            yield _option(option, option.name, option.option, of_format=is_rare)
         found = formats.every() if with_plug_ins else formats.built_in()
-        every = {side: _options(side, [format.spec for format in found]) for side in self._sides}
-        fitting = {
+        all_options = {
+            side: _options(side, [format.spec for format in found]) for side in self._sides
+        }
+        fitting_options = {
             side: _options(side, [format.spec for format in found if self._fits(side, format.spec)])
             for side in self._sides
         }
-        own = {option.name for option in stages}
-        names = dict.fromkeys(name for options in every.values() for name in options)
+        stage_names = {option.name for option in stages}
+        names = dict.fromkeys(name for options in all_options.values() for name in options)
         for name in names:
-            if name in own:
+            if name in stage_names:
                 continue
             # The help of the option comes from a format of the right kind if possible.
             specs = {
-                side: fitting[side].get(name, options[name])
-                for side, options in every.items()
+                side: fitting_options[side].get(name, options[name])
+                for side, options in all_options.items()
                 if name in options
             }
-            shown = {side: specs[side] for side in specs if name in fitting[side]}
-            first = next(iter((shown or specs).values()))
+            listed = {side: specs[side] for side in specs if name in fitting_options[side]}
+            first = next(iter((listed or specs).values()))
             if first.python_only:
                 continue
-            both = is_of_one_side(shown.values())
-            yield _option(first, name, first.option, hidden=both or not shown, of_format=True)
+            is_one_sided = is_of_one_side(listed.values())
+            yield _option(
+                first, name, first.option, hidden=is_one_sided or not listed, of_format=True
+            )
             for side, spec in specs.items() if sided else ():
                 prefix = "from" if side == "read" else "to"
-                named = f"{prefix}-{spec.option}"
-                hidden = not both or side not in shown
+                flag = f"{prefix}-{spec.option}"
+                hidden = not is_one_sided or side not in listed
                 yield _option(
-                    spec, f"{prefix}_{name}", named, prefix=prefix, hidden=hidden, of_format=True
+                    spec, f"{prefix}_{name}", flag, prefix=prefix, hidden=hidden, of_format=True
                 )
 
     def _fits(self, side: Side, spec: FormatSpec) -> bool:
         """Whether a format is for a kind of logs that the side supports."""
-        wanted = self._kinds.get(side)
-        return wanted is None or any(kind in wanted for kind in spec.kinds)
+        kinds = self._kinds.get(side)
+        return kinds is None or any(kind in kinds for kind in spec.kinds)
 
     def _stage_options(self) -> Collection[OptionSpec]:
         if not self._stages:
@@ -233,16 +237,16 @@ def help_of(spec: OptionSpec) -> str:
     """Return the help text of an option, with its default."""
     default = spec.default
     if spec.default_from == "input":
-        shown = "detected"
+        default_text = "detected"
     elif default is None or isinstance(default, bool):
         return spec.help
     elif spec.kind == "bytes" and isinstance(default, int) and default % (1 << 20) == 0:
-        shown = f"{default >> 20}M"
+        default_text = f"{default >> 20}M"
     else:
-        shown = str(default).replace("_", "-")
+        default_text = str(default).replace("_", "-")
     if spec.printed is not None:
-        shown += f"; on standard output {spec.printed}"
-    return f"{spec.help} ({shown})"
+        default_text += f"; on standard output {spec.printed}"
+    return f"{spec.help} ({default_text})"
 
 
 def given(options: dict[str, Any]) -> dict[str, Any]:

@@ -44,20 +44,23 @@ def lines(statistics: Statistics) -> list[str]:
         rows.append(("operations", counts or "0"))
     elif statistics.kind == "messages":
         rows.append(("quads", f"{statistics.quads:,}"))
-    shown = [safe(statistics.source), *(f"  {name:18} {safe(value)}" for name, value in rows)]
+    output_lines = [
+        safe(statistics.source),
+        *(f"  {name:18} {safe(value)}" for name, value in rows),
+    ]
     sizes = "bound cells/row" if statistics.kind == "results" else f"{several(record)}/{message}"
-    shown += _sizes(sizes, statistics.quads_per_message)
+    output_lines += _sizes(sizes, statistics.quads_per_message)
     for name, distribution in (
         ("bytes/message", statistics.bytes_per_message),
         ("adds/patch", statistics.adds_per_patch),
         ("deletes/patch", statistics.deletes_per_patch),
     ):
         if distribution is not None:
-            shown += _sizes(name, distribution)
-    shown += _table(statistics, message)
+            output_lines += _sizes(name, distribution)
+    output_lines += _table(statistics, message)
     for variable in statistics.variables:
         distinct = "" if variable.distinct is None else f", {variable.distinct.number:,} distinct"
-        shown.append(
+        output_lines.append(
             f"  {safe('?' + variable.name):18} bound in {plural(variable.bound, 'row')}{distinct}"
         )
     by_iri = {iri: name for name, iri in statistics.prefixes.items()}
@@ -68,17 +71,17 @@ def lines(statistics: Statistics) -> list[str]:
         ("datatypes", statistics.datatypes),
         ("languages", statistics.languages),
     ):
-        shown += _names(heading, names, by_iri if heading == "namespaces" else {})
+        output_lines += _names(heading, names, by_iri if heading == "namespaces" else {})
     if statistics.approximate_messages:
         number = plural(statistics.approximate_messages, message)
-        shown.append(
+        output_lines.append(
             f"  {'estimated':18} some counts of {number} with more than 65,536 terms or 262,144 quads"
         )
     for position, note in enumerate(statistics.notes):
-        shown.append(f"  {'' if position else 'notes':18} {safe(note)}")
+        output_lines.append(f"  {'' if position else 'notes':18} {safe(note)}")
     if statistics.error:
-        shown.append(f"  {'first error':18} {safe(statistics.error)}")
-    return shown
+        output_lines.append(f"  {'first error':18} {safe(statistics.error)}")
+    return output_lines
 
 
 def _sizes(title: str, sizes: Sizes) -> list[str]:
@@ -91,17 +94,17 @@ def _sizes(title: str, sizes: Sizes) -> list[str]:
         f"mean {_number(sizes.mean)}",
         f"deviation {_number(sizes.standard_deviation)}",
     ]
-    shown = ["", f"  {title:18} {', '.join(numbers)}"]
+    output_lines = ["", f"  {title:18} {', '.join(numbers)}"]
     percentiles = ", ".join(f"{name} {_number(value)}" for name, value in sizes.percentiles.items())
-    shown.append(f"  {'':18} {percentiles}")
+    output_lines.append(f"  {'':18} {percentiles}")
     if len(sizes.histogram) == 1:
-        return shown
-    most = max(count for _, _, count in sizes.histogram)
+        return output_lines
+    max_count = max(count for _, _, count in sizes.histogram)
     for least, greatest, count in sizes.histogram:
         span = f"{least:,}" if least == greatest else f"{least:,} to {greatest:,}"
-        bar = "#" * max(round(_WIDTH * count / most), 1 if count else 0)
-        shown.append(f"  {span:>18} {bar:{_WIDTH}} {count:>10,}")
-    return shown
+        bar = "#" * max(round(_WIDTH * count / max_count), 1 if count else 0)
+        output_lines.append(f"  {span:>18} {bar:{_WIDTH}} {count:>10,}")
+    return output_lines
 
 
 def _table(statistics: Statistics, message: str) -> list[str]:
@@ -113,13 +116,13 @@ def _table(statistics: Statistics, message: str) -> list[str]:
         *(name for name in statistics.distinct if name not in statistics.series),
     ):
         series, distinct = statistics.series.get(name), statistics.distinct.get(name)
-        shown = "" if distinct is None else f"{distinct.number:,}"
+        distinct_text = "" if distinct is None else f"{distinct.number:,}"
         if distinct is not None and distinct.lower != distinct.upper:
-            shown += f" ({distinct.lower:,} to {distinct.upper:,})"
+            distinct_text += f" ({distinct.lower:,} to {distinct.upper:,})"
         if series is None:
             if distinct is None or not distinct.number:
                 continue
-            cells = ["", "", "", "", "", shown]
+            cells = ["", "", "", "", "", distinct_text]
         else:
             values = (
                 series.minimum,
@@ -128,7 +131,7 @@ def _table(statistics: Statistics, message: str) -> list[str]:
                 series.standard_deviation,
                 series.sum,
             )
-            cells = [*("" if value is None else _number(value) for value in values), shown]
+            cells = [*("" if value is None else _number(value) for value in values), distinct_text]
         rows.append((_TITLES.get(name, name.replace("_", " ")), cells))
     if not rows or not statistics.messages:
         return []
@@ -143,13 +146,15 @@ def _table(statistics: Statistics, message: str) -> list[str]:
 
 
 def _names(heading: str, names: Names, prefixes: dict[str, str]) -> list[str]:
-    shown = []
+    output_lines = []
     for position, (name, count) in enumerate(names.counts.items()):
         prefix = f" ({prefixes[name]}:)" if name in prefixes else ""
-        shown.append(f"  {'' if position else heading:18} {count:>10,}  {safe(name + prefix)}")
+        output_lines.append(
+            f"  {'' if position else heading:18} {count:>10,}  {safe(name + prefix)}"
+        )
     if names.others:
-        shown.append(f"  {'':18} {names.others:>10,}  occurrences of other names")
-    return shown
+        output_lines.append(f"  {'':18} {names.others:>10,}  occurrences of other names")
+    return output_lines
 
 
 def _number(value: float | None) -> str:

@@ -15,7 +15,7 @@ WORDS = {
     kind: (MESSAGE_WORDS[kind], record)
     for kind, record in (("messages", "quad"), ("patches", "operation"), ("results", "row"))
 }
-# Singular nouns for counts of dropped data, if they are not the name without the final s.
+# Singular nouns of dropped data that differ from the name without its final s.
 _DROPPED = {
     "boundaries": "boundary",
     "metadata": "metadata entry",
@@ -75,14 +75,14 @@ def reject_terminal(options: dict[str, Any]) -> None:
 
     from rdfm import formats
 
-    what = None
+    reason = None
     if formats.find(options["to_format"]).spec.binary:
-        what = f"{options['to_format']} is binary"
+        reason = f"{options['to_format']} is binary"
     elif options.get("compression", "none") != "none":
-        what = "compressed output is binary"
-    if what is not None and is_terminal(sys.stdout):
+        reason = "compressed output is binary"
+    if reason is not None and is_terminal(sys.stdout):
         raise click.UsageError(
-            f"{what}, but standard output is a terminal; write to a file or a pipe"
+            f"{reason}, but standard output is a terminal; write to a file or a pipe"
         )
 
 

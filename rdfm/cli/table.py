@@ -73,12 +73,12 @@ class TerminalTable:
 
     def _print(self, cells: list[str]) -> None:
         assert self._widths is not None
-        shown = [_fitted(cell, width) for cell, width in zip(cells, self._widths, strict=True)]
-        click.echo(_GAP.join(shown).rstrip())
+        padded = [_fitted(cell, width) for cell, width in zip(cells, self._widths, strict=True)]
+        click.echo(_GAP.join(padded).rstrip())
 
 
 def widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Return the widths of columns. If they do not fit, the widest columns are reduced.
+    """Return the widths of columns. If they do not fit, the widest columns are narrowed.
 
     Example:
         >>> widths([["s", "name"], ["<http://example.org/a>", "one"]], 20)
@@ -119,15 +119,15 @@ def _fitted(text: str, width: int) -> str:
     if size <= width:
         return text + " " * (width - size)
     if text.startswith("<") and text.endswith(">"):
-        kept = _ending(text[1:], width - 2)
-        return f"<…{kept}" + " " * (width - 2 - _width(kept))
-    kept = _ending(text[::-1], width - 1)[::-1]
-    return f"{kept}…" + " " * (width - 1 - _width(kept))
+        suffix = _longest_suffix(text[1:], width - 2)
+        return f"<…{suffix}" + " " * (width - 2 - _width(suffix))
+    suffix = _longest_suffix(text[::-1], width - 1)[::-1]
+    return f"{suffix}…" + " " * (width - 1 - _width(suffix))
 
 
-def _ending(text: str, width: int) -> str:
+def _longest_suffix(text: str, width: int) -> str:
     """Return the longest suffix of a string that fits into `width`."""
-    kept = text[-width:] if width > 0 else ""
-    while _width(kept) > width:
-        kept = kept[1:]
-    return kept
+    suffix = text[-width:] if width > 0 else ""
+    while _width(suffix) > width:
+        suffix = suffix[1:]
+    return suffix

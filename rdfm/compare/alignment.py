@@ -46,9 +46,9 @@ def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_ST
     for part in _parts(quads):
         by_key[_key(part)].append(part)
     names: dict[Bnode, Bnode] = {}
-    used: set[str] = set()
+    used_labels: set[str] = set()
     for part in _parts(old):
-        used.update(node.value for quad in part for node in nodes_of(quad))
+        used_labels.update(node.value for quad in part for node in nodes_of(quad))
         candidates = by_key[_key(part)]
         for at, candidate in enumerate(candidates):
             found = mapping(candidate, part, max_steps=max_steps)
@@ -59,7 +59,7 @@ def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_ST
     for quad in quads:
         for node in nodes_of(quad):
             if node not in names:
-                names[node] = Bnode(_free(node.value, used))
+                names[node] = Bnode(_unused_label(node.value, used_labels))
     return [renamed(quad, names) for quad in quads]
 
 
@@ -68,22 +68,22 @@ def _parts(quads: Iterable[Quad]) -> list[list[Quad]]:
     parent: dict[Bnode, Bnode] = {}
 
     def root(node: Bnode) -> Bnode:
-        top = node
-        while (above := parent.setdefault(top, top)) != top:
-            top = above
-        while node != top:  # path compression
-            parent[node], node = top, parent[node]
-        return top
+        root_node = node
+        while (next_node := parent.setdefault(root_node, root_node)) != root_node:
+            root_node = next_node
+        while node != root_node:  # path compression
+            parent[node], node = root_node, parent[node]
+        return root_node
 
-    linked = []
+    quads_by_node = []
     for quad in dict.fromkeys(quads):
         nodes = list(nodes_of(quad))
         if nodes:
-            linked.append((nodes[0], quad))
+            quads_by_node.append((nodes[0], quad))
             for other in nodes[1:]:
                 parent[root(other)] = root(nodes[0])
     parts: dict[Bnode, list[Quad]] = defaultdict(list)
-    for node, quad in linked:
+    for node, quad in quads_by_node:
         parts[root(node)].append(quad)
     return list(parts.values())
 
@@ -122,11 +122,11 @@ def renamed(quad: Quad, names: Mapping[Bnode, Bnode]) -> Quad:
     return Quad(term(quad.subject), term(quad.predicate), term(quad.object), graph)
 
 
-def _free(label: str, used: set[str]) -> str:
+def _unused_label(label: str, used_labels: set[str]) -> str:
     """Return the label, with a number appended if it is used, and mark the result as used."""
     free, number = label, 0
-    while free in used:
+    while free in used_labels:
         number += 1
         free = f"{label}_{number}"
-    used.add(free)
+    used_labels.add(free)
     return free

@@ -180,9 +180,9 @@ class _CanonicalizationState:
                         break
                     answer = yield other, copy
                     assert answer is not None
-                    digest, deeper = answer
+                    digest, related_issuer = answer
                     path += f"_:{_issue(copy, 'b', other)}<{digest}>"
-                    copy = deeper
+                    copy = related_issuer
                 if not chosen or (not _worse(path, chosen) and path < chosen):
                     chosen, chosen_issuer = path, copy
             data += name + chosen

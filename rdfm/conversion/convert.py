@@ -146,7 +146,7 @@ def plan(
         OptionError, UnknownFormatError, OSError, DecodeError: As in `convert`.
     """
     known = readers(inputs, options.get("from_format"))
-    live = live_options(inputs, output, options)
+    live_settings = live_options(inputs, output, options)
     kind = known[0].kinds[0] if known else "messages"
     target_format = output_format(output, options.get("to_format"), kind)
     filters = not _FILTERING.isdisjoint(declared)
@@ -177,18 +177,18 @@ def plan(
             stages.get("compression"),
         ),
         stages.get("jobs") or cores,
-        live,
+        live_settings,
     )
     if "prefixes" in stages and "prefixes" in target_format.spec.options("write"):
         divided.writes["prefixes"] = stages["prefixes"]
     filtering = (Filtering(stages),) if filters else ()
     target = Target(output, target_format, divided.writes, shape)
     group_by = stages.get("group_by") or "message"
-    regroups = group_by != "message"
+    is_regrouped = group_by != "message"
     stays_flat = (
         target.may_stay_flat
         and not filters
-        and not regroups
+        and not is_regrouped
         and len(inputs) == 1
         and not holds_files(inputs[0])
         and reads.get("joins") != "new"  # the input may be several logs of one message
@@ -197,11 +197,11 @@ def plan(
     # message is buffered completely if errors are skipped.
     skip_errors = stages.get("on_error") == "skip"
     # A filter needs the complete message.
-    wanted = (target.takes_parts and not filters) or regroups
-    buffers_messages = wanted and skip_errors
+    accepts_parts = (target.takes_parts and not filters) or is_regrouped
+    buffers_messages = accepts_parts and skip_errors
 
     def regrouping() -> tuple[Regrouping, ...]:
-        if not regroups and stages.get("skolemize") is None:
+        if not is_regrouped and stages.get("skolemize") is None:
             return ()
         regrouper = make(
             group_by,
@@ -216,11 +216,11 @@ def plan(
     reading = Reading(
         format=stages.get("from_format"),
         options=reads,
-        storage_options=live if any(map(is_live, inputs)) else None,
+        storage_options=live_settings if any(map(is_live, inputs)) else None,
         parts="never"
         if skip_errors
         else "always"
-        if wanted
+        if accepts_parts
         else "frames"
         if stays_flat
         else "never",

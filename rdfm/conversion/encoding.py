@@ -61,7 +61,7 @@ class Encoding:
         self._encoder = encoder
         self._twins: list[Any] = []  # idle twins
         self._generation = 0  # of the idle twins
-        self._made: list[Any] = []  # all twins
+        self._all_twins: list[Any] = []  # all twins
         self._skip = getattr(encoder, "skip", None) if jobs > 1 else None
         if hasattr(encoder, "use_threads"):
             encoder.use_threads(row_jobs)
@@ -80,37 +80,37 @@ class Encoding:
         if place is None:
             self._twins.clear()  # the encoder may have declared namespaces that they lack
             self._generation += 1
-            encoder, here, more = self._encoder, True, {}
+            encoder, in_caller, arguments = self._encoder, True, {}
         else:
-            here, more = batch.record_count < MIN_QUADS, {"place": place}
+            in_caller, arguments = batch.record_count < MIN_QUADS, {"place": place}
             if self._twins:
                 encoder = self._twins.pop()
             else:
                 encoder = self._encoder.twin()
-                self._made.append(encoder)
+                self._all_twins.append(encoder)
 
         generation = self._generation
 
         def work() -> tuple[Encoded, Any, int]:
             try:
-                output = encode_view(encoder)(batch, source, **more)
+                output = encode_view(encoder)(batch, source, **arguments)
             except EncodeError as error:
                 error.source = source
                 raise
             messages = len(batch) - batch.continued
             return Encoded(output, messages, batch.record_count, bytes_in), encoder, generation
 
-        self._pool.submit(work, here=here)
+        self._pool.submit(work, here=in_caller)
 
     def is_ready(self) -> bool:
         """Return whether the bytes of the next batch are complete."""
         return self._pool.is_ready()
 
     def take(self, *, all: bool = False) -> Iterator[Encoded]:
-        """Yield the encoded batches, or with `all` wait for all of them.
+        """Yield the encoded batches; with `all`, wait for all of them.
 
         Raises:
-            EncodeError: A message cannot be written.
+            EncodeError: If a message cannot be written.
         """
         try:
             for encoded, encoder, generation in self._pool.take(all=all):
@@ -135,9 +135,9 @@ class Encoding:
             self._encoder.close()
 
     def dropped(self) -> Counter[str]:
-        """Return counts of the data left out so far, by name."""
+        """Return counts of the data dropped so far, by name."""
         counts: Counter[str] = Counter(self._encoder.dropped())
-        for twin in self._made:
+        for twin in self._all_twins:
             counts.update(twin.dropped())
         return counts
 

@@ -90,8 +90,10 @@ def count(inputs: Sequence[Readable], **options: Any) -> Summary:
     for name in stages:
         if name in _WRITTEN:
             raise OptionError(f"{spelled(name)} applies to output, but counting writes no output")
-    each = stages.get("message_per_file", False)
-    driver = Driver(list(inputs), Reading(stages.get("from_format"), reads, message_per_file=each))
+    message_per_file = stages.get("message_per_file", False)
+    driver = Driver(
+        list(inputs), Reading(stages.get("from_format"), reads, message_per_file=message_per_file)
+    )
     limit = stages.get("take")
     line = (
         SkipBroken(skip=stages.get("on_error") == "skip"),

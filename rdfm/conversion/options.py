@@ -1,7 +1,7 @@
 """Conversion options: those of the stages, and how options are assigned to the two formats.
 
 In: options by name, as values or as text. Out: options of the stages, the input and the output.
-Law: `from_NAME` applies to the input and `to_NAME` to the output. A bare name applies to the side
+Law: `from_NAME` applies to the input and `to_NAME` to the output. A plain name applies to the side
 that has the option. An option that neither side has is rejected. An option that both sides have is
 rejected unless it is a shared option.
 """
@@ -63,7 +63,7 @@ class Divided:
     Attributes:
         stages: Options of the stages, as values.
         reads: Options of the input, as given.
-        hints: Options of the input that formats without them ignore.
+        hints: Options of the input, which formats that lack them ignore.
         writes: Options of the output, as given.
     """
 
@@ -105,7 +105,7 @@ def live_options(
     """Return the options of live streams as values, or None if there are none.
 
     Raises:
-        OptionError: An option is invalid, or an input is not a live stream.
+        OptionError: If an option is invalid, or an input is not a live stream.
     """
     found = {
         option.name: option.value(options[option.name])
@@ -118,9 +118,7 @@ def live_options(
     if not (all(are_live) or (is_live(output) and not any(are_live))):
         name, value = next(iter(found.items()))
         shown = spelled(name, str(value).lower()) if isinstance(value, bool) else spelled(name)
-        raise OptionError(
-            f"{shown} is for live streams, such as grpc://host:9090/topic; leave it out"
-        )
+        raise OptionError(f"{shown} is for live streams, such as grpc://host:9090/topic; remove it")
     return found
 
 
@@ -130,7 +128,7 @@ def divide(
     writer: FormatSpec,
     stages: Mapping[str, OptionSpec] = STAGES,
 ) -> Divided:
-    """Divide options by the component that they apply to. Options that are None are left out.
+    """Divide options by the component that they apply to. Options that are None are omitted.
 
     Args:
         given: Options by name.
@@ -142,47 +140,56 @@ def divide(
         OptionError: If neither side has an option, or both have it and it is not shared.
     """
     divided = Divided()
-    possible = formats.specs() if readers is None else readers
+    possible_readers = formats.specs() if readers is None else readers
     for name, value in given.items():
         if name in stages:
             if value is not None:
                 divided.stages[name] = stages[name].value(value)
             continue
-        side, bare = _side(name)
-        reads = [spec for spec in possible if bare in spec.options("read")]
-        writes = bare in writer.options("write")
-        if side == "read" and value is not None and (hint := _hint(bare)) is not None:
-            divided.hints[bare] = hint.value(value)
-        elif side == "read" or (side is None and reads and not writes):
-            if not reads:
-                raise OptionError(possible[0].refusal("read", bare))
-            _assign(divided.reads, bare, value)
-        elif side == "write" or (writes and not reads):
-            if not writes:
-                raise OptionError(writer.refusal("write", bare))
-            _assign(divided.writes, bare, value)
-        elif reads and writes:
-            if is_of_one_side([reads[0].options("read")[bare], writer.options("write")[bare]]):
+        side, plain_name = _side(name)
+        matching_readers = [spec for spec in possible_readers if plain_name in spec.options("read")]
+        applies_to_output = plain_name in writer.options("write")
+        if side == "read" and value is not None and (hint := _hint(plain_name)) is not None:
+            divided.hints[plain_name] = hint.value(value)
+        elif side == "read" or (side is None and matching_readers and not applies_to_output):
+            if not matching_readers:
+                raise OptionError(possible_readers[0].refusal("read", plain_name))
+            _assign(divided.reads, plain_name, value)
+        elif side == "write" or (applies_to_output and not matching_readers):
+            if not applies_to_output:
+                raise OptionError(writer.refusal("write", plain_name))
+            _assign(divided.writes, plain_name, value)
+        elif matching_readers and applies_to_output:
+            if is_of_one_side(
+                [
+                    matching_readers[0].options("read")[plain_name],
+                    writer.options("write")[plain_name],
+                ]
+            ):
                 if value is None:
                     continue
-                titles = "" if readers is None else f" ({listed([spec.title for spec in reads])})"
-                given_text = str(value).lower() if isinstance(value, bool) else str(value)
+                titles = (
+                    ""
+                    if readers is None
+                    else f" ({listed([spec.title for spec in matching_readers])})"
+                )
+                value_text = str(value).lower() if isinstance(value, bool) else str(value)
                 raise OptionError(
-                    f"{spelled(bare)} is ambiguous: both the input{titles} and the output ({writer.title}) have this option",
+                    f"{spelled(plain_name)} is ambiguous: both the input{titles} and the output ({writer.title}) have this option",
                     remedies=(
-                        Remedy("read", f"from_{bare}", given_text, "applies to the input"),
-                        Remedy("write", f"to_{bare}", given_text, "applies to the output"),
+                        Remedy("read", f"from_{plain_name}", value_text, "applies to the input"),
+                        Remedy("write", f"to_{plain_name}", value_text, "applies to the output"),
                     ),
                 )
-            _assign(divided.reads, bare, value)
-            _assign(divided.writes, bare, value)
-        elif not _has_no_effect(bare, value):
-            raise OptionError(_refusal(bare, possible[0], writer, stages))
+            _assign(divided.reads, plain_name, value)
+            _assign(divided.writes, plain_name, value)
+        elif not _has_no_effect(plain_name, value):
+            raise OptionError(_refusal(plain_name, possible_readers[0], writer, stages))
     return divided
 
 
 def _side(name: str) -> tuple[str | None, str]:
-    """Return the side that a prefixed name selects, or None, and the bare name."""
+    """Return the side that a prefixed name selects, or None, and the plain name."""
     for prefix, side in (("from_", "read"), ("to_", "write")):
         if name.startswith(prefix):
             return side, name.removeprefix(prefix)
@@ -228,10 +235,10 @@ def _refusal(
     known = {*stages, *reader.options("read"), *writer.options("write")}
     from difflib import get_close_matches  # costly to import
 
-    meant = get_close_matches(name, known)
+    similar = get_close_matches(name, known)
     advice = (
-        f"; did you mean {' or '.join(meant)}?"
-        if meant
+        f"; did you mean {' or '.join(similar)}?"
+        if similar
         else f"; the options are {', '.join(sorted(known))}"
     )
     return f"there is no option '{name[:40]}'{advice}"

@@ -99,7 +99,7 @@ class Pipeline:
         """Initialize with the plan and the progress reporter."""
         self._plan = plan
         self._report = report
-        # Only the calling thread, which runs the stages and encodes, uses the attributes below.
+        # Only the calling thread, which runs the stages and encodes, uses the following attributes.
         self._stages = Stages(plan.stages)
         self._kind = self._stages.kind or plan.target.format.spec.kinds[0]  # of the output
         self._bytes_done = self._messages = self._quads = 0  # encoded so far
@@ -131,7 +131,7 @@ class Pipeline:
             SLOW_BATCHES_BYTES if is_slow else BATCHES_BYTES
         )
         self._wake = batches.wake
-        written: Channel[list[_Bytes]] = Channel(OUTPUT_BYTES)
+        output_queue: Channel[list[_Bytes]] = Channel(OUTPUT_BYTES)
         read = ((piece, piece.cost) for piece in driver.pieces())
         threads = [
             feeding_thread("rdfm-read", pieces, read),
@@ -142,16 +142,16 @@ class Pipeline:
             output = self._plan.shape.output()
             threads.append(
                 threading.Thread(
-                    target=_write, args=(output, written), name="rdfm-write", daemon=True
+                    target=_write, args=(output, output_queue), name="rdfm-write", daemon=True
                 )
             )
             for thread in threads:
                 thread.start()
-            encoder = self._encode_all(batches, written)
-            self._put(written, [encoder.finish() or b""])
-            written.put(END, 0, self._progress())
-            written.close()
-            written.drained(lambda: self._report_progress(written))
+            encoder = self._encode_all(batches, output_queue)
+            self._put(output_queue, [encoder.finish() or b""])
+            output_queue.put(END, 0, self._progress())
+            output_queue.close()
+            output_queue.drained(lambda: self._report_progress(output_queue))
             output.commit()
             seconds = time.perf_counter() - start
         except BaseException as error:
@@ -161,11 +161,11 @@ class Pipeline:
                 raise
             try:
                 if isinstance(error, Exception) and threads[-1].is_alive():
-                    written.close()
-                    written.wait_drained()
+                    output_queue.close()
+                    output_queue.wait_drained()
             finally:
                 try:
-                    self._stop(pieces, batches, written)
+                    self._stop(pieces, batches, output_queue)
                     _join(threads[2:])
                     if self._plan.keep_partial and isinstance(error, RdfmError):
                         _keep(output, error)
@@ -175,7 +175,7 @@ class Pipeline:
             raise
         finally:
             if os.getpid() == process:
-                self._stop(pieces, batches, written)
+                self._stop(pieces, batches, output_queue)
                 if self._encoder is not None:
                     self._encoder.close()
                 _join(threads)
@@ -202,8 +202,8 @@ class Pipeline:
     def _notes_of_inputs(self) -> tuple[str, ...]:
         # The driver may have read ahead. How far depends on timing, so in that case its notes are
         # omitted.
-        of_all = self._plan.driver.notes() if self._read_all else ()
-        return of_all + self._notes.texts()
+        driver_notes = self._plan.driver.notes() if self._read_all else ()
+        return driver_notes + self._notes.texts()
 
     def _dropped(self, encoder: Encoding) -> dict[str, int]:
         dropped = encoder.dropped()
@@ -217,40 +217,42 @@ class Pipeline:
         """Yield decoded items. Errors are raised or skipped after all items before them."""
         policy = SkipBroken(skip=self._plan.skip_errors, explain=self._explain)
         for items in self._plan.driver.decode(pieces):
-            kept: list[Item] = []
+            decoded: list[Item] = []
             try:
                 for item in items:
-                    kept.extend(policy.take(item))
+                    decoded.extend(policy.take(item))
             except RdfmError:
-                if kept:
-                    yield kept, _cost(kept)
+                if decoded:
+                    yield decoded, _cost(decoded)
                 raise
-            if kept:
-                yield kept, _cost(kept)
+            if decoded:
+                yield decoded, _cost(decoded)
 
-    def _explain(self, broken: Broken) -> None:
+    def _explain(self, failure: Broken) -> None:
         """Add remedies to an error, except for results, whose rows cannot be read in parts."""
-        if broken.source.format.spec.kinds == ("results",):
+        if failure.source.format.spec.kinds == ("results",):
             return
         plan = self._plan
-        flat = broken.header.get("frames") == "flat"
-        stays_flat = flat and plan.stays_flat and not broken.source.member
+        flat = failure.header.get("frames") == "flat"
+        stays_flat = flat and plan.stays_flat and not failure.source.member
         buffers_messages = plan.buffers_messages or (stays_flat and plan.skip_errors)
-        remedies.add(broken.error, plan.target.format.spec, buffers_messages=buffers_messages)
+        remedies.add(failure.error, plan.target.format.spec, buffers_messages=buffers_messages)
 
     # --- stages and encoding, on the calling thread ---
 
-    def _encode_all(self, batches: Channel[list[Item]], written: Channel[list[_Bytes]]) -> Encoding:
+    def _encode_all(
+        self, batches: Channel[list[Item]], output_queue: Channel[list[_Bytes]]
+    ) -> Encoding:
         """Encode everything except the end of the log."""
         stages = self._stages
         try:
-            for items in self._arriving(batches, written):
+            for items in self._arriving(batches, output_queue):
                 self._note(items)
-                outputs = (each for item in items for each in stages.take(item))
-                self._encode(outputs, written)
+                outputs = (output for item in items for output in stages.take(item))
+                self._encode(outputs, output_queue)
                 if stages.done:
                     break
-                self._report_progress(written)
+                self._report_progress(output_queue)
             else:
                 self._read_all = True
             if stages.works_at_end:
@@ -258,27 +260,27 @@ class Pipeline:
                 self._report(
                     lambda: Progress(bytes_in, total, kind=self._kind, evaluating=True), force=True
                 )
-            self._encode(stages.finish(), written)
-            self._drain(written)
+            self._encode(stages.finish(), output_queue)
+            self._drain(output_queue)
         except RdfmError:
             if self._encoder is not None:
-                self._drain(written)  # raises an earlier error
+                self._drain(output_queue)  # raises an earlier error
                 with contextlib.suppress(Exception):  # completes the log that precedes the error
-                    written.put([self._encoder.finish() or b""], 0)
+                    output_queue.put([self._encoder.finish() or b""], 0)
             raise
         if self._encoder is None:
             self._encoder = self._make_encoder(None)
         return self._encoder
 
     def _arriving(
-        self, batches: Channel[list[Item]], written: Channel[list[_Bytes]]
+        self, batches: Channel[list[Item]], output_queue: Channel[list[_Bytes]]
     ) -> Iterator[list[Item]]:
         """Yield the items. While waiting, pass encoded bytes to the writing thread."""
         arriving = iter(batches)
         while True:
             encoder = self._encoder
             while encoder is not None and len(encoder) and not batches.wait(encoder.is_ready):
-                self._encode((), written)
+                self._encode((), output_queue)
             items = next(arriving, None)
             if items is None:
                 return
@@ -304,8 +306,8 @@ class Pipeline:
             raise wrong_kind_error(read.source.name, kind, reason, spec.kinds[0])
         self._kind = kind
 
-    def _encode(self, items: Iterable[Item], written: Channel[list[_Bytes]]) -> None:
-        """Encode items. On an error, everything before it is written."""
+    def _encode(self, items: Iterable[Item], output_queue: Channel[list[_Bytes]]) -> None:
+        """Encode items. On an error, everything before it is output_queue."""
         encoder = self._encoder
         try:
             for item in items:
@@ -318,36 +320,36 @@ class Pipeline:
                         encoder = self._encoder = self._make_encoder(item.batch)
                     self._counters.add(item.batch)
                     encoder.submit(item.batch, item.source.name, item.bytes_in)
-                    self._take(written)
-            self._take(written)
+                    self._take(output_queue)
+            self._take(output_queue)
         except BaseException:
             if self._out:
-                self._pass_on(written)
+                self._pass_on(output_queue)
             raise
         if encoder is None or not len(encoder):
             self._bytes_done = self._bytes_read
-        self._pass_on(written)  # reports progress even without bytes
+        self._pass_on(output_queue)  # reports progress even without bytes
 
-    def _drain(self, written: Channel[list[_Bytes]]) -> None:
-        """Wait for all batches that are being encoded, and pass their bytes on.
+    def _drain(self, output_queue: Channel[list[_Bytes]]) -> None:
+        """Wait for all batches that are being encoded, and pass on their bytes.
 
         Raises:
-            EncodeError: A message cannot be written. The bytes before it are passed on.
+            EncodeError: If a message cannot be output_queue. The bytes before it are passed on.
         """
         try:
-            self._take(written, all=True)
+            self._take(output_queue, all=True)
         except BaseException:
             if self._out:
-                self._pass_on(written)
+                self._pass_on(output_queue)
             raise
         self._bytes_done = self._bytes_read
-        self._pass_on(written)
+        self._pass_on(output_queue)
 
-    def _take(self, written: Channel[list[_Bytes]], *, all: bool = False) -> None:
-        """Take the encoded batches, or wait for all of them. Pass large amounts of bytes on.
+    def _take(self, output_queue: Channel[list[_Bytes]], *, all: bool = False) -> None:
+        """Take the encoded batches; with `all`, wait for all of them. Pass on their bytes if many.
 
         Raises:
-            EncodeError: A message cannot be written. The bytes before it are taken.
+            EncodeError: If a message cannot be output_queue. The bytes before it are taken.
         """
         if self._encoder is None:
             return
@@ -359,17 +361,17 @@ class Pipeline:
                 self._quads += encoded.quads
                 self._bytes_done = encoded.bytes_in
                 if self._collected >= COLLECTED_BYTES:
-                    self._pass_on(written)
-                    self._report_progress(written)
+                    self._pass_on(output_queue)
+                    self._report_progress(output_queue)
         except EncodeError as error:
             remedies.add(error, buffers_messages=self._plan.buffers_messages)
             self._out.append(error.completed)
             raise
 
-    def _pass_on(self, written: Channel[list[_Bytes]]) -> None:
+    def _pass_on(self, output_queue: Channel[list[_Bytes]]) -> None:
         """Pass the bytes that were taken to the writing thread."""
-        out, self._out, self._collected = self._out, [], 0
-        self._put(written, out)
+        outputs, self._out, self._collected = self._out, [], 0
+        self._put(output_queue, outputs)
 
     def _make_encoder(self, batch: AnyBatch | None) -> Encoding:
         """Return the encoder. The first messages determine the header."""
@@ -393,22 +395,23 @@ class Pipeline:
 
     # --- writing and progress ---
 
-    def _put(self, written: Channel[list[_Bytes]], out: list[_Bytes]) -> None:
+    def _put(self, output_queue: Channel[list[_Bytes]], outputs: list[_Bytes]) -> None:
         """Pass encoded bytes to the writing thread in pieces, each with the progress after it."""
-        before, after = self._put_progress, self._progress()
-        self._put_progress = after
-        total, done = sum(map(_size, out)), 0
-        for piece in _cut(out):
+        previous, current = self._put_progress, self._progress()
+        self._put_progress = current
+        total, done = sum(map(_size, outputs)), 0
+        for piece in _cut(outputs):
             size = sum(map(_size, piece))
             done += size
-            mark = after if done == total else before.towards(after, done / total)
-            written.put(piece, size, mark, lambda: self._report_progress(written))
+            progress = current if done == total else previous.towards(current, done / total)
+            output_queue.put(piece, size, progress, lambda: self._report_progress(output_queue))
 
-    def _report_progress(self, written: Channel[list[_Bytes]]) -> None:
+    def _report_progress(self, output_queue: Channel[list[_Bytes]]) -> None:
         """Report the progress of the writing thread."""
         self._report(
             lambda: (
-                written.reached() or Progress(bytes_total=self._plan.bytes_total, kind=self._kind)
+                output_queue.reached()
+                or Progress(bytes_total=self._plan.bytes_total, kind=self._kind)
             )
         )
 
@@ -435,20 +438,20 @@ def _size(output_bytes: _Bytes) -> int:
     )
 
 
-def _cut(out: list[_Bytes]) -> Iterator[list[_Bytes]]:
+def _cut(outputs: list[_Bytes]) -> Iterator[list[_Bytes]]:
     """Yield the output in pieces of about `WRITTEN_BYTES`; the only piece may be empty."""
-    if sum(map(_size, out)) <= WRITTEN_BYTES:
-        yield out
+    if sum(map(_size, outputs)) <= WRITTEN_BYTES:
+        yield outputs
         return
     piece: list[_Bytes] = []
-    room = WRITTEN_BYTES
-    for output_bytes in out:
+    bytes_left = WRITTEN_BYTES
+    for output_bytes in outputs:
         for part in _parts(output_bytes):
-            if piece and _size(part) > room:
+            if piece and _size(part) > bytes_left:
                 yield piece
-                piece, room = [], WRITTEN_BYTES
+                piece, bytes_left = [], WRITTEN_BYTES
             piece.append(part)
-            room -= _size(part)
+            bytes_left -= _size(part)
     yield piece
 
 
@@ -468,25 +471,29 @@ def _parts(output_bytes: _Bytes) -> Iterator[_Bytes]:
             yield [part]  # type: ignore[misc]  # a list of what `output_bytes` has
 
 
-def _write(output: Any, written: Channel[list[_Bytes]]) -> None:
+def _write(output: Any, output_queue: Channel[list[_Bytes]]) -> None:
     """Write the output; runs in the writing thread."""
     try:
-        for out in written:
-            if out is END and isinstance(output, Output):
+        for outputs in output_queue:
+            if outputs is END and isinstance(output, Output):
                 output.end()
-            if len(out) > 1 and not any(isinstance(output_bytes, list) for output_bytes in out):
+            if len(outputs) > 1 and not any(
+                isinstance(output_bytes, list) for output_bytes in outputs
+            ):
                 output.write(
                     b"".join(
-                        output_bytes for output_bytes in out if not isinstance(output_bytes, list)
+                        output_bytes
+                        for output_bytes in outputs
+                        if not isinstance(output_bytes, list)
                     )
                 )
             else:
-                for output_bytes in out:
+                for output_bytes in outputs:
                     output.write(output_bytes)
     except Stopped:
         pass
     except BaseException as error:
-        written.cancel(error)
+        output_queue.cancel(error)
 
 
 def _join(threads: Sequence[threading.Thread]) -> None:

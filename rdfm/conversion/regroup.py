@@ -1,4 +1,4 @@
-"""Regrouping quads into other messages, and renaming blank nodes and the default graph.
+"""Regroups quads into new messages, and renames blank nodes and the default graph.
 
 In: batches of a log, and how to group. Out: batches.
 Cost: one copy of the quads. Memory is bounded by a batch, the current message, and the labels of a
@@ -57,7 +57,7 @@ def regrouped(
     skolemize: str | None = None,
     max_message_bytes: int | None = None,
 ) -> Iterator[MessageBatch]:
-    r"""Yield batches of the same quads in other messages.
+    r"""Yield batches of the same quads, grouped into new messages.
 
     Args:
         batches: Batches of one log, such as `LogReader.batches()`.

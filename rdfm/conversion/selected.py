@@ -51,13 +51,13 @@ def select(
     """
     _reject_conflicts(stages)
     if (sample := stages.get("sample")) is not None:
-        drawn = parse_sample(sample)
+        size = parse_sample(sample)
         seed = stages.get("seed", 0)
-        if isinstance(drawn, float):
-            return (_renumbered(random_share(drawn, seed)),), reading
+        if isinstance(size, float):
+            return (_renumbered(random_share(size, seed)),), reading
         skips = stages.get("on_error") == "skip"
         count = _count(inputs, reading, regrouping(), skips=skips)
-        return (_renumbered(random_subset(drawn, count, seed)),), reading
+        return (_renumbered(random_subset(size, count, seed)),), reading
     if "seed" in stages:
         raise OptionError(
             f"{spelled('seed')} applies to a random sample; add an option such as {spelled('sample', '1%')}"
@@ -66,19 +66,19 @@ def select(
         skip, take = stages.get("skip", 0), stages.get("take")
         if not skip and take is None:
             return (), reading
-        chosen = slice(skip, None if take is None else skip + take)
-        return (_renumbered(sliced(chosen)),), reading
-    wanted = parse_messages(text)
-    regroups = bool(regrouping())
+        bounds = slice(skip, None if take is None else skip + take)
+        return (_renumbered(sliced(bounds)),), reading
+    selector = parse_messages(text)
+    is_regrouped = bool(regrouping())
     split = None
-    if len(inputs) == 1 and not regroups and not reading.message_per_file:
+    if len(inputs) == 1 and not is_regrouped and not reading.message_per_file:
         from rdfm.logs.seek import seek  # costly to import
 
-        split = seek(inputs[0], reading, as_slice(wanted))
+        split = seek(inputs[0], reading, as_slice(selector))
     if split is not None:
         reading = replace(reading, split=split)
-    selection = sliced(wanted, first=0 if split is None else split.first_index or 0)
-    return (_renumbered(selection) if regroups else selection,), reading
+    selection = sliced(selector, first=0 if split is None else split.first_index or 0)
+    return (_renumbered(selection) if is_regrouped else selection,), reading
 
 
 def _renumbered(selection: Selection) -> Selection:

@@ -17,10 +17,10 @@ class Summary:
         bytes_in: Compressed bytes read for the output. An abandoned file counts in full.
         bytes_out: Compressed bytes written.
         seconds: Elapsed time in seconds.
-        dropped: Counts by name of data that the target format cannot represent and that was left
-            out. `keys` counts JSON-LD keys that no context maps to an IRI, which are dropped with
-            their values. They are counted in all data read, which with `take` or `skip` includes
-            messages that are not converted.
+        dropped: Counts by name of dropped data, which the target format cannot represent. `keys`
+            counts JSON-LD keys that no context maps to an IRI, which are dropped with their values.
+            They are counted in all data read, which with `take` or `skip` includes messages that
+            are not converted.
         dropped_key: The first of these keys, quoted, or None.
         skipped: Number of errors skipped (`on_error="skip"`).
         errors: Texts of the first ten skipped errors.

@@ -121,8 +121,8 @@ def source_of(
         name: Name of the format of all inputs, if given.
     """
     carries = dict(read.source.format.spec.carries)
-    several = read.source.member or len(inputs) > 1 or any(map(holds_files, inputs))
-    if several and _may_contain_graphs(inputs, name):
+    has_several_logs = read.source.member or len(inputs) > 1 or any(map(holds_files, inputs))
+    if has_several_logs and _may_contain_graphs(inputs, name):
         carries["graphs"] = True
     return {
         "carries": carries,

@@ -85,7 +85,7 @@ def _entry_points() -> tuple[dict[str, Format], dict[str, str]]:
     from importlib.metadata import entry_points
 
     found: dict[str, Format] = {}
-    broken: dict[str, str] = {}
+    failures: dict[str, str] = {}
     for entry_point in entry_points(group=GROUP):
         if entry_point.name in _BUILT_IN or entry_point.name in found:
             continue
@@ -94,12 +94,12 @@ def _entry_points() -> tuple[dict[str, Format], dict[str, str]]:
         except Exception as error:
             plug_in = f"the plug-in '{entry_point.name}' ({entry_point.value})"
             text = f"{plug_in} cannot be loaded: {type(error).__name__}: {error}"
-            broken[entry_point.name] = text
+            failures[entry_point.name] = text
             _warn(f"{text}; its format is ignored")
             continue
         if format.name not in _BUILT_IN:
             found[format.name] = format
-    return found, broken
+    return found, failures
 
 
 def _warn(text: str) -> None:
@@ -195,27 +195,29 @@ def find(name: str) -> Format:
     """
     if not isinstance(name, str):
         raise UnknownFormatError(f"a format name must be a string such as 'nq', not {name!r}")
-    wanted = _key(name)
-    if wanted in _BUILT_IN:
-        return _built_in(wanted)
+    key = _key(name)
+    if key in _BUILT_IN:
+        return _built_in(key)
     for format in _each():
-        if wanted in _keys(format.spec):
+        if key in _keys(format.spec):
             return format
-    broken = _entry_points()[1].get(name)
-    raise UnknownFormatError(broken or f"there is no format '{name[:40]}'; {_advice(wanted)}")
+    failure = _entry_points()[1].get(name)
+    raise UnknownFormatError(failure or f"there is no format '{name[:40]}'; {_advice(key)}")
 
 
-def _advice(wanted: str) -> str:
+def _advice(unknown_key: str) -> str:
     """The formats that an unknown name may refer to, or all formats."""
     from difflib import get_close_matches  # costly to import
 
     keys = {key: spec for spec in specs() for key in _keys(spec)}
-    inside = [spec for key, spec in keys.items() if len(wanted) > 2 and wanted in key]
-    alike = [keys[key] for key in get_close_matches(wanted, keys)]
-    meant = list(dict.fromkeys(f"{spec.title} ({spec.name})" for spec in inside or alike))[:3]
-    if not meant:
+    containing = [spec for key, spec in keys.items() if len(unknown_key) > 2 and unknown_key in key]
+    similar = [keys[key] for key in get_close_matches(unknown_key, keys)]
+    suggestions = list(
+        dict.fromkeys(f"{spec.title} ({spec.name})" for spec in containing or similar)
+    )[:3]
+    if not suggestions:
         return f"the formats are {', '.join(names())}"
-    *others, last = meant
+    *others, last = suggestions
     return f"did you mean {', '.join(others)} or {last}?" if others else f"did you mean {last}?"
 
 
@@ -235,15 +237,15 @@ def by_path(path: str) -> Format | None:
 
 def by_content(head: bytes) -> Format | None:
     """Return the format detected from a log's first bytes (decompressed, up to 4 KiB)."""
-    return next((format for format in _each() if _shows(format.spec, head, True)), None)
+    return next((format for format in _each() if _identifies(format.spec, head, True)), None)
 
 
 def by_clear_content(head: bytes) -> Format | None:
     """Return the built-in format that the available bytes identify, regardless of what follows."""
-    return next((format for format in built_in() if _shows(format.spec, head, False)), None)
+    return next((format for format in built_in() if _identifies(format.spec, head, False)), None)
 
 
-def _shows(spec: FormatSpec, head: bytes, complete: bool) -> bool:
+def _identifies(spec: FormatSpec, head: bytes, complete: bool) -> bool:
     """Whether a log's first bytes identify a format; False if its plug-in fails."""
     if spec.sniff is None:
         return False

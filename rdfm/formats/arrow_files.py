@@ -49,13 +49,13 @@ class ArrowDecoder(RowDecoder):
             # Before Arrow 0.15 a stream began with the length of its first message.
             first = int.from_bytes(head[:4], "little")
             if not 0 < first <= size - 4:
-                what = (
+                kind = (
                     "Feather 1, which is not supported"
                     if head.startswith(b"FEA1")
                     else "something else"
                 )
                 raise DecodeError(
-                    f"expected an Arrow file or stream, found {what}", format=self.format, offset=0
+                    f"expected an Arrow file or stream, found {kind}", format=self.format, offset=0
                 )
         file.seek(max(size - len(_MAGIC), 0))
         if head.startswith(_MAGIC) and file.read() == _MAGIC:
@@ -75,14 +75,14 @@ class ArrowDecoder(RowDecoder):
 
         from rdfm.formats.arrow_sizes import ArrowSizeChecker
 
-        passed = _file_for_pyarrow(file, size)
-        rows = ipc.open_file(passed)
+        arrow_file = _file_for_pyarrow(file, size)
+        rows = ipc.open_file(arrow_file)
         columns = self._wanted(rows.schema)
         count = rows.num_record_batches
-        checked = ArrowSizeChecker(file, self._max_bytes).blocks(size)
+        size_checks = ArrowSizeChecker(file, self._max_bytes).blocks(size)
         for number in range(count):
-            next(checked, None)
-            if passed is not file:
+            next(size_checks, None)
+            if arrow_file is not file:
                 # The position of the file is reported as progress.
                 file.seek(size * (number + 1) // count)
             yield _valid(rows.get_batch(number).select(columns))
@@ -92,11 +92,11 @@ class ArrowDecoder(RowDecoder):
 
         from rdfm.formats.arrow_sizes import ArrowSizeChecker
 
-        checked = ArrowSizeChecker(file, self._max_bytes).messages(file.tell())
+        size_checks = ArrowSizeChecker(file, self._max_bytes).messages(file.tell())
         with ipc.open_stream(file) as rows:
             columns = self._wanted(rows.schema)
             while True:
-                next(checked, None)
+                next(size_checks, None)
                 try:
                     batch = rows.read_next_batch()
                 except StopIteration:
@@ -168,8 +168,8 @@ class _Sink(io.RawIOBase):
         return self._size
 
     def take(self) -> bytes:
-        written, self._parts = b"".join(self._parts), []
-        return written
+        data, self._parts = b"".join(self._parts), []
+        return data
 
 
 class ArrowEncoder(RowEncoder):

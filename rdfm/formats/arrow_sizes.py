@@ -56,7 +56,7 @@ class ArrowSizeChecker:
             for offset in dictionaries:
                 self._check(offset)
         except struct.error as error:
-            raise _broken("its footer") from error
+            raise _invalid("its footer") from error
         for offset in batches:
             self._check_message(offset)
             yield
@@ -78,19 +78,19 @@ class ArrowSizeChecker:
         try:
             return self._check(offset)
         except struct.error as error:
-            raise _broken("a message") from error
+            raise _invalid("a message") from error
 
     def _read(self, offset: int, size: int) -> bytes:
         if not 0 <= offset < _END:
-            raise _broken("an offset")
-        before = self._file.tell()
+            raise _invalid("an offset")
+        position = self._file.tell()
         try:
             self._file.seek(offset)
             data = self._file.read(size)
             while len(data) < size and (more := self._file.read(size - len(data))):
                 data += more
         finally:
-            self._file.seek(before, io.SEEK_SET)
+            self._file.seek(position, io.SEEK_SET)
         return data
 
     def _footer(self, size: int) -> tuple[list[int], list[int]]:
@@ -98,7 +98,7 @@ class ArrowSizeChecker:
         tail = self._read(max(size - 10, 0), 10)
         (length,) = struct.unpack_from("<i", tail)
         if not 0 < length <= min(size - 10, _MAX_METADATA):
-            raise _broken("the length of its footer")
+            raise _invalid("the length of its footer")
         footer = _FlatbufferTable.root(self._read(size - 10 - length, length))
         dictionaries, batches = (
             [footer.int64(at) for at in footer.vector(number, 24)] for number in (2, 3)
@@ -115,7 +115,7 @@ class ArrowSizeChecker:
         if length == 0:
             return None, 0
         if not 0 < length <= _MAX_METADATA:
-            raise _broken("the length of a message")
+            raise _invalid("the length of a message")
         metadata = self._read(offset + prefix, length)
         message = _FlatbufferTable.root(metadata)
         kind = message.byte(1)
@@ -210,5 +210,5 @@ class _FlatbufferTable:
         return range(start + 4, start + 4 + count * size, size)
 
 
-def _broken(what: str) -> DecodeError:
-    return DecodeError(f"the file is corrupt: {what} is invalid", format="arrow")
+def _invalid(part: str) -> DecodeError:
+    return DecodeError(f"the file is corrupt: {part} is invalid", format="arrow")

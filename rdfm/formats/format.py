@@ -66,7 +66,8 @@ class DecoderLike(Protocol):
         """Return the next batch; None if more input is needed or, after `finish`, at the end.
 
         Raises:
-            DecodeError: After every message completed before the error, and again on later calls.
+            DecodeError: If the log is invalid. Raised after every message completed before the
+                error, and again on later calls.
         """
 
     def skip_message(self) -> bytes | None:
@@ -143,7 +144,8 @@ class Decoder(ABC):
         """Return the next batch; None if more input is needed or, after `finish`, at the end.
 
         Raises:
-            DecodeError: After every message completed before the error, and again on later calls.
+            DecodeError: If the log is invalid. Raised after every message completed before the
+                error, and again on later calls.
         """
 
     @abstractmethod
@@ -154,7 +156,7 @@ class Decoder(ABC):
         """Skip to the next delimiter after an error, if the format is `resumable`.
 
         Raises:
-            DecodeError: The error, if it is not.
+            DecodeError: If the format is not `resumable`. This is the error that would be skipped.
         """
         self.next_batch()
         raise ValueError("there is no error to skip")
@@ -344,14 +346,14 @@ class Format:
             MissingExtraError: If the format needs a package that is not installed.
             OptionError: If an option is unknown or its value is invalid.
         """
-        whole = {name: most for name, most in WHOLE.items() if name in self.spec.options("read")}
-        decoder = self.decoder({**options, **whole})
-        batches, ended = decoder.decode_log(data)
-        if not ended:
+        limits = {name: limit for name, limit in WHOLE.items() if name in self.spec.options("read")}
+        decoder = self.decoder({**options, **limits})
+        batches, is_complete = decoder.decode_log(data)
+        if not is_complete:
             decoder.next_batch()
         if not batches:
             return _joined([], self.spec.kinds[0])
-        if len(batches) > 1 and whole:
+        if len(batches) > 1 and limits:
             raise LimitError("the log is too large for one batch; read it with rdfm.open_log")
         return batches[0] if len(batches) == 1 else _joined(batches, batches[0].kind)
 

@@ -25,10 +25,10 @@ class NativeFormat(Format):
     def _make_decoder(self, values: dict[str, Any], opening: Opening) -> DecoderLike:
         """Create a decoder of the core. Remote contexts come from a separate loader."""
         loader = None
-        if sources := {name: values.pop(name) for name in _LOADER if name in values}:
+        if loader_options := {name: values.pop(name) for name in _LOADER if name in values}:
             from rdfm.storage.contexts import ContextLoader  # costly to import
 
-            loader = ContextLoader(**sources)
+            loader = ContextLoader(**loader_options)
         return _core.Decoder(self.name, values, context_loader=loader, **opening._asdict())
 
     def _make_encoder(
@@ -38,7 +38,7 @@ class NativeFormat(Format):
 
 
 def native(name: str) -> NativeFormat:
-    """Return a format of the core by its name."""
+    """Return the format of the core with this name."""
     declared = _frozen(_core.format_spec(name))
     for side in ("reads", "writes"):
         declared[side] = [_option(*_frozen(option).items()) for option in declared[side]]

@@ -46,11 +46,11 @@ class ParquetDecoder(RowDecoder):
         rows = parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER_BYTES)
         columns = self._wanted(rows.schema_arrow)
         self._rows = rows.metadata.num_rows
-        most = _rows_at_once(rows.metadata, READ_ROWS[self._row_kind])
+        max_rows = _rows_at_once(rows.metadata, READ_ROWS[self._row_kind])
         start = 0
         for plan in plans(file, rows.metadata, columns, self._max_bytes):
             batches = rows.iter_batches(
-                batch_size=min(READ_ROWS[self._row_kind], plan.rows) if plan.rows else most,
+                batch_size=min(READ_ROWS[self._row_kind], plan.rows) if plan.rows else max_rows,
                 row_groups=plan.groups,
                 columns=columns,
                 use_threads=False,
@@ -72,18 +72,20 @@ class ParquetDecoder(RowDecoder):
 
 def _before(batches: Iterator[Any], row: int) -> Iterator[Any]:
     """Yield the batches before a row that begins a batch. That batch itself is not read."""
-    given = 0
-    while given < row:
+    row_count = 0
+    while row_count < row:
         batch = next(batches)
-        given += batch.num_rows
+        row_count += batch.num_rows
         yield batch
 
 
-def _rows_at_once(metadata: Any, most: int) -> int:
+def _rows_at_once(metadata: Any, max_rows: int) -> int:
     """The number of rows that take about `READ_BYTES`, if the file declares row group sizes."""
     groups = map(metadata.row_group, range(metadata.num_row_groups))
-    largest = max((group.total_byte_size / max(group.num_rows, 1) for group in groups), default=0)
-    return max(1, min(most, int(READ_BYTES / max(largest, 1))))
+    max_row_bytes = max(
+        (group.total_byte_size / max(group.num_rows, 1) for group in groups), default=0
+    )
+    return max(1, min(max_rows, int(READ_BYTES / max(max_row_bytes, 1))))
 
 
 class ParquetEncoder(RowEncoder):

@@ -112,7 +112,7 @@ def _footer(file: BinaryIO) -> list[list[_ColumnChunk]]:
     if length > size - 8:
         raise _error("its footer is truncated")
     file.seek(size - 8 - length)
-    with _broken():
+    with _page_errors():
         return parquet_columns(file.read(length))
 
 
@@ -167,10 +167,10 @@ class _Group:
         size = HEADER_BYTES
         while True:
             header = self._read(at, min(size, end - at))
-            with _broken():
-                after = column.add(at, header)
-            if after is not None:
-                return after
+            with _page_errors():
+                next_offset = column.add(at, header)
+            if next_offset is not None:
+                return next_offset
             if len(header) < size or size > MAX_HEADER_BYTES:
                 raise _error("a page header is truncated")
             size *= 8
@@ -211,19 +211,19 @@ class _Group:
         if (bound := self._sum()) <= GROUP_BYTES:
             return bound
         share = GROUP_BYTES // max(len(self._columns), 1)
-        suspects = [column for column in self._columns if column[0].bound > share]
-        for column, compression in suspects:
+        large_columns = [column for column in self._columns if column[0].bound > share]
+        for column, compression in large_columns:
             self._scan_dictionary(column, compression)
         if (bound := self._sum()) <= GROUP_BYTES:
             return bound
-        for column, compression in suspects:
+        for column, compression in large_columns:
             pages = column.pages
-            if not any(expands for _, expands, _ in pages):
+            if not any(may_expand for _, may_expand, _ in pages):
                 continue
             column.begin()
-            for number, (place, expands, _) in enumerate(pages):
-                if expands:
-                    with _broken():
+            for number, (place, may_expand, _) in enumerate(pages):
+                if may_expand:
+                    with _page_errors():
                         if not column.scan(number, self._page(compression, place)):
                             return None
         return bound if (bound := self._sum()) <= GROUP_BYTES else None
@@ -233,7 +233,7 @@ class _Group:
 
     def _scan_dictionary(self, column: ParquetColumn, compression: str) -> None:
         if (place := column.dictionary) is not None:
-            with _broken():
+            with _page_errors():
                 column.scan_dictionary(self._page(compression, place))
 
     def plan(self) -> RowGroupPlan:
@@ -243,11 +243,11 @@ class _Group:
         for column, compression in self._columns:
             self._scan_dictionary(column, compression)
             column.begin()
-            for number, (place, _, opaque) in enumerate(column.pages):
-                if not opaque:
+            for number, (place, _, needs_scan) in enumerate(column.pages):
+                if not needs_scan:
                     column.skip(number)
                     continue
-                with _broken():
+                with _page_errors():
                     if not column.scan(number, self._page(compression, place)):
                         break
             windows, row = column.finish()
@@ -265,7 +265,7 @@ class _Group:
         return RowGroupPlan([self._number], rows, too_large)
 
 
-class _broken:
+class _page_errors:
     """Converts errors about inconsistent pages to decoding errors."""
 
     def __enter__(self) -> None:

@@ -251,7 +251,7 @@ class RowDecoder(FileDecoder):
         Raises:
             DecodeError: If the file has neither a column of quads or operations nor all columns of
                 quad rows, if it has columns of both quads and operations, or if a column has
-                another type.
+                the wrong type.
         """
         kind = "patches" if "operations" in schema.names else "messages"
         if kind == "messages" and "quads" not in schema.names:
@@ -273,9 +273,9 @@ class RowDecoder(FileDecoder):
         self._row_kind = kind
         names = self._checked(schema, columns)
         pa = extra(self.format)
-        none = [pa.array([], schema.field(name).type) for name in names]
+        empty_columns = [pa.array([], schema.field(name).type) for name in names]
         try:
-            batch.from_arrow(pa.RecordBatch.from_arrays(none[:1], names[:1]))
+            batch.from_arrow(pa.RecordBatch.from_arrays(empty_columns[:1], names[:1]))
         except TypeError as error:
             raise DecodeError(
                 "expected a column quads, a list of structs of subject, predicate, object and graph with terms as "
@@ -284,7 +284,7 @@ class RowDecoder(FileDecoder):
                 format=self.format,
             ) from error
         try:
-            batch.from_arrow(pa.RecordBatch.from_arrays(none, names))
+            batch.from_arrow(pa.RecordBatch.from_arrays(empty_columns, names))
         except TypeError as error:
             raise DecodeError(
                 f"{error}; write it as a map, as rdfm and Arrow do, or omit the column",
@@ -297,9 +297,9 @@ class RowDecoder(FileDecoder):
         self._row_kind = "quads"
         names = self._checked(schema, QUAD_COLUMNS)
         pa = extra(self.format)
-        none = [pa.array([], schema.field(name).type) for name in names]
+        empty_columns = [pa.array([], schema.field(name).type) for name in names]
         try:
-            MessageBatch.from_arrow(pa.RecordBatch.from_arrays(none, names))
+            MessageBatch.from_arrow(pa.RecordBatch.from_arrays(empty_columns, names))
         except TypeError as error:
             raise DecodeError(
                 f"expected quad rows, with an integer column message and terms as N-Triples or structs: {error}; "
@@ -309,7 +309,7 @@ class RowDecoder(FileDecoder):
         return names
 
     def _checked(self, schema: Any, columns: tuple[str, ...]) -> list[str]:
-        """Those of the given columns that exist.
+        """Return those of the columns that exist.
 
         Raises:
             DecodeError: If one occurs twice.
@@ -330,7 +330,7 @@ class RowDecoder(FileDecoder):
                 yield from self._read_quads(quads, rows)
                 continue
             start, given = self.position, 0
-            with _named(self.format):
+            with _row_errors(self.format):
                 for batch in batches_from_arrow(
                     rows,
                     first_index=self._row,
@@ -348,7 +348,7 @@ class RowDecoder(FileDecoder):
     def _read_quads(self, quads: QuadRows, rows: Any = None) -> Iterator[AnyBatch]:
         """Yield the messages that quad rows complete or, without rows, the remaining messages."""
         start, count = self.position, 0 if rows is None else rows.num_rows
-        with _named(self.format):
+        with _row_errors(self.format):
             if rows is not None:
                 quads.feed(rows)
             while (batch := quads.next_batch()) is not None:
@@ -362,7 +362,7 @@ class RowDecoder(FileDecoder):
             self._row += count
 
     def _position_after(self, start: int, given: int, count: int) -> int:
-        """The approximate byte after `given` of the last `count` rows, which begin at `start`."""
+        """The approximate offset after `given` of the last `count` rows, which begin at `start`."""
         if self._rows:
             return self._size * (self._row + given) // self._rows
         end = self._size if self._file is None else self._file.tell()
@@ -382,7 +382,7 @@ def _check_names(type: Any) -> None:
             _check_names(field.type)
 
 
-class _named:
+class _row_errors:
     """Adds the format and the message to errors about rows."""
 
     def __init__(self, format: str) -> None:
@@ -457,9 +457,9 @@ class RowEncoder(Encoder):
         self._dropped = 0
         self._table: list[Any] | None = None  # rows of a table that does not contain messages
         self._table_rows = self._table_bytes = 0
-        most = self._max_message_bytes
+        limit = self._max_message_bytes
         self._regrouper = (
-            Regrouper("all", max_message_bytes=most, parts=self._quads) if self._flat else None
+            Regrouper("all", max_message_bytes=limit, parts=self._quads) if self._flat else None
         )
         self._source: str | None = None
 
@@ -480,7 +480,9 @@ class RowEncoder(Encoder):
             self._regrouper.feed(batch)
             self._take_regrouped(self._regrouper)
         else:
-            raise self._refused(batch, f"the option flat applies to messages, not {batch.kind}")
+            raise self._encode_error(
+                batch, f"the option flat applies to messages, not {batch.kind}"
+            )
         return self._written()
 
     def use_threads(self, threads: int) -> None:
@@ -500,7 +502,7 @@ class RowEncoder(Encoder):
             and len(batch)
             and not self.counts_rows
         ):
-            raise self._refused(
+            raise self._encode_error(
                 batch,
                 "the results have no variables, and the file cannot store the number of rows without columns",
             )
@@ -514,16 +516,16 @@ class RowEncoder(Encoder):
         except ValueError as error:
             if isinstance(error, EncodeError):
                 raise
-            raise self._refused(batch, str(error)) from None
+            raise self._encode_error(batch, str(error)) from None
         self._write(complete)
         if coalescer.dropped()[2]:
-            raise self._refused(
+            raise self._encode_error(
                 batch,
                 "a message has the same source and index as the previous one, so their rows would form one message; "
                 "write logs with the same name to separate files",
             )
 
-    def _refused(self, batch: AnyBatch, reason: str) -> EncodeError:
+    def _encode_error(self, batch: AnyBatch, reason: str) -> EncodeError:
         return EncodeError(reason, format=self.format, message_index=batch.first_index)
 
     def _take_regrouped(self, regrouper: Regrouper) -> None:
@@ -623,7 +625,7 @@ class RowEncoder(Encoder):
                 columns = self._message_columns(cast("MessageBatch | None", first))
                 schema = empty.to_arrow(columns, **layout)
             elif self._namespaces_option:
-                raise self._refused(
+                raise self._encode_error(
                     empty,
                     f"the option namespaces applies to messages; {empty.kind} have no such column",
                 )
@@ -643,11 +645,13 @@ class RowEncoder(Encoder):
         return [*COLUMNS, NAMESPACES] if self._namespaces else [*COLUMNS]
 
     def _count_before(self, first: MessageBatch | None) -> None:
-        """Count the namespaces that are in force before the first message."""
+        """Count the namespaces that are in scope before the first message."""
         if first is not None and len(first) and first.has_namespaces(0):
-            before = {name for number, name, _ in first.declarations() if number == 0}
+            declared_names = {name for number, name, _ in first.declarations() if number == 0}
             self._count(
-                (name, iri) for name, iri in first.namespaces(0).items() if name not in before
+                (name, iri)
+                for name, iri in first.namespaces(0).items()
+                if name not in declared_names
             )
 
     def _write(self, batches: list[ArrowBatch]) -> None:

@@ -153,35 +153,35 @@ class OptionSpec:
         """The placeholder for a value, such as `IRI`; empty for choices and switches."""
         return self.metavar or _PLACEHOLDERS.get(self.kind, "")
 
-    def value(self, given: Any, called: str = "") -> Any:
+    def value(self, given: Any, label: str = "") -> Any:
         """Check a value, or parse it from text.
 
         Args:
             given: The value or the text.
-            called: How errors refer to the option. Defaults to its name.
+            label: How errors refer to the option. Defaults to its name.
 
         Raises:
             OptionError: If it is invalid; the text describes the valid values.
             OSError: If the file of a context cannot be read.
         """
-        called = called or spelled(self.name)
+        label = label or spelled(self.name)
         # File names may contain bytes that are not UTF-8. All other text is UTF-8.
         if self.kind in ("file", "log") and isinstance(given, (str, os.PathLike)):
             return os.fspath(given)
         if self.kind == "files" and isinstance(given, Mapping):
-            return _files(called, given)
+            return _files(label, given)
         if self.kind not in ("context", "object"):
-            given = _decoded(called, given)
+            given = _decoded(label, given)
         if self.kind == "moment":
-            return _moment(called, given)
+            return _moment(label, given)
         if self.kind == "object":
-            return _object(called, given)
+            return _object(label, given)
         if self.kind == "context":
             from rdfm.storage.contexts import context_text  # costly to import
 
-            return decoded(called, context_text(given, called))
+            return decoded(label, context_text(given, label))
         if self.kind == "texts":
-            return _texts(called, given)
+            return _texts(label, given)
         if self.repeatable and isinstance(given, str):
             import json  # costly to import
 
@@ -190,17 +190,17 @@ class OptionSpec:
             except ValueError:
                 names = "names and IRIs" if self.kind == "namespaces" else "URLs and files"
                 raise OptionError(
-                    f"{called} must be a JSON object of {names}, not '{given[:60]}'"
+                    f"{label} must be a JSON object of {names}, not '{given[:60]}'"
                 ) from None
         numbers = self.numbers or range(len(self.choices))
         choices = list(zip(self.choices, numbers, strict=True))
         if self.levels and isinstance(given, str) and ":" in given:
             word, _, text = given.partition(":")
-            known = _core.option_value(called, self.kind, self.minimum, self.maximum, choices, word)
-            return f"{known}:{self._level(called, known, text)}"
-        return _core.option_value(called, self.kind, self.minimum, self.maximum, choices, given)
+            known = _core.option_value(label, self.kind, self.minimum, self.maximum, choices, word)
+            return f"{known}:{self._level(label, known, text)}"
+        return _core.option_value(label, self.kind, self.minimum, self.maximum, choices, given)
 
-    def _level(self, called: str, word: str, text: str) -> int:
+    def _level(self, label: str, word: str, text: str) -> int:
         """The level after a word."""
         for known, lowest, highest in self.levels:
             if known != word:
@@ -208,13 +208,13 @@ class OptionSpec:
             if re.fullmatch("-?[0-9]{1,9}", text) and lowest <= int(text) <= highest:
                 return int(text)
             raise OptionError(
-                f"{called} must be {word} with a level from {lowest} to {highest}, such as {word}:{highest}, "
+                f"{label} must be {word} with a level from {lowest} to {highest}, such as {word}:{highest}, "
                 f"not '{word}:{text[:40]}'"
             )
-        raise OptionError(f"{called} must be {word} without a level, not '{word}:{text[:40]}'")
+        raise OptionError(f"{label} must be {word} without a level, not '{word}:{text[:40]}'")
 
 
-def _moment(called: str, given: Any) -> datetime:
+def _moment(label: str, given: Any) -> datetime:
     """A date and time, in UTC unless it has a time zone."""
     from datetime import UTC, datetime  # costly to import
 
@@ -222,41 +222,41 @@ def _moment(called: str, given: Any) -> datetime:
         moment = given if isinstance(given, datetime) else datetime.fromisoformat(given)
     except (TypeError, ValueError):
         raise OptionError(
-            f"{called} must be a date and time, such as 2026-06-01T13:00:00 (UTC) or "
+            f"{label} must be a date and time, such as 2026-06-01T13:00:00 (UTC) or "
             f"2026-06-01T13:00:00+02:00, not '{str(given)[:40]}'"
         ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _texts(called: str, given: Any) -> list[str]:
-    """One text or several, as a list."""
+def _texts(label: str, given: Any) -> list[str]:
+    """One string or several, as a list."""
     found = [given] if isinstance(given, str) else given
     if not isinstance(found, (list, tuple)) or not all(isinstance(text, str) for text in found):
         raise OptionError(
-            f"{called} must be a string or a list of strings, not {type(given).__name__}"
+            f"{label} must be a string or a list of strings, not {type(given).__name__}"
         )
     return list(found)
 
 
-def _decoded(called: str, given: Any) -> Any:
+def _decoded(label: str, given: Any) -> Any:
     """Apply `decoded` to all strings in the value of an option."""
     if isinstance(given, str):
-        return decoded(called, given)
+        return decoded(label, given)
     if isinstance(given, Mapping):
-        return {_decoded(called, name): _decoded(called, value) for name, value in given.items()}
+        return {_decoded(label, name): _decoded(label, value) for name, value in given.items()}
     if isinstance(given, (list, tuple)):
-        return [_decoded(called, each) for each in given]
+        return [_decoded(label, item) for item in given]
     return given
 
 
-def decoded(called: str, text: str) -> str:
+def decoded(label: str, text: str) -> str:
     r"""Convert text that may contain lone surrogates (PEP 383) to text that can be encoded.
 
     Python creates such surrogates from argument bytes that are not valid in the encoding of the
     locale. Under `LC_ALL=C`, these are all bytes above 127. This function decodes them as UTF-8.
 
     Args:
-        called: How errors refer to the text.
+        label: How errors refer to the text.
         text: The text.
 
     Raises:
@@ -278,21 +278,21 @@ def decoded(called: str, text: str) -> str:
     except UnicodeDecodeError as error:
         found = error.object[error.start : error.start + 1].decode("utf-8", "surrogateescape")
     raise OptionError(
-        f"{called} is not UTF-8 text: found {visible(found)} in '{visible(text[:40])}'"
+        f"{label} is not UTF-8 text: found {visible(found)} in '{visible(text[:40])}'"
     )
 
 
-def _files(called: str, given: Mapping[Any, Any]) -> dict[str, str]:
+def _files(label: str, given: Mapping[Any, Any]) -> dict[str, str]:
     """Check URLs and file names, and return them as text."""
     files = {}
     for url, file in given.items():
         if not isinstance(url, str) or not isinstance(file, (str, os.PathLike)):
-            raise OptionError(f"{called} must be a dict of URLs and files, not {repr(given)[:40]}")
-        files[decoded(f"a URL of {called}", url)] = os.fspath(file)
+            raise OptionError(f"{label} must be a dict of URLs and files, not {repr(given)[:40]}")
+        files[decoded(f"a URL of {label}", url)] = os.fspath(file)
     return files
 
 
-def _object(called: str, given: Any) -> dict[str, Any]:
+def _object(label: str, given: Any) -> dict[str, Any]:
     """A JSON object. Errors do not show the value, which may contain credentials."""
     import json  # costly to import
 
@@ -301,7 +301,7 @@ def _object(called: str, given: Any) -> dict[str, Any]:
     except ValueError:
         found = None
     if not isinstance(found, Mapping):
-        raise OptionError(f'{called} must be a JSON object, such as {{"key": "value"}}')
+        raise OptionError(f'{label} must be a JSON object, such as {{"key": "value"}}')
     return dict(found)
 
 
@@ -416,7 +416,7 @@ class FormatSpec:
         Args:
             side: The side: "read" or "write".
             name: The option.
-            several: Whether other formats are also read, which do not have the option either.
+            several: Whether other formats, which also lack the option, are read.
         """
         from rdfm import formats
 

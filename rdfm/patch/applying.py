@@ -70,9 +70,9 @@ def apply(
         (1, 1, b'<a:s> <a:p> <a:t> .\n')
     """
     start = time.perf_counter()
-    several = isinstance(patches, (list, tuple))
+    is_list = isinstance(patches, (list, tuple))
     old = Inputs([dataset], "messages", options.get("from_format"))
-    new = Inputs(patches if several else [patches], "patches", patch_format, "patch_format")  # type: ignore[arg-type,list-item]  # checked above
+    new = Inputs(patches if is_list else [patches], "patches", patch_format, "patch_format")  # type: ignore[arg-type,list-item]  # checked above
     streams = Streams(
         [old, new],
         output,

@@ -39,9 +39,9 @@ class Changes:
 
 def all_dropped(*counts: Mapping[str, int]) -> dict[str, int]:
     """Add up counts of dropped data by name, without names whose count is 0."""
-    together: dict[str, int] = {}
-    for each in counts:
-        for name, count in each.items():
+    totals: dict[str, int] = {}
+    for mapping in counts:
+        for name, count in mapping.items():
             if count:
-                together[name] = together.get(name, 0) + count
-    return together
+                totals[name] = totals.get(name, 0) + count
+    return totals

@@ -2,7 +2,7 @@
 
 In: two datasets, two logs, or one log whose messages are successive states. Out: a log of patches.
 Cost: memory for both datasets; for logs, for one message of each.
-Law: applying the patch to the old dataset gives the new one; with `canonical`, up to blank node
+Law: applying the patch to the old dataset produces the new one; with `canonical`, up to blank node
 labels.
 """
 
@@ -74,10 +74,12 @@ def diff(
     inputs = [Inputs([log], "messages", name) for log in ((old,) if new is None else (old, new))]
     given = {"per_message": per_message, "snapshots": snapshots, "canonical": canonical}
     streams = Streams(inputs, output, "patches", {**options, **given}, DIFF, progress)
-    with streams.create() as writing, ExitStack() as opened:
+    with streams.create() as writing, ExitStack() as stack:
         whole = not (snapshots or per_message)
         in_parts = whole and not canonical
-        logs = [opened.enter_context(streams.open(each, parts=in_parts)) for each in inputs]
+        logs = [
+            stack.enter_context(streams.open(log_input, parts=in_parts)) for log_input in inputs
+        ]
         difference: _core.DatasetDifference | _core.MessageDifferences
         if in_parts:
             difference = _of_datasets(*logs, parts=writing.takes_parts)
@@ -129,14 +131,14 @@ def _of_messages(
     """Yield the patches between messages; for one log, from each message to the next."""
     if canonical:
         batches = _aligned(batches)
-    while (wanted := difference.wanted()) is not None:
-        number = wanted if len(logs) > 1 else 0
+    while (side := difference.wanted()) is not None:
+        number = side if len(logs) > 1 else 0
         batch = next(batches[number], None)
         if batch is None:
-            difference.end(wanted)
+            difference.end(side)
         else:
             with of_log(logs[number]):
-                difference.add(wanted, batch)
+                difference.add(side, batch)
         while (found := difference.next_batch()) is not None:
             yield found
 
@@ -148,18 +150,18 @@ def _aligned(batches: list[Iterator[MessageBatch]]) -> list[Iterator[MessageBatc
     """
     *old, new = (_each(log) for log in batches)
     # Old and new messages are requested alternately.
-    before: deque[Message] = deque([] if old else [Message()], maxlen=1)
+    previous: deque[Message] = deque([] if old else [Message()], maxlen=1)
 
     def old_messages() -> Iterator[Message]:
         for message in old[0]:
-            before.append(message)
+            previous.append(message)
             yield message
 
     def new_messages() -> Iterator[Message]:
         for message in new:
-            found = Message(aligned(before.popleft() if before else Message(), message))
+            found = Message(aligned(previous.popleft() if previous else Message(), message))
             if not old:
-                before.append(found)
+                previous.append(found)
             yield found
 
     if not old:

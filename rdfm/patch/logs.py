@@ -108,11 +108,11 @@ def to_log(
         TO_LOG,
         progress,
     )
-    most = streams.reads.get("max_message_bytes")
-    largest = formats.nq.spec.options("read")["max_message_bytes"]
+    max_bytes = streams.reads.get("max_message_bytes")
+    option = formats.nq.spec.options("read")["max_message_bytes"]
     converter = _core.ToMessages(
         separate=streams.stages["separate_blank_nodes"],
-        **({} if most is None else {"max_message_bytes": int(largest.value(most))}),
+        **({} if max_bytes is None else {"max_message_bytes": int(option.value(max_bytes))}),
     )
     with streams.create() as writing, streams.open(inputs) as source:
 

@@ -87,15 +87,15 @@ def revert(
         TC .
     """
     start = time.perf_counter()
-    several = isinstance(patches, (list, tuple))
-    logs = cast("Sequence[Readable]", patches if several else [patches])
+    is_list = isinstance(patches, (list, tuple))
+    logs = cast("Sequence[Readable]", patches if is_list else [patches])
     inputs = Inputs(logs, "patches", options.get("from_format"))
     streams = Streams([inputs], output, "patches", {**options, "chain": chain}, REVERT, progress)
-    most = streams.reads.get("max_message_bytes")
-    largest = formats.find("rdf-patch").spec.options("read")["max_message_bytes"]
+    max_bytes = streams.reads.get("max_message_bytes")
+    option = formats.find("rdf-patch").spec.options("read")["max_message_bytes"]
     inverse = _core.InversePatches(
         chain=streams.stages["chain"],
-        **({} if most is None else {"max_message_bytes": int(largest.value(most))}),
+        **({} if max_bytes is None else {"max_message_bytes": int(option.value(max_bytes))}),
     )
     with streams.create() as writing, _Blocks() as blocks:
         with streams.open(inputs) as log:
@@ -193,7 +193,7 @@ class _Blocks:
                 yield block
 
     def _read(self, block: _Stored) -> Iterator[PatchBatch]:
-        """Yield a block of the file. If it is decoded to several batches, the last comes first."""
+        """Yield the batches of a block in the file, the last one first."""
         assert self._file is not None
         self._file.seek(block.start)
         data = self._file.read(block.length)

@@ -98,9 +98,9 @@ class _ProgressMeter:
         self, progress: Callable[[Progress], None] | None, inputs: Sequence[Inputs]
     ) -> None:
         self._report = Reporter(progress)
-        self._wanted = progress is not None
-        logs = [log for each in inputs for log in each.logs]
-        self._total = total_bytes(logs) if self._wanted else None
+        self._is_enabled = progress is not None
+        logs = [log for item in inputs for log in item.logs]
+        self._total = total_bytes(logs) if self._is_enabled else None
         self._bytes: dict[int, int] = {}
         self._kind = inputs[0].kind
         self._counts: dict[str, list[int]] = {}  # messages and records, by kind
@@ -109,7 +109,7 @@ class _ProgressMeter:
         """Return a stage that counts the data read from the input with this number."""
 
         def count(read: Read) -> None:
-            if self._wanted:
+            if self._is_enabled:
                 self._count(number, read)
                 self._report(self._progress)
 
@@ -160,7 +160,7 @@ class Streams:
             UnknownFormatError: If a format cannot be detected.
         """
         names = {name: options.get(name) for name in ("from_format", "patch_format")}
-        known = [_readers(each._replace(format=names[each.format_option])) for each in inputs]
+        candidates = [_readers(item._replace(format=names[item.format_option])) for item in inputs]
         self._inputs = list(inputs)
         self._drivers: list[Driver] = []
         self._meter = _ProgressMeter(progress, inputs)
@@ -171,11 +171,11 @@ class Streams:
             raise OptionError(
                 f"{spec.title} supports only {listed(list(spec.kinds))}, but the output contains {kind}"
             )
-        all_known = [spec for specs in known for spec in specs]
-        divided = divide(options, all_known, self._format.spec, stages)
+        all_candidates = [spec for specs in candidates for spec in specs]
+        divided = divide(options, all_candidates, self._format.spec, stages)
         self._writes, self._hints = divided.writes, divided.hints
         self.stages, self.reads = divided.stages, divided.reads
-        logs = [log for each in inputs for log in each.logs]
+        logs = [log for item in inputs for log in item.logs]
         reject_own_input(logs, output, options, stages)
 
     def open(self, inputs: Inputs, *, parts: bool = True) -> LogReader:
@@ -340,8 +340,10 @@ def _readers(inputs: Inputs) -> list[FormatSpec]:
     if inputs.kind == "patches":
         for log in inputs.logs:
             path = os.fspath(log) if isinstance(log, (str, os.PathLike)) else None
-            several = path is not None and (holds_files(path) or archive.stem(path) is not None)
-            if path is None or not (several or formats.by_path(path)):
+            has_several_logs = path is not None and (
+                holds_files(path) or archive.stem(path) is not None
+            )
+            if path is None or not (has_several_logs or formats.by_path(path)):
                 remedy = named_format(inputs.format_option, (spec.name for spec in names))
                 raise UnknownFormatError(
                     f"cannot detect the format of {path or getattr(log, 'name', 'the input')} from its suffix",

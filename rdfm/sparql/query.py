@@ -159,7 +159,7 @@ def select(
     r"""Run a SELECT query on each message of logs, or on all messages as one dataset.
 
     Args:
-        query: As in `query`, a SELECT.
+        query: A SELECT query, as in `query`.
         logs: As in `query`.
         whole: As in `query`, like all the following arguments.
         union_graphs: Use the union of all graphs as the default graph of the query.
@@ -224,7 +224,7 @@ def construct(
     r"""Run a CONSTRUCT query on each message of logs, or on all messages as one dataset.
 
     Args:
-        query: As in `query`, a CONSTRUCT.
+        query: A CONSTRUCT query, as in `query`.
         logs: As in `query`.
         whole: As in `query`, like all the following arguments.
         union_graphs: Use the union of all graphs as the default graph of the query.
@@ -339,7 +339,7 @@ def ask(
     r"""Run an ASK query on each message of logs, or on all messages as one dataset.
 
     Args:
-        query: As in `query`, an ASK.
+        query: An ASK query, as in `query`.
         logs: As in `query`.
         whole: As in `query`, like all the following arguments.
         union_graphs: Use the union of all graphs as the default graph of the query.
@@ -480,14 +480,14 @@ class LogQuery:
             OptionError: If there are any.
         """
         kind, stages = self.query.kind, self._stages
-        for given, name, wanted in (
+        for given, name, form in (
             (self._types, "types", "select"),
             (stages.get("skip_empty"), "skip_empty", "construct"),
             (self._solutions is not None, "solutions", "construct"),
         ):
-            if given and kind != wanted:
+            if given and kind != form:
                 raise OptionError(
-                    f"{spelled(name)} applies to {wanted.upper()}, but the query is {kind.upper()}"
+                    f"{spelled(name)} applies to {form.upper()}, but the query is {kind.upper()}"
                 )
         if self._solutions is not None:
             for name in ("whole", "union_graphs"):
@@ -504,9 +504,9 @@ class LogQuery:
         """
         if self._solutions is not None:
             raise OptionError(_LOGS_AND_SOLUTIONS)
-        own = {option.name for option in QUERYING} | {"on_error"}
+        query_options = {option.name for option in QUERYING} | {"on_error"}
         options = {**self._options, **self._storage}
-        given = [name for name, value in options.items() if name not in own and value]
+        given = [name for name, value in options.items() if name not in query_options and value]
         if given:
             raise OptionError(
                 f"the log is already open; pass {given[0].removeprefix('from_')} to rdfm.open_log"
@@ -573,12 +573,12 @@ class LogQuery:
     def answer(self) -> Answer:
         """Return the answer to an ASK query."""
         reader = self._reader() if self._log is None else self._log
-        solved = list(solve(self._querying(), reader, Tally(), skips=self._skips))
+        batches = list(solve(self._querying(), reader, Tally(), skips=self._skips))
         if self.whole:
-            return bool(solved)
+            return bool(batches)
         if reader.several:
-            return [(rows.source, index) for rows in solved for index in rows.indexes]
-        return [index for rows in solved for index in rows.indexes]
+            return [(rows.source, index) for rows in batches for index in rows.indexes]
+        return [index for rows in batches for index in rows.indexes]
 
     # --- for the command ---
 
@@ -609,8 +609,8 @@ class LogQuery:
                     lambda: Progress(bytes_in, total, messages, quads, evaluating=True), force=True
                 )
 
-        watching = Watching(count, end)
-        solved = solve(querying, driver, tally, skips=self._skips, before=(watching,))
+        watcher = Watching(count, end)
+        solved = solve(querying, driver, tally, skips=self._skips, before=(watcher,))
         return QueryStream(solved, querying, driver, tally)
 
     def add(self, options: Mapping[str, Any]) -> None:
@@ -620,8 +620,8 @@ class LogQuery:
 
     def hint(self, querying: QueryStage) -> Remedy | None:
         """Return the option that may be missing if nothing was found; otherwise None."""
-        missing = querying.graphs and not querying.found and not self._stages.get("union_graphs")
-        return UNION_GRAPHS if missing else None
+        is_missing = querying.graphs and not querying.found and not self._stages.get("union_graphs")
+        return UNION_GRAPHS if is_missing else None
 
     def write(
         self, output: Writable, *, progress: Callable[[Progress], None] | None = None
@@ -640,10 +640,10 @@ class LogQuery:
         format = output_format(output, given.get("to_format"), kind)
         spec = format.spec
         if kind not in spec.kinds:
-            produced, suitable = _OUTPUTS[self.query.kind]
+            output_kind, suggestion = _OUTPUTS[self.query.kind]
             raise OptionError(
-                f"{self.query.kind.upper()} produces {produced}, but {spec.title} supports only "
-                f"{' and '.join(spec.kinds)}; write {suitable}"
+                f"{self.query.kind.upper()} produces {output_kind}, but {spec.title} supports only "
+                f"{' and '.join(spec.kinds)}; write {suggestion}"
             )
         reject_own_input([*self._query_file, *self._inputs], output, self._options, QUERY)
         divided = divide(

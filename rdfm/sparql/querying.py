@@ -118,9 +118,9 @@ class QueryStage(Stage):
         if not isinstance(item, Read):
             yield item
             return
-        begins = self._last.source is NO_LOG
+        is_first = self._last.source is NO_LOG
         self._last = item._replace(batch=None, lost=NOTHING)
-        if begins:  # writes a header even if an error follows
+        if is_first:  # writes a header even if an error follows
             yield self._last
         if item.batch is not None:
             yield from self.batch(item)
@@ -147,20 +147,22 @@ class QueryStage(Stage):
         first, done = self._seen - batch.first_index, 0
         self._seen += len(batch)
         while done < len(batch):
-            made: Evaluated = evaluate(batch, done)
-            self.graphs = self.graphs or (made.has_named and self.query.uses_default_graph)
+            evaluated: Evaluated = evaluate(batch, done)
+            self.graphs = self.graphs or (evaluated.has_named and self.query.uses_default_graph)
             name = read.source.name
-            if made.rows is not None:
+            if evaluated.rows is not None:
                 yield from self._solved(
-                    SolutionBatch(made.rows, name, batch, made.messages, first, evaluated=made)
+                    SolutionBatch(
+                        evaluated.rows, name, batch, evaluated.messages, first, evaluated=evaluated
+                    )
                 )
-            yield from self._constructed(made.constructed)
-            true = [at for at, answer in enumerate(made.answers, done) if answer]
+            yield from self._constructed(evaluated.constructed)
+            true = [at for at, answer in enumerate(evaluated.answers, done) if answer]
             if true:
                 yield from self._solved(SolutionBatch(_rows(len(true)), name, batch, true, first))
-            done = made.done
-            if made.error is not None:
-                yield self._skip(read, batch.index_of(done), *made.error)
+            done = evaluated.done
+            if evaluated.error is not None:
+                yield self._skip(read, batch.index_of(done), *evaluated.error)
                 done += 1
 
     def finish(self) -> Iterator[Item]:
@@ -174,20 +176,20 @@ class QueryStage(Stage):
         self.graphs = self._dataset.has_named and self.query.uses_default_graph
         result = self.query.whole(self._dataset)
         try:
-            for made in result:
-                if isinstance(made, ResultBatch):
-                    yield from self._solved(SolutionBatch(made))
-                elif isinstance(made, MessageBatch):
-                    yield from self._constructed(made)
-                elif made:
+            for part in result:
+                if isinstance(part, ResultBatch):
+                    yield from self._solved(SolutionBatch(part))
+                elif isinstance(part, MessageBatch):
+                    yield from self._constructed(part)
+                elif part:
                     yield from self._solved(SolutionBatch(_rows(1)))
         finally:
             result.close()
 
-    def _solved(self, solved: SolutionBatch) -> Iterator[Read]:
-        if len(solved):
+    def _solved(self, solutions: SolutionBatch) -> Iterator[Read]:
+        if len(solutions):
             self.found = True
-            batch: Any = solved
+            batch: Any = solutions
             yield self._last._replace(batch=batch)
 
     def _constructed(self, batch: MessageBatch | None) -> Iterator[Read]:

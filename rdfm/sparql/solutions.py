@@ -45,7 +45,7 @@ def solve(
         before: Stages to run before the query.
 
     Raises:
-        RdfmError, OSError: An error of the driver or the query.
+        RdfmError, OSError: If a log cannot be read, or the query fails.
     """
     stages = (*before, SkipBroken(skip=skips), querying)
     return batches_through(driver, stages, tally)

@@ -57,9 +57,9 @@ class LabelledRows(Stage):
         """Yield the header once, then the rows of solutions."""
         if isinstance(item, Read):
             yield from self._begin(item)
-            solved: Any = item.batch
-            if solved is not None:
-                item = item._replace(batch=self._labelled(solved))
+            solutions: Any = item.batch
+            if solutions is not None:
+                item = item._replace(batch=self._labelled(solutions))
         yield item
 
     def finish(self) -> Iterator[Item]:
@@ -71,10 +71,10 @@ class LabelledRows(Stage):
             yield read._replace(batch=self._header, lost=NOTHING)
             self._header = None
 
-    def _labelled(self, solved: SolutionBatch) -> ResultBatch:
+    def _labelled(self, solutions: SolutionBatch) -> ResultBatch:
         if self._whole:
-            return solved.rows
-        return solved.rows.labelled(solved.source or "", solved.indexes, solved.first)
+            return solutions.rows
+        return solutions.rows.labelled(solutions.source or "", solutions.indexes, solutions.first)
 
 
 class Columns:
@@ -92,8 +92,8 @@ class Columns:
             query: The query.
             types: Column types by variable name. Other columns contain terms as N-Triples.
             whole: Whether all logs are one dataset.
-            skips: Whether a value that does not have the type of its column becomes null. If not,
-                it is an error.
+            skips: Whether a value that does not have the type of its column becomes null;
+                otherwise it is an error.
 
         Raises:
             OptionError: If a variable is named "source" or "message" (without `whole`), or `types`
@@ -120,14 +120,14 @@ class Columns:
             UnsupportedError: If a value does not have the type of its column, and `skips` is false.
         """
         if found.evaluated is None or found.batch is None:
-            made, nulls = self._columns.of_rows(found.rows, misfits_are_null=self._skips)
+            rows, nulls = self._columns.of_rows(found.rows, misfits_are_null=self._skips)
         else:
-            made, nulls = self._columns.of_messages(
+            rows, nulls = self._columns.of_messages(
                 found.evaluated, found.batch, found.source, misfits_are_null=self._skips
             )
         with needed("pyarrow", _PURPOSE):
             import pyarrow as pa
-        return pa.record_batch(made), nulls
+        return pa.record_batch(rows), nulls
 
 
 class TableRows(Stage):
@@ -145,9 +145,9 @@ class TableRows(Stage):
         Raises:
             UnsupportedError: If a value does not have the type of its column, and `skips` is false.
         """
-        solved: Any = read.batch
+        solutions: Any = read.batch
         try:
-            table, nulls = self._columns(solved)
+            table, nulls = self._columns(solutions)
         except UnsupportedError as error:
             error.remedies = (NULLS,)
             raise

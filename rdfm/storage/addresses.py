@@ -2,7 +2,7 @@
 
 In: an http or https URL. Out: the URL to request, its origin, its credentials, and a string for
 errors.
-Law: no text for users contains credentials.
+Law: no user-visible text contains credentials.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class HttpError(OSError):
     Attributes:
         reason: The reason, without the remedy.
         status: The status of the response; None if there was none.
-        remedy: The remedy; an empty text if there is none.
+        remedy: The remedy; empty if there is none.
         transient: Whether the same request may succeed later.
     """
 
@@ -110,7 +110,7 @@ class Address(NamedTuple):
         """Parse a URL.
 
         Raises:
-            OptionError: It is not a valid http or https URL.
+            OptionError: If it is not a valid http or https URL.
 
         Example:
             >>> Address.of("https://me:pw@example.org/é#top").url
@@ -128,15 +128,15 @@ class Address(NamedTuple):
         if scheme not in _PORTS:
             raise OptionError(f"only http and https URLs are fetched, not {shown(url)[:200]}")
         if not host or re.search(r"[\0-\x20\x7f]", url):
-            missing = "contains a space or control character" if host else "has no host"
-            raise OptionError(f"{shown(url)[:200]!r} is not a valid URL: it {missing}")
+            problem = "contains a space or control character" if host else "has no host"
+            raise OptionError(f"{shown(url)[:200]!r} is not a valid URL: it {problem}")
         named = f"[{host}]" if ":" in host else host
-        place = named if port in (None, _PORTS[scheme]) else f"{named}:{port}"
+        host_and_port = named if port in (None, _PORTS[scheme]) else f"{named}:{port}"
         user, at, _ = parts.netloc.rpartition("@")
         path = quote(parts.path or "/", safe=_KEPT)
         query = quote(parts.query, safe=_KEPT)
         return cls(
-            urlunsplit((scheme, place, path, query, "")),
+            urlunsplit((scheme, host_and_port, path, query, "")),
             host,
             (scheme, host, port or _PORTS[scheme]),
             _basic(user) if at else None,
@@ -151,7 +151,7 @@ class Address(NamedTuple):
         """Return the target of a redirect or link.
 
         Raises:
-            OptionError: It is not a valid http or https URL.
+            OptionError: If it is not a valid http or https URL.
         """
         from urllib.parse import urljoin
 

@@ -115,9 +115,9 @@ class _Parts:
     def rest(self) -> Iterator[bytes]:
         """Yield the bytes of a large member."""
         while self.more():
-            _, data, ended, _ = self.pending.popleft()
+            _, data, is_last, _ = self.pending.popleft()
             yield data
-            if ended:
+            if is_last:
                 return
 
 
@@ -160,9 +160,9 @@ def _template() -> tuple[bytes, bytes, bytes, int]:
     return start, middle, end, sum(start) + sum(middle) + sum(end[2:]) + 8 * ord(" ")
 
 
-def end(written: int) -> bytes:
-    """Return the end of an archive after this number of bytes."""
-    return bytes(2 * _BLOCK + -(written + 2 * _BLOCK) % _RECORD)
+def end(size: int) -> bytes:
+    """Return the end of an archive, given the number of bytes before it."""
+    return bytes(2 * _BLOCK + -(size + 2 * _BLOCK) % _RECORD)
 
 
 def _is_hidden(name: str) -> bool:

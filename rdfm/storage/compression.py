@@ -127,9 +127,10 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
         TruncatedError: If the input ends before the compressed data does.
         DecodeError: If the compressed data is invalid.
         LimitError: If decompression needs too much memory.
-        MissingExtraError: For zstd on Python before 3.14 without backports.zstd.
+        MissingExtraError: If zstd requires backports.zstd (on Python before 3.14), which is not
+            installed.
     """
-    make, broken = _decompressors(name)
+    make, error_types = _decompressors(name)
     decoder: Any = None  # created when a member begins
     members = step = 0
     head = b""  # of the member
@@ -141,8 +142,8 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
                     at = _after_zeros(piece, at)
                     if at == len(view):
                         break
-                if name == "zstd" and (plain := plain_frame(view, at)) is not None:
-                    at, out = plain
+                if name == "zstd" and (uncompressed := plain_frame(view, at)) is not None:
+                    at, out = uncompressed
                     members += 1
                     if out:
                         yield out
@@ -157,7 +158,7 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
                 head += bytes(data[:MAGIC_BYTES])
             try:
                 out = decoder.decompress(data, PIECE_BYTES)
-            except broken as error:
+            except error_types as error:
                 if members and not _may_begin(name, head):
                     raise _garbage(name, source) from error
                 raise _explained(name, error, source) from error
@@ -183,7 +184,8 @@ def compressor(compression: str) -> Compressor:
         compression: One of `COMPRESSIONS`, optionally with a level of `LEVELS`, such as "zstd:19".
 
     Raises:
-        MissingExtraError: For zstd on Python before 3.14 without backports.zstd.
+        MissingExtraError: If zstd requires backports.zstd (on Python before 3.14), which is not
+            installed.
         OptionError: If the compression or the level does not exist.
     """
     name, level = _level_of(compression)
@@ -199,8 +201,8 @@ def compressor(compression: str) -> Compressor:
         import lzma
 
         return lzma.LZMACompressor(preset=level)
-    made: Compressor = _zstd().ZstdCompressor(level)
-    return made
+    zstd_compressor: Compressor = _zstd().ZstdCompressor(level)
+    return zstd_compressor
 
 
 class BlockCompressor:

@@ -95,7 +95,7 @@ class ContextLoader:
         """Return the document of a URL and its final URL; None if it is not found.
 
         Raises:
-            OSError: If its file cannot be read, or it cannot be fetched.
+            OSError: If the document cannot be read or fetched.
         """
         key = _key(url)
         path = self._files.get(key) or self._index.get(key) or self._in_folder(key)
@@ -105,9 +105,9 @@ class ContextLoader:
             return cached
         if not self._allow_network:
             return None
-        document, final = fetch(url)
-        self._write_cache(key, document, final)
-        return document, final
+        document, final_url = fetch(url)
+        self._write_cache(key, document, final_url)
+        return document, final_url
 
     def _in_folder(self, url: str) -> Path | None:
         """Return the file of a URL in the folder of contexts."""
@@ -144,12 +144,12 @@ class ContextLoader:
             pass
         return None
 
-    def _write_cache(self, url: str, document: bytes, final: str) -> None:
+    def _write_cache(self, url: str, document: bytes, final_url: str) -> None:
         """Cache a fetched context, or do nothing if the cache is not writable."""
         if self._cache is None:
             return
         try:
-            entry = {"url": url, "document_url": final, "document": document.decode("utf-8")}
+            entry = {"url": url, "document_url": final_url, "document": document.decode("utf-8")}
             self._cache.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(
                 "w", encoding="utf-8", dir=self._cache, delete=False
@@ -201,7 +201,7 @@ def context_text(given: object, option: str = "compact_with") -> str:
     path = os.fsdecode(given)
     if re.match(r"https?://", path, re.IGNORECASE):
         raise OptionError(
-            f"{option} must be a local file, because it is not fetched; save {path[:200]}"
+            f"{option} must be a local file, because it is not fetched; save {path[:200]} to a file"
         )
     try:
         text = _read(Path(path)).decode("utf-8-sig")
@@ -244,10 +244,10 @@ def fetch(url: str) -> tuple[bytes, str]:
         except OptionError as error:  # for an invalid URL
             raise OSError(str(error)) from error
         with response:
-            other = _alternate(response)
-            if other is None:
+            alternate = _alternate(response)
+            if alternate is None:
                 return _body(response, deadline), response.url
-            url = urljoin(response.url, other)
+            url = urljoin(response.url, alternate)
     raise OSError("none of its Link headers refers to JSON-LD")
 
 

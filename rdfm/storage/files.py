@@ -242,8 +242,8 @@ class RemoteStorage:
             raise without_library(url, error) from error
         self._renames = type(self._files).mv is not AbstractFileSystem.mv
         # The prefix that fsspec omits from its paths, such as scheme and host; None if ambiguous.
-        before = url.rstrip("/").removesuffix(path.strip("/"))
-        self._before = before if before.endswith("/") else None
+        prefix = url.rstrip("/").removesuffix(path.strip("/"))
+        self._prefix = prefix if prefix.endswith("/") else None
 
     def find(self, pattern: str) -> dict[str, File | None]:
         """Return the matches of a glob."""
@@ -376,10 +376,10 @@ class RemoteStorage:
 
     def _url(self, name: str) -> str:
         """Return the URL of an fsspec path."""
-        if self._before is None:
+        if self._prefix is None:
             url: str = self._files.unstrip_protocol(name)
             return url
-        return self._before + name.lstrip("/")
+        return self._prefix + name.lstrip("/")
 
     def _file(self, info: Mapping[str, Any], url: str) -> File | None:
         if info["type"] == "directory":
@@ -408,11 +408,11 @@ def _modified(info: Mapping[str, Any]) -> float | None:
 def _sync_folder(folder: Path) -> None:
     """Sync a folder to disk, if the system supports it."""
     with contextlib.suppress(OSError):
-        opened = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(opened)
+            os.fsync(descriptor)
         finally:
-            os.close(opened)
+            os.close(descriptor)
 
 
 def without_library(url: str, error: OSError) -> Exception:

@@ -96,7 +96,7 @@ class HttpSettings:
         """Check the headers and numbers.
 
         Raises:
-            OptionError: A header or number is invalid.
+            OptionError: If a header or number is invalid.
         """
         for name, value in self.headers.items():
             check_header(name, value)
@@ -109,7 +109,7 @@ class HttpSettings:
         """Return settings from `storage_options`.
 
         Raises:
-            OptionError: An option is unknown, or its value is invalid.
+            OptionError: If an option is unknown, or its value is invalid.
         """
         known = {"headers", *_NUMBERS}
         for name, value in options.items():
@@ -133,7 +133,7 @@ _headers: dict[str, str] = {}
 
 
 def set_headers(headers: Mapping[str, str]) -> None:
-    """Set headers for all later `HttpSettings.of`. Only the owner of the process may call this."""
+    """Set headers for later calls of `HttpSettings.of`. Only the process owner may call this."""
     _headers.clear()
     _headers.update(headers)
 
@@ -145,12 +145,12 @@ def check_header(name: object, value: object) -> None:
     """Reject a header that cannot be sent. Errors do not show the value, which may be a secret.
 
     Raises:
-        OptionError: The name or the value is invalid, or rdfm sets the header itself.
+        OptionError: If the name or the value is invalid, or rdfm sets the header itself.
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise OptionError(f"{str(name)[:40]!r} is not the name of a header")
     if name.lower() in _OWN:
-        raise OptionError(f"the header {name} is set by rdfm; leave it out")
+        raise OptionError(f"the header {name} is set by rdfm; remove it")
     if not isinstance(value, str) or not re.fullmatch(r"[\t\x20-\x7e\xa0-\xff]*", value):
         raise OptionError(f"the value of the header {name} contains characters that cannot be sent")
 
@@ -172,9 +172,9 @@ def open_url(
         accept: The value of the header Accept.
 
     Raises:
-        OptionError: The URL or the proxy is invalid.
-        FileNotFoundError: The status is 404 or 410.
-        HttpError: No response arrives, or its status is not 200.
+        OptionError: If the URL or the proxy is invalid.
+        FileNotFoundError: If the status is 404 or 410.
+        HttpError: If no response arrives, or its status is not 200.
     """
     return Response(Address.of(url), settings or HttpSettings(), method, accept)
 
@@ -250,7 +250,7 @@ class Response(io.BufferedIOBase):
 
     @property
     def media_type(self) -> tuple[str, dict[str, str]]:
-        """The media type in lower case, and its parameters; an empty text if there is none."""
+        """The media type in lower case, and its parameters; an empty string if there is none."""
         from email.message import Message as Headers
 
         parsed = Headers()
@@ -267,8 +267,8 @@ class Response(io.BufferedIOBase):
         """Return the next bytes of the decoded body as soon as they arrive; empty at its end.
 
         Raises:
-            HttpError: The body ends early and cannot be continued.
-            DecodeError: The compressed body is corrupt.
+            HttpError: If the body ends early and cannot be continued.
+            DecodeError: If the compressed body is corrupt.
         """
         data = self._rest or next(self._pieces, b"")
         if 0 <= size < len(data):
@@ -297,16 +297,16 @@ class Response(io.BufferedIOBase):
 
     # --- the request ---
 
-    def _request(self, more: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
+    def _request(self, extra_headers: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
         """Return the response to the request, after redirects and retries.
 
         Args:
-            more: Headers of this request.
+            extra_headers: Headers of this request, in addition to the usual ones.
         """
         redirects = 0
         while True:
             try:
-                raw = self._send(more)
+                raw = self._send(extra_headers)
             except (HTTPError, OSError) as error:
                 self._fail(error)
                 continue
@@ -328,13 +328,13 @@ class Response(io.BufferedIOBase):
                         transient=True,
                     )
                 time.sleep(pause)
-            elif raw.status in (200, 204) or (raw.status == 206 and "Range" in more):
+            elif raw.status in (200, 204) or (raw.status == 206 and "Range" in extra_headers):
                 return raw
             else:
                 raw.close()
                 self._reject(raw.status)
 
-    def _send(self, more: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
+    def _send(self, extra_headers: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
         """Send the request once."""
         settings = self._settings
         headers = urllib3.HTTPHeaderDict(
@@ -345,8 +345,8 @@ class Response(io.BufferedIOBase):
             }
         )
         secrets = self._secrets if self._address.origin == self._origin else {}
-        for name, value in {**secrets, **more}.items():
-            headers[name] = value  # replaces a header in another case
+        for name, value in {**secrets, **extra_headers}.items():
+            headers[name] = value  # replaces a header with different capitalization
         self._manager = _manager(self._address)
         return self._manager.request(
             self._method,
@@ -392,7 +392,7 @@ class Response(io.BufferedIOBase):
         """Wait after a failed attempt.
 
         Raises:
-            HttpError: This was the last attempt, or another one would fail too.
+            HttpError: If this was the last attempt, or another attempt would also fail.
         """
         self._failures += 1
         reason = _reason(error, self._settings, waiting=self._waiting)
@@ -463,13 +463,13 @@ class Response(io.BufferedIOBase):
             if self._waiting:
                 self._waiting = False
                 self._set_idle_timeout()
-            known = min(self._skip, len(piece))
-            self._skip -= known
-            if known == len(piece):
+            skipped = min(self._skip, len(piece))
+            self._skip -= skipped
+            if skipped == len(piece):
                 continue
-            self._received += len(piece) - known
+            self._received += len(piece) - skipped
             self._failures = 0
-            yield piece[known:]
+            yield piece[skipped:]
         if self._skip:
             self._raise(
                 "the file changed while it was read", remedy="read it again", transient=True
@@ -477,9 +477,9 @@ class Response(io.BufferedIOBase):
 
     def _set_idle_timeout(self) -> None:
         connection = None if self._raw is None else self._raw.connection
-        opened = getattr(connection, "kept_socket", None)
-        if opened is not None:
-            opened.settimeout(self._settings.idle_seconds)
+        kept_socket = getattr(connection, "kept_socket", None)
+        if kept_socket is not None:
+            kept_socket.settimeout(self._settings.idle_seconds)
 
     def _continue(self, error: Exception) -> None:
         """Request the rest of the body, or all of it if nothing arrived.
@@ -487,7 +487,7 @@ class Response(io.BufferedIOBase):
         A server that does not support ranges sends all of it again, and the start is skipped.
 
         Raises:
-            HttpError: The rest cannot be requested.
+            HttpError: If the rest cannot be requested.
         """
         assert self._raw is not None
         self._raw.close()
@@ -563,7 +563,7 @@ def _manager(address: Address) -> urllib3.PoolManager:
     """Return a pool for a URL, through the proxy that is set in the environment.
 
     Raises:
-        OptionError: The proxy is invalid.
+        OptionError: If the proxy is invalid.
     """
     from urllib.request import getproxies, proxy_bypass  # costly to import
 
@@ -622,7 +622,7 @@ def _is_unknown_issuer(error: Exception) -> bool:
 
 
 def _is_unknown_name(error: Exception) -> bool:
-    """Whether the error says that a host name does not exist."""
+    """Whether the error means that a host name does not exist."""
     return any(
         isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN
         for cause in _causes(error)

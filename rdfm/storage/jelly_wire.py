@@ -65,7 +65,7 @@ class StreamOptions(NamedTuple):
         """Return the options of a message.
 
         Raises:
-            WireError: The message is malformed.
+            WireError: If the message is malformed.
         """
         values: dict[str, Any] = {}
         for number, value in _fields(data):
@@ -124,7 +124,7 @@ def parse_subscribe(data: bytes) -> tuple[str, StreamOptions | None]:
     Options without any value set are also returned as None.
 
     Raises:
-        WireError: The message is malformed.
+        WireError: If the message is malformed.
     """
     topic, options = "", b""
     for number, value in _fields(data):
@@ -144,7 +144,7 @@ def stream_options(frame: bytes) -> StreamOptions | None:
     """Return the options in the first row of a frame; None if that row contains something else.
 
     Raises:
-        WireError: The frame is malformed.
+        WireError: If the frame is malformed.
     """
     # In most frames the first row is a lookup entry or a statement with a short length.
     if len(frame) > 2 and frame[0] == _ROW and frame[1] < 0x80 and frame[2] != _ROW:
@@ -169,7 +169,7 @@ def has_rows(frame: bytes) -> bool:
     """Whether a frame has rows.
 
     Raises:
-        WireError: The frame is malformed.
+        WireError: If the frame is malformed.
     """
     return any(number == 1 for number, _ in _fields(frame))
 
@@ -189,7 +189,7 @@ def with_options(frame: bytes, options: StreamOptions) -> bytes:
         options: The options to insert otherwise.
 
     Raises:
-        WireError: The frame is malformed.
+        WireError: If the frame is malformed.
     """
     if stream_options(frame) is not None:
         return frame
@@ -214,7 +214,7 @@ def cut_frames(data: bytes, start: int = 0) -> tuple[list[bytes], int]:
         start: Offset of the first frame.
 
     Raises:
-        WireError: The first length is not a valid varint, or is larger than `MAX_FRAME_BYTES`.
+        WireError: If the first length is not a valid varint, or is larger than `MAX_FRAME_BYTES`.
     """
     frames: list[bytes] = []
     at, size = start, len(data)
@@ -243,7 +243,7 @@ def missing_bytes(data: bytes) -> int:
     """Return how many bytes of the first frame are missing; 0 if its length is incomplete.
 
     Raises:
-        WireError: The length is not a number, or larger than `MAX_FRAME_BYTES`.
+        WireError: If the length is not a number, or is larger than `MAX_FRAME_BYTES`.
     """
     found = _frame_length(data, 0)
     return 0 if found is None else max(sum(found) - len(data), 0)

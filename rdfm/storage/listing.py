@@ -45,8 +45,8 @@ def find_files(
         paths: Files, folders, globs (`*`, `?`, `[a-z]`, `{a,b}`, `**`) or URLs.
         pattern: A glob that file names must match, including those of files given by path.
         recursive: Include files in subfolders.
-        modified_after: Only files modified after this time, in seconds since 1970.
-        modified_before: Only files modified before this time, in seconds since 1970.
+        modified_after: Include only files modified after this time, in seconds since 1970.
+        modified_before: Include only files modified before this time, in seconds since 1970.
         ignore_missing: Skip paths that do not exist.
         partitions: Include files in subfolders named `KEY=VALUE`, recursively.
         options: Options of fsspec, for URLs.
@@ -67,16 +67,18 @@ def find_files(
         for name, file in _places(storage, location, ignore_missing).items():
             if file is None:
                 folders[name] = None
-                divided = partitions and not recursive and _has_partitions(storage, name)
-                for inner in _logs(_listed(storage, name, recursive or divided, ignore_missing)):
-                    inside = inner.path.removeprefix(name)
-                    if divided and not _in_partitions(inside):
+                has_partitions = partitions and not recursive and _has_partitions(storage, name)
+                for inner in _logs(
+                    _listed(storage, name, recursive or has_partitions, ignore_missing)
+                ):
+                    relative_path = inner.path.removeprefix(name)
+                    if has_partitions and not _in_partitions(relative_path):
                         continue
-                    hidden = re.search(r"(?:^|[/\\])[_.]", inside)
+                    hidden = re.search(r"(?:^|[/\\])[_.]", relative_path)
                     if hidden is None:
                         files.append(inner)
                     else:
-                        folders[name + inside[: hidden.start()]] = None
+                        folders[name + relative_path[: hidden.start()]] = None
             else:
                 files.append(file)
         for file in sorted(files, key=_natural):
@@ -99,17 +101,17 @@ def is_glob(path: str) -> bool:
 def matches(storage: Storage, pattern: str) -> dict[str, File | None]:
     """Return the matches of a glob, by path: files, and None for folders.
 
-    Starting with the first part of the pattern that has a glob character, names that begin with `_`
-    or `.` match only a part that begins with the same character.
+    From the first part of the pattern with a glob character on, a name that begins with `_` or `.`
+    matches only a part that begins with the same character.
     """
     found: dict[str, File | None] = {}
-    for one in _globs(pattern):
-        parts = _parts(one)
+    for glob in _globs(pattern):
+        parts = _parts(glob)
         first = next((at for at, part in enumerate(parts) if _MAGIC.search(part)), len(parts))
-        named = [part for part in parts[first:] if part.startswith(_HIDDEN)]
-        for path, file in storage.find(one).items():
+        hidden_in_pattern = [part for part in parts[first:] if part.startswith(_HIDDEN)]
+        for path, file in storage.find(glob).items():
             hidden = [part for part in _parts(path)[first:] if part.startswith(_HIDDEN)]
-            if all(any(fnmatchcase(part, name) for name in named) for part in hidden):
+            if all(any(fnmatchcase(part, name) for name in hidden_in_pattern) for part in hidden):
                 found[path] = file
     return found
 
@@ -138,12 +140,14 @@ def holders(path: str, options: Mapping[str, Any] | None = None) -> list[str]:
     """
     storage, location = storage_of(path, options)
     found: dict[str, None] = {}
-    for one in _globs(location):
-        above = one.rstrip("/\\").removesuffix(_parts(one)[-1]) or "."
-        if is_glob(above) and not storage.exists(above):
-            found.update((name, None) for name, file in matches(storage, above).items() if not file)
+    for glob in _globs(location):
+        parent = glob.rstrip("/\\").removesuffix(_parts(glob)[-1]) or "."
+        if is_glob(parent) and not storage.exists(parent):
+            found.update(
+                (name, None) for name, file in matches(storage, parent).items() if not file
+            )
         else:
-            found[above] = None
+            found[parent] = None
     return list(found)
 
 
@@ -165,11 +169,11 @@ def _has_partitions(storage: Storage, folder: str) -> bool:
     )
 
 
-def _in_partitions(inside: str) -> bool:
+def _in_partitions(relative_path: str) -> bool:
     """Whether all folders in a relative path are named `KEY=VALUE`, or hidden (commit folders)."""
     return all(
         _PARTITION.fullmatch(part) is not None or part.startswith(_HIDDEN)
-        for part in _parts(inside)[:-1]
+        for part in _parts(relative_path)[:-1]
     )
 
 
@@ -191,7 +195,7 @@ def _logs(files: list[File]) -> list[File]:
 
 
 def _matches(path: str, pattern: str) -> bool:
-    return any(fnmatch(_parts(path)[-1], one) for one in _globs(pattern))
+    return any(fnmatch(_parts(path)[-1], glob) for glob in _globs(pattern))
 
 
 def _parts(path: str) -> list[str]:
@@ -204,9 +208,9 @@ def _globs(pattern: str) -> list[str]:
     braces = re.search(r"\{([^{}]*)\}", pattern)
     if braces is None:
         return [pattern.replace("[^", "[!")]
-    before, after = pattern[: braces.start()], pattern[braces.end() :]
-    each = [_globs(before + one + after) for one in braces[1].split(",")]
-    return [one for alternatives in each for one in alternatives]
+    prefix, suffix = pattern[: braces.start()], pattern[braces.end() :]
+    choices = braces[1].split(",")
+    return [glob for choice in choices for glob in _globs(prefix + choice + suffix)]
 
 
 def _natural(file: File) -> list[tuple[int, int | str]]:

@@ -103,29 +103,31 @@ class LiveAddress(NamedTuple):
         """
         from urllib.parse import unquote_to_bytes, urlsplit  # costly to import
 
-        shown = visible(re.sub(r"//[^/?#]*@", "//", url))
+        visible_url = visible(re.sub(r"//[^/?#]*@", "//", url))
         try:
             parts = urlsplit(url)
             port, host = parts.port, parts.hostname
         except ValueError as error:
-            raise OptionError(f"{shown} is not a valid URL: {error}") from None
+            raise OptionError(f"{visible_url} is not a valid URL: {error}") from None
         secure = parts.scheme.lower() == "grpcs"
         if "@" in parts.netloc:
             raise OptionError(
-                f"{shown}: a token does not belong in the URL; put it in the environment "
+                f"{visible_url}: a token does not belong in the URL; put it in the environment "
                 f"variable {TOKEN_VARIABLE}"
             )
         if not host:
-            raise OptionError(f"{shown} has no host; expected grpc://HOST:PORT/TOPIC")
+            raise OptionError(f"{visible_url} has no host; expected grpc://HOST:PORT/TOPIC")
         if port is None and not secure:
-            raise OptionError(f"{shown} has no port; expected grpc://HOST:PORT/TOPIC")
+            raise OptionError(f"{visible_url} has no port; expected grpc://HOST:PORT/TOPIC")
         if parts.query or parts.fragment or url.endswith(("?", "#")):
-            raise OptionError(f"{shown}: write ? and # in a topic as %3F and %23")
+            raise OptionError(f"{visible_url}: write ? and # in a topic as %3F and %23")
         try:
             topic = unquote_to_bytes(parts.path.removeprefix("/")).decode()
         except UnicodeDecodeError:
-            raise OptionError(f"{shown}: the topic is not valid UTF-8 after decoding") from None
-        return cls(shown, host, port or _TLS_PORT, topic, secure)
+            raise OptionError(
+                f"{visible_url}: the topic is not valid UTF-8 after decoding"
+            ) from None
+        return cls(visible_url, host, port or _TLS_PORT, topic, secure)
 
     @property
     def target(self) -> str:
@@ -199,11 +201,11 @@ class LiveSettings:
         if given.get("retry") and given.get("from_end"):
             raise OptionError(
                 f"{spelled('retry')} counts messages from the first one, so {spelled('from_end')} "
-                "cannot be combined with it; leave one of them out"
+                "cannot be combined with it; remove one of them"
             )
         if (given.get("tls_cert") is None) != (given.get("tls_key") is None):
             raise OptionError(
-                f"{spelled('tls_cert')} and {spelled('tls_key')} are only used together; give both"
+                f"{spelled('tls_cert')} and {spelled('tls_key')} must be used together"
             )
         return cls(**given)
 
@@ -315,7 +317,7 @@ class _Frames:
             return True
 
     def end(self, error: BaseException | None = None) -> None:
-        """Mark the end; only the first call counts."""
+        """Mark the end; only the first call has an effect."""
         with self._changed:
             if not self._ended:
                 self._ended, self._error = True, error
@@ -325,7 +327,7 @@ class _Frames:
         """Wait for frames, and return all of them; an empty list at the end.
 
         Raises:
-            BaseException: The error that was passed to `end`.
+            BaseException: If `end` was called with an error, which is raised.
         """
         with self._changed:
             while not self._frames and not self._ended:
@@ -400,15 +402,15 @@ class Subscription:
             DecodeError: If the stream cannot be continued after a reconnection.
         """
         while True:
-            lost: LiveError | None = None
+            interruption: LiveError | None = None
             try:
                 frames = self._frames.take()
             except Exception as error:
                 if not hasattr(error, "code"):
                     raise
-                lost = _error(self._address, error)
-            if lost is not None:
-                self._reconnect(lost)
+                interruption = _error(self._address, error)
+            if interruption is not None:
+                self._reconnect(interruption)
                 continue
             if not frames:
                 return b""
@@ -524,11 +526,11 @@ class _ResumedFrames:
         self._decoder.feed(b"".join(map(delimited, frames)))
         data, count = b"", 0
         while (batch := self._decoder.next_batch()) is not None:
-            left_out = min(self._skipped, len(batch))
-            self._skipped -= left_out
-            if left_out < len(batch):
-                data += self._encode(batch.slice(left_out, len(batch)))
-                count += len(batch) - left_out
+            skip_count = min(self._skipped, len(batch))
+            self._skipped -= skip_count
+            if skip_count < len(batch):
+                data += self._encode(batch.slice(skip_count, len(batch)))
+                count += len(batch) - skip_count
         return data, count
 
     def _encode(self, batch: Any) -> bytes:
@@ -627,7 +629,7 @@ class LiveTarget:
             raise OptionError(
                 f"{spelled('stream_name')} is {options.stream_name[:60]!r}, but the topic is "
                 f"{self._address.topic[:60]!r}, and the server uses the stream name as the topic; "
-                "leave it out"
+                "remove it"
             )
 
     def _raise(self) -> None:

@@ -91,7 +91,8 @@ def local_target(path: str) -> str | None:
     A folder such as `dbfs:` may exist by mistake, so it can only be written to as `./dbfs:`.
 
     Raises:
-        OptionError: As in `local_path`, and for one slash after the scheme even if the path exists.
+        OptionError: As in `local_path`, and if one slash follows the scheme, even if the path
+            exists.
     """
     if _FILE_URL.match(path) is None and _ONE_SLASH.match(path):
         raise _one_slash(path)
@@ -101,11 +102,11 @@ def local_target(path: str) -> str | None:
 def _one_slash(path: str) -> OptionError:
     """Return the error for `scheme:/name`, which shows the correct forms."""
     chain, scheme, rest = _ONE_SLASH.fullmatch(path).groups()  # type: ignore[union-attr]  # matches
-    before = {"dbfs": "//", "file": "//", "hdfs": "//host"}.get(scheme.lower(), "/")
+    slashes = {"dbfs": "//", "file": "//", "hdfs": "//host"}.get(scheme.lower(), "/")
     mounted = f"/dbfs{rest} or " if scheme.lower() == "dbfs" and not chain else ""
     return OptionError(
         f"{path} has one slash after {scheme}:, but a URL has two; write "
-        f"{mounted}{chain}{scheme}:{before}{rest}, or ./{path} for a local folder named {scheme}:"
+        f"{mounted}{chain}{scheme}:{slashes}{rest}, or ./{path} for a local folder named {scheme}:"
     )
 
 

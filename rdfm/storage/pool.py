@@ -111,8 +111,8 @@ class Pool(Generic[Result]):
         Waits only if too much work is pending or, with `all`, until all work is done.
 
         Raises:
-            BaseException: The error that the work raised. Later work is dropped.
-            Closed: The pool was closed.
+            BaseException: If the work raised it. Later work is dropped.
+            Closed: If the pool was closed.
         """
         while self._slots:
             slot = self._slots[0]

@@ -30,7 +30,7 @@ class WebStorage:
         """Initialize with the settings for requests.
 
         Raises:
-            OptionError: An option is unknown, or its value is invalid.
+            OptionError: If an option is unknown, or its value is invalid.
         """
         from rdfm.storage.http import HttpSettings  # costly to import
 
@@ -62,7 +62,7 @@ class WebStorage:
         """Return the bytes of a small file.
 
         Raises:
-            HttpError: The file is larger than `MAX_WHOLE_BYTES`.
+            HttpError: If the file is larger than `MAX_WHOLE_BYTES`.
         """
         from rdfm.storage.http import open_url
 

@@ -105,7 +105,7 @@ def test_counters_are_shown_as_numbers(rdfm, registry):
 WRONG = [
     ("fetch", "Missing argument 'REGISTRY'"),
     ("fetch {url}", "Missing option '-o'"),
-    ("fetch {url} -o -", "a mirror must be a file, since it is continued"),
+    ("fetch {url} -o -", "a mirror must be a file, because later runs append to it"),
     (
         "fetch {url} -o out.parquet",
         "cannot append to out.parquet: in Parquet, a file ends with an index",
@@ -149,7 +149,7 @@ WRONG = [
     ("fetch {url} -o out.jelly --header X:$NONE", "the environment variable NONE is not set"),
     ("fetch {url} -o out.jelly --header X:@none", "--header X: none: No such file or directory"),
     ("fetch {url} -o out.jelly --header a@b:c", "'a@b' is not the name of a header"),
-    ("fetch {url} -o out.jelly --header Host:c", "the header Host is set by rdfm; leave it out"),
+    ("fetch {url} -o out.jelly --header Host:c", "the header Host is set by rdfm; remove it"),
     (
         "fetch {url} -o out.jelly --header X-Api-Key:s3cret",
         "--header X-Api-Key: other users can read the command line; put the value into a file",

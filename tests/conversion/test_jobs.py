@@ -155,7 +155,7 @@ def test_the_work_is_divided(tmp_path, monkeypatch, source, parts):
 
     def submit(self, *arguments):
         original(self, *arguments)
-        twins.append(len(self._made))
+        twins.append(len(self._all_twins))
 
     monkeypatch.setattr(parallel, "_StartedWork", counted)
     monkeypatch.setattr(encoding.Encoding, "submit", submit)

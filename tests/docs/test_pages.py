@@ -75,7 +75,7 @@ def test_user_documentation_uses_the_word_error():
     ],
 )
 def test_outputs_may_differ_only_in_times(shown, got, equal):
-    assert CHECK.same(shown, got) is equal
+    assert CHECK.output_matches(shown, got) is equal
 
 
 def test_a_here_document_belongs_to_its_command():

@@ -250,8 +250,8 @@ def test_invalid_urls_are_rejected(given, text):
         ({"retry": -1}, "retry has an invalid value"),
         ({"retry": True}, "retry has an invalid value"),
         ({"follow": "yes"}, "follow has an invalid value"),
-        ({"retry": 1, "from_end": True}, "leave one of them out"),
-        ({"tls_cert": "a"}, "give both"),
+        ({"retry": 1, "from_end": True}, "remove one of them"),
+        ({"tls_cert": "a"}, "must be used together"),
         ({"tls_ca": "a"}, "write grpcs"),
     ],
 )

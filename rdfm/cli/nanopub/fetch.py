@@ -35,8 +35,8 @@ _EPILOG = """Examples:
 def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
     """Append the nanopublications of REGISTRY, the URL of a nanopublication registry, to LOG.
 
-    The first run creates LOG and LOG.state.json, which has the position in the registry. Further runs append what is
-    new. A run that is interrupted is continued by the next one: nothing is lost or repeated.
+    The first run creates LOG and LOG.state.json, which has the position in the registry. Later runs append new
+    nanopublications. After an interruption, the next run continues: nothing is lost or repeated.
     """
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import print_notes
@@ -45,7 +45,9 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
     from rdfm.exchange.nanopub.fetch_options import FETCH
 
     if log == "-":
-        raise click.UsageError("a mirror must be a file, since it is continued; -o FILE")
+        raise click.UsageError(
+            "a mirror must be a file, because later runs append to it; use -o FILE"
+        )
     values = {
         name: FETCH[name].value(value) if name in FETCH else value
         for name, value in given(options).items()

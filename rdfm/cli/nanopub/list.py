@@ -48,9 +48,9 @@ def command(logs: tuple[str, ...], output: str | None, quiet: bool, **options: A
     if logs.count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
     inputs = [standard_input() if name == "-" else name for name in logs]
-    written = output is not None or any(each.name in options for each in WRITING)
+    writes_file = output is not None or any(option.name in options for option in WRITING)
     with unwinding():
-        if written or not is_terminal(sys.stdout):
+        if writes_file or not is_terminal(sys.stdout):
             _write(inputs, options, output or "-", quiet)
         else:
             _show(NanopubLog(inputs, options), quiet)
