@@ -56,7 +56,7 @@ class Appending(NamedTuple):
         """Return how to append, from the options; None if the log is to be replaced.
 
         Raises:
-            OptionError: An option requires another one, or conflicts with it.
+            OptionError: If an option requires another one, or conflicts with it.
         """
         if append and keep_partial:
             raise OptionError(
@@ -102,7 +102,7 @@ class AppendEncoder:
             note: A note about the log, if any.
 
         Raises:
-            OptionError: The options do not allow another message in the log.
+            OptionError: If the options do not allow another message in the log.
         """
         self._encoder = encoder
         self._each = each
@@ -119,7 +119,8 @@ class AppendEncoder:
         """Encode a batch that was read from the log `source`.
 
         Raises:
-            EncodeError: A message cannot be written; `completed` contains the messages before it.
+            EncodeError: If a message cannot be written; `completed` contains the messages before
+                it.
         """
         if len(batch) == 0:
             return []
@@ -192,9 +193,9 @@ class Appended:
             appending: How to append.
 
         Raises:
-            OptionError: The log cannot be appended to, or another process appends to it.
-            DecodeError: The log is invalid, or ends inside a message.
-            OSError: The log cannot be opened.
+            OptionError: If the log cannot be appended to, or another process appends to it.
+            DecodeError: If the log is invalid, or ends inside a message.
+            OSError: If the log cannot be opened.
         """
         path = _local_file(target, appending.format.spec)
         self.name = visible(path)
@@ -279,7 +280,7 @@ class Appended:
         """Reject options that conflict with the header of the log.
 
         Raises:
-            OptionError: An option conflicts with it.
+            OptionError: If an option conflicts with it.
         """
         if self._ending is None:
             return
@@ -308,7 +309,7 @@ class Appended:
         """Return the encoder of the log, from an encoder at the start of a log.
 
         Raises:
-            OptionError: Its options do not allow another message in the log.
+            OptionError: If its options do not allow another message in the log.
         """
         return AppendEncoder(encoder, self._ending, each=self._sync, note=self._note)
 
@@ -316,7 +317,7 @@ class Appended:
         """Reject a log in a process forked from the one that opened it.
 
         Raises:
-            PermissionError: Another process opened the log.
+            PermissionError: If another process opened the log.
         """
         if self._state.process != os.getpid():
             raise PermissionError(
@@ -518,7 +519,7 @@ def check_appending(target: object, appending: Appending, *, overwrite: bool = F
     """Reject a target if its name shows that it cannot be appended to.
 
     Raises:
-        OptionError: It cannot be appended to.
+        OptionError: If it cannot be appended to.
     """
     if overwrite:
         raise OptionError(
@@ -532,7 +533,7 @@ def _local_file(target: object, spec: FormatSpec) -> str:
     """Return the path of a target that can be appended to.
 
     Raises:
-        OptionError: The target cannot be appended to.
+        OptionError: If the target cannot be appended to.
     """
     if not isinstance(target, (str, os.PathLike)):
         shown = getattr(target, "name", None)

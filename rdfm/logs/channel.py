@@ -52,7 +52,7 @@ class Channel(Generic[Item]):
         Waits while the queue is full, and calls `meanwhile` now and then.
 
         Raises:
-            Stopped: The channel was cancelled.
+            Stopped: If the channel was cancelled.
             BaseException: The error that the consumer failed with.
         """
         while True:

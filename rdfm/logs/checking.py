@@ -49,9 +49,9 @@ def check_settings(
         verb: Verb for the check, such as "validate".
 
     Raises:
-        OptionError: No input is given, an option is unknown to all formats of the inputs, or a
+        OptionError: If no input is given, an option is unknown to all formats of the inputs, or a
             value is invalid.
-        UnknownFormatError: The given format does not exist.
+        UnknownFormatError: If the given format does not exist.
     """
     if max_errors is not None and max_errors < 1:
         raise OptionError(f"{spelled('max_errors')} is {max_errors}, expected 1 or more")
@@ -66,8 +66,8 @@ def _check_options(inputs: list[Readable], reading: Reading) -> None:
     """Reject options that no input supports, before anything is read.
 
     Raises:
-        OptionError: An option is unknown to all formats of the inputs, or its value is invalid.
-        UnknownFormatError: The given format does not exist.
+        OptionError: If an option is unknown to all formats of the inputs, or its value is invalid.
+        UnknownFormatError: If the given format does not exist.
     """
     if reading.format is not None:
         formats.find(reading.format)
@@ -238,8 +238,8 @@ class LogCheck:
         """Yield the findings of all inputs, in the order of the inputs.
 
         Raises:
-            OptionError: No log has a format that supports one of the options.
-            ValueError: The logs have been read before.
+            OptionError: If no log has a format that supports one of the options.
+            ValueError: If the logs have been read before.
         """
         if self._begun:
             raise ValueError(

@@ -256,8 +256,8 @@ class Driver:
         """Initialize with the inputs and how to read them.
 
         Raises:
-            OptionError: No format supports one of the options or its value.
-            UnknownFormatError: No format has that name.
+            OptionError: If no format supports one of the options or its value.
+            UnknownFormatError: If no format has that name.
         """
         self._inputs = inputs
         self._reading = reading
@@ -316,9 +316,9 @@ class Driver:
         """Open the logs one after the other, and yield their pieces.
 
         Raises:
-            OptionError: A log's format does not support one of the options.
-            UnknownFormatError: A format cannot be detected.
-            OSError: A file cannot be read.
+            OptionError: If a log's format does not support one of the options.
+            UnknownFormatError: If a format cannot be detected.
+            OSError: If a file cannot be read.
         """
         for given in self._inputs:
             logs_before = self._logs
@@ -400,8 +400,8 @@ class Driver:
         """Yield the items decoded from pieces, grouped as they become available.
 
         Raises:
-            DecodeError: A log contains more than one message, with `message_per_file`.
-            OptionError: No log has a format that supports one of the options.
+            DecodeError: If a log contains more than one message, with `message_per_file`.
+            OptionError: If no log has a format that supports one of the options.
         """
         yield from self.decode_all(pieces)
         self._decoders.check_used()
@@ -620,7 +620,7 @@ class _Decoders:
         """Reject options that no format supports, before anything is read.
 
         Raises:
-            OptionError: No format supports one of the options or its value.
+            OptionError: If no format supports one of the options or its value.
         """
         if not self._reading.options:
             return
@@ -636,7 +636,7 @@ class _Decoders:
         """Reject options that no log used.
 
         Raises:
-            OptionError: None of the formats found supports one of the options.
+            OptionError: If none of the formats found supports one of the options.
         """
         if self._used and self._reading.strict:
             self._check(list(self._used.values()))
@@ -658,7 +658,7 @@ class _Decoders:
             strict: Whether its format must support all options.
 
         Raises:
-            OptionError: The format does not support an option or its value.
+            OptionError: If the format does not support an option or its value.
         """
         reading = self._reading
         if data.refusal is None:
@@ -684,7 +684,7 @@ class _Decoders:
         """Return a decoder, in any state, and the format of a log.
 
         Raises:
-            UnknownFormatError: The format cannot be detected.
+            UnknownFormatError: If the format cannot be detected.
         """
         _, _, suffix = data.name.rpartition(".")
         format = self._by_suffix.get(suffix)

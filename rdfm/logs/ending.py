@@ -113,7 +113,7 @@ class StoredLog:
         """Yield the log, decompressed.
 
         Raises:
-            DecodeError: The compressed data is corrupt or incomplete.
+            DecodeError: If the compressed data is corrupt or incomplete.
         """
         raw = self.raw()
         if self.compression is None:
@@ -177,8 +177,8 @@ def find_end(log: StoredLog, *, repair: bool = False, known: str = "") -> Ending
         known: How the log ends, if a journal says so.
 
     Raises:
-        OptionError: Messages cannot be appended to the log.
-        DecodeError: The log is invalid, or ends inside a message and `repair` is false.
+        OptionError: If messages cannot be appended to the log.
+        DecodeError: If the log is invalid, or ends inside a message and `repair` is false.
     """
     header = _header(log)
     if not log.format.spec.binary and log.start(len(BOM)) == BOM:
@@ -201,8 +201,8 @@ def _header(log: StoredLog) -> Mapping[str, Any]:
     """Return the header of a log, from its first messages.
 
     Raises:
-        OptionError: Messages cannot be appended to the log.
-        DecodeError: The log is not in the format.
+        OptionError: If messages cannot be appended to the log.
+        DecodeError: If the log is not in the format.
     """
     decoder = log.decoder()
     for piece in _small_pieces(log.pieces()):
@@ -332,8 +332,8 @@ def _end_of_documents(
     """Find the end of an RDF/XML log by its last line, which should be a document.
 
     Raises:
-        OptionError: A document spans several lines.
-        DecodeError: The last line is not a document.
+        OptionError: If a document spans several lines.
+        DecodeError: If the last line is not a document.
     """
     problem = _problem(log, line, documents=1)
     # A line with the start of a document is either truncated or continues on the next line.
@@ -445,7 +445,7 @@ def _line_kind(log: StoredLog, line: bytes, dialect: str) -> str | None:
     """Return how a log ends after a line: "content" or "delimiter"; None if the line is neither.
 
     Raises:
-        DecodeError: The line is invalid.
+        DecodeError: If the line is invalid.
     """
     if not line.strip():
         return None
@@ -714,7 +714,7 @@ def _decode(
     at the end may therefore be caused by the end: a truncated word, escape or character.
 
     Raises:
-        DecodeError: The log is invalid before its end.
+        DecodeError: If the log is invalid before its end.
     """
     decoder = log.decoder()
     count = 0
@@ -805,7 +805,7 @@ def _repaired(
     """Return the end of a repaired log.
 
     Raises:
-        DecodeError: `repair` is false, or the log has no complete message.
+        DecodeError: If `repair` is false, or the log has no complete message.
     """
     if length == 0:
         raise _nothing_complete(log)

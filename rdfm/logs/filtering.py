@@ -96,8 +96,8 @@ class Filtering(Stage):
         """Initialize with the criteria: values of `FILTERING`.
 
         Raises:
-            OptionError: A criterion is not a valid term, expression or time, there are no criteria,
-                or a time is given without its predicate.
+            OptionError: If a criterion is not a valid term, expression or time, there are no
+                criteria, or a time is given without its predicate.
         """
         self._filter = Filter(criteria.get("prefixes") or {})
         self._invert = criteria.get("invert", False)
@@ -136,8 +136,8 @@ class Filtering(Stage):
         """Add the criteria for the time of a message; return whether there are any.
 
         Raises:
-            OptionError: An argument is not a valid term or time, or only one of time and predicate
-                is given.
+            OptionError: If an argument is not a valid term or time, or only one of time and
+                predicate is given.
         """
         if after is None and before is None:
             if predicate is None:
@@ -160,9 +160,9 @@ class Filtering(Stage):
         """Yield the matching messages, then an item without messages that reports dropped data.
 
         Raises:
-            OptionError: The batch contains patches, results or parts of messages, or a prefix is
+            OptionError: If the batch contains patches, results or parts of messages, or a prefix is
                 not declared and the log's format has no namespaces.
-            LimitError: A message exceeds a limit of the query.
+            LimitError: If a message exceeds a limit of the query.
         """
         for slice in self._matching(read):
             yield read._replace(batch=slice, lost=NOTHING)
@@ -213,7 +213,7 @@ class Filtering(Stage):
         """Check that every prefix was declared, if any message was read.
 
         Raises:
-            OptionError: No log declared a prefix.
+            OptionError: If no log declared a prefix.
         """
         if self._has_read and (missing := self._filter.undeclared()):
             raise OptionError(
@@ -227,7 +227,7 @@ def filter_values(criteria: Mapping[str, Any]) -> dict[str, Any]:
     """Return the criteria as values of `FILTERING`, without those that are None.
 
     Raises:
-        OptionError: An option does not exist, or its value is invalid.
+        OptionError: If an option does not exist, or its value is invalid.
     """
     declared = {option.name: option for option in FILTERING}
     for name in criteria:
@@ -244,8 +244,8 @@ def _ask_query(text: str | None, prefixes: Mapping[str, str]) -> Query | None:
     """Return the query to run on each message.
 
     Raises:
-        QueryError: The text is not a valid query.
-        OptionError: The query is not an ASK query.
+        QueryError: If the text is not a valid query.
+        OptionError: If the query is not an ASK query.
     """
     if text is None:
         return None
@@ -266,7 +266,7 @@ def _matching_messages(query: Query, batch: MessageBatch, source: str) -> Iterat
     """Yield the messages for which a query is true.
 
     Raises:
-        LimitError: A message exceeds a limit of the query.
+        LimitError: If a message exceeds a limit of the query.
     """
     answers: list[bool] = []
     while len(answers) < len(batch):

@@ -95,9 +95,9 @@ class Input:
             among: Whether it is one of many. If so, an undetected format rejects only this input.
 
         Raises:
-            OptionError: The source cannot be read from the middle, or does not support
+            OptionError: If the source cannot be read from the middle, or does not support
                 `storage_options`.
-            OSError: The source cannot be read.
+            OSError: If the source cannot be read.
         """
         self.bytes_read = self.bytes_given = 0
         self.error: DecodeError | None = None
@@ -137,8 +137,8 @@ class Input:
         """Yield the pieces, each as soon as it arrives.
 
         Raises:
-            DecodeError: The compressed data is corrupt.
-            UnsupportedError: The input is rejected.
+            DecodeError: If the compressed data is corrupt.
+            UnsupportedError: If the input is rejected.
         """
         if self.refusal is not None:
             self.error = UnsupportedError(
@@ -164,7 +164,7 @@ class Input:
         For a rejected input, the format is arbitrary.
 
         Raises:
-            UnknownFormatError: The format cannot be detected, or the name is unknown.
+            UnknownFormatError: If the format cannot be detected, or the name is unknown.
         """
         if self.refusal is not None:
             return formats.find(name or "nq")
@@ -244,7 +244,7 @@ class Input:
         Each log must be read before the next group is requested, unless it is `whole`.
 
         Raises:
-            DecodeError: The archive is corrupt after the members that were returned.
+            DecodeError: If the archive is corrupt after the members that were returned.
         """
         try:
             for members in archives.members(self):
@@ -427,7 +427,7 @@ def as_inputs(given: Readable | Iterable[Readable]) -> list[Any]:
     """Return a list of inputs, from one input or several.
 
     Raises:
-        OptionError: The argument is neither.
+        OptionError: If the argument is neither.
     """
     if isinstance(given, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(
         given, "read"

@@ -101,10 +101,10 @@ class Journal:
             log: The log, which may be missing; not a symbolic link.
 
         Raises:
-            OptionError: Another writer has the lock, or the system has no file locks; the journal
-                was copied, or belongs to another file that had the name of the log; or a file that
-                is not a journal has its name.
-            OSError: The journal cannot be created.
+            OptionError: If another writer has the lock, or the system has no file locks; the
+                journal was copied, or belongs to another file that had the name of the log; or a
+                file that is not a journal has its name.
+            OSError: If the journal cannot be created.
         """
         if fcntl is None:
             raise OptionError("appending needs file locks, which this system does not have")
@@ -283,8 +283,8 @@ def _check_same_file(slot: _Slot, log: int, name: str, journal: str) -> None:
     """Reject another file that has the committed bytes and more.
 
     Raises:
-        OptionError: It is another file. If it is a copy, its last bytes may not be committed; if it
-            replaced the log, they are messages. rdfm cannot tell which.
+        OptionError: If it is another file. If it is a copy, its last bytes may not be committed; if
+            it replaced the log, they are messages. rdfm cannot tell which.
     """
     length = slot.commit.length
     if os.fstat(log).st_size == length or _is_same_file(slot, log):

@@ -69,7 +69,7 @@ class SplitBy(NamedTuple):
         """Return how to split a log, from the options; None if it is not split.
 
         Raises:
-            OptionError: The key is invalid, or `max_open` is given without a key.
+            OptionError: If the key is invalid, or `max_open` is given without a key.
         """
         if key is None:
             if max_open is not None:
@@ -93,7 +93,7 @@ class SplitBy(NamedTuple):
         """Return a splitter.
 
         Raises:
-            OptionError: The predicate is not an IRI.
+            OptionError: If the predicate is not an IRI.
         """
         try:
             return KeySplitter(self.kind, self.predicate, self.prefixes)
@@ -133,7 +133,7 @@ class KeyEncoder:
             split_by: How to split the log.
 
         Raises:
-            OptionError: The predicate of the key is not an IRI.
+            OptionError: If the predicate of the key is not an IRI.
         """
         self._make = make
         self._spare = [make()]  # reports invalid options early
@@ -157,9 +157,9 @@ class KeyEncoder:
         """Return the parts of a batch of the log `source`.
 
         Raises:
-            EncodeError: A message cannot be written, or its file cannot be continued; `completed`
-                contains the parts before it.
-            OptionError: The batch contains patches or results.
+            EncodeError: If a message cannot be written, or its file cannot be continued;
+                `completed` contains the parts before it.
+            OptionError: If the batch contains patches or results.
         """
         if not isinstance(batch, MessageBatch):
             raise wrong_kind_error(
@@ -210,7 +210,7 @@ class KeyEncoder:
         """Return the ends of the open logs.
 
         Raises:
-            OptionError: No log declared the prefix of the predicate.
+            OptionError: If no log declared the prefix of the predicate.
         """
         if self._has_read and (missing := self._splitter.undeclared()):
             raise OptionError(
@@ -266,7 +266,7 @@ class KeyEncoder:
         """Encode the next messages, whose files are open, and append their parts.
 
         Raises:
-            EncodeError: A message cannot be written. The parts before it were appended.
+            EncodeError: If a message cannot be written. The parts before it were appended.
         """
         if all(encoder is None or type(encoder) is Encoder for encoder in encoders):
             pieces, error = self._splitter.encode(stop, encoders)
@@ -329,7 +329,7 @@ class KeyEncoder:
         """Check that files can be closed and continued.
 
         Raises:
-            EncodeError: They cannot.
+            EncodeError: If they cannot.
         """
         if self._can_continue:
             return

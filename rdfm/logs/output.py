@@ -132,7 +132,7 @@ class Output:
         """Reject a temporary file in a process forked from the one that opened it.
 
         Raises:
-            PermissionError: Another process opened the file.
+            PermissionError: If another process opened the file.
         """
         if self._temporary is not None:
             _check_process(self._process, self.name)
@@ -241,8 +241,8 @@ class FolderOutput:
         """Create a folder next to the target, to be renamed to it at the end.
 
         Raises:
-            OptionError: The folder exists and is not empty, and `overwrite` is false.
-            OSError: The folder cannot be created.
+            OptionError: If the folder exists and is not empty, and `overwrite` is false.
+            OSError: If the folder cannot be created.
         """
         self.name = visible(os.fspath(path))
         self.bytes_written = 0
@@ -283,7 +283,7 @@ class FolderOutput:
         """Reject the folder in a process forked from the one that created it.
 
         Raises:
-            PermissionError: Another process created the folder.
+            PermissionError: If another process created the folder.
         """
         _check_process(self._process, self.name)
 
@@ -420,7 +420,7 @@ class Shape:
         A file is compressed in `jobs` threads. `live` contains the options of a live stream.
 
         Raises:
-            OptionError: The options conflict.
+            OptionError: If the options conflict.
         """
         self.appends = append is not None
         self._append = append
@@ -695,7 +695,7 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
     Archives without another suffix get the default format of the kind.
 
     Raises:
-        UnknownFormatError: The format cannot be determined, or the name is unknown.
+        UnknownFormatError: If the format cannot be determined, or the name is unknown.
     """
     if is_live(target):
         if name is not None and formats.find(name).name != _LIVE_FORMAT:

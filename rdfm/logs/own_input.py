@@ -48,7 +48,7 @@ def reject_own_input(
         folder: Whether the output is always a folder.
 
     Raises:
-        OptionError: The output is rejected.
+        OptionError: If the output is rejected.
     """
     target = None
     if isinstance(output, (str, os.PathLike)):

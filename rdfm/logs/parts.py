@@ -103,7 +103,7 @@ class FolderEncoder:
         """Return the parts of a batch of the log `source`.
 
         Raises:
-            EncodeError: A message cannot be written; `completed` contains the parts before it.
+            EncodeError: If a message cannot be written; `completed` contains the parts before it.
         """
         self._namespaces.take(batch)
         parts: list[Part] = []
@@ -181,7 +181,7 @@ class ArchiveEncoder:
         """Return the members of a batch of the log `source`.
 
         Raises:
-            EncodeError: A message cannot be written; `completed` contains the members before it.
+            EncodeError: If a message cannot be written; `completed` contains the members before it.
         """
         try:
             return self._entries(self._parts.encode(batch, source))

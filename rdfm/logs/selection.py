@@ -143,7 +143,7 @@ class Selection(Stage):
         """Yield the selected messages that are still buffered.
 
         Raises:
-            OptionError: The single selected message does not exist.
+            OptionError: If the single selected message does not exist.
         """
         self._check()
         return iter(())
@@ -196,7 +196,7 @@ class FromEnd(Selection):
         """Yield the selected messages that are still buffered.
 
         Raises:
-            OptionError: The single selected message does not exist.
+            OptionError: If the single selected message does not exist.
         """
         self._check()
         if not self._buffered:
@@ -221,7 +221,7 @@ def parse_messages(text: str | int) -> int | slice:
     """Parse a message number or a slice. An integer is returned unchanged.
 
     Raises:
-        OptionError: The text is neither.
+        OptionError: If the text is neither.
 
     Example:
         >>> parse_messages("5000"), parse_messages("-10:")
@@ -272,7 +272,7 @@ def parse_sample(text: str) -> float | int:
     """Parse a share of the messages (returned as a float) or a number of messages.
 
     Raises:
-        OptionError: The text is neither.
+        OptionError: If the text is neither.
 
     Example:
         >>> parse_sample("1%"), parse_sample("500")

@@ -155,7 +155,7 @@ class SkipBroken(Stage):
         """Process an item.
 
         Raises:
-            DecodeError: The item is an error that is not skipped.
+            DecodeError: If the item is an error that is not skipped.
         """
         if isinstance(item, Broken):
             if self._explain is not None:

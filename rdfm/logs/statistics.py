@@ -186,7 +186,7 @@ class LogCollector:
             source: Name of the log, for error messages.
 
         Raises:
-            OptionError: The batch is of a different kind.
+            OptionError: If the batch is of a different kind.
         """
         if self.kind not in (None, batch.kind):
             raise _other_kind(source, batch.kind, self.kind)
@@ -205,7 +205,7 @@ class LogCollector:
         """Restore the counts from another process.
 
         Raises:
-            ValueError: That process runs a different version of rdfm.
+            ValueError: If that process runs a different version of rdfm.
         """
         self.kind, self._prefixes = state["kind"], state["prefixes"]
         self._counter = StatisticsCounter()
@@ -222,7 +222,7 @@ class LogCollector:
             source: Name of its logs, for error messages.
 
         Raises:
-            OptionError: Its messages are of a different kind.
+            OptionError: If its messages are of a different kind.
         """
         if other.kind is None:
             return

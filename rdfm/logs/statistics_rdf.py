@@ -42,7 +42,7 @@ def check_iri(iri: str | None) -> None:
     """Check the IRI of a dataset, if one is given.
 
     Raises:
-        OptionError: The value is not an absolute IRI.
+        OptionError: If the value is not an absolute IRI.
     """
     if iri is not None and (":" not in iri or any(ord(c) <= 32 or c in '<>"{}|^`\\' for c in iri)):
         raise OptionError(

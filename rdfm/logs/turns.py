@@ -35,7 +35,7 @@ class Turn:
         """Take the turn. Never waits: the other thread may be waiting for the GIL, or for input.
 
         Raises:
-            RuntimeError: Another thread has the turn.
+            RuntimeError: If another thread has the turn.
         """
         if not self.lock.acquire(blocking=False):
             raise self.in_use()
@@ -67,7 +67,7 @@ class Loop(Iterator[T], Generic[T]):
         """Return the next item.
 
         Raises:
-            RuntimeError: Another thread is using the reader.
+            RuntimeError: If another thread is using the reader.
         """
         if not self._acquire(False):
             raise self._turn.in_use()

@@ -4,14 +4,14 @@ In: a registry, and a log that can be appended to. Out: the log, its state, and 
 round.
 Cost: a batch of messages; the keys of the last `overlap` messages.
 Law: after each run, even a killed one, the log contains each nanopublication that the registry
-served up to the counter of the state exactly once. A mirror that is not up to date is never
-reported as up to date.
+served up to the counter of the state exactly once. An outdated mirror is never reported as up to
+date.
 
 A round requests the state of the registry, then the nanopublications after the counter of the
-mirror. A registry stores nanopublications in parallel, so that a lower counter may become visible
-after a higher one: the last counters are therefore requested again, and nanopublications that the
-log already has are dropped. If a response ends early, an incomplete frame is not delivered, and the
-next request continues after the last counter that was appended.
+mirror. A registry stores nanopublications in parallel, so a lower counter may become visible after
+a higher one. The last counters are therefore requested again, and nanopublications that the log
+already has are dropped. If a response ends early, the incomplete frame is discarded, and the next
+request continues after the last counter that was appended.
 """
 
 from __future__ import annotations
@@ -141,8 +141,9 @@ def fetch(
         restart: Begin a new log. The old one is removed once the registry is ready.
         check: Verify the structure and the trusty URI of each nanopublication, which registries do
             not check.
-        rejects: A log for nanopublications that fail the check. By default they are an error.
-        overlap: Number of last counters to request again, because a registry may store a
+        rejects: A log for nanopublications that fail the check. By default, a failed check is an
+            error.
+        overlap: Number of the last counters to request again, because a registry may store a
             nanopublication after one with a higher counter.
         wait: Maximum number of seconds to wait for a registry that is starting or empty.
         follow: Continue with further rounds until an exception, such as `KeyboardInterrupt`.
@@ -162,11 +163,11 @@ def fetch(
         The result of the last round.
 
     Raises:
-        OptionError: The log has no state, mirrors another registry or setup, or cannot be appended
-            to; or an argument is invalid.
-        DecodeError: The response is not valid Jelly.
-        OSError: A request fails, the registry is not ready in time, its response is invalid, or a
-            file cannot be written.
+        OptionError: If the log has no state, mirrors another registry or setup, or cannot be
+            appended to; or an argument is invalid.
+        DecodeError: If the response is not valid Jelly.
+        OSError: If a request fails, the registry is not ready in time, its response is invalid, or
+            a file cannot be written.
     """
     from rdfm.storage.http import HttpSettings  # costly to import
 
@@ -215,7 +216,7 @@ def _check_graphs(format: Format, options: Mapping[str, Any]) -> None:
     """Reject a format that cannot represent nanopublications.
 
     Raises:
-        OptionError: It has no graph names, and `merge_graphs` is not set.
+        OptionError: If the format has no graph names, and `merge_graphs` is not set.
     """
     if not (format.spec.carries.get("graphs") or options.get("merge_graphs")):
         raise OptionError(
@@ -225,7 +226,7 @@ def _check_graphs(format: Format, options: Mapping[str, Any]) -> None:
 
 
 def _header_options(log: str, format: Format) -> dict[str, Any]:
-    """Return options for a new log, so that its header suits all later nanopublications."""
+    """Return options for a new log, with a header that suits all later nanopublications."""
     path = Path(log)
     if format.name != "jelly" or (path.exists() and path.stat().st_size):
         return {}
@@ -254,8 +255,8 @@ class _Source:
             patient: Whether to also wait for a registry that does not answer.
 
         Raises:
-            OptionError: It is a test instance.
-            OSError: It does not answer, or is not ready in time.
+            OptionError: If the registry is a test instance.
+            OSError: If the registry does not answer, or is not ready in time.
         """
         url = self.registry.url
         deadline = time.monotonic() + self._wait
@@ -471,7 +472,7 @@ class _Mirror:
         )
         files.push(self._end)
         self._settled = False
-        before = self._load()  # again, since another process may have changed it before the lock
+        before = self._load()  # again, because it may have changed before the lock
         self._check_registry(before, found)
         assert found.setup_id is not None
         self._state = before or MirrorState(self._source.registry.url, found.setup_id)
@@ -493,7 +494,7 @@ class _Mirror:
             self._writer.close()
         else:
             self._writer.discard()
-        # Otherwise the state lacks the last messages of the log, which the next run finds.
+        # Otherwise the state lacks the last messages of the log; the next run finds them.
         if self._settled:
             with contextlib.suppress(FileNotFoundError):  # nothing was committed
                 if not self._ahead:
@@ -526,7 +527,7 @@ class _Mirror:
             ended = self._append_response(first, load_counter)
             complete = ended is None and self._state.counter >= load_counter
             if complete:
-                self._ahead.clear()  # all of them were served again
+                self._ahead.clear()  # all these messages were served again
             self._save()
             if complete:
                 break
@@ -592,7 +593,7 @@ class _Mirror:
                     self._progress(FetchProgress(counter, first, load_counter, self._messages))
 
     def _append(self, batch: MessageBatch, last: int) -> int:
-        """Append the messages of a batch that the log does not have; return the last counter."""
+        """Append the messages of a batch that the log lacks; return the last counter."""
         reasons = self._reasons(batch)
         recent = self._state.recent
         self._settled = False
@@ -650,7 +651,7 @@ class _Mirror:
             self._messages += len(batch)
 
     def _reasons(self, batch: MessageBatch) -> list[str | None]:
-        """Return the reason why each message of a batch is rejected; None if it is accepted."""
+        """Return why each message of a batch is rejected, or None if it is accepted."""
         if not self._check:
             return [None] * len(batch)
         from rdfm.exchange.nanopub.trusty import verify

@@ -74,8 +74,9 @@ def artifact_code(message: Message | Iterable[Quad], code: str | None = None) ->
 def code_in(iri: str) -> str | None:
     """Return the artifact code at the end of an IRI, of any module, or None.
 
-    A code has at least 25 characters of Base64url, and the character before it is not one of them.
-    A file suffix may follow the code (section "Artifact codes" of the trusty URI specification).
+    A code has at least 25 Base64url characters, and is preceded by a character outside that
+    alphabet. A file suffix may follow the code (section "Artifact codes" of the trusty URI
+    specification).
 
     Example:
         >>> code_in("http://example.org/n/RAH-UOollyCX32XCS7iHNUded59E3pDpu4wrHPcB-yy-8.trig")

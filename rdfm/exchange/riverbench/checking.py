@@ -2,11 +2,10 @@
 
 In: a folder that `package` or RiverBench wrote. Out: `Finding`s, like those of `rdfm.validate`, and
 counts.
-Cost: each file is read twice, for its checksums (and the times in an archive) and for its messages.
-All files are decoded in parallel, with one batch of each in memory.
-Law: the order of quads and the labels of blank nodes make no difference. The content of a package
-is that of the majority of its full files, so that damage to one of them is reported only for that
-file.
+Cost: each file is read twice: for its checksums (and the times in an archive), and for its
+messages. All files are decoded in parallel, with one batch of each in memory.
+Law: the order of quads and the labels of blank nodes make no difference. The majority of the full
+files determines the content of a package, so damage to one file is reported only for that file.
 """
 
 from __future__ import annotations
@@ -105,8 +104,8 @@ def check(
 
     The metadata is `package_metadata.ttl` or, in a release, `metadata.ttl`. Checksums, sizes and
     message counts must be correct; all files must have the same messages, which conform to the
-    declared stream type; and the statistics must match the messages. Numbers of distinct terms may
-    differ by the error of their estimate.
+    declared stream type; and the statistics must match the messages. Numbers of distinct terms are
+    estimates, and may differ within their error.
 
     Args:
         folder: The folder.
@@ -121,8 +120,8 @@ def check(
         An iterable of findings, with their counts. The files are read during iteration.
 
     Raises:
-        OptionError: `folder` is not a folder, or an option is invalid.
-        RdfmError, OSError: The metadata of the source cannot be read.
+        OptionError: If `folder` is not a folder, or an option is invalid.
+        RdfmError, OSError: If the metadata of the source cannot be read.
 
     Example:
         >>> import tempfile
@@ -168,7 +167,7 @@ class _File:
 
 @dataclass
 class PackageCheck(LogCheck):
-    """The findings in a package, and their counts so far. Created by `check`.
+    """Findings in a package, and their counts so far. Returned by `check`.
 
     Iteration reads the files, and is possible only once. Accessing a count before iteration reads
     all files. `messages` and `records` refer to one full distribution.
@@ -201,7 +200,7 @@ class PackageCheck(LogCheck):
         source = os.path.join(self._shown, file)  # noqa: PTH118 - keeps ./
         self._new.append(Finding(source, severity or RULES[rule].severity, rule, text, **where))
 
-    def _broken_file(self, file: str, error: RdfmError | OSError) -> None:
+    def _corrupt_file(self, file: str, error: RdfmError | OSError) -> None:
         """Add the finding for a file that cannot be read."""
         rule = "syntax"
         if not isinstance(error, RdfmError):
@@ -241,7 +240,7 @@ class PackageCheck(LogCheck):
         try:
             return Facts(self._folder / self._metadata)
         except (RdfmError, OSError) as error:
-            self._broken_file(self._metadata, error)
+            self._corrupt_file(self._metadata, error)
             return None
 
     def _dataset(self, facts: Facts) -> Term | None:
@@ -372,7 +371,7 @@ class PackageCheck(LogCheck):
                 try:
                     other = Facts(self._folder / name)
                 except (RdfmError, OSError) as error:
-                    self._broken_file(name, error)
+                    self._corrupt_file(name, error)
                     continue
                 if self._is_copy(name) and same_message(facts.graph(), other.graph()) is False:
                     text = f"the triples differ from those of {self._metadata}"
@@ -413,7 +412,7 @@ class PackageCheck(LogCheck):
                 for _ in pieces:
                     pass
         except OSError as error:
-            self._broken_file(file.name, error)
+            self._corrupt_file(file.name, error)
             yield from self._found()
             return
         if time is not None:
@@ -535,7 +534,7 @@ class PackageCheck(LogCheck):
     def _compare_partial(
         self, batch: MessageBatch, start: int, reference: _File, files: list[_File]
     ) -> None:
-        """Compare the next messages with the partial distributions that have them."""
+        """Compare the next messages with the partial distributions that contain them."""
         for file in files:
             if file.size != FULL and file.messages > start:
                 stop = min(len(batch), file.messages - start)
@@ -583,7 +582,7 @@ class PackageCheck(LogCheck):
 
     def _add_violation(self, file: _File, violation: Violation) -> None:
         """Add the finding for a message that does not conform to the stream type."""
-        # Without a declared shape, the subject node may be one that does not reach all others.
+        # Without a declared shape, the intended subject node may not reach all other nodes.
         is_warning = violation.rule == "subject" and not self._has_shapes
         self._note(
             file.name,
@@ -614,7 +613,7 @@ class PackageCheck(LogCheck):
                 )
                 self._note(self._metadata, "metadata", text)
         self._has_shapes = bool(own.subjects)
-        # The metadata of a package does not declare these, but Jelly files do.
+        # Package metadata does not declare these properties, but Jelly files do.
         is_undeclared = not facts.objects(dataset, "rb:usesRdfStar") and source is None
         self._declared = None if is_undeclared else own
         return StreamRules(
@@ -675,7 +674,7 @@ class PackageCheck(LogCheck):
             )
             self._note(file.name, "different-message", text)
         if reader.error is not None:
-            self._broken_file(file.name, reader.error)
+            self._corrupt_file(file.name, reader.error)
         elif reader.messages != file.messages:
             text = f"expected {file.messages:,} messages, found {reader.messages:,}"
             self._note(file.name, "message-count", text)
@@ -720,7 +719,7 @@ class PackageCheck(LogCheck):
                     text = f"the sample differs from message {number}"
                     self._note(name, "different-message", text)
                 elif reader.error is not None:
-                    self._broken_file(name, reader.error)
+                    self._corrupt_file(name, reader.error)
             finally:
                 reader.close()
         yield from self._found()

@@ -3,7 +3,7 @@
 In: batches of the full files, which are read in parallel. Out: samples, statistics of each size,
 and messages that do not conform to the declared stream type.
 Cost: a sort of each message, and the counts of the statistics.
-Law: if one of three files has a wrong, missing or extra message, the content is that of the others.
+Law: if one of three files has a wrong, missing or extra message, the others determine the content.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Content:
         Args:
             rules: The rules of the stream type.
             sizes: Numbers of messages of the partial distributions, by size.
-            plain: Whether the flat files have no message boundaries.
+            plain: Whether the flat files lack message boundaries.
         """
         self.messages = self.records = 0
         self.samples: dict[int, MessageBatch] = {}
@@ -116,11 +116,10 @@ class Content:
 
 
 def replacements(found: list[dict[int, MessageDifference]]) -> dict[int, Replacement]:
-    """Return the messages on which two files agree, but which differ in the file that is read.
+    """Return the messages on which two files agree against the file being read.
 
     Args:
-        found: For each other full file, its differences from the messages that were read, by
-            position in the batch.
+        found: For each other full file, its differences from the batch, by position in the batch.
     """
     agreed: dict[int, Replacement] = {}
     for (one, ours), (other, theirs) in combinations(enumerate(found), 2):

@@ -1,4 +1,4 @@
-"""The messages of a package's files, which are read in parallel.
+"""The messages of the files in a package, which are read in parallel.
 
 In: a file of a package. Out: batches, and differences from the messages of another file.
 Cost: one batch of each file. Law: each file is read once, and an invalid file does not affect
@@ -78,7 +78,7 @@ class FileReader:
         self._items = iter(self._driver)
         self._batch: MessageBatch | None = None
         self._at = 0  # the next message of the batch
-        # Only pairs with highly symmetric blank nodes need steps that count.
+        # Only pairs with highly symmetric blank nodes use up steps.
         self._comparer = Comparer("sets", max_steps=MAX_STEPS, max_total_steps=_MAX_TOTAL_STEPS)
 
     _PARTS: Any = "never"
@@ -157,7 +157,7 @@ class FileReader:
 class PlainFileReader(FileReader):
     """The statements of a flat file without message boundaries.
 
-    Each message of the other file corresponds to as many of them as it has different quads.
+    A message of the other file with n distinct quads corresponds to n statements.
     """
 
     _PARTS = "always"
@@ -215,7 +215,7 @@ def same_message(one: MessageBatch, other: MessageBatch) -> bool | None:
 
 
 def announcement(path: Path) -> str | None:
-    """Return the version label at the start of a compressed flat file, or `None` without one.
+    """Return the version label at the start of a compressed flat file, or `None` if there is none.
 
     Returns an empty label for a file that is empty or cannot be read, so that reading the file
     reports the error.
