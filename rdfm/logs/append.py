@@ -2,9 +2,9 @@
 
 In: the log to append to. Out: `Appended`, which `create_log` and `convert` use as their output, and
 the encoder of its messages.
-Cost: that of finding the end of the log. Law: a log contains the messages of each run that ended
-cleanly, exactly once and in order, and nothing else; `sync` commits each batch. Invalid options and
-logs are rejected before a byte of the log changes.
+Cost: finding the end of the log. Law: a log contains the messages of each run that ended cleanly,
+exactly once and in order, and nothing else; `sync` commits each batch. Invalid options and logs are
+rejected before a byte of the log changes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Appending(NamedTuple):
     def of(
         cls, format: Format, append: bool, sync: bool, repair: bool, keep_partial: bool
     ) -> Appending | None:
-        """Return how to append, from the options; None if the log is to be replaced.
+        """Return how to append, from the options; None to replace the log.
 
         Raises:
             OptionError: If an option requires another one, or conflicts with it.
@@ -91,21 +91,21 @@ class AppendEncoder:
     """Encodes the messages that are appended to a log."""
 
     def __init__(
-        self, encoder: Any, ending: Ending | None, *, each: bool, note: str | None
+        self, encoder: Any, ending: Ending | None, *, pauses: bool, note: str | None
     ) -> None:
         """Initialize with the encoder of the format.
 
         Args:
             encoder: An encoder at the start of a log.
             ending: The end of the log; None for a new log.
-            each: Whether the log may end after each batch.
+            pauses: Whether the log may end after each batch.
             note: A note about the log, if any.
 
         Raises:
             OptionError: If the options do not allow another message in the log.
         """
         self._encoder = encoder
-        self._each = each
+        self._pauses = pauses
         self._note = note
         self._fixed = (
             _FIXED | set(ending.header.get("options", ())) if ending is not None else set()
@@ -133,7 +133,7 @@ class AppendEncoder:
             error.completed = [Addition(data, None if inside else "")]  # type: ignore[assignment]  # as `encode` returns them
             self._keep_header(error)
             raise
-        if not self._each:
+        if not self._pauses:
             return [Addition(before + data, None)]
         rest, end = self._encoder.pause()
         return [Addition(before + data + rest, end)]
@@ -159,7 +159,7 @@ class AppendEncoder:
         return [Addition(rest + self._encoder.finish(), end)]
 
     def dropped(self) -> dict[str, int]:
-        """Return counts of the data left out so far, by name."""
+        """Return counts of the data dropped so far, by name."""
         return dict(self._encoder.dropped())
 
     def notes(self) -> list[str]:
@@ -207,7 +207,7 @@ class Appended:
         self._end = ""  # how the log ends after what was written
         self._note: str | None = None
         self._compressor: compressions.Compressor | None = None
-        # For a symbolic link, its target is appended to.
+        # Symbolic links are followed.
         final = Path(os.path.realpath(path))
         self._journal_name = visible(str(final) + JOURNAL_SUFFIX)
         with name_in_errors(self.name, keep=self._journal_name):
@@ -230,13 +230,13 @@ class Appended:
             by_suffix = compressions.by_suffix(self.name)
             self._compression = by_suffix if compression is None else _compression(compression)
             return
-        left = state.journal.left
-        if left is not None:
-            state.uncommitted = left.length < size
+        last_commit = state.journal.left
+        if last_commit is not None:
+            state.uncommitted = last_commit.length < size
             if state.uncommitted:
-                removed = byte_count(size - left.length)
+                removed = byte_count(size - last_commit.length)
                 self._note = f"{self.name}: removed {removed} after the last commit"
-            size = left.length
+            size = last_commit.length
         state.committed = size
         file = state.file = os.open(state.final, os.O_RDWR | os.O_CLOEXEC)
         state.shorten()
@@ -257,7 +257,7 @@ class Appended:
         if log.is_empty():
             state.replace_empty()
             return
-        ending = find_end(log, repair=repair, known="" if left is None else left.end)
+        ending = find_end(log, repair=repair, known="" if last_commit is None else last_commit.end)
         if ending.length < size:
             removed = byte_count(size - ending.length)
             self._note = f"{self.name}: removed {removed} of an incomplete message"
@@ -280,7 +280,7 @@ class Appended:
         """Reject options that conflict with the header of the log.
 
         Raises:
-            OptionError: If an option conflicts with it.
+            OptionError: If an option conflicts with the header.
         """
         if self._ending is None:
             return
@@ -309,7 +309,7 @@ class Appended:
         """Return the encoder of the log, from an encoder at the start of a log.
 
         Raises:
-            OptionError: If its options do not allow another message in the log.
+            OptionError: If the options do not allow another message in the log.
         """
         return AppendEncoder(encoder, self._ending, each=self._sync, note=self._note)
 
@@ -433,7 +433,7 @@ class _AppendedFiles:
         self.file = os.open(self._temporary, flags, mode)
 
     def publish(self, end: str, *, sync: bool) -> None:
-        """Commit everything that was written; a new log gets its name."""
+        """Commit everything that was written, and give a new log its name."""
         if self.file < 0:
             self._create()
         length = os.lseek(self.file, 0, os.SEEK_CUR)
@@ -448,7 +448,7 @@ class _AppendedFiles:
             raise OptionError(
                 f"{self.name} was replaced or removed by another program; append to it again"
             )
-        # An empty log does not get a commit, because it has no bytes that identify it.
+        # An empty log is not recorded, because it has no bytes that identify it.
         if length > self.committed:
             self.commit(Commit(length, end), sync=sync)
 
@@ -519,7 +519,7 @@ def check_appending(target: object, appending: Appending, *, overwrite: bool = F
     """Reject a target if its name shows that it cannot be appended to.
 
     Raises:
-        OptionError: If it cannot be appended to.
+        OptionError: If the target cannot be appended to.
     """
     if overwrite:
         raise OptionError(
@@ -546,8 +546,8 @@ def _local_file(target: object, spec: FormatSpec) -> str:
     path = local_target(os.fspath(target))
     if is_live(path or target):
         raise OptionError(
-            f"{os.fspath(target)} is a live stream, to which all messages are appended anyway; leave "
-            f"{spelled('append')} out"
+            f"{os.fspath(target)} is a live stream, to which all messages are appended anyway; "
+            f"omit {spelled('append')}"
         )
     if path is None:
         raise OptionError(

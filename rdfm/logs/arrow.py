@@ -72,8 +72,8 @@ def arrow_reader(
 ) -> pyarrow.RecordBatchReader:
     """Return a pyarrow reader over batches.
 
-    It acquires the interpreter's lock in whichever thread asks for rows. Nothing is read before
-    rows are requested: DuckDB requests one stream for its schema, and then another one.
+    It acquires the GIL in whichever thread requests rows. Nothing is read before rows are
+    requested, because DuckDB opens one stream for its schema and then another one for the rows.
 
     Args:
         table: The form of the rows.

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 __all__ = ["Channel", "Stopped", "feeding_thread"]
 
-# Waits wake up this often to check for Ctrl-C, which on some systems does not interrupt them.
+# Interval at which waiting threads check for Ctrl-C, which does not interrupt them on some systems.
 WAIT_SECONDS = 0.2
 
 Item = TypeVar("Item")
@@ -49,11 +49,11 @@ class Channel(Generic[Item]):
     ) -> None:
         """Add an item, with the mark that `reached` returns once the item is finished.
 
-        Waits while the queue is full, and calls `meanwhile` now and then.
+        Waits while the queue is full, and calls `meanwhile` periodically.
 
         Raises:
             Stopped: If the channel was cancelled.
-            BaseException: The error that the consumer failed with.
+            BaseException: If the consumer failed; this is its error.
         """
         while True:
             with self._changed:
@@ -127,7 +127,7 @@ class Channel(Generic[Item]):
     def wait_drained(self, meanwhile: Callable[[], object] = lambda: None) -> None:
         """Wait until the consumer has finished all items or failed.
 
-        Calls `meanwhile` now and then.
+        Calls `meanwhile` periodically.
         """
         while True:
             with self._changed:

@@ -1,11 +1,11 @@
 """The driver: from inputs to batches, in two halves.
 
-In: the inputs that the user names, and how to read them. Out of the first half: the pieces of each
-log, with its decoder. Out of the second: batches with their log and its header, or an error;
-continuing after an error skips the invalid data.
-Cost: a piece and a decoder's memory; small logs in archives are in memory together.
-Law: the halves share only the pieces passed from one to the other, so that a queue can connect
-them; the data reported with a batch does not depend on the progress of the other half.
+In: the inputs that the user names, and how to read them. Out: from the first half, the pieces of
+each log, with its decoder; from the second half, batches with their log and its header, or an
+error. Continuing after an error skips the invalid data.
+Cost: memory for a piece and a decoder; small members of archives are in memory in groups.
+Law: the halves share only the pieces passed from one to the other, so a queue can connect them; the
+data reported with a batch does not depend on the progress of the other half.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Source(NamedTuple):
     Attributes:
         name: Its name or URL, for errors.
         format: Its format.
-        input: The input that its bytes come from.
+        input: The input that contains its bytes.
         member: Whether it is in an archive.
     """
 
@@ -114,8 +114,8 @@ class Opened(NamedTuple):
     Attributes:
         source: The log.
         decoder: Its decoder, in the initial state.
-        unwanted: Set by the second half when it needs no more of the log. The first half then ends
-            the log early; this has no other effect.
+        unwanted: Set by the second half when it does not need the rest of the log. The first half
+            then ends the log early; this has no other effect.
         handed_over: Whether the decoder reads the file directly.
     """
 
@@ -164,7 +164,7 @@ class Piece(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """Data left out between two items of the second half.
+    """Data dropped between two items of the second half.
 
     Attributes:
         namespaces: Number of namespaces declared after a log's last message.
@@ -180,7 +180,7 @@ class Lost(NamedTuple):
 
 
 NOTHING = Lost()
-# Header entries that report data left out.
+# Header entries that report dropped data.
 _LOSSES = frozenset({"dropped_metadata", "dropped_keys", "trailing_namespaces"})
 
 
@@ -192,7 +192,7 @@ class Read(NamedTuple):
         batch: The messages; None at the end of a log, or if a stage kept none of them.
         header: The log's header when they were read.
         bytes_in: Bytes of all inputs read up to and including these messages.
-        lost: Data left out before them.
+        lost: Data dropped before them.
     """
 
     source: Source
@@ -203,7 +203,7 @@ class Read(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """An error, after all messages that were complete before it. Reading on skips it.
+    """An error, after all messages that were complete before it. Reading further skips it.
 
     Attributes:
         source: The log.
@@ -221,7 +221,7 @@ class Broken(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """Data left out: it follows `Broken` if the caller reads on; stages yield it too.
+    """Skipped data. It follows `Broken` if the caller continues to read; stages also yield it.
 
     Attributes:
         source: The log.
@@ -287,7 +287,7 @@ class Driver:
             data.close()
 
     def notes(self) -> tuple[str, ...]:
-        """Return notes on the inputs for users. Call it after all items were taken."""
+        """Return notes on the inputs for users. Call it after the last item."""
         empty = self._without_logs
         listed = [f"{name} contains no logs" for name in empty[:MAX_LISTED]]
         if len(empty) > MAX_LISTED:
@@ -457,7 +457,7 @@ class Driver:
                         yield together
                         together, total = [], 0
         except RdfmError:
-            if together:  # they come before the error
+            if together:  # they precede the error
                 yield together
             raise
         if together:
@@ -468,8 +468,8 @@ class Driver:
     ) -> list[Item] | None:
         """Return the items of a small log without errors, or None for other logs.
 
-        With None the decoder is back in its initial state. The end of the log is included only if
-        it carries information.
+        If it returns None, the decoder is in its initial state again. The end of the log is
+        included only if it carries information.
         """
         data = source.input
         whole = None
@@ -521,7 +521,7 @@ class Driver:
         decoder, source = opened.decoder, opened.source
         resuming = abandoned = False
         split = self._reading.split is not None
-        noticed = NOTHING
+        losses = NOTHING
         head: bytes | None = b"" if self._reading.format is None and not split else None
         for piece in stream:
             item = piece.item
@@ -557,7 +557,7 @@ class Driver:
                     break
                 done = begin + source.input.reached if opened.handed_over else piece.bytes_in
                 header = decoder.header()
-                noticed = self._record_losses(header, noticed)
+                losses = self._record_losses(header, losses)
                 yield self._read(source, batch, header, done)
             if split and decoder.done:  # the rest belongs to other splits
                 abandoned = True
@@ -629,14 +629,14 @@ class _Decoders:
         self._check(found)
 
     def share(self, others: _Decoders) -> None:
-        """Use the others' record of the formats that were found."""
+        """Share the record of found formats with other decoders."""
         self._used = others._used
 
     def check_used(self) -> None:
         """Reject options that no log used.
 
         Raises:
-            OptionError: If none of the formats found supports one of the options.
+            OptionError: If no format that was found supports one of the options.
         """
         if self._used and self._reading.strict:
             self._check(list(self._used.values()))
@@ -728,7 +728,7 @@ def _name(given: Readable) -> str:
 
 def _suggest(error: DecodeError, format: Format, head: bytes) -> None:
     """Add the detected format to an error at the start of a log, if it is a different one."""
-    if head.startswith(codecs.BOM_UTF8):  # which is the error
+    if head.startswith(codecs.BOM_UTF8):  # the mark itself is the error
         return
     found = formats.by_content(head)
     named = any(remedy.option == "from_format" for remedy in error.remedies)

@@ -1,9 +1,9 @@
 """The end of an existing log, for a writer that appends to it.
 
 In: an open file and its format. Out: `Ending`: where and how the log ends, and its header.
-Cost: reads the head of the log and its last line, if the last line shows how the log ends. A chain
-of length-prefixed messages is followed by its lengths. Other logs are decoded once. Memory is
-bounded in each case.
+Cost: reads only the head of the log and its last line, if that line shows how the log ends. Of
+length-prefixed messages, only the lengths are read. Other logs are decoded once. Memory is bounded
+in each case.
 Law: a log that ends inside a message is rejected, or shortened to its last complete message.
 """
 
@@ -32,13 +32,13 @@ from rdfm.storage import compression as compressions
 __all__ = ["Ending", "StoredLog", "find_end", "follow_lengths"]
 
 PIECE_BYTES = 1 << 20
-# Bytes that are searched for the last line: initially, and at most.
+# Number of bytes to search for the last line, initially and at most.
 TAIL_BYTES = 1 << 16
 MOST_TAIL_BYTES = 1 << 26
-# Bytes that are first searched for the last mark: more than the distance between marks.
+# Number of bytes to search first for the last mark: more than the distance between marks.
 MARKED_BYTES = 5 << 20
 # Maximum number of comments and blank lines at the end of a log that are skipped.
-MOST_LINES = 1000
+MAX_LINES = 1000
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _PROBE = b"<rdfm:end> <rdfm:end> <rdfm:end> .\n"
 _BASE = "http://localhost/"
@@ -130,9 +130,9 @@ class StoredLog:
         return head[:length]
 
     def is_empty(self) -> bool:
-        """Whether the log has no bytes, decompressed; in a text format, only white space.
+        """Whether the decompressed log is empty; in a text format, also if it is only white space.
 
-        A byte order mark before it counts as white space.
+        A byte order mark at the start counts as white space.
         """
         pieces = self.pieces()
         if self.format.spec.binary:
@@ -174,7 +174,7 @@ def find_end(log: StoredLog, *, repair: bool = False, known: str = "") -> Ending
     Args:
         log: The log.
         repair: Whether to shorten a log that ends inside a message.
-        known: How the log ends, if a journal says so.
+        known: How the log ends, according to its journal; empty if unknown.
 
     Raises:
         OptionError: If messages cannot be appended to the log.
@@ -269,7 +269,7 @@ def _check_open(log: StoredLog, decoder: Any) -> None:
     if closed is not None:
         if log.format.spec.append == "lengths":
             chain, size = _chain_and_size(log)
-            # Only the start of a message is there, which does not show what the log contains.
+            # The log has only the start of a message, which does not show what it contains.
             if chain.end == 0 and not chain.broken and size > 0:
                 raise _nothing_complete(log)
         raise OptionError(
@@ -286,7 +286,7 @@ def _may_lack_contexts(log: StoredLog) -> bool:
 
 
 def _end_by_last_line(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending | None:
-    """Find the end by the last line; return None if the log must be decoded."""
+    """Find the end from the last line; return None if the log must be decoded."""
     if "dialect" in log.format.spec.options("read"):
         return _end_of_statements(log, header, repair)
     tail = _Tail(log)
@@ -329,7 +329,7 @@ def _end_of_documents(
     start: int,
     line: bytes,
 ) -> Ending:
-    """Find the end of an RDF/XML log by its last line, which should be a document.
+    """Find the end of an RDF/XML log from its last line, which should be a document.
 
     Raises:
         OptionError: If a document spans several lines.
@@ -419,7 +419,7 @@ def _end_of_statements(log: StoredLog, header: Mapping[str, Any], repair: bool) 
         for passed, (start, line) in enumerate(tail.lines()):
             if start == tail.start and tail.start > 0:  # the line may start earlier
                 break
-            if passed == MOST_LINES:
+            if passed == MAX_LINES:
                 return None
             try:
                 end = _line_kind(log, line, dialect)
@@ -516,7 +516,7 @@ class _Tail:
 
     @property
     def ended(self) -> bool:
-        """Whether the last line has a line end."""
+        """Whether the last line is terminated."""
         return self.data.endswith((b"\n", b"\r"))
 
     def grow(self, *, unbounded: bool = False) -> bool:
@@ -685,8 +685,8 @@ def _end_by_decoding(log: StoredLog, repair: bool) -> Ending:
             shorter = StoredLog(log.file, length, log.name, log.format)
             end, header, complete, problem = _decode(shorter, shorter.raw())
             # Before a truncated delimiter, the last message is complete.
-            most = count + (length == _partial_delimiter(log))
-            if problem is None and 0 < complete <= most:
+            max_complete = count + (length == _partial_delimiter(log))
+            if problem is None and 0 < complete <= max_complete:
                 return _repaired(log, length, end, header, error.text, repair)
     raise _nothing_complete(log)
 

@@ -104,7 +104,7 @@ class Filtering(Stage):
         self._quads = criteria.get("quads", False)
         self._where = _ask_query(criteria.get("where"), criteria.get("prefixes") or {})
         self._input: Input | None = None  # the most recent log
-        self._has_read = False  # whether there was any message
+        self._has_read = False  # whether there were any messages
         terms = [(name, criteria.get(name)) for name in ("subject", "predicate", "object", "graph")]
         terms += [("any", text) for text in criteria.get("any") or ()]
         has_criteria = False
@@ -195,7 +195,7 @@ class Filtering(Stage):
         elif self._invert:
             matching = {slice.index_of(at) for slice in kept for at in range(len(slice))}
             flags = [batch.index_of(at) not in matching for at in range(len(batch))]
-            yield from _chosen(batch, flags)
+            yield from _selected(batch, flags)
         else:
             yield from kept
 
@@ -276,17 +276,17 @@ def _matching_messages(query: Query, batch: MessageBatch, source: str) -> Iterat
             raise LimitError(
                 found.error[0], message_index=batch.index_of(len(answers)), source=source
             )
-    yield from _chosen(batch, answers)
+    yield from _selected(batch, answers)
 
 
-def _chosen(batch: MessageBatch, flags: list[bool]) -> Iterator[MessageBatch]:
+def _selected(batch: MessageBatch, flags: list[bool]) -> Iterator[MessageBatch]:
     """Yield the messages whose flags are set."""
     if all(flags):
         yield batch
         return
     start = 0
-    for chosen, run in groupby(flags):
+    for is_selected, run in groupby(flags):
         end = start + sum(1 for _ in run)
-        if chosen:
+        if is_selected:
             yield batch.slice(start, end)
         start = end

@@ -51,8 +51,8 @@ class Tabular(ABC):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Pass the rows to Arrow; they are read as the consumer requests them.
 
-        This lets `pyarrow.table(reader)`, `polars.DataFrame(reader)` and DuckDB take the reader
-        directly, in bounded memory.
+        This lets `pyarrow.table(reader)`, `polars.DataFrame(reader)` and DuckDB read it directly,
+        in bounded memory.
 
         Raises:
             MissingExtraError: If pyarrow is not installed.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["KeyEncoder", "SplitBy", "file_name", "max_open_of"]
 
 MAX_OPEN = 100
-# A compressor of xz needs about 100 MB.
+# An xz compressor needs about 100 MB.
 MAX_OPEN_XZ = 4
 NAME_BYTES = 255
 _KINDS = ("graph", "value", "day", "month")
@@ -49,7 +49,7 @@ class SplitBy(NamedTuple):
     Attributes:
         kind: "graph", "value", "day" or "month".
         predicate: The predicate of the value or time; None means the default time properties.
-        prefixes: Namespaces for its prefix.
+        prefixes: Namespaces by prefix, for the predicate.
         max_open: Maximum number of open files.
     """
 
@@ -107,7 +107,7 @@ class _File:
     Attributes:
         name: Its name.
         encoder: Its encoder while it is open.
-        end: How the log ends, as in `Encoder.continue_log`, once it was closed.
+        end: How the log ends, as in `Encoder.continue_log`, once it has been closed.
     """
 
     __slots__ = ("encoder", "end", "name")
@@ -228,7 +228,7 @@ class KeyEncoder:
         return parts
 
     def dropped(self) -> dict[str, int]:
-        """Return counts of the data left out so far, by name."""
+        """Return counts of the data dropped so far, by name."""
         dropped = sum((Counter(file.encoder.dropped()) for file in self._open), self._dropped)
         return self._namespaces.counted_once(dropped)
 
@@ -266,7 +266,7 @@ class KeyEncoder:
         """Encode the next messages, whose files are open, and append their parts.
 
         Raises:
-            EncodeError: If a message cannot be written. The parts before it were appended.
+            EncodeError: If a message cannot be written. Earlier parts were appended.
         """
         if all(encoder is None or type(encoder) is Encoder for encoder in encoders):
             pieces, error = self._splitter.encode(stop, encoders)
@@ -329,7 +329,7 @@ class KeyEncoder:
         """Check that files can be closed and continued.
 
         Raises:
-            EncodeError: If they cannot.
+            EncodeError: If files cannot be continued.
         """
         if self._can_continue:
             return
@@ -343,9 +343,9 @@ class KeyEncoder:
             else:
                 self._can_continue = True
                 return
-        most = self._split_by.max_open
+        max_open = self._split_by.max_open
         raise EncodeError(
-            f"the log has more than {most:,} keys, but {spec.title} files must stay open, since they cannot be "
+            f"the log has more than {max_open:,} keys, but {spec.title} files must stay open, since they cannot be "
             f"continued: {reason}",
             format=spec.name,
             message_index=message,

@@ -1,4 +1,4 @@
-"""Targets of logs: files, folders, archives and file objects, with optional compression.
+"""Log targets: files, folders, archives and file objects, with optional compression.
 
 In: the target that a user names, and bytes. Out: `Output`, `FolderOutput`, and `Shape`, which
 chooses between them.
@@ -101,7 +101,7 @@ class Output:
             self._file = target
 
     def _create(self, path: Path) -> BinaryIO:
-        # For a symbolic link, its target is replaced, not the link.
+        # Replaces the target of a symbolic link, not the link.
         final = Path(os.path.realpath(path))
         mode: int | None = None
         with contextlib.suppress(FileNotFoundError):
@@ -113,8 +113,8 @@ class Output:
                 raise PermissionError(13, "Permission denied", str(path))
         temporary = final.with_name(f".{_cut(final.name, 100)}.{os.urandom(6).hex()}.tmp")
         opened: list[BinaryIO] = []
-        # These are set before the file exists, because Ctrl-C can come at any time, and a writer can
-        # be garbage collected.
+        # These are set before the file exists, because Ctrl-C can arrive at any time, and a writer
+        # can be garbage collected.
         self._final, self._temporary = final, temporary
         self._finalizer = weakref.finalize(
             self, _finalize, self._process, self.name, temporary, opened
@@ -254,7 +254,7 @@ class FolderOutput:
         self._writing = threading.RLock()
         self._discarded = False
         self._final = Path(os.path.realpath(path))
-        _compressor(compression)  # reports an unavailable compression now
+        _compressor(compression)  # reports a missing compression package now
         if self._final.exists() and any(self._final.iterdir()) and not overwrite:
             raise OptionError(
                 f"the folder {self.name} is not empty; write to another folder",
@@ -400,7 +400,7 @@ class Shape:
     Attributes:
         archive: Whether it is a tar archive.
         folder: Whether it is a folder.
-        appends: Whether it is an existing log that is continued.
+        appends: Whether an existing log is continued.
     """
 
     def __init__(
@@ -445,7 +445,7 @@ class Shape:
             given = (splits, split_by, overwrite)
             if any(given):
                 raise OptionError(
-                    f"{target} is a live stream, not a folder; leave out the folder options"
+                    f"{target} is a live stream, not a folder; omit the folder options"
                 )
             from rdfm.storage.live import LiveSettings  # costly to import
 
@@ -507,8 +507,8 @@ class Shape:
         """
         if self._live is not None and options.get("delimited") in (False, "false"):
             raise OptionError(
-                f"{spelled('delimited', 'false', 'write')} is for files, not for live streams; leave it "
-                "out"
+                f"{spelled('delimited', 'false', 'write')} is for files, not for live streams; "
+                "omit it"
             )
         make_empty = None
         if "dialect" in format.options("write") and not options.get("flat"):
@@ -539,7 +539,7 @@ class Shape:
         return {} if self._appended is None else self._appended.source
 
     def output(self) -> Output | FolderOutput | Appended | LiveTarget:
-        """Return the output, opened."""
+        """Return the opened output."""
         if self._live is not None:
             from rdfm.storage.live import LiveTarget
 
@@ -591,7 +591,7 @@ def _creating(name: str, final: Path) -> Iterator[None]:
 
 
 def _write_all(file: BinaryIO, data: bytes | memoryview) -> int:
-    """Write all bytes, because a raw file may accept only some at a time. Return their number."""
+    """Write all bytes, because a raw file may accept only some of them. Return their number."""
     view = memoryview(data)
     while view:
         written = file.write(view)
@@ -661,7 +661,7 @@ def _finalize(process: int, name: str, temporary: Path, opened: list[BinaryIO]) 
 
 
 def remove_unfinished() -> None:
-    """Remove incomplete outputs, before a process exits without waiting for its writers."""
+    """Remove incomplete outputs, when a process exits without waiting for its writers."""
     for output in list(_UNFINISHED):
         if output._finalizer is not None:
             with contextlib.suppress(Exception):
@@ -699,7 +699,7 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
     """
     if is_live(target):
         if name is not None and formats.find(name).name != _LIVE_FORMAT:
-            raise OptionError(f"live streams are in Jelly, not {name}; leave the format out")
+            raise OptionError(f"live streams are in Jelly, not {name}; omit the format")
         return formats.find(_LIVE_FORMAT)
     if name is not None:
         return formats.find(name)

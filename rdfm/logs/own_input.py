@@ -70,14 +70,14 @@ def reject_own_input(
             raise OptionError(f"{shown} is also an input; write to {wanted}")
     if target is None:
         return
-    place = target.resolve()
+    resolved = target.resolve()
     for path in paths:
-        if path.is_dir() and path.resolve() in place.parents:
+        if path.is_dir() and path.resolve() in resolved.parents:
             raise OptionError(f"{shown} is in the input folder {path}; write to another folder")
     for path in (*paths, *named_paths):
         if target.is_dir() and path.is_dir() and target.samefile(path):
             raise OptionError(f"{shown} is also an input; write to another folder")
-        if target.is_dir() and place in path.resolve().parents:
+        if target.is_dir() and resolved in path.resolve().parents:
             raise OptionError(
                 f"the input {path} is in the output folder {shown}; write to another folder"
             )

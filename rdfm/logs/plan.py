@@ -2,7 +2,7 @@
 
 In: a log. Out: splits; `open_log(path, split=split)` reads the messages of one, on any machine.
 Cost: the log's head; with `count` all of its bytes, which are searched but not decoded.
-Law: the splits of a log contain every message once, in order.
+Law: the splits of a log together contain every message once, in order.
 """
 
 from __future__ import annotations

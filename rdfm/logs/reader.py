@@ -134,7 +134,7 @@ class LogReader(Tabular):
     If an error ends one of them, `skip_message` continues with the next log.
 
     As a table it has the rows of `batches()` and their source. A row is a message, or a quad if the
-    log was opened with `rows="quads"`. Only one thread can use a reader at a time; a second one
+    log was opened with `rows="quads"`. Only one thread can use a reader at a time; a second thread
     gets a RuntimeError.
 
     Attributes:
@@ -203,11 +203,11 @@ class LogReader(Tabular):
         For type checkers, with patches: `cast("Iterator[PatchBatch]", log.batches())`, and likewise
         with `ArrowBatch`.
 
-        If a loop was left early, or its error was skipped with `skip_message`, the next loop
+        If a loop is exited early, or its error is skipped with `skip_message`, the next loop
         continues where it stopped.
 
         Raises:
-            DecodeError: If the log is invalid; every message completed before the error was
+            DecodeError: If the log is invalid. All messages completed before the error have been
                 returned.
             OSError: If the file cannot be read.
             ValueError: If the log has already been read to its end or to an error.
@@ -246,7 +246,7 @@ class LogReader(Tabular):
                 for message in batch:
                     given += 1
                     yield message
-            finally:  # if the loop was left, the next one continues here
+            finally:  # if the loop is exited early, the next one continues here
                 if given < len(batch):
                     self._first = batch.slice(given, len(batch))
 
@@ -266,7 +266,7 @@ class LogReader(Tabular):
 
         Raises:
             OptionError: If a criterion is not a valid term, expression or time, or none is given.
-                Raised while reading if the log contains patches or results, and at its end if the
+                While reading: if the log contains patches or results, or, at its end, if the
                 namespace of a name is not declared.
             ValueError: If messages have already been read.
 
@@ -423,5 +423,5 @@ class LogReader(Tabular):
         self.close()
 
     def __repr__(self) -> str:
-        """Return text such as `<LogReader x.nq.gz: nq>`."""
+        """Return a string such as `<LogReader x.nq.gz: nq>`."""
         return f"<LogReader {self.source}: {self.format}>"

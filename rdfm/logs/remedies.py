@@ -1,4 +1,4 @@
-"""Remedies for errors of reading and writing logs, and those that a conversion adds.
+"""Remedies for errors in reading and writing logs, including those that a conversion adds.
 
 In: an error of a decoder, an encoder or the regrouper. Out: the same error with more remedies.
 Law: a codec names only its own options; its caller uses this module for the others.

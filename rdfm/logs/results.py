@@ -92,7 +92,7 @@ class ResultReader(Tabular):
 
     Created by `open_results`, or from results of other libraries by `from_oxigraph` and
     `from_rdflib`. As a table it has a column of N-Triples for each variable. Only one thread can use
-    a reader at a time; a second one gets a RuntimeError.
+    a reader at a time; a second thread gets a RuntimeError.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class ResultReader(Tabular):
         close: Callable[[], object] | None = None,
         table: TableForm = TableForm(),  # noqa: B008 - immutable
     ) -> None:
-        """Initialize with the batches, their name and the form of rows in a table.
+        """Initialize with the batches, the name of their log and the form of rows in a table.
 
         `open_results` does this.
         """
@@ -162,10 +162,10 @@ class ResultReader(Tabular):
     def batches(self) -> Iterator[ResultBatch]:
         """Return an iterator over batches of rows; the first may be empty. All have the variables.
 
-        If a loop was left early, the next loop continues where it stopped.
+        If a loop is exited early, the next loop continues where it stopped.
 
         Raises:
-            DecodeError: If the log is invalid. All rows before the error were returned.
+            DecodeError: If the log is invalid. All rows before the error have been returned.
             OSError: If the file cannot be read.
             ValueError: If the results have already been read to their end.
             RuntimeError: If another thread is using the reader.
@@ -189,7 +189,7 @@ class ResultReader(Tabular):
                 for row in batch:
                     given += 1
                     yield row
-            finally:  # if the loop was left, the next one continues here
+            finally:  # if the loop is exited early, the next one continues here
                 if given < len(batch):
                     self._first = batch.slice(given, len(batch))
 
@@ -202,7 +202,7 @@ class ResultReader(Tabular):
     def to_rdflib(self) -> rdflib.query.Result:
         """Return the results as an rdflib result (extra: rdflib), which reads rows on demand.
 
-        Keep the reader open until they are read. Links are left out.
+        Keep the reader open until they are read. Links are omitted.
 
         Raises:
             EncodeError: If rdflib does not support a triple term, a base direction, a language tag
@@ -224,7 +224,7 @@ class ResultReader(Tabular):
     def to_oxigraph(self) -> pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean:
         """Return the results as a pyoxigraph result (extra: oxigraph), which reads rows on demand.
 
-        Keep the reader open until they are read. Links are left out, blank node labels that
+        Keep the reader open until they are read. Links are omitted, blank node labels that
         pyoxigraph rejects are rewritten, and pyoxigraph writes language tags in lower case.
 
         Raises:
@@ -275,7 +275,7 @@ class ResultReader(Tabular):
         self.close()
 
     def __repr__(self) -> str:
-        """Return text such as `<ResultReader r.srj: results-json>`."""
+        """Return a string such as `<ResultReader r.srj: results-json>`."""
         return f"<ResultReader {self._name}>"
 
 
@@ -436,7 +436,7 @@ class ResultWriter:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """Counts by name of unsupported data that has been left out so far."""
+        """Counts of unsupported data dropped so far, by name."""
         return self._log.dropped
 
     def close(self) -> None:
@@ -485,7 +485,7 @@ class ResultWriter:
             self.discard()
 
     def __repr__(self) -> str:
-        """Return text such as `<ResultWriter out.srj: results-json>`."""
+        """Return a string such as `<ResultWriter out.srj: results-json>`."""
         return repr(self._log).replace("LogWriter", "ResultWriter")
 
 

@@ -34,8 +34,8 @@ def seek(
         source: The log.
         reading: How it is read.
         chosen: The slice.
-        numbered: Whether the message numbers are needed. For a slice counted from the end, they
-            are unknown without reading the log.
+        numbered: Whether the message numbers are needed. For a slice counted from the end, they are
+            known only after reading the log.
 
     Returns:
         The split; its `first_index` is the number of its first message, or None if unknown.

@@ -156,7 +156,7 @@ class Selection(Stage):
 
 
 class FromEnd(Selection):
-    """Selects a slice counted from the end, by buffering as many messages."""
+    """Selects a slice counted from the end, by buffering that many messages."""
 
     def __init__(self, chosen: slice) -> None:
         """Initialize with the slice."""
@@ -167,7 +167,7 @@ class FromEnd(Selection):
         # Batches with the number of their first message.
         self._buffered: deque[tuple[int, Read]] = deque()
         self._buffered_bytes = 0
-        # Messages that leave the buffer come before any position counted from the end.
+        # Messages that leave the buffer precede any position counted from the end.
         self._early = Selection(iter(()) if start < 0 else _ranges(start, _END, chosen.step or 1))
 
     def _selected(self, read: Read) -> Iterator[Read]:

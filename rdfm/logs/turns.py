@@ -1,4 +1,4 @@
-"""Use by one thread at a time: a second thread that uses a reader gets an error immediately.
+"""Use of a reader by one thread at a time: a second thread gets an error immediately.
 
 In: calls of a reader, and its loops. Out: their results, or the error.
 Cost: a lock that never blocks, 0.25 microseconds for each item of a loop. Law: the error has no

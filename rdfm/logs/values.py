@@ -1,6 +1,6 @@
 """Columns of values, each a log of one message or patch: table cells or queue records.
 
-In: an Arrow array, of bytes or of lists of quads or operations. Out: an array of the other type.
+In: an Arrow array of bytes, or of lists of quads or operations. Out: an array of the other type.
 Cost: native formats are processed in the core, without the GIL.
 Law: the result for a value does not depend on other values.
 """

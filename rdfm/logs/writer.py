@@ -207,7 +207,7 @@ class LogWriter:
         Raises:
             EncodeError: If a message cannot be written in the format. The error has its index in
                 the log that the batch is from. The messages before it are written.
-            TypeError: If the argument is not such a batch. The log remains usable.
+            TypeError: If the argument is not a batch of this kind. The log remains usable.
             PermissionError: If the process that created the log forked this one.
         """
         self._check_open()
@@ -235,7 +235,7 @@ class LogWriter:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """Counts by name of unsupported data that has been left out so far."""
+        """Counts of unsupported data dropped so far, by name."""
         return dict(self._encoder.dropped())
 
     @property
@@ -302,7 +302,7 @@ class LogWriter:
             self.discard()
 
     def __repr__(self) -> str:
-        """Return text such as `<LogWriter out.trig: trig>`."""
+        """Return a string such as `<LogWriter out.trig: trig>`."""
         return f"<LogWriter {self._output.name}: {self.format}>"
 
     def _flush(self) -> None:

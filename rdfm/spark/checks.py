@@ -348,7 +348,7 @@ def _pickled(counted: _Counted) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(counted)], pa.binary())], ["counts"])
 
 
-def _merged(counted: DataFrame, top: int | None, **about: Any) -> Statistics:
+def _merged(counted: DataFrame, top: int | None, **fields: Any) -> Statistics:
     """The statistics of all tasks, merged in their order."""
     if top is not None and top < 0:
         raise OptionError(f"top is {top}, expected 0 or more")
@@ -357,10 +357,10 @@ def _merged(counted: DataFrame, top: int | None, **about: Any) -> Statistics:
     error: str | None = None
     for (data,) in counted.toLocalIterator():
         each: _Counted = pickle.loads(data)
-        collector.merge(each.collector, about["source"])
+        collector.merge(each.collector, fields["source"])
         found |= each.formats
         error = error or each.error
-    return collector.statistics(top=top, format=", ".join(found), error=error, **about)
+    return collector.statistics(top=top, format=", ".join(found), error=error, **fields)
 
 
 # --- diff ---

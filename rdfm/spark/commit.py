@@ -315,8 +315,8 @@ class CommitTarget:
 
     def _is_over(self, job: str, files: list[File]) -> bool:
         """Whether a job has parts of a late attempt that it no longer accepts."""
-        above = self._at("staging", job) + "/"
-        parts = [file for file in files if re.search(r"[/\\]", file.path[len(above) :])]
+        folder = self._at("staging", job) + "/"
+        parts = [file for file in files if re.search(r"[/\\]", file.path[len(folder) :])]
         return bool(parts) and not job.startswith(_STREAM) and not self.is_open(job)
 
     def report(self, name: str, data: bytes) -> None:
@@ -382,9 +382,9 @@ class CommitTarget:
     def _place(self, name: str, commit: FolderCommit, part: str) -> None:
         staged = self._at("staging", commit.job, part)
         final = f"{self.folder}/{part.partition('/')[2]}"
-        above = final.rpartition("/")[0]
-        if above != self.folder:
-            self.storage.make_folder(above)
+        folder = final.rpartition("/")[0]
+        if folder != self.folder:
+            self.storage.make_folder(folder)
         try:
             self.storage.rename(staged, final)
         except OSError as error:
@@ -527,7 +527,7 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
     folders: list[str] = []
     targets: dict[str, CommitTarget] = {}
     # Files that a glob would match may be in a commit that is not complete.
-    around = [folder for path in paths if is_glob(path) for folder in holders(path, storage)]
+    glob_folders = [folder for path in paths if is_glob(path) for folder in holders(path, storage)]
 
     def names() -> list[str]:
         try:
@@ -541,7 +541,7 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
         return list(found)
 
     def settle(names: list[str]) -> bool | None:
-        for folder in _folders([*folders, *around], names):
+        for folder in _folders([*folders, *glob_folders], names):
             if folder not in targets:
                 targets[folder] = CommitTarget.of(folder, storage)
         # Each check may be a network request, so several run at a time.

@@ -93,7 +93,7 @@ class FileList:
             with contextlib.suppress(FileNotFoundError):
                 self._load(self._storage.names(self._folder))
                 return
-        raise self._foreign()
+        raise self._ownership_error()
 
     def get(self, path: str) -> File | None:
         """Return a file as it was when it was added; None if it is not in the list."""
@@ -113,7 +113,7 @@ class FileList:
         first, files = len(self.files), list(new.values())
         name = f"files-{first:012d}.json"
         if not self._storage.create_whole(self._path(name), _packed(files)):
-            raise self._foreign()
+            raise self._ownership_error()
         self._take(_Segment(first, len(files), name), files)
 
     def merge(self) -> None:
@@ -209,9 +209,9 @@ class FileList:
 
     def _check_owner(self) -> None:
         if self._head().get("owner") != self._owner:
-            raise self._foreign()
+            raise self._ownership_error()
 
-    def _foreign(self) -> OptionError:
+    def _ownership_error(self) -> OptionError:
         return OptionError(
             f"{self._folder}: another query, or another run of this query, also uses this stateLocation; "
             "set a separate one for each query, and do not run a query twice at the same time"

@@ -99,11 +99,11 @@ def _wider(one: DataType | None, other: DataType | None) -> DataType | None:
     if all(isinstance(each, (IntegerType, LongType)) for each in types):
         return LongType()
     if all(isinstance(each, (IntegerType, LongType, DecimalType)) for each in types):
-        most = max(
+        precision = max(
             each.precision if isinstance(each, DecimalType) else digits[type(each)]
             for each in types
         )
-        return DecimalType(most, 0)
+        return DecimalType(precision, 0)
     if all(isinstance(each, (IntegerType, DoubleType)) for each in types):
         return DoubleType()
     return StringType()

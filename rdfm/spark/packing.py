@@ -67,9 +67,9 @@ def _cut(files: list[File], costs: list[int], number: int) -> Iterator[list[File
     start = 0
     for cut in range(1, number + 1):
         # The nearer of the two ends around the ideal boundary, in integer arithmetic.
-        place = 2 * ends[-1] * cut
-        end = bisect_left(ends, place, key=lambda each: 2 * each * number)
-        if end > 0 and (ends[end - 1] + ends[end]) * number >= place:
+        boundary = 2 * ends[-1] * cut
+        end = bisect_left(ends, boundary, key=lambda each: 2 * each * number)
+        if end > 0 and (ends[end - 1] + ends[end]) * number >= boundary:
             end -= 1
         end = min(max(end, start + 1), len(files) - (number - cut))
         yield files[start:end]

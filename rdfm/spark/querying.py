@@ -132,7 +132,7 @@ class SparkQuery:
     def query(self) -> Query:
         """Return the query, ready for evaluation."""
         options = self.options
-        made = parsed(
+        query = parsed(
             self.text,
             base=self.base,
             prefixes=options.get("prefixes"),
@@ -140,7 +140,7 @@ class SparkQuery:
             timeout=seconds(options.get("timeout")),
             max_rows=options.get("max_rows", QUERY["max_rows"].default),
         )
-        return made
+        return query
 
     def columns(self, query: Query) -> TypedColumns | None:
         """Return the object that converts solutions to columns; None if the query is not SELECT.
@@ -157,8 +157,8 @@ class SparkQuery:
         if self.schema is None:
             constructed = default_schema(_CONSTRUCTED)
             known = {each.name: each.dataType for each in constructed}
-            made = default_schema()
-            return RowShape(known, made, message_shape("messages", "ntriples").core)
+            default = default_schema()
+            return RowShape(known, default, message_shape("messages", "ntriples").core)
         known = {each.name: each.dataType for each in self.schema}
         return RowShape(known, self.schema, self.columns_of)
 
@@ -262,12 +262,12 @@ class Evaluation:
         constructed = found.constructed or MessageBatch.from_messages([[] for _ in messages])
         rows = pa.record_batch(constructed)
         positions = pa.array([batch.position(at) for at in messages], pa.int64())
-        made = pa.RecordBatch.from_arrays(
+        table = pa.RecordBatch.from_arrays(
             [sources, indexes, positions, rows["quads"], rows["metadata"]], list(_CONSTRUCTED)
         )
         if not self._skip_empty:
-            return made
-        return made.filter(pa.array([count > 0 for count in constructed.quad_counts()]))
+            return table
+        return table.filter(pa.array([count > 0 for count in constructed.quad_counts()]))
 
 
 class QueryRows:
@@ -433,11 +433,11 @@ def query_rows(rows: DataFrame, given: str) -> DataFrame:
     schema = _schema_of_rows(spark_query, columns)
     arrow = arrow_schema(schema)
 
-    def made(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def evaluated(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return of_rows(spark_query, arrow, batches)
 
     used = [name for name in ("source", "position", "offset", "quads") if name in columns]
-    return rows.select(*used).mapInArrow(made, schema)
+    return rows.select(*used).mapInArrow(evaluated, schema)
 
 
 def _schema_of_rows(spark_query: SparkQuery, columns: Container[str]) -> StructType:

@@ -277,11 +277,11 @@ class _Source:
                     )
                 if reason is None:
                     return state
-            left = deadline - time.monotonic()
-            if left <= 0:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
                 waited = f" after {self._wait:g} s" if self._wait else ""
                 raise HttpError(url, f"the registry is not ready{waited}: {reason}", transient=True)
-            pause = min(pause, left)
+            pause = min(pause, remaining)
             self.notify(f"the registry is not ready: {reason}; trying again in {pause:.0f} s")
             time.sleep(pause)
             pause = min(pause * 1.5, MAX_WAIT_SECONDS)

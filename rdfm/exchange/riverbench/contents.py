@@ -177,7 +177,7 @@ class PlainFileReader(FileReader):
 
     def compare(self, other: MessageBatch) -> Iterator[MessageDifference]:
         """Yield differences from the next messages of another file, up to the end of this one."""
-        taken: list[list[Quad]] = []
+        messages: list[list[Quad]] = []
         for number in range(len(other)):
             count = len(set(other.quads(number)))
             quads: dict[Quad, None] = {}
@@ -186,8 +186,8 @@ class PlainFileReader(FileReader):
             if len(quads) < count and (self.ended or not quads):
                 self.ended = True
                 break
-            taken.append(list(quads))
-        own = MessageBatch.from_messages(taken)
+            messages.append(list(quads))
+        own = MessageBatch.from_messages(messages)
         at = 0
         while at < len(own):
             same, _, difference = self._comparer.run(other, at, own, at, len(own) - at)

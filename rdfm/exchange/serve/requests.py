@@ -1,7 +1,7 @@
 """The options of a response to a subscription.
 
 In: the options that a client requests, and those of the log. Out: whether the stored frames satisfy
-them, and the options of an encoder whose frames do.
+them, and the options of an encoder with frames that do.
 Law: no option of the response exceeds the requested one, according to the table in the section
 "Stream options handling" of the specification.
 """
@@ -124,7 +124,7 @@ def check_published(options: StreamOptions) -> None:
 
 
 def _check(requested: StreamOptions) -> None:
-    """Reject options that no stream satisfies.
+    """Reject options that no stream can satisfy.
 
     Raises:
         RequestError: If the options are impossible.
