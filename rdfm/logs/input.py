@@ -92,7 +92,7 @@ class Input:
             compression: As in `open_log`; "none" if `start` is given.
             start: The first byte to read.
             storage_options: As in `open_log`.
-            one_of_many: Whether it is one of many. If so, an undetected format rejects only this one.
+            one_of_many: Whether it is one of many. If so, an unknown format rejects only this one.
 
         Raises:
             OptionError: If the source cannot be read from the middle, or does not support

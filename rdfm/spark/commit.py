@@ -2,8 +2,8 @@
 
 In: a folder, and parts that tasks wrote under `_rdfm/staging`. Out: the parts in the folder, under
 their final names.
-Cost: a journal with one line per part, and one rename per part; a read lists a folder with this
-protocol twice.
+Cost: a journal with one line per part, and one rename per part; a read lists a folder that uses
+this protocol twice.
 Law: a commit is decided when its journal appears, which is atomic. Before that, none of its parts
 is visible. After that, the next read or write of the folder completes the commit; completing it
 repeatedly is safe.
@@ -53,11 +53,11 @@ _SUCCESS = "_SUCCESS"
 _STREAM = "stream-"
 _OVERWRITES = "overwrites"
 _VERSION = 1
-# Maximum wait for a commit that cannot be completed, and for a folder that keeps changing.
+# Maximum waits, for a commit that cannot be completed and for a folder that keeps changing.
 _COMMIT_WAIT_SECONDS = 10.0
 _LISTING_WAIT_SECONDS = 60.0
 _TRIES = 10
-# Errors that another process, such as the one that made the commit, might not get.
+# Errors that another process, such as the one that decided the commit, might not get.
 _REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT})
 
 
@@ -71,7 +71,7 @@ class FolderCommit:
             final name.
         removals: Files to remove, as paths in the folder.
         marks: Whether to write `_SUCCESS`.
-        write_id: The user's id of a batch write that is done only once.
+        write_id: The user's id for a batch write, which is done only once.
         query: The id of a streaming query.
         batch: The batch number of the query.
         turn: The number of an overwrite. Its `removals` are the files that existed after the
@@ -105,7 +105,7 @@ def stream_job(query: str, batch: int, attempt: str) -> str:
 
 
 class CommitTarget:
-    """A folder that logs are written to, with the records of its writes."""
+    """A folder to which logs are written, with the records of its writes."""
 
     def __init__(self, storage: Storage, folder: str) -> None:
         """Create a target from a storage and the name of a folder in it."""
@@ -116,7 +116,7 @@ class CommitTarget:
 
     @classmethod
     def of(cls, path: str, options: Mapping[str, Any] | None = None) -> CommitTarget:
-        """Return the target of a path or URL; `options` are those of fsspec."""
+        """Return the target of a path or URL; `options` are for fsspec."""
         return cls(*storage_of(path, options))
 
     def prepare(self) -> None:
@@ -193,11 +193,11 @@ class CommitTarget:
                 the commit must be open.
 
         Returns:
-            True if this commit was completed; False if the same write or batch was done before, so
-            that the parts were dropped.
+            True if this commit was completed; False if the same write or batch was done before; the
+            parts were then dropped.
 
         Raises:
-            OSError: On a storage error. If the commit was already decided, the text says so;
+            OSError: If the storage fails. The text says so if the commit was already decided;
                 otherwise none of its parts is visible.
         """
         while True:
@@ -208,12 +208,13 @@ class CommitTarget:
             self._check_parts(commit)
             self.prepare()
             if replaces:
-                # Get the turn first, so that an overwrite that starts meanwhile gets the same turn.
+                # Get the turn first, so that an overwrite that starts in the meantime gets the same
+                # turn.
                 turn = self._last(_OVERWRITES) + 1
                 commit = replace(commit, turn=turn, removals=tuple(self.visible()))
             ours = self._decide(commit)
-            # If the job is still open, another overwrite was decided meanwhile, so the list of
-            # removals is outdated.
+            # If the job is still open, another overwrite was decided in the meantime, so the list
+            # of removals is outdated.
             if not replaces or not self.is_open(commit.job):
                 break
         if not ours:
@@ -224,7 +225,7 @@ class CommitTarget:
         data = json.dumps({"version": _VERSION, **asdict(commit)}, indent=0).encode()
         ours = self.storage.create_whole(self._journal(commit.name), data)
         try:
-            # Another driver with the same commit may have been faster, before or after this one
+            # Another driver with the same commit may have been faster, before or after this driver
             # wrote the journal.
             return self._carry_out(commit.name) and ours
         except Exception as error:
@@ -314,18 +315,18 @@ class CommitTarget:
         return removed
 
     def _is_over(self, job: str, files: list[File]) -> bool:
-        """Whether a job has parts of a late attempt that it no longer accepts."""
+        """Whether a job has parts from late attempts, which it no longer accepts."""
         folder = self._at("staging", job) + "/"
         parts = [file for file in files if re.search(r"[/\\]", file.path[len(folder) :])]
         return bool(parts) and not job.startswith(_STREAM) and not self.is_open(job)
 
     def report(self, name: str, data: bytes) -> None:
-        """Leave a small file for the program that started a write."""
+        """Write a small file for the program that started a write."""
         self.storage.make_folder(self._at("reports"))
         self.storage.write_whole(self._at("reports", name), data)
 
     def take_report(self, name: str) -> bytes | None:
-        """Return the file of `report` and remove it; None if there is none."""
+        """Return and remove the data that `report` wrote; None if there is none."""
         try:
             data = self.storage.read_whole(self._at("reports", name))
         except FileNotFoundError:
@@ -392,7 +393,7 @@ class CommitTarget:
                 return  # already renamed
             if not isinstance(error, FileNotFoundError):
                 raise
-            # Another process may have completed the commit meanwhile.
+            # Another process may have completed the commit in the meantime.
             if self._read(name) == commit:
                 raise FileNotFoundError(
                     errno.ENOENT,
@@ -405,7 +406,7 @@ class CommitTarget:
         try:
             self.storage.remove(path)
         except OSError:
-            if self.storage.exists(path):  # a read-only disk refuses even to remove a missing file
+            if self.storage.exists(path):  # a read-only disk fails even for a missing file
                 raise
 
     def _touch(self, path: str) -> None:
@@ -459,7 +460,7 @@ class CommitTarget:
             names = re.split(r"[/\\]", file.path)
             found_parts.add("/".join(names[names.index(commit.job) + 1 :]))
         missing = [part for part in commit.parts if part not in found_parts]
-        # Another driver with the same commit may have completed it meanwhile.
+        # Another driver with the same commit may have completed it in the meantime.
         if missing and not self._is_done(commit):
             raise FileNotFoundError(
                 errno.ENOENT,
@@ -514,8 +515,7 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
 
     Args:
         paths: As in `find_files`.
-        whole: List again until no commit is partial. Callers that list again later do not need
-            this.
+        whole: List again until no commit is partial. Not needed by callers that list again later.
         **options: As in `find_files`.
 
     Raises:
@@ -544,7 +544,7 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
         for folder in _folders([*folders, *glob_folders], names):
             if folder not in targets:
                 targets[folder] = CommitTarget.of(folder, storage)
-        # Each check may be a network request, so several run at a time.
+        # Each check may be a network request, so several run in parallel.
         with ThreadPoolExecutor(MAX_THREADS) as pool:
             ours = zip(
                 targets.values(), pool.map(CommitTarget.is_ours, targets.values()), strict=True
@@ -566,10 +566,10 @@ def settle_around(path: str, options: Mapping[str, Any] | None = None) -> bool:
 
     Args:
         path: A path, glob or URL.
-        options: Options of fsspec, for URLs.
+        options: fsspec options, for URLs.
 
     Returns:
-        Whether there were any commits, so that a missing file may exist now.
+        Whether there were any commits. If so, a missing file may exist now.
     """
     targets = [CommitTarget.of(folder, options) for folder in holders(path, options)]
     return any([target.settle(reads=True) for target in targets if target.is_ours()])
@@ -583,13 +583,13 @@ def _steady(
 ) -> list[str]:
     """List names until no commit can have changed them during the listing.
 
-    A listing is correct if the previous one was equal and no commit was in progress between the
+    A listing is correct if it equals the previous one and no commit was in progress between the
     two.
 
     Args:
         names: Lists the names.
         settle: Completes decided commits, and returns whether there were any. Returns None if there
-            cannot be any.
+            can be none.
         place: The listed folder, for the error.
         max_wait: Seconds after which a folder that keeps changing is an error.
     """

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NULL", "RowDivider", "check_columns", "escape", "key_column", "unescape"]
 
-# The value of a partition column that is null, as in Hive and Spark.
+# The folder value for a null partition column, as in Hive and Spark.
 NULL = "__HIVE_DEFAULT_PARTITION__"
 # Characters that Spark escapes in the names of partition folders.
 _ESCAPED = re.compile(r"[\x01-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
@@ -80,7 +80,7 @@ def check_columns(names: Sequence[str], schema: StructType, split_by: SplitBy | 
     """Check the columns whose values become folders.
 
     Raises:
-        OptionError: If a column does not exist, is repeated, or has another type.
+        OptionError: If a column does not exist, is repeated, or has the wrong type.
     """
     types = {field.name: field.dataType for field in schema}
     taken = set() if split_by is None else {key_column(split_by)}
@@ -105,7 +105,7 @@ class RowDivider:
     """Divides the rows of one task.
 
     Attributes:
-        several: Number of messages with several keys, by column. The first key decides.
+        several: Number of messages with several keys, by column. The first key is used.
     """
 
     def __init__(self, columns: tuple[str, ...], split_by: SplitBy | None) -> None:
@@ -114,7 +114,7 @@ class RowDivider:
         self._key = None if split_by is None else key_column(split_by)
         self._splitter = None if split_by is None else split_by.splitter()
         is_graph = split_by is not None and split_by.kind == "graph"
-        # The keys that mean null: no key, and the default graph.
+        # The keys for null: no key, and the default graph.
         self._nulls = (b"", b"default") if is_graph else (b"",)
         self.several: Counter[str] = Counter()
 

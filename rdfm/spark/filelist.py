@@ -5,8 +5,8 @@ A position in the list is the progress of the stream.
 In: a separate folder, and files as they are found. Out: files by position, which never changes.
 Cost: one small file per addition, merged when there are many. The list is kept in memory, with
 about 300 bytes per file.
-Law: additions are atomic: a process that is killed at any step leaves the list as before or after
-the addition.
+Law: additions are atomic: if a process is killed at any step, the list is as before or after the
+addition.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class FileList:
 
     Attributes:
         name: The unique name of the list. Checkpoints contain it, so that a query never uses the
-            list of another one.
+            list of another query.
         files: The files, by position.
 
     Example:
@@ -68,7 +68,7 @@ class FileList:
 
         Args:
             location: A folder, or a URL that fsspec can write to, for this list only.
-            options: Options of fsspec, for URLs.
+            options: fsspec options, for URLs.
 
         Raises:
             OptionError: If the folder contains something else, or the list is damaged.
@@ -80,8 +80,8 @@ class FileList:
         here = _HEAD in self._storage.names(self._folder)
         head = self._head() if here else {"version": _VERSION, "name": self._owner}
         self.name = str(head["name"])
-        # From here on, the previous owner cannot add files. Otherwise, two queries would each miss
-        # the other's files.
+        # From now on, the previous owner cannot add files. Otherwise, each of two queries would
+        # miss the other's files.
         content = json.dumps({**head, "owner": self._owner}).encode()
         self._storage.write_whole(self._path(_HEAD), content)
         for _ in range(_TRIES):
@@ -124,8 +124,8 @@ class FileList:
         """
         if len(self._segments) >= _MANY:
             self._check_owner()
-            # A segment is merged only with at least as many newer entries, so each rewrite of an
-            # entry at least doubles its segment.
+            # A segment is merged only with at least as many newer entries, so each time an entry is
+            # rewritten, the size of its segment at least doubles.
             total, merged = 0, 0
             for segment in reversed(self._segments):
                 if total and segment.files > total:
@@ -176,8 +176,7 @@ class FileList:
             if files is not None and len(files) == int(match[2] or len(files)):
                 self._take(_Segment(first, len(files), name), files)
             elif first == here and match[2] is None:
-                # The segment is incomplete, on a storage without atomic writes, so no batch used
-                # it.
+                # The segment is incomplete (on storage without atomic writes), so no batch used it.
                 self._storage.remove(self._path(name))
             else:
                 self._obsolete.append(name)

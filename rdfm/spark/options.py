@@ -48,7 +48,7 @@ MODE = OptionSpec(
     choices=("FAILFAST", "PERMISSIVE", "DROPMALFORMED"),
     default="FAILFAST",
 )
-# Options of `convert` with another name in Spark: (name, value) there, (name, value) here.
+# Options of `convert` that have another name in Spark: (name, value) in rdfm and in Spark.
 SAME = {("on_error", "skip"): (MODE.name, "DROPMALFORMED")}
 # Options of the functions on columns, in addition to the format's options.
 OF_FUNCTIONS = (STAGES["from_format"], STAGES["to_format"], MODE)
@@ -295,8 +295,7 @@ class Options:
 
     Attributes:
         remaining: Options that have not been read yet: normalized name and value.
-        requested: Names of the options that have been requested, whether given or not, in Spark's
-            spelling.
+        requested: Names of the options requested so far, given or not, in Spark's spelling.
 
     Example:
         >>> options = Options({"splitBytes": "16m", "lenient": "true"})
@@ -328,7 +327,7 @@ class Options:
         return {name: text for name, text in found.items() if text is not None}
 
     def take(self, specs: Mapping[str, OptionSpec]) -> dict[str, Any]:
-        """Take the values of these options, by key. An option that is not given has its default.
+        """Take the values of these options, by key. Options that are not given have their defaults.
 
         Raises:
             OptionError: If a value is invalid.
@@ -363,7 +362,7 @@ class Options:
     def _refusal(
         self, written: str, specs: list[FormatSpec], side: Literal["read", "write"]
     ) -> str:
-        """Return the error text for an unknown option. It lists the known ones."""
+        """Return the error text for an unknown option, with the known options."""
         for spec in formats.specs():
             for name in spec.options(side):
                 if key(name) == written and len(specs) == 1:
@@ -394,7 +393,7 @@ class Options:
         """Take the paths of `load`: one, or several in Spark's JSON form.
 
         Raises:
-            OptionError: If there is no path, or it is empty, which would mean the working folder.
+            OptionError: If there is no path, or it is empty (which would mean the working folder).
         """
         one = self.pop("path")
         several: Any = self.pop("paths")

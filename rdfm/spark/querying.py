@@ -95,7 +95,7 @@ class SparkQuery:
         Raises:
             QueryError: If the query is invalid or of a form that rdfm does not support.
             OptionError: If an option is unknown, or a value is invalid.
-            OSError: If the value is the name of a file that cannot be read.
+            OSError: If the value names a file that cannot be read.
         """
         if given is None:
             if types is not None:
@@ -143,7 +143,7 @@ class SparkQuery:
         return query
 
     def columns(self, query: Query) -> TypedColumns | None:
-        """Return the object that converts solutions to columns; None if the query is not SELECT.
+        """Return the converter from solutions to columns; None if the query is not SELECT.
 
         Raises:
             OptionError: If a type is invalid.
@@ -163,12 +163,12 @@ class SparkQuery:
         return RowShape(known, self.schema, self.columns_of)
 
     def columns_of(self, schema: StructType, corrupt: str) -> list[str | None]:
-        """Return the query's column for each column of a user's schema.
+        """Return the query column for each column of a user's schema.
 
         The result contains None for the column of corrupt records.
 
         Raises:
-            OptionError: If a column does not exist or has another type.
+            OptionError: If a column does not exist or has the wrong type.
         """
         assert self.schema is not None
         known = {each.name.lower(): each for each in self.schema}
@@ -195,7 +195,7 @@ def _schema(query: Query, columns: TypedColumns | None) -> StructType | None:
     """The columns of the rows.
 
     Raises:
-        OptionError: If two names differ only in case, which Spark treats as one column.
+        OptionError: If two names differ only in case, because Spark treats them as one column.
     """
     if query.kind == "construct":
         return None

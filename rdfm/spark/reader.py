@@ -61,10 +61,10 @@ class LogSourceReader(DataSourceReader):
         """Check the options and the schema of a query.
 
         Args:
-            given: The options. Of an `Options`, those that have not been taken yet.
+            given: The options. From an `Options`, those that have not been taken yet.
             schema: The user's schema.
             by_one_name: Whether to resolve `..`, links and variants of S3 URLs, so that a file has
-                the same name however its path is written.
+                one name, regardless of the spelling of its path.
 
         Raises:
             OptionError: If an option is unknown, or a value or the schema is invalid.
@@ -117,7 +117,7 @@ class LogSourceReader(DataSourceReader):
         self.reading = reading
         try:
             files = self._all_files()
-        except FileNotFoundError:  # reported when it is read
+        except FileNotFoundError:  # reported when the file is read
             files = []
         return PartitionFolders.of(files, self._roots())
 
@@ -128,7 +128,7 @@ class LogSourceReader(DataSourceReader):
         return self._listed
 
     def _roots(self) -> list[str]:
-        """The part of each path whose folders are not partition columns; see `root_of`."""
+        """The part of each path without partition columns; see `root_of`."""
         return [root_of(path) for path in self._paths]
 
     @property
@@ -145,7 +145,7 @@ class LogSourceReader(DataSourceReader):
         """Check that the paths exist, without listing them.
 
         Raises:
-            FileNotFoundError: If one does not exist.
+            FileNotFoundError: If a path does not exist.
         """
         if self.reading.ignore_missing:
             return
@@ -161,10 +161,10 @@ class LogSourceReader(DataSourceReader):
         return storage.exists(name) or bool(matches(storage, name))
 
     def keep_apart(self, folder: str, option: str) -> None:
-        """Check that the files of another folder are not read as logs.
+        """Check that the files of a folder are not read as logs.
 
         Raises:
-            OptionError: If the folder is read, or is in a folder that is read with its subfolders.
+            OptionError: If the folder is read itself, or as a subfolder.
         """
         for path in self._paths:
             inside = f"{folder}/".removeprefix(f"{path.rstrip('/')}/")
@@ -197,7 +197,7 @@ class LogSourceReader(DataSourceReader):
             )
         if self._wanted is None:
             return files
-        # The types of the query; for columns that it does not read, the types of the folders.
+        # Types from the query or, for columns that it does not read, from the folders.
         types = {**folders.types, **self.reading.partition_columns}
         self._wanted.check(types)
         return [file for file in files if self._wanted.accepts(file.path, types)]
@@ -245,7 +245,7 @@ class LogSourceReader(DataSourceReader):
         """Check that an empty folder is not the result of a write that failed.
 
         Raises:
-            FileNotFoundError: If it is.
+            FileNotFoundError: If no write to the folder was completed.
         """
         if self.reading.ignore_missing:
             return
@@ -262,9 +262,9 @@ class LogSourceReader(DataSourceReader):
         """Divide files among tasks: combine small ones and split large ones."""
         pack_bytes = min(self._pack_bytes, self._split_bytes)
         packs = list(pack(files, pack_bytes, self._open_cost, self._least or _cores()))
-        # A file that is split has its own pack.
+        # A file that is split gets a separate pack.
         large = [pack[0].path for pack in packs if pack[0].size > self._split_bytes]
-        # Planning waits for the storage, so several files are planned at the same time.
+        # Planning waits for the storage, so several files are planned in parallel.
         with ThreadPoolExecutor(MAX_THREADS) as pool:
             planned = pool.map(lambda path: self.reading.splits(path, self._split_bytes), large)
             for packed in packs:
@@ -280,7 +280,7 @@ class LogSourceReader(DataSourceReader):
 
 
 def _cores() -> int:
-    """The number of cores available to this process, since Spark does not pass its own number."""
+    """The number of cores available to this process. Spark does not pass its own number."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not available on this system
@@ -291,7 +291,7 @@ def _check_plain(file: File) -> None:
     """Reject files on which a task might wait forever.
 
     Raises:
-        OSError: If it is a pipe, device or socket.
+        OSError: If a file is a pipe, device or socket.
     """
     if not file.plain:
         raise OSError(

@@ -1,7 +1,7 @@
 """Rewrites large logs so that they can be split: `resplit`.
 
-In: logs that cannot be read in splits. Out: a log for each of them that can be split.
-Cost: one task for each log, which decodes and encodes it; memory does not depend on its size.
+In: logs that cannot be read in splits. Out: for each log, one that can be split.
+Cost: one task for each log, which decodes and encodes the log; memory does not depend on its size.
 Law: the messages of each log stay together, complete and in order; all logs appear, or none.
 """
 

@@ -173,11 +173,11 @@ def _evaluation(given: str, kind: str) -> Evaluation:
 
 
 def _checked(given: str, kind: str) -> SparkQuery:
-    """Return the query, which must have the given form.
+    """Return the query, which must be of the given form.
 
     Raises:
-        OptionError: If it does not have this form, or an option is invalid.
-        QueryError: If it is invalid.
+        OptionError: If the query is not of this form, or an option is invalid.
+        QueryError: If the query is invalid.
     """
     query = _parsed(given)
     if query.kind != kind:
@@ -224,7 +224,7 @@ def _value(term: str) -> str:
 
 
 def _simple(text: str) -> str:
-    """The SQL expression for a string with its one-letter escapes resolved."""
+    """The SQL expression for a string with one-letter escapes resolved."""
     simple = rf"replace({text}, r'\\', r'\u005C')"
     for letter, character in ESCAPES.items():
         simple = rf"""replace({simple}, concat(r'\', {_literal(letter)}), char({ord(character)}))"""
@@ -232,7 +232,7 @@ def _simple(text: str) -> str:
 
 
 def _numbered(simple: str) -> str:
-    """The SQL expression for a string with its numeric escapes resolved; null if one is invalid."""
+    """The SQL expression for a string with numeric escapes resolved; null if any is invalid."""
     short = "concat(decode(unhex(concat('0000FEFF0000', substring(piece, 2, 4))), 'UTF-32'), substr(piece, 6))"
     long = "concat(decode(unhex(concat('0000FEFF', substring(piece, 2, 8))), 'UTF-32'), substr(piece, 10))"
     piece = f"CASE WHEN i = 0 THEN piece WHEN startswith(piece, 'u') THEN {short} ELSE {long} END"
@@ -241,7 +241,7 @@ def _numbered(simple: str) -> str:
 
 
 def _bound(value: str, name: str, expression: str) -> str:
-    """An SQL expression in which a name refers to a value, which Spark computes once."""
+    """An SQL expression in which a name refers to a value that Spark computes once."""
     return f"get(transform(array({value}), {name} -> {expression}), 0)"
 
 

@@ -46,7 +46,7 @@ __all__ = ["LogSourceStreamReader", "as_found", "is_stream", "read_stream"]
 # The schema that Spark's binaryFile source requires; its column content is never read.
 _WHOLE_FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 _GLOB_SIGNS = re.compile(r"[*?\[\]{}\\]")
-_SAME_SECONDS = 0.002  # Spark's times have a resolution of milliseconds
+_SAME_SECONDS = 0.002  # Spark has millisecond timestamps
 
 _log = logging.getLogger("rdfm.spark")
 
@@ -126,7 +126,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._logs.keep_apart(self._location, "stateLocation")
         self._opened: FileList | None = None
         self._noticed: dict[str, File] = {}
-        self._ends_here = False  # Trigger.AvailableNow: later files are for the next run
+        self._ends_here = False  # with Trigger.AvailableNow, later files are for the next run
 
     def __getstate__(self) -> dict[str, Any]:
         """Omit the list of files, which only the driver needs, from the data sent to each task."""
@@ -141,7 +141,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         """Check that the folder exists, without listing it.
 
         Raises:
-            FileNotFoundError: If it does not exist.
+            FileNotFoundError: If the folder does not exist.
         """
         self._logs.check_paths()
 
@@ -231,7 +231,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
 
 def is_stream(options: Mapping[str, str]) -> bool:
-    """Whether the options include one that only streams have."""
+    """Whether the options include one that only streams support."""
     return not Options(options).remaining.keys().isdisjoint(map(key, STREAMING))
 
 
@@ -252,7 +252,7 @@ def _spark_files(batches: Iterable[pa.RecordBatch], recursive: bool) -> Iterator
 def as_found(
     logs: Iterable[tuple[File, Split | None]], reading: SparkReading, changed: str
 ) -> Iterator[tuple[str, Split | None]]:
-    """Yield logs for `SparkReading.read`, and check each before and after it is read.
+    """Yield logs for `SparkReading.read`, and check each log before and after it is read.
 
     Raises:
         OSError: If a file changed after it was found.
@@ -277,12 +277,12 @@ def as_found(
 
 
 def _is_as_found(file: File, reading: SparkReading) -> bool:
-    """Whether a file has the same size and time, as far as known; true if it was deleted."""
+    """Whether a file has an unchanged size and time, as far as known; true if it was deleted."""
     storage, path = storage_of(file.path, reading.storage)
     try:
         now = storage.status(path)
     except FileNotFoundError:
-        return True  # reported when it is opened
+        return True  # reported when the file is opened
     return now is not None and _same(file, now)
 
 

@@ -2,10 +2,10 @@
 
 In: columns of N-Triples terms, as in `quads`; DataFrames of messages or quads.
 Out: columns, or DataFrames, including on Spark Connect.
-Cost: Spark's string functions. Text with a backslash is searched once more.
+Cost: Spark's string functions. A string with a backslash is searched once more.
 Law: no term raises an error, regardless of the session's settings. The result is null for null, and
-for a part that a term does not have. For text that is not an N-Triples term, it is null or a result
-computed from its first characters.
+for a part that a term does not have. For a string that is not an N-Triples term, it is null or
+computed from the first characters.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _INDEX = "quad_index"
 
 
 def _named_like_spark(function: Helper) -> Helper:
-    """Name the result like those of Spark's built-in functions: `iri(subject)`."""
+    """Name the result as Spark's built-in functions do: `iri(subject)`."""
 
     @wraps(function)
     def named(col: Term) -> Column:
@@ -117,8 +117,8 @@ def iri(col: Term) -> Column:
 def value(col: Term) -> Column:
     """Return the value of a term, like the attribute `value` of rdfm's terms.
 
-    That is an IRI without angle brackets, the label of a blank node after `_:`, the lexical form of
-    a literal, or the text of a triple term.
+    The value is an IRI without angle brackets, the label of a blank node after `_:`, the lexical
+    form of a literal, or the N-Triples form of a triple term.
 
     Args:
         col: A column of terms, or its name.
@@ -188,7 +188,7 @@ def explode_quads(
     """Return one row per quad: `quad_index`, its four terms, and the other columns of the message.
 
     Blank nodes, including those in triple terms, get labels that are unique to their message, so
-    that joins cannot match them by accident: `_:b` becomes `_:m<md5 of the message's identity>_b`.
+        joins cannot match them by accident: `_:b` becomes `_:m<md5 of the message's identity>_b`.
     The labels of a message are the same on every run.
 
     Args:
@@ -196,10 +196,11 @@ def explode_quads(
         by: Columns that identify a message, such as `topic`, `partition` and `offset` of Kafka.
             Defaults to `source` and `position`, or `source` and `offset`.
         keep_empty: Keep a message without quads, or with null quads, as one row without terms.
-            Otherwise it has no row.
+            By default, it is omitted.
 
     Raises:
-        OptionError: If a column is missing, or has the name of a column that this function adds.
+        OptionError: If a column is missing, or if it has the same name as a column that this
+            function adds.
     """
     _require(df, ["quads"], "explode_quads")
     if "struct<kind" in df.schema["quads"].dataType.simpleString():
@@ -275,12 +276,12 @@ def _is_literal(term: Column) -> Column:
 
 
 def _inside(term: Column) -> Column:
-    """The text between the angle brackets of an IRI."""
+    """The string between the angle brackets of an IRI."""
     return F.substring(term, 2, F.length(term) - 2)
 
 
 def _rest(term: Column) -> Column:
-    """The text after the last quotation mark, which tags and IRIs do not contain."""
+    """The string after the last quotation mark, which tags and IRIs do not contain."""
     return F.substring_index(term, '"', -1)
 
 
@@ -290,7 +291,7 @@ def _suffix(term: Column) -> Column:
 
 
 def _unescaped(text: Column, term: Column) -> Column:
-    """The text of a term with its escapes resolved; null if it contains an invalid escape."""
+    """The term with its escapes resolved; null if it contains an invalid escape."""
     # After `\\` is replaced, every remaining backslash begins an escape.
     simple = F.replace(text, F.lit("\\\\"), F.lit("\\u005C"))
     for letter, character in ESCAPES.items():
@@ -305,7 +306,7 @@ def _unescaped(text: Column, term: Column) -> Column:
 
 
 def _with_character(piece: Column, index: Column) -> Column:
-    """The text after a backslash, with its leading `uXXXX` or `UXXXXXXXX` resolved."""
+    """The string after a backslash, with its leading `uXXXX` or `UXXXXXXXX` resolved."""
 
     def character(digits: Column) -> Column:
         # A byte order mark comes first, so that the character itself is not treated as one.
@@ -354,7 +355,7 @@ def _identity(df: DataFrame, by: str | Sequence[str] | None, caller: str) -> Seq
 
 
 def _settled(value: Column, type: DataType) -> Column:
-    """A value whose JSON is unique within its type, regardless of the session's settings."""
+    """A value with unique JSON within its type, regardless of the session's settings."""
     if isinstance(type, StringType):
         return value.cast("binary")  # also correct for invalid UTF-8
     if isinstance(type, TimestampType):
