@@ -128,9 +128,9 @@ class AppendEncoder:
         try:
             data = self._encoder.encode(batch, source)
         except EncodeError as error:
-            inside = batch.continued and error.message_index == batch.first_index
+            is_inside = batch.continued and error.message_index == batch.first_index
             data = before + error.completed if error.completed else b""
-            error.completed = [Addition(data, None if inside else "")]  # type: ignore[assignment]  # as `encode` returns them
+            error.completed = [Addition(data, None if is_inside else "")]  # type: ignore[assignment]  # as `encode` returns them
             self._keep_header(error)
             raise
         if not self._pauses:
@@ -284,14 +284,14 @@ class Appended:
         """
         if self._ending is None:
             return
-        known = self._format.spec.options("write")
+        supported = self._format.spec.options("write")
         flat = options.get("flat")
-        if "flat" in known and flat is not None and known["flat"].value(flat):
+        if "flat" in supported and flat is not None and supported["flat"].value(flat):
             raise OptionError(
                 f"{spelled('flat')} writes a single message, but {self.name} already has messages; "
                 f"omit {spelled('flat')}"
             )
-        if "dialect" not in known:
+        if "dialect" not in supported:
             return
         header = self._ending.header
         for name, found in (

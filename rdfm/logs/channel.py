@@ -22,7 +22,7 @@ Item = TypeVar("Item")
 
 
 class Stopped(Exception):
-    """The channel was cancelled."""
+    """Raised if the channel was cancelled."""
 
 
 class Channel(Generic[Item]):

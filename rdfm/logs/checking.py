@@ -402,9 +402,9 @@ class LogCheck:
 
     def _returns_warning(self, rule: str) -> bool:
         """Return whether to return another warning of a rule. If not, count it."""
-        returned = self._numbers.rules.get(rule, 0) - self._numbers.left_out.get(rule, 0)
-        returned += sum(each.rule == rule for each in self._new)
-        if self.strict or returned < self.max_warnings:
+        returned_count = self._numbers.rules.get(rule, 0) - self._numbers.left_out.get(rule, 0)
+        returned_count += sum(each.rule == rule for each in self._new)
+        if self.strict or returned_count < self.max_warnings:
             return True
         self._leave_out(rule, 1)
         return False

@@ -663,15 +663,15 @@ class _Decoders:
         reading = self._reading
         if data.refusal is None:
             self._used[format.name] = format
-        known = format.spec.options("read")
+        supported = format.spec.options("read")
         options = {
-            name: value for name, value in reading.options.items() if strict or name in known
+            name: value for name, value in reading.options.items() if strict or name in supported
         }
         hints = {**reading.hints, "base": data.url}
         if options.get("dialect") is None and options.get("announced") is None:
             hints |= data.announced.options
         for name, value in hints.items():
-            if name in known and options.get(name) is None:
+            if name in supported and options.get(name) is None:
                 options[name] = value
         opening = Opening(reading.parts, checks_marks=reading.checks_marks)
         if reading.split is not None:
@@ -731,8 +731,8 @@ def _suggest(error: DecodeError, format: Format, head: bytes) -> None:
     if head.startswith(codecs.BOM_UTF8):  # the mark itself is the error
         return
     found = formats.by_content(head)
-    named = any(remedy.option == "from_format" for remedy in error.remedies)
-    if found is not None and found.name != format.name and not named:
+    is_named = any(remedy.option == "from_format" for remedy in error.remedies)
+    if found is not None and found.name != format.name and not is_named:
         error.reason += f"; the content looks like {found.spec.title}"
         error.remedies = (remedies.named_format("from_format", [found.name], "reads it"),)
 

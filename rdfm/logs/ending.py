@@ -149,9 +149,9 @@ class StoredLog:
 
     def decoder(self, **options: Any) -> Any:
         """Return a decoder that accepts what a lenient writer may have written."""
-        known = self.format.spec.options("read")
+        supported = self.format.spec.options("read")
         given = {"lenient": True, "generalized": True, "base": _BASE, **options}
-        usable = {name: value for name, value in given.items() if name in known}
+        usable = {name: value for name, value in given.items() if name in supported}
         return self.format.decoder(usable, Opening("always"))
 
     def unfinished(
@@ -411,9 +411,9 @@ def _end_of_statements(log: StoredLog, header: Mapping[str, Any], repair: bool) 
     dialect = header.get("dialect") or "comment"
     tail = _Tail(log)
     while True:
-        inside = tail.data if tail.start == 0 else tail.data[_after_line(tail.data) :]
+        complete_lines = tail.data if tail.start == 0 else tail.data[_after_line(tail.data) :]
         if header.get("changes_dialect") or (
-            dialect == "comment" and _OTHER_DIALECT.search(inside)
+            dialect == "comment" and _OTHER_DIALECT.search(complete_lines)
         ):
             return None
         for passed, (start, line) in enumerate(tail.lines()):

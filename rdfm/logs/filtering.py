@@ -184,20 +184,20 @@ class Filtering(Stage):
         if self._where is None:
             yield from choose(batch, self._invert)
             return
-        kept = [
+        slices = [
             matches
             for slice in self._filter.messages(batch, False)
             for matches in _matching_messages(self._where, slice, read.source.name)
         ]
         if self._quads:
-            for slice in kept:
+            for slice in slices:
                 yield from self._filter.quads(slice, False)
         elif self._invert:
-            matching = {slice.index_of(at) for slice in kept for at in range(len(slice))}
+            matching = {slice.index_of(at) for slice in slices for at in range(len(slice))}
             flags = [batch.index_of(at) not in matching for at in range(len(batch))]
             yield from _selected(batch, flags)
         else:
-            yield from kept
+            yield from slices
 
     def _enter(self, source: Source) -> None:
         """Reject names whose namespaces the log's format cannot declare."""

@@ -210,12 +210,12 @@ class Input:
         elif (likely := to_read(self.name, head)) is not None:
             self.refusal, self.refusal_remedies = likely.text, likely.remedies
         else:
-            what = (
+            reason = (
                 "neither its name nor its content identifies its format"
                 if head
                 else "it is empty, and its name does not identify its format"
             )
-            self.refusal = what
+            self.refusal = reason
             named = remedies.named_format(
                 "from_format", formats.names(), "sets the format of all inputs"
             )
@@ -311,7 +311,7 @@ class Input:
         excess = self._reached - self.size
         if excess <= 0:
             return piece
-        # The size was that of the committed log. A writer creates its journal before it writes.
+        # `size` was the committed length. A writer creates its journal before it writes.
         length = committed_length(self._path, self._file.fileno())
         if length is None:
             return piece

@@ -194,7 +194,7 @@ class Journal:
     def remove(self) -> None:
         """Remove the journal, since all of the log is committed, and release the lock."""
         if self._process == os.getpid():
-            # Removed before the lock is released, so that the next writer creates its own.
+            # Removed before the lock is released, so that the next writer creates a new journal.
             with contextlib.suppress(FileNotFoundError), name_in_errors(self.name):
                 self.path.unlink()
         self.release()

@@ -239,7 +239,7 @@ class KeyEncoder:
             notes |= dict.fromkeys(file.encoder.notes())
         found = list(notes)
         if self._several:
-            what = {
+            objects = {
                 "graph": "graphs",
                 "value": "values of the predicate",
                 "day": "days",
@@ -247,7 +247,7 @@ class KeyEncoder:
             }
             messages, verb = ("message", "has") if self._several == 1 else ("messages", "have")
             found.append(
-                f"{self._several:,} {messages} {verb} several {what[self._split_by.kind]}; the first one decides"
+                f"{self._several:,} {messages} {verb} several {objects[self._split_by.kind]}; the first one decides"
             )
         if b"" in self._files:
             found.append(

@@ -1,4 +1,4 @@
-"""The likely type of a file whose format cannot be determined, for errors.
+"""For errors: the likely type of a file, if its format cannot be determined.
 
 In: its name, and for an input its first bytes. Out: a sentence with the remedy, or nothing.
 """
@@ -14,7 +14,7 @@ from rdfm.logs.remedies import named_format
 
 __all__ = ["Likely", "has_unread_suffix", "not_written", "to_read", "to_write"]
 
-# Ambiguous suffixes, including those of non-RDF files, with the formats that they may mean.
+# Ambiguous suffixes, some also used for non-RDF files, with the formats that they may mean.
 _MAY_BE = {
     ".json": ("jsonld", "ndjsonld"),
     ".jsonl": ("ndjsonld",),

@@ -467,24 +467,24 @@ class Shape:
         )
         if (splits or split_by is not None) and not self.folder:
             if self.archive:
-                what = "an archive has a member for each message; use a folder such as out/"
+                problem = "an archive has a member for each message; use a folder such as out/"
             elif path is None:
-                what = "the output is a stream; use a folder such as out/"
+                problem = "the output is a stream; use a folder such as out/"
             elif not Path(path).exists():
-                what = f"{path} is not a folder; write {path}/ to create one"
+                problem = f"{path} is not a folder; write {path}/ to create one"
             else:
-                what = f"{path} is a file; use a folder such as out/"
+                problem = f"{path} is a file; use a folder such as out/"
             if split_by is not None:
-                raise OptionError(f"{spelled('split_by')} requires a folder, but {what}")
-            raise OptionError(f"{split} requires a folder, but {what}")
+                raise OptionError(f"{spelled('split_by')} requires a folder, but {problem}")
+            raise OptionError(f"{split} requires a folder, but {problem}")
         if overwrite and not self.folder:
             raise OptionError(
                 f"{spelled('overwrite')} applies to folders; files are always replaced"
             )
         if self.folder and path is not None and Path(path).is_file():
             raise OptionError(f"{path} is a file, not a folder")
-        named = path is not None and not self.folder and compression is None
-        if named and path is not None and (reason := not_written(path)) is not None:
+        checks_suffix = path is not None and not self.folder and compression is None
+        if checks_suffix and path is not None and (reason := not_written(path)) is not None:
             raise OptionError(
                 f"{path}: {reason}",
                 remedies=[remedies.UNCOMPRESSED],
@@ -634,9 +634,9 @@ def _finalize_folder(
             file.close()
     if process != os.getpid():
         return
-    unfinished = folders[0].exists()
+    is_unfinished = folders[0].exists()
     _settle(*folders)
-    if unfinished:
+    if is_unfinished:
         warnings.warn(
             f"the logs in {name} were not closed, so their content is lost; use a with block",
             ResourceWarning,

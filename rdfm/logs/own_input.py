@@ -43,7 +43,7 @@ def reject_own_input(
         inputs: The inputs: paths, and file objects.
         output: The output.
         options: The options as given, by name; `from_NAME` and `to_NAME` apply to one side.
-        declared: The options besides those of the formats.
+        declared: The options that do not belong to a format.
         append: Whether the output is appended to. It may then be the log whose options are used.
         folder: Whether the output is always a folder.
 
@@ -60,9 +60,11 @@ def reject_own_input(
         shown = str(getattr(output, "name", "the output"))
     file = _file_status(target or output)
     read = list(inputs)
-    named = list(_named_files(options or {}, declared or {}, logs=not append))
-    opened = [given for given in (*read, *named) if not isinstance(given, (str, os.PathLike))]
-    paths, named_paths = list(_local_paths(read)), list(_local_paths(named))
+    option_files = list(_named_files(options or {}, declared or {}, logs=not append))
+    opened = [
+        given for given in (*read, *option_files) if not isinstance(given, (str, os.PathLike))
+    ]
+    paths, named_paths = list(_local_paths(read)), list(_local_paths(option_files))
     for given in (*paths, *named_paths, *opened):
         other = _file_status(given)
         if file is not None and other is not None and os.path.samestat(file, other):

@@ -221,11 +221,10 @@ def parse_messages(text: str | int) -> int | slice:
     """Parse a message number or a slice. An integer is returned unchanged.
 
     Raises:
-        OptionError: If the text is neither.
+        OptionError: If the argument is neither a number nor a slice.
 
     Example:
-        >>> parse_messages("5000"), parse_messages("-10:")
-        (5000, slice(-10, None, None))
+        >>> parse_messages("5000"), parse_messages("-10:") (5000, slice(-10, None, None))
     """
     if isinstance(text, int):
         return text
@@ -272,7 +271,7 @@ def parse_sample(text: str) -> float | int:
     """Parse a share of the messages (returned as a float) or a number of messages.
 
     Raises:
-        OptionError: If the text is neither.
+        OptionError: If the argument is neither a percentage nor a number.
 
     Example:
         >>> parse_sample("1%"), parse_sample("500")

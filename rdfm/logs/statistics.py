@@ -214,8 +214,7 @@ class LogCollector:
     def merge(self, other: LogCollector, source: str = "") -> None:
         """Add the messages of another collector, which follow those of this one.
 
-        Exact numbers are the same as for a single collector; estimates may differ within their
-        bounds.
+        Exact numbers equal those of a single collector; estimates may differ within their bounds.
 
         Args:
             other: A collector with a different `first`, whose last message is complete.

@@ -171,8 +171,8 @@ class LogWriter:
             TypeError: If the argument is neither a `Message` nor an iterable of `Quad`; in a patch
                 format, neither a `Patch` nor an iterable of operations. Always in a result format.
                 The log remains usable.
-            ValueError: If an operation of a patch has an unknown `op`, in which case the patch is
-                not written and the log remains usable. Or an operation lacks a part, which is
+            ValueError: If an operation of a patch has an unknown `op`; the patch is then not
+                written, and the log remains usable. Or if an operation lacks a part, which is
                 detected when the patch is encoded.
             PermissionError: If the process that created the log forked this one.
         """

@@ -254,8 +254,8 @@ def _finding(each: Finding) -> dict[str, Any]:
 
 def _summary(source: str, rule: str, count: int, strict: bool) -> dict[str, Any]:
     text = f"{count} more findings of this rule; max_warnings sets the number of rows per rule"
-    place = {"source": source, "offset": None, "position": None}
-    return _row(place, "error" if strict else "warning", rule, text)
+    row_position = {"source": source, "offset": None, "position": None}
+    return _row(row_position, "error" if strict else "warning", rule, text)
 
 
 def _row(place: Mapping[str, Any], severity: str, rule: str, text: str) -> dict[str, Any]:

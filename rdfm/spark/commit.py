@@ -58,7 +58,7 @@ _COMMIT_WAIT_SECONDS = 10.0
 _LISTING_WAIT_SECONDS = 60.0
 _TRIES = 10
 # Errors that another process, such as the one that decided the commit, might not get.
-_REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT})
+_LOCAL_ERRORS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT})
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class CommitTarget:
         """Create a target from a storage and the name of a folder in it."""
         self.storage = storage
         self.folder = folder.rstrip("/") or folder
-        # Journals whose parts are all in the folder, even if later steps failed.
+        # Journals with all parts in the folder, even if later steps failed.
         self._shown: set[str] = set()
 
     @classmethod
@@ -212,24 +212,24 @@ class CommitTarget:
                 # turn.
                 turn = self._last(_OVERWRITES) + 1
                 commit = replace(commit, turn=turn, removals=tuple(self.visible()))
-            ours = self._decide(commit)
+            is_decided = self._decide(commit)
             # If the job is still open, another overwrite was decided in the meantime, so the list
             # of removals is outdated.
             if not replaces or not self.is_open(commit.job):
                 break
-        if not ours:
+        if not is_decided:
             self._drop(commit.job)
-        return ours
+        return is_decided
 
     def _decide(self, commit: FolderCommit) -> bool:
         data = json.dumps({"version": _VERSION, **asdict(commit)}, indent=0).encode()
-        ours = self.storage.create_whole(self._journal(commit.name), data)
+        is_created = self.storage.create_whole(self._journal(commit.name), data)
         try:
             # Another driver with the same commit may have been faster, before or after this driver
             # wrote the journal.
-            return self._carry_out(commit.name) and ours
+            return self._carry_out(commit.name) and is_created
         except Exception as error:
-            if not ours and commit.turn is not None:  # the other driver's commit is decided
+            if not is_created and commit.turn is not None:  # the other driver's commit is decided
                 raise
             raise OSError(
                 errno.EIO,
@@ -264,7 +264,7 @@ class CommitTarget:
                 self._carry_out(name)
                 return True
             except OSError as error:
-                if not isinstance(error, PermissionError) and error.errno not in _REFUSALS:
+                if not isinstance(error, PermissionError) and error.errno not in _LOCAL_ERRORS:
                     raise
                 if reads and name in self._shown:
                     return not was_shown
@@ -300,8 +300,10 @@ class CommitTarget:
             except (FileNotFoundError, NotADirectoryError):
                 continue
             # A job without files may be about to get its first one.
-            own = self.storage.folder_time(self._at("staging", job))
-            youngest = max(map(_time, files), default=float("inf") if own is None else own)
+            folder_time = self.storage.folder_time(self._at("staging", job))
+            youngest = max(
+                map(_time, files), default=float("inf") if folder_time is None else folder_time
+            )
             old = untouched <= 0 or time.time() - youngest >= untouched
             if (old or self._is_over(job, files)) and job not in decided:
                 self._drop(job)
@@ -546,10 +548,10 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
                 targets[folder] = CommitTarget.of(folder, storage)
         # Each check may be a network request, so several run in parallel.
         with ThreadPoolExecutor(MAX_THREADS) as pool:
-            ours = zip(
+            checked = zip(
                 targets.values(), pool.map(CommitTarget.is_ours, targets.values()), strict=True
             )
-        busy = [target.settle(reads=True) for target, is_ours in ours if is_ours]
+        busy = [target.settle(reads=True) for target, is_ours in checked if is_ours]
         return any(busy) if busy else None
 
     if whole:

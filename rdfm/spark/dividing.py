@@ -83,17 +83,17 @@ def check_columns(names: Sequence[str], schema: StructType, split_by: SplitBy | 
         OptionError: If a column does not exist, is repeated, or has the wrong type.
     """
     types = {field.name: field.dataType for field in schema}
-    taken = set() if split_by is None else {key_column(split_by)}
+    used_names = set() if split_by is None else {key_column(split_by)}
     for name in names:
         if name not in types:
             raise OptionError(
                 f"partitionColumns contains {name[:40]}, which is not a column; the columns are {', '.join(types)}"
             )
-        if name.lower() in taken:
+        if name.lower() in used_names:
             raise OptionError(
                 f"partitionColumns and splitBy contain {name} twice; rename the column"
             )
-        taken.add(name.lower())
+        used_names.add(name.lower())
         if not isinstance(types[name], _TYPES):
             raise OptionError(
                 f"the partition column {name} is {types[name].simpleString()}; cast it to string, an integer type, "

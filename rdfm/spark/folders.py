@@ -200,9 +200,9 @@ class PartitionFolders:
         Raises:
             OptionError: If a partition column has such a name.
         """
-        taken = {name.lower() for name in (*known, corrupt)}
+        reserved = {name.lower() for name in (*known, corrupt)}
         for name in self.types:
-            if name.lower() in taken:
+            if name.lower() in reserved:
                 raise OptionError(
                     f"the folders {name}=… form a partition column with the name of a column of the read; rename "
                     "the folders, or set recursiveFileLookup=true to read all files without partition columns"
@@ -245,8 +245,8 @@ def root_of(path: str) -> str:
 
 def _inside(path: str, roots: Sequence[str]) -> str:
     """The part of a path after the longest root that contains it."""
-    inside = [path[len(root) :] for root in roots if path.startswith(root)]
-    return min(inside, key=len, default=path)
+    candidates = [path[len(root) :] for root in roots if path.startswith(root)]
+    return min(candidates, key=len, default=path)
 
 
 def values_of(path: str, types: Mapping[str, DataType]) -> tuple[Value, ...]:

@@ -61,8 +61,8 @@ def read_listed(
     from pyspark.sql import functions as F
 
     options = Options(given)
-    own = {name: FILES[name] for name in ("split_bytes", "min_partitions")}
-    values = options.take({**own, "changed_files": STREAMING["changed_files"]})
+    list_options = {name: FILES[name] for name in ("split_bytes", "min_partitions")}
+    values = options.take({**list_options, "changed_files": STREAMING["changed_files"]})
     split_bytes, changed = values["split_bytes"], values["changed_files"]
     reading = SparkReading.of(options, schema)
     if reading.mode == "FAILFAST" and reading.ignore_corrupt:

@@ -336,8 +336,8 @@ class Options:
         for name, spec in specs.items():
             self.requested.append(camel(name))
             text = self.pop(name)
-            called = f"the option {camel(name)}"
-            values[name] = spec.default if text is None else spec.value(text, called)
+            description = f"the option {camel(name)}"
+            values[name] = spec.default if text is None else spec.value(text, description)
         return values
 
     def of_formats(self, specs: list[FormatSpec], side: Literal["read", "write"]) -> dict[str, Any]:
@@ -354,12 +354,12 @@ class Options:
         values = {}
         for written, text in self.remaining.items():
             if written not in known:
-                raise OptionError(self._refusal(written, specs, side))
+                raise OptionError(self._unknown_option_text(written, specs, side))
             option = known[written]
             values[option.name] = option.value(text)
         return values
 
-    def _refusal(
+    def _unknown_option_text(
         self, written: str, specs: list[FormatSpec], side: Literal["read", "write"]
     ) -> str:
         """Return the error text for an unknown option, with the known options."""
@@ -378,16 +378,16 @@ class Options:
         from difflib import get_close_matches  # costly to import
 
         known = {key(name): camel(name) for name in (*self.requested, *names)}
-        if meant := [known[name] for name in get_close_matches(key(written), known)]:
-            return f"there is no option '{written[:40]}'; did you mean {' or '.join(meant)}?"
-        doing = "reading" if side == "read" else "writing"
-        which_formats = f"the format {specs[0].name}" if len(specs) == 1 else "the formats"
-        own = (
-            f"the options for {doing} are {', '.join(sorted(self.requested))}; "
+        if similar := [known[name] for name in get_close_matches(key(written), known)]:
+            return f"there is no option '{written[:40]}'; did you mean {' or '.join(similar)}?"
+        activity = "reading" if side == "read" else "writing"
+        subject = f"the format {specs[0].name}" if len(specs) == 1 else "the formats"
+        reserved = (
+            f"the options for {activity} are {', '.join(sorted(self.requested))}; "
             if self.requested
             else ""
         )
-        return f"there is no option '{written[:40]}'; {own}those of {which_formats} are {', '.join(names) or 'none'}"
+        return f"there is no option '{written[:40]}'; {reserved}those of {subject} are {', '.join(names) or 'none'}"
 
     def paths(self) -> list[str]:
         """Take the paths of `load`: one, or several in Spark's JSON form.

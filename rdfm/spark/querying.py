@@ -199,9 +199,9 @@ def _schema(query: Query, columns: TypedColumns | None) -> StructType | None:
     """
     if query.kind == "construct":
         return None
-    own: list[tuple[str, DataType]] = [("source", StringType()), ("message", LongType())]
+    fields: list[tuple[str, DataType]] = [("source", StringType()), ("message", LongType())]
     if columns is None:
-        return StructType([StructField(*each) for each in (*own, ("holds", BooleanType()))])
+        return StructType([StructField(*each) for each in (*fields, ("holds", BooleanType()))])
     schema = spark_schema(pa.schema(columns))
     names: dict[str, str] = {}
     for name in schema.names:
@@ -375,19 +375,19 @@ def of_rows(
     evaluation = Evaluation(spark_query)
     for given in batches:
         present = given.filter(given["quads"].is_valid()) if given["quads"].null_count else given
-        known = dict(zip(present.schema.names, present.columns, strict=True))
-        known["message"] = known.get("offset", pa.nulls(len(present), pa.int64()))
+        arrays = dict(zip(present.schema.names, present.columns, strict=True))
+        arrays["message"] = arrays.get("offset", pa.nulls(len(present), pa.int64()))
         for batch in batches_from_arrow(present.select(["quads"])):
             try:
                 for table in evaluation.tables(batch, None):
                     if isinstance(table, LimitError):
                         raise table
-                    yield _of_rows(table, known, schema)
+                    yield _of_rows(table, arrays, schema)
             except DecodeError as error:
                 if (row := error.message_index) is not None:
-                    error.source = known["source"][row].as_py() if "source" in known else None
-                    error.message_index = known["message"][row].as_py()
-                    error.offset = known["position"][row].as_py() if "position" in known else None
+                    error.source = arrays["source"][row].as_py() if "source" in arrays else None
+                    error.message_index = arrays["message"][row].as_py()
+                    error.offset = arrays["position"][row].as_py() if "position" in arrays else None
                 raise
 
 
@@ -396,12 +396,12 @@ def _of_rows(
 ) -> pa.RecordBatch:
     """Replace the row number in the result with the columns that identify the message."""
     rows = table.column(1)
-    own = set(table.schema.names) - {"source", "message", "offset", "position"}
+    variables = set(table.schema.names) - {"source", "message", "offset", "position"}
     if "message" in table.schema.names:  # a variable may be named ?offset or ?position
-        own |= set(table.schema.names[2:])
+        variables |= set(table.schema.names[2:])
     columns = []
     for each in schema:
-        if each.name in own:
+        if each.name in variables:
             column = table[each.name]
         elif each.name in known:
             column = known[each.name].take(rows)
@@ -436,8 +436,8 @@ def query_rows(rows: DataFrame, given: str) -> DataFrame:
     def evaluated(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return of_rows(spark_query, arrow, batches)
 
-    used = [name for name in ("source", "position", "offset", "quads") if name in columns]
-    return rows.select(*used).mapInArrow(evaluated, schema)
+    columns_used = [name for name in ("source", "position", "offset", "quads") if name in columns]
+    return rows.select(*columns_used).mapInArrow(evaluated, schema)
 
 
 def _schema_of_rows(spark_query: SparkQuery, columns: Container[str]) -> StructType:

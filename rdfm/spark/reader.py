@@ -71,8 +71,8 @@ class LogSourceReader(DataSourceReader):
             UnknownFormatError: If the given format does not exist.
         """
         options = given if isinstance(given, Options) else Options(given)
-        named = real if by_one_name else absolute
-        self._paths = [named(path) for path in options.paths()]
+        normalize = real if by_one_name else absolute
+        self._paths = [normalize(path) for path in options.paths()]
         values = options.take(FILES)
         self._pattern = values["path_glob_filter"]
         self._recursive = values["recursive_file_lookup"]
@@ -167,9 +167,9 @@ class LogSourceReader(DataSourceReader):
             OptionError: If the folder is read itself, or as a subfolder.
         """
         for path in self._paths:
-            inside = f"{folder}/".removeprefix(f"{path.rstrip('/')}/")
-            hidden = any(part.startswith(("_", ".")) for part in inside.split("/"))
-            if inside != f"{folder}/" and (self._recursive or not inside) and not hidden:
+            relative = f"{folder}/".removeprefix(f"{path.rstrip('/')}/")
+            is_hidden = any(part.startswith(("_", ".")) for part in relative.split("/"))
+            if relative != f"{folder}/" and (self._recursive or not relative) and not is_hidden:
                 raise OptionError(
                     f"{option} is {folder}, whose files would be read as logs; use another "
                     "folder, or one whose name begins with _"

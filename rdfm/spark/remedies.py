@@ -2,7 +2,7 @@
 
 In: a remedy. Out: its option and value, such as `.option("mergeGraphs", "true")`; None if Spark has
 no such option.
-Law: the names are those of `rdfm.spark.options`.
+Law: the names are declared in `rdfm.spark.options`.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def in_spark(remedy: Remedy) -> str | None:
     name = camel(name)
     if not values:
         return f"option {name}"
-    first, *more = values
-    if more:
+    first, *others = values
+    if others:
         return f'.option("{name}", …) with {any_of(values)}'
     url, equals, file = first.partition("=")
     if equals and first == option.placeholder:

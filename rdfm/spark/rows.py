@@ -155,9 +155,9 @@ class SparkReading(FromDriver):
         reading = reading._of_kind(schema, corrupt, first)
         shape = reading._shape()
         names = names_in(values["columns"])
-        wanted = names if schema is None else schema.names
+        requested = names if schema is None else schema.names
         found = PartitionFolders()
-        if folders is not None and (wanted is None or not shape.knows(wanted, corrupt)):
+        if folders is not None and (requested is None or not shape.knows(requested, corrupt)):
             found = folders(reading)
             found.check(shape.known, corrupt)
         selected = shape.with_more(found.fields).select(
@@ -369,10 +369,12 @@ def _decoder_options(options: Options, format: str | None) -> dict[str, Any]:
     found = [formats.find(format)] if format is not None else formats.every()
     values = options.of_formats([each.spec for each in found], "read")
     for each in found:
-        known = {name: value for name, value in values.items() if name in each.spec.options("read")}
-        if known:
+        supported = {
+            name: value for name, value in values.items() if name in each.spec.options("read")
+        }
+        if supported:
             with contextlib.suppress(MissingExtraError):  # reported when such a file is read
-                each.decoder(known)
+                each.decoder(supported)
     return values
 
 

@@ -175,8 +175,8 @@ class RowShape:
             return schema or named
         if schema is not None:
             return schema
-        more = [StructField(corrupt, StringType())] if with_errors else []
-        return StructType([*self.default.fields, *more])
+        additional = [StructField(corrupt, StringType())] if with_errors else []
+        return StructType([*self.default.fields, *additional])
 
     def _named(self, names: Sequence[str], corrupt: str) -> StructType:
         if not names:

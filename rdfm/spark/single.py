@@ -214,8 +214,8 @@ def _encoder(format: str, options: Mapping[str, Any], end: str | None) -> Any:
 
 def _encoded(format: str, options: Mapping[str, Any], batch: AnyBatch, end: str | None) -> bytes:
     """Encode a batch as the end of a log, without options that add declarations."""
-    bare = {name: value for name, value in options.items() if name not in _NAMESPACES}
-    encoder = _encoder(format, bare, end)
+    plain_options = {name: value for name, value in options.items() if name not in _NAMESPACES}
+    encoder = _encoder(format, plain_options, end)
     data: bytes = encoder.encode(batch)
     rest: bytes = encoder.pause()[0]
     return data + rest

@@ -1,7 +1,7 @@
 """Reads logs that arrive in a folder as a stream: each file once, with one row per message.
 
 In: a folder in which complete files appear. Out: `read_stream`, for which Spark's file source finds
-the files; and the reader of `readStream.format("rdfm")`, which keeps its own list of files.
+the files; and the reader of `readStream.format("rdfm")`, which keeps a separate list of files.
 Cost: a listing of the folder for each batch, and the names of all files in the driver's memory.
 Law: a file that changed after it was found is an error, unless an option says otherwise.
 """
@@ -205,8 +205,8 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         # Older files come first. Files with equal or unknown times are sorted by name.
         found = sorted(self._logs.files(whole=False), key=lambda file: file.modified or 0)
         for file in found:
-            known = self._noticed.get(file.path) or self._files.get(file.path)
-            if known is not None and not _same(known, file):
+            expected = self._noticed.get(file.path) or self._files.get(file.path)
+            if expected is not None and not _same(expected, file):
                 self._noticed[file.path] = file
                 _log.warning(
                     "%s is not the file that was found under this name before; a stream reads each "

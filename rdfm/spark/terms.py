@@ -172,11 +172,11 @@ def datatype(col: Term) -> Column:
     rest = _rest(term)
     # An IRI does not contain `<`.
     written = F.substring_index(term, "<", -1)
-    named = F.substring(written, 1, F.length(written) - 1)
+    datatype_iri = F.substring(written, 1, F.length(written) - 1)
     return F.when(
         _is_literal(term),
         F.when(term.endswith('"'), _XSD_STRING)
-        .when(term.endswith(">") & rest.contains("^^"), _unescaped(named, term))
+        .when(term.endswith(">") & rest.contains("^^"), _unescaped(datatype_iri, term))
         .when(rest.contains("--"), _DIR_LANG_STRING)
         .when(rest.contains("@"), _LANG_STRING),
     )
@@ -326,12 +326,12 @@ def _relabelled(term: Column, label: Column) -> Column:
     escaped backslashes and quotation marks are replaced by escapes that N-Triples does not have,
     and the label is appended so that the pattern can copy it.
     """
-    hidden = F.replace(F.replace(term, F.lit("\\\\"), F.lit("\\1")), F.lit('\\"'), F.lit("\\2"))
+    masked = F.replace(F.replace(term, F.lit("\\\\"), F.lit("\\1")), F.lit('\\"'), F.lit("\\2"))
     replaced = F.regexp_replace(
-        F.concat(hidden, label), r'(?s)"[^"]*+"|<[^<>"\s]*+>|_:(?=.*>>(m[0-9a-f]{32}_)$)', "$0$1"
+        F.concat(masked, label), r'(?s)"[^"]*+"|<[^<>"\s]*+>|_:(?=.*>>(m[0-9a-f]{32}_)$)', "$0$1"
     )
-    kept = F.substring(replaced, 1, F.length(replaced) - F.length(label))
-    shown = F.replace(F.replace(kept, F.lit("\\2"), F.lit('\\"')), F.lit("\\1"), F.lit("\\\\"))
+    result = F.substring(replaced, 1, F.length(replaced) - F.length(label))
+    shown = F.replace(F.replace(result, F.lit("\\2"), F.lit('\\"')), F.lit("\\1"), F.lit("\\\\"))
     return (
         F.when(term.startswith("_:"), F.concat(F.lit("_:"), label, F.substr(term, F.lit(3))))
         .when(term.startswith("<<") & term.contains("_:"), shown)

@@ -476,8 +476,8 @@ class _Task:
     def _batches(self, rows: Iterator[RecordBatch]) -> Iterator[tuple[str, AnyBatch]]:
         first, name = 0, self._plan.columns[0]
         for record_batch in rows:
-            used = record_batch.select([*self._plan.columns, *self._plan.partition_columns])
-            lists = used.column(name)
+            columns = record_batch.select([*self._plan.columns, *self._plan.partition_columns])
+            lists = columns.column(name)
             if lists.null_count:
                 # The null comes from mode PERMISSIVE. Writing an empty message would hide the
                 # error.
@@ -485,8 +485,8 @@ class _Task:
                     f"expected {name}, found null; exclude such rows with `where {name} is not null`",
                     row=first + lists.is_null().index(True).as_py(),
                 )
-            yield from self._divider.divide(used, first)
-            first += used.num_rows
+            yield from self._divider.divide(columns, first)
+            first += columns.num_rows
         self.messages = first
         if first and (missing := self._divider.undeclared()):
             raise OptionError(

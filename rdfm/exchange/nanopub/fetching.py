@@ -482,8 +482,10 @@ class _Mirror:
             self._ahead = keys_after(self._log, self._format.name, before.length)
         self._settled = True
         if self._rejects_path is not None:
-            own = _header_options(self._rejects_path, output_format(self._rejects_path, None))
-            self._rejects = create_log(self._rejects_path, append=True, sync=True, **own)
+            header_options = _header_options(
+                self._rejects_path, output_format(self._rejects_path, None)
+            )
+            self._rejects = create_log(self._rejects_path, append=True, sync=True, **header_options)
             files.enter_context(self._rejects)
             if Path(self._rejects_path).exists():
                 self._rejected_keys = keys_after(self._rejects_path, self._rejects.format, 0)

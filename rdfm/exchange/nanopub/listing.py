@@ -235,8 +235,10 @@ class _Latest(Stage):
         for row in batch.rows:
             self._rows.append(row)
             if row.pubkey_hash is not None:
-                own = _identity(row.nanopub)
-                targets = {_identity(each) for each in (*row.retracts, *row.supersedes)} - {own}
+                identity = _identity(row.nanopub)
+                targets = {_identity(each) for each in (*row.retracts, *row.supersedes)} - {
+                    identity
+                }
                 self._invalid.update((row.pubkey_hash, target) for target in targets)
         yield read._replace(batch=None)
 
@@ -473,9 +475,11 @@ class NanopubLog:
         self._log = logs if isinstance(logs, LogReader) else None
         self._inputs = [] if isinstance(logs, LogReader) else as_inputs(logs)
         if self._log is not None:
-            own = ("latest", "on_error")
+            stage_options = ("latest", "on_error")
             reading = {**self._options, **self._storage}
-            if wrong := [name for name, value in reading.items() if value and name not in own]:
+            if wrong := [
+                name for name, value in reading.items() if value and name not in stage_options
+            ]:
                 raise OptionError(
                     f"the log is already open; pass {wrong[0].removeprefix('from_')} to rdfm.open_log"
                 )
@@ -487,8 +491,8 @@ class NanopubLog:
         describe = _Describe()
         stages = (SkipBroken(skip=self._skips), *self._stages(describe))
         given = self._options.items()
-        reads = {name.removeprefix("from_"): v for name, v in given if name not in LIST}
-        return NanopubList(describe, stages, self._log or self._driver(reads))
+        reading_options = {name.removeprefix("from_"): v for name, v in given if name not in LIST}
+        return NanopubList(describe, stages, self._log or self._driver(reading_options))
 
     def _stages(self, describe: _Describe) -> tuple[Stage, ...]:
         return (describe, _Latest()) if self._given.get("latest") else (describe,)

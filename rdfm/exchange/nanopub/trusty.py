@@ -19,8 +19,8 @@ __all__ = ["artifact_code", "code_in", "verify"]
 def verify(messages: MessageBatch | Iterable[Message]) -> list[str | None]:
     r"""Check the structure and the trusty URIs of nanopublications, one in each message.
 
-    The rules are those of the nanopublication guidelines for the four graphs, and of version 1 of
-    the trusty URI specification for the artifact code (module RA). Signatures are not verified; see
+    The four graphs are checked against the nanopublication guidelines, and the artifact code
+    against version 1 of the trusty URI specification (module RA). Signatures are not verified; see
     `rdfm.exchange.nanopub.check`.
 
     Args:

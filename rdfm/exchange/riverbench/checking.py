@@ -1,7 +1,6 @@
 """Checks of RiverBench packages: `check` compares the files with the metadata and with each other.
 
-In: a folder that `package` or RiverBench wrote. Out: `Finding`s, like those of `rdfm.validate`, and
-counts.
+In: a folder that `package` or RiverBench wrote. Out: `Finding`s, as in `rdfm.validate`, and counts.
 Cost: each file is read twice: for its checksums (and the times in an archive), and for its
 messages. All files are decoded in parallel, with one batch of each in memory.
 Law: the order of quads and the labels of blank nodes make no difference. The majority of the full
@@ -347,12 +346,14 @@ class PackageCheck(LogCheck):
         if kind == "flat":
             if announcement(path) is not None:
                 # RiverBench documents the label "1.1", which does not announce messages elsewhere.
-                own = {"dialect": "directive", "announced": "1.1-messages"}
-                return FileReader(path, media.format, {**own, **options}, files=False)
+                decoder_options = {"dialect": "directive", "announced": "1.1-messages"}
+                return FileReader(path, media.format, {**decoder_options, **options}, files=False)
             return PlainFileReader(path, media.format, {"dialect": "plain", **options})
         # In an archive, each file is a message, regardless of its comments.
-        own = {"dialect": "plain"} if kind == "stream" else {}
-        return FileReader(path, media.format, {**own, **options}, files=kind == "stream")
+        decoder_options = {"dialect": "plain"} if kind == "stream" else {}
+        return FileReader(
+            path, media.format, {**decoder_options, **options}, files=kind == "stream"
+        )
 
     def _check_folder(self, listed: set[str], stream_type: StreamType) -> None:
         """Report missing samples and unlisted files."""
@@ -378,7 +379,7 @@ class PackageCheck(LogCheck):
                     self._note(name, "metadata", text)
 
     def _is_copy(self, name: str) -> bool:
-        """Whether a file must have the same triples as the metadata (only those of a release)."""
+        """Whether a file must have the same triples as the metadata (only metadata of a release)."""
         return self._metadata != METADATA_FILE and name != METADATA_FILE
 
     def _check_bytes(self, facts: Facts, file: _File) -> Iterator[Finding]:

@@ -34,7 +34,7 @@ class MessageDifference(NamedTuple):
 
     Attributes:
         message: Its index.
-        undecided: Whether the comparison took too many steps, so that the messages may be the same.
+        undecided: Whether the comparison took too many steps. If so, the messages may be the same.
         found: The message of this file.
     """
 
@@ -61,7 +61,7 @@ class FileReader:
 
         Args:
             path: The file.
-            format: Its format, or that of the files in it.
+            format: Its format, or the format of the files in it.
             options: Options of the decoder.
             files: Whether it is an archive with a file for each message.
         """
@@ -187,14 +187,14 @@ class PlainFileReader(FileReader):
                 self.ended = True
                 break
             messages.append(list(quads))
-        own = MessageBatch.from_messages(messages)
+        batch = MessageBatch.from_messages(messages)
         at = 0
-        while at < len(own):
-            same, _, difference = self._comparer.run(other, at, own, at, len(own) - at)
+        while at < len(batch):
+            same, _, difference = self._comparer.run(other, at, batch, at, len(batch) - at)
             self.messages += same
             at += same
-            if at < len(own):
-                found = own.slice(at, at + 1)
+            if at < len(batch):
+                found = batch.slice(at, at + 1)
                 yield MessageDifference(self.messages, bool(difference & _UNDECIDED), found)
                 self.messages += 1
                 at += 1

@@ -60,7 +60,7 @@ _DECODER: dict[str, Any] = {"frames": "message", "max_frame_bytes": MAX_FRAME_BY
 
 
 class ReplacedError(Exception):
-    """Raised if the log was replaced by another file or truncated."""
+    """Raised if the log was replaced by another file, or truncated."""
 
 
 class LogFile:

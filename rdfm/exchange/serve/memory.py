@@ -31,7 +31,7 @@ CLIENT_BYTES = 256 << 20
 
 
 class FullError(Exception):
-    """The frames of a client exceed the limit. The server answers with RESOURCE_EXHAUSTED."""
+    """Raised if a client exceeds the limit. The server answers with RESOURCE_EXHAUSTED."""
 
 
 class ClientMemory:

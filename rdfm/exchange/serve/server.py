@@ -212,7 +212,7 @@ def parse_address(text: str) -> tuple[str, int]:
     """Return the host and port of `HOST:PORT`, `:PORT` or `PORT`. The default host is 127.0.0.1.
 
     Raises:
-        OptionError: If the text does not have this form.
+        OptionError: If the argument does not have this form.
 
     Example:
         >>> parse_address("9090"), parse_address("[::1]:9090")

@@ -204,10 +204,10 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             await receiver.accept()
             if from_end:
                 # The frames before the next restart frame depend on frames that are not sent.
-                own = respond(None, found)
+                full_response = respond(None, found)
                 number = source.number
                 if not await self._send_encoded(
-                    topic, own, found, number, follow, receiver, source
+                    topic, full_response, found, number, follow, receiver, source
                 ):
                     return
             await self._send_stored(topic, source, follow, receiver)

@@ -39,7 +39,7 @@ def parse_topic(text: str) -> tuple[str, str]:
     """Return the name and the log of `NAME=LOG`.
 
     Raises:
-        OptionError: If the text does not have this form.
+        OptionError: If the argument does not have this form.
     """
     name, equals, log = text.partition("=")
     if not equals or not log:
