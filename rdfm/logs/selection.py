@@ -224,7 +224,8 @@ def parse_messages(text: str | int) -> int | slice:
         OptionError: If the argument is neither a number nor a slice.
 
     Example:
-        >>> parse_messages("5000"), parse_messages("-10:") (5000, slice(-10, None, None))
+        >>> parse_messages("5000"), parse_messages("-10:")
+        (5000, slice(-10, None, None))
     """
     if isinstance(text, int):
         return text

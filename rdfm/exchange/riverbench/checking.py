@@ -379,7 +379,7 @@ class PackageCheck(LogCheck):
                     self._note(name, "metadata", text)
 
     def _is_copy(self, name: str) -> bool:
-        """Whether a file must have the same triples as the metadata (only metadata of a release)."""
+        """Whether a file must have the same triples as the metadata (only files of a release)."""
         return self._metadata != METADATA_FILE and name != METADATA_FILE
 
     def _check_bytes(self, facts: Facts, file: _File) -> Iterator[Finding]:
