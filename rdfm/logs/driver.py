@@ -437,7 +437,7 @@ class Driver:
 
     def _members(self, members: list[Input], bytes_in: int) -> Iterator[list[Item]]:
         """Yield the items of logs that are in memory, grouped."""
-        together: list[Item] = []
+        group: list[Item] = []
         total = 0
         try:
             for data in members:
@@ -450,18 +450,18 @@ class Driver:
                     stream = (Piece(item, bytes_in) for item in _pieces(data, opened.unwanted))
                     items = self._log_items(opened, stream, bytes_in)
                 for item in items:
-                    together.append(item)
+                    group.append(item)
                     total += cost(item)
                     # A compressed member may contain any number of items.
                     if isinstance(item, Broken) or total >= TOGETHER_BYTES:
-                        yield together
-                        together, total = [], 0
+                        yield group
+                        group, total = [], 0
         except RdfmError:
-            if together:  # they precede the error
-                yield together
+            if group:  # they precede the error
+                yield group
             raise
-        if together:
-            yield together
+        if group:
+            yield group
 
     def _decode_at_once(
         self, source: Source, decoder: DecoderLike, bytes_in: int

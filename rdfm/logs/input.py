@@ -226,8 +226,8 @@ class Input:
         """Return whether it is a tar archive, by its name or its content.
 
         Args:
-            format: The name of the logs' format, if given. If given, only the first piece is
-                examined, so that a live log does not wait for more data.
+            format: The name of the logs' format, if known. Then only the first piece is examined,
+                so that a live log does not wait for more data.
         """
         if archives.stem(self.name) is not None:
             return True

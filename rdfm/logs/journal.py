@@ -84,7 +84,7 @@ class Journal:
     """The lock and the committed length of a log. Only the owner may write to the log.
 
     The lock is on the file itself, so the kernel releases it when the process ends. The file is
-    never replaced while it is locked, because a second writer could then lock the new file. Each
+    never replaced while it is locked; otherwise a second writer could lock the new file. Each
     commit overwrites the older of two slots in place. A slot has a checksum, so if a write is
     interrupted, the other slot is still valid and has the previous commit.
 

@@ -285,8 +285,8 @@ class KeyEncoder:
     def _file(self, key: bytes, text: str) -> _File:
         """Return the file of a key."""
         # Long keys are not stored.
-        known = key if len(key) < 2 * _HASH_BYTES else _digest(key)
-        file = self._files.get(known)
+        file_key = key if len(key) < 2 * _HASH_BYTES else _digest(key)
+        file = self._files.get(file_key)
         if file is None:
             name = file_name(text, self._suffix, key)
             is_reserved = not key or (key == b"default" and self._split_by.kind == "graph")
@@ -294,7 +294,7 @@ class KeyEncoder:
                 if name.removesuffix(self._suffix).casefold() in self._names:
                     name = file_name(text, self._suffix, key, always_hash=True)
                 self._names.add(name.removesuffix(self._suffix).casefold())
-            file = self._files[known] = _File(name)
+            file = self._files[file_key] = _File(name)
         return file
 
     def _begin(self, file: _File, parts: list[Part]) -> Any:

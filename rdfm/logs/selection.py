@@ -122,20 +122,20 @@ class Selection(Stage):
         assert batch is not None
         self._seen = first + len(batch)
         # The last message may continue in the next batch.
-        passed = self._seen - batch.continues
-        given = False
+        complete_end = self._seen - batch.continues
+        has_output = False
         while self._range is not None and self._range[0] < self._seen:
             start, end = self._range
             start, stop = max(start - first, 0), min(end - first, len(batch))
             if start < stop:
-                given = True
+                has_output = True
                 whole = start == 0 and stop == len(batch)
                 yield read if whole else read._replace(batch=batch.slice(start, stop))
-            if end > passed:
+            if end > complete_end:
                 break
             self._range = next(self._ranges, None)
         self.done = self._range is None
-        if not given and isinstance(batch, ResultBatch):
+        if not has_output and isinstance(batch, ResultBatch):
             # The output contains the variables of results, even if no row is selected.
             yield read._replace(batch=batch.slice(0, 0))
 

@@ -375,7 +375,7 @@ def diff_sides(
         OptionError: If an option is unknown, a value is invalid, or rows have no messages.
         FileNotFoundError: If a path does not exist.
     """
-    secret = os.urandom(32)  # the same for both sides, but secret from the authors of logs
+    secret = os.urandom(32)  # shared by both sides, but unknown to the authors of the logs
     hashed = [
         _hashed_rows(side, secret)
         if hasattr(side, "mapInArrow")

@@ -1,6 +1,6 @@
 """Rewrites large logs so that they can be split: `resplit`.
 
-In: logs that cannot be read in splits. Out: for each log, one that can be split.
+In: logs that cannot be read in splits. Out: a splittable log for each of them.
 Cost: one task for each log, which decodes and encodes the log; memory does not depend on its size.
 Law: the messages of each log stay together, complete and in order; all logs appear, or none.
 """

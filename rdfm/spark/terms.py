@@ -199,8 +199,8 @@ def explode_quads(
             By default, it is omitted.
 
     Raises:
-        OptionError: If a column is missing, or if it has the same name as a column that this
-            function adds.
+        OptionError: If a required column is missing, or a column that this function adds already
+            exists.
     """
     _require(df, ["quads"], "explode_quads")
     if "struct<kind" in df.schema["quads"].dataType.simpleString():

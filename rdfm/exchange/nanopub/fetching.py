@@ -143,7 +143,7 @@ def fetch(
             not check.
         rejects: A log for nanopublications that fail the check. By default, a failed check is an
             error.
-        overlap: Number of the last counters to request again, because a registry may store a
+        overlap: Number of recent counters to request again, because a registry may store a
             nanopublication after one with a higher counter.
         wait: Maximum number of seconds to wait for a registry that is starting or empty.
         follow: Continue with further rounds until an exception, such as `KeyboardInterrupt`.

@@ -103,8 +103,8 @@ def check(
 
     The metadata is `package_metadata.ttl` or, in a release, `metadata.ttl`. Checksums, sizes and
     message counts must be correct; all files must have the same messages, which conform to the
-    declared stream type; and the statistics must match the messages. Numbers of distinct terms are
-    estimates, and may differ within their error.
+    declared stream type; and the statistics must match the messages. Numbers of distinct terms may
+    differ within the error of their estimates.
 
     Args:
         folder: The folder.

@@ -115,20 +115,21 @@ class Content:
         return found is not None and bool(found.occurrences.get("quoted_triples"))
 
 
-def replacements(found: list[dict[int, MessageDifference]]) -> dict[int, Replacement]:
+def replacements(differences: list[dict[int, MessageDifference]]) -> dict[int, Replacement]:
     """Return the messages on which two files agree against the file being read.
 
     Args:
-        found: For each other full file, its differences from the batch, by position in the batch.
+        differences: For each other full file, its differences from the batch, by position in the
+            batch.
     """
-    agreed: dict[int, Replacement] = {}
-    for (one, ours), (other, theirs) in combinations(enumerate(found), 2):
-        for at in sorted(ours.keys() & theirs.keys()):
-            if ours[at].undecided or theirs[at].undecided:
+    result: dict[int, Replacement] = {}
+    for (first, first_found), (second, second_found) in combinations(enumerate(differences), 2):
+        for at in sorted(first_found.keys() & second_found.keys()):
+            if first_found[at].undecided or second_found[at].undecided:
                 continue
-            if same_message(ours[at].found, theirs[at].found):
-                agreed.setdefault(at, Replacement((one, other), ours[at].found))
-    return agreed
+            if same_message(first_found[at].found, second_found[at].found):
+                result.setdefault(at, Replacement((first, second), first_found[at].found))
+    return result
 
 
 def pieces(batch: MessageBatch, replaced: Mapping[int, Replacement]) -> Iterator[MessageBatch]:

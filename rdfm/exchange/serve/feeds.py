@@ -150,7 +150,7 @@ class Member:
         return found
 
     def is_ready(self) -> bool:
-        """Whether there are frames to send, or the log is longer than the feed has read.
+        """Whether there are frames to send, or parts of the log that the feed has not read.
 
         Raises:
             ReplacedError: If the log was replaced or shortened.
@@ -301,7 +301,7 @@ class Feed:
         self._ring_bytes += sum(map(len, frames))
 
     def _encode_more(self) -> list[bytes]:
-        """Return the frames of the next messages. An error is raised after them."""
+        """Return the frames of the next messages, and record an error that follows them."""
         frames: list[bytes] = []
         size = 0
         try:
