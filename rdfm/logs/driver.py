@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 # Items of small logs, such as members of archives, are passed on in groups of this size.
-TOGETHER_BYTES = 1 << 20
+GROUP_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -385,7 +385,7 @@ class Driver:
                     yield from self._log(members[0], data)
                 else:
                     self._logs += len(members)
-                    yield Piece(members, self._bytes_in(data), TOGETHER_BYTES)
+                    yield Piece(members, self._bytes_in(data), GROUP_BYTES)
         except DecodeError as error:  # of the archive, which ends here
             self._logs += 1
             format = formats.find("nq")
@@ -453,7 +453,7 @@ class Driver:
                     group.append(item)
                     total += cost(item)
                     # A compressed member may contain any number of items.
-                    if isinstance(item, Broken) or total >= TOGETHER_BYTES:
+                    if isinstance(item, Broken) or total >= GROUP_BYTES:
                         yield group
                         group, total = [], 0
         except RdfmError:
@@ -478,7 +478,7 @@ class Driver:
         if whole is not None and isinstance(data, MemberInput):
             # Prefixes and lookup tables can greatly expand a small member. If so, the log is read
             # in batches.
-            batches, ended = decoder.decode_log(whole, TOGETHER_BYTES)
+            batches, ended = decoder.decode_log(whole, GROUP_BYTES)
             if ended:
                 header = decoder.header()
                 items: list[Item] = [Read(source, batch, header, bytes_in) for batch in batches]

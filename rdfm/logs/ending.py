@@ -48,7 +48,7 @@ _DELIMITER_LINE = {
 }
 BOM = b"\xef\xbb\xbf"
 # Lines that end messages, in formats without dialects.
-_ENDS = {"rdf-patch": re.compile(rb"[ \t]*Z[ \t]*\.[ \t]*(?:#[^\r\n]*)?")}
+_MESSAGE_ENDS = {"rdf-patch": re.compile(rb"[ \t]*Z[ \t]*\.[ \t]*(?:#[^\r\n]*)?")}
 # Last lines that can only be truncated delimiters. In Turtle, they could also start a name.
 _PARTIAL_DELIMITERS = {
     "nt": (b"M", b"ME", b"MES", b"MESS", b"MESSA", b"MESSAG"),
@@ -58,7 +58,7 @@ _PARTIAL_DELIMITERS = {
 }
 # The error code of the specification for a remote context that cannot be loaded.
 _NO_CONTEXT = "loading remote context failed"
-_BEGINS = {"yamlld": re.compile(rb"---(?:[ \t][^\r\n]*)?")}
+_MESSAGE_STARTS = {"yamlld": re.compile(rb"---(?:[ \t][^\r\n]*)?")}
 _WHITE_SPACE = re.compile(rb"\s*")
 # Lines without a message, in formats with one document per line.
 _BLANK_LINE = {"rdfxml": re.compile(rb"\s*(?:<!--(?:[^-]|-(?!-))*-->\s*)*")}
@@ -770,7 +770,7 @@ def _possible_lengths(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int
     if cut is not None:
         yield cut
     name, dialect = log.format.name, header.get("dialect") or "comment"
-    ends = _BEGINS.get(name) or _ENDS.get(name) or _DELIMITER_LINE[dialect]
+    ends = _MESSAGE_STARTS.get(name) or _MESSAGE_ENDS.get(name) or _DELIMITER_LINE[dialect]
     tail = _Tail(log)
     shortest = log.size
     while True:
@@ -780,7 +780,7 @@ def _possible_lengths(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int
             if start < shortest and ends.fullmatch(line):
                 shortest = start
                 stop = start + len(line)
-                yield start if name in _BEGINS else stop + _line_end(tail, stop)
+                yield start if name in _MESSAGE_STARTS else stop + _line_end(tail, stop)
         if not tail.grow(unbounded=True):
             return
 

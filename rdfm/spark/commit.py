@@ -166,7 +166,7 @@ class CommitTarget:
 
     def visible(self) -> list[str]:
         """The files that readers of the folder and its subfolders see, without partial commits."""
-        return _steady(self._visible, lambda _: self.settle(), self.folder, float("inf"))
+        return _list_until_stable(self._visible, lambda _: self.settle(), self.folder, float("inf"))
 
     def is_written(self, write_id: str) -> bool:
         """Whether a batch write with this id is complete."""
@@ -305,7 +305,7 @@ class CommitTarget:
                 map(_time, files), default=float("inf") if folder_time is None else folder_time
             )
             old = untouched <= 0 or time.time() - youngest >= untouched
-            if (old or self._is_over(job, files)) and job not in decided:
+            if (old or self._has_late_parts(job, files)) and job not in decided:
                 self._drop(job)
                 if not self.storage.exists(self._at("staging", job)):
                     removed.append(job)
@@ -316,7 +316,7 @@ class CommitTarget:
                     self.storage.remove(file.path)
         return removed
 
-    def _is_over(self, job: str, files: list[File]) -> bool:
+    def _has_late_parts(self, job: str, files: list[File]) -> bool:
         """Whether a job has parts from late attempts, which it no longer accepts."""
         folder = self._at("staging", job) + "/"
         parts = [file for file in files if re.search(r"[/\\]", file.path[len(folder) :])]
@@ -555,7 +555,7 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
         return any(busy) if busy else None
 
     if whole:
-        _steady(names, settle, ", ".join(paths), _LISTING_WAIT_SECONDS)
+        _list_until_stable(names, settle, ", ".join(paths), _LISTING_WAIT_SECONDS)
     elif settle(names()):
         names()
     return list(found.values())
@@ -577,7 +577,7 @@ def settle_around(path: str, options: Mapping[str, Any] | None = None) -> bool:
     return any([target.settle(reads=True) for target in targets if target.is_ours()])
 
 
-def _steady(
+def _list_until_stable(
     names: Callable[[], list[str]],
     settle: Callable[[list[str]], bool | None],
     place: str,

@@ -50,7 +50,7 @@ __all__ = [
     "spark_schema",
 ]
 
-_TAKEN = "DATA_SOURCE_ALREADY_EXISTS"
+_ALREADY_EXISTS = "DATA_SOURCE_ALREADY_EXISTS"
 _HAS_TIMEZONE = "timezone" in inspect.signature(to_arrow_schema).parameters
 _HAS_SINK = hasattr(datasource, "DataSourceStreamArrowWriter")
 
@@ -181,7 +181,7 @@ def register_source(spark: SparkSession, source: type[DataSource]) -> None:
     try:
         spark.dataSource.register(source)
     except Exception as error:
-        if _TAKEN not in str(error):
+        if _ALREADY_EXISTS not in str(error):
             raise
 
 

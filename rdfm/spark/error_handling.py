@@ -75,12 +75,12 @@ class ErrorHandler:
             if not self._reading.ignore_corrupt:
                 raise _with_remedies(error)
             self._record(error, log.source)
-            self._give_up(error)
+            self._skip_rest(error)
             return
         text, error = self._skip(log, error)
         self._record(error, log.source)
         if self.ended:
-            self._give_up(error)
+            self._skip_rest(error)
         if mode == "PERMISSIVE":
             yield from self._rows.add_error(log.source, error, text)
         else:
@@ -120,13 +120,13 @@ class ErrorHandler:
         if mode == "PERMISSIVE" and isinstance(error, DecodeError):
             text = f"{error}; the file is skipped"
             self._record(error)
-            self._give_up(error)
+            self._skip_rest(error)
             yield from self._rows.add_error(self._path, error, text)
         elif self._reading.ignore_corrupt or (
             mode == "DROPMALFORMED" and isinstance(error, DecodeError)
         ):
             self._record(error)
-            self._give_up(error)
+            self._skip_rest(error)
         else:
             raise _with_remedies(error)
 
@@ -135,7 +135,7 @@ class ErrorHandler:
         if self._table is not None:
             self._table.add(error, source)
 
-    def _give_up(self, error: RdfmError) -> None:
+    def _skip_rest(self, error: RdfmError) -> None:
         self.ended = True
         _log.warning("%s; the rest of %s is skipped", error, self._path)
 

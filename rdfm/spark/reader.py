@@ -151,12 +151,12 @@ class LogSourceReader(DataSourceReader):
             return
         for path in self._paths:
             # The path may be part of a commit that is not complete.
-            if not self._is_there(path) and not (
-                settle_around(path, self.reading.storage) and self._is_there(path)
+            if not self._exists(path) and not (
+                settle_around(path, self.reading.storage) and self._exists(path)
             ):
                 raise FileNotFoundError(errno.ENOENT, "No such file or folder", path)
 
-    def _is_there(self, path: str) -> bool:
+    def _exists(self, path: str) -> bool:
         storage, name = storage_of(path, self.reading.storage)
         return storage.exists(name) or bool(matches(storage, name))
 

@@ -33,7 +33,7 @@ __all__ = ["rewrite"]
 
 _MODES = ("append", "overwrite")
 # Options of a conversion that `resplit` sets itself.
-_DECIDED = (
+_FIXED_OPTIONS = (
     "from_format",
     "to_format",
     "to",
@@ -70,7 +70,7 @@ def rewrite(
     if mode not in _MODES:
         raise OptionError(f"mode is {mode[:40]!r}, expected {' or '.join(_MODES)}")
     for name in options:
-        if name in _DECIDED:
+        if name in _FIXED_OPTIONS:
             raise OptionError(
                 f"resplit has no option {name}; use rdfm.convert for other conversions"
             )

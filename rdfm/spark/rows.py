@@ -518,19 +518,19 @@ class MessageRows:
             if name is None:
                 columns.append(pa.nulls(len(batch), wanted))
             elif self._kind == "results":
-                columns.append(_as(rows.column(name), wanted))
+                columns.append(_narrowed(rows.column(name), wanted))
             else:
-                columns.append(_as(next(found), wanted))
+                columns.append(_narrowed(next(found), wanted))
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
 
-def _as(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+def _narrowed(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     """Reduce the structs of an array to the requested fields; its lists must not be null."""
     if array.type == wanted:
         return array
     if pa.types.is_list(wanted):
-        values = _as(array.values, wanted.value_type)
+        values = _narrowed(array.values, wanted.value_type)
         return pa.ListArray.from_arrays(array.offsets, values, type=wanted)
-    fields = [_as(array.field(field.name.lower()), field.type) for field in wanted]
+    fields = [_narrowed(array.field(field.name.lower()), field.type) for field in wanted]
     nulls = array.is_null() if array.null_count else None
     return pa.StructArray.from_arrays(fields, fields=list(wanted), mask=nulls)

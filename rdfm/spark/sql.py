@@ -80,7 +80,7 @@ class RdfQuery:
         for name, argument in (("query", query), ("options", options)):
             if argument is not None and not argument.isConstantExpression:
                 raise OptionError(f"the {name} of rdf_query must be a literal")
-        given = _as_given(query.value, {} if options is None else options.value)
+        given = _query_option(query.value, {} if options is None else options.value)
         schema = _checked(given, "select").schema
         assert schema is not None
         return _Analyzed(StructType(schema.fields[2:]), given=given)
@@ -131,7 +131,9 @@ def _evaluated(kind: str, name: str, type: pa.DataType, columns: tuple[pa.Array,
     quads, queries = columns[:2]
     if not len(quads):
         return pa.array([], type)
-    given = _as_given(_same(queries, "query"), _same(columns[2], "options") if columns[2:] else {})
+    given = _query_option(
+        _constant(queries, "query"), _constant(columns[2], "options") if columns[2:] else {}
+    )
     evaluation = _evaluation(given, kind)
     if pa.types.is_null(quads.type):
         return pa.nulls(len(quads), type)
@@ -152,14 +154,14 @@ def _evaluated(kind: str, name: str, type: pa.DataType, columns: tuple[pa.Array,
     )
 
 
-def _same(column: pa.Array, name: str) -> Any:
+def _constant(column: pa.Array, name: str) -> Any:
     """The value of a column, which must be the same in all rows."""
     if not column[1:].equals(column[:-1]):
         raise OptionError(f"the {name} must be the same in all rows; pass a literal")
     return column[0].as_py()
 
 
-def _as_given(query: object, options: object) -> str:
+def _query_option(query: object, options: object) -> str:
     """Combine a query and its options into a value of the option `query`."""
     if not isinstance(query, str):
         raise OptionError("the query must be a string, not null")

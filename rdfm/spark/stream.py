@@ -206,7 +206,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         found = sorted(self._logs.files(whole=False), key=lambda file: file.modified or 0)
         for file in found:
             expected = self._noticed.get(file.path) or self._files.get(file.path)
-            if expected is not None and not _same(expected, file):
+            if expected is not None and not _have_same_status(expected, file):
                 self._noticed[file.path] = file
                 _log.warning(
                     "%s is not the file that was found under this name before; a stream reads each "
@@ -283,10 +283,10 @@ def _is_as_found(file: File, reading: SparkReading) -> bool:
         now = storage.status(path)
     except FileNotFoundError:
         return True  # reported when the file is opened
-    return now is not None and _same(file, now)
+    return now is not None and _have_same_status(file, now)
 
 
-def _same(one: File, other: File) -> bool:
+def _have_same_status(one: File, other: File) -> bool:
     """Whether size and time are equal, as far as known."""
     if one.size != other.size:
         return False

@@ -213,9 +213,9 @@ def explode_quads(
                 f"explode_quads adds a column {name}; rename or drop the existing one"
             )
     keys = _identity(df, by, "explode_quads")
-    values = [_settled(_named(name), df.schema[name].dataType).alias(name) for name in keys]
+    values = [_canonical(_named(name), df.schema[name].dataType).alias(name) for name in keys]
     identity = F.to_json(F.struct(*values), {"ignoreNullFields": "true"})
-    label, quad = _free(df, "label"), _free(df, "quad")
+    label, quad = _unused_name(df, "label"), _unused_name(df, "quad")
     others = [name for name in df.columns if name != "quads"]
     # Once per message, before its quads become rows.
     labelled = df.select(
@@ -354,7 +354,7 @@ def _identity(df: DataFrame, by: str | Sequence[str] | None, caller: str) -> Seq
     return names
 
 
-def _settled(value: Column, type: DataType) -> Column:
+def _canonical(value: Column, type: DataType) -> Column:
     """A value with unique JSON within its type, regardless of the session's settings."""
     if isinstance(type, StringType):
         return value.cast("binary")  # also correct for invalid UTF-8
@@ -363,17 +363,17 @@ def _settled(value: Column, type: DataType) -> Column:
     if isinstance(type, (TimestampNTZType, DateType)):
         return value.cast("string")
     if isinstance(type, ArrayType):
-        return F.transform(value, lambda item: _settled(item, type.elementType))
+        return F.transform(value, lambda item: _canonical(item, type.elementType))
     if isinstance(type, MapType):
         pairs = StructType().add("key", type.keyType).add("value", type.valueType)
-        return _settled(F.map_entries(value), ArrayType(pairs))
+        return _canonical(F.map_entries(value), ArrayType(pairs))
     if isinstance(type, StructType):
-        fields = [_settled(value[field.name], field.dataType).alias(field.name) for field in type]
+        fields = [_canonical(value[field.name], field.dataType).alias(field.name) for field in type]
         return F.when(value.isNotNull(), F.struct(*fields))
     return value
 
 
-def _free(df: DataFrame, name: str) -> str:
+def _unused_name(df: DataFrame, name: str) -> str:
     """A column name that is not in use."""
     used = {column.lower() for column in df.columns}
     while name in used:

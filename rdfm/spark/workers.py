@@ -31,8 +31,8 @@ _matching: set[str] = set()
 def check_workers(spark: SparkSession) -> None:
     """Check that the workers' Python has this version of rdfm, if the workers run on this machine.
 
-    Clusters and Spark Connect are not checked: the Python of a cluster may exist only on the
-        machines of the cluster, and Spark Connect does not report it.
+    Clusters and Spark Connect are not checked: the Python of a cluster may exist only on its
+    machines, and Spark Connect does not report it.
 
     Args:
         spark: A session that is not a Spark Connect session.

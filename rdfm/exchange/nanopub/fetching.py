@@ -248,11 +248,11 @@ class _Source:
         self._test_instance = test_instance
         self.notify = notify or (lambda _: None)
 
-    def ready(self, *, patient: bool = False) -> RegistryState:
+    def ready(self, *, retries: bool = False) -> RegistryState:
         """Return the state of the registry, once it is ready.
 
         Args:
-            patient: Whether to also wait for a registry that does not answer.
+            retries: Whether to also wait for a registry that does not answer.
 
         Raises:
             OptionError: If the registry is a test instance.
@@ -266,7 +266,7 @@ class _Source:
                 state = self.registry.state()
                 reason = state.waits_for
             except HttpError as error:
-                if not (patient and error.transient) or time.monotonic() >= deadline:
+                if not (retries and error.transient) or time.monotonic() >= deadline:
                     raise
                 reason = f"it does not answer ({error.reason})"
             else:
@@ -374,7 +374,7 @@ class _Mirror:
         while True:
             try:
                 if pending is None:
-                    pending = self._source.ready(patient=True)
+                    pending = self._source.ready(retries=True)
                     self._check_registry(self._state, pending)
                 # A late nanopublication may become visible without another change, so the last
                 # counters are requested again after 1, 2, 4, 8 … polls.
@@ -553,7 +553,7 @@ class _Mirror:
             pause = min(2.0**failures, MAX_WAIT_SECONDS) / 2
             self._source.notify(f"{reason}; trying again in {pause:g} s")
             time.sleep(pause)
-            self._check_registry(self._state, self._source.ready(patient=True))
+            self._check_registry(self._state, self._source.ready(retries=True))
         return Fetched(
             found.url,
             found.setup_id,

@@ -59,7 +59,7 @@ _REMEDIES = {
 }
 # Remedies of codecs that do not apply here: Turtle and TriG cannot represent generalized RDF, and
 # the formats of the files are fixed.
-_USELESS = ("generalized", "to_format")
+_INAPPLICABLE = ("generalized", "to_format")
 # The name of a file in an archive that is named after the number of its message.
 _NUMBERED = re.compile(r"(.*)!(?:.*/)?([0-9]+)\.[^/!]+")
 
@@ -195,7 +195,9 @@ def package(
     except BaseException as error:
         folder.discard()
         if isinstance(error, RdfmError):
-            error.remedies = tuple(each for each in error.remedies if each.option not in _USELESS)
+            error.remedies = tuple(
+                each for each in error.remedies if each.option not in _INAPPLICABLE
+            )
         raise
     finally:
         driver.close()

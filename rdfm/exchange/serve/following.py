@@ -228,7 +228,7 @@ class StoredFrames:
             try:
                 found = self._options_of(self._frames[0])
                 if found not in (None, self._options):
-                    raise self._broken("the stream options change")
+                    raise self._invalid("the stream options change")
             except DecodeError:
                 if frames:
                     break
@@ -265,7 +265,7 @@ class StoredFrames:
                 frames, end = cut_frames(self._rest)
                 missing = 0 if frames else missing_bytes(self._rest)
             except WireError as error:
-                raise self._broken(str(error)) from None
+                raise self._invalid(str(error)) from None
             if frames:
                 self._frames.extend(frames)
                 self._rest = self._rest[end:]
@@ -280,9 +280,9 @@ class StoredFrames:
         try:
             return stream_options(frame)
         except WireError as error:
-            raise self._broken(str(error)) from None
+            raise self._invalid(str(error)) from None
 
-    def _broken(self, reason: str) -> DecodeError:
+    def _invalid(self, reason: str) -> DecodeError:
         return DecodeError(reason, format="jelly", source=self._file.name)
 
     def size(self) -> int:
