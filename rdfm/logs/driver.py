@@ -472,13 +472,13 @@ class Driver:
         included only if it carries information.
         """
         data = source.input
-        whole = None
+        content = None
         if isinstance(data, MemberInput) and not self._reading.message_per_file:
-            whole = data.take()
-        if whole is not None and isinstance(data, MemberInput):
+            content = data.take()
+        if content is not None and isinstance(data, MemberInput):
             # Prefixes and lookup tables can greatly expand a small member. If so, the log is read
             # in batches.
-            batches, ended = decoder.decode_log(whole, GROUP_BYTES)
+            batches, ended = decoder.decode_log(content, GROUP_BYTES)
             if ended:
                 header = decoder.header()
                 items: list[Item] = [Read(source, batch, header, bytes_in) for batch in batches]
@@ -493,7 +493,7 @@ class Driver:
                 elif isinstance(header, MappingProxyType) and _LOSSES.isdisjoint(header):
                     self._lossless_header = header
                 return items
-            data.give_back(whole)
+            data.give_back(content)
         decoder.reset()
         return None
 
@@ -503,15 +503,17 @@ class Driver:
             yield from self._items(opened, stream, begin)
             return
         count = 0
-        broken = False
+        has_error = False
         for item in self._items(opened, stream, begin):
-            broken = broken or isinstance(item, Broken)
+            has_error = has_error or isinstance(item, Broken)
             if isinstance(item, Read):
                 if item.batch is not None:
                     count += len(item.batch) - item.batch.continued
                     if count > 1:
                         raise _too_many(opened.source)
-                elif count == 0 and not broken and item.source.format.spec.kinds[0] == "messages":
+                elif (
+                    count == 0 and not has_error and item.source.format.spec.kinds[0] == "messages"
+                ):
                     yield item._replace(batch=MessageBatch.from_messages([[]]))
                     return
             yield item

@@ -462,7 +462,7 @@ def _line_kind(log: StoredLog, line: bytes, dialect: str) -> str | None:
 def _repair_statements(
     log: StoredLog,
     tail: _Tail,
-    broken: int,
+    invalid_start: int,
     dialect: str,
     header: Mapping[str, Any],
     reason: str,
@@ -471,14 +471,14 @@ def _repair_statements(
     """Return the end after the last delimiter before an invalid last line."""
     if not repair:
         raise log.unfinished(reason)
-    if _partial_delimiter(log) == broken and dialect == "directive":
-        shorter = StoredLog(log.file, broken, log.name, log.format, log.compression)
+    if _partial_delimiter(log) == invalid_start and dialect == "directive":
+        shorter = StoredLog(log.file, invalid_start, log.name, log.format, log.compression)
         before = _end_of_statements(shorter, header, repair=False)
         if before is not None:
-            return _repaired(log, broken, before.end, header, reason, repair)
+            return _repaired(log, invalid_start, before.end, header, reason, repair)
     while True:
         for start, line in tail.lines():
-            if start >= broken or (start == tail.start and tail.start > 0):
+            if start >= invalid_start or (start == tail.start and tail.start > 0):
                 continue
             if b"essage" not in line and b"ESSAGE" not in line:
                 continue
@@ -766,9 +766,9 @@ def _possible_lengths(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int
     if log.format.spec.binary:
         yield follow_lengths(log.file, log.size).end
         return
-    cut = _partial_delimiter(log)
-    if cut is not None:
-        yield cut
+    delimiter_start = _partial_delimiter(log)
+    if delimiter_start is not None:
+        yield delimiter_start
     name, dialect = log.format.name, header.get("dialect") or "comment"
     ends = _MESSAGE_STARTS.get(name) or _MESSAGE_ENDS.get(name) or _DELIMITER_LINE[dialect]
     tail = _Tail(log)
@@ -789,8 +789,8 @@ def _partial_delimiter(log: StoredLog) -> int | None:
     """Return the start of the last line if it can only be a truncated delimiter."""
     tail = _Tail(log)
     start, line = next(tail.lines())
-    is_cut = not tail.ended and line.strip() in _PARTIAL_DELIMITERS.get(log.format.name, ())
-    return start if is_cut and start > 0 else None
+    is_partial = not tail.ended and line.strip() in _PARTIAL_DELIMITERS.get(log.format.name, ())
+    return start if is_partial and start > 0 else None
 
 
 def _line_end(tail: _Tail, offset: int) -> int:

@@ -304,8 +304,8 @@ class CommitTarget:
             youngest = max(
                 map(_time, files), default=float("inf") if folder_time is None else folder_time
             )
-            old = untouched <= 0 or time.time() - youngest >= untouched
-            if (old or self._has_late_parts(job, files)) and job not in decided:
+            is_old = untouched <= 0 or time.time() - youngest >= untouched
+            if (is_old or self._has_late_parts(job, files)) and job not in decided:
                 self._drop(job)
                 if not self.storage.exists(self._at("staging", job)):
                     removed.append(job)

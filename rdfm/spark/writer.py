@@ -577,15 +577,15 @@ def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
         )
     types = {field.name: field.dataType for field in schema.fields}
     kind = kind_of(schema)
-    listed_here = ", ".join(types) or "none"
+    column_names = ", ".join(types) or "none"
     if kind is None or LISTS[kind][0] not in types:
         wanted = " or ".join(
             f"a column {name} of type {type.simpleString()}"
-            for of, (name, type) in LISTS.items()
-            if of in format.kinds
+            for list_kind, (name, type) in LISTS.items()
+            if list_kind in format.kinds
         )
         raise OptionError(
-            f"the rows need {wanted}, with one message per row; their columns are {listed_here}"
+            f"the rows need {wanted}, with one message per row; their columns are {column_names}"
         )
     name, type = LISTS[kind]
     if not _are_lists(types[name], type):

@@ -332,9 +332,9 @@ class _Mirror:
         self._settled = True  # whether the state has all messages of the log
         self._reset()
         if rejects is not None:
-            other = output_format(rejects, None)
-            check_appending(rejects, Appending(other))
-            _check_graphs(other, {})
+            rejects_format = output_format(rejects, None)
+            check_appending(rejects, Appending(rejects_format))
+            _check_graphs(rejects_format, {})
             if os.path.realpath(rejects) == os.path.realpath(log):
                 raise OptionError(f"{spelled('rejects')} must be a different file from the log")
 
@@ -526,8 +526,8 @@ class _Mirror:
         failures = 0
         while True:
             before = self._state.counter
-            ended = self._append_response(first, load_counter)
-            complete = ended is None and self._state.counter >= load_counter
+            error = self._append_response(first, load_counter)
+            complete = error is None and self._state.counter >= load_counter
             if complete:
                 self._ahead.clear()  # all these messages were served again
             self._save()
@@ -538,17 +538,17 @@ class _Mirror:
                 f"the response ended at counter {self._state.counter}, but the registry has "
                 f"counters up to {load_counter}"
             )
-            if ended is not None:
-                reason = ended.reason
+            if error is not None:
+                reason = error.reason
             if failures >= TRIES:
-                if isinstance(ended, HttpError):
-                    raise ended
+                if isinstance(error, HttpError):
+                    raise error
                 raise HttpError(
                     found.url,
                     f"{reason} ({failures} attempts)",
                     remedy="try again later",
                     transient=True,
-                ) from ended
+                ) from error
             self._retries += 1
             pause = min(2.0**failures, MAX_WAIT_SECONDS) / 2
             self._source.notify(f"{reason}; trying again in {pause:g} s")

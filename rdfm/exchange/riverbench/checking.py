@@ -193,13 +193,13 @@ class PackageCheck(LogCheck):
         rule: str,
         text: str,
         severity: Literal["error", "warning"] | None = None,
-        **where: Any,
+        **details: Any,
     ) -> None:
         """Add a finding about a file of the package."""
         source = os.path.join(self._shown, file)  # noqa: PTH118 - keeps ./
-        self._new.append(Finding(source, severity or RULES[rule].severity, rule, text, **where))
+        self._new.append(Finding(source, severity or RULES[rule].severity, rule, text, **details))
 
-    def _corrupt_file(self, file: str, error: RdfmError | OSError) -> None:
+    def _note_unreadable_file(self, file: str, error: RdfmError | OSError) -> None:
         """Add the finding for a file that cannot be read."""
         rule = "syntax"
         if not isinstance(error, RdfmError):
@@ -212,19 +212,19 @@ class PackageCheck(LogCheck):
         ):
             if isinstance(error, kind):
                 rule = name
-        where = {}
+        details = {}
         if isinstance(error, DecodeError):
-            where = {
+            details = {
                 name: getattr(error, name) for name in ("line", "column", "offset", "frame", "row")
             }
-            where["message"] = error.message_index
+            details["message"] = error.message_index
         # The formats and dialects of the files are fixed, so only limits can be changed.
         error.remedies = tuple(each for each in error.remedies if each.option.startswith("max_"))
         source = error.source if isinstance(error, DecodeError) else None
         inner = (source or "").rpartition("!")[2] if "!" in (source or "") else ""
         name = f"{file}!{inner}" if inner else file
         text = reason(source or "", error)
-        self._note(name, rule, text, error=error, **where)
+        self._note(name, rule, text, error=error, **details)
 
     # --- metadata ---
 
@@ -239,7 +239,7 @@ class PackageCheck(LogCheck):
         try:
             return Facts(self._folder / self._metadata)
         except (RdfmError, OSError) as error:
-            self._corrupt_file(self._metadata, error)
+            self._note_unreadable_file(self._metadata, error)
             return None
 
     def _dataset(self, facts: Facts) -> Term | None:
@@ -280,7 +280,7 @@ class PackageCheck(LogCheck):
         suffix = Media.of("stream", triples=triples).format
         files: list[_File] = []
         full = None
-        known: dict[tuple[str, str], Term] = {}
+        nodes: dict[tuple[str, str], Term] = {}
         for node in facts.objects(dataset, "dcat:distribution"):
             name = facts.text(node, "rb:hasFileName")
             label = node.value if isinstance(node, Iri) else "a distribution"
@@ -294,7 +294,7 @@ class PackageCheck(LogCheck):
                 text = f"'{name[:60]}' is not the name of a distribution, expected one such as {expected}"
                 self._note(self._metadata, "metadata", text)
                 continue
-            known[kind, size] = node
+            nodes[kind, size] = node
             count = facts.number(node, "rb:hasStreamElementCount")
             if size == FULL and isinstance(count, int):
                 full = count if full is None else full
@@ -312,7 +312,7 @@ class PackageCheck(LogCheck):
         for kind in KINDS:
             for size, messages in sizes.items():
                 name = file_name(kind, size, triples=triples)
-                found = known.pop((kind, size), None)
+                found = nodes.pop((kind, size), None)
                 if found is None:
                     self._note(self._metadata, "metadata", f"the distribution {name} is not listed")
                     continue
@@ -334,7 +334,7 @@ class PackageCheck(LogCheck):
                 statistics = facts.value(found, "rb:hasStatisticsSet")
                 reader = self._reader(kind, self._folder / name, triples)
                 files.append(_File(name, kind, size, suffix, messages, reader, statistics))
-        for kind, size in known:
+        for kind, size in nodes:
             name = file_name(kind, size, triples=triples)
             text = f"the distribution {name} is listed, but the dataset has only {full:,} messages"
             self._note(self._metadata, "metadata", text)
@@ -372,7 +372,7 @@ class PackageCheck(LogCheck):
                 try:
                     other = Facts(self._folder / name)
                 except (RdfmError, OSError) as error:
-                    self._corrupt_file(name, error)
+                    self._note_unreadable_file(name, error)
                     continue
                 if self._is_copy(name) and same_message(facts.graph(), other.graph()) is False:
                     text = f"the triples differ from those of {self._metadata}"
@@ -413,14 +413,16 @@ class PackageCheck(LogCheck):
                 for _ in pieces:
                     pass
         except OSError as error:
-            self._corrupt_file(file.name, error)
+            self._note_unreadable_file(file.name, error)
             yield from self._found()
             return
         if time is not None:
             self._note(file.name, "layout", time, "warning")
-        wanted = facts.number(node, "dcat:byteSize")
-        if wanted is not None and wanted != size:
-            self._note(file.name, "byte-size", f"the file has {size:,} bytes, expected {wanted:,}")
+        expected_size = facts.number(node, "dcat:byteSize")
+        if expected_size is not None and expected_size != size:
+            self._note(
+                file.name, "byte-size", f"the file has {size:,} bytes, expected {expected_size:,}"
+            )
         for checksum in facts.objects(node, "spdx:checksum"):
             algorithm = facts.text(checksum, "spdx:algorithm") or ""
             name = algorithm.rpartition("_")[2]
@@ -450,12 +452,12 @@ class PackageCheck(LogCheck):
         plain = any(isinstance(file.reader, PlainFileReader) for file in files)
         content = Content(rules, sizes_of(reference.messages), plain=plain)
         violations = 0
-        read = set()  # the references so far
+        finished = set()  # names of the references so far
         while True:
             batch = reference.reader.next_batch()
             if batch is None:
-                read.add(reference.name)
-                following = self._next_reference(reference, candidates, read, content)
+                finished.add(reference.name)
+                following = self._next_reference(reference, candidates, finished, content)
                 if following is None:
                     break
                 reference = following
@@ -598,33 +600,33 @@ class PackageCheck(LogCheck):
     ) -> StreamRules:
         """Return the declared rules for messages."""
         source = self.declarations
-        own = declared_in(facts, dataset)
+        declared = declared_in(facts, dataset)
         if source is not None:
-            own = declared_in(source, dataset_in(source))
-            if own.stream_type is not stream_type:
+            declared = declared_in(source, dataset_in(source))
+            if declared.stream_type is not stream_type:
                 text = (
                     f"the stream type is {stream_type.grouped}, but {source.source} declares "
-                    f"{own.stream_type.grouped}"
+                    f"{declared.stream_type.grouped}"
                 )
                 self._note(self._metadata, "metadata", text)
-            if own.messages is not None and own.messages != reference.messages:
+            if declared.messages is not None and declared.messages != reference.messages:
                 text = (
                     f"the full distribution has {reference.messages:,} messages, but "
-                    f"{source.source} declares {own.messages:,}"
+                    f"{source.source} declares {declared.messages:,}"
                 )
                 self._note(self._metadata, "metadata", text)
-        self._has_shapes = bool(own.subjects)
+        self._has_shapes = bool(declared.subjects)
         # Package metadata does not declare these properties, but Jelly files do.
         is_undeclared = not facts.objects(dataset, "rb:usesRdfStar") and source is None
-        self._declared = None if is_undeclared else own
+        self._declared = None if is_undeclared else declared
         return StreamRules(
             stream_type.graphs,
-            time=own.time_property if stream_type.graphs == "one" else None,
-            subjects=own.subjects,
-            has_root=stream_type.name == "subject-graphs" and not own.subjects,
-            generalized_triples=is_undeclared or own.generalized_triples,
-            generalized_graphs=is_undeclared or own.generalized_graphs,
-            rdf12=is_undeclared or own.rdf12,
+            time=declared.time_property if stream_type.graphs == "one" else None,
+            subjects=declared.subjects,
+            has_root=stream_type.name == "subject-graphs" and not declared.subjects,
+            generalized_triples=is_undeclared or declared.generalized_triples,
+            generalized_graphs=is_undeclared or declared.generalized_graphs,
+            rdf12=is_undeclared or declared.rdf12,
         )
 
     def _add_difference(self, file: _File, difference: MessageDifference, reference: _File) -> None:
@@ -675,7 +677,7 @@ class PackageCheck(LogCheck):
             )
             self._note(file.name, "different-message", text)
         if reader.error is not None:
-            self._corrupt_file(file.name, reader.error)
+            self._note_unreadable_file(file.name, reader.error)
         elif reader.messages != file.messages:
             text = f"expected {file.messages:,} messages, found {reader.messages:,}"
             self._note(file.name, "message-count", text)
@@ -720,7 +722,7 @@ class PackageCheck(LogCheck):
                     text = f"the sample differs from message {number}"
                     self._note(name, "different-message", text)
                 elif reader.error is not None:
-                    self._corrupt_file(name, reader.error)
+                    self._note_unreadable_file(name, reader.error)
             finally:
                 reader.close()
         yield from self._found()
