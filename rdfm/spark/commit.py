@@ -112,7 +112,7 @@ class CommitTarget:
         self.storage = storage
         self.folder = folder.rstrip("/") or folder
         # Journals with all parts in the folder, even if later steps failed.
-        self._shown: set[str] = set()
+        self._visible_journals: set[str] = set()
 
     @classmethod
     def of(cls, path: str, options: Mapping[str, Any] | None = None) -> CommitTarget:
@@ -257,7 +257,7 @@ class CommitTarget:
         return any([self._settle(name, reads) for name in self._journals()])
 
     def _settle(self, name: str, reads: bool) -> bool:
-        was_shown = reads and name in self._shown
+        was_visible = reads and name in self._visible_journals
         end = time.monotonic() + _COMMIT_WAIT_SECONDS
         while True:
             try:
@@ -266,8 +266,8 @@ class CommitTarget:
             except OSError as error:
                 if not isinstance(error, PermissionError) and error.errno not in _LOCAL_ERRORS:
                     raise
-                if reads and name in self._shown:
-                    return not was_shown
+                if reads and name in self._visible_journals:
+                    return not was_visible
                 if time.monotonic() >= end and self.storage.exists(self._journal(name)):
                     raise OSError(
                         error.errno or errno.EACCES,
@@ -360,7 +360,7 @@ class CommitTarget:
         if commit is None:  # another process was faster
             return True
         if self._is_late(commit):
-            self._shown.add(name)
+            self._visible_journals.add(name)
             self.storage.remove(self._journal(name))
             return False
         done = self._is_done(commit)
@@ -369,7 +369,7 @@ class CommitTarget:
                 self._place(name, commit, part)
             for path in commit.removals:
                 self._remove(f"{self.folder}/{path}")
-        self._shown.add(name)
+        self._visible_journals.add(name)
         if not done and commit.marks:
             self._touch(f"{self.folder}/{_SUCCESS}")
         # The job is dropped before the commit is recorded. A job that still exists after that

@@ -77,8 +77,8 @@ class FileList:
         self._folder = self._folder.rstrip("/")
         self._owner = os.urandom(8).hex()
         self._storage.make_folder(self._folder)
-        here = _HEAD in self._storage.names(self._folder)
-        head = self._head() if here else {"version": _VERSION, "name": self._owner}
+        exists = _HEAD in self._storage.names(self._folder)
+        head = self._head() if exists else {"version": _VERSION, "name": self._owner}
         self.name = str(head["name"])
         # From now on, the previous owner cannot add files. Otherwise, each of two queries would
         # miss the other's files.
@@ -89,7 +89,7 @@ class FileList:
             self._positions: dict[str, int] = {}
             self._segments: list[_Segment] = []
             self._obsolete: list[str] = []  # segments that were merged
-            # The previous owner may be merging, and may remove segments that were listed here.
+            # The previous owner may be merging, and may remove segments that were just listed.
             with contextlib.suppress(FileNotFoundError):
                 self._load(self._storage.names(self._folder))
                 return
@@ -134,10 +134,12 @@ class FileList:
                 merged += 1
             if merged > 1:
                 first = len(self.files) - total
-                one = _Segment(first, total, f"files-{first:012d}-{total:012d}.json")
-                self._storage.write_whole(self._path(one.name), _packed(self.files[first:]))
+                merged_segment = _Segment(first, total, f"files-{first:012d}-{total:012d}.json")
+                self._storage.write_whole(
+                    self._path(merged_segment.name), _packed(self.files[first:])
+                )
                 self._obsolete += [segment.name for segment in self._segments[-merged:]]
-                self._segments[-merged:] = [one]
+                self._segments[-merged:] = [merged_segment]
         while self._obsolete:
             self._storage.remove(self._path(self._obsolete[-1]))
             self._obsolete.pop()
@@ -166,16 +168,16 @@ class FileList:
         # At each position, the longest segment comes first: a merged one before those that it
         # replaced.
         for match in sorted(found, key=lambda one: (int(one[1]), -int(one[2] or 0))):
-            first, name, here = int(match[1]), match[0], len(self.files)
-            if first > here:
+            first, name, position = int(match[1]), match[0], len(self.files)
+            if first > position:
                 raise OptionError(
-                    f"{self._folder}: the list of a stream's files lacks entries {here} to "
+                    f"{self._folder}: the list of a stream's files lacks entries {position} to "
                     f"{first - 1}; set a new stateLocation and a new checkpoint to restart the stream"
                 )
-            files = self._read(name) if first == here else None
+            files = self._read(name) if first == position else None
             if files is not None and len(files) == int(match[2] or len(files)):
                 self._take(_Segment(first, len(files), name), files)
-            elif first == here and match[2] is None:
+            elif first == position and match[2] is None:
                 # The segment is incomplete (on storage without atomic writes), so no batch used it.
                 self._storage.remove(self._path(name))
             else:

@@ -76,12 +76,12 @@ class LogSourceReader(DataSourceReader):
         values = options.take(FILES)
         self._pattern = values["path_glob_filter"]
         self._recursive = values["recursive_file_lookup"]
-        wanted = values["partitions"]
-        self._wanted = None if wanted is None else PartitionFilter(wanted)
+        partitions = values["partitions"]
+        self._partition_filter = None if partitions is None else PartitionFilter(partitions)
         # The partition columns, once they are known.
         self._folders: PartitionFolders | None = None
-        self._divided = not self._recursive and not by_one_name
-        if self._wanted is not None and not self._divided:
+        self._has_partition_columns = not self._recursive and not by_one_name
+        if self._partition_filter is not None and not self._has_partition_columns:
             raise OptionError(
                 "the option partitions needs partition columns, which streams and recursiveFileLookup do not have"
             )
@@ -91,14 +91,14 @@ class LogSourceReader(DataSourceReader):
         self._split_bytes = values["split_bytes"] or sys.maxsize
         self._pack_bytes = values["pack_bytes"]
         self._open_cost = values["open_cost_bytes"]
-        self._least = values["min_partitions"]
+        self._min_tasks = values["min_partitions"]
         # Streams do not inspect files before they read them.
         self._listed: list[File] | None = None  # while the columns are determined
         self.reading = SparkReading.of(
             options,
             schema,
             None if by_one_name else self._first,
-            self._find_folders if self._divided else None,
+            self._find_folders if self._has_partition_columns else None,
         )
         self._listed = None
         if self.reading.errors_to is not None:
@@ -186,7 +186,7 @@ class LogSourceReader(DataSourceReader):
             OSError: If a file is a pipe, device or socket.
         """
         files = self._find(whole=whole)
-        if not self._divided:
+        if not self._has_partition_columns:
             return files
         folders = PartitionFolders.of(files, self._roots())
         missing = [name for name in self.reading.partition_columns if name not in folders.types]
@@ -195,12 +195,12 @@ class LogSourceReader(DataSourceReader):
                 f"the partition column {missing[0]} no longer exists; the partition columns are "
                 f"{', '.join(folders.types) or '(none)'}"
             )
-        if self._wanted is None:
+        if self._partition_filter is None:
             return files
         # Types from the query or, for columns that it does not read, from the folders.
         types = {**folders.types, **self.reading.partition_columns}
-        self._wanted.check(types)
-        return [file for file in files if self._wanted.accepts(file.path, types)]
+        self._partition_filter.check(types)
+        return [file for file in files if self._partition_filter.accepts(file.path, types)]
 
     def _find(self, *, whole: bool) -> list[File]:
         try:
@@ -209,7 +209,7 @@ class LogSourceReader(DataSourceReader):
                 whole=whole,
                 pattern=self._pattern,
                 recursive=self._recursive,
-                partitions=self._divided,
+                partitions=self._has_partition_columns,
                 modified_after=self._after,
                 modified_before=self._before,
                 ignore_missing=self.reading.ignore_missing,
@@ -261,7 +261,7 @@ class LogSourceReader(DataSourceReader):
     def work(self, files: Iterable[File]) -> Iterator[list[tuple[File, Split | None]]]:
         """Divide files among tasks: combine small ones and split large ones."""
         pack_bytes = min(self._pack_bytes, self._split_bytes)
-        packs = list(pack(files, pack_bytes, self._open_cost, self._least or _cores()))
+        packs = list(pack(files, pack_bytes, self._open_cost, self._min_tasks or _cores()))
         # A file that is split gets a separate pack.
         large = [pack[0].path for pack in packs if pack[0].size > self._split_bytes]
         # Planning waits for the storage, so several files are planned in parallel.

@@ -418,10 +418,10 @@ class MessageRows:
         self._schema = arrow_schema(reading.inner)
         self._columns = reading.columns
         self._kind = reading.kind
-        self._known = reading.variables
-        self._how = {"rows": reading.rows, "terms": reading.terms}
+        self._variables = reading.variables
+        self._form = {"rows": reading.rows, "terms": reading.terms}
         # The kind of log whose rows are collected; for results, the variables in their order.
-        self._open: object = None
+        self._collected_kind: object = None
         self._coalescer: ArrowCoalescer | None = None
         self._small: list[pa.RecordBatch] = []  # batches around errors, which are combined
         self._small_rows = self._small_bytes = 0
@@ -435,16 +435,16 @@ class MessageRows:
         """
         self._check(batch, source)
         opened = batch.variables if isinstance(batch, ResultBatch) else batch.kind
-        if self._coalescer is None or opened != self._open:
+        if self._coalescer is None or opened != self._collected_kind:
             if (rest := self._finish()) is not None:
                 self._collect(rest)
-            self._open = opened
+            self._collected_kind = opened
             self._coalescer = ArrowCoalescer(
                 None if batch.kind == "results" else [name for name in self._columns if name],
                 kind=batch.kind,
                 max_rows=BATCH_ROWS,
                 max_bytes=BATCH_BYTES,
-                **self._how,
+                **self._form,
             )
         try:
             pushed = self._coalescer.push(batch, source)
@@ -486,11 +486,11 @@ class MessageRows:
                 f"{source} contains {batch.kind}, but the rows are {' or '.join(kinds)}; read logs of one kind "
                 "at a time, for example with the option format or pathGlobFilter"
             )
-        if isinstance(batch, ResultBatch) and set(batch.variables) != set(self._known):
+        if isinstance(batch, ResultBatch) and set(batch.variables) != set(self._variables):
             check_has_rows(batch, source)
             raise OptionError(
                 f"{source} has the variables {', '.join(batch.variables) or '(none)'}, but the first file has "
-                f"{', '.join(self._known)}; read results with the same variables"
+                f"{', '.join(self._variables)}; read results with the same variables"
             )
 
     def _finish(self) -> pa.RecordBatch | None:

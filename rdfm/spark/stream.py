@@ -65,9 +65,11 @@ def read_stream(
     options = Options(given)
     found = spark.readStream.format("binaryFile").schema(_WHOLE_FILES)
     found = found.options(**options.texts(FILE_SOURCE))
-    one, other = "changed_files", "recursive_file_lookup"
-    values = options.take({one: STREAMING[one], other: FILES[other]})
-    changed, recursive = values[one], values[other]
+    changed_option, recursive_option = "changed_files", "recursive_file_lookup"
+    values = options.take(
+        {changed_option: STREAMING[changed_option], recursive_option: FILES[recursive_option]}
+    )
+    changed, recursive = values[changed_option], values[recursive_option]
     reading = SparkReading.of(options, schema)
     found = found.option("recursiveFileLookup", recursive)
     found = found.option("ignoreMissingFiles", reading.ignore_missing)
@@ -125,12 +127,12 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._logs = LogSourceReader(options, schema, by_one_name=True)
         self._logs.keep_apart(self._location, "stateLocation")
         self._opened: FileList | None = None
-        self._noticed: dict[str, File] = {}
-        self._ends_here = False  # with Trigger.AvailableNow, later files are for the next run
+        self._changed_since_found: dict[str, File] = {}
+        self._is_last_run = False  # with Trigger.AvailableNow, later files are for the next run
 
     def __getstate__(self) -> dict[str, Any]:
         """Omit the list of files, which only the driver needs, from the data sent to each task."""
-        return {**self.__dict__, "_opened": None, "_noticed": {}}
+        return {**self.__dict__, "_opened": None, "_changed_since_found": {}}
 
     @property
     def schema(self) -> StructType:
@@ -156,7 +158,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def prepareForTriggerAvailableNow(self) -> None:
         """Find the files that this run will read."""
         self._find()
-        self._ends_here = True
+        self._is_last_run = True
 
     def latestOffset(  # PySpark before 4.2 passes no arguments
         self, start: dict[str, Any] | None = None, limit: ReadLimit | None = None
@@ -168,7 +170,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             FileNotFoundError: If the folder no longer exists.
         """
         position = 0 if start is None else self._position(start)
-        if not self._ends_here:
+        if not self._is_last_run:
             self._find()
         return self._offset(
             self._files.end_of(
@@ -205,9 +207,9 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         # Older files come first. Files with equal or unknown times are sorted by name.
         found = sorted(self._logs.files(whole=False), key=lambda file: file.modified or 0)
         for file in found:
-            expected = self._noticed.get(file.path) or self._files.get(file.path)
+            expected = self._changed_since_found.get(file.path) or self._files.get(file.path)
             if expected is not None and not _have_same_status(expected, file):
-                self._noticed[file.path] = file
+                self._changed_since_found[file.path] = file
                 _log.warning(
                     "%s is not the file that was found under this name before; a stream reads each "
                     "name once, so give new files new names",
