@@ -16,5 +16,5 @@ def _load(name: str) -> object:
     return import_module(f"rdfm.exchange.{name}")
 
 
-if not TYPE_CHECKING:  # for type checkers, every attribute would exist
+if not TYPE_CHECKING:  # otherwise type checkers accept every attribute
     __getattr__ = _load

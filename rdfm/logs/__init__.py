@@ -1,1 +1,1 @@
-"""Logs: opening, creating, reading and writing; splits, values, and the files of a divided log."""
+"""Logs: opening, creating, reading and writing; splits, values, and logs of several files."""

@@ -1,8 +1,8 @@
 """Decoding in a separate thread, ahead of the consumer.
 
 In: a driver. Out: its items, in order, then its error if there is one.
-Cost: a thread, and up to `AHEAD_BYTES` of waiting batches. Law: the items do not depend on the
-relative speed of the two threads.
+Cost: a thread, and up to `AHEAD_BYTES` of batches that wait for the consumer. Law: the items do not
+depend on the relative speed of the two threads.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 In: the log to append to. Out: `Appended`, which `create_log` and `convert` use as their output, and
 the encoder of its messages.
-Cost: that of finding the end of the log. Law: a log contains the messages of each run that ended
-cleanly, exactly once and in order, and nothing else; `sync` commits each batch. Invalid options and
-logs are rejected before a byte of the log changes.
+Cost: finding the end of the log. Law: a log contains the messages of each run that ended cleanly,
+exactly once and in order, and nothing else; `sync` commits each batch. Invalid options and logs are
+rejected before a byte of the log changes.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class Appending(NamedTuple):
     def of(
         cls, format: Format, append: bool, sync: bool, repair: bool, keep_partial: bool
     ) -> Appending | None:
-        """Return how to append, from the options; None if the log is to be replaced.
+        """Return how to append, from the options; None to replace the log.
 
         Raises:
-            OptionError: An option requires another one, or conflicts with it.
+            OptionError: If an option requires another one, or conflicts with it.
         """
         if append and keep_partial:
             raise OptionError(
@@ -91,21 +91,21 @@ class AppendEncoder:
     """Encodes the messages that are appended to a log."""
 
     def __init__(
-        self, encoder: Any, ending: Ending | None, *, each: bool, note: str | None
+        self, encoder: Any, ending: Ending | None, *, pauses: bool, note: str | None
     ) -> None:
         """Initialize with the encoder of the format.
 
         Args:
             encoder: An encoder at the start of a log.
             ending: The end of the log; None for a new log.
-            each: Whether the log may end after each batch.
+            pauses: Whether the log may end after each batch.
             note: A note about the log, if any.
 
         Raises:
-            OptionError: The options do not allow another message in the log.
+            OptionError: If the options do not allow another message in the log.
         """
         self._encoder = encoder
-        self._each = each
+        self._pauses = pauses
         self._note = note
         self._fixed = (
             _FIXED | set(ending.header.get("options", ())) if ending is not None else set()
@@ -119,7 +119,8 @@ class AppendEncoder:
         """Encode a batch that was read from the log `source`.
 
         Raises:
-            EncodeError: A message cannot be written; `completed` contains the messages before it.
+            EncodeError: If a message cannot be written; `completed` contains the messages before
+                it.
         """
         if len(batch) == 0:
             return []
@@ -127,12 +128,12 @@ class AppendEncoder:
         try:
             data = self._encoder.encode(batch, source)
         except EncodeError as error:
-            inside = batch.continued and error.message_index == batch.first_index
+            is_inside = batch.continued and error.message_index == batch.first_index
             data = before + error.completed if error.completed else b""
-            error.completed = [Addition(data, None if inside else "")]  # type: ignore[assignment]  # as `encode` returns them
+            error.completed = [Addition(data, None if is_inside else "")]  # type: ignore[assignment]  # as `encode` returns them
             self._keep_header(error)
             raise
-        if not self._each:
+        if not self._pauses:
             return [Addition(before + data, None)]
         rest, end = self._encoder.pause()
         return [Addition(before + data + rest, end)]
@@ -158,7 +159,7 @@ class AppendEncoder:
         return [Addition(rest + self._encoder.finish(), end)]
 
     def dropped(self) -> dict[str, int]:
-        """Return counts of the data left out so far, by name."""
+        """Return counts of the data dropped so far, by name."""
         return dict(self._encoder.dropped())
 
     def notes(self) -> list[str]:
@@ -192,9 +193,9 @@ class Appended:
             appending: How to append.
 
         Raises:
-            OptionError: The log cannot be appended to, or another process appends to it.
-            DecodeError: The log is invalid, or ends inside a message.
-            OSError: The log cannot be opened.
+            OptionError: If the log cannot be appended to, or another process appends to it.
+            DecodeError: If the log is invalid, or ends inside a message.
+            OSError: If the log cannot be opened.
         """
         path = _local_file(target, appending.format.spec)
         self.name = visible(path)
@@ -206,7 +207,7 @@ class Appended:
         self._end = ""  # how the log ends after what was written
         self._note: str | None = None
         self._compressor: compressions.Compressor | None = None
-        # For a symbolic link, its target is appended to.
+        # Symbolic links are followed.
         final = Path(os.path.realpath(path))
         self._journal_name = visible(str(final) + JOURNAL_SUFFIX)
         with name_in_errors(self.name, keep=self._journal_name):
@@ -229,13 +230,13 @@ class Appended:
             by_suffix = compressions.by_suffix(self.name)
             self._compression = by_suffix if compression is None else _compression(compression)
             return
-        left = state.journal.left
-        if left is not None:
-            state.uncommitted = left.length < size
+        last_commit = state.journal.left
+        if last_commit is not None:
+            state.uncommitted = last_commit.length < size
             if state.uncommitted:
-                removed = byte_count(size - left.length)
+                removed = byte_count(size - last_commit.length)
                 self._note = f"{self.name}: removed {removed} after the last commit"
-            size = left.length
+            size = last_commit.length
         state.committed = size
         file = state.file = os.open(state.final, os.O_RDWR | os.O_CLOEXEC)
         state.shorten()
@@ -256,7 +257,7 @@ class Appended:
         if log.is_empty():
             state.replace_empty()
             return
-        ending = find_end(log, repair=repair, known="" if left is None else left.end)
+        ending = find_end(log, repair=repair, known="" if last_commit is None else last_commit.end)
         if ending.length < size:
             removed = byte_count(size - ending.length)
             self._note = f"{self.name}: removed {removed} of an incomplete message"
@@ -279,18 +280,18 @@ class Appended:
         """Reject options that conflict with the header of the log.
 
         Raises:
-            OptionError: An option conflicts with it.
+            OptionError: If an option conflicts with the header.
         """
         if self._ending is None:
             return
-        known = self._format.spec.options("write")
+        supported = self._format.spec.options("write")
         flat = options.get("flat")
-        if "flat" in known and flat is not None and known["flat"].value(flat):
+        if "flat" in supported and flat is not None and supported["flat"].value(flat):
             raise OptionError(
                 f"{spelled('flat')} writes a single message, but {self.name} already has messages; "
                 f"omit {spelled('flat')}"
             )
-        if "dialect" not in known:
+        if "dialect" not in supported:
             return
         header = self._ending.header
         for name, found in (
@@ -308,7 +309,7 @@ class Appended:
         """Return the encoder of the log, from an encoder at the start of a log.
 
         Raises:
-            OptionError: Its options do not allow another message in the log.
+            OptionError: If the options do not allow another message in the log.
         """
         return AppendEncoder(encoder, self._ending, each=self._sync, note=self._note)
 
@@ -316,7 +317,7 @@ class Appended:
         """Reject a log in a process forked from the one that opened it.
 
         Raises:
-            PermissionError: Another process opened the log.
+            PermissionError: If another process opened the log.
         """
         if self._state.process != os.getpid():
             raise PermissionError(
@@ -432,7 +433,7 @@ class _AppendedFiles:
         self.file = os.open(self._temporary, flags, mode)
 
     def publish(self, end: str, *, sync: bool) -> None:
-        """Commit everything that was written; a new log gets its name."""
+        """Commit everything that was written, and give a new log its name."""
         if self.file < 0:
             self._create()
         length = os.lseek(self.file, 0, os.SEEK_CUR)
@@ -447,7 +448,7 @@ class _AppendedFiles:
             raise OptionError(
                 f"{self.name} was replaced or removed by another program; append to it again"
             )
-        # An empty log does not get a commit, because it has no bytes that identify it.
+        # An empty log is not recorded, because it has no bytes that identify it.
         if length > self.committed:
             self.commit(Commit(length, end), sync=sync)
 
@@ -518,7 +519,7 @@ def check_appending(target: object, appending: Appending, *, overwrite: bool = F
     """Reject a target if its name shows that it cannot be appended to.
 
     Raises:
-        OptionError: It cannot be appended to.
+        OptionError: If the target cannot be appended to.
     """
     if overwrite:
         raise OptionError(
@@ -532,7 +533,7 @@ def _local_file(target: object, spec: FormatSpec) -> str:
     """Return the path of a target that can be appended to.
 
     Raises:
-        OptionError: The target cannot be appended to.
+        OptionError: If the target cannot be appended to.
     """
     if not isinstance(target, (str, os.PathLike)):
         shown = getattr(target, "name", None)
@@ -545,8 +546,8 @@ def _local_file(target: object, spec: FormatSpec) -> str:
     path = local_target(os.fspath(target))
     if is_live(path or target):
         raise OptionError(
-            f"{os.fspath(target)} is a live stream, to which all messages are appended anyway; leave "
-            f"{spelled('append')} out"
+            f"{os.fspath(target)} is a live stream, to which all messages are appended anyway; "
+            f"omit {spelled('append')}"
         )
     if path is None:
         raise OptionError(

@@ -40,7 +40,7 @@ class TableForm(NamedTuple):
         """Validate the two options.
 
         Raises:
-            OptionError: One of the values is unknown.
+            OptionError: If one of the values is unknown.
         """
         from rdfm.formats.rows import ROWS, TERMS  # costly to import
 
@@ -56,7 +56,7 @@ class TableForm(NamedTuple):
         """Return the rows of a batch of a log.
 
         Raises:
-            OptionError: Quad rows are requested, but the batch contains patches or results.
+            OptionError: If quad rows are requested, but the batch contains patches or results.
         """
         if self.rows == "messages":
             if batch.kind == "results":
@@ -72,8 +72,8 @@ def arrow_reader(
 ) -> pyarrow.RecordBatchReader:
     """Return a pyarrow reader over batches.
 
-    It acquires the interpreter's lock in whichever thread asks for rows. Nothing is read before
-    rows are requested: DuckDB requests one stream for its schema, and then another one.
+    It acquires the GIL in whichever thread requests rows. Nothing is read before rows are
+    requested, because DuckDB opens one stream for its schema and then another one for the rows.
 
     Args:
         table: The form of the rows.
@@ -82,9 +82,10 @@ def arrow_reader(
         batches: The batches, each with the value of its source column.
 
     Raises:
-        MissingExtraError: pyarrow is not installed.
-        OptionError: Quad rows are requested, but the log contains patches or results.
-        ValueError: The log is the answer to an ASK query, or a variable is not a valid column name.
+        MissingExtraError: If pyarrow is not installed.
+        OptionError: If quad rows are requested, but the log contains patches or results.
+        ValueError: If the log is the answer to an ASK query, or a variable is not a valid column
+            name.
     """
     with needed("pyarrow", "reading a log as an Arrow stream"):
         import pyarrow as pa

@@ -1,7 +1,7 @@
 """A bounded queue between two threads, and the thread that fills one.
 
-In: items, their cost, and marks. Out: the same items in order, then the outcome of the other side;
-and the mark of the last item that the consumer has finished.
+In: items, their cost, and marks. Out: the same items in order, then the error of the other side, if
+any; and the mark of the last item that the consumer has finished.
 Cost: the budget, plus one item. Law: an error on either side reaches the other, and cancelling the
 channel ends all waits.
 """
@@ -15,14 +15,14 @@ from typing import Any, Generic, TypeVar
 
 __all__ = ["Channel", "Stopped", "feeding_thread"]
 
-# Waits wake up this often to check for Ctrl-C, which on some systems does not interrupt them.
+# Interval at which waiting threads check for Ctrl-C, which does not interrupt them on some systems.
 WAIT_SECONDS = 0.2
 
 Item = TypeVar("Item")
 
 
 class Stopped(Exception):
-    """The channel was cancelled."""
+    """Raised if the channel was cancelled."""
 
 
 class Channel(Generic[Item]):
@@ -34,7 +34,7 @@ class Channel(Generic[Item]):
         self._cost = 0
         self._closed = False
         self._cancelled = False
-        self._taken = True  # the consumer has finished the last item it took
+        self._idle = True  # the consumer has finished the last item it took
         self._mark: Any = None  # of that item
         self._reached: Any = None
         self._error: BaseException | None = None
@@ -49,11 +49,11 @@ class Channel(Generic[Item]):
     ) -> None:
         """Add an item, with the mark that `reached` returns once the item is finished.
 
-        Waits while the queue is full, and calls `meanwhile` now and then.
+        Waits while the queue is full, and calls `meanwhile` periodically.
 
         Raises:
-            Stopped: The channel was cancelled.
-            BaseException: The error that the consumer failed with.
+            Stopped: If the channel was cancelled.
+            BaseException: If the consumer failed; this is its error.
         """
         while True:
             with self._changed:
@@ -86,7 +86,7 @@ class Channel(Generic[Item]):
         """Yield the items as they arrive, then raise the error that the channel was closed with."""
         while True:
             with self._changed:
-                self._taken, self._reached = True, self._mark
+                self._idle, self._reached = True, self._mark
                 self._changed.notify_all()
                 while not self._items and not self._closed and not self._cancelled:
                     self._changed.wait(WAIT_SECONDS)
@@ -98,24 +98,24 @@ class Channel(Generic[Item]):
                     return
                 item, cost, self._mark = self._items.popleft()
                 self._cost -= cost
-                self._taken = False
+                self._idle = False
                 self._changed.notify_all()
             yield item
 
-    def wait(self, other: Callable[[], bool]) -> bool:
-        """Wait for an item or the end, or until `other()` is true, which `wake` checks again.
+    def wait(self, condition: Callable[[], bool]) -> bool:
+        """Wait for an item or the end, or until `condition()` is true; see `wake`.
 
         Returns whether there is an item or the end.
         """
         with self._changed:
             while not self._items and not self._closed and not self._cancelled:
-                if other():
+                if condition():
                     return False
                 self._changed.wait(WAIT_SECONDS)
             return True
 
     def wake(self) -> None:
-        """Make `wait` check its condition."""
+        """Make `wait` check its condition now."""
         with self._changed:
             self._changed.notify_all()
 
@@ -127,11 +127,11 @@ class Channel(Generic[Item]):
     def wait_drained(self, meanwhile: Callable[[], object] = lambda: None) -> None:
         """Wait until the consumer has finished all items or failed.
 
-        Calls `meanwhile` now and then.
+        Calls `meanwhile` periodically.
         """
         while True:
             with self._changed:
-                if self._cancelled or (self._taken and not self._items):
+                if self._cancelled or (self._idle and not self._items):
                     return
                 self._changed.wait(WAIT_SECONDS)
             meanwhile()

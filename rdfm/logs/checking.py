@@ -1,7 +1,7 @@
 """Checks of logs: the loop that reads them, and the findings with their positions and counts.
 
-In: inputs, as `open_log` takes them. Out: `Finding`s in the order in which they are found.
-Cost: the memory of the check itself, of one batch, and of the text from which the batch was read.
+In: inputs that `open_log` accepts. Out: `Finding`s, in the order of discovery.
+Cost: memory for the check itself, one batch, and the text of that batch.
 Law: an error ends an input only if the rest of it cannot be read, and never affects other inputs.
 """
 
@@ -49,9 +49,9 @@ def check_settings(
         verb: Verb for the check, such as "validate".
 
     Raises:
-        OptionError: No input is given, an option is unknown to all formats of the inputs, or a
+        OptionError: If no input is given, an option is unknown to all formats of the inputs, or a
             value is invalid.
-        UnknownFormatError: The given format does not exist.
+        UnknownFormatError: If the given format does not exist.
     """
     if max_errors is not None and max_errors < 1:
         raise OptionError(f"{spelled('max_errors')} is {max_errors}, expected 1 or more")
@@ -66,8 +66,8 @@ def _check_options(inputs: list[Readable], reading: Reading) -> None:
     """Reject options that no input supports, before anything is read.
 
     Raises:
-        OptionError: An option is unknown to all formats of the inputs, or its value is invalid.
-        UnknownFormatError: The given format does not exist.
+        OptionError: If an option is unknown to all formats of the inputs, or its value is invalid.
+        UnknownFormatError: If the given format does not exist.
     """
     if reading.format is not None:
         formats.find(reading.format)
@@ -93,7 +93,7 @@ class LogState:
         source: The log.
         lines: Line positions of its text; None for a binary log.
         kind: Kind of its messages, as reported by its batches.
-        searched: Where the text of the previous batch ends, for messages in parts.
+        searched: Offset after the text of the previous batch, for messages in parts.
     """
 
     source: Source
@@ -127,8 +127,8 @@ class LogCheck:
     Attributes:
         strict: Whether warnings count as errors.
         max_errors: Number of errors after which the check stops.
-        max_warnings: Number of warnings to return for each rule. Further ones are only counted.
-        progress: Called about ten times a second.
+        max_warnings: Number of warnings to return for each rule. Further warnings are only counted.
+        progress: Function to call about ten times per second.
     """
 
     _RULES: ClassVar[Mapping[str, Rule]] = READING_RULES
@@ -170,7 +170,7 @@ class LogCheck:
 
     @property
     def records(self) -> int:
-        """Number of quads, of operations for patches, or of rows for results."""
+        """Number of quads, or of operations for patches and rows for results."""
         return self._read().records
 
     @property
@@ -238,8 +238,8 @@ class LogCheck:
         """Yield the findings of all inputs, in the order of the inputs.
 
         Raises:
-            OptionError: No log has a format that supports one of the options.
-            ValueError: The logs have been read before.
+            OptionError: If no log has a format that supports one of the options.
+            ValueError: If the logs have already been read.
         """
         if self._begun:
             raise ValueError(
@@ -288,11 +288,11 @@ class LogCheck:
         """Yield the findings of an input."""
         driver = Driver([given], replace(self._reading, watch=self._watch))
         self._log = None
-        here = 0
+        bytes_in = 0
         before = self.logs, sum(self.rules.values())
         try:
             for item in driver:
-                here = self._take(item, here)
+                bytes_in = self._take(item, bytes_in)
                 yield from self._found()
         except (OSError, UnknownFormatError) as error:
             if isinstance(error, BrokenPipeError):
@@ -307,7 +307,7 @@ class LogCheck:
                 Finding(driver.name, READING_RULES["no-logs"].severity, "no-logs", text)
             )
         yield from self._found()
-        self._done += here
+        self._done += bytes_in
 
     def _found(self) -> Iterator[Finding]:
         """Yield and count the findings since the last call."""
@@ -331,12 +331,12 @@ class LogCheck:
         elif log.lines is not None:
             log.lines.feed(piece)
 
-    def _take(self, item: Item, here: int) -> int:
+    def _take(self, item: Item, bytes_in: int) -> int:
         """Process an item from the driver.
 
         Args:
             item: The item.
-            here: Bytes of the input read before it.
+            bytes_in: Bytes of the input read before it.
 
         Returns:
             Bytes of the input read so far.
@@ -353,13 +353,13 @@ class LogCheck:
                 log.searched = log.lines.last
                 continues = item.batch.continues
                 log.lines.forget(log.searched if continues else item.batch.position(-1))
-            here = item.bytes_in
-            self._report(lambda: self._progress(here))
-        return here
+            bytes_in = item.bytes_in
+            self._report(lambda: self._progress(bytes_in))
+        return bytes_in
 
-    def _progress(self, here: int = 0) -> Progress:
+    def _progress(self, bytes_in: int = 0) -> Progress:
         kind = "messages" if self._log is None else self._log.source.format.spec.kinds[0]
-        return Progress(self._done + here, self._total, self.messages, self.records, kind)
+        return Progress(self._done + bytes_in, self._total, self.messages, self.records, kind)
 
     def _begin_log(self, source: Source) -> None:
         self._end_log()
@@ -402,9 +402,9 @@ class LogCheck:
 
     def _returns_warning(self, rule: str) -> bool:
         """Return whether to return another warning of a rule. If not, count it."""
-        returned = self._numbers.rules.get(rule, 0) - self._numbers.left_out.get(rule, 0)
-        returned += sum(each.rule == rule for each in self._new)
-        if self.strict or returned < self.max_warnings:
+        returned_count = self._numbers.rules.get(rule, 0) - self._numbers.left_out.get(rule, 0)
+        returned_count += sum(each.rule == rule for each in self._new)
+        if self.strict or returned_count < self.max_warnings:
             return True
         self._leave_out(rule, 1)
         return False
@@ -417,7 +417,7 @@ class LogCheck:
     def _where(
         self, log: LogState, position: int, stop: int | None, rule: str, written: bytes
     ) -> dict[str, Any]:
-        """Return the offset, line and column of a term, or of its message if it is not found."""
+        """Return the offset, line and column of a term, or of its message if it cannot be found."""
         lines = log.lines
         if lines is None:
             return {"offset": position}
@@ -432,10 +432,10 @@ class LogCheck:
     def _report_decode_error(self, log: LogState, item: Broken) -> None:
         """Report an error of a decoder."""
         error = item.error
-        refused = log.source.input.refusal is not None
-        if refused and log.source.input.unreadable:
+        rejected = log.source.input.refusal is not None
+        if rejected and log.source.input.unreadable:
             rule = "unreadable"
-        elif refused and not log.source.member:
+        elif rejected and not log.source.member:
             rule = "unknown-format"
         elif isinstance(error, TruncatedError):
             rule = "truncated"
@@ -445,7 +445,7 @@ class LogCheck:
             rule = "unsupported"
         else:
             rule = "syntax"
-        if refused:
+        if rejected:
             self._add(log, rule, reason(log.source.name, error))
             return
         line, column = error.line, error.column

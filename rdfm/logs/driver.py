@@ -1,11 +1,11 @@
 """The driver: from inputs to batches, in two halves.
 
-In: the inputs that the user names, and how to read them. Out of the first half: the pieces of each
-log, with its decoder. Out of the second: batches with their log and its header, or an error;
-continuing after an error skips the invalid data.
-Cost: a piece and a decoder's memory; small logs in archives are in memory together.
-Law: the halves share only the pieces passed from one to the other, so that a queue can connect
-them; the data reported with a batch does not depend on the progress of the other half.
+In: the inputs that the user names, and how to read them. Out: from the first half, the pieces of
+each log, with its decoder; from the second half, batches with their log and its header, or an
+error. Continuing after an error skips the invalid data.
+Cost: memory for a piece and a decoder; small members of archives are in memory in groups.
+Law: the halves share only the pieces passed from one to the other, so a queue can connect them; the
+data reported with a batch does not depend on the progress of the other half.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 # Items of small logs, such as members of archives, are passed on in groups of this size.
-TOGETHER_BYTES = 1 << 20
+GROUP_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Source(NamedTuple):
     Attributes:
         name: Its name or URL, for errors.
         format: Its format.
-        input: The input that its bytes come from.
+        input: The input that contains its bytes.
         member: Whether it is in an archive.
     """
 
@@ -114,8 +114,8 @@ class Opened(NamedTuple):
     Attributes:
         source: The log.
         decoder: Its decoder, in the initial state.
-        unwanted: Set by the second half when it needs no more of the log. The first half then ends
-            the log early; this has no other effect.
+        unwanted: Set by the second half when it does not need the rest of the log. The first half
+            then ends the log early; this has no other effect.
         handed_over: Whether the decoder reads the file directly.
     """
 
@@ -164,7 +164,7 @@ class Piece(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """Data left out between two items of the second half.
+    """Data dropped between two items of the second half.
 
     Attributes:
         namespaces: Number of namespaces declared after a log's last message.
@@ -180,7 +180,7 @@ class Lost(NamedTuple):
 
 
 NOTHING = Lost()
-# Header entries that report data left out.
+# Header entries that report dropped data.
 _LOSSES = frozenset({"dropped_metadata", "dropped_keys", "trailing_namespaces"})
 
 
@@ -192,7 +192,7 @@ class Read(NamedTuple):
         batch: The messages; None at the end of a log, or if a stage kept none of them.
         header: The log's header when they were read.
         bytes_in: Bytes of all inputs read up to and including these messages.
-        lost: Data left out before them.
+        lost: Data dropped before them.
     """
 
     source: Source
@@ -203,7 +203,7 @@ class Read(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """An error, after all messages that were complete before it. Reading on skips it.
+    """An error, after all messages that were complete before it. Reading further skips it.
 
     Attributes:
         source: The log.
@@ -221,7 +221,7 @@ class Broken(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """Data left out: it follows `Broken` if the caller reads on; stages yield it too.
+    """Skipped data. It follows `Broken` if the caller continues to read; stages also yield it.
 
     Attributes:
         source: The log.
@@ -256,8 +256,8 @@ class Driver:
         """Initialize with the inputs and how to read them.
 
         Raises:
-            OptionError: No format supports one of the options or its value.
-            UnknownFormatError: No format has that name.
+            OptionError: If no format supports one of the options or its value.
+            UnknownFormatError: If no format has that name.
         """
         self._inputs = inputs
         self._reading = reading
@@ -287,7 +287,7 @@ class Driver:
             data.close()
 
     def notes(self) -> tuple[str, ...]:
-        """Return notes on the inputs for users. Call it after all items were taken."""
+        """Return notes on the inputs for users. Call it after the last item."""
         empty = self._without_logs
         listed = [f"{name} contains no logs" for name in empty[:MAX_LISTED]]
         if len(empty) > MAX_LISTED:
@@ -316,9 +316,9 @@ class Driver:
         """Open the logs one after the other, and yield their pieces.
 
         Raises:
-            OptionError: A log's format does not support one of the options.
-            UnknownFormatError: A format cannot be detected.
-            OSError: A file cannot be read.
+            OptionError: If a log's format does not support one of the options.
+            UnknownFormatError: If a format cannot be detected.
+            OSError: If a file cannot be read.
         """
         for given in self._inputs:
             logs_before = self._logs
@@ -385,7 +385,7 @@ class Driver:
                     yield from self._log(members[0], data)
                 else:
                     self._logs += len(members)
-                    yield Piece(members, self._bytes_in(data), TOGETHER_BYTES)
+                    yield Piece(members, self._bytes_in(data), GROUP_BYTES)
         except DecodeError as error:  # of the archive, which ends here
             self._logs += 1
             format = formats.find("nq")
@@ -400,8 +400,8 @@ class Driver:
         """Yield the items decoded from pieces, grouped as they become available.
 
         Raises:
-            DecodeError: A log contains more than one message, with `message_per_file`.
-            OptionError: No log has a format that supports one of the options.
+            DecodeError: If a log contains more than one message, with `message_per_file`.
+            OptionError: If no log has a format that supports one of the options.
         """
         yield from self.decode_all(pieces)
         self._decoders.check_used()
@@ -437,7 +437,7 @@ class Driver:
 
     def _members(self, members: list[Input], bytes_in: int) -> Iterator[list[Item]]:
         """Yield the items of logs that are in memory, grouped."""
-        together: list[Item] = []
+        group: list[Item] = []
         total = 0
         try:
             for data in members:
@@ -450,35 +450,35 @@ class Driver:
                     stream = (Piece(item, bytes_in) for item in _pieces(data, opened.unwanted))
                     items = self._log_items(opened, stream, bytes_in)
                 for item in items:
-                    together.append(item)
+                    group.append(item)
                     total += cost(item)
                     # A compressed member may contain any number of items.
-                    if isinstance(item, Broken) or total >= TOGETHER_BYTES:
-                        yield together
-                        together, total = [], 0
+                    if isinstance(item, Broken) or total >= GROUP_BYTES:
+                        yield group
+                        group, total = [], 0
         except RdfmError:
-            if together:  # they come before the error
-                yield together
+            if group:  # they precede the error
+                yield group
             raise
-        if together:
-            yield together
+        if group:
+            yield group
 
     def _decode_at_once(
         self, source: Source, decoder: DecoderLike, bytes_in: int
     ) -> list[Item] | None:
         """Return the items of a small log without errors, or None for other logs.
 
-        With None the decoder is back in its initial state. The end of the log is included only if
-        it carries information.
+        If it returns None, the decoder is in its initial state again. The end of the log is
+        included only if it carries information.
         """
         data = source.input
-        whole = None
+        content = None
         if isinstance(data, MemberInput) and not self._reading.message_per_file:
-            whole = data.take()
-        if whole is not None and isinstance(data, MemberInput):
+            content = data.take()
+        if content is not None and isinstance(data, MemberInput):
             # Prefixes and lookup tables can greatly expand a small member. If so, the log is read
             # in batches.
-            batches, ended = decoder.decode_log(whole, TOGETHER_BYTES)
+            batches, ended = decoder.decode_log(content, GROUP_BYTES)
             if ended:
                 header = decoder.header()
                 items: list[Item] = [Read(source, batch, header, bytes_in) for batch in batches]
@@ -493,7 +493,7 @@ class Driver:
                 elif isinstance(header, MappingProxyType) and _LOSSES.isdisjoint(header):
                     self._lossless_header = header
                 return items
-            data.give_back(whole)
+            data.give_back(content)
         decoder.reset()
         return None
 
@@ -503,15 +503,17 @@ class Driver:
             yield from self._items(opened, stream, begin)
             return
         count = 0
-        broken = False
+        has_error = False
         for item in self._items(opened, stream, begin):
-            broken = broken or isinstance(item, Broken)
+            has_error = has_error or isinstance(item, Broken)
             if isinstance(item, Read):
                 if item.batch is not None:
                     count += len(item.batch) - item.batch.continued
                     if count > 1:
                         raise _too_many(opened.source)
-                elif count == 0 and not broken and item.source.format.spec.kinds[0] == "messages":
+                elif (
+                    count == 0 and not has_error and item.source.format.spec.kinds[0] == "messages"
+                ):
                     yield item._replace(batch=MessageBatch.from_messages([[]]))
                     return
             yield item
@@ -521,7 +523,7 @@ class Driver:
         decoder, source = opened.decoder, opened.source
         resuming = abandoned = False
         split = self._reading.split is not None
-        noticed = NOTHING
+        losses = NOTHING
         head: bytes | None = b"" if self._reading.format is None and not split else None
         for piece in stream:
             item = piece.item
@@ -557,7 +559,7 @@ class Driver:
                     break
                 done = begin + source.input.reached if opened.handed_over else piece.bytes_in
                 header = decoder.header()
-                noticed = self._record_losses(header, noticed)
+                losses = self._record_losses(header, losses)
                 yield self._read(source, batch, header, done)
             if split and decoder.done:  # the rest belongs to other splits
                 abandoned = True
@@ -620,7 +622,7 @@ class _Decoders:
         """Reject options that no format supports, before anything is read.
 
         Raises:
-            OptionError: No format supports one of the options or its value.
+            OptionError: If no format supports one of the options or its value.
         """
         if not self._reading.options:
             return
@@ -629,14 +631,14 @@ class _Decoders:
         self._check(found)
 
     def share(self, others: _Decoders) -> None:
-        """Use the others' record of the formats that were found."""
+        """Share the record of found formats with other decoders."""
         self._used = others._used
 
     def check_used(self) -> None:
         """Reject options that no log used.
 
         Raises:
-            OptionError: None of the formats found supports one of the options.
+            OptionError: If no format that was found supports one of the options.
         """
         if self._used and self._reading.strict:
             self._check(list(self._used.values()))
@@ -658,20 +660,20 @@ class _Decoders:
             strict: Whether its format must support all options.
 
         Raises:
-            OptionError: The format does not support an option or its value.
+            OptionError: If the format does not support an option or its value.
         """
         reading = self._reading
         if data.refusal is None:
             self._used[format.name] = format
-        known = format.spec.options("read")
+        supported = format.spec.options("read")
         options = {
-            name: value for name, value in reading.options.items() if strict or name in known
+            name: value for name, value in reading.options.items() if strict or name in supported
         }
         hints = {**reading.hints, "base": data.url}
         if options.get("dialect") is None and options.get("announced") is None:
             hints |= data.announced.options
         for name, value in hints.items():
-            if name in known and options.get(name) is None:
+            if name in supported and options.get(name) is None:
                 options[name] = value
         opening = Opening(reading.parts, checks_marks=reading.checks_marks)
         if reading.split is not None:
@@ -684,7 +686,7 @@ class _Decoders:
         """Return a decoder, in any state, and the format of a log.
 
         Raises:
-            UnknownFormatError: The format cannot be detected.
+            UnknownFormatError: If the format cannot be detected.
         """
         _, _, suffix = data.name.rpartition(".")
         format = self._by_suffix.get(suffix)
@@ -728,11 +730,11 @@ def _name(given: Readable) -> str:
 
 def _suggest(error: DecodeError, format: Format, head: bytes) -> None:
     """Add the detected format to an error at the start of a log, if it is a different one."""
-    if head.startswith(codecs.BOM_UTF8):  # which is the error
+    if head.startswith(codecs.BOM_UTF8):  # the mark itself is the error
         return
     found = formats.by_content(head)
-    named = any(remedy.option == "from_format" for remedy in error.remedies)
-    if found is not None and found.name != format.name and not named:
+    is_named = any(remedy.option == "from_format" for remedy in error.remedies)
+    if found is not None and found.name != format.name and not is_named:
         error.reason += f"; the content looks like {found.spec.title}"
         error.remedies = (remedies.named_format("from_format", [found.name], "reads it"),)
 

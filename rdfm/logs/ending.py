@@ -1,9 +1,9 @@
 """The end of an existing log, for a writer that appends to it.
 
 In: an open file and its format. Out: `Ending`: where and how the log ends, and its header.
-Cost: reads the head of the log and its last line, if the last line shows how the log ends. A chain
-of length-prefixed messages is followed by its lengths. Other logs are decoded once. Memory is
-bounded in each case.
+Cost: reads only the head of the log and its last line, if that line shows how the log ends. Of
+length-prefixed messages, only the lengths are read. Other logs are decoded once. Memory is bounded
+in each case.
 Law: a log that ends inside a message is rejected, or shortened to its last complete message.
 """
 
@@ -32,13 +32,13 @@ from rdfm.storage import compression as compressions
 __all__ = ["Ending", "StoredLog", "find_end", "follow_lengths"]
 
 PIECE_BYTES = 1 << 20
-# Bytes that are searched for the last line: initially, and at most.
+# Number of bytes to search for the last line, initially and at most.
 TAIL_BYTES = 1 << 16
 MOST_TAIL_BYTES = 1 << 26
-# Bytes that are first searched for the last mark: more than the distance between marks.
+# Number of bytes to search first for the last mark: more than the distance between marks.
 MARKED_BYTES = 5 << 20
 # Maximum number of comments and blank lines at the end of a log that are skipped.
-MOST_LINES = 1000
+MAX_LINES = 1000
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _PROBE = b"<rdfm:end> <rdfm:end> <rdfm:end> .\n"
 _BASE = "http://localhost/"
@@ -48,7 +48,7 @@ _DELIMITER_LINE = {
 }
 BOM = b"\xef\xbb\xbf"
 # Lines that end messages, in formats without dialects.
-_ENDS = {"rdf-patch": re.compile(rb"[ \t]*Z[ \t]*\.[ \t]*(?:#[^\r\n]*)?")}
+_MESSAGE_ENDS = {"rdf-patch": re.compile(rb"[ \t]*Z[ \t]*\.[ \t]*(?:#[^\r\n]*)?")}
 # Last lines that can only be truncated delimiters. In Turtle, they could also start a name.
 _PARTIAL_DELIMITERS = {
     "nt": (b"M", b"ME", b"MES", b"MESS", b"MESSA", b"MESSAG"),
@@ -58,7 +58,7 @@ _PARTIAL_DELIMITERS = {
 }
 # The error code of the specification for a remote context that cannot be loaded.
 _NO_CONTEXT = "loading remote context failed"
-_BEGINS = {"yamlld": re.compile(rb"---(?:[ \t][^\r\n]*)?")}
+_MESSAGE_STARTS = {"yamlld": re.compile(rb"---(?:[ \t][^\r\n]*)?")}
 _WHITE_SPACE = re.compile(rb"\s*")
 # Lines without a message, in formats with one document per line.
 _BLANK_LINE = {"rdfxml": re.compile(rb"\s*(?:<!--(?:[^-]|-(?!-))*-->\s*)*")}
@@ -113,7 +113,7 @@ class StoredLog:
         """Yield the log, decompressed.
 
         Raises:
-            DecodeError: The compressed data is corrupt or incomplete.
+            DecodeError: If the compressed data is corrupt or incomplete.
         """
         raw = self.raw()
         if self.compression is None:
@@ -130,9 +130,9 @@ class StoredLog:
         return head[:length]
 
     def is_empty(self) -> bool:
-        """Whether the log has no bytes, decompressed; in a text format, only white space.
+        """Whether the decompressed log is empty; in a text format, also if it is only white space.
 
-        A byte order mark before it counts as white space.
+        A byte order mark at the start counts as white space.
         """
         pieces = self.pieces()
         if self.format.spec.binary:
@@ -149,9 +149,9 @@ class StoredLog:
 
     def decoder(self, **options: Any) -> Any:
         """Return a decoder that accepts what a lenient writer may have written."""
-        known = self.format.spec.options("read")
+        supported = self.format.spec.options("read")
         given = {"lenient": True, "generalized": True, "base": _BASE, **options}
-        usable = {name: value for name, value in given.items() if name in known}
+        usable = {name: value for name, value in given.items() if name in supported}
         return self.format.decoder(usable, Opening("always"))
 
     def unfinished(
@@ -174,11 +174,11 @@ def find_end(log: StoredLog, *, repair: bool = False, known: str = "") -> Ending
     Args:
         log: The log.
         repair: Whether to shorten a log that ends inside a message.
-        known: How the log ends, if a journal says so.
+        known: How the log ends, according to its journal; empty if unknown.
 
     Raises:
-        OptionError: Messages cannot be appended to the log.
-        DecodeError: The log is invalid, or ends inside a message and `repair` is false.
+        OptionError: If messages cannot be appended to the log.
+        DecodeError: If the log is invalid, or ends inside a message and `repair` is false.
     """
     header = _header(log)
     if not log.format.spec.binary and log.start(len(BOM)) == BOM:
@@ -201,8 +201,8 @@ def _header(log: StoredLog) -> Mapping[str, Any]:
     """Return the header of a log, from its first messages.
 
     Raises:
-        OptionError: Messages cannot be appended to the log.
-        DecodeError: The log is not in the format.
+        OptionError: If messages cannot be appended to the log.
+        DecodeError: If the log is not in the format.
     """
     decoder = log.decoder()
     for piece in _small_pieces(log.pieces()):
@@ -269,7 +269,7 @@ def _check_open(log: StoredLog, decoder: Any) -> None:
     if closed is not None:
         if log.format.spec.append == "lengths":
             chain, size = _chain_and_size(log)
-            # Only the start of a message is there, which does not show what the log contains.
+            # The log has only the start of a message, which does not show what it contains.
             if chain.end == 0 and not chain.broken and size > 0:
                 raise _nothing_complete(log)
         raise OptionError(
@@ -286,7 +286,7 @@ def _may_lack_contexts(log: StoredLog) -> bool:
 
 
 def _end_by_last_line(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending | None:
-    """Find the end by the last line; return None if the log must be decoded."""
+    """Find the end from the last line; return None if the log must be decoded."""
     if "dialect" in log.format.spec.options("read"):
         return _end_of_statements(log, header, repair)
     tail = _Tail(log)
@@ -329,11 +329,11 @@ def _end_of_documents(
     start: int,
     line: bytes,
 ) -> Ending:
-    """Find the end of an RDF/XML log by its last line, which should be a document.
+    """Find the end of an RDF/XML log from its last line, which should be a document.
 
     Raises:
-        OptionError: A document spans several lines.
-        DecodeError: The last line is not a document.
+        OptionError: If a document spans several lines.
+        DecodeError: If the last line is not a document.
     """
     problem = _problem(log, line, documents=1)
     # A line with the start of a document is either truncated or continues on the next line.
@@ -411,15 +411,15 @@ def _end_of_statements(log: StoredLog, header: Mapping[str, Any], repair: bool) 
     dialect = header.get("dialect") or "comment"
     tail = _Tail(log)
     while True:
-        inside = tail.data if tail.start == 0 else tail.data[_after_line(tail.data) :]
+        complete_lines = tail.data if tail.start == 0 else tail.data[_after_line(tail.data) :]
         if header.get("changes_dialect") or (
-            dialect == "comment" and _OTHER_DIALECT.search(inside)
+            dialect == "comment" and _OTHER_DIALECT.search(complete_lines)
         ):
             return None
         for passed, (start, line) in enumerate(tail.lines()):
             if start == tail.start and tail.start > 0:  # the line may start earlier
                 break
-            if passed == MOST_LINES:
+            if passed == MAX_LINES:
                 return None
             try:
                 end = _line_kind(log, line, dialect)
@@ -445,7 +445,7 @@ def _line_kind(log: StoredLog, line: bytes, dialect: str) -> str | None:
     """Return how a log ends after a line: "content" or "delimiter"; None if the line is neither.
 
     Raises:
-        DecodeError: The line is invalid.
+        DecodeError: If the line is invalid.
     """
     if not line.strip():
         return None
@@ -462,7 +462,7 @@ def _line_kind(log: StoredLog, line: bytes, dialect: str) -> str | None:
 def _repair_statements(
     log: StoredLog,
     tail: _Tail,
-    broken: int,
+    invalid_start: int,
     dialect: str,
     header: Mapping[str, Any],
     reason: str,
@@ -471,14 +471,14 @@ def _repair_statements(
     """Return the end after the last delimiter before an invalid last line."""
     if not repair:
         raise log.unfinished(reason)
-    if _partial_delimiter(log) == broken and dialect == "directive":
-        shorter = StoredLog(log.file, broken, log.name, log.format, log.compression)
+    if _partial_delimiter(log) == invalid_start and dialect == "directive":
+        shorter = StoredLog(log.file, invalid_start, log.name, log.format, log.compression)
         before = _end_of_statements(shorter, header, repair=False)
         if before is not None:
-            return _repaired(log, broken, before.end, header, reason, repair)
+            return _repaired(log, invalid_start, before.end, header, reason, repair)
     while True:
         for start, line in tail.lines():
-            if start >= broken or (start == tail.start and tail.start > 0):
+            if start >= invalid_start or (start == tail.start and tail.start > 0):
                 continue
             if b"essage" not in line and b"ESSAGE" not in line:
                 continue
@@ -516,7 +516,7 @@ class _Tail:
 
     @property
     def ended(self) -> bool:
-        """Whether the last line has a line end."""
+        """Whether the last line is terminated."""
         return self.data.endswith((b"\n", b"\r"))
 
     def grow(self, *, unbounded: bool = False) -> bool:
@@ -685,8 +685,8 @@ def _end_by_decoding(log: StoredLog, repair: bool) -> Ending:
             shorter = StoredLog(log.file, length, log.name, log.format)
             end, header, complete, problem = _decode(shorter, shorter.raw())
             # Before a truncated delimiter, the last message is complete.
-            most = count + (length == _partial_delimiter(log))
-            if problem is None and 0 < complete <= most:
+            max_complete = count + (length == _partial_delimiter(log))
+            if problem is None and 0 < complete <= max_complete:
                 return _repaired(log, length, end, header, error.text, repair)
     raise _nothing_complete(log)
 
@@ -714,7 +714,7 @@ def _decode(
     at the end may therefore be caused by the end: a truncated word, escape or character.
 
     Raises:
-        DecodeError: The log is invalid before its end.
+        DecodeError: If the log is invalid before its end.
     """
     decoder = log.decoder()
     count = 0
@@ -766,11 +766,11 @@ def _possible_lengths(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int
     if log.format.spec.binary:
         yield follow_lengths(log.file, log.size).end
         return
-    cut = _partial_delimiter(log)
-    if cut is not None:
-        yield cut
+    delimiter_start = _partial_delimiter(log)
+    if delimiter_start is not None:
+        yield delimiter_start
     name, dialect = log.format.name, header.get("dialect") or "comment"
-    ends = _BEGINS.get(name) or _ENDS.get(name) or _DELIMITER_LINE[dialect]
+    ends = _MESSAGE_STARTS.get(name) or _MESSAGE_ENDS.get(name) or _DELIMITER_LINE[dialect]
     tail = _Tail(log)
     shortest = log.size
     while True:
@@ -780,7 +780,7 @@ def _possible_lengths(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int
             if start < shortest and ends.fullmatch(line):
                 shortest = start
                 stop = start + len(line)
-                yield start if name in _BEGINS else stop + _line_end(tail, stop)
+                yield start if name in _MESSAGE_STARTS else stop + _line_end(tail, stop)
         if not tail.grow(unbounded=True):
             return
 
@@ -789,8 +789,8 @@ def _partial_delimiter(log: StoredLog) -> int | None:
     """Return the start of the last line if it can only be a truncated delimiter."""
     tail = _Tail(log)
     start, line = next(tail.lines())
-    is_cut = not tail.ended and line.strip() in _PARTIAL_DELIMITERS.get(log.format.name, ())
-    return start if is_cut and start > 0 else None
+    is_partial = not tail.ended and line.strip() in _PARTIAL_DELIMITERS.get(log.format.name, ())
+    return start if is_partial and start > 0 else None
 
 
 def _line_end(tail: _Tail, offset: int) -> int:
@@ -805,7 +805,7 @@ def _repaired(
     """Return the end of a repaired log.
 
     Raises:
-        DecodeError: `repair` is false, or the log has no complete message.
+        DecodeError: If `repair` is false, or the log has no complete message.
     """
     if length == 0:
         raise _nothing_complete(log)

@@ -96,15 +96,15 @@ class Filtering(Stage):
         """Initialize with the criteria: values of `FILTERING`.
 
         Raises:
-            OptionError: A criterion is not a valid term, expression or time, there are no criteria,
-                or a time is given without its predicate.
+            OptionError: If a criterion is not a valid term, expression or time, there are no
+                criteria, or a time is given without its predicate.
         """
         self._filter = Filter(criteria.get("prefixes") or {})
         self._invert = criteria.get("invert", False)
         self._quads = criteria.get("quads", False)
         self._where = _ask_query(criteria.get("where"), criteria.get("prefixes") or {})
         self._input: Input | None = None  # the most recent log
-        self._has_read = False  # whether there was any message
+        self._has_read = False  # whether there were any messages
         terms = [(name, criteria.get(name)) for name in ("subject", "predicate", "object", "graph")]
         terms += [("any", text) for text in criteria.get("any") or ()]
         has_criteria = False
@@ -136,8 +136,8 @@ class Filtering(Stage):
         """Add the criteria for the time of a message; return whether there are any.
 
         Raises:
-            OptionError: An argument is not a valid term or time, or only one of time and predicate
-                is given.
+            OptionError: If an argument is not a valid term or time, or only one of time and
+                predicate is given.
         """
         if after is None and before is None:
             if predicate is None:
@@ -160,9 +160,9 @@ class Filtering(Stage):
         """Yield the matching messages, then an item without messages that reports dropped data.
 
         Raises:
-            OptionError: The batch contains patches, results or parts of messages, or a prefix is
+            OptionError: If the batch contains patches, results or parts of messages, or a prefix is
                 not declared and the log's format has no namespaces.
-            LimitError: A message exceeds a limit of the query.
+            LimitError: If a message exceeds a limit of the query.
         """
         for slice in self._matching(read):
             yield read._replace(batch=slice, lost=NOTHING)
@@ -184,20 +184,20 @@ class Filtering(Stage):
         if self._where is None:
             yield from choose(batch, self._invert)
             return
-        kept = [
+        slices = [
             matches
             for slice in self._filter.messages(batch, False)
             for matches in _matching_messages(self._where, slice, read.source.name)
         ]
         if self._quads:
-            for slice in kept:
+            for slice in slices:
                 yield from self._filter.quads(slice, False)
         elif self._invert:
-            matching = {slice.index_of(at) for slice in kept for at in range(len(slice))}
+            matching = {slice.index_of(at) for slice in slices for at in range(len(slice))}
             flags = [batch.index_of(at) not in matching for at in range(len(batch))]
-            yield from _chosen(batch, flags)
+            yield from _selected(batch, flags)
         else:
-            yield from kept
+            yield from slices
 
     def _enter(self, source: Source) -> None:
         """Reject names whose namespaces the log's format cannot declare."""
@@ -213,7 +213,7 @@ class Filtering(Stage):
         """Check that every prefix was declared, if any message was read.
 
         Raises:
-            OptionError: No log declared a prefix.
+            OptionError: If no log declared a prefix.
         """
         if self._has_read and (missing := self._filter.undeclared()):
             raise OptionError(
@@ -227,7 +227,7 @@ def filter_values(criteria: Mapping[str, Any]) -> dict[str, Any]:
     """Return the criteria as values of `FILTERING`, without those that are None.
 
     Raises:
-        OptionError: An option does not exist, or its value is invalid.
+        OptionError: If an option does not exist, or its value is invalid.
     """
     declared = {option.name: option for option in FILTERING}
     for name in criteria:
@@ -244,8 +244,8 @@ def _ask_query(text: str | None, prefixes: Mapping[str, str]) -> Query | None:
     """Return the query to run on each message.
 
     Raises:
-        QueryError: The text is not a valid query.
-        OptionError: The query is not an ASK query.
+        QueryError: If the text is not a valid query.
+        OptionError: If the query is not an ASK query.
     """
     if text is None:
         return None
@@ -266,7 +266,7 @@ def _matching_messages(query: Query, batch: MessageBatch, source: str) -> Iterat
     """Yield the messages for which a query is true.
 
     Raises:
-        LimitError: A message exceeds a limit of the query.
+        LimitError: If a message exceeds a limit of the query.
     """
     answers: list[bool] = []
     while len(answers) < len(batch):
@@ -276,17 +276,17 @@ def _matching_messages(query: Query, batch: MessageBatch, source: str) -> Iterat
             raise LimitError(
                 found.error[0], message_index=batch.index_of(len(answers)), source=source
             )
-    yield from _chosen(batch, answers)
+    yield from _selected(batch, answers)
 
 
-def _chosen(batch: MessageBatch, flags: list[bool]) -> Iterator[MessageBatch]:
+def _selected(batch: MessageBatch, flags: list[bool]) -> Iterator[MessageBatch]:
     """Yield the messages whose flags are set."""
     if all(flags):
         yield batch
         return
     start = 0
-    for chosen, run in groupby(flags):
+    for is_selected, run in groupby(flags):
         end = start + sum(1 for _ in run)
-        if chosen:
+        if is_selected:
             yield batch.slice(start, end)
         start = end

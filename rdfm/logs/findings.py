@@ -52,7 +52,7 @@ class Finding:
             not about a message.
         offset: The byte offset in the decompressed log, from 0, of the error or the term if known,
             otherwise of the message.
-        line: The line of that byte, from 1, in text.
+        line: The line of that byte, from 1, in a text log.
         column: The character in the line, from 1.
         frame: For an error in a frame of a binary log: the frame, from 0.
         row: The row in the frame, from 0.

@@ -32,7 +32,7 @@ def needed(module: str, what: str) -> Iterator[None]:
         what: The feature that needs it, for the error.
 
     Raises:
-        MissingExtraError: The package is not installed.
+        MissingExtraError: If the package is not installed.
     """
     try:
         yield
@@ -51,13 +51,13 @@ class Tabular(ABC):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Pass the rows to Arrow; they are read as the consumer requests them.
 
-        This lets `pyarrow.table(reader)`, `polars.DataFrame(reader)` and DuckDB take the reader
-        directly, in bounded memory.
+        This lets `pyarrow.table(reader)`, `polars.DataFrame(reader)` and DuckDB read it directly,
+        in bounded memory.
 
         Raises:
-            MissingExtraError: pyarrow is not installed.
-            RdfmError, OSError: The log is invalid before its first rows.
-            ValueError: The rows were already read to their end or to an error, or they are the
+            MissingExtraError: If pyarrow is not installed.
+            RdfmError, OSError: If the log is invalid before its first rows.
+            ValueError: If the rows were already read to their end or to an error, or they are the
                 answer to an ASK query.
         """
         capsule: object = self._arrow_reader().__arrow_c_stream__(requested_schema)
@@ -67,8 +67,8 @@ class Tabular(ABC):
         r"""Read all rows into a `pyarrow.Table` (extra: arrow).
 
         Raises:
-            MissingExtraError: pyarrow is not installed.
-            RdfmError, OSError: An input is invalid or cannot be read.
+            MissingExtraError: If pyarrow is not installed.
+            RdfmError, OSError: If an input is invalid or cannot be read.
             ValueError: As for `__arrow_c_stream__`.
 
         Example:
@@ -87,8 +87,8 @@ class Tabular(ABC):
         becomes the missing value of their pandas type: None, NaN or NaT.
 
         Raises:
-            MissingExtraError: pandas or pyarrow is not installed. Nothing was read.
-            RdfmError, OSError: An input is invalid or cannot be read.
+            MissingExtraError: If pandas or pyarrow is not installed. Nothing was read.
+            RdfmError, OSError: If an input is invalid or cannot be read.
             ValueError: As for `__arrow_c_stream__`.
 
         Example:
@@ -112,8 +112,8 @@ class Tabular(ABC):
         r"""Read all rows into a Polars data frame.
 
         Raises:
-            MissingExtraError: Polars or pyarrow is not installed. Nothing was read.
-            RdfmError, OSError: An input is invalid or cannot be read.
+            MissingExtraError: If polars or pyarrow is not installed. Nothing was read.
+            RdfmError, OSError: If an input is invalid or cannot be read.
             ValueError: As for `__arrow_c_stream__`.
 
         Example:

@@ -53,7 +53,7 @@ class Input:
 
     Attributes:
         name: The file's name or URL for display (`rdfm.errors.visible`).
-        url: The file's URL, the base of its relative IRIs; None if it has none.
+        url: The file's URL, the base of its relative IRIs; None if there is none.
         size: Size of the file in bytes (compressed), if known.
         bytes_read: Bytes of the file read so far (compressed).
         bytes_given: Bytes of the log yielded so far (decompressed).
@@ -83,7 +83,7 @@ class Input:
         *,
         start: int = 0,
         storage_options: Mapping[str, Any] | None = None,
-        among: bool = False,
+        one_of_many: bool = False,
     ) -> None:
         """Open a source.
 
@@ -92,12 +92,12 @@ class Input:
             compression: As in `open_log`; "none" if `start` is given.
             start: The first byte to read.
             storage_options: As in `open_log`.
-            among: Whether it is one of many. If so, an undetected format rejects only this input.
+            one_of_many: Whether it is one of many. If so, an unknown format rejects only this one.
 
         Raises:
-            OptionError: The source cannot be read from the middle, or does not support
+            OptionError: If the source cannot be read from the middle, or does not support
                 `storage_options`.
-            OSError: The source cannot be read.
+            OSError: If the source cannot be read.
         """
         self.bytes_read = self.bytes_given = 0
         self.error: DecodeError | None = None
@@ -113,7 +113,7 @@ class Input:
             self.announced = announced(*self._file.media_type)  # type: ignore[attr-defined]  # a Response
         if self._remote and is_live(name):
             self.announced, compression = Announced(formats.find("jelly")), "none"
-        self._among = among
+        self._one_of_many = one_of_many
         try:
             if start:
                 if not self.seekable:
@@ -137,8 +137,8 @@ class Input:
         """Yield the pieces, each as soon as it arrives.
 
         Raises:
-            DecodeError: The compressed data is corrupt.
-            UnsupportedError: The input is rejected.
+            DecodeError: If the compressed data is corrupt.
+            UnsupportedError: If the input is rejected.
         """
         if self.refusal is not None:
             self.error = UnsupportedError(
@@ -164,7 +164,7 @@ class Input:
         For a rejected input, the format is arbitrary.
 
         Raises:
-            UnknownFormatError: The format cannot be detected, or the name is unknown.
+            UnknownFormatError: If the format cannot be detected, or the name is unknown.
         """
         if self.refusal is not None:
             return formats.find(name or "nq")
@@ -184,10 +184,10 @@ class Input:
         # Unambiguous content takes precedence, because the last line may be truncated.
         clear = formats.by_clear_content(start) if len(head) < formats.HEAD_BYTES else None
         # Compressed bytes can look like a binary format.
-        looks = None if has_unread_suffix(self.name) else formats.by_content(start)
-        if (shown := clear or looks) is not None:
-            return shown
-        if self._among:
+        guess = None if has_unread_suffix(self.name) else formats.by_content(start)
+        if (detected := clear or guess) is not None:
+            return detected
+        if self._one_of_many:
             return self._reject(start)
         if (likely := to_read(self.name, start)) is not None:
             raise UnknownFormatError(f"{self.name}: {likely.text}", remedies=likely.remedies)
@@ -210,12 +210,12 @@ class Input:
         elif (likely := to_read(self.name, head)) is not None:
             self.refusal, self.refusal_remedies = likely.text, likely.remedies
         else:
-            what = (
+            reason = (
                 "neither its name nor its content identifies its format"
                 if head
                 else "it is empty, and its name does not identify its format"
             )
-            self.refusal = what
+            self.refusal = reason
             named = remedies.named_format(
                 "from_format", formats.names(), "sets the format of all inputs"
             )
@@ -226,8 +226,8 @@ class Input:
         """Return whether it is a tar archive, by its name or its content.
 
         Args:
-            format: The name of the logs' format, if given. With it, only the first piece is
-                examined, so that a live log does not wait for more.
+            format: The name of the logs' format, if known. Then only the first piece is examined,
+                so that a live log does not wait for more data.
         """
         if archives.stem(self.name) is not None:
             return True
@@ -244,7 +244,7 @@ class Input:
         Each log must be read before the next group is requested, unless it is `whole`.
 
         Raises:
-            DecodeError: The archive is corrupt after the members that were returned.
+            DecodeError: If the archive is corrupt after the members that were returned.
         """
         try:
             for members in archives.members(self):
@@ -302,24 +302,24 @@ class Input:
             yield piece
 
     def _up_to_commit(self, piece: bytes) -> bytes:
-        """Truncate a piece at the committed end of the log, if another process appends to it."""
+        """Truncate a piece at the committed end of a log to which another process appends."""
         if self._cut:
             return b""
         if self._path is None or self.size is None or not isinstance(piece, bytes):
             return piece
         self._reached += len(piece)
-        beyond = self._reached - self.size
-        if beyond <= 0:
+        excess = self._reached - self.size
+        if excess <= 0:
             return piece
-        # The size was that of the committed log. A writer creates its journal before it writes.
+        # `size` was the committed length. A writer creates its journal before it writes.
         length = committed_length(self._path, self._file.fileno())
         if length is None:
             return piece
-        beyond = min(self._reached - max(length, self.size), len(piece))
-        if beyond <= 0:
+        excess = min(self._reached - max(length, self.size), len(piece))
+        if excess <= 0:
             return piece
         self._cut = True  # even if the writer commits more before the next read
-        return piece[: len(piece) - beyond]
+        return piece[: len(piece) - excess]
 
     def _counted(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         """Yield and count the file's bytes. Compressed data is split to make progress visible."""
@@ -368,7 +368,7 @@ class MemberInput(Input):
         self.error = None
         self.compression = None
         self._owned = False
-        self._among = True
+        self._one_of_many = True
         self.refusal = member.refusal
         self.whole = False
         self.in_memory = member.whole
@@ -382,7 +382,7 @@ class MemberInput(Input):
             self.whole = True
 
     def take(self) -> bytes | None:
-        """Return all of it at once, if it is in memory uncompressed; no pieces are left then."""
+        """Return all the data at once if it is in memory uncompressed; no pieces remain."""
         if not self.whole or self.refusal is not None:
             return None
         data = next(self._pieces, b"")
@@ -395,14 +395,14 @@ class MemberInput(Input):
         """Undo `take`, so that the data can be read in pieces."""
         self._pieces = iter((whole,))
         self.bytes_given = 0
-        self.watch = None  # it has already been called with the data
+        self.watch = None  # has already been called with the data
 
     def close(self) -> None:
         """Do nothing, since the archive is closed instead."""
 
 
-class _RefusedInput(Input):
-    """A file among several that is not opened."""
+class _RejectedInput(Input):
+    """One of several files that is not opened."""
 
     unreadable = True
 
@@ -427,7 +427,7 @@ def as_inputs(given: Readable | Iterable[Readable]) -> list[Any]:
     """Return a list of inputs, from one input or several.
 
     Raises:
-        OptionError: The argument is neither.
+        OptionError: If the argument is not an input or a list of inputs.
     """
     if isinstance(given, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(
         given, "read"
@@ -453,7 +453,7 @@ def holds_files(source: object, storage_options: Mapping[str, Any] | None = None
         return path.endswith("/") or is_glob(path)
     if Path(local).exists() or not is_glob(local):
         return Path(local).is_dir()
-    return bool(matches(*storage_of(local)))  # without matches it is the name of a missing file
+    return bool(matches(*storage_of(local)))  # without matches, it names a missing file
 
 
 def files_of(
@@ -469,7 +469,7 @@ def files_of(
         source: As in `open_log`.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        reject_unreadable: Whether a file among many that cannot be opened is rejected on its own,
+        reject_unreadable: Whether one of many files that cannot be opened is rejected on its own,
             instead of raising an error.
     """
     if not holds_files(source, storage_options):
@@ -479,15 +479,15 @@ def files_of(
     found, _ = find_files([path], recursive=True, options=storage_options)
     for file in found:
         if not file.plain:
-            yield _RefusedInput(file.path, NOT_PLAIN)
+            yield _RejectedInput(file.path, NOT_PLAIN)
             continue
         options = storage_options if is_url(file.path) else None
         try:
-            data = Input(file.path, compression, storage_options=options, among=True)
+            data = Input(file.path, compression, storage_options=options, one_of_many=True)
         except OSError as error:
             if not reject_unreadable:
                 raise
-            data = _RefusedInput(file.path, error.strerror or str(error))
+            data = _RejectedInput(file.path, error.strerror or str(error))
         yield data
 
 

@@ -2,9 +2,9 @@
 
 In: the path of a log. Out: `Journal` for the writer; `committed_length` for readers.
 Cost: one write of `SLOT_BYTES` per commit; one failed open per log that is read without a journal.
-Law: bytes of the log from the committed length on are not part of it. At most one process has the
-lock at any time. A journal applies only to the file that was appended to, and only if it has the
-committed bytes. Another log that gets the same name is not affected, and is never truncated.
+Law: bytes after the committed length are not part of the log. At most one process has the lock at
+any time. A journal applies only to the file that was appended to, and only if it has the committed
+bytes. Another log that gets the same name is not affected, and is never truncated.
 """
 
 from __future__ import annotations
@@ -83,10 +83,10 @@ class _Slot(NamedTuple):
 class Journal:
     """The lock and the committed length of a log. Only the owner may write to the log.
 
-    The lock is on the file itself, so that the kernel releases it when the process ends. The file
-    is therefore never replaced by another one while it is locked: a second writer would lock the
-    new file. Each commit overwrites the older of two slots in place. A slot has a checksum, so if a
-    write is interrupted, the other slot is still valid and has the previous commit.
+    The lock is on the file itself, so the kernel releases it when the process ends. The file is
+    never replaced while it is locked; otherwise a second writer could lock the new file. Each
+    commit overwrites the older of two slots in place. A slot has a checksum, so if a write is
+    interrupted, the other slot is still valid and has the previous commit.
 
     Attributes:
         path: The path of the journal.
@@ -101,10 +101,10 @@ class Journal:
             log: The log, which may be missing; not a symbolic link.
 
         Raises:
-            OptionError: Another writer has the lock, or the system has no file locks; the journal
-                was copied, or belongs to another file that had the name of the log; or a file that
-                is not a journal has its name.
-            OSError: The journal cannot be created.
+            OptionError: If another writer has the lock, or the system has no file locks; the
+                journal was copied, or belongs to another file that had the name of the log; or a
+                file that is not a journal has its name.
+            OSError: If the journal cannot be created.
         """
         if fcntl is None:
             raise OptionError("appending needs file locks, which this system does not have")
@@ -194,7 +194,7 @@ class Journal:
     def remove(self) -> None:
         """Remove the journal, since all of the log is committed, and release the lock."""
         if self._process == os.getpid():
-            # Removed before the lock is released, so that the next writer creates its own.
+            # Removed before the lock is released, so that the next writer creates a new journal.
             with contextlib.suppress(FileNotFoundError), name_in_errors(self.name):
                 self.path.unlink()
         self.release()
@@ -220,7 +220,7 @@ def committed_length(log: str, file: int) -> int | None:
     """
     try:
         journal = os.open(journal_path(log), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    except OSError:  # no journal, or none that this user may read
+    except OSError:  # there is no journal that this user may read
         return None
     try:
         if not stat.S_ISREG(os.fstat(journal).st_mode):
@@ -234,8 +234,8 @@ def committed_length(log: str, file: int) -> int | None:
 def remove_stale(log: Path) -> None:
     """Remove the journal that a killed writer left, after the log was replaced by another one.
 
-    Otherwise, the journal would apply to the new log if that began with the same bytes. A journal
-    whose writer is still running is kept: that writer notices that its log was replaced.
+    Otherwise, the journal would apply to the new log if the new log began with the same bytes. A
+    journal whose writer is still running is kept: that writer notices that its log was replaced.
 
     Args:
         log: The log, not a symbolic link.
@@ -283,8 +283,9 @@ def _check_same_file(slot: _Slot, log: int, name: str, journal: str) -> None:
     """Reject another file that has the committed bytes and more.
 
     Raises:
-        OptionError: It is another file. If it is a copy, its last bytes may not be committed; if it
-            replaced the log, they are messages. rdfm cannot tell which.
+        OptionError: If the file is not the one that was appended to. If it is a copy, its last
+            bytes may be uncommitted; if it replaced the log, they are messages. rdfm cannot tell
+            which.
     """
     length = slot.commit.length
     if os.fstat(log).st_size == length or _is_same_file(slot, log):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["KeyEncoder", "SplitBy", "file_name", "max_open_of"]
 
 MAX_OPEN = 100
-# A compressor of xz needs about 100 MB.
+# An xz compressor needs about 100 MB.
 MAX_OPEN_XZ = 4
 NAME_BYTES = 255
 _KINDS = ("graph", "value", "day", "month")
@@ -49,7 +49,7 @@ class SplitBy(NamedTuple):
     Attributes:
         kind: "graph", "value", "day" or "month".
         predicate: The predicate of the value or time; None means the default time properties.
-        prefixes: Namespaces for its prefix.
+        prefixes: Namespaces by prefix, for the predicate.
         max_open: Maximum number of open files.
     """
 
@@ -69,7 +69,7 @@ class SplitBy(NamedTuple):
         """Return how to split a log, from the options; None if it is not split.
 
         Raises:
-            OptionError: The key is invalid, or `max_open` is given without a key.
+            OptionError: If the key is invalid, or `max_open` is given without a key.
         """
         if key is None:
             if max_open is not None:
@@ -93,7 +93,7 @@ class SplitBy(NamedTuple):
         """Return a splitter.
 
         Raises:
-            OptionError: The predicate is not an IRI.
+            OptionError: If the predicate is not an IRI.
         """
         try:
             return KeySplitter(self.kind, self.predicate, self.prefixes)
@@ -107,7 +107,7 @@ class _File:
     Attributes:
         name: Its name.
         encoder: Its encoder while it is open.
-        end: How the log ends, as in `Encoder.continue_log`, once it was closed.
+        end: How the log ends, as in `Encoder.continue_log`, once it has been closed.
     """
 
     __slots__ = ("encoder", "end", "name")
@@ -133,7 +133,7 @@ class KeyEncoder:
             split_by: How to split the log.
 
         Raises:
-            OptionError: The predicate of the key is not an IRI.
+            OptionError: If the predicate of the key is not an IRI.
         """
         self._make = make
         self._spare = [make()]  # reports invalid options early
@@ -157,9 +157,9 @@ class KeyEncoder:
         """Return the parts of a batch of the log `source`.
 
         Raises:
-            EncodeError: A message cannot be written, or its file cannot be continued; `completed`
-                contains the parts before it.
-            OptionError: The batch contains patches or results.
+            EncodeError: If a message cannot be written, or its file cannot be continued;
+                `completed` contains the parts before it.
+            OptionError: If the batch contains patches or results.
         """
         if not isinstance(batch, MessageBatch):
             raise wrong_kind_error(
@@ -210,7 +210,7 @@ class KeyEncoder:
         """Return the ends of the open logs.
 
         Raises:
-            OptionError: No log declared the prefix of the predicate.
+            OptionError: If no log declared the prefix of the predicate.
         """
         if self._has_read and (missing := self._splitter.undeclared()):
             raise OptionError(
@@ -228,7 +228,7 @@ class KeyEncoder:
         return parts
 
     def dropped(self) -> dict[str, int]:
-        """Return counts of the data left out so far, by name."""
+        """Return counts of the data dropped so far, by name."""
         dropped = sum((Counter(file.encoder.dropped()) for file in self._open), self._dropped)
         return self._namespaces.counted_once(dropped)
 
@@ -239,7 +239,7 @@ class KeyEncoder:
             notes |= dict.fromkeys(file.encoder.notes())
         found = list(notes)
         if self._several:
-            what = {
+            objects = {
                 "graph": "graphs",
                 "value": "values of the predicate",
                 "day": "days",
@@ -247,7 +247,7 @@ class KeyEncoder:
             }
             messages, verb = ("message", "has") if self._several == 1 else ("messages", "have")
             found.append(
-                f"{self._several:,} {messages} {verb} several {what[self._split_by.kind]}; the first one decides"
+                f"{self._several:,} {messages} {verb} several {objects[self._split_by.kind]}; the first one decides"
             )
         if b"" in self._files:
             found.append(
@@ -266,7 +266,7 @@ class KeyEncoder:
         """Encode the next messages, whose files are open, and append their parts.
 
         Raises:
-            EncodeError: A message cannot be written. The parts before it were appended.
+            EncodeError: If a message cannot be written. Earlier parts were appended.
         """
         if all(encoder is None or type(encoder) is Encoder for encoder in encoders):
             pieces, error = self._splitter.encode(stop, encoders)
@@ -285,8 +285,8 @@ class KeyEncoder:
     def _file(self, key: bytes, text: str) -> _File:
         """Return the file of a key."""
         # Long keys are not stored.
-        known = key if len(key) < 2 * _HASH_BYTES else _digest(key)
-        file = self._files.get(known)
+        file_key = key if len(key) < 2 * _HASH_BYTES else _digest(key)
+        file = self._files.get(file_key)
         if file is None:
             name = file_name(text, self._suffix, key)
             is_reserved = not key or (key == b"default" and self._split_by.kind == "graph")
@@ -294,7 +294,7 @@ class KeyEncoder:
                 if name.removesuffix(self._suffix).casefold() in self._names:
                     name = file_name(text, self._suffix, key, always_hash=True)
                 self._names.add(name.removesuffix(self._suffix).casefold())
-            file = self._files[known] = _File(name)
+            file = self._files[file_key] = _File(name)
         return file
 
     def _begin(self, file: _File, parts: list[Part]) -> Any:
@@ -329,7 +329,7 @@ class KeyEncoder:
         """Check that files can be closed and continued.
 
         Raises:
-            EncodeError: They cannot.
+            EncodeError: If files cannot be continued.
         """
         if self._can_continue:
             return
@@ -343,9 +343,9 @@ class KeyEncoder:
             else:
                 self._can_continue = True
                 return
-        most = self._split_by.max_open
+        max_open = self._split_by.max_open
         raise EncodeError(
-            f"the log has more than {most:,} keys, but {spec.title} files must stay open, since they cannot be "
+            f"the log has more than {max_open:,} keys, but {spec.title} files must stay open, since they cannot be "
             f"continued: {reason}",
             format=spec.name,
             message_index=message,

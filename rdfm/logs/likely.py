@@ -1,4 +1,4 @@
-"""The likely type of a file whose format cannot be determined, for errors.
+"""For errors: the likely type of a file, if its format cannot be determined.
 
 In: its name, and for an input its first bytes. Out: a sentence with the remedy, or nothing.
 """
@@ -14,8 +14,8 @@ from rdfm.logs.remedies import named_format
 
 __all__ = ["Likely", "has_unread_suffix", "not_written", "to_read", "to_write"]
 
-# Ambiguous suffixes, including those of non-RDF files, with the formats that they may mean.
-_MAY_BE = {
+# Ambiguous suffixes, some also used for non-RDF files, with the formats that they may mean.
+_AMBIGUOUS = {
     ".json": ("jsonld", "ndjsonld"),
     ".jsonl": ("ndjsonld",),
     ".ndjson": ("ndjsonld",),
@@ -27,7 +27,7 @@ _MAY_BE = {
     ".thrift": ("rdf-thrift",),
     ".pq": ("parquet",),
 }
-_MAY_BE_RESULTS = {".json": ("results-json",), ".xml": ("results-xml",)}
+_AMBIGUOUS_RESULTS = {".json": ("results-json",), ".xml": ("results-xml",)}
 _COMPRESSIONS = {
     ".br": "Brotli",
     ".lz4": "LZ4",
@@ -73,8 +73,8 @@ def to_write(path: str, kind: str = "messages") -> Likely | None:
         'Brotli compression (.br) is not supported; gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz) are'
     """
     suffix = _suffix(path)
-    names = (_MAY_BE_RESULTS if kind == "results" else _MAY_BE).get(suffix, ())
-    if (likely := _may_be(suffix, names, "to")) is not None:
+    names = (_AMBIGUOUS_RESULTS if kind == "results" else _AMBIGUOUS).get(suffix, ())
+    if (likely := _ambiguity(suffix, names, "to")) is not None:
         suggested = _format(names[0]).suffixes[0]
         return likely._replace(text=f"{likely.text}; use the suffix {suggested}")
     reason = not_written(path)
@@ -105,7 +105,7 @@ def to_read(path: str, head: bytes) -> Likely | None:
         )
     if (compression := _compression(suffix)) is not None:
         return Likely(f"{compression}: decompress it first")
-    return _may_be(suffix, _MAY_BE.get(suffix, ()), "from")
+    return _ambiguity(suffix, _AMBIGUOUS.get(suffix, ()), "from")
 
 
 def _suffix(path: str) -> str:
@@ -122,7 +122,9 @@ def _compression(suffix: str) -> str | None:
     return f"{name} compression ({suffix}) is not supported; {_READ}"
 
 
-def _may_be(suffix: str, names: tuple[str, ...], direction: Literal["from", "to"]) -> Likely | None:
+def _ambiguity(
+    suffix: str, names: tuple[str, ...], direction: Literal["from", "to"]
+) -> Likely | None:
     if not names:
         return None
     listed = " or ".join(_format(name).title for name in names)

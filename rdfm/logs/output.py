@@ -1,4 +1,4 @@
-"""Targets of logs: files, folders, archives and file objects, with optional compression.
+"""Log targets: files, folders, archives and file objects, with optional compression.
 
 In: the target that a user names, and bytes. Out: `Output`, `FolderOutput`, and `Shape`, which
 chooses between them.
@@ -101,7 +101,7 @@ class Output:
             self._file = target
 
     def _create(self, path: Path) -> BinaryIO:
-        # For a symbolic link, its target is replaced, not the link.
+        # Replaces the target of a symbolic link, not the link.
         final = Path(os.path.realpath(path))
         mode: int | None = None
         with contextlib.suppress(FileNotFoundError):
@@ -113,8 +113,8 @@ class Output:
                 raise PermissionError(13, "Permission denied", str(path))
         temporary = final.with_name(f".{_cut(final.name, 100)}.{os.urandom(6).hex()}.tmp")
         opened: list[BinaryIO] = []
-        # These are set before the file exists, because Ctrl-C can come at any time, and a writer can
-        # be garbage collected.
+        # These are set before the file exists, because Ctrl-C can arrive at any time, and a writer
+        # can be garbage collected.
         self._final, self._temporary = final, temporary
         self._finalizer = weakref.finalize(
             self, _finalize, self._process, self.name, temporary, opened
@@ -132,7 +132,7 @@ class Output:
         """Reject a temporary file in a process forked from the one that opened it.
 
         Raises:
-            PermissionError: Another process opened the file.
+            PermissionError: If another process opened the file.
         """
         if self._temporary is not None:
             _check_process(self._process, self.name)
@@ -241,8 +241,8 @@ class FolderOutput:
         """Create a folder next to the target, to be renamed to it at the end.
 
         Raises:
-            OptionError: The folder exists and is not empty, and `overwrite` is false.
-            OSError: The folder cannot be created.
+            OptionError: If the folder exists and is not empty, and `overwrite` is false.
+            OSError: If the folder cannot be created.
         """
         self.name = visible(os.fspath(path))
         self.bytes_written = 0
@@ -254,7 +254,7 @@ class FolderOutput:
         self._writing = threading.RLock()
         self._discarded = False
         self._final = Path(os.path.realpath(path))
-        _compressor(compression)  # reports an unavailable compression now
+        _compressor(compression)  # reports a missing compression package now
         if self._final.exists() and any(self._final.iterdir()) and not overwrite:
             raise OptionError(
                 f"the folder {self.name} is not empty; write to another folder",
@@ -283,7 +283,7 @@ class FolderOutput:
         """Reject the folder in a process forked from the one that created it.
 
         Raises:
-            PermissionError: Another process created the folder.
+            PermissionError: If another process created the folder.
         """
         _check_process(self._process, self.name)
 
@@ -400,7 +400,7 @@ class Shape:
     Attributes:
         archive: Whether it is a tar archive.
         folder: Whether it is a folder.
-        appends: Whether it is an existing log that is continued.
+        appends: Whether an existing log is continued.
     """
 
     def __init__(
@@ -420,7 +420,7 @@ class Shape:
         A file is compressed in `jobs` threads. `live` contains the options of a live stream.
 
         Raises:
-            OptionError: The options conflict.
+            OptionError: If the options conflict.
         """
         self.appends = append is not None
         self._append = append
@@ -445,7 +445,7 @@ class Shape:
             given = (splits, split_by, overwrite)
             if any(given):
                 raise OptionError(
-                    f"{target} is a live stream, not a folder; leave out the folder options"
+                    f"{target} is a live stream, not a folder; omit the folder options"
                 )
             from rdfm.storage.live import LiveSettings  # costly to import
 
@@ -467,24 +467,24 @@ class Shape:
         )
         if (splits or split_by is not None) and not self.folder:
             if self.archive:
-                what = "an archive has a member for each message; use a folder such as out/"
+                problem = "an archive has a member for each message; use a folder such as out/"
             elif path is None:
-                what = "the output is a stream; use a folder such as out/"
+                problem = "the output is a stream; use a folder such as out/"
             elif not Path(path).exists():
-                what = f"{path} is not a folder; write {path}/ to create one"
+                problem = f"{path} is not a folder; write {path}/ to create one"
             else:
-                what = f"{path} is a file; use a folder such as out/"
+                problem = f"{path} is a file; use a folder such as out/"
             if split_by is not None:
-                raise OptionError(f"{spelled('split_by')} requires a folder, but {what}")
-            raise OptionError(f"{split} requires a folder, but {what}")
+                raise OptionError(f"{spelled('split_by')} requires a folder, but {problem}")
+            raise OptionError(f"{split} requires a folder, but {problem}")
         if overwrite and not self.folder:
             raise OptionError(
                 f"{spelled('overwrite')} applies to folders; files are always replaced"
             )
         if self.folder and path is not None and Path(path).is_file():
             raise OptionError(f"{path} is a file, not a folder")
-        named = path is not None and not self.folder and compression is None
-        if named and path is not None and (reason := not_written(path)) is not None:
+        checks_suffix = path is not None and not self.folder and compression is None
+        if checks_suffix and path is not None and (reason := not_written(path)) is not None:
             raise OptionError(
                 f"{path}: {reason}",
                 remedies=[remedies.UNCOMPRESSED],
@@ -507,8 +507,8 @@ class Shape:
         """
         if self._live is not None and options.get("delimited") in (False, "false"):
             raise OptionError(
-                f"{spelled('delimited', 'false', 'write')} is for files, not for live streams; leave it "
-                "out"
+                f"{spelled('delimited', 'false', 'write')} is for files, not for live streams; "
+                "omit it"
             )
         make_empty = None
         if "dialect" in format.options("write") and not options.get("flat"):
@@ -539,7 +539,7 @@ class Shape:
         return {} if self._appended is None else self._appended.source
 
     def output(self) -> Output | FolderOutput | Appended | LiveTarget:
-        """Return the output, opened."""
+        """Return the opened output."""
         if self._live is not None:
             from rdfm.storage.live import LiveTarget
 
@@ -591,7 +591,7 @@ def _creating(name: str, final: Path) -> Iterator[None]:
 
 
 def _write_all(file: BinaryIO, data: bytes | memoryview) -> int:
-    """Write all bytes, because a raw file may accept only some at a time. Return their number."""
+    """Write all bytes, because a raw file may accept only some of them. Return their number."""
     view = memoryview(data)
     while view:
         written = file.write(view)
@@ -634,9 +634,9 @@ def _finalize_folder(
             file.close()
     if process != os.getpid():
         return
-    unfinished = folders[0].exists()
+    is_unfinished = folders[0].exists()
     _settle(*folders)
-    if unfinished:
+    if is_unfinished:
         warnings.warn(
             f"the logs in {name} were not closed, so their content is lost; use a with block",
             ResourceWarning,
@@ -661,7 +661,7 @@ def _finalize(process: int, name: str, temporary: Path, opened: list[BinaryIO]) 
 
 
 def remove_unfinished() -> None:
-    """Remove incomplete outputs, before a process exits without waiting for its writers."""
+    """Remove incomplete outputs, when a process exits without waiting for its writers."""
     for output in list(_UNFINISHED):
         if output._finalizer is not None:
             with contextlib.suppress(Exception):
@@ -695,11 +695,11 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
     Archives without another suffix get the default format of the kind.
 
     Raises:
-        UnknownFormatError: The format cannot be determined, or the name is unknown.
+        UnknownFormatError: If the format cannot be determined, or the name is unknown.
     """
     if is_live(target):
         if name is not None and formats.find(name).name != _LIVE_FORMAT:
-            raise OptionError(f"live streams are in Jelly, not {name}; leave the format out")
+            raise OptionError(f"live streams are in Jelly, not {name}; omit the format")
         return formats.find(_LIVE_FORMAT)
     if name is not None:
         return formats.find(name)

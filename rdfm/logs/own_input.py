@@ -43,12 +43,12 @@ def reject_own_input(
         inputs: The inputs: paths, and file objects.
         output: The output.
         options: The options as given, by name; `from_NAME` and `to_NAME` apply to one side.
-        declared: The options besides those of the formats.
+        declared: The options that do not belong to a format.
         append: Whether the output is appended to. It may then be the log whose options are used.
         folder: Whether the output is always a folder.
 
     Raises:
-        OptionError: The output is rejected.
+        OptionError: If the output is rejected.
     """
     target = None
     if isinstance(output, (str, os.PathLike)):
@@ -60,9 +60,11 @@ def reject_own_input(
         shown = str(getattr(output, "name", "the output"))
     file = _file_status(target or output)
     read = list(inputs)
-    named = list(_named_files(options or {}, declared or {}, logs=not append))
-    opened = [given for given in (*read, *named) if not isinstance(given, (str, os.PathLike))]
-    paths, named_paths = list(_local_paths(read)), list(_local_paths(named))
+    option_files = list(_named_files(options or {}, declared or {}, logs=not append))
+    opened = [
+        given for given in (*read, *option_files) if not isinstance(given, (str, os.PathLike))
+    ]
+    paths, named_paths = list(_local_paths(read)), list(_local_paths(option_files))
     for given in (*paths, *named_paths, *opened):
         other = _file_status(given)
         if file is not None and other is not None and os.path.samestat(file, other):
@@ -70,14 +72,14 @@ def reject_own_input(
             raise OptionError(f"{shown} is also an input; write to {wanted}")
     if target is None:
         return
-    place = target.resolve()
+    resolved = target.resolve()
     for path in paths:
-        if path.is_dir() and path.resolve() in place.parents:
+        if path.is_dir() and path.resolve() in resolved.parents:
             raise OptionError(f"{shown} is in the input folder {path}; write to another folder")
     for path in (*paths, *named_paths):
         if target.is_dir() and path.is_dir() and target.samefile(path):
             raise OptionError(f"{shown} is also an input; write to another folder")
-        if target.is_dir() and place in path.resolve().parents:
+        if target.is_dir() and resolved in path.resolve().parents:
             raise OptionError(
                 f"the input {path} is in the output folder {shown}; write to another folder"
             )

@@ -192,8 +192,8 @@ class ParallelDriver(Driver):
             yield from super()._log(data, file)
             return
         size = data.size or 0
-        least = MIN_BYTES if data.compression is None else MIN_COMPRESSED_BYTES
-        if least <= size <= FILE_BYTES and self.several:
+        min_bytes = MIN_BYTES if data.compression is None else MIN_COMPRESSED_BYTES
+        if min_bytes <= size <= FILE_BYTES and self.several:
             self._logs += 1
             read = min(size, PIECE_BYTES)  # to detect the compression
             work = Work(self._file(data, self._bytes_before))

@@ -1,6 +1,6 @@
 """Writing messages to many logs: files in a folder, or members of an archive.
 
-In: batches, and an encoder of one log. Out: for a folder `Part`s, for an archive its bytes.
+In: batches, and an encoder for one log. Out: for a folder `Part`s, for an archive its bytes.
 Cost: for a folder one batch; for an archive one message. Law: every file or member is a complete
 log; the division into batches affects neither names nor bytes.
 """
@@ -31,7 +31,7 @@ class Part(NamedTuple):
     Attributes:
         name: Its path in the folder.
         data: The next bytes of the file.
-        ended: Whether the file ends after them.
+        ended: Whether the file ends after these bytes.
         again: Whether the file was ended before, and is now continued.
     """
 
@@ -62,7 +62,7 @@ class Namespaces:
         self._count += len(declared)
 
     def counted_once(self, dropped: Mapping[str, int]) -> dict[str, int]:
-        """Return the counts of data left out of all files, counting each namespace once."""
+        """Return the counts of data dropped from all files, counting each namespace once."""
         counts = dict(dropped)
         if "namespaces" in counts:
             counts["namespaces"] = min(counts["namespaces"], self._count or 0)
@@ -103,7 +103,7 @@ class FolderEncoder:
         """Return the parts of a batch of the log `source`.
 
         Raises:
-            EncodeError: A message cannot be written; `completed` contains the parts before it.
+            EncodeError: If a message cannot be written; `completed` contains the parts before it.
         """
         self._namespaces.take(batch)
         parts: list[Part] = []
@@ -128,7 +128,7 @@ class FolderEncoder:
         return parts
 
     def dropped(self) -> dict[str, int]:
-        """Return counts of the data left out so far, by name."""
+        """Return counts of the data dropped so far, by name."""
         return self._namespaces.counted_once(self._dropped + Counter(self._encoder.dropped()))
 
     def notes(self) -> list[str]:
@@ -181,7 +181,7 @@ class ArchiveEncoder:
         """Return the members of a batch of the log `source`.
 
         Raises:
-            EncodeError: A message cannot be written; `completed` contains the members before it.
+            EncodeError: If a message cannot be written; `completed` contains the members before it.
         """
         try:
             return self._entries(self._parts.encode(batch, source))
@@ -195,7 +195,7 @@ class ArchiveEncoder:
         return members + archive.end(self._written)
 
     def dropped(self) -> dict[str, int]:
-        """Return counts of the data left out so far, by name."""
+        """Return counts of the data dropped so far, by name."""
         return self._parts.dropped()
 
     def notes(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 In: a log. Out: splits; `open_log(path, split=split)` reads the messages of one, on any machine.
 Cost: the log's head; with `count` all of its bytes, which are searched but not decoded.
-Law: the splits of a log contain every message once, in order.
+Law: the splits of a log together contain every message once, in order.
 """
 
 from __future__ import annotations
@@ -83,15 +83,15 @@ def plan_splits(
         if log.found is None:  # an archive
             return [Split(first_index=0, format=reading.format)]
         whole = [Split(first_index=0, format=log.found.name)]
-        divided = divisible(log, reading)
+        whole_split = divisible(log, reading)
         size = 0 if log.input is None else log.input.size or 0
         format = log.found.spec
-    if divided is None or 2 * size < 3 * split_bytes:
+    if whole_split is None or 2 * size < 3 * split_bytes:
         return whole
     pieces = (2 * size + split_bytes) // (2 * split_bytes)
     starts = [size * piece // pieces for piece in range(pieces)]
     splits = [
-        replace(divided, start=start, stop=stop, first_index=0 if start == 0 else None)
+        replace(whole_split, start=start, stop=stop, first_index=0 if start == 0 else None)
         for start, stop in zip(starts, [*starts[1:], None], strict=True)
     ]
     if not count:
@@ -127,8 +127,8 @@ def count_delimiters(
     source: Readable, split: Split, format: FormatSpec, reading: Reading
 ) -> DelimiterCounter:
     """Count the delimiters, or in Jelly the messages, of a split without decoding it."""
-    known = format.options("read")
-    given = {name: value for name, value in reading.options.items() if name in known}
+    supported = format.options("read")
+    given = {name: value for name, value in reading.options.items() if name in supported}
     opening = split.opening(format)
     counter = DelimiterCounter(
         format.name,

@@ -14,7 +14,7 @@ from rdfm._core import count_lines
 __all__ = ["Lines"]
 
 KEPT_BYTES = 16 << 20
-_IN_LABELS = frozenset(b"0123456789_-ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+_LABEL_BYTES = frozenset(b"0123456789_-ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
 
 class _Piece(NamedTuple):
@@ -87,7 +87,7 @@ class Lines:
         at = text.find(written)
         while at >= 0:
             following = text[at + len(written) : at + len(written) + 1]
-            if written[-1] not in _IN_LABELS or not following or following[0] not in _IN_LABELS:
+            if written[-1] not in _LABEL_BYTES or not following or following[0] not in _LABEL_BYTES:
                 return start + at
             at = text.find(written, at + 1)
         return None

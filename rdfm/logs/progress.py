@@ -62,7 +62,7 @@ class Reporter:
         """Initialize with the function.
 
         Raises:
-            OptionError: The argument is not callable.
+            OptionError: If the argument is not callable.
         """
         if function is not None and not callable(function):
             raise OptionError(

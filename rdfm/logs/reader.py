@@ -92,10 +92,11 @@ def open_log(
         `cast("Iterator[Patch]", iter(log))`.
 
     Raises:
-        UnknownFormatError: The format cannot be detected, or the name is unknown.
-        OptionError: The format does not support an option or its value, or the log cannot be split.
-        OSError: The file cannot be read.
-        MissingExtraError: The URL needs a package that is not installed.
+        UnknownFormatError: If the format cannot be detected, or the name is unknown.
+        OptionError: If the format does not support an option or its value, or the log cannot be
+            split.
+        OSError: If the file cannot be read.
+        MissingExtraError: If the URL needs a package that is not installed.
 
     Example:
         >>> log = b'<http://ex/s> <http://ex/p> "o" .\n'
@@ -133,7 +134,7 @@ class LogReader(Tabular):
     If an error ends one of them, `skip_message` continues with the next log.
 
     As a table it has the rows of `batches()` and their source. A row is a message, or a quad if the
-    log was opened with `rows="quads"`. Only one thread can use a reader at a time; a second one
+    log was opened with `rows="quads"`. Only one thread can use a reader at a time; a second thread
     gets a RuntimeError.
 
     Attributes:
@@ -202,14 +203,15 @@ class LogReader(Tabular):
         For type checkers, with patches: `cast("Iterator[PatchBatch]", log.batches())`, and likewise
         with `ArrowBatch`.
 
-        If a loop was left early, or its error was skipped with `skip_message`, the next loop
+        If a loop is exited early, or its error is skipped with `skip_message`, the next loop
         continues where it stopped.
 
         Raises:
-            DecodeError: The log is invalid; every message completed before the error was returned.
-            OSError: The file cannot be read.
-            ValueError: The log has already been read to its end or to an error.
-            RuntimeError: Another thread is using the reader.
+            DecodeError: If the log is invalid. All messages completed before the error have been
+                returned.
+            OSError: If the file cannot be read.
+            ValueError: If the log has already been read to its end or to an error.
+            RuntimeError: If another thread is using the reader.
         """
         return Loop(self._turn, self._batches())
 
@@ -228,7 +230,7 @@ class LogReader(Tabular):
         Raises the same errors as `batches`.
 
         Raises:
-            OptionError: The log was opened as a table.
+            OptionError: If the log was opened as a table.
         """
         return Loop(self._turn, self._messages())
 
@@ -244,7 +246,7 @@ class LogReader(Tabular):
                 for message in batch:
                     given += 1
                     yield message
-            finally:  # if the loop was left, the next one continues here
+            finally:  # if the loop is exited early, the next one continues here
                 if given < len(batch):
                     self._first = batch.slice(given, len(batch))
 
@@ -263,10 +265,10 @@ class LogReader(Tabular):
                 only the matching quads of each message.
 
         Raises:
-            OptionError: A criterion is not a valid term, expression or time, or none is given.
-                Raised while reading if the log contains patches or results, and at its end if
-                the namespace of a name is not declared.
-            ValueError: Messages have already been read.
+            OptionError: If a criterion is not a valid term, expression or time, or none is given.
+                While reading: if the log contains patches or results, or, at its end, if the
+                namespace of a name is not declared.
+            ValueError: If messages have already been read.
 
         Example:
             >>> log = open_log(b'<x:a> <x:p> "1" .\n# @message\n<x:b> <x:p> "2" .\n', "nq")
@@ -279,7 +281,7 @@ class LogReader(Tabular):
         """Return a reader with additional stages, before any message is read. Internal to rdfm.
 
         Raises:
-            ValueError: Messages have already been read.
+            ValueError: If messages have already been read.
         """
         if self._begun:
             raise ValueError(
@@ -293,7 +295,7 @@ class LogReader(Tabular):
         """Return the items as the driver and the stages yield them. Internal to rdfm.
 
         Raises:
-            ValueError: Messages have already been read.
+            ValueError: If messages have already been read.
         """
         return self.staged()._items
 
@@ -376,8 +378,8 @@ class LogReader(Tabular):
         Raises:
             DecodeError: The same error, if the rest of the log cannot be read because the format is
                 not `resumable`, or the compressed data or the archive is corrupt.
-            ValueError: No error has occurred.
-            RuntimeError: Another thread is using the reader.
+            ValueError: If no error has occurred.
+            RuntimeError: If another thread is using the reader.
 
         Example:
             >>> log = open_log(b'oops\n# @message\n<http://ex/s> <http://ex/p> "o" .\n', "nq")
@@ -407,7 +409,7 @@ class LogReader(Tabular):
         """Close the open files.
 
         Raises:
-            RuntimeError: Another thread is reading; stop it first.
+            RuntimeError: If another thread is reading; stop it first.
         """
         with self._turn:
             self._driver.close()
@@ -421,5 +423,5 @@ class LogReader(Tabular):
         self.close()
 
     def __repr__(self) -> str:
-        """Return text such as `<LogReader x.nq.gz: nq>`."""
+        """Return a string such as `<LogReader x.nq.gz: nq>`."""
         return f"<LogReader {self.source}: {self.format}>"

@@ -1,7 +1,7 @@
-"""Remedies for errors of reading and writing logs, and those that a conversion adds.
+"""Remedies for errors in reading and writing logs, including those that a conversion adds.
 
 In: an error of a decoder, an encoder or the regrouper. Out: the same error with more remedies.
-Law: a codec names only its own options; its caller uses this module for the others.
+Law: a codec names only its own options; its caller adds the other options with this module.
 """
 
 from __future__ import annotations

@@ -55,9 +55,9 @@ def open_results(
         **options: Options of the format's decoder.
 
     Raises:
-        UnknownFormatError: The format cannot be detected.
-        OptionError: The format is not a result format, or does not support an option.
-        OSError: The file cannot be read.
+        UnknownFormatError: If the format cannot be detected.
+        OptionError: If the format is not a result format, or does not support an option.
+        OSError: If the file cannot be read.
 
     Example:
         >>> with open_results(b"?name\n\"Ann\"\n", "results-tsv") as results:
@@ -92,7 +92,7 @@ class ResultReader(Tabular):
 
     Created by `open_results`, or from results of other libraries by `from_oxigraph` and
     `from_rdflib`. As a table it has a column of N-Triples for each variable. Only one thread can use
-    a reader at a time; a second one gets a RuntimeError.
+    a reader at a time; a second thread gets a RuntimeError.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class ResultReader(Tabular):
         close: Callable[[], object] | None = None,
         table: TableForm = TableForm(),  # noqa: B008 - immutable
     ) -> None:
-        """Initialize with the batches, their name and the form of rows in a table.
+        """Initialize with the batches, the name of their log and the form of rows in a table.
 
         `open_results` does this.
         """
@@ -162,13 +162,13 @@ class ResultReader(Tabular):
     def batches(self) -> Iterator[ResultBatch]:
         """Return an iterator over batches of rows; the first may be empty. All have the variables.
 
-        If a loop was left early, the next loop continues where it stopped.
+        If a loop is exited early, the next loop continues where it stopped.
 
         Raises:
-            DecodeError: The log is invalid. All rows before the error were returned.
-            OSError: The file cannot be read.
-            ValueError: The results have already been read to their end.
-            RuntimeError: Another thread is using the reader.
+            DecodeError: If the log is invalid. All rows before the error have been returned.
+            OSError: If the file cannot be read.
+            ValueError: If the results have already been read to their end.
+            RuntimeError: If another thread is using the reader.
         """
         return Loop(self._turn, self._unread_batches())
 
@@ -189,7 +189,7 @@ class ResultReader(Tabular):
                 for row in batch:
                     given += 1
                     yield row
-            finally:  # if the loop was left, the next one continues here
+            finally:  # if the loop is exited early, the next one continues here
                 if given < len(batch):
                     self._first = batch.slice(given, len(batch))
 
@@ -202,12 +202,12 @@ class ResultReader(Tabular):
     def to_rdflib(self) -> rdflib.query.Result:
         """Return the results as an rdflib result (extra: rdflib), which reads rows on demand.
 
-        Keep the reader open until they are read. Links are left out.
+        Keep the reader open until they are read. Links are omitted.
 
         Raises:
-            EncodeError: rdflib does not support a triple term, a base direction, a language tag or
-                a variable name. Errors of rows are raised when the row is requested.
-            MissingExtraError: rdflib is not installed.
+            EncodeError: If rdflib does not support a triple term, a base direction, a language tag
+                or a variable name. Errors of rows are raised when the row is requested.
+            MissingExtraError: If rdflib is not installed.
         """
         return interop.results_to_rdflib(self._results())
 
@@ -216,21 +216,21 @@ class ResultReader(Tabular):
         """Read the rows, or the answer, of an rdflib result. rdflib evaluates all rows at once.
 
         Raises:
-            UnsupportedError: The result is a graph.
-            TypeError: The argument is not an rdflib result.
+            UnsupportedError: If the result is a graph.
+            TypeError: If the argument is not an rdflib result.
         """
         return cls(_batches(interop.results_from_rdflib(result)), "rdflib")
 
     def to_oxigraph(self) -> pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean:
         """Return the results as a pyoxigraph result (extra: oxigraph), which reads rows on demand.
 
-        Keep the reader open until they are read. Links are left out, blank node labels that
+        Keep the reader open until they are read. Links are omitted, blank node labels that
         pyoxigraph rejects are rewritten, and pyoxigraph writes language tags in lower case.
 
         Raises:
-            EncodeError: pyoxigraph rejects a variable; or, when a row is requested, its IRI,
+            EncodeError: If pyoxigraph rejects a variable; or, when a row is requested, its IRI,
                 language tag or generalized triple term.
-            MissingExtraError: pyoxigraph is not installed.
+            MissingExtraError: If pyoxigraph is not installed.
         """
         return interop.results_to_oxigraph(self._results())
 
@@ -241,8 +241,8 @@ class ResultReader(Tabular):
         """Read the rows, or the answer, of a pyoxigraph query, which is evaluated as rows are read.
 
         Raises:
-            UnsupportedError: The results are triples.
-            TypeError: The argument is not a pyoxigraph result.
+            UnsupportedError: If the results are triples.
+            TypeError: If the argument is not a pyoxigraph result.
         """
         return cls(_batches(interop.results_from_oxigraph(results)), "pyoxigraph")
 
@@ -260,7 +260,7 @@ class ResultReader(Tabular):
         """Close the open files.
 
         Raises:
-            RuntimeError: Another thread is reading; stop it first.
+            RuntimeError: If another thread is reading; stop it first.
         """
         with self._turn:
             if self._close is not None:
@@ -275,7 +275,7 @@ class ResultReader(Tabular):
         self.close()
 
     def __repr__(self) -> str:
-        """Return text such as `<ResultReader r.srj: results-json>`."""
+        """Return a string such as `<ResultReader r.srj: results-json>`."""
         return f"<ResultReader {self._name}>"
 
 
@@ -324,11 +324,11 @@ def create_results(
         **options: Options of the format's encoder.
 
     Raises:
-        UnknownFormatError: The format cannot be determined.
-        OptionError: The format is not a result format or does not support an option, or variables
-            are given together with an answer or as a single string.
-        EncodeError: The format does not support the variables or the answer.
-        OSError: The file cannot be written.
+        UnknownFormatError: If the format cannot be determined.
+        OptionError: If the format is not a result format or does not support an option, or
+            variables are given together with an answer or as a single string.
+        EncodeError: If the format does not support the variables or the answer.
+        OSError: If the file cannot be written.
 
     Example:
         >>> import io
@@ -394,11 +394,11 @@ class ResultWriter:
             row: A term or None for each variable, in order.
 
         Raises:
-            ValueError: The number of cells differs from the number of variables, or these are the
-                results of an ASK query. The writer remains usable, as after a TypeError.
-            TypeError: A cell is neither a term nor None.
-            EncodeError: This row, or one collected before it, cannot be written in the format.
-            PermissionError: The process that created the results forked this one.
+            ValueError: If the number of cells differs from the number of variables, or these are
+                the results of an ASK query. The writer remains usable, as after a TypeError.
+            TypeError: If a cell is neither a term nor None.
+            EncodeError: If this row, or one collected before it, cannot be written in the format.
+            PermissionError: If the process that created the results forked this one.
         """
         self._check_open()
         cells = tuple(row)
@@ -418,11 +418,11 @@ class ResultWriter:
         """Write the rows of a batch, as returned by `ResultReader.batches`.
 
         Raises:
-            ValueError: The variables or the answer of the batch differ. The writer remains usable,
-                as after a TypeError.
-            TypeError: The argument is not a `ResultBatch`.
-            EncodeError: A row cannot be written in the format.
-            PermissionError: The process that created the results forked this one.
+            ValueError: If the variables or the answer of the batch differ. The writer remains
+                usable, as after a TypeError.
+            TypeError: If the argument is not a `ResultBatch`.
+            EncodeError: If a row cannot be written in the format.
+            PermissionError: If the process that created the results forked this one.
         """
         self._check_open()
         if not isinstance(batch, ResultBatch):
@@ -436,7 +436,7 @@ class ResultWriter:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """Counts by name of unsupported data that has been left out so far."""
+        """Counts of unsupported data dropped so far, by name."""
         return self._log.dropped
 
     def close(self) -> None:
@@ -485,7 +485,7 @@ class ResultWriter:
             self.discard()
 
     def __repr__(self) -> str:
-        """Return text such as `<ResultWriter out.srj: results-json>`."""
+        """Return a string such as `<ResultWriter out.srj: results-json>`."""
         return repr(self._log).replace("LogWriter", "ResultWriter")
 
 

@@ -60,10 +60,10 @@ class Rotation:
         self.is_open = False
         self._messages = self._bytes = 0
 
-    def _room(self, left: int) -> int:
+    def _room(self, count: int) -> int:
         """Return the number of messages that can be added to the file at once."""
         if self._max_bytes is not None:
             return 1  # each may be the last
         return (
-            left if self._max_messages is None else min(left, self._max_messages - self._messages)
+            count if self._max_messages is None else min(count, self._max_messages - self._messages)
         )

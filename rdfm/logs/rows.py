@@ -1,6 +1,6 @@
-"""Rows that are computed from a log on demand: the base of query and list rows.
+"""Rows that are computed from a log on demand: the base of the rows of queries and lists.
 
-In: a driver or an open log, and stages that make rows. Out: the batches of rows.
+In: a driver or an open log, and stages that compute rows. Out: the batches of rows.
 Cost: a batch of messages and its rows. Law: rows before an error are returned before it is raised.
 """
 

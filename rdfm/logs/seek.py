@@ -34,8 +34,8 @@ def seek(
         source: The log.
         reading: How it is read.
         chosen: The slice.
-        numbered: Whether the message numbers are needed. For a slice counted from the end, they
-            are unknown without reading the log.
+        numbered: Whether the message numbers are needed. For a slice counted from the end, they are
+            known only after reading the log.
 
     Returns:
         The split; its `first_index` is the number of its first message, or None if unknown.
@@ -70,7 +70,7 @@ def _forward(
 
     None if that is the first split, or if the log has no splits.
     """
-    best, index, first = whole, 0, False
+    found_split, index, first = whole, 0, False
     for start in range(0, size, FORWARD_BYTES):
         end = start + FORWARD_BYTES
         part = replace(whole, start=start, stop=end if end < size else None)
@@ -82,8 +82,8 @@ def _forward(
         index += counter.delimiters
         if index + first > wanted or end >= size:
             break
-        best = replace(whole, start=end, first_index=index + first)
-    return None if best.whole else best
+        found_split = replace(whole, start=end, first_index=index + first)
+    return None if found_split.whole else found_split
 
 
 def _from_end(

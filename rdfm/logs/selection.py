@@ -122,20 +122,20 @@ class Selection(Stage):
         assert batch is not None
         self._seen = first + len(batch)
         # The last message may continue in the next batch.
-        passed = self._seen - batch.continues
-        given = False
+        complete_end = self._seen - batch.continues
+        has_output = False
         while self._range is not None and self._range[0] < self._seen:
             start, end = self._range
             start, stop = max(start - first, 0), min(end - first, len(batch))
             if start < stop:
-                given = True
+                has_output = True
                 whole = start == 0 and stop == len(batch)
                 yield read if whole else read._replace(batch=batch.slice(start, stop))
-            if end > passed:
+            if end > complete_end:
                 break
             self._range = next(self._ranges, None)
         self.done = self._range is None
-        if not given and isinstance(batch, ResultBatch):
+        if not has_output and isinstance(batch, ResultBatch):
             # The output contains the variables of results, even if no row is selected.
             yield read._replace(batch=batch.slice(0, 0))
 
@@ -143,7 +143,7 @@ class Selection(Stage):
         """Yield the selected messages that are still buffered.
 
         Raises:
-            OptionError: The single selected message does not exist.
+            OptionError: If the single selected message does not exist.
         """
         self._check()
         return iter(())
@@ -156,7 +156,7 @@ class Selection(Stage):
 
 
 class FromEnd(Selection):
-    """Selects a slice counted from the end, by buffering as many messages."""
+    """Selects a slice counted from the end, by buffering that many messages."""
 
     def __init__(self, chosen: slice) -> None:
         """Initialize with the slice."""
@@ -167,7 +167,7 @@ class FromEnd(Selection):
         # Batches with the number of their first message.
         self._buffered: deque[tuple[int, Read]] = deque()
         self._buffered_bytes = 0
-        # Messages that leave the buffer come before any position counted from the end.
+        # Messages that leave the buffer precede any position counted from the end.
         self._early = Selection(iter(()) if start < 0 else _ranges(start, _END, chosen.step or 1))
 
     def _selected(self, read: Read) -> Iterator[Read]:
@@ -196,7 +196,7 @@ class FromEnd(Selection):
         """Yield the selected messages that are still buffered.
 
         Raises:
-            OptionError: The single selected message does not exist.
+            OptionError: If the single selected message does not exist.
         """
         self._check()
         if not self._buffered:
@@ -221,7 +221,7 @@ def parse_messages(text: str | int) -> int | slice:
     """Parse a message number or a slice. An integer is returned unchanged.
 
     Raises:
-        OptionError: The text is neither.
+        OptionError: If the argument is neither a number nor a slice.
 
     Example:
         >>> parse_messages("5000"), parse_messages("-10:")
@@ -272,7 +272,7 @@ def parse_sample(text: str) -> float | int:
     """Parse a share of the messages (returned as a float) or a number of messages.
 
     Raises:
-        OptionError: The text is neither.
+        OptionError: If the argument is neither a percentage nor a number.
 
     Example:
         >>> parse_sample("1%"), parse_sample("500")

@@ -45,7 +45,7 @@ class Split:
         """Return the settings for a decoder of the split.
 
         Raises:
-            OptionError: Logs of the format cannot be split.
+            OptionError: If logs of the format cannot be split.
         """
         if not format.splittable:
             raise OptionError(f"{format.name} logs cannot be split; read all of the log")

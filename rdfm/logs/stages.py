@@ -1,7 +1,7 @@
 """Stages: the steps between reading and writing, such as a filter, a query or a selection.
 
 In: items from the driver: messages of a log, its end, errors, and skipped data. Out: items.
-Cost: that of the stages; items are processed one at a time, and are never collected.
+Cost: the sum of the costs of the stages; items are processed one at a time, and never collected.
 Law: a stage keeps the order of items. The result does not depend on the division into batches.
 """
 
@@ -94,7 +94,7 @@ class Stages:
     def finish(self) -> Iterator[Item]:
         """Yield the items that the stages have buffered.
 
-        Stages before one that is done are not finished, because their output would have no effect.
+        Stages before a completed stage are not finished, because their output would have no effect.
         """
         first = max((at for at, each in enumerate(self._stages) if each.done), default=0)
         items: Iterator[Item] = iter(())
@@ -120,7 +120,7 @@ def through(items: Iterable[Item], stages: Sequence[Stage]) -> Iterator[Item]:
     """Yield the items after processing by stages; stops reading once a stage is done.
 
     Raises:
-        RdfmError, OSError: Same as `items` and the stages.
+        RdfmError, OSError: As raised by `items` and the stages.
     """
     line = Stages(stages)
     for item in items:
@@ -155,7 +155,7 @@ class SkipBroken(Stage):
         """Process an item.
 
         Raises:
-            DecodeError: The item is an error that is not skipped.
+            DecodeError: If the item is an error that is not skipped.
         """
         if isinstance(item, Broken):
             if self._explain is not None:
@@ -173,20 +173,20 @@ class SkipBroken(Stage):
 class Watching(Stage):
     """Calls functions with the items, for progress. Passes the items on unchanged."""
 
-    def __init__(self, see: Callable[[Read], None], end: Callable[[], None]) -> None:
+    def __init__(self, on_item: Callable[[Read], None], end: Callable[[], None]) -> None:
         """Initialize with two functions.
 
         Args:
-            see: Called with the messages and the end of each log.
+            on_item: Called with the messages and the end of each log.
             end: Called at the end of all logs.
         """
-        self._see = see
+        self._on_item = on_item
         self._end = end
 
     def take(self, item: Item) -> tuple[Item]:
-        """Call `see`."""
+        """Call `on_item`."""
         if isinstance(item, Read):
-            self._see(item)
+            self._on_item(item)
         return (item,)
 
     def finish(self) -> tuple[()]:
@@ -196,7 +196,7 @@ class Watching(Stage):
 
 
 class Tally:
-    """Counts the data left out between reading and writing.
+    """Counts the data dropped between reading and writing.
 
     Attributes:
         skipped: Number of errors that were skipped.

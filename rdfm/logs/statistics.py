@@ -186,7 +186,7 @@ class LogCollector:
             source: Name of the log, for error messages.
 
         Raises:
-            OptionError: The batch is of a different kind.
+            OptionError: If the batch is of a different kind.
         """
         if self.kind not in (None, batch.kind):
             raise _other_kind(source, batch.kind, self.kind)
@@ -205,7 +205,7 @@ class LogCollector:
         """Restore the counts from another process.
 
         Raises:
-            ValueError: That process runs a different version of rdfm.
+            ValueError: If that process ran a different version of rdfm.
         """
         self.kind, self._prefixes = state["kind"], state["prefixes"]
         self._counter = StatisticsCounter()
@@ -214,15 +214,14 @@ class LogCollector:
     def merge(self, other: LogCollector, source: str = "") -> None:
         """Add the messages of another collector, which follow those of this one.
 
-        Exact numbers are the same as for a single collector; estimates may differ within their
-        bounds.
+        Exact numbers equal those of a single collector; estimates may differ within their bounds.
 
         Args:
             other: A collector with a different `first`, whose last message is complete.
             source: Name of its logs, for error messages.
 
         Raises:
-            OptionError: Its messages are of a different kind.
+            OptionError: If the messages are of a different kind.
         """
         if other.kind is None:
             return
@@ -234,17 +233,17 @@ class LogCollector:
             if len(self._prefixes) < MAX_PREFIXES or name in self._prefixes:
                 self._prefixes[name] = iri
 
-    def statistics(self, *, top: int | None = TOP, **about: Any) -> Any:
+    def statistics(self, *, top: int | None = TOP, **fields: Any) -> Any:
         """Return the statistics of the messages so far. More messages may follow.
 
         Args:
             top: Number of names to return in each list, or `None` for all that are counted.
-            **about: Other fields: `source`, `format`, `kind`, `logs`, `bytes`, `sha256`, `error` and
-                `notes`.
+            **fields: Other fields: `source`, `format`, `kind`, `logs`, `bytes`, `sha256`, `error`
+                and `notes`.
         """
         found = self._counter.report(sys.maxsize if top is None else top)
-        kind = self.kind or about.pop("kind", "messages")
-        about.pop("kind", None)
+        kind = self.kind or fields.pop("kind", "messages")
+        fields.pop("kind", None)
         sizes = _sizes(found["sizes"])
         terms = found["series"]
         distinct = {
@@ -261,7 +260,7 @@ class LogCollector:
         }
         defaults: dict[str, Any] = {"source": "", "format": "", "logs": 1, "bytes": 0}
         return self._RESULT(
-            **(defaults | about),
+            **(defaults | fields),
             kind=kind,
             messages=found["messages"],
             empty_messages=found["empty_messages"],

@@ -1,6 +1,6 @@
 """Statistics as RDF: the parts that describe messages, in the vocabularies VoID and RiverBench.
 
-In: statistics of messages. Out: fragments of Turtle, the same on every run.
+In: statistics of messages. Out: Turtle fragments, the same on every run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CLASSES", "NOT_UNIQUE", "WITHOUT_BOUNDS", "check_iri", "series_nodes", "void_facts"]
 
-# The statistics classes in the order of RiverBench, each with the name of the series here.
+# The statistics classes in RiverBench order, each with the name of its series in rdfm.
 CLASSES = {
     "IriCountStatistics": "iris",
     "BlankNodeCountStatistics": "blank_nodes",
@@ -42,7 +42,7 @@ def check_iri(iri: str | None) -> None:
     """Check the IRI of a dataset, if one is given.
 
     Raises:
-        OptionError: The value is not an absolute IRI.
+        OptionError: If the value is not an absolute IRI.
     """
     if iri is not None and (":" not in iri or any(ord(c) <= 32 or c in '<>"{}|^`\\' for c in iri)):
         raise OptionError(
@@ -72,7 +72,7 @@ def void_facts(statistics: LogStatistics) -> tuple[list[str], list[str]]:
 
 
 def series_nodes(statistics: LogStatistics) -> list[str]:
-    """Return the fifteen statistics of RiverBench as blank nodes, in its order."""
+    """Return the fifteen RiverBench statistics as blank nodes, in RiverBench order."""
     return [
         _series(name, statistics.series[series], statistics.distinct.get(series), series)
         for name, series in CLASSES.items()

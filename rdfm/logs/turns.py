@@ -1,4 +1,4 @@
-"""Use by one thread at a time: a second thread that uses a reader gets an error immediately.
+"""Use of a reader by one thread at a time: a second thread gets an error immediately.
 
 In: calls of a reader, and its loops. Out: their results, or the error.
 Cost: a lock that never blocks, 0.25 microseconds for each item of a loop. Law: the error has no
@@ -35,7 +35,7 @@ class Turn:
         """Take the turn. Never waits: the other thread may be waiting for the GIL, or for input.
 
         Raises:
-            RuntimeError: Another thread has the turn.
+            RuntimeError: If another thread has the turn.
         """
         if not self.lock.acquire(blocking=False):
             raise self.in_use()
@@ -67,7 +67,7 @@ class Loop(Iterator[T], Generic[T]):
         """Return the next item.
 
         Raises:
-            RuntimeError: Another thread is using the reader.
+            RuntimeError: If another thread is using the reader.
         """
         if not self._acquire(False):
             raise self._turn.in_use()

@@ -1,6 +1,6 @@
 """Columns of values, each a log of one message or patch: table cells or queue records.
 
-In: an Arrow array, of bytes or of lists of quads or operations. Out: an array of the other type.
+In: an Arrow array of bytes, or of lists of quads or operations. Out: an array of the other type.
 Cost: native formats are processed in the core, without the GIL.
 Law: the result for a value does not depend on other values.
 """
@@ -42,10 +42,10 @@ def decode_values(
         patch format, lists of operations, as in the column `operations` of a `PatchBatch`.
 
     Raises:
-        DecodeError: A value is invalid in its format, or contains several messages; `source`
+        DecodeError: If a value is invalid in its format, or contains several messages; `source`
             identifies it.
-        LimitError: The result exceeds 2 GiB; decode fewer values at once.
-        OptionError: The format does not support an option here.
+        LimitError: If the result exceeds 2 GiB; decode fewer values at once.
+        OptionError: If the format does not support an option here.
 
     Example:
         >>> import pyarrow as pa
@@ -73,10 +73,10 @@ def encode_values(
         Bytes, for `pyarrow.array(…)` and other libraries; null for null.
 
     Raises:
-        DecodeError: A term is not valid N-Triples; the error names the row and the term.
-        EncodeError: The format cannot represent a message; `source` identifies it.
-        LimitError: The result exceeds 2 GiB; encode fewer values at once.
-        OptionError: The format does not support an option here.
+        DecodeError: If a term is not valid N-Triples; the error names the row and the term.
+        EncodeError: If the format cannot represent a message; `source` identifies it.
+        LimitError: If the result exceeds 2 GiB; encode fewer values at once.
+        OptionError: If the format does not support an option here.
 
     Example:
         >>> import pyarrow as pa
@@ -94,8 +94,8 @@ class ValueDecoder:
         """Create the decoder.
 
         Raises:
-            UnknownFormatError: No format has that name.
-            OptionError: The format does not support an option here.
+            UnknownFormatError: If no format has that name.
+            OptionError: If the format does not support an option here.
         """
         found = _format(format)
         decoder, self.kind = found.decoder(options), found.spec.kinds[0]
@@ -120,8 +120,8 @@ class ValueEncoder:
         """Create the encoder.
 
         Raises:
-            UnknownFormatError: No format has that name.
-            OptionError: The format does not support an option.
+            UnknownFormatError: If no format has that name.
+            OptionError: If the format does not support an option.
         """
         found = _format(format)
         encoder = found.encoder({**found.spec.value_options, **options})

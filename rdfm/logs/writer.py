@@ -82,9 +82,9 @@ def create_log(
             `rdfm.formats.find(name).spec.writes`.
 
     Raises:
-        UnknownFormatError: The format cannot be determined, or the name is unknown.
-        OptionError: The format does not support an option or its value.
-        OSError: The file cannot be written.
+        UnknownFormatError: If the format cannot be determined, or the name is unknown.
+        OptionError: If the format does not support an option or its value.
+        OSError: If the file cannot be written.
 
     Example:
         >>> import io
@@ -165,16 +165,16 @@ class LogWriter:
         Several messages are collected before they are encoded.
 
         Raises:
-            EncodeError: This message, or one collected before it, cannot be written in the format.
-                The error has the index of that message in this log. The messages before it are
-                written; the log accepts no further messages.
-            TypeError: The argument is neither a `Message` nor an iterable of `Quad`; in a patch
+            EncodeError: If this message, or one collected before it, cannot be written in the
+                format. The error has the index of that message in this log. The messages before it
+                are written; the log accepts no further messages.
+            TypeError: If the argument is neither a `Message` nor an iterable of `Quad`; in a patch
                 format, neither a `Patch` nor an iterable of operations. Always in a result format.
                 The log remains usable.
-            ValueError: An operation of a patch has an unknown `op`, in which case the patch is not
-                written and the log remains usable. Or an operation lacks a part, which is detected
-                when the patch is encoded.
-            PermissionError: The process that created the log forked this one.
+            ValueError: If an operation of a patch has an unknown `op`; the patch is then not
+                written, and the log remains usable. Or if an operation lacks a part, which is
+                detected when the patch is encoded.
+            PermissionError: If the process that created the log forked this one.
         """
         self._check_open()
         one: Any
@@ -205,10 +205,10 @@ class LogWriter:
         """Write the messages of a batch of the format's kind.
 
         Raises:
-            EncodeError: A message cannot be written in the format. The error has its index in the
-                log that the batch is from. The messages before it are written.
-            TypeError: The argument is not such a batch. The log remains usable.
-            PermissionError: The process that created the log forked this one.
+            EncodeError: If a message cannot be written in the format. The error has its index in
+                the log that the batch is from. The messages before it are written.
+            TypeError: If the argument is not a batch of this kind. The log remains usable.
+            PermissionError: If the process that created the log forked this one.
         """
         self._check_open()
         accepted = tuple(_BATCHES[kind] for kind in self._kinds)
@@ -226,8 +226,8 @@ class LogWriter:
         """Check that this process can write to the log.
 
         Raises:
-            ValueError: The log is closed.
-            PermissionError: The process that created the log forked this one.
+            ValueError: If the log is closed.
+            PermissionError: If the process that created the log forked this one.
         """
         if self._closed:
             raise ValueError("the log is closed")
@@ -235,7 +235,7 @@ class LogWriter:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """Counts by name of unsupported data that has been left out so far."""
+        """Counts of unsupported data dropped so far, by name."""
         return dict(self._encoder.dropped())
 
     @property
@@ -302,7 +302,7 @@ class LogWriter:
             self.discard()
 
     def __repr__(self) -> str:
-        """Return text such as `<LogWriter out.trig: trig>`."""
+        """Return a string such as `<LogWriter out.trig: trig>`."""
         return f"<LogWriter {self._output.name}: {self.format}>"
 
     def _flush(self) -> None:

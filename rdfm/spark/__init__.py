@@ -1,7 +1,8 @@
 """Message logs in Spark: one row per message or quad, in every format, for batch and streaming.
 
 In: `spark.read.format("rdfm")`, `df.write.format("rdfm")`, the same for streams, and the functions
-of this module. Out: implementations of Spark's interfaces; the rest of rdfm decodes and encodes.
+of this module. Out: implementations of Spark's interfaces, which use the rest of rdfm to decode and
+encode.
 Law: no module in this package names a format.
 """
 
@@ -52,7 +53,7 @@ def register(spark: SparkSession) -> None:
     write in the thread's active session, and a thread started in Python has none.
 
     Args:
-        spark: A session, including one of Spark Connect.
+        spark: A session; Spark Connect is supported.
 
     Raises:
         MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this
@@ -93,7 +94,7 @@ def read(
     immediately.
 
     Args:
-        spark: A session, including one of Spark Connect.
+        spark: A session; Spark Connect is supported.
         paths: Files, folders, globs or URLs.
         files: Instead of paths, a DataFrame that lists the logs, with the columns `path`, `length`
             and, if known, `modificationTime`, like those of Spark's `binaryFile` source. It may be
@@ -112,7 +113,7 @@ def read(
     Raises:
         OptionError: If an option is unknown, a value or the schema is invalid, or both or neither
             of `paths` and `files` are given.
-        FileNotFoundError: If a path does not exist (with Spark Connect, the server reports it).
+        FileNotFoundError: If a path does not exist (with Spark Connect, the server reports this).
         UnknownFormatError: If the given format does not exist.
         MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this
             version of rdfm.
@@ -138,7 +139,7 @@ def read(
     if not _is_remote(spark):
         check_workers(spark)
         reader.check_paths()
-        listed = reader.paths  # Spark's own process may have another working folder
+        listed = reader.paths  # Spark's own process may have a different working folder
         # Spark does not pass the number of cores to the source.
         if key("minPartitions") not in map(key, given):
             given["minPartitions"] = str(spark.sparkContext.defaultParallelism)
@@ -170,7 +171,8 @@ def write(
 
     Returns:
         The numbers of messages, files and dropped items, and notes; zeros if the write with this
-        `write_id` was already done. None with Spark Connect, whose client might not see the folder.
+        `write_id` was already done. None with Spark Connect, because the client might not see the
+        folder.
 
     Raises:
         OptionError: If an option or column is invalid.
@@ -203,7 +205,7 @@ def write(
     if _is_remote(spark):
         df.write.format("rdfm").mode(mode).options(**given).save(folder)
         return None
-    folder = absolute(folder)  # Spark's own process may have another working folder
+    folder = absolute(folder)  # Spark's own process may have a different working folder
     name = uuid.uuid4().hex
     checked = {**given, "path": folder}
     checked = {option: value for option, value in checked.items() if key(option) != key("writeId")}
@@ -240,17 +242,17 @@ def query(
             and offset.
         types: Types of SELECT columns by variable, such as
             `{"time": "dateTime", "value": "double"}`. Other columns contain terms as N-Triples.
-        prefixes: Names and IRIs of namespaces that the query need not declare.
+        prefixes: Namespaces by prefix, which the query need not declare.
         union_graphs: Use the union of all graphs as the default graph.
         skip_empty: Omit messages for which CONSTRUCT returns no triples.
         timeout: Maximum time of the query for a message, in seconds.
         max_rows: Maximum number of solutions for a message.
-        spark: A session, including one of Spark Connect. Defaults to the active one.
+        spark: A session; Spark Connect is supported. Defaults to the active one.
         **options: Options of `read`, if `logs` are paths.
 
     Raises:
         QueryError: If the query is invalid, is DESCRIBE or an update, or needs SERVICE.
-        OptionError: If an option is invalid, or the logs precede the query.
+        OptionError: If an option is invalid, or the logs are passed before the query.
         FileNotFoundError: If a path does not exist.
         MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this
             version of rdfm.
@@ -298,7 +300,7 @@ def read_stream(
     detects more problems.
 
     Args:
-        spark: A session, including one of Spark Connect.
+        spark: A session; Spark Connect is supported.
         folder: A folder or a glob, in any storage that both Spark and fsspec can access.
         schema: The columns to return, as in `read`.
         columns: The names of the columns to return, as in `read`.
@@ -343,8 +345,8 @@ def validate(
         strict: Report all warnings, as errors.
         max_warnings: Number of warnings to return for each rule and file. An additional row counts
             the others.
-        shapes: A file of SHACL shapes that each worker can read.
-        spark: A session, including one of Spark Connect. Defaults to the active one.
+        shapes: A file of SHACL shapes, readable by each worker.
+        spark: A session; Spark Connect is supported. Defaults to the active one.
         **options: Options of `read` for finding and decoding files.
 
     Returns:
@@ -388,7 +390,7 @@ def statistics(
         logs: Files, folders, globs or URLs, as in `read`. Or a DataFrame with a column quads or
             operations.
         top: Number of names to return in each list, or None for all that are counted.
-        spark: A session, including one of Spark Connect. Defaults to the active one.
+        spark: A session; Spark Connect is supported. Defaults to the active one.
         **options: Options of `read` for finding and decoding files.
 
     Returns:
@@ -432,11 +434,11 @@ def diff(
             operations, and optionally source and position.
         b: The other side.
         metadata: Also compare the metadata of messages. Requires that both sides are paths.
-        spark: A session, including one of Spark Connect. Defaults to the active one.
+        spark: A session; Spark Connect is supported. Defaults to the active one.
         **options: Options of `read` for finding and decoding files, on both sides.
 
     Returns:
-        A row for each message that the other side does not have: side ("a" or "b"), source,
+        A row for each message that the other side lacks: side ("a" or "b"), source,
         position, and undecided, which is true if the blank nodes of the message are too symmetric
         to compare.
 
@@ -474,16 +476,16 @@ def resplit(
     """Rewrite large logs so that later reads can split them.
 
     This applies to compressed logs, and to Jelly logs from other writers. Each log is converted in
-    one task, and becomes one log of the folder. Its messages stay in order. The logs appear
-    together once all are complete, with the same guarantees as other writes.
+    one task, and becomes one log of the folder. Message order is kept. The logs appear together
+    once all are complete, with the same guarantees as other writes.
 
     Args:
-        spark: A session, including one of Spark Connect.
+        spark: A session; Spark Connect is supported.
         paths: Files, folders, globs or URLs, as in `read`.
         out: The folder to write to, on storage that the driver and all workers share.
         to: A format that can be split: jelly, nt or nq.
         mode: "append", or "overwrite" to replace the files in the folder.
-        storage_options: Options of fsspec, for URLs.
+        storage_options: fsspec options, for URLs.
         **options: `format`, the format of the logs, and options of `rdfm.convert` such as
             `frames="message"` (which divides a flat Jelly log), `restart_bytes` or
             `max_message_bytes`.
@@ -535,7 +537,7 @@ def _paths(logs: object) -> list[str]:
 
 
 def _is_remote(spark: SparkSession) -> bool:
-    """Whether this is a session of Spark Connect."""
+    """Whether this is a Spark Connect session."""
     return type(spark).__module__.startswith("pyspark.sql.connect.")
 
 
@@ -581,13 +583,13 @@ def remove_abandoned(
 ) -> list[str]:
     """Remove staging files of writes whose driver died before the commit.
 
-    Readers never see such files. Every write removes those that have not been modified for a week.
+    Readers never see such files. Every write removes files that have not been modified for a week.
 
     Args:
-        path: The folder that was written to.
+        path: The folder to which logs were written.
         untouched: Minimum age of the youngest file of such a write, in seconds. The value 0 removes
             all files; use it only while no write is in progress.
-        options: Options of fsspec, for URLs.
+        options: fsspec options, for URLs.
 
     Returns:
         The names of the removed jobs.

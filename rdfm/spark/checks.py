@@ -2,8 +2,8 @@
 
 In: paths, or rows with messages. Out: rows of findings or of differing messages, or statistics.
 Cost: one pass. Findings and hashes are small rows; statistics are at most a few MB for each task.
-Law: the results are those of the functions of the same name in `rdfm`, however the logs are
-divided.
+Law: the results equal those of the functions with the same names in `rdfm`, regardless of how the
+logs are divided.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _quads_column(rows: DataFrame, function: str) -> str:
     """The name of the list column of messages or patches.
 
     Raises:
-        OptionError: If there is none.
+        OptionError: If there is no such column.
     """
     kind = kind_of(rows.schema)
     if kind is None:
@@ -254,8 +254,8 @@ def _finding(each: Finding) -> dict[str, Any]:
 
 def _summary(source: str, rule: str, count: int, strict: bool) -> dict[str, Any]:
     text = f"{count} more findings of this rule; max_warnings sets the number of rows per rule"
-    place = {"source": source, "offset": None, "position": None}
-    return _row(place, "error" if strict else "warning", rule, text)
+    row_position = {"source": source, "offset": None, "position": None}
+    return _row(row_position, "error" if strict else "warning", rule, text)
 
 
 def _row(place: Mapping[str, Any], severity: str, rule: str, text: str) -> dict[str, Any]:
@@ -279,7 +279,7 @@ def _batches(found: list[dict[str, Any]]) -> Rows:
 
 @dataclass
 class _Counted:
-    """The statistics of a task, which count each file up to its first error."""
+    """The statistics of a task. Each file is counted up to its first error."""
 
     collector: Collector
     formats: dict[str, None]
@@ -348,7 +348,7 @@ def _pickled(counted: _Counted) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(counted)], pa.binary())], ["counts"])
 
 
-def _merged(counted: DataFrame, top: int | None, **about: Any) -> Statistics:
+def _merged(counted: DataFrame, top: int | None, **fields: Any) -> Statistics:
     """The statistics of all tasks, merged in their order."""
     if top is not None and top < 0:
         raise OptionError(f"top is {top}, expected 0 or more")
@@ -357,10 +357,10 @@ def _merged(counted: DataFrame, top: int | None, **about: Any) -> Statistics:
     error: str | None = None
     for (data,) in counted.toLocalIterator():
         each: _Counted = pickle.loads(data)
-        collector.merge(each.collector, about["source"])
+        collector.merge(each.collector, fields["source"])
         found |= each.formats
         error = error or each.error
-    return collector.statistics(top=top, format=", ".join(found), error=error, **about)
+    return collector.statistics(top=top, format=", ".join(found), error=error, **fields)
 
 
 # --- diff ---
@@ -369,13 +369,13 @@ def _merged(counted: DataFrame, top: int | None, **about: Any) -> Statistics:
 def diff_sides(
     sides: Sequence[Any], spark: SparkSession | None, options: Mapping[str, Any], *, metadata: bool
 ) -> DataFrame:
-    """Return the messages that only one of two sides has, each side given as rows or as paths.
+    """Return the messages that only one of two sides contains. Each side is rows or paths.
 
     Raises:
         OptionError: If an option is unknown, a value is invalid, or rows have no messages.
         FileNotFoundError: If a path does not exist.
     """
-    secret = os.urandom(32)  # the same for both sides, and unknown to the authors of the logs
+    secret = os.urandom(32)  # shared by both sides, but unknown to the authors of the logs
     hashed = [
         _hashed_rows(side, secret)
         if hasattr(side, "mapInArrow")

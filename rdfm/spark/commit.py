@@ -2,8 +2,8 @@
 
 In: a folder, and parts that tasks wrote under `_rdfm/staging`. Out: the parts in the folder, under
 their final names.
-Cost: a journal with one line per part, and one rename per part; a read lists a folder with this
-protocol twice.
+Cost: a journal with one line per part, and one rename per part; a read lists a folder that uses
+this protocol twice.
 Law: a commit is decided when its journal appears, which is atomic. Before that, none of its parts
 is visible. After that, the next read or write of the folder completes the commit; completing it
 repeatedly is safe.
@@ -53,12 +53,12 @@ _SUCCESS = "_SUCCESS"
 _STREAM = "stream-"
 _OVERWRITES = "overwrites"
 _VERSION = 1
-# Maximum wait for a commit that cannot be completed, and for a folder that keeps changing.
+# Maximum waits, for a commit that cannot be completed and for a folder that keeps changing.
 _COMMIT_WAIT_SECONDS = 10.0
 _LISTING_WAIT_SECONDS = 60.0
 _TRIES = 10
-# Errors that another process, such as the one that made the commit, might not get.
-_REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT})
+# Errors that another process, such as the one that decided the commit, might not get.
+_LOCAL_ERRORS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT})
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class FolderCommit:
             final name.
         removals: Files to remove, as paths in the folder.
         marks: Whether to write `_SUCCESS`.
-        write_id: The user's id of a batch write that is done only once.
+        write_id: The user's id for a batch write, which is done only once.
         query: The id of a streaming query.
         batch: The batch number of the query.
         turn: The number of an overwrite. Its `removals` are the files that existed after the
@@ -105,18 +105,18 @@ def stream_job(query: str, batch: int, attempt: str) -> str:
 
 
 class CommitTarget:
-    """A folder that logs are written to, with the records of its writes."""
+    """A folder to which logs are written, with the records of its writes."""
 
     def __init__(self, storage: Storage, folder: str) -> None:
         """Create a target from a storage and the name of a folder in it."""
         self.storage = storage
         self.folder = folder.rstrip("/") or folder
-        # Journals whose parts are all in the folder, even if later steps failed.
-        self._shown: set[str] = set()
+        # Journals with all parts in the folder, even if later steps failed.
+        self._visible_journals: set[str] = set()
 
     @classmethod
     def of(cls, path: str, options: Mapping[str, Any] | None = None) -> CommitTarget:
-        """Return the target of a path or URL; `options` are those of fsspec."""
+        """Return the target of a path or URL; `options` are for fsspec."""
         return cls(*storage_of(path, options))
 
     def prepare(self) -> None:
@@ -166,7 +166,7 @@ class CommitTarget:
 
     def visible(self) -> list[str]:
         """The files that readers of the folder and its subfolders see, without partial commits."""
-        return _steady(self._visible, lambda _: self.settle(), self.folder, float("inf"))
+        return _list_until_stable(self._visible, lambda _: self.settle(), self.folder, float("inf"))
 
     def is_written(self, write_id: str) -> bool:
         """Whether a batch write with this id is complete."""
@@ -193,11 +193,11 @@ class CommitTarget:
                 the commit must be open.
 
         Returns:
-            True if this commit was completed; False if the same write or batch was done before, so
-            that the parts were dropped.
+            True if this commit was completed; False if the same write or batch was done before; the
+            parts were then dropped.
 
         Raises:
-            OSError: On a storage error. If the commit was already decided, the text says so;
+            OSError: If the storage fails. The text says so if the commit was already decided;
                 otherwise none of its parts is visible.
         """
         while True:
@@ -208,27 +208,28 @@ class CommitTarget:
             self._check_parts(commit)
             self.prepare()
             if replaces:
-                # Get the turn first, so that an overwrite that starts meanwhile gets the same turn.
+                # Get the turn first, so that an overwrite that starts in the meantime gets the same
+                # turn.
                 turn = self._last(_OVERWRITES) + 1
                 commit = replace(commit, turn=turn, removals=tuple(self.visible()))
-            ours = self._decide(commit)
-            # If the job is still open, another overwrite was decided meanwhile, so the list of
-            # removals is outdated.
+            is_decided = self._decide(commit)
+            # If the job is still open, another overwrite was decided in the meantime, so the list
+            # of removals is outdated.
             if not replaces or not self.is_open(commit.job):
                 break
-        if not ours:
+        if not is_decided:
             self._drop(commit.job)
-        return ours
+        return is_decided
 
     def _decide(self, commit: FolderCommit) -> bool:
         data = json.dumps({"version": _VERSION, **asdict(commit)}, indent=0).encode()
-        ours = self.storage.create_whole(self._journal(commit.name), data)
+        is_created = self.storage.create_whole(self._journal(commit.name), data)
         try:
-            # Another driver with the same commit may have been faster, before or after this one
+            # Another driver with the same commit may have been faster, before or after this driver
             # wrote the journal.
-            return self._carry_out(commit.name) and ours
+            return self._carry_out(commit.name) and is_created
         except Exception as error:
-            if not ours and commit.turn is not None:  # the other driver's commit is decided
+            if not is_created and commit.turn is not None:  # the other driver's commit is decided
                 raise
             raise OSError(
                 errno.EIO,
@@ -256,17 +257,17 @@ class CommitTarget:
         return any([self._settle(name, reads) for name in self._journals()])
 
     def _settle(self, name: str, reads: bool) -> bool:
-        was_shown = reads and name in self._shown
+        was_visible = reads and name in self._visible_journals
         end = time.monotonic() + _COMMIT_WAIT_SECONDS
         while True:
             try:
                 self._carry_out(name)
                 return True
             except OSError as error:
-                if not isinstance(error, PermissionError) and error.errno not in _REFUSALS:
+                if not isinstance(error, PermissionError) and error.errno not in _LOCAL_ERRORS:
                     raise
-                if reads and name in self._shown:
-                    return not was_shown
+                if reads and name in self._visible_journals:
+                    return not was_visible
                 if time.monotonic() >= end and self.storage.exists(self._journal(name)):
                     raise OSError(
                         error.errno or errno.EACCES,
@@ -299,10 +300,12 @@ class CommitTarget:
             except (FileNotFoundError, NotADirectoryError):
                 continue
             # A job without files may be about to get its first one.
-            own = self.storage.folder_time(self._at("staging", job))
-            youngest = max(map(_time, files), default=float("inf") if own is None else own)
-            old = untouched <= 0 or time.time() - youngest >= untouched
-            if (old or self._is_over(job, files)) and job not in decided:
+            folder_time = self.storage.folder_time(self._at("staging", job))
+            youngest = max(
+                map(_time, files), default=float("inf") if folder_time is None else folder_time
+            )
+            is_old = untouched <= 0 or time.time() - youngest >= untouched
+            if (is_old or self._has_late_parts(job, files)) and job not in decided:
                 self._drop(job)
                 if not self.storage.exists(self._at("staging", job)):
                     removed.append(job)
@@ -313,19 +316,19 @@ class CommitTarget:
                     self.storage.remove(file.path)
         return removed
 
-    def _is_over(self, job: str, files: list[File]) -> bool:
-        """Whether a job has parts of a late attempt that it no longer accepts."""
-        above = self._at("staging", job) + "/"
-        parts = [file for file in files if re.search(r"[/\\]", file.path[len(above) :])]
+    def _has_late_parts(self, job: str, files: list[File]) -> bool:
+        """Whether a job has parts from late attempts, which it no longer accepts."""
+        folder = self._at("staging", job) + "/"
+        parts = [file for file in files if re.search(r"[/\\]", file.path[len(folder) :])]
         return bool(parts) and not job.startswith(_STREAM) and not self.is_open(job)
 
     def report(self, name: str, data: bytes) -> None:
-        """Leave a small file for the program that started a write."""
+        """Write a small file for the program that started a write."""
         self.storage.make_folder(self._at("reports"))
         self.storage.write_whole(self._at("reports", name), data)
 
     def take_report(self, name: str) -> bytes | None:
-        """Return the file of `report` and remove it; None if there is none."""
+        """Return and remove the data that `report` wrote; None if there is none."""
         try:
             data = self.storage.read_whole(self._at("reports", name))
         except FileNotFoundError:
@@ -357,7 +360,7 @@ class CommitTarget:
         if commit is None:  # another process was faster
             return True
         if self._is_late(commit):
-            self._shown.add(name)
+            self._visible_journals.add(name)
             self.storage.remove(self._journal(name))
             return False
         done = self._is_done(commit)
@@ -366,7 +369,7 @@ class CommitTarget:
                 self._place(name, commit, part)
             for path in commit.removals:
                 self._remove(f"{self.folder}/{path}")
-        self._shown.add(name)
+        self._visible_journals.add(name)
         if not done and commit.marks:
             self._touch(f"{self.folder}/{_SUCCESS}")
         # The job is dropped before the commit is recorded. A job that still exists after that
@@ -382,9 +385,9 @@ class CommitTarget:
     def _place(self, name: str, commit: FolderCommit, part: str) -> None:
         staged = self._at("staging", commit.job, part)
         final = f"{self.folder}/{part.partition('/')[2]}"
-        above = final.rpartition("/")[0]
-        if above != self.folder:
-            self.storage.make_folder(above)
+        folder = final.rpartition("/")[0]
+        if folder != self.folder:
+            self.storage.make_folder(folder)
         try:
             self.storage.rename(staged, final)
         except OSError as error:
@@ -392,7 +395,7 @@ class CommitTarget:
                 return  # already renamed
             if not isinstance(error, FileNotFoundError):
                 raise
-            # Another process may have completed the commit meanwhile.
+            # Another process may have completed the commit in the meantime.
             if self._read(name) == commit:
                 raise FileNotFoundError(
                     errno.ENOENT,
@@ -405,7 +408,7 @@ class CommitTarget:
         try:
             self.storage.remove(path)
         except OSError:
-            if self.storage.exists(path):  # a read-only disk refuses even to remove a missing file
+            if self.storage.exists(path):  # a read-only disk fails even for a missing file
                 raise
 
     def _touch(self, path: str) -> None:
@@ -459,7 +462,7 @@ class CommitTarget:
             names = re.split(r"[/\\]", file.path)
             found_parts.add("/".join(names[names.index(commit.job) + 1 :]))
         missing = [part for part in commit.parts if part not in found_parts]
-        # Another driver with the same commit may have completed it meanwhile.
+        # Another driver with the same commit may have completed it in the meantime.
         if missing and not self._is_done(commit):
             raise FileNotFoundError(
                 errno.ENOENT,
@@ -514,8 +517,7 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
 
     Args:
         paths: As in `find_files`.
-        whole: List again until no commit is partial. Callers that list again later do not need
-            this.
+        whole: List again until no commit is partial. Not needed by callers that list again later.
         **options: As in `find_files`.
 
     Raises:
@@ -527,7 +529,7 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
     folders: list[str] = []
     targets: dict[str, CommitTarget] = {}
     # Files that a glob would match may be in a commit that is not complete.
-    around = [folder for path in paths if is_glob(path) for folder in holders(path, storage)]
+    glob_folders = [folder for path in paths if is_glob(path) for folder in holders(path, storage)]
 
     def names() -> list[str]:
         try:
@@ -541,19 +543,19 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
         return list(found)
 
     def settle(names: list[str]) -> bool | None:
-        for folder in _folders([*folders, *around], names):
+        for folder in _folders([*folders, *glob_folders], names):
             if folder not in targets:
                 targets[folder] = CommitTarget.of(folder, storage)
-        # Each check may be a network request, so several run at a time.
+        # Each check may be a network request, so several run in parallel.
         with ThreadPoolExecutor(MAX_THREADS) as pool:
-            ours = zip(
+            checked = zip(
                 targets.values(), pool.map(CommitTarget.is_ours, targets.values()), strict=True
             )
-        busy = [target.settle(reads=True) for target, is_ours in ours if is_ours]
+        busy = [target.settle(reads=True) for target, is_ours in checked if is_ours]
         return any(busy) if busy else None
 
     if whole:
-        _steady(names, settle, ", ".join(paths), _LISTING_WAIT_SECONDS)
+        _list_until_stable(names, settle, ", ".join(paths), _LISTING_WAIT_SECONDS)
     elif settle(names()):
         names()
     return list(found.values())
@@ -566,16 +568,16 @@ def settle_around(path: str, options: Mapping[str, Any] | None = None) -> bool:
 
     Args:
         path: A path, glob or URL.
-        options: Options of fsspec, for URLs.
+        options: fsspec options, for URLs.
 
     Returns:
-        Whether there were any commits, so that a missing file may exist now.
+        Whether there were any commits. If so, a missing file may exist now.
     """
     targets = [CommitTarget.of(folder, options) for folder in holders(path, options)]
     return any([target.settle(reads=True) for target in targets if target.is_ours()])
 
 
-def _steady(
+def _list_until_stable(
     names: Callable[[], list[str]],
     settle: Callable[[list[str]], bool | None],
     place: str,
@@ -583,13 +585,13 @@ def _steady(
 ) -> list[str]:
     """List names until no commit can have changed them during the listing.
 
-    A listing is correct if the previous one was equal and no commit was in progress between the
+    A listing is correct if it equals the previous one and no commit was in progress between the
     two.
 
     Args:
         names: Lists the names.
         settle: Completes decided commits, and returns whether there were any. Returns None if there
-            cannot be any.
+            can be none.
         place: The listed folder, for the error.
         max_wait: Seconds after which a folder that keeps changing is an error.
     """

@@ -2,8 +2,8 @@
 
 In: PySpark 4.0 or newer. Out: the same functions and base classes in every version, and flags for
 missing features.
-Law: features are detected, not derived from the version number. If a private interface that
-only makes errors clearer does not exist, the check that uses it is omitted.
+Law: features are detected, not derived from the version number. If a private interface that only
+serves to make errors clearer is missing, the check that uses it is skipped.
 
 Required private interfaces: `pyspark.sql.pandas.types.to_arrow_schema` and `from_arrow_schema`.
 Optional private interfaces: `SparkFiles._root_directory`, `SparkContext._python_includes`, and
@@ -50,7 +50,7 @@ __all__ = [
     "spark_schema",
 ]
 
-_TAKEN = "DATA_SOURCE_ALREADY_EXISTS"
+_ALREADY_EXISTS = "DATA_SOURCE_ALREADY_EXISTS"
 _HAS_TIMEZONE = "timezone" in inspect.signature(to_arrow_schema).parameters
 _HAS_SINK = hasattr(datasource, "DataSourceStreamArrowWriter")
 
@@ -90,7 +90,7 @@ def check_stream_writer() -> None:
     """Check that this version can pass Arrow batches to a streaming sink.
 
     Raises:
-        OptionError: If it cannot.
+        OptionError: If this version cannot do so.
     """
     if not _HAS_SINK:
         raise OptionError(
@@ -100,13 +100,13 @@ def check_stream_writer() -> None:
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
-    """Return the Arrow schema that Spark expects, in which timestamps are in UTC."""
+    """Return the Arrow schema that Spark expects, with timestamps in UTC."""
     convert: Any = to_arrow_schema
     return cast("pa.Schema", convert(schema, timezone="UTC") if _HAS_TIMEZONE else convert(schema))
 
 
 def spark_schema(schema: pa.Schema) -> StructType:
-    """Return Spark's types for an Arrow schema."""
+    """Return the Spark schema for an Arrow schema."""
     return from_arrow_schema(schema)
 
 
@@ -116,8 +116,8 @@ def arrow_function(
     """Convert a function on Arrow arrays to a function on columns.
 
     Spark recomputes a deterministic function for each use of its result. Other functions cannot be
-    used in aggregates. Versions before 4.1 pass the values through pandas, which takes several
-    times as long.
+    used in aggregates. Versions before 4.1 pass the values through pandas, which is several times
+    slower.
     """
     from pyspark.sql import functions as F
 
@@ -167,7 +167,7 @@ def _through_pandas(function: Callable[..., pa.Array], type: DataType, determini
 
 
 def is_remote(spark: SparkSession) -> bool:
-    """Whether this is a session of Spark Connect."""
+    """Whether this is a Spark Connect session."""
     return type(spark).__module__.startswith("pyspark.sql.connect.")
 
 
@@ -181,7 +181,7 @@ def register_source(spark: SparkSession, source: type[DataSource]) -> None:
     try:
         spark.dataSource.register(source)
     except Exception as error:
-        if _TAKEN not in str(error):
+        if _ALREADY_EXISTS not in str(error):
             raise
 
 
@@ -204,7 +204,7 @@ def activate(spark: SparkSession) -> None:
 
 
 def session_folder() -> str | None:
-    """Return the session's folder on this machine, which Spark removes; None outside of workers."""
+    """Return the session's folder on this machine, which Spark removes; None outside workers."""
     if not getattr(SparkFiles, "_is_running_on_worker", False):
         return None
     return cast("str | None", getattr(SparkFiles, "_root_directory", None))

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NULL", "RowDivider", "check_columns", "escape", "key_column", "unescape"]
 
-# The value of a partition column that is null, as in Hive and Spark.
+# The folder value for a null partition column, as in Hive and Spark.
 NULL = "__HIVE_DEFAULT_PARTITION__"
 # Characters that Spark escapes in the names of partition folders.
 _ESCAPED = re.compile(r"[\x01-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
@@ -80,20 +80,20 @@ def check_columns(names: Sequence[str], schema: StructType, split_by: SplitBy | 
     """Check the columns whose values become folders.
 
     Raises:
-        OptionError: If a column does not exist, is repeated, or has another type.
+        OptionError: If a column does not exist, is repeated, or has the wrong type.
     """
     types = {field.name: field.dataType for field in schema}
-    taken = set() if split_by is None else {key_column(split_by)}
+    used_names = set() if split_by is None else {key_column(split_by)}
     for name in names:
         if name not in types:
             raise OptionError(
                 f"partitionColumns contains {name[:40]}, which is not a column; the columns are {', '.join(types)}"
             )
-        if name.lower() in taken:
+        if name.lower() in used_names:
             raise OptionError(
                 f"partitionColumns and splitBy contain {name} twice; rename the column"
             )
-        taken.add(name.lower())
+        used_names.add(name.lower())
         if not isinstance(types[name], _TYPES):
             raise OptionError(
                 f"the partition column {name} is {types[name].simpleString()}; cast it to string, an integer type, "
@@ -105,7 +105,7 @@ class RowDivider:
     """Divides the rows of one task.
 
     Attributes:
-        several: Number of messages with several keys, by column. The first key decides.
+        several: Number of messages with several keys, by column. The first key is used.
     """
 
     def __init__(self, columns: tuple[str, ...], split_by: SplitBy | None) -> None:
@@ -114,7 +114,7 @@ class RowDivider:
         self._key = None if split_by is None else key_column(split_by)
         self._splitter = None if split_by is None else split_by.splitter()
         is_graph = split_by is not None and split_by.kind == "graph"
-        # The keys that mean null: no key, and the default graph.
+        # The keys for null: no key, and the default graph.
         self._nulls = (b"", b"default") if is_graph else (b"",)
         self.several: Counter[str] = Counter()
 

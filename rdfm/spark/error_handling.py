@@ -1,4 +1,4 @@
-"""Read errors, which fail the query, become rows, or are skipped, according to the mode.
+"""Handles read errors: according to the mode, they fail the query, become rows, or are skipped.
 
 In: the errors of one file. Out: rows for them, warnings, and the side table of `errorsTo`.
 Law: data is omitted only if an option allows it, and then with a warning.
@@ -60,11 +60,12 @@ class ErrorHandler:
         """Handle an error according to the mode.
 
         Raises:
-            DecodeError: The error, if the mode does not skip it.
+            DecodeError: If the mode does not skip the error.
         """
         mode = self._reading.mode
         error.renderer = in_spark
-        # A message that exceeds a limit may be valid, so it is not dropped without an error row.
+        # A message that exceeds a limit may be valid, so it must not be dropped without an error
+        # row.
         limit = isinstance(error, LimitError)
         if limit and mode != "PERMISSIVE":
             raise _with_remedies(error)
@@ -74,12 +75,12 @@ class ErrorHandler:
             if not self._reading.ignore_corrupt:
                 raise _with_remedies(error)
             self._record(error, log.source)
-            self._give_up(error)
+            self._skip_rest(error)
             return
         text, error = self._skip(log, error)
         self._record(error, log.source)
         if self.ended:
-            self._give_up(error)
+            self._skip_rest(error)
         if mode == "PERMISSIVE":
             yield from self._rows.add_error(log.source, error, text)
         else:
@@ -87,7 +88,7 @@ class ErrorHandler:
             self._first = self._first or error
 
     def _skip(self, log: LogReader, error: DecodeError) -> tuple[str, DecodeError]:
-        """Skip a message, and return its text and the error, or another error if skipping failed.
+        """Skip a message. Return its text and the error, or another error if skipping failed.
 
         Raises:
             UnsupportedError: If the log cannot be read in splits. The log may be valid, and the
@@ -112,20 +113,20 @@ class ErrorHandler:
         """Handle a file that could not be opened.
 
         Raises:
-            DecodeError, UnknownFormatError: The error, if the mode does not skip it.
+            DecodeError, UnknownFormatError: If the mode does not skip the error.
         """
         mode = self._reading.mode
         error.renderer = in_spark
         if mode == "PERMISSIVE" and isinstance(error, DecodeError):
             text = f"{error}; the file is skipped"
             self._record(error)
-            self._give_up(error)
+            self._skip_rest(error)
             yield from self._rows.add_error(self._path, error, text)
         elif self._reading.ignore_corrupt or (
             mode == "DROPMALFORMED" and isinstance(error, DecodeError)
         ):
             self._record(error)
-            self._give_up(error)
+            self._skip_rest(error)
         else:
             raise _with_remedies(error)
 
@@ -134,7 +135,7 @@ class ErrorHandler:
         if self._table is not None:
             self._table.add(error, source)
 
-    def _give_up(self, error: RdfmError) -> None:
+    def _skip_rest(self, error: RdfmError) -> None:
         self.ended = True
         _log.warning("%s; the rest of %s is skipped", error, self._path)
 

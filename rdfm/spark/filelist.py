@@ -5,8 +5,8 @@ A position in the list is the progress of the stream.
 In: a separate folder, and files as they are found. Out: files by position, which never changes.
 Cost: one small file per addition, merged when there are many. The list is kept in memory, with
 about 300 bytes per file.
-Law: additions are atomic: a process that is killed at any step leaves the list as before or after
-the addition.
+Law: additions are atomic: if a process is killed at any step, the list is as before or after the
+addition.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class FileList:
 
     Attributes:
         name: The unique name of the list. Checkpoints contain it, so that a query never uses the
-            list of another one.
+            list of another query.
         files: The files, by position.
 
     Example:
@@ -68,7 +68,7 @@ class FileList:
 
         Args:
             location: A folder, or a URL that fsspec can write to, for this list only.
-            options: Options of fsspec, for URLs.
+            options: fsspec options, for URLs.
 
         Raises:
             OptionError: If the folder contains something else, or the list is damaged.
@@ -77,11 +77,11 @@ class FileList:
         self._folder = self._folder.rstrip("/")
         self._owner = os.urandom(8).hex()
         self._storage.make_folder(self._folder)
-        here = _HEAD in self._storage.names(self._folder)
-        head = self._head() if here else {"version": _VERSION, "name": self._owner}
+        exists = _HEAD in self._storage.names(self._folder)
+        head = self._head() if exists else {"version": _VERSION, "name": self._owner}
         self.name = str(head["name"])
-        # From here on, the previous owner cannot add files. Otherwise, two queries would each miss
-        # the other's files.
+        # From now on, the previous owner cannot add files. Otherwise, each of two queries would
+        # miss the other's files.
         content = json.dumps({**head, "owner": self._owner}).encode()
         self._storage.write_whole(self._path(_HEAD), content)
         for _ in range(_TRIES):
@@ -89,11 +89,11 @@ class FileList:
             self._positions: dict[str, int] = {}
             self._segments: list[_Segment] = []
             self._obsolete: list[str] = []  # segments that were merged
-            # The previous owner may be merging, and may remove segments that were listed here.
+            # The previous owner may be merging, and may remove segments that were just listed.
             with contextlib.suppress(FileNotFoundError):
                 self._load(self._storage.names(self._folder))
                 return
-        raise self._foreign()
+        raise self._ownership_error()
 
     def get(self, path: str) -> File | None:
         """Return a file as it was when it was added; None if it is not in the list."""
@@ -113,7 +113,7 @@ class FileList:
         first, files = len(self.files), list(new.values())
         name = f"files-{first:012d}.json"
         if not self._storage.create_whole(self._path(name), _packed(files)):
-            raise self._foreign()
+            raise self._ownership_error()
         self._take(_Segment(first, len(files), name), files)
 
     def merge(self) -> None:
@@ -124,8 +124,8 @@ class FileList:
         """
         if len(self._segments) >= _MANY:
             self._check_owner()
-            # A segment is merged only with at least as many newer entries, so each rewrite of an
-            # entry at least doubles its segment.
+            # A segment is merged only with at least as many newer entries, so each time an entry is
+            # rewritten, the size of its segment at least doubles.
             total, merged = 0, 0
             for segment in reversed(self._segments):
                 if total and segment.files > total:
@@ -134,10 +134,12 @@ class FileList:
                 merged += 1
             if merged > 1:
                 first = len(self.files) - total
-                one = _Segment(first, total, f"files-{first:012d}-{total:012d}.json")
-                self._storage.write_whole(self._path(one.name), _packed(self.files[first:]))
+                merged_segment = _Segment(first, total, f"files-{first:012d}-{total:012d}.json")
+                self._storage.write_whole(
+                    self._path(merged_segment.name), _packed(self.files[first:])
+                )
                 self._obsolete += [segment.name for segment in self._segments[-merged:]]
-                self._segments[-merged:] = [one]
+                self._segments[-merged:] = [merged_segment]
         while self._obsolete:
             self._storage.remove(self._path(self._obsolete[-1]))
             self._obsolete.pop()
@@ -166,18 +168,17 @@ class FileList:
         # At each position, the longest segment comes first: a merged one before those that it
         # replaced.
         for match in sorted(found, key=lambda one: (int(one[1]), -int(one[2] or 0))):
-            first, name, here = int(match[1]), match[0], len(self.files)
-            if first > here:
+            first, name, position = int(match[1]), match[0], len(self.files)
+            if first > position:
                 raise OptionError(
-                    f"{self._folder}: the list of a stream's files lacks entries {here} to "
+                    f"{self._folder}: the list of a stream's files lacks entries {position} to "
                     f"{first - 1}; set a new stateLocation and a new checkpoint to restart the stream"
                 )
-            files = self._read(name) if first == here else None
+            files = self._read(name) if first == position else None
             if files is not None and len(files) == int(match[2] or len(files)):
                 self._take(_Segment(first, len(files), name), files)
-            elif first == here and match[2] is None:
-                # The segment is incomplete, on a storage without atomic writes, so no batch used
-                # it.
+            elif first == position and match[2] is None:
+                # The segment is incomplete (on storage without atomic writes), so no batch used it.
                 self._storage.remove(self._path(name))
             else:
                 self._obsolete.append(name)
@@ -209,9 +210,9 @@ class FileList:
 
     def _check_owner(self) -> None:
         if self._head().get("owner") != self._owner:
-            raise self._foreign()
+            raise self._ownership_error()
 
-    def _foreign(self) -> OptionError:
+    def _ownership_error(self) -> OptionError:
         return OptionError(
             f"{self._folder}: another query, or another run of this query, also uses this stateLocation; "
             "set a separate one for each query, and do not run a query twice at the same time"

@@ -3,7 +3,7 @@
 In: the paths of files. Out: columns with types, and the values of a file.
 Cost: one pass over the paths.
 Law: the types are those that Spark infers for its own formats, except that a time is a string,
-since its meaning depends on the session's time zone, which a source does not know.
+because its meaning depends on the session's time zone, which is unknown to a source.
 """
 
 from __future__ import annotations
@@ -99,11 +99,11 @@ def _wider(one: DataType | None, other: DataType | None) -> DataType | None:
     if all(isinstance(each, (IntegerType, LongType)) for each in types):
         return LongType()
     if all(isinstance(each, (IntegerType, LongType, DecimalType)) for each in types):
-        most = max(
+        precision = max(
             each.precision if isinstance(each, DecimalType) else digits[type(each)]
             for each in types
         )
-        return DecimalType(most, 0)
+        return DecimalType(precision, 0)
     if all(isinstance(each, (IntegerType, DoubleType)) for each in types):
         return DoubleType()
     return StringType()
@@ -113,7 +113,7 @@ def _parse(text: str, type: DataType) -> Value:
     """Parse the value of a folder as a type.
 
     Raises:
-        ValueError: If it is not of that type.
+        ValueError: If the value is not of that type.
     """
     value = unescape(text)
     if value is None or isinstance(type, StringType):
@@ -198,11 +198,11 @@ class PartitionFolders:
         """Check that no partition column has the name of a column of rdfm.
 
         Raises:
-            OptionError: If one does.
+            OptionError: If a partition column has such a name.
         """
-        taken = {name.lower() for name in (*known, corrupt)}
+        reserved = {name.lower() for name in (*known, corrupt)}
         for name in self.types:
-            if name.lower() in taken:
+            if name.lower() in reserved:
                 raise OptionError(
                     f"the folders {name}=… form a partition column with the name of a column of the read; rename "
                     "the folders, or set recursiveFileLookup=true to read all files without partition columns"
@@ -212,7 +212,7 @@ class PartitionFolders:
         """Return the partition columns in a schema, with the names and types from the schema.
 
         Raises:
-            OptionError: If a type cannot be that of a folder's value.
+            OptionError: If a type is not valid for folder values.
         """
         own = {name.lower() for name in self.types}
         found = {each.name: each.dataType for each in schema if each.name.lower() in own}
@@ -244,9 +244,9 @@ def root_of(path: str) -> str:
 
 
 def _inside(path: str, roots: Sequence[str]) -> str:
-    """The part of a path after the longest of the roots that contains it."""
-    inside = [path[len(root) :] for root in roots if path.startswith(root)]
-    return min(inside, key=len, default=path)
+    """The part of a path after the longest root that contains it."""
+    candidates = [path[len(root) :] for root in roots if path.startswith(root)]
+    return min(candidates, key=len, default=path)
 
 
 def values_of(path: str, types: Mapping[str, DataType]) -> tuple[Value, ...]:
@@ -293,7 +293,7 @@ class PartitionFilter:
         """Check that the columns exist.
 
         Raises:
-            OptionError: If one does not.
+            OptionError: If a column does not exist.
         """
         names = list(known)
         for name in self._given:

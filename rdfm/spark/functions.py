@@ -3,7 +3,7 @@
 In: columns, or their names. Out: columns, like those of Spark's own functions.
 Cost: `from_rdf`, `to_rdf` and `nanopub` pass Arrow data through Python workers; the others are
 plain expressions.
-Law: a value is one message, and its result does not depend on other values.
+Law: each value is one message, and its result does not depend on other values.
 
 `from_rdf`, `to_rdf` and `nanopub` are marked as nondeterministic, although they are deterministic,
 because Spark would otherwise recompute the result for each filter on it. They therefore cannot be
@@ -89,11 +89,11 @@ def from_rdf(
 
     Returns:
         Quads as in the column `quads` of a read: an empty array for a value without a message, null
-        for null. In a format for patches, operations as in the column `operations`.
+        for null. In a patch format, operations as in the column `operations`.
 
     Raises:
         UnknownFormatError: If the format does not exist.
-        OptionError: If the format does not have an option, or the mode is invalid.
+        OptionError: If the format does not support an option, or the mode is invalid.
 
     Example:
         >>> quads = from_rdf("value", "nq", mode="PERMISSIVE")  # doctest: +SKIP
@@ -107,19 +107,19 @@ def to_rdf(col: Column | str, format: str, *, max_depth: int = 64, **options: An
     """Encode quads: each row becomes a binary value that is a complete log of one message.
 
     Args:
-        col: The column of quads, of the type of `quads` in a read, or its name; in a format for
-            patches, the column of operations.
+        col: The column of quads, of the type of `quads` in a read, or its name; in a patch format,
+            the column of operations.
         format: The format's name.
         max_depth: Maximum nesting depth of triple terms.
-        **options: Options of the format's encoder. In formats whose files have frames with a length
-            prefix, a value is one frame, without the prefix unless `delimited=True`.
+        **options: Options of the format's encoder. In formats with length-prefixed frames, a value
+            is one frame, without the prefix unless `delimited=True`.
 
     Returns:
         Binary values; null for null.
 
     Raises:
         UnknownFormatError: If the format does not exist.
-        OptionError: If the format does not have an option.
+        OptionError: If the format does not support an option.
 
     Example:
         >>> value = to_rdf("quads", "nq")  # doctest: +SKIP
@@ -138,8 +138,8 @@ def nanopub(col: Column | str) -> Column:
     Returns:
         Structs with the fields `nanopub`, `creators`, `created`, `license`, `types`, `introduces`,
         `retracts`, `supersedes` and `pubkey_hash`, which `rdfm.exchange.nanopub.NanopubRow`
-        describes. Null for null, and for a message that is not exactly one nanopublication. Nothing
-        is verified.
+        describes. Null for a null message, and for a message that is not exactly one
+        nanopublication. Nothing is verified.
 
     Example:
         >>> messages.select(nanopub("quads").alias("n")).select("n.nanopub", "n.creators")  # doctest: +SKIP
@@ -155,7 +155,7 @@ def nanopub(col: Column | str) -> Column:
 def register_functions(spark: SparkSession) -> list[str]:
     """Register SQL functions for the formats and for queries.
 
-    These are `from_NAME` and `to_NAME` for each format except those for results, and `rdf_query`,
+    These are `from_NAME` and `to_NAME` for each format except result formats, and `rdf_query`,
     `rdf_ask`, `rdf_construct` and `rdf_value`. In a name, `-` becomes `_`. The functions for
     formats take the column and, optionally, a map of options that is the same for all rows:
     `from_NAME(value, map('mode', 'PERMISSIVE'))`. If Spark has a function with the same name, such
@@ -237,7 +237,7 @@ def _sql_encoding(format: Format) -> Function:
 
 
 def _once(function: Callable[..., pa.Array], type: DataType) -> Function:
-    """Return a function on columns that Spark computes once, however often it is used."""
+    """Return a function on columns that Spark computes once, even if it is used repeatedly."""
     return cast("Function", arrow_function(function, type))
 
 
@@ -246,7 +246,7 @@ def _on_error(mode: str) -> Literal["raise", "null"]:
 
 
 def _arguments(columns: tuple[pa.Array, ...]) -> tuple[pa.Array, dict[str, str]]:
-    """The column and the options of a call in SQL.
+    """The column and the options of an SQL call.
 
     Raises:
         OptionError: If there are other arguments, or the options differ between rows.
@@ -271,7 +271,7 @@ def _arguments(columns: tuple[pa.Array, ...]) -> tuple[pa.Array, dict[str, str]]
 
 @contextmanager
 def _spark_remedies() -> Iterator[None]:
-    """Replace the remedies in errors with those for Spark."""
+    """Replace the remedies in errors with Spark remedies."""
     try:
         yield
     except TypeError as error:

@@ -50,8 +50,7 @@ class KindFinder:
         format: The format of every file; None if it is detected for each file.
         terms: The form of terms: "ntriples" or "structs".
         corrupt: The name of the column of corrupt records.
-        first: Returns the first file; None if results cannot be read here, so that no file needs to
-            be read.
+        first: Returns the first file. None if results cannot be read here; no file is needed then.
         open: Opens a file.
     """
 
@@ -89,7 +88,7 @@ class KindFinder:
 
     def _by_first_file(self, schema: StructType | None, kinds: tuple[str, ...]) -> LogKind:
         path = None
-        with contextlib.suppress(FileNotFoundError):  # reported when it is read
+        with contextlib.suppress(FileNotFoundError):  # reported when the file is read
             path = self.first() if self.first is not None else None
         if path is None:
             if kinds == ("results",):
@@ -108,7 +107,7 @@ class KindFinder:
         except (DecodeError, UnknownFormatError, OSError, MissingExtraError):
             if kinds == ("results",):
                 raise
-            return _MESSAGES  # reported when it is read
+            return _MESSAGES  # reported when the file is read
         if isinstance(batch, ResultBatch):
             check_has_rows(batch, path)
             return LogKind("results", batch.variables)
@@ -138,7 +137,7 @@ def check_has_rows(batch: ResultBatch, source: str) -> None:
     """Check that results have rows.
 
     Raises:
-        OptionError: If they are the answer to an ASK query.
+        OptionError: If the results are the answer to an ASK query.
     """
     if batch.boolean is not None:
         raise OptionError(

@@ -3,7 +3,7 @@
 In: a DataFrame of paths. Out: a DataFrame of the rows of these logs.
 Cost: a task reads the first bytes of each large file that may be split, or the complete file if
 message indexes are requested. Then the list is shuffled once.
-Law: each split is read once, by the same code as for other reads.
+Law: each split is read once, by the same code as in other reads.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ def read_listed(
     from pyspark.sql import functions as F
 
     options = Options(given)
-    own = {name: FILES[name] for name in ("split_bytes", "min_partitions")}
-    values = options.take({**own, "changed_files": STREAMING["changed_files"]})
+    list_options = {name: FILES[name] for name in ("split_bytes", "min_partitions")}
+    values = options.take({**list_options, "changed_files": STREAMING["changed_files"]})
     split_bytes, changed = values["split_bytes"], values["changed_files"]
     reading = SparkReading.of(options, schema)
     if reading.mode == "FAILFAST" and reading.ignore_corrupt:
-        split_bytes = 0  # otherwise an error would end its split instead of its file
+        split_bytes = 0  # otherwise an error would end only the split, not the file
     time = F.lit(None).cast("bigint")
     if _check(files):
         time = F.unix_millis(F.col("modificationTime").cast("timestamp"))
@@ -93,7 +93,7 @@ def _check(files: DataFrame) -> bool:
     """Check the columns, and return whether the times are known.
 
     Raises:
-        OptionError: If a column is missing or has another type.
+        OptionError: If a column is missing or has the wrong type.
     """
     types = {field.name: field.dataType for field in files.schema}
     listed = ", ".join(types) or "(none)"

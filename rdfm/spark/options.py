@@ -48,7 +48,7 @@ MODE = OptionSpec(
     choices=("FAILFAST", "PERMISSIVE", "DROPMALFORMED"),
     default="FAILFAST",
 )
-# Options of `convert` with another name in Spark: (name, value) there, (name, value) here.
+# Options of `convert` that have another name in Spark: (name, value) in rdfm and in Spark.
 SAME = {("on_error", "skip"): (MODE.name, "DROPMALFORMED")}
 # Options of the functions on columns, in addition to the format's options.
 OF_FUNCTIONS = (STAGES["from_format"], STAGES["to_format"], MODE)
@@ -295,8 +295,7 @@ class Options:
 
     Attributes:
         remaining: Options that have not been read yet: normalized name and value.
-        requested: Names of the options that have been requested, whether given or not, in Spark's
-            spelling.
+        requested: Names of the options requested so far, given or not, in Spark's spelling.
 
     Example:
         >>> options = Options({"splitBytes": "16m", "lenient": "true"})
@@ -328,7 +327,7 @@ class Options:
         return {name: text for name, text in found.items() if text is not None}
 
     def take(self, specs: Mapping[str, OptionSpec]) -> dict[str, Any]:
-        """Take the values of these options, by key. An option that is not given has its default.
+        """Take the values of these options, by key. Options that are not given have their defaults.
 
         Raises:
             OptionError: If a value is invalid.
@@ -337,8 +336,8 @@ class Options:
         for name, spec in specs.items():
             self.requested.append(camel(name))
             text = self.pop(name)
-            called = f"the option {camel(name)}"
-            values[name] = spec.default if text is None else spec.value(text, called)
+            description = f"the option {camel(name)}"
+            values[name] = spec.default if text is None else spec.value(text, description)
         return values
 
     def of_formats(self, specs: list[FormatSpec], side: Literal["read", "write"]) -> dict[str, Any]:
@@ -355,15 +354,15 @@ class Options:
         values = {}
         for written, text in self.remaining.items():
             if written not in known:
-                raise OptionError(self._refusal(written, specs, side))
+                raise OptionError(self._unknown_option_text(written, specs, side))
             option = known[written]
             values[option.name] = option.value(text)
         return values
 
-    def _refusal(
+    def _unknown_option_text(
         self, written: str, specs: list[FormatSpec], side: Literal["read", "write"]
     ) -> str:
-        """Return the error text for an unknown option. It lists the known ones."""
+        """Return the error text for an unknown option, with the known options."""
         for spec in formats.specs():
             for name in spec.options(side):
                 if key(name) == written and len(specs) == 1:
@@ -379,22 +378,22 @@ class Options:
         from difflib import get_close_matches  # costly to import
 
         known = {key(name): camel(name) for name in (*self.requested, *names)}
-        if meant := [known[name] for name in get_close_matches(key(written), known)]:
-            return f"there is no option '{written[:40]}'; did you mean {' or '.join(meant)}?"
-        doing = "reading" if side == "read" else "writing"
-        which_formats = f"the format {specs[0].name}" if len(specs) == 1 else "the formats"
-        own = (
-            f"the options for {doing} are {', '.join(sorted(self.requested))}; "
+        if similar := [known[name] for name in get_close_matches(key(written), known)]:
+            return f"there is no option '{written[:40]}'; did you mean {' or '.join(similar)}?"
+        activity = "reading" if side == "read" else "writing"
+        subject = f"the format {specs[0].name}" if len(specs) == 1 else "the formats"
+        reserved = (
+            f"the options for {activity} are {', '.join(sorted(self.requested))}; "
             if self.requested
             else ""
         )
-        return f"there is no option '{written[:40]}'; {own}those of {which_formats} are {', '.join(names) or 'none'}"
+        return f"there is no option '{written[:40]}'; {reserved}those of {subject} are {', '.join(names) or 'none'}"
 
     def paths(self) -> list[str]:
         """Take the paths of `load`: one, or several in Spark's JSON form.
 
         Raises:
-            OptionError: If there is no path, or it is empty, which would mean the working folder.
+            OptionError: If there is no path, or it is empty (which would mean the working folder).
         """
         one = self.pop("path")
         several: Any = self.pop("paths")

@@ -24,7 +24,7 @@ def pack(
 
     Args:
         files: The files.
-        pack_bytes: Approximate size of a pack. A file that costs more gets its own pack.
+        pack_bytes: Approximate size of a pack. A file that costs more gets a separate pack.
         open_cost: Bytes that could be read in the time that opening a file takes.
         at_least: Number of cores. The number of packs is at least this number, and a multiple of
             it, unless there are fewer files.
@@ -66,10 +66,10 @@ def _cut(files: list[File], costs: list[int], number: int) -> Iterator[list[File
     ends = [0, *accumulate(costs)]
     start = 0
     for cut in range(1, number + 1):
-        # The nearer of the two ends around the ideal boundary, in integer arithmetic.
-        place = 2 * ends[-1] * cut
-        end = bisect_left(ends, place, key=lambda each: 2 * each * number)
-        if end > 0 and (ends[end - 1] + ends[end]) * number >= place:
+        # Takes the end closest to the ideal boundary, in integer arithmetic.
+        boundary = 2 * ends[-1] * cut
+        end = bisect_left(ends, boundary, key=lambda each: 2 * each * number)
+        if end > 0 and (ends[end - 1] + ends[end]) * number >= boundary:
             end -= 1
         end = min(max(end, start + 1), len(files) - (number - cut))
         yield files[start:end]

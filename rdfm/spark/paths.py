@@ -1,8 +1,8 @@
-"""Converts paths of Spark and its platforms to the form that rdfm expects.
+"""Converts the paths of Spark and its platforms to the form that rdfm expects.
 
 In: paths and URLs of users, or of Spark's own sources. Out: paths and URLs for `open_log` and
 `create_log`.
-Law: batches, streams and writes treat a path in the same way.
+Law: batches, streams and writes treat paths in the same way.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rdfm.storage.paths import local_path
 
 __all__ = ["absolute", "mapped", "mounted", "real"]
 
-# Folders under which Databricks machines see their storage.
+# Folders where Databricks machines mount their storage.
 _DBFS, _VOLUMES = "/dbfs", "/Volumes"
 
 
@@ -40,7 +40,7 @@ def mapped(path: str) -> str:
     """Convert a path or URL given by a user: `dbfs:/` paths and Hadoop's S3 URLs.
 
     Raises:
-        OptionError: If this machine does not have the storage of Databricks.
+        OptionError: If this machine does not have Databricks storage.
 
     Example:
         >>> mapped("s3a://bucket/logs"), mapped("logs/*.nq")
@@ -63,7 +63,7 @@ def absolute(path: str) -> str:
     """Return the absolute path, which is independent of the working folder of a task.
 
     Raises:
-        OptionError: If the path is relative to a folder that Spark removes, and as in `mapped`.
+        OptionError: If the path is relative to a folder that Spark removes, or as in `mapped`.
     """
     path = mapped(path)
     local = local_path(path)

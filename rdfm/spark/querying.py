@@ -95,7 +95,7 @@ class SparkQuery:
         Raises:
             QueryError: If the query is invalid or of a form that rdfm does not support.
             OptionError: If an option is unknown, or a value is invalid.
-            OSError: If the value is the name of a file that cannot be read.
+            OSError: If the value names a file that cannot be read.
         """
         if given is None:
             if types is not None:
@@ -132,7 +132,7 @@ class SparkQuery:
     def query(self) -> Query:
         """Return the query, ready for evaluation."""
         options = self.options
-        made = parsed(
+        query = parsed(
             self.text,
             base=self.base,
             prefixes=options.get("prefixes"),
@@ -140,10 +140,10 @@ class SparkQuery:
             timeout=seconds(options.get("timeout")),
             max_rows=options.get("max_rows", QUERY["max_rows"].default),
         )
-        return made
+        return query
 
     def columns(self, query: Query) -> TypedColumns | None:
-        """Return the object that converts solutions to columns; None if the query is not SELECT.
+        """Return the converter from solutions to columns; None if the query is not SELECT.
 
         Raises:
             OptionError: If a type is invalid.
@@ -157,18 +157,18 @@ class SparkQuery:
         if self.schema is None:
             constructed = default_schema(_CONSTRUCTED)
             known = {each.name: each.dataType for each in constructed}
-            made = default_schema()
-            return RowShape(known, made, message_shape("messages", "ntriples").core)
+            default = default_schema()
+            return RowShape(known, default, message_shape("messages", "ntriples").core)
         known = {each.name: each.dataType for each in self.schema}
         return RowShape(known, self.schema, self.columns_of)
 
     def columns_of(self, schema: StructType, corrupt: str) -> list[str | None]:
-        """Return the query's column for each column of a user's schema.
+        """Return the query column for each column of a user's schema.
 
         The result contains None for the column of corrupt records.
 
         Raises:
-            OptionError: If a column does not exist or has another type.
+            OptionError: If a column does not exist or has the wrong type.
         """
         assert self.schema is not None
         known = {each.name.lower(): each for each in self.schema}
@@ -195,13 +195,13 @@ def _schema(query: Query, columns: TypedColumns | None) -> StructType | None:
     """The columns of the rows.
 
     Raises:
-        OptionError: If two names differ only in case, which Spark treats as one column.
+        OptionError: If two names differ only in case, because Spark treats them as one column.
     """
     if query.kind == "construct":
         return None
-    own: list[tuple[str, DataType]] = [("source", StringType()), ("message", LongType())]
+    fields: list[tuple[str, DataType]] = [("source", StringType()), ("message", LongType())]
     if columns is None:
-        return StructType([StructField(*each) for each in (*own, ("holds", BooleanType()))])
+        return StructType([StructField(*each) for each in (*fields, ("holds", BooleanType()))])
     schema = spark_schema(pa.schema(columns))
     names: dict[str, str] = {}
     for name in schema.names:
@@ -262,12 +262,12 @@ class Evaluation:
         constructed = found.constructed or MessageBatch.from_messages([[] for _ in messages])
         rows = pa.record_batch(constructed)
         positions = pa.array([batch.position(at) for at in messages], pa.int64())
-        made = pa.RecordBatch.from_arrays(
+        table = pa.RecordBatch.from_arrays(
             [sources, indexes, positions, rows["quads"], rows["metadata"]], list(_CONSTRUCTED)
         )
         if not self._skip_empty:
-            return made
-        return made.filter(pa.array([count > 0 for count in constructed.quad_counts()]))
+            return table
+        return table.filter(pa.array([count > 0 for count in constructed.quad_counts()]))
 
 
 class QueryRows:
@@ -375,19 +375,19 @@ def of_rows(
     evaluation = Evaluation(spark_query)
     for given in batches:
         present = given.filter(given["quads"].is_valid()) if given["quads"].null_count else given
-        known = dict(zip(present.schema.names, present.columns, strict=True))
-        known["message"] = known.get("offset", pa.nulls(len(present), pa.int64()))
+        arrays = dict(zip(present.schema.names, present.columns, strict=True))
+        arrays["message"] = arrays.get("offset", pa.nulls(len(present), pa.int64()))
         for batch in batches_from_arrow(present.select(["quads"])):
             try:
                 for table in evaluation.tables(batch, None):
                     if isinstance(table, LimitError):
                         raise table
-                    yield _of_rows(table, known, schema)
+                    yield _of_rows(table, arrays, schema)
             except DecodeError as error:
                 if (row := error.message_index) is not None:
-                    error.source = known["source"][row].as_py() if "source" in known else None
-                    error.message_index = known["message"][row].as_py()
-                    error.offset = known["position"][row].as_py() if "position" in known else None
+                    error.source = arrays["source"][row].as_py() if "source" in arrays else None
+                    error.message_index = arrays["message"][row].as_py()
+                    error.offset = arrays["position"][row].as_py() if "position" in arrays else None
                 raise
 
 
@@ -396,12 +396,12 @@ def _of_rows(
 ) -> pa.RecordBatch:
     """Replace the row number in the result with the columns that identify the message."""
     rows = table.column(1)
-    own = set(table.schema.names) - {"source", "message", "offset", "position"}
+    variables = set(table.schema.names) - {"source", "message", "offset", "position"}
     if "message" in table.schema.names:  # a variable may be named ?offset or ?position
-        own |= set(table.schema.names[2:])
+        variables |= set(table.schema.names[2:])
     columns = []
     for each in schema:
-        if each.name in own:
+        if each.name in variables:
             column = table[each.name]
         elif each.name in known:
             column = known[each.name].take(rows)
@@ -433,11 +433,11 @@ def query_rows(rows: DataFrame, given: str) -> DataFrame:
     schema = _schema_of_rows(spark_query, columns)
     arrow = arrow_schema(schema)
 
-    def made(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def evaluated(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return of_rows(spark_query, arrow, batches)
 
-    used = [name for name in ("source", "position", "offset", "quads") if name in columns]
-    return rows.select(*used).mapInArrow(made, schema)
+    columns_used = [name for name in ("source", "position", "offset", "quads") if name in columns]
+    return rows.select(*columns_used).mapInArrow(evaluated, schema)
 
 
 def _schema_of_rows(spark_query: SparkQuery, columns: Container[str]) -> StructType:

@@ -61,27 +61,27 @@ class LogSourceReader(DataSourceReader):
         """Check the options and the schema of a query.
 
         Args:
-            given: The options. Of an `Options`, those that have not been taken yet.
+            given: The options. From an `Options`, those that have not been taken yet.
             schema: The user's schema.
             by_one_name: Whether to resolve `..`, links and variants of S3 URLs, so that a file has
-                the same name however its path is written.
+                one name, regardless of the spelling of its path.
 
         Raises:
             OptionError: If an option is unknown, or a value or the schema is invalid.
             UnknownFormatError: If the given format does not exist.
         """
         options = given if isinstance(given, Options) else Options(given)
-        named = real if by_one_name else absolute
-        self._paths = [named(path) for path in options.paths()]
+        normalize = real if by_one_name else absolute
+        self._paths = [normalize(path) for path in options.paths()]
         values = options.take(FILES)
         self._pattern = values["path_glob_filter"]
         self._recursive = values["recursive_file_lookup"]
-        wanted = values["partitions"]
-        self._wanted = None if wanted is None else PartitionFilter(wanted)
+        partitions = values["partitions"]
+        self._partition_filter = None if partitions is None else PartitionFilter(partitions)
         # The partition columns, once they are known.
         self._folders: PartitionFolders | None = None
-        self._divided = not self._recursive and not by_one_name
-        if self._wanted is not None and not self._divided:
+        self._has_partition_columns = not self._recursive and not by_one_name
+        if self._partition_filter is not None and not self._has_partition_columns:
             raise OptionError(
                 "the option partitions needs partition columns, which streams and recursiveFileLookup do not have"
             )
@@ -91,14 +91,14 @@ class LogSourceReader(DataSourceReader):
         self._split_bytes = values["split_bytes"] or sys.maxsize
         self._pack_bytes = values["pack_bytes"]
         self._open_cost = values["open_cost_bytes"]
-        self._least = values["min_partitions"]
+        self._min_tasks = values["min_partitions"]
         # Streams do not inspect files before they read them.
         self._listed: list[File] | None = None  # while the columns are determined
         self.reading = SparkReading.of(
             options,
             schema,
             None if by_one_name else self._first,
-            self._find_folders if self._divided else None,
+            self._find_folders if self._has_partition_columns else None,
         )
         self._listed = None
         if self.reading.errors_to is not None:
@@ -117,7 +117,7 @@ class LogSourceReader(DataSourceReader):
         self.reading = reading
         try:
             files = self._all_files()
-        except FileNotFoundError:  # reported when it is read
+        except FileNotFoundError:  # reported when the file is read
             files = []
         return PartitionFolders.of(files, self._roots())
 
@@ -128,7 +128,7 @@ class LogSourceReader(DataSourceReader):
         return self._listed
 
     def _roots(self) -> list[str]:
-        """The part of each path whose folders are not partition columns; see `root_of`."""
+        """The part of each path without partition columns; see `root_of`."""
         return [root_of(path) for path in self._paths]
 
     @property
@@ -145,31 +145,31 @@ class LogSourceReader(DataSourceReader):
         """Check that the paths exist, without listing them.
 
         Raises:
-            FileNotFoundError: If one does not exist.
+            FileNotFoundError: If a path does not exist.
         """
         if self.reading.ignore_missing:
             return
         for path in self._paths:
             # The path may be part of a commit that is not complete.
-            if not self._is_there(path) and not (
-                settle_around(path, self.reading.storage) and self._is_there(path)
+            if not self._exists(path) and not (
+                settle_around(path, self.reading.storage) and self._exists(path)
             ):
                 raise FileNotFoundError(errno.ENOENT, "No such file or folder", path)
 
-    def _is_there(self, path: str) -> bool:
+    def _exists(self, path: str) -> bool:
         storage, name = storage_of(path, self.reading.storage)
         return storage.exists(name) or bool(matches(storage, name))
 
     def keep_apart(self, folder: str, option: str) -> None:
-        """Check that the files of another folder are not read as logs.
+        """Check that the files of a folder are not read as logs.
 
         Raises:
-            OptionError: If the folder is read, or is in a folder that is read with its subfolders.
+            OptionError: If the folder is read itself, or as a subfolder.
         """
         for path in self._paths:
-            inside = f"{folder}/".removeprefix(f"{path.rstrip('/')}/")
-            hidden = any(part.startswith(("_", ".")) for part in inside.split("/"))
-            if inside != f"{folder}/" and (self._recursive or not inside) and not hidden:
+            relative = f"{folder}/".removeprefix(f"{path.rstrip('/')}/")
+            is_hidden = any(part.startswith(("_", ".")) for part in relative.split("/"))
+            if relative != f"{folder}/" and (self._recursive or not relative) and not is_hidden:
                 raise OptionError(
                     f"{option} is {folder}, whose files would be read as logs; use another "
                     "folder, or one whose name begins with _"
@@ -186,7 +186,7 @@ class LogSourceReader(DataSourceReader):
             OSError: If a file is a pipe, device or socket.
         """
         files = self._find(whole=whole)
-        if not self._divided:
+        if not self._has_partition_columns:
             return files
         folders = PartitionFolders.of(files, self._roots())
         missing = [name for name in self.reading.partition_columns if name not in folders.types]
@@ -195,12 +195,12 @@ class LogSourceReader(DataSourceReader):
                 f"the partition column {missing[0]} no longer exists; the partition columns are "
                 f"{', '.join(folders.types) or '(none)'}"
             )
-        if self._wanted is None:
+        if self._partition_filter is None:
             return files
-        # The types of the query; for columns that it does not read, the types of the folders.
+        # Types from the query or, for columns that it does not read, from the folders.
         types = {**folders.types, **self.reading.partition_columns}
-        self._wanted.check(types)
-        return [file for file in files if self._wanted.accepts(file.path, types)]
+        self._partition_filter.check(types)
+        return [file for file in files if self._partition_filter.accepts(file.path, types)]
 
     def _find(self, *, whole: bool) -> list[File]:
         try:
@@ -209,7 +209,7 @@ class LogSourceReader(DataSourceReader):
                 whole=whole,
                 pattern=self._pattern,
                 recursive=self._recursive,
-                partitions=self._divided,
+                partitions=self._has_partition_columns,
                 modified_after=self._after,
                 modified_before=self._before,
                 ignore_missing=self.reading.ignore_missing,
@@ -245,7 +245,7 @@ class LogSourceReader(DataSourceReader):
         """Check that an empty folder is not the result of a write that failed.
 
         Raises:
-            FileNotFoundError: If it is.
+            FileNotFoundError: If no write to the folder was completed.
         """
         if self.reading.ignore_missing:
             return
@@ -261,10 +261,10 @@ class LogSourceReader(DataSourceReader):
     def work(self, files: Iterable[File]) -> Iterator[list[tuple[File, Split | None]]]:
         """Divide files among tasks: combine small ones and split large ones."""
         pack_bytes = min(self._pack_bytes, self._split_bytes)
-        packs = list(pack(files, pack_bytes, self._open_cost, self._least or _cores()))
-        # A file that is split has its own pack.
+        packs = list(pack(files, pack_bytes, self._open_cost, self._min_tasks or _cores()))
+        # A file that is split gets a separate pack.
         large = [pack[0].path for pack in packs if pack[0].size > self._split_bytes]
-        # Planning waits for the storage, so several files are planned at the same time.
+        # Planning waits for the storage, so several files are planned in parallel.
         with ThreadPoolExecutor(MAX_THREADS) as pool:
             planned = pool.map(lambda path: self.reading.splits(path, self._split_bytes), large)
             for packed in packs:
@@ -280,7 +280,7 @@ class LogSourceReader(DataSourceReader):
 
 
 def _cores() -> int:
-    """The number of cores available to this process, since Spark does not pass its own number."""
+    """The number of cores available to this process. Spark does not pass its own number."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not available on this system
@@ -291,7 +291,7 @@ def _check_plain(file: File) -> None:
     """Reject files on which a task might wait forever.
 
     Raises:
-        OSError: If it is a pipe, device or socket.
+        OSError: If a file is a pipe, device or socket.
     """
     if not file.plain:
         raise OSError(

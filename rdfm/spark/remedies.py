@@ -1,8 +1,8 @@
-"""Renders remedies as options of Spark's reads and writes, or as keywords of functions on columns.
+"""Renders remedies as options of Spark reads and writes, or as keywords of functions on columns.
 
 In: a remedy. Out: its option and value, such as `.option("mergeGraphs", "true")`; None if Spark has
 no such option.
-Law: the names are those of `rdfm.spark.options`.
+Law: the names are declared in `rdfm.spark.options`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _OWN = {
 
 
 def in_spark(remedy: Remedy) -> str | None:
-    """Return the call of `option`.
+    """Return a remedy as a call of `option`.
 
     Example:
         >>> in_spark(Remedy("stage", "to_format", "nq", ""))
@@ -56,8 +56,8 @@ def in_spark(remedy: Remedy) -> str | None:
     name = camel(name)
     if not values:
         return f"option {name}"
-    first, *more = values
-    if more:
+    first, *others = values
+    if others:
         return f'.option("{name}", …) with {any_of(values)}'
     url, equals, file = first.partition("=")
     if equals and first == option.placeholder:
@@ -66,7 +66,7 @@ def in_spark(remedy: Remedy) -> str | None:
 
 
 def in_function(remedy: Remedy) -> str | None:
-    """Return the keyword of a function on columns.
+    """Return a remedy as a keyword of a function on columns.
 
     Example:
         >>> in_function(Remedy("stage", "to_format", "nq", ""))

@@ -1,7 +1,7 @@
 """Rewrites large logs so that they can be split: `resplit`.
 
-In: logs that cannot be read in splits. Out: a log for each of them that can be split.
-Cost: one task for each log, which decodes and encodes it; memory does not depend on its size.
+In: logs that cannot be read in splits. Out: a splittable log for each of them.
+Cost: one task for each log, which decodes and encodes the log; memory does not depend on its size.
 Law: the messages of each log stay together, complete and in order; all logs appear, or none.
 """
 
@@ -33,7 +33,7 @@ __all__ = ["rewrite"]
 
 _MODES = ("append", "overwrite")
 # Options of a conversion that `resplit` sets itself.
-_DECIDED = (
+_FIXED_OPTIONS = (
     "from_format",
     "to_format",
     "to",
@@ -70,7 +70,7 @@ def rewrite(
     if mode not in _MODES:
         raise OptionError(f"mode is {mode[:40]!r}, expected {' or '.join(_MODES)}")
     for name in options:
-        if name in _DECIDED:
+        if name in _FIXED_OPTIONS:
             raise OptionError(
                 f"resplit has no option {name}; use rdfm.convert for other conversions"
             )

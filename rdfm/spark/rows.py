@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SparkReading"]
 
-# Small enough for the processor's caches on the way from the decoder through the pipe into the JVM.
+# Small enough to stay in the processor's caches from the decoder through the pipe to the JVM.
 BATCH_ROWS = 8192
 BATCH_BYTES = 2 << 20
 
@@ -77,12 +77,12 @@ class SparkReading(FromDriver):
         format: The format of every file; None if it is detected for each file.
         options: Options of the decoders. Each decoder uses those of its format.
         compression: As in `open_log`.
-        storage: Options of fsspec.
+        storage: fsspec options.
         mode: A value of `MODE`: how errors are handled.
         filter: Arguments of `LogReader.filter`; None for all messages.
         query: The query to run on each message, if any.
         ignore_missing: Skip files that no longer exist.
-        ignore_corrupt: In mode FAILFAST, an error ends its file instead of the query.
+        ignore_corrupt: In mode FAILFAST, an error ends the file instead of the query.
         errors_to: The folder of the side table of errors; None if there is none.
     """
 
@@ -116,14 +116,14 @@ class SparkReading(FromDriver):
         """Create a reading from the remaining options of a read and its schema.
 
         Args:
-            options: The options, without those that the reader takes itself.
+            options: The options, without those that the reader has taken.
             schema: The user's schema. Defaults to the default columns and, in mode PERMISSIVE, the
                 column of corrupt records.
-            first: Returns the first file. It is called if neither the format nor the schema
-                determines the kind of log. None if results cannot be read.
-            folders: Returns the partition columns. It is called if the schema or the option
-                `columns` contains columns other than those of the files, or neither is given. None
-                if there are no partition columns.
+            first: Returns the first file. Called if neither the format nor the schema determines
+                the kind of log. None if results cannot be read.
+            folders: Returns the partition columns. Called if the schema or the option `columns`
+                contains columns that are not in the files, or neither is given. None if there are
+                no partition columns.
 
         Raises:
             OptionError: If an option is unknown, or a value or the schema is invalid.
@@ -155,9 +155,9 @@ class SparkReading(FromDriver):
         reading = reading._of_kind(schema, corrupt, first)
         shape = reading._shape()
         names = names_in(values["columns"])
-        wanted = names if schema is None else schema.names
+        requested = names if schema is None else schema.names
         found = PartitionFolders()
-        if folders is not None and (wanted is None or not shape.knows(wanted, corrupt)):
+        if folders is not None and (requested is None or not shape.knows(requested, corrupt)):
             found = folders(reading)
             found.check(shape.known, corrupt)
         selected = shape.with_more(found.fields).select(
@@ -181,8 +181,7 @@ class SparkReading(FromDriver):
         """Determine the kind of log. Quad rows and query rows always come from messages.
 
         Raises:
-            OptionError: If an option does not apply to the kind of log, and as in
-                `KindFinder.find`.
+            OptionError: If an option does not apply to the kind of log, or as in `KindFinder.find`.
             DecodeError: If the first file contains results and is invalid.
         """
         if self.query is not None or self.rows == "quads":
@@ -270,7 +269,7 @@ class SparkReading(FromDriver):
         return add
 
     def splits(self, path: str, split_bytes: int) -> Sequence[Split | None]:
-        """Divide a large log into splits, and count its messages if their index is requested.
+        """Divide a large log into splits, and count its messages if their indexes are requested.
 
         Args:
             path: The log.
@@ -289,10 +288,10 @@ class SparkReading(FromDriver):
                 count="offset" in self.columns or "message" in self.columns,
             )
         except (FileNotFoundError, DecodeError, UnknownFormatError):
-            return [None]  # reported when it is read
+            return [None]  # reported when the log is read
 
     def _may_split(self, path: str) -> bool:
-        """Whether a log may have splits, judged without opening it."""
+        """Whether a log may have splits, without opening it."""
         packed = compressions.by_suffix(path) if self.compression is None else self.compression
         if packed not in (None, "none"):
             return False
@@ -361,7 +360,7 @@ class SparkReading(FromDriver):
         return file is not None and file.size == 0
 
     def storage_for(self, path: str) -> Mapping[str, Any] | None:
-        """Return the options of fsspec for a path; None for local paths."""
+        """Return the fsspec options for a path; None for local paths."""
         return self.storage if is_url(path) else None
 
 
@@ -370,10 +369,12 @@ def _decoder_options(options: Options, format: str | None) -> dict[str, Any]:
     found = [formats.find(format)] if format is not None else formats.every()
     values = options.of_formats([each.spec for each in found], "read")
     for each in found:
-        known = {name: value for name, value in values.items() if name in each.spec.options("read")}
-        if known:
+        supported = {
+            name: value for name, value in values.items() if name in each.spec.options("read")
+        }
+        if supported:
             with contextlib.suppress(MissingExtraError):  # reported when such a file is read
-                each.decoder(known)
+                each.decoder(supported)
     return values
 
 
@@ -395,10 +396,10 @@ def _errors_to(values: Mapping[str, Any]) -> str | None:
 
 
 def _filter_arguments(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """The arguments of the filter, checked here in the driver.
+    """The arguments of the filter, checked early in the driver.
 
     Raises:
-        OptionError: If one is invalid.
+        OptionError: If an argument is invalid.
     """
     if given is None:
         return None
@@ -417,10 +418,10 @@ class MessageRows:
         self._schema = arrow_schema(reading.inner)
         self._columns = reading.columns
         self._kind = reading.kind
-        self._known = reading.variables
-        self._how = {"rows": reading.rows, "terms": reading.terms}
+        self._variables = reading.variables
+        self._form = {"rows": reading.rows, "terms": reading.terms}
         # The kind of log whose rows are collected; for results, the variables in their order.
-        self._open: object = None
+        self._collected_kind: object = None
         self._coalescer: ArrowCoalescer | None = None
         self._small: list[pa.RecordBatch] = []  # batches around errors, which are combined
         self._small_rows = self._small_bytes = 0
@@ -429,21 +430,21 @@ class MessageRows:
         """Add messages, and return the complete record batches.
 
         Raises:
-            OptionError: If their kind does not match the columns, or they are results with other
-                variables.
+            OptionError: If the kind of the messages does not match the columns, or they are results
+                with other variables.
         """
         self._check(batch, source)
         opened = batch.variables if isinstance(batch, ResultBatch) else batch.kind
-        if self._coalescer is None or opened != self._open:
+        if self._coalescer is None or opened != self._collected_kind:
             if (rest := self._finish()) is not None:
                 self._collect(rest)
-            self._open = opened
+            self._collected_kind = opened
             self._coalescer = ArrowCoalescer(
                 None if batch.kind == "results" else [name for name in self._columns if name],
                 kind=batch.kind,
                 max_rows=BATCH_ROWS,
                 max_bytes=BATCH_BYTES,
-                **self._how,
+                **self._form,
             )
         try:
             pushed = self._coalescer.push(batch, source)
@@ -485,11 +486,11 @@ class MessageRows:
                 f"{source} contains {batch.kind}, but the rows are {' or '.join(kinds)}; read logs of one kind "
                 "at a time, for example with the option format or pathGlobFilter"
             )
-        if isinstance(batch, ResultBatch) and set(batch.variables) != set(self._known):
+        if isinstance(batch, ResultBatch) and set(batch.variables) != set(self._variables):
             check_has_rows(batch, source)
             raise OptionError(
                 f"{source} has the variables {', '.join(batch.variables) or '(none)'}, but the first file has "
-                f"{', '.join(self._known)}; read results with the same variables"
+                f"{', '.join(self._variables)}; read results with the same variables"
             )
 
     def _finish(self) -> pa.RecordBatch | None:
@@ -517,19 +518,19 @@ class MessageRows:
             if name is None:
                 columns.append(pa.nulls(len(batch), wanted))
             elif self._kind == "results":
-                columns.append(_as(rows.column(name), wanted))
+                columns.append(_narrowed(rows.column(name), wanted))
             else:
-                columns.append(_as(next(found), wanted))
+                columns.append(_narrowed(next(found), wanted))
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
 
-def _as(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+def _narrowed(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     """Reduce the structs of an array to the requested fields; its lists must not be null."""
     if array.type == wanted:
         return array
     if pa.types.is_list(wanted):
-        values = _as(array.values, wanted.value_type)
+        values = _narrowed(array.values, wanted.value_type)
         return pa.ListArray.from_arrays(array.offsets, values, type=wanted)
-    fields = [_as(array.field(field.name.lower()), field.type) for field in wanted]
+    fields = [_narrowed(array.field(field.name.lower()), field.type) for field in wanted]
     nulls = array.is_null() if array.null_count else None
     return pa.StructArray.from_arrays(fields, fields=list(wanted), mask=nulls)

@@ -1,6 +1,6 @@
 """The columns of messages, quads, patches and results in Spark, and their selection by a query.
 
-In: the user's schema, or none. Out: types of Spark and Arrow, and column names for the core.
+In: the user's schema, or none. Out: Spark and Arrow types, and column names for the core.
 """
 
 from __future__ import annotations
@@ -124,10 +124,10 @@ class RowShape:
 
     Attributes:
         known: The types of all columns by name.
-        default: The schema of a read that names no columns.
+        default: The schema of a read that does not select columns.
         core: Returns the core's name of each column of a schema, or None for the column of corrupt
             records, whose name is the second argument. Raises OptionError for an unknown column or
-            another type.
+            a wrong type.
     """
 
     known: Mapping[str, DataType]
@@ -162,7 +162,7 @@ class RowShape:
             with_errors: Whether the default columns include the column of corrupt records.
 
         Raises:
-            OptionError: If a column does not exist, or a name is repeated, or the names differ from
+            OptionError: If a column does not exist, a name is repeated, or the names differ from
                 those of the schema.
         """
         if names is not None:
@@ -175,8 +175,8 @@ class RowShape:
             return schema or named
         if schema is not None:
             return schema
-        more = [StructField(corrupt, StringType())] if with_errors else []
-        return StructType([*self.default.fields, *more])
+        additional = [StructField(corrupt, StringType())] if with_errors else []
+        return StructType([*self.default.fields, *additional])
 
     def _named(self, names: Sequence[str], corrupt: str) -> StructType:
         if not names:
@@ -232,7 +232,7 @@ def kind_of(schema: StructType) -> str | None:
     """Return the kind of log that a schema is for, if a column determines it.
 
     Raises:
-        OptionError: If the columns are of two kinds.
+        OptionError: If there are columns of both kinds.
     """
     names = {field.name.lower() for field in schema}
     found = [kind for kind, (name, _) in LISTS.items() if name in names]
@@ -257,7 +257,7 @@ def columns_of(
         terms: The form of terms.
 
     Raises:
-        OptionError: If a column is unknown or has another type; the text lists the known columns.
+        OptionError: If a column is unknown or has the wrong type; the text lists the known columns.
     """
     columns = _columns(row_kind, terms)
     if corrupt.lower() in columns:
@@ -280,7 +280,7 @@ def result_columns(
     The result contains None for the column of corrupt records.
 
     Raises:
-        OptionError: If a column is not a variable or has another type, or there are no columns.
+        OptionError: If a column is not a variable or has the wrong type, or there are no columns.
     """
     if corrupt in variables:
         raise OptionError(

@@ -61,7 +61,7 @@ def check_single(format: str, options: Mapping[str, Any]) -> None:
     if spec.append == "never":
         reason = spec.not_appended or f"{spec.title} cannot be joined"
         raise OptionError(
-            f"single=true cannot write {spec.name}: {reason}; leave out single, and write a folder of parts"
+            f"single=true cannot write {spec.name}: {reason}; omit single to write a folder of parts"
         )
     _delimiter(format, options)
 
@@ -112,7 +112,7 @@ class FragmentWriter:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """Number of dropped items, by name."""
+        """Numbers of dropped items, by name."""
         return dict(self._encoder.dropped())
 
     @property
@@ -141,7 +141,7 @@ def join_fragments(
     """Join the fragments of a job in partition order, and return the part that contains the log.
 
     Args:
-        target: The folder that is written to.
+        target: The folder to which the log is written.
         job: The job.
         fragments: The fragments. Without fragments there is no log.
         format: The format's name.
@@ -200,7 +200,7 @@ def _check_headers(fragments: Sequence[Fragment]) -> None:
                     f"{name} ({first.get(name)} and {fragment.header.get(name)})" for name in names
                 )
                 + "; nothing was written. Set options of the format that fix the header, make the columns the same in "
-                "all rows, or leave out single"
+                "all rows, or omit single"
             )
 
 
@@ -214,8 +214,8 @@ def _encoder(format: str, options: Mapping[str, Any], end: str | None) -> Any:
 
 def _encoded(format: str, options: Mapping[str, Any], batch: AnyBatch, end: str | None) -> bytes:
     """Encode a batch as the end of a log, without options that add declarations."""
-    bare = {name: value for name, value in options.items() if name not in _NAMESPACES}
-    encoder = _encoder(format, bare, end)
+    plain_options = {name: value for name, value in options.items() if name not in _NAMESPACES}
+    encoder = _encoder(format, plain_options, end)
     data: bytes = encoder.encode(batch)
     rest: bytes = encoder.pause()[0]
     return data + rest

@@ -80,7 +80,7 @@ class RdfQuery:
         for name, argument in (("query", query), ("options", options)):
             if argument is not None and not argument.isConstantExpression:
                 raise OptionError(f"the {name} of rdf_query must be a literal")
-        given = _as_given(query.value, {} if options is None else options.value)
+        given = _query_option(query.value, {} if options is None else options.value)
         schema = _checked(given, "select").schema
         assert schema is not None
         return _Analyzed(StructType(schema.fields[2:]), given=given)
@@ -131,7 +131,9 @@ def _evaluated(kind: str, name: str, type: pa.DataType, columns: tuple[pa.Array,
     quads, queries = columns[:2]
     if not len(quads):
         return pa.array([], type)
-    given = _as_given(_same(queries, "query"), _same(columns[2], "options") if columns[2:] else {})
+    given = _query_option(
+        _constant(queries, "query"), _constant(columns[2], "options") if columns[2:] else {}
+    )
     evaluation = _evaluation(given, kind)
     if pa.types.is_null(quads.type):
         return pa.nulls(len(quads), type)
@@ -152,14 +154,14 @@ def _evaluated(kind: str, name: str, type: pa.DataType, columns: tuple[pa.Array,
     )
 
 
-def _same(column: pa.Array, name: str) -> Any:
+def _constant(column: pa.Array, name: str) -> Any:
     """The value of a column, which must be the same in all rows."""
     if not column[1:].equals(column[:-1]):
         raise OptionError(f"the {name} must be the same in all rows; pass a literal")
     return column[0].as_py()
 
 
-def _as_given(query: object, options: object) -> str:
+def _query_option(query: object, options: object) -> str:
     """Combine a query and its options into a value of the option `query`."""
     if not isinstance(query, str):
         raise OptionError("the query must be a string, not null")
@@ -173,11 +175,11 @@ def _evaluation(given: str, kind: str) -> Evaluation:
 
 
 def _checked(given: str, kind: str) -> SparkQuery:
-    """Return the query, which must have the given form.
+    """Return the query, which must be of the given form.
 
     Raises:
-        OptionError: If it does not have this form, or an option is invalid.
-        QueryError: If it is invalid.
+        OptionError: If the query is not of this form, or an option is invalid.
+        QueryError: If the query is invalid.
     """
     query = _parsed(given)
     if query.kind != kind:
@@ -224,7 +226,7 @@ def _value(term: str) -> str:
 
 
 def _simple(text: str) -> str:
-    """The SQL expression for a string with its one-letter escapes resolved."""
+    """The SQL expression for a string with one-letter escapes resolved."""
     simple = rf"replace({text}, r'\\', r'\u005C')"
     for letter, character in ESCAPES.items():
         simple = rf"""replace({simple}, concat(r'\', {_literal(letter)}), char({ord(character)}))"""
@@ -232,7 +234,7 @@ def _simple(text: str) -> str:
 
 
 def _numbered(simple: str) -> str:
-    """The SQL expression for a string with its numeric escapes resolved; null if one is invalid."""
+    """The SQL expression for a string with numeric escapes resolved; null if any is invalid."""
     short = "concat(decode(unhex(concat('0000FEFF0000', substring(piece, 2, 4))), 'UTF-32'), substr(piece, 6))"
     long = "concat(decode(unhex(concat('0000FEFF', substring(piece, 2, 8))), 'UTF-32'), substr(piece, 10))"
     piece = f"CASE WHEN i = 0 THEN piece WHEN startswith(piece, 'u') THEN {short} ELSE {long} END"
@@ -241,7 +243,7 @@ def _numbered(simple: str) -> str:
 
 
 def _bound(value: str, name: str, expression: str) -> str:
-    """An SQL expression in which a name refers to a value, which Spark computes once."""
+    """An SQL expression in which a name refers to a value that Spark computes once."""
     return f"get(transform(array({value}), {name} -> {expression}), 0)"
 
 

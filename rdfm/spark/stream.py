@@ -1,7 +1,7 @@
 """Reads logs that arrive in a folder as a stream: each file once, with one row per message.
 
 In: a folder in which complete files appear. Out: `read_stream`, for which Spark's file source finds
-the files; and the reader of `readStream.format("rdfm")`, which keeps its own list of files.
+the files; and the reader of `readStream.format("rdfm")`, which keeps a separate list of files.
 Cost: a listing of the folder for each batch, and the names of all files in the driver's memory.
 Law: a file that changed after it was found is an error, unless an option says otherwise.
 """
@@ -46,7 +46,7 @@ __all__ = ["LogSourceStreamReader", "as_found", "is_stream", "read_stream"]
 # The schema that Spark's binaryFile source requires; its column content is never read.
 _WHOLE_FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 _GLOB_SIGNS = re.compile(r"[*?\[\]{}\\]")
-_SAME_SECONDS = 0.002  # Spark's times have a resolution of milliseconds
+_SAME_SECONDS = 0.002  # Spark has millisecond timestamps
 
 _log = logging.getLogger("rdfm.spark")
 
@@ -65,9 +65,11 @@ def read_stream(
     options = Options(given)
     found = spark.readStream.format("binaryFile").schema(_WHOLE_FILES)
     found = found.options(**options.texts(FILE_SOURCE))
-    one, other = "changed_files", "recursive_file_lookup"
-    values = options.take({one: STREAMING[one], other: FILES[other]})
-    changed, recursive = values[one], values[other]
+    changed_option, recursive_option = "changed_files", "recursive_file_lookup"
+    values = options.take(
+        {changed_option: STREAMING[changed_option], recursive_option: FILES[recursive_option]}
+    )
+    changed, recursive = values[changed_option], values[recursive_option]
     reading = SparkReading.of(options, schema)
     found = found.option("recursiveFileLookup", recursive)
     found = found.option("ignoreMissingFiles", reading.ignore_missing)
@@ -125,12 +127,12 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._logs = LogSourceReader(options, schema, by_one_name=True)
         self._logs.keep_apart(self._location, "stateLocation")
         self._opened: FileList | None = None
-        self._noticed: dict[str, File] = {}
-        self._ends_here = False  # Trigger.AvailableNow: later files are for the next run
+        self._changed_since_found: dict[str, File] = {}
+        self._is_last_run = False  # with Trigger.AvailableNow, later files are for the next run
 
     def __getstate__(self) -> dict[str, Any]:
         """Omit the list of files, which only the driver needs, from the data sent to each task."""
-        return {**self.__dict__, "_opened": None, "_noticed": {}}
+        return {**self.__dict__, "_opened": None, "_changed_since_found": {}}
 
     @property
     def schema(self) -> StructType:
@@ -141,7 +143,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         """Check that the folder exists, without listing it.
 
         Raises:
-            FileNotFoundError: If it does not exist.
+            FileNotFoundError: If the folder does not exist.
         """
         self._logs.check_paths()
 
@@ -156,7 +158,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def prepareForTriggerAvailableNow(self) -> None:
         """Find the files that this run will read."""
         self._find()
-        self._ends_here = True
+        self._is_last_run = True
 
     def latestOffset(  # PySpark before 4.2 passes no arguments
         self, start: dict[str, Any] | None = None, limit: ReadLimit | None = None
@@ -168,7 +170,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             FileNotFoundError: If the folder no longer exists.
         """
         position = 0 if start is None else self._position(start)
-        if not self._ends_here:
+        if not self._is_last_run:
             self._find()
         return self._offset(
             self._files.end_of(
@@ -205,9 +207,9 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         # Older files come first. Files with equal or unknown times are sorted by name.
         found = sorted(self._logs.files(whole=False), key=lambda file: file.modified or 0)
         for file in found:
-            known = self._noticed.get(file.path) or self._files.get(file.path)
-            if known is not None and not _same(known, file):
-                self._noticed[file.path] = file
+            expected = self._changed_since_found.get(file.path) or self._files.get(file.path)
+            if expected is not None and not _have_same_status(expected, file):
+                self._changed_since_found[file.path] = file
                 _log.warning(
                     "%s is not the file that was found under this name before; a stream reads each "
                     "name once, so give new files new names",
@@ -231,7 +233,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
 
 def is_stream(options: Mapping[str, str]) -> bool:
-    """Whether the options include one that only streams have."""
+    """Whether the options include one that only streams support."""
     return not Options(options).remaining.keys().isdisjoint(map(key, STREAMING))
 
 
@@ -252,7 +254,7 @@ def _spark_files(batches: Iterable[pa.RecordBatch], recursive: bool) -> Iterator
 def as_found(
     logs: Iterable[tuple[File, Split | None]], reading: SparkReading, changed: str
 ) -> Iterator[tuple[str, Split | None]]:
-    """Yield logs for `SparkReading.read`, and check each before and after it is read.
+    """Yield logs for `SparkReading.read`, and check each log before and after it is read.
 
     Raises:
         OSError: If a file changed after it was found.
@@ -277,16 +279,16 @@ def as_found(
 
 
 def _is_as_found(file: File, reading: SparkReading) -> bool:
-    """Whether a file has the same size and time, as far as known; true if it was deleted."""
+    """Whether a file has an unchanged size and time, as far as known; true if it was deleted."""
     storage, path = storage_of(file.path, reading.storage)
     try:
         now = storage.status(path)
     except FileNotFoundError:
-        return True  # reported when it is opened
-    return now is not None and _same(file, now)
+        return True  # reported when the file is opened
+    return now is not None and _have_same_status(file, now)
 
 
-def _same(one: File, other: File) -> bool:
+def _have_same_status(one: File, other: File) -> bool:
     """Whether size and time are equal, as far as known."""
     if one.size != other.size:
         return False

@@ -1,7 +1,7 @@
 """The summary of a batch write, for the program that started it.
 
 In: the commit messages of the tasks. Out: counts and notes. Spark runs the commit in another
-process, which leaves the summary in the written folder; `rdfm.spark.write` reads and removes it.
+process, which stores the summary in the written folder; `rdfm.spark.write` reads and removes it.
 """
 
 from __future__ import annotations

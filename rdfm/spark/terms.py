@@ -2,10 +2,10 @@
 
 In: columns of N-Triples terms, as in `quads`; DataFrames of messages or quads.
 Out: columns, or DataFrames, including on Spark Connect.
-Cost: Spark's string functions. Text with a backslash is searched once more.
+Cost: Spark's string functions. A string with a backslash is searched once more.
 Law: no term raises an error, regardless of the session's settings. The result is null for null, and
-for a part that a term does not have. For text that is not an N-Triples term, it is null or a result
-computed from its first characters.
+for a part that a term does not have. For a string that is not an N-Triples term, it is null or
+computed from the first characters.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _INDEX = "quad_index"
 
 
 def _named_like_spark(function: Helper) -> Helper:
-    """Name the result like those of Spark's built-in functions: `iri(subject)`."""
+    """Name the result as Spark's built-in functions do: `iri(subject)`."""
 
     @wraps(function)
     def named(col: Term) -> Column:
@@ -117,8 +117,8 @@ def iri(col: Term) -> Column:
 def value(col: Term) -> Column:
     """Return the value of a term, like the attribute `value` of rdfm's terms.
 
-    That is an IRI without angle brackets, the label of a blank node after `_:`, the lexical form of
-    a literal, or the text of a triple term.
+    The value is an IRI without angle brackets, the label of a blank node after `_:`, the lexical
+    form of a literal, or the N-Triples form of a triple term.
 
     Args:
         col: A column of terms, or its name.
@@ -172,11 +172,11 @@ def datatype(col: Term) -> Column:
     rest = _rest(term)
     # An IRI does not contain `<`.
     written = F.substring_index(term, "<", -1)
-    named = F.substring(written, 1, F.length(written) - 1)
+    datatype_iri = F.substring(written, 1, F.length(written) - 1)
     return F.when(
         _is_literal(term),
         F.when(term.endswith('"'), _XSD_STRING)
-        .when(term.endswith(">") & rest.contains("^^"), _unescaped(named, term))
+        .when(term.endswith(">") & rest.contains("^^"), _unescaped(datatype_iri, term))
         .when(rest.contains("--"), _DIR_LANG_STRING)
         .when(rest.contains("@"), _LANG_STRING),
     )
@@ -188,7 +188,7 @@ def explode_quads(
     """Return one row per quad: `quad_index`, its four terms, and the other columns of the message.
 
     Blank nodes, including those in triple terms, get labels that are unique to their message, so
-    that joins cannot match them by accident: `_:b` becomes `_:m<md5 of the message's identity>_b`.
+        joins cannot match them by accident: `_:b` becomes `_:m<md5 of the message's identity>_b`.
     The labels of a message are the same on every run.
 
     Args:
@@ -196,10 +196,11 @@ def explode_quads(
         by: Columns that identify a message, such as `topic`, `partition` and `offset` of Kafka.
             Defaults to `source` and `position`, or `source` and `offset`.
         keep_empty: Keep a message without quads, or with null quads, as one row without terms.
-            Otherwise it has no row.
+            By default, it is omitted.
 
     Raises:
-        OptionError: If a column is missing, or has the name of a column that this function adds.
+        OptionError: If a required column is missing, or a column that this function adds already
+            exists.
     """
     _require(df, ["quads"], "explode_quads")
     if "struct<kind" in df.schema["quads"].dataType.simpleString():
@@ -212,9 +213,9 @@ def explode_quads(
                 f"explode_quads adds a column {name}; rename or drop the existing one"
             )
     keys = _identity(df, by, "explode_quads")
-    values = [_settled(_named(name), df.schema[name].dataType).alias(name) for name in keys]
+    values = [_canonical(_named(name), df.schema[name].dataType).alias(name) for name in keys]
     identity = F.to_json(F.struct(*values), {"ignoreNullFields": "true"})
-    label, quad = _free(df, "label"), _free(df, "quad")
+    label, quad = _unused_name(df, "label"), _unused_name(df, "quad")
     others = [name for name in df.columns if name != "quads"]
     # Once per message, before its quads become rows.
     labelled = df.select(
@@ -275,12 +276,12 @@ def _is_literal(term: Column) -> Column:
 
 
 def _inside(term: Column) -> Column:
-    """The text between the angle brackets of an IRI."""
+    """The string between the angle brackets of an IRI."""
     return F.substring(term, 2, F.length(term) - 2)
 
 
 def _rest(term: Column) -> Column:
-    """The text after the last quotation mark, which tags and IRIs do not contain."""
+    """The string after the last quotation mark, which tags and IRIs do not contain."""
     return F.substring_index(term, '"', -1)
 
 
@@ -290,7 +291,7 @@ def _suffix(term: Column) -> Column:
 
 
 def _unescaped(text: Column, term: Column) -> Column:
-    """The text of a term with its escapes resolved; null if it contains an invalid escape."""
+    """The term with its escapes resolved; null if it contains an invalid escape."""
     # After `\\` is replaced, every remaining backslash begins an escape.
     simple = F.replace(text, F.lit("\\\\"), F.lit("\\u005C"))
     for letter, character in ESCAPES.items():
@@ -305,7 +306,7 @@ def _unescaped(text: Column, term: Column) -> Column:
 
 
 def _with_character(piece: Column, index: Column) -> Column:
-    """The text after a backslash, with its leading `uXXXX` or `UXXXXXXXX` resolved."""
+    """The string after a backslash, with its leading `uXXXX` or `UXXXXXXXX` resolved."""
 
     def character(digits: Column) -> Column:
         # A byte order mark comes first, so that the character itself is not treated as one.
@@ -325,12 +326,12 @@ def _relabelled(term: Column, label: Column) -> Column:
     escaped backslashes and quotation marks are replaced by escapes that N-Triples does not have,
     and the label is appended so that the pattern can copy it.
     """
-    hidden = F.replace(F.replace(term, F.lit("\\\\"), F.lit("\\1")), F.lit('\\"'), F.lit("\\2"))
+    masked = F.replace(F.replace(term, F.lit("\\\\"), F.lit("\\1")), F.lit('\\"'), F.lit("\\2"))
     replaced = F.regexp_replace(
-        F.concat(hidden, label), r'(?s)"[^"]*+"|<[^<>"\s]*+>|_:(?=.*>>(m[0-9a-f]{32}_)$)', "$0$1"
+        F.concat(masked, label), r'(?s)"[^"]*+"|<[^<>"\s]*+>|_:(?=.*>>(m[0-9a-f]{32}_)$)', "$0$1"
     )
-    kept = F.substring(replaced, 1, F.length(replaced) - F.length(label))
-    shown = F.replace(F.replace(kept, F.lit("\\2"), F.lit('\\"')), F.lit("\\1"), F.lit("\\\\"))
+    result = F.substring(replaced, 1, F.length(replaced) - F.length(label))
+    shown = F.replace(F.replace(result, F.lit("\\2"), F.lit('\\"')), F.lit("\\1"), F.lit("\\\\"))
     return (
         F.when(term.startswith("_:"), F.concat(F.lit("_:"), label, F.substr(term, F.lit(3))))
         .when(term.startswith("<<") & term.contains("_:"), shown)
@@ -353,8 +354,8 @@ def _identity(df: DataFrame, by: str | Sequence[str] | None, caller: str) -> Seq
     return names
 
 
-def _settled(value: Column, type: DataType) -> Column:
-    """A value whose JSON is unique within its type, regardless of the session's settings."""
+def _canonical(value: Column, type: DataType) -> Column:
+    """A value with unique JSON within its type, regardless of the session's settings."""
     if isinstance(type, StringType):
         return value.cast("binary")  # also correct for invalid UTF-8
     if isinstance(type, TimestampType):
@@ -362,17 +363,17 @@ def _settled(value: Column, type: DataType) -> Column:
     if isinstance(type, (TimestampNTZType, DateType)):
         return value.cast("string")
     if isinstance(type, ArrayType):
-        return F.transform(value, lambda item: _settled(item, type.elementType))
+        return F.transform(value, lambda item: _canonical(item, type.elementType))
     if isinstance(type, MapType):
         pairs = StructType().add("key", type.keyType).add("value", type.valueType)
-        return _settled(F.map_entries(value), ArrayType(pairs))
+        return _canonical(F.map_entries(value), ArrayType(pairs))
     if isinstance(type, StructType):
-        fields = [_settled(value[field.name], field.dataType).alias(field.name) for field in type]
+        fields = [_canonical(value[field.name], field.dataType).alias(field.name) for field in type]
         return F.when(value.isNotNull(), F.struct(*fields))
     return value
 
 
-def _free(df: DataFrame, name: str) -> str:
+def _unused_name(df: DataFrame, name: str) -> str:
     """A column name that is not in use."""
     used = {column.lower() for column in df.columns}
     while name in used:

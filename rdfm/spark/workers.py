@@ -3,7 +3,7 @@
 Spark chooses the Python of its workers, which may differ from the driver's.
 In: a session, or an object that the driver sent to a worker. Out: nothing, or an error.
 Cost: one start of the workers' Python per process, and only if it differs from the driver's.
-Law: if the check is not possible, there is no error.
+Law: if the check is impossible, there is no error.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _matching: set[str] = set()
 def check_workers(spark: SparkSession) -> None:
     """Check that the workers' Python has this version of rdfm, if the workers run on this machine.
 
-    Clusters and Spark Connect are not checked: the Python of a cluster may exist only on its own
+    Clusters and Spark Connect are not checked: the Python of a cluster may exist only on its
     machines, and Spark Connect does not report it.
 
     Args:
         spark: A session that is not a Spark Connect session.
 
     Raises:
-        MissingExtraError: If that Python lacks rdfm or its dependencies, or has another version;
-            the text names the setting to change.
+        MissingExtraError: If that Python lacks rdfm or its dependencies, or has another version of
+            rdfm. The text names the setting to change.
     """
     from pyspark import SparkFiles
 
@@ -78,7 +78,7 @@ def check_workers(spark: SparkSession) -> None:
 
 
 def _is_own_python(program: str) -> bool:
-    """Whether a program is this process's Python in the same environment, judged by its path."""
+    """Whether a program is this process's Python in the same environment, according to its path."""
     found = shutil.which(program)
     if found is None or not sys.executable:
         return False
@@ -103,10 +103,10 @@ class FromDriver:
         return {**self.__dict__, "rdfm": __version__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Compare the driver's version of rdfm with this one.
+        """Compare the driver's version of rdfm with this worker's.
 
         Raises:
-            MissingExtraError: If they differ.
+            MissingExtraError: If the versions differ.
         """
         version = state.pop("rdfm")
         if version != __version__:

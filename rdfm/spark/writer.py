@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 __all__ = ["LogSourceStreamWriter", "LogSourceWriter", "Parts", "WritePlan"]
 
 _log = logging.getLogger("rdfm.spark")
-# Options of a sink that Spark sets.
+# Sink options that Spark sets.
 _OF_SPARK = ("checkpointlocation", "queryname")
 
 
@@ -71,9 +71,9 @@ class WritePlan(FromDriver):
         max_messages: Maximum number of messages in a part; 0 means no limit.
         columns: The columns that are written; the first is the list column.
         partition_columns: The columns whose values become folders.
-        split_by: The message key that becomes a folder.
+        split_by: The message key that determines a folder.
         max_open: Maximum number of open files of a task.
-        storage: Options of fsspec for the URL.
+        storage: fsspec options for the URL.
         options: Options of the encoder.
         single: Whether the driver joins the parts.
     """
@@ -95,7 +95,7 @@ class WritePlan(FromDriver):
     def of(cls, options: Options, schema: StructType) -> WritePlan:
         """Create a plan from the options of a write and the columns of its rows.
 
-        Options that apply only to batch writes must have been taken before.
+        Options that apply only to batch writes must have been taken already.
 
         Raises:
             OptionError: If an option or column is missing or invalid.
@@ -110,7 +110,7 @@ class WritePlan(FromDriver):
                 "no path is given; use save(path) or start(path); catalog tables pass no path "
                 "to Python sources"
             )
-        if not path:  # an overwrite would empty Spark's working folder
+        if not path:  # otherwise an overwrite would empty Spark's working folder
             raise OptionError("the path is empty; write '.' for the working folder")
         values = options.take(WRITING)
         to, storage = values["to"], values["storage_options"] or {}
@@ -318,13 +318,13 @@ class LogSourceStreamWriter(StreamArrowWriter):
             raise OptionError(
                 "writeId applies only to batch writes; the checkpoint identifies the batches of a stream"
             )
-        # Pickled and sent to the tasks: another driver with the same batch has its own staging
+        # Pickled and sent to the tasks. Another driver with the same batch has a separate staging
         # folder.
         self.attempt = uuid.uuid4().hex
         self.plan = WritePlan.of(given, schema)
         if self.plan.single:
             raise OptionError(
-                "single applies only to batch writes, because each batch of a stream adds logs; leave it out, and join the parts "
+                "single applies only to batch writes, because each batch of a stream adds logs; omit it, and join the parts "
                 "with rdfm convert"
             )
         target = self.plan.target()
@@ -354,7 +354,7 @@ class LogSourceStreamWriter(StreamArrowWriter):
         return task.run(iterator, is_wanted, query)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Make the parts of a batch visible, unless it was committed before."""
+        """Make the parts of a batch visible, unless the batch was committed before."""
         parts = _parts(messages)
         target = self.plan.target()
         of_tasks = [message for message in messages if isinstance(message, Parts)]
@@ -371,7 +371,7 @@ class LogSourceStreamWriter(StreamArrowWriter):
                 target.drop(message.job)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Remove the files of reported tasks. Others are removed when the query continues."""
+        """Remove the files of reported tasks. Other files are removed when the query continues."""
         target = self.plan.target()
         for job in {message.job for message in messages if isinstance(message, Parts)}:
             target.drop(job)
@@ -431,7 +431,7 @@ class _Task:
     def run(
         self, rows: Iterator[RecordBatch], is_wanted: Callable[[], bool], query: str | None = None
     ) -> Parts:
-        """Write rows, and return the commit message; errors as in `write`."""
+        """Write rows, and return the commit message. Raises the same errors as `write`."""
         parts = self.write(rows, is_wanted)
         return Parts(
             parts,
@@ -451,14 +451,15 @@ class _Task:
                 partition, quad and term.
             EncodeError: If the format does not support a message; the text names the option that
                 allows it.
-            RuntimeError: If another attempt was faster and is committed.
+            RuntimeError: If another attempt was faster and has been committed.
         """
         try:
             for folder, batch in self._batches(rows):
                 self._add(folder, batch)
             for folder in list(self._open):
                 self._end_part(folder)
-            # The job may have ended meanwhile, in which case nothing else removes this attempt.
+            # The job may have ended in the meantime, in which case nothing else removes this
+            # attempt.
             if self._names and not is_wanted():
                 raise RuntimeError("this attempt came too late: the write is over")
         except (DecodeError, EncodeError) as error:
@@ -475,8 +476,8 @@ class _Task:
     def _batches(self, rows: Iterator[RecordBatch]) -> Iterator[tuple[str, AnyBatch]]:
         first, name = 0, self._plan.columns[0]
         for record_batch in rows:
-            used = record_batch.select([*self._plan.columns, *self._plan.partition_columns])
-            lists = used.column(name)
+            columns = record_batch.select([*self._plan.columns, *self._plan.partition_columns])
+            lists = columns.column(name)
             if lists.null_count:
                 # The null comes from mode PERMISSIVE. Writing an empty message would hide the
                 # error.
@@ -484,8 +485,8 @@ class _Task:
                     f"expected {name}, found null; exclude such rows with `where {name} is not null`",
                     row=first + lists.is_null().index(True).as_py(),
                 )
-            yield from self._divider.divide(used, first)
-            first += used.num_rows
+            yield from self._divider.divide(columns, first)
+            first += columns.num_rows
         self.messages = first
         if first and (missing := self._divider.undeclared()):
             raise OptionError(
@@ -544,10 +545,10 @@ class _Task:
 def _split_by(
     values: Mapping[str, Any], encoder: Mapping[str, Any], compression: str
 ) -> SplitBy | None:
-    """The message key that becomes a folder.
+    """The message key that determines a folder.
 
     Raises:
-        OptionError: If it is invalid.
+        OptionError: If the key is invalid.
     """
     if values["split_by"] is None:
         return None
@@ -576,15 +577,15 @@ def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
         )
     types = {field.name: field.dataType for field in schema.fields}
     kind = kind_of(schema)
-    listed_here = ", ".join(types) or "none"
+    column_names = ", ".join(types) or "none"
     if kind is None or LISTS[kind][0] not in types:
         wanted = " or ".join(
             f"a column {name} of type {type.simpleString()}"
-            for of, (name, type) in LISTS.items()
-            if of in format.kinds
+            for list_kind, (name, type) in LISTS.items()
+            if list_kind in format.kinds
         )
         raise OptionError(
-            f"the rows need {wanted}, with one message per row; their columns are {listed_here}"
+            f"the rows need {wanted}, with one message per row; their columns are {column_names}"
         )
     name, type = LISTS[kind]
     if not _are_lists(types[name], type):

@@ -142,7 +142,7 @@ def test_a_port_in_use_is_rejected(rdfm, served):
         ("convert a.nq URL/a", 1, "the token to send in the environment variable RDFM_GRPC_TOKEN"),
         ("convert a.nq URL/a --to nq", 2, "live streams are in Jelly, not nq"),
         ("convert a.nq URL/a --to-dialect comment", 2, "the option --dialect is for writing"),
-        ("convert a.nq URL/a --append", 2, "leave --append out"),
+        ("convert a.nq URL/a --append", 2, "omit --append"),
         ("convert a.nq URL/a --split-messages 2", 2, "is a live stream, not a folder"),
         ("convert a.nq URL/a --compression zstd", 2, "compresses with gzip, not zstd"),
         ("convert a.nq URL/a --stream-name b", 2, "the topic is 'a'"),

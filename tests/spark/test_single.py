@@ -121,7 +121,7 @@ def test_fragments_with_different_headers_are_rejected(tmp_path):
     ],
 )
 def test_other_formats_are_rejected(name):
-    with pytest.raises(OptionError, match=f"single=true cannot write {name}: .*; leave out single"):
+    with pytest.raises(OptionError, match=f"single=true cannot write {name}: .*; omit single"):
         check_single(name, {})
 
 

@@ -265,7 +265,7 @@ def test_targets_that_are_not_jelly_are_rejected():
     for options, text in (
         ({"format": "nq"}, "live streams are in Jelly, not nq"),
         ({"compression": "zstd"}, "compresses with gzip, not zstd"),
-        ({"append": True}, "leave append out"),
+        ({"append": True}, "omit append"),
         ({"split_messages": 1}, "not a folder"),
         ({"overwrite": True}, "not a folder"),
         ({"dialect": "comment"}, "dialect"),

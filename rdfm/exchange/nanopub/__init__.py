@@ -1,4 +1,4 @@
-"""Nanopublications: mirrors of registries, checks, lists, and the counters of their messages."""
+"""Nanopublications: registry mirrors, checks, lists, and message counters."""
 
 from rdfm.exchange.nanopub import trusty
 from rdfm.exchange.nanopub.checking import NanopubCheck, check

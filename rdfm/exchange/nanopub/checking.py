@@ -1,7 +1,7 @@
 """Checks of nanopublications: structure, trusty URIs and signatures.
 
-In: inputs of `open_log`. Out: `Finding`s, like those of `rdfm.validate`, and counts.
-Cost: one batch of memory. Structure and artifact codes are checked in the core; a signature costs
+In: inputs that `open_log` accepts. Out: `Finding`s, as in `rdfm.validate`, and counts.
+Cost: memory for one batch. Structure and artifact codes are checked in the core; a signature costs
 about 40 µs more.
 Law: the order of quads, the division into batches and the format of a log do not change the
 findings.
@@ -52,8 +52,8 @@ RULES: dict[str, Rule] = {
     "nanopub-iri": Rule("error", "An IRI does not conform to RFC 3987."),
     "artifact-code": Rule("error", "The artifact code in the IRI does not match the quads."),
     "signature": Rule("error", "A signature is incomplete or invalid."),
-    "not-trusty": Rule("error", "A nanopublication has no trusty URI, but it is required."),
-    "not-signed": Rule("error", "A nanopublication has no signature, but it is required."),
+    "not-trusty": Rule("error", "A nanopublication lacks the required trusty URI."),
+    "not-signed": Rule("error", "A nanopublication lacks the required signature."),
     "ill-typed-literal": Rule(
         "error",
         "The text of a literal is not in the lexical space of its datatype (with a trusty URI: "
@@ -81,7 +81,7 @@ def check(
 ) -> NanopubCheck:
     r"""Check nanopublications, one in each message: structure, trusty URI and signature.
 
-    The structure is that of the nanopublication guidelines: a head that names three other graphs.
+    The nanopublication guidelines define the structure: a head graph that names three others.
     The artifact code of a trusty URI (module RA of the trusty URI specification, version 1) is
     computed from the quads. A signature in the publication info (RSA or DSA) is verified. A
     nanopublication without a trusty URI or signature is valid unless `require` is given.
@@ -97,16 +97,16 @@ def check(
         max_warnings: Number of warnings to return for each rule. Further warnings are only counted.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        progress: Called about ten times a second.
+        progress: Function to call about ten times per second.
         **options: Options of the decoders. Each log takes the options that its format supports.
 
     Returns:
         An iterable of findings, with their counts. The logs are read during iteration.
 
     Raises:
-        OptionError: No format supports an option, or a value is invalid.
-        UnknownFormatError: The given format does not exist.
-        MissingExtraError: `cryptography` is not installed, and `signatures` is not False.
+        OptionError: If no format supports an option, or a value is invalid.
+        UnknownFormatError: If the given format does not exist.
+        MissingExtraError: If `cryptography` is not installed, and `signatures` is not False.
 
     Example:
         >>> log = b'<x:s> <x:p> <x:o> <x:g> .\n'
@@ -142,7 +142,7 @@ def check(
 
 @dataclass
 class NanopubCheck(LogCheck):
-    """The findings in nanopublications, and their counts so far. Created by `check`.
+    """Findings in nanopublications, and their counts so far. Returned by `check`.
 
     Iteration reads the logs, and is possible only once. Accessing a count before iteration reads
     all logs.

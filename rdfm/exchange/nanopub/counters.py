@@ -1,7 +1,7 @@
-"""Counters of nanopublications in a registry's log.
+"""Counters of nanopublications in registry logs.
 
 In: the metadata of a message. Out: its counter, or None.
-Cost: that of reading the metadata.
+Cost: the same as reading the metadata.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ class _HasMetadata(Protocol):
 
 
 def counter(message: _HasMetadata) -> int | None:
-    """Return the number of a nanopublication in the registry that it comes from.
+    """Return the number of a nanopublication in the registry that served it.
 
-    The number is the metadata entry `c` of the message, and is valid within one registry and setup
-    id.
+    The number is the metadata entry `c` of the message, and is valid only within one registry and
+    setup id.
 
     Args:
         message: A message.

@@ -1,4 +1,4 @@
-"""Options of `rdfm nanopub fetch`, except those of the formats."""
+"""Options of `rdfm nanopub fetch`, except format options."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FETCH: dict[str, OptionSpec] = {
         OptionSpec(
             "restart",
             "switch",
-            "Remove the log, and begin a new one.",
+            "Remove the log and begin a new one.",
             default=False,
             group=_MIRROR,
         ),

@@ -4,14 +4,14 @@ In: a registry, and a log that can be appended to. Out: the log, its state, and 
 round.
 Cost: a batch of messages; the keys of the last `overlap` messages.
 Law: after each run, even a killed one, the log contains each nanopublication that the registry
-served up to the counter of the state exactly once. A mirror that is not up to date is never
-reported as up to date.
+served up to the counter of the state exactly once. An outdated mirror is never reported as up to
+date.
 
 A round requests the state of the registry, then the nanopublications after the counter of the
-mirror. A registry stores nanopublications in parallel, so that a lower counter may become visible
-after a higher one: the last counters are therefore requested again, and nanopublications that the
-log already has are dropped. If a response ends early, an incomplete frame is not delivered, and the
-next request continues after the last counter that was appended.
+mirror. A registry stores nanopublications in parallel, so a lower counter may become visible after
+a higher one. The last counters are therefore requested again, and nanopublications that the log
+already has are dropped. If a response ends early, the incomplete frame is discarded, and the next
+request continues after the last counter that was appended.
 """
 
 from __future__ import annotations
@@ -141,8 +141,9 @@ def fetch(
         restart: Begin a new log. The old one is removed once the registry is ready.
         check: Verify the structure and the trusty URI of each nanopublication, which registries do
             not check.
-        rejects: A log for nanopublications that fail the check. By default they are an error.
-        overlap: Number of last counters to request again, because a registry may store a
+        rejects: A log for nanopublications that fail the check. By default, a failed check is an
+            error.
+        overlap: Number of recent counters to request again, because a registry may store a
             nanopublication after one with a higher counter.
         wait: Maximum number of seconds to wait for a registry that is starting or empty.
         follow: Continue with further rounds until an exception, such as `KeyboardInterrupt`.
@@ -162,11 +163,11 @@ def fetch(
         The result of the last round.
 
     Raises:
-        OptionError: The log has no state, mirrors another registry or setup, or cannot be appended
-            to; or an argument is invalid.
-        DecodeError: The response is not valid Jelly.
-        OSError: A request fails, the registry is not ready in time, its response is invalid, or a
-            file cannot be written.
+        OptionError: If the log has no state, mirrors another registry or setup, or cannot be
+            appended to; or an argument is invalid.
+        DecodeError: If the response is not valid Jelly.
+        OSError: If a request fails, the registry is not ready in time, its response is invalid, or
+            a file cannot be written.
     """
     from rdfm.storage.http import HttpSettings  # costly to import
 
@@ -215,7 +216,7 @@ def _check_graphs(format: Format, options: Mapping[str, Any]) -> None:
     """Reject a format that cannot represent nanopublications.
 
     Raises:
-        OptionError: It has no graph names, and `merge_graphs` is not set.
+        OptionError: If the format has no graph names, and `merge_graphs` is not set.
     """
     if not (format.spec.carries.get("graphs") or options.get("merge_graphs")):
         raise OptionError(
@@ -225,7 +226,7 @@ def _check_graphs(format: Format, options: Mapping[str, Any]) -> None:
 
 
 def _header_options(log: str, format: Format) -> dict[str, Any]:
-    """Return options for a new log, so that its header suits all later nanopublications."""
+    """Return options for a new log, with a header that suits all later nanopublications."""
     path = Path(log)
     if format.name != "jelly" or (path.exists() and path.stat().st_size):
         return {}
@@ -247,15 +248,15 @@ class _Source:
         self._test_instance = test_instance
         self.notify = notify or (lambda _: None)
 
-    def ready(self, *, patient: bool = False) -> RegistryState:
+    def ready(self, *, retries: bool = False) -> RegistryState:
         """Return the state of the registry, once it is ready.
 
         Args:
-            patient: Whether to also wait for a registry that does not answer.
+            retries: Whether to also wait for a registry that does not answer.
 
         Raises:
-            OptionError: It is a test instance.
-            OSError: It does not answer, or is not ready in time.
+            OptionError: If the registry is a test instance.
+            OSError: If the registry does not answer, or is not ready in time.
         """
         url = self.registry.url
         deadline = time.monotonic() + self._wait
@@ -265,7 +266,7 @@ class _Source:
                 state = self.registry.state()
                 reason = state.waits_for
             except HttpError as error:
-                if not (patient and error.transient) or time.monotonic() >= deadline:
+                if not (retries and error.transient) or time.monotonic() >= deadline:
                     raise
                 reason = f"it does not answer ({error.reason})"
             else:
@@ -276,11 +277,11 @@ class _Source:
                     )
                 if reason is None:
                     return state
-            left = deadline - time.monotonic()
-            if left <= 0:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
                 waited = f" after {self._wait:g} s" if self._wait else ""
                 raise HttpError(url, f"the registry is not ready{waited}: {reason}", transient=True)
-            pause = min(pause, left)
+            pause = min(pause, remaining)
             self.notify(f"the registry is not ready: {reason}; trying again in {pause:.0f} s")
             time.sleep(pause)
             pause = min(pause * 1.5, MAX_WAIT_SECONDS)
@@ -331,9 +332,9 @@ class _Mirror:
         self._settled = True  # whether the state has all messages of the log
         self._reset()
         if rejects is not None:
-            other = output_format(rejects, None)
-            check_appending(rejects, Appending(other))
-            _check_graphs(other, {})
+            rejects_format = output_format(rejects, None)
+            check_appending(rejects, Appending(rejects_format))
+            _check_graphs(rejects_format, {})
             if os.path.realpath(rejects) == os.path.realpath(log):
                 raise OptionError(f"{spelled('rejects')} must be a different file from the log")
 
@@ -373,7 +374,7 @@ class _Mirror:
         while True:
             try:
                 if pending is None:
-                    pending = self._source.ready(patient=True)
+                    pending = self._source.ready(retries=True)
                     self._check_registry(self._state, pending)
                 # A late nanopublication may become visible without another change, so the last
                 # counters are requested again after 1, 2, 4, 8 … polls.
@@ -471,7 +472,7 @@ class _Mirror:
         )
         files.push(self._end)
         self._settled = False
-        before = self._load()  # again, since another process may have changed it before the lock
+        before = self._load()  # again, because it may have changed before the lock
         self._check_registry(before, found)
         assert found.setup_id is not None
         self._state = before or MirrorState(self._source.registry.url, found.setup_id)
@@ -481,8 +482,10 @@ class _Mirror:
             self._ahead = keys_after(self._log, self._format.name, before.length)
         self._settled = True
         if self._rejects_path is not None:
-            own = _header_options(self._rejects_path, output_format(self._rejects_path, None))
-            self._rejects = create_log(self._rejects_path, append=True, sync=True, **own)
+            header_options = _header_options(
+                self._rejects_path, output_format(self._rejects_path, None)
+            )
+            self._rejects = create_log(self._rejects_path, append=True, sync=True, **header_options)
             files.enter_context(self._rejects)
             if Path(self._rejects_path).exists():
                 self._rejected_keys = keys_after(self._rejects_path, self._rejects.format, 0)
@@ -493,7 +496,7 @@ class _Mirror:
             self._writer.close()
         else:
             self._writer.discard()
-        # Otherwise the state lacks the last messages of the log, which the next run finds.
+        # Otherwise the state lacks the last messages of the log; the next run finds them.
         if self._settled:
             with contextlib.suppress(FileNotFoundError):  # nothing was committed
                 if not self._ahead:
@@ -523,10 +526,10 @@ class _Mirror:
         failures = 0
         while True:
             before = self._state.counter
-            ended = self._append_response(first, load_counter)
-            complete = ended is None and self._state.counter >= load_counter
+            error = self._append_response(first, load_counter)
+            complete = error is None and self._state.counter >= load_counter
             if complete:
-                self._ahead.clear()  # all of them were served again
+                self._ahead.clear()  # all these messages were served again
             self._save()
             if complete:
                 break
@@ -535,22 +538,22 @@ class _Mirror:
                 f"the response ended at counter {self._state.counter}, but the registry has "
                 f"counters up to {load_counter}"
             )
-            if ended is not None:
-                reason = ended.reason
+            if error is not None:
+                reason = error.reason
             if failures >= TRIES:
-                if isinstance(ended, HttpError):
-                    raise ended
+                if isinstance(error, HttpError):
+                    raise error
                 raise HttpError(
                     found.url,
                     f"{reason} ({failures} attempts)",
                     remedy="try again later",
                     transient=True,
-                ) from ended
+                ) from error
             self._retries += 1
             pause = min(2.0**failures, MAX_WAIT_SECONDS) / 2
             self._source.notify(f"{reason}; trying again in {pause:g} s")
             time.sleep(pause)
-            self._check_registry(self._state, self._source.ready(patient=True))
+            self._check_registry(self._state, self._source.ready(retries=True))
         return Fetched(
             found.url,
             found.setup_id,
@@ -592,7 +595,7 @@ class _Mirror:
                     self._progress(FetchProgress(counter, first, load_counter, self._messages))
 
     def _append(self, batch: MessageBatch, last: int) -> int:
-        """Append the messages of a batch that the log does not have; return the last counter."""
+        """Append the messages of a batch that the log lacks; return the last counter."""
         reasons = self._reasons(batch)
         recent = self._state.recent
         self._settled = False
@@ -650,7 +653,7 @@ class _Mirror:
             self._messages += len(batch)
 
     def _reasons(self, batch: MessageBatch) -> list[str | None]:
-        """Return the reason why each message of a batch is rejected; None if it is accepted."""
+        """Return why each message of a batch is rejected, or None if it is accepted."""
         if not self._check:
             return [None] * len(batch)
         from rdfm.exchange.nanopub.trusty import verify

@@ -57,15 +57,14 @@ __all__ = [
 ]
 
 _PURPOSE = "a table of nanopublications"
-# Separates several values in result formats, whose cells have one value. Neither IRIs nor dates
-# contain it.
+# Separates multiple values of a cell in result formats. Neither IRIs nor dates contain it.
 _SEPARATOR = " | "
 _RA = re.compile("RA[A-Za-z0-9_-]{43}")
 _INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
 
 
 class NanopubRow(NamedTuple):
-    """A nanopublication in a list. Several values are in the order of the quads.
+    """A nanopublication in a list. Multiple values are in the order of the quads.
 
     Attributes:
         source: The log.
@@ -75,7 +74,7 @@ class NanopubRow(NamedTuple):
             IRIs or names.
         created: `dcterms:created`, `prov:generatedAtTime` or `pav:createdOn`, as written.
         license: `dcterms:license` or `cc:license`, otherwise `dcterms:rights` or `dc:rights`.
-        types: Types, as the Java library `nanopub` assigns them.
+        types: Types, as assigned by the Java library `nanopub`.
         introduces: `npx:introduces`.
         retracts: `npx:retracts`.
         supersedes: `npx:supersedes`.
@@ -132,8 +131,8 @@ def described(quads: pyarrow.Array) -> pyarrow.Array:
         quads: Messages as lists of quads, in canonical N-Triples.
 
     Returns:
-        Structs with the fields of `NanopubRow` except `source` and `message`. Null for null, and
-        for a message that is not exactly one nanopublication.
+        Structs with the fields of `NanopubRow` except `source` and `message`. Null for a null
+        message, and for a message that is not exactly one nanopublication.
 
     Raises:
         DecodeError: If a message is not valid RDF.
@@ -158,7 +157,7 @@ def described(quads: pyarrow.Array) -> pyarrow.Array:
 
 
 def cells(row: NanopubRow) -> list[str | None]:
-    """Return the cells of a row as strings; several values are separated by ` | `."""
+    """Return the cells of a row as strings; multiple values are separated by ` | `."""
     return [_cell(value) for value in row]
 
 
@@ -219,7 +218,7 @@ class _Describe(Stage):
 
 
 class _Latest(Stage):
-    """Leaves out rows that another row supersedes or retracts with the same public key."""
+    """Omits rows that another row supersedes or retracts with the same public key."""
 
     kind = "results"
     works_at_end = True
@@ -236,8 +235,10 @@ class _Latest(Stage):
         for row in batch.rows:
             self._rows.append(row)
             if row.pubkey_hash is not None:
-                own = _identity(row.nanopub)
-                targets = {_identity(each) for each in (*row.retracts, *row.supersedes)} - {own}
+                identity = _identity(row.nanopub)
+                targets = {_identity(each) for each in (*row.retracts, *row.supersedes)} - {
+                    identity
+                }
                 self._invalid.update((row.pubkey_hash, target) for target in targets)
         yield read._replace(batch=None)
 
@@ -324,13 +325,13 @@ def list_nanopubs(
     r"""List nanopublications: one row for each, with creators, time, license, types and links.
 
     Values come from the publication info and describe the nanopublication; `NanopubRow` describes
-    the columns. Messages that are not nanopublications are left out, and counted by `others`.
-    Nothing is verified: a log with invalid signatures gives wrong rows, so `check` it first.
+    the columns. Messages that are not nanopublications are skipped, and counted by `others`.
+    Nothing is verified: invalid signatures can lead to wrong rows, so `check` the log first.
 
     Args:
         logs: Inputs that `open_log` accepts, or a list of them; or an unread `LogReader`.
-        latest: Leave out nanopublications that another one in the logs supersedes or retracts, if
-            both have the same public key. All rows are kept in memory until the end.
+        latest: Omit nanopublications that another one in the logs supersedes or retracts with the
+            same public key. All rows are kept in memory until the end.
         on_error: "fail", or "skip" to omit invalid data.
         message_per_file: Read each log as one message, even if it is empty.
         format: Format of the logs. Detected for each input by default.
@@ -447,7 +448,7 @@ class NanopubList(RowReader):
 
 
 class NanopubLog:
-    """Logs of nanopublications with validated options."""
+    """Nanopublication logs with validated options."""
 
     def __init__(
         self,
@@ -474,9 +475,11 @@ class NanopubLog:
         self._log = logs if isinstance(logs, LogReader) else None
         self._inputs = [] if isinstance(logs, LogReader) else as_inputs(logs)
         if self._log is not None:
-            own = ("latest", "on_error")
+            stage_options = ("latest", "on_error")
             reading = {**self._options, **self._storage}
-            if wrong := [name for name, value in reading.items() if value and name not in own]:
+            if wrong := [
+                name for name, value in reading.items() if value and name not in stage_options
+            ]:
                 raise OptionError(
                     f"the log is already open; pass {wrong[0].removeprefix('from_')} to rdfm.open_log"
                 )
@@ -488,8 +491,8 @@ class NanopubLog:
         describe = _Describe()
         stages = (SkipBroken(skip=self._skips), *self._stages(describe))
         given = self._options.items()
-        reads = {name.removeprefix("from_"): v for name, v in given if name not in LIST}
-        return NanopubList(describe, stages, self._log or self._driver(reads))
+        reading_options = {name.removeprefix("from_"): v for name, v in given if name not in LIST}
+        return NanopubList(describe, stages, self._log or self._driver(reading_options))
 
     def _stages(self, describe: _Describe) -> tuple[Stage, ...]:
         return (describe, _Latest()) if self._given.get("latest") else (describe,)

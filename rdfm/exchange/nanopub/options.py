@@ -1,4 +1,4 @@
-"""Options of `rdfm nanopub check` and `list`, except those of the formats."""
+"""Options of `rdfm nanopub check` and `list`, except format options."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LIST: dict[str, OptionSpec] = {
         OptionSpec(
             "latest",
             "switch",
-            "Leave out nanopublications that were superseded or retracted with the same key.",
+            "Omit nanopublications that were superseded or retracted with the same key.",
             default=False,
             group=_LISTING,
         ),

@@ -3,7 +3,7 @@
 In: the URL of a registry. Out: `RegistryState`, from the headers of `HEAD /`, and the responses of
 `GET /nanopubs.jelly`.
 Cost: one request each.
-Law: a value that is missing is an error; the text `null` is None.
+Law: a missing value is an error; the string `null` means None.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ class RegistryState:
 
     Attributes:
         url: The URL of the registry.
-        status: `launching`, `coreLoading`, `coreReady`, `ready` or `updating`; None while it
-            starts.
-        setup_id: The id of its database, which changes when the registry is set up again.
-        load_counter: The highest counter; None if it is empty.
+        status: `launching`, `coreLoading`, `coreReady`, `ready` or `updating`; None while the
+            registry starts.
+        setup_id: The id of the database, which changes when the registry is set up again.
+        load_counter: The highest counter; None if the registry is empty.
         nanopub_count: The estimated number of nanopublications.
-        test_instance: Whether it is a test instance.
+        test_instance: Whether the registry is a test instance.
         trust_state_counter: The number of the trust state.
         trust_state_hash: The hash of the trust state.
         last_trust_state_update: The time of the trust state.
-        coverage_types: The IRIs of the types that it covers, or `all`.
-        coverage_agents: The agents that it covers, such as `viaSetting`.
-        version: The version of its software.
+        coverage_types: The IRIs of the covered types, or `all`.
+        coverage_agents: The covered agents, such as `viaSetting`.
+        version: The software version.
     """
 
     url: str
@@ -67,7 +67,7 @@ class RegistryState:
         """Return the state in the headers of a response.
 
         Raises:
-            HttpError: A header is missing or has an invalid value.
+            HttpError: If a header is missing or has an invalid value.
         """
 
         def text(name: str) -> str | None:
@@ -137,7 +137,7 @@ class Registry:
             allow_http: Allow http for any host. By default only loopback addresses may use http.
 
         Raises:
-            OptionError: The URL is not that of a registry, or not allowed.
+            OptionError: If the URL is not the URL of a registry, or is not allowed.
         """
         if not isinstance(url, str) or not is_web(url):
             raise OptionError(
@@ -161,8 +161,8 @@ class Registry:
         """Request the state.
 
         Raises:
-            HttpError: The response does not come from a registry.
-            OSError: The request fails.
+            HttpError: If the response is not from a registry.
+            OSError: If the request fails.
         """
         from rdfm.storage.http import open_url  # costly to import
 
@@ -174,8 +174,8 @@ class Registry:
         """Request the nanopublications with a counter greater than `after`.
 
         Raises:
-            HttpError: The response is not a Jelly log.
-            OSError: The request fails.
+            HttpError: If the response is not a Jelly log.
+            OSError: If the request fails.
         """
         from rdfm.storage.http import open_url  # costly to import
 
@@ -197,7 +197,7 @@ class Registry:
         return response
 
     def _check_secure(self, url: str) -> None:
-        """Refuse http, except for loopback addresses."""
+        """Reject http, except for loopback addresses."""
         address = Address.of(url)
         if not (address.secure or self._allow_http or _is_loopback(address.host)):
             raise OptionError(

@@ -17,7 +17,7 @@ from rdfm.errors import MissingExtraError, spelled
 
 __all__ = ["SignatureVerifier"]
 
-# Number of parsed public keys to remember.
+# Number of parsed public keys to cache.
 _KEYS = 4096
 
 
@@ -28,7 +28,7 @@ class SignatureVerifier:
         """Import the cryptographic library.
 
         Raises:
-            MissingExtraError: `cryptography` is not installed.
+            MissingExtraError: If `cryptography` is not installed.
         """
         try:
             from cryptography import exceptions

@@ -28,8 +28,8 @@ __all__ = ["MAX_AHEAD_MESSAGES", "RESTART", "MirrorState", "keys_after", "state_
 
 RESTART = Remedy("stage", "restart", "true", "begins a new log, and removes the old one")
 _VERSION = 1
-# Number of bytes before the committed length that are also read; more than the distance between
-# restart frames.
+# Number of bytes to also read before the committed length; more than the distance between restart
+# frames.
 _MARGIN_BYTES = 64 << 20
 # Maximum number of messages by which a log can be ahead of its state, with a margin.
 MAX_AHEAD_MESSAGES = 200_000
@@ -58,13 +58,13 @@ class MirrorState:
     recent: dict[str, int] = field(default_factory=dict)
 
     def pruned(self, overlap: int) -> MirrorState:
-        """Return the state with the messages of the last `overlap` counters."""
+        """Return the state with only the last `overlap` counters in `recent`."""
         after = max(self.counter - overlap, self.recent_after)
         recent = {key: counter for key, counter in self.recent.items() if counter > after}
         return replace(self, recent_after=after, recent=recent)
 
     def with_length(self, log: str, length: int) -> MirrorState:
-        """Return the state for a length of the log."""
+        """Return the state for a new length of the log."""
         return replace(self, length=length, checksum=_checksum(log, length))
 
     def belongs_to(self, log: str) -> bool:
@@ -81,7 +81,7 @@ class MirrorState:
         """Return the state of a log; None if there is none.
 
         Raises:
-            OptionError: The file is not a valid state.
+            OptionError: If the file is not a valid state.
         """
         path = state_path(log)
         try:
@@ -125,12 +125,12 @@ def _invalid(path: str) -> OptionError:
 
 
 def keys_after(log: str, format: str, length: int) -> set[str]:
-    """Return the keys of the messages of a log after a length, and of some messages before it.
+    """Return the keys of the messages after an offset in a log, and of some messages before it.
 
     At most the last `MAX_AHEAD_MESSAGES` are returned.
 
     Raises:
-        DecodeError: The log is invalid.
+        DecodeError: If the log is invalid.
     """
     reading = Reading(format)
     with readers.LogReader(Driver([log], reading)) as opened:

@@ -25,8 +25,8 @@ def status(
         headers: Headers of the request, such as credentials.
 
     Raises:
-        OptionError: The URL is not that of a registry, or not allowed.
-        OSError: The request fails, or the response is not that of a registry.
+        OptionError: If the URL is not the URL of a registry, or is not allowed.
+        OSError: If the request fails, or the response is not from a registry.
     """
     from rdfm.storage.http import HttpSettings  # costly to import
 

@@ -19,8 +19,8 @@ __all__ = ["artifact_code", "code_in", "verify"]
 def verify(messages: MessageBatch | Iterable[Message]) -> list[str | None]:
     r"""Check the structure and the trusty URIs of nanopublications, one in each message.
 
-    The rules are those of the nanopublication guidelines for the four graphs, and of version 1 of
-    the trusty URI specification for the artifact code (module RA). Signatures are not verified; see
+    The four graphs are checked against the nanopublication guidelines, and the artifact code
+    against version 1 of the trusty URI specification (module RA). Signatures are not verified; see
     `rdfm.exchange.nanopub.check`.
 
     Args:
@@ -74,8 +74,9 @@ def artifact_code(message: Message | Iterable[Quad], code: str | None = None) ->
 def code_in(iri: str) -> str | None:
     """Return the artifact code at the end of an IRI, of any module, or None.
 
-    A code has at least 25 characters of Base64url, and the character before it is not one of them.
-    A file suffix may follow the code (section "Artifact codes" of the trusty URI specification).
+    A code has at least 25 Base64url characters, and is preceded by a character outside that
+    alphabet. A file suffix may follow the code (section "Artifact codes" of the trusty URI
+    specification).
 
     Example:
         >>> code_in("http://example.org/n/RAH-UOollyCX32XCS7iHNUded59E3pDpu4wrHPcB-yy-8.trig")

@@ -1,12 +1,10 @@
 """Checks of RiverBench packages: `check` compares the files with the metadata and with each other.
 
-In: a folder that `package` or RiverBench wrote. Out: `Finding`s, like those of `rdfm.validate`, and
-counts.
-Cost: each file is read twice, for its checksums (and the times in an archive) and for its messages.
-All files are decoded in parallel, with one batch of each in memory.
-Law: the order of quads and the labels of blank nodes make no difference. The content of a package
-is that of the majority of its full files, so that damage to one of them is reported only for that
-file.
+In: a folder that `package` or RiverBench wrote. Out: `Finding`s, as in `rdfm.validate`, and counts.
+Cost: each file is read twice: for its checksums (and the times in an archive), and for its
+messages. All files are decoded in parallel, with one batch of each in memory.
+Law: the order of quads and the labels of blank nodes make no difference. The majority of the full
+files determines the content of a package, so damage to one file is reported only for that file.
 """
 
 from __future__ import annotations
@@ -106,7 +104,7 @@ def check(
     The metadata is `package_metadata.ttl` or, in a release, `metadata.ttl`. Checksums, sizes and
     message counts must be correct; all files must have the same messages, which conform to the
     declared stream type; and the statistics must match the messages. Numbers of distinct terms may
-    differ by the error of their estimate.
+    differ within the error of their estimates.
 
     Args:
         folder: The folder.
@@ -121,8 +119,8 @@ def check(
         An iterable of findings, with their counts. The files are read during iteration.
 
     Raises:
-        OptionError: `folder` is not a folder, or an option is invalid.
-        RdfmError, OSError: The metadata of the source cannot be read.
+        OptionError: If `folder` is not a folder, or an option is invalid.
+        RdfmError, OSError: If the metadata of the source cannot be read.
 
     Example:
         >>> import tempfile
@@ -168,7 +166,7 @@ class _File:
 
 @dataclass
 class PackageCheck(LogCheck):
-    """The findings in a package, and their counts so far. Created by `check`.
+    """Findings in a package, and their counts so far. Returned by `check`.
 
     Iteration reads the files, and is possible only once. Accessing a count before iteration reads
     all files. `messages` and `records` refer to one full distribution.
@@ -195,13 +193,13 @@ class PackageCheck(LogCheck):
         rule: str,
         text: str,
         severity: Literal["error", "warning"] | None = None,
-        **where: Any,
+        **details: Any,
     ) -> None:
         """Add a finding about a file of the package."""
         source = os.path.join(self._shown, file)  # noqa: PTH118 - keeps ./
-        self._new.append(Finding(source, severity or RULES[rule].severity, rule, text, **where))
+        self._new.append(Finding(source, severity or RULES[rule].severity, rule, text, **details))
 
-    def _broken_file(self, file: str, error: RdfmError | OSError) -> None:
+    def _note_unreadable_file(self, file: str, error: RdfmError | OSError) -> None:
         """Add the finding for a file that cannot be read."""
         rule = "syntax"
         if not isinstance(error, RdfmError):
@@ -214,19 +212,19 @@ class PackageCheck(LogCheck):
         ):
             if isinstance(error, kind):
                 rule = name
-        where = {}
+        details = {}
         if isinstance(error, DecodeError):
-            where = {
+            details = {
                 name: getattr(error, name) for name in ("line", "column", "offset", "frame", "row")
             }
-            where["message"] = error.message_index
+            details["message"] = error.message_index
         # The formats and dialects of the files are fixed, so only limits can be changed.
         error.remedies = tuple(each for each in error.remedies if each.option.startswith("max_"))
         source = error.source if isinstance(error, DecodeError) else None
         inner = (source or "").rpartition("!")[2] if "!" in (source or "") else ""
         name = f"{file}!{inner}" if inner else file
         text = reason(source or "", error)
-        self._note(name, rule, text, error=error, **where)
+        self._note(name, rule, text, error=error, **details)
 
     # --- metadata ---
 
@@ -241,7 +239,7 @@ class PackageCheck(LogCheck):
         try:
             return Facts(self._folder / self._metadata)
         except (RdfmError, OSError) as error:
-            self._broken_file(self._metadata, error)
+            self._note_unreadable_file(self._metadata, error)
             return None
 
     def _dataset(self, facts: Facts) -> Term | None:
@@ -282,7 +280,7 @@ class PackageCheck(LogCheck):
         suffix = Media.of("stream", triples=triples).format
         files: list[_File] = []
         full = None
-        known: dict[tuple[str, str], Term] = {}
+        nodes: dict[tuple[str, str], Term] = {}
         for node in facts.objects(dataset, "dcat:distribution"):
             name = facts.text(node, "rb:hasFileName")
             label = node.value if isinstance(node, Iri) else "a distribution"
@@ -296,7 +294,7 @@ class PackageCheck(LogCheck):
                 text = f"'{name[:60]}' is not the name of a distribution, expected one such as {expected}"
                 self._note(self._metadata, "metadata", text)
                 continue
-            known[kind, size] = node
+            nodes[kind, size] = node
             count = facts.number(node, "rb:hasStreamElementCount")
             if size == FULL and isinstance(count, int):
                 full = count if full is None else full
@@ -314,7 +312,7 @@ class PackageCheck(LogCheck):
         for kind in KINDS:
             for size, messages in sizes.items():
                 name = file_name(kind, size, triples=triples)
-                found = known.pop((kind, size), None)
+                found = nodes.pop((kind, size), None)
                 if found is None:
                     self._note(self._metadata, "metadata", f"the distribution {name} is not listed")
                     continue
@@ -336,7 +334,7 @@ class PackageCheck(LogCheck):
                 statistics = facts.value(found, "rb:hasStatisticsSet")
                 reader = self._reader(kind, self._folder / name, triples)
                 files.append(_File(name, kind, size, suffix, messages, reader, statistics))
-        for kind, size in known:
+        for kind, size in nodes:
             name = file_name(kind, size, triples=triples)
             text = f"the distribution {name} is listed, but the dataset has only {full:,} messages"
             self._note(self._metadata, "metadata", text)
@@ -348,12 +346,14 @@ class PackageCheck(LogCheck):
         if kind == "flat":
             if announcement(path) is not None:
                 # RiverBench documents the label "1.1", which does not announce messages elsewhere.
-                own = {"dialect": "directive", "announced": "1.1-messages"}
-                return FileReader(path, media.format, {**own, **options}, files=False)
+                decoder_options = {"dialect": "directive", "announced": "1.1-messages"}
+                return FileReader(path, media.format, {**decoder_options, **options}, files=False)
             return PlainFileReader(path, media.format, {"dialect": "plain", **options})
         # In an archive, each file is a message, regardless of its comments.
-        own = {"dialect": "plain"} if kind == "stream" else {}
-        return FileReader(path, media.format, {**own, **options}, files=kind == "stream")
+        decoder_options = {"dialect": "plain"} if kind == "stream" else {}
+        return FileReader(
+            path, media.format, {**decoder_options, **options}, files=kind == "stream"
+        )
 
     def _check_folder(self, listed: set[str], stream_type: StreamType) -> None:
         """Report missing samples and unlisted files."""
@@ -372,14 +372,14 @@ class PackageCheck(LogCheck):
                 try:
                     other = Facts(self._folder / name)
                 except (RdfmError, OSError) as error:
-                    self._broken_file(name, error)
+                    self._note_unreadable_file(name, error)
                     continue
                 if self._is_copy(name) and same_message(facts.graph(), other.graph()) is False:
                     text = f"the triples differ from those of {self._metadata}"
                     self._note(name, "metadata", text)
 
     def _is_copy(self, name: str) -> bool:
-        """Whether a file must have the same triples as the metadata (only those of a release)."""
+        """Whether a file must have the same triples as the metadata (only files of a release)."""
         return self._metadata != METADATA_FILE and name != METADATA_FILE
 
     def _check_bytes(self, facts: Facts, file: _File) -> Iterator[Finding]:
@@ -413,14 +413,16 @@ class PackageCheck(LogCheck):
                 for _ in pieces:
                     pass
         except OSError as error:
-            self._broken_file(file.name, error)
+            self._note_unreadable_file(file.name, error)
             yield from self._found()
             return
         if time is not None:
             self._note(file.name, "layout", time, "warning")
-        wanted = facts.number(node, "dcat:byteSize")
-        if wanted is not None and wanted != size:
-            self._note(file.name, "byte-size", f"the file has {size:,} bytes, expected {wanted:,}")
+        expected_size = facts.number(node, "dcat:byteSize")
+        if expected_size is not None and expected_size != size:
+            self._note(
+                file.name, "byte-size", f"the file has {size:,} bytes, expected {expected_size:,}"
+            )
         for checksum in facts.objects(node, "spdx:checksum"):
             algorithm = facts.text(checksum, "spdx:algorithm") or ""
             name = algorithm.rpartition("_")[2]
@@ -450,12 +452,12 @@ class PackageCheck(LogCheck):
         plain = any(isinstance(file.reader, PlainFileReader) for file in files)
         content = Content(rules, sizes_of(reference.messages), plain=plain)
         violations = 0
-        read = set()  # the references so far
+        finished = set()  # names of the references so far
         while True:
             batch = reference.reader.next_batch()
             if batch is None:
-                read.add(reference.name)
-                following = self._next_reference(reference, candidates, read, content)
+                finished.add(reference.name)
+                following = self._next_reference(reference, candidates, finished, content)
                 if following is None:
                     break
                 reference = following
@@ -535,7 +537,7 @@ class PackageCheck(LogCheck):
     def _compare_partial(
         self, batch: MessageBatch, start: int, reference: _File, files: list[_File]
     ) -> None:
-        """Compare the next messages with the partial distributions that have them."""
+        """Compare the next messages with the partial distributions that contain them."""
         for file in files:
             if file.size != FULL and file.messages > start:
                 stop = min(len(batch), file.messages - start)
@@ -583,7 +585,7 @@ class PackageCheck(LogCheck):
 
     def _add_violation(self, file: _File, violation: Violation) -> None:
         """Add the finding for a message that does not conform to the stream type."""
-        # Without a declared shape, the subject node may be one that does not reach all others.
+        # Without a declared shape, the intended subject node may not reach all other nodes.
         is_warning = violation.rule == "subject" and not self._has_shapes
         self._note(
             file.name,
@@ -598,33 +600,33 @@ class PackageCheck(LogCheck):
     ) -> StreamRules:
         """Return the declared rules for messages."""
         source = self.declarations
-        own = declared_in(facts, dataset)
+        declared = declared_in(facts, dataset)
         if source is not None:
-            own = declared_in(source, dataset_in(source))
-            if own.stream_type is not stream_type:
+            declared = declared_in(source, dataset_in(source))
+            if declared.stream_type is not stream_type:
                 text = (
                     f"the stream type is {stream_type.grouped}, but {source.source} declares "
-                    f"{own.stream_type.grouped}"
+                    f"{declared.stream_type.grouped}"
                 )
                 self._note(self._metadata, "metadata", text)
-            if own.messages is not None and own.messages != reference.messages:
+            if declared.messages is not None and declared.messages != reference.messages:
                 text = (
                     f"the full distribution has {reference.messages:,} messages, but "
-                    f"{source.source} declares {own.messages:,}"
+                    f"{source.source} declares {declared.messages:,}"
                 )
                 self._note(self._metadata, "metadata", text)
-        self._has_shapes = bool(own.subjects)
-        # The metadata of a package does not declare these, but Jelly files do.
+        self._has_shapes = bool(declared.subjects)
+        # Package metadata does not declare these properties, but Jelly files do.
         is_undeclared = not facts.objects(dataset, "rb:usesRdfStar") and source is None
-        self._declared = None if is_undeclared else own
+        self._declared = None if is_undeclared else declared
         return StreamRules(
             stream_type.graphs,
-            time=own.time_property if stream_type.graphs == "one" else None,
-            subjects=own.subjects,
-            has_root=stream_type.name == "subject-graphs" and not own.subjects,
-            generalized_triples=is_undeclared or own.generalized_triples,
-            generalized_graphs=is_undeclared or own.generalized_graphs,
-            rdf12=is_undeclared or own.rdf12,
+            time=declared.time_property if stream_type.graphs == "one" else None,
+            subjects=declared.subjects,
+            has_root=stream_type.name == "subject-graphs" and not declared.subjects,
+            generalized_triples=is_undeclared or declared.generalized_triples,
+            generalized_graphs=is_undeclared or declared.generalized_graphs,
+            rdf12=is_undeclared or declared.rdf12,
         )
 
     def _add_difference(self, file: _File, difference: MessageDifference, reference: _File) -> None:
@@ -675,7 +677,7 @@ class PackageCheck(LogCheck):
             )
             self._note(file.name, "different-message", text)
         if reader.error is not None:
-            self._broken_file(file.name, reader.error)
+            self._note_unreadable_file(file.name, reader.error)
         elif reader.messages != file.messages:
             text = f"expected {file.messages:,} messages, found {reader.messages:,}"
             self._note(file.name, "message-count", text)
@@ -720,7 +722,7 @@ class PackageCheck(LogCheck):
                     text = f"the sample differs from message {number}"
                     self._note(name, "different-message", text)
                 elif reader.error is not None:
-                    self._broken_file(name, reader.error)
+                    self._note_unreadable_file(name, reader.error)
             finally:
                 reader.close()
         yield from self._found()

@@ -21,7 +21,8 @@ from rdfm.logs.statistics_rdf import CLASSES, NOT_UNIQUE, WITHOUT_BOUNDS
 __all__ = ["wrong_metadata", "wrong_statistics"]
 
 _DIGITS = {"md5": 32, "sha1": 40}
-# Relative standard deviation of a HyperLogLog sketch with 2^16 buckets. Four of them are accepted.
+# Relative standard deviation of a HyperLogLog sketch with 2^16 buckets. Errors of up to four
+# deviations are accepted.
 _SIGMA = 1.04 / math.sqrt(1 << 16)
 # Relative tolerance, because means and deviations may be computed in a different order.
 _TOLERANCE = 1e-6
@@ -92,7 +93,7 @@ def wrong_metadata(
 
 
 def _checksum_errors(facts: Facts, node: Term) -> Iterator[str]:
-    """Yield the errors in the form of the checksums."""
+    """Yield the errors in the syntax of the checksums."""
     found = set()
     for checksum in facts.objects(node, "spdx:checksum"):
         if iri("spdx:Checksum") not in facts.types(checksum):
@@ -112,7 +113,7 @@ _Problem = tuple[str, Literal["error", "warning"] | None, str]
 
 
 def wrong_counts(facts: Facts, dataset: Term, expected: LogStatistics) -> Iterator[str]:
-    """Yield the errors in the counts of a dataset, if it has them (VoID).
+    """Yield the errors in the VoID counts of a dataset, if it has any.
 
     Args:
         facts: The metadata.

@@ -3,7 +3,7 @@
 In: batches of the full files, which are read in parallel. Out: samples, statistics of each size,
 and messages that do not conform to the declared stream type.
 Cost: a sort of each message, and the counts of the statistics.
-Law: if one of three files has a wrong, missing or extra message, the content is that of the others.
+Law: if one of three files has a wrong, missing or extra message, the others determine the content.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Content:
         Args:
             rules: The rules of the stream type.
             sizes: Numbers of messages of the partial distributions, by size.
-            plain: Whether the flat files have no message boundaries.
+            plain: Whether the flat files lack message boundaries.
         """
         self.messages = self.records = 0
         self.samples: dict[int, MessageBatch] = {}
@@ -115,21 +115,21 @@ class Content:
         return found is not None and bool(found.occurrences.get("quoted_triples"))
 
 
-def replacements(found: list[dict[int, MessageDifference]]) -> dict[int, Replacement]:
-    """Return the messages on which two files agree, but which differ in the file that is read.
+def replacements(differences: list[dict[int, MessageDifference]]) -> dict[int, Replacement]:
+    """Return the messages on which two files agree against the file being read.
 
     Args:
-        found: For each other full file, its differences from the messages that were read, by
-            position in the batch.
+        differences: For each other full file, its differences from the batch, by position in the
+            batch.
     """
-    agreed: dict[int, Replacement] = {}
-    for (one, ours), (other, theirs) in combinations(enumerate(found), 2):
-        for at in sorted(ours.keys() & theirs.keys()):
-            if ours[at].undecided or theirs[at].undecided:
+    result: dict[int, Replacement] = {}
+    for (first, first_found), (second, second_found) in combinations(enumerate(differences), 2):
+        for at in sorted(first_found.keys() & second_found.keys()):
+            if first_found[at].undecided or second_found[at].undecided:
                 continue
-            if same_message(ours[at].found, theirs[at].found):
-                agreed.setdefault(at, Replacement((one, other), ours[at].found))
-    return agreed
+            if same_message(first_found[at].found, second_found[at].found):
+                result.setdefault(at, Replacement((first, second), first_found[at].found))
+    return result
 
 
 def pieces(batch: MessageBatch, replaced: Mapping[int, Replacement]) -> Iterator[MessageBatch]:

@@ -1,4 +1,4 @@
-"""The messages of a package's files, which are read in parallel.
+"""The messages of the files in a package, which are read in parallel.
 
 In: a file of a package. Out: batches, and differences from the messages of another file.
 Cost: one batch of each file. Law: each file is read once, and an invalid file does not affect
@@ -34,7 +34,7 @@ class MessageDifference(NamedTuple):
 
     Attributes:
         message: Its index.
-        undecided: Whether the comparison took too many steps, so that the messages may be the same.
+        undecided: Whether the comparison took too many steps. If so, the messages may be the same.
         found: The message of this file.
     """
 
@@ -61,7 +61,7 @@ class FileReader:
 
         Args:
             path: The file.
-            format: Its format, or that of the files in it.
+            format: Its format, or the format of the files in it.
             options: Options of the decoder.
             files: Whether it is an archive with a file for each message.
         """
@@ -78,7 +78,7 @@ class FileReader:
         self._items = iter(self._driver)
         self._batch: MessageBatch | None = None
         self._at = 0  # the next message of the batch
-        # Only pairs with highly symmetric blank nodes need steps that count.
+        # Only pairs with highly symmetric blank nodes use up steps.
         self._comparer = Comparer("sets", max_steps=MAX_STEPS, max_total_steps=_MAX_TOTAL_STEPS)
 
     _PARTS: Any = "never"
@@ -157,7 +157,7 @@ class FileReader:
 class PlainFileReader(FileReader):
     """The statements of a flat file without message boundaries.
 
-    Each message of the other file corresponds to as many of them as it has different quads.
+    A message of the other file with n distinct quads corresponds to n statements.
     """
 
     _PARTS = "always"
@@ -177,7 +177,7 @@ class PlainFileReader(FileReader):
 
     def compare(self, other: MessageBatch) -> Iterator[MessageDifference]:
         """Yield differences from the next messages of another file, up to the end of this one."""
-        taken: list[list[Quad]] = []
+        messages: list[list[Quad]] = []
         for number in range(len(other)):
             count = len(set(other.quads(number)))
             quads: dict[Quad, None] = {}
@@ -186,15 +186,15 @@ class PlainFileReader(FileReader):
             if len(quads) < count and (self.ended or not quads):
                 self.ended = True
                 break
-            taken.append(list(quads))
-        own = MessageBatch.from_messages(taken)
+            messages.append(list(quads))
+        batch = MessageBatch.from_messages(messages)
         at = 0
-        while at < len(own):
-            same, _, difference = self._comparer.run(other, at, own, at, len(own) - at)
+        while at < len(batch):
+            same, _, difference = self._comparer.run(other, at, batch, at, len(batch) - at)
             self.messages += same
             at += same
-            if at < len(own):
-                found = own.slice(at, at + 1)
+            if at < len(batch):
+                found = batch.slice(at, at + 1)
                 yield MessageDifference(self.messages, bool(difference & _UNDECIDED), found)
                 self.messages += 1
                 at += 1
@@ -215,7 +215,7 @@ def same_message(one: MessageBatch, other: MessageBatch) -> bool | None:
 
 
 def announcement(path: Path) -> str | None:
-    """Return the version label at the start of a compressed flat file, or `None` without one.
+    """Return the version label at the start of a compressed flat file, or `None` if there is none.
 
     Returns an empty label for a file that is empty or cannot be read, so that reading the file
     reports the error.

@@ -35,8 +35,8 @@ class Declared:
         stream_type: The grouped stream type.
         time_property: IRI of the property that gives the time of a named graph.
         subjects: Shapes that select the subject node of a message, as for `StreamRules`.
-        rdf12: Whether there may be triple terms and literals with a base direction.
-        generalized_triples: Whether there may be generalized triples.
+        rdf12: Whether triple terms and literals with a base direction are allowed.
+        generalized_triples: Whether generalized triples are allowed.
         generalized_graphs: Whether graph names may be literals.
         messages: Number of messages.
         source: The metadata file, if there is one.
@@ -53,7 +53,7 @@ class Declared:
 
     @property
     def generalized(self) -> bool:
-        """Whether there may be any generalized RDF."""
+        """Whether any generalized RDF is allowed."""
         return self.generalized_triples or self.generalized_graphs
 
     def rules(self) -> StreamRules:
@@ -83,8 +83,8 @@ def declare(
         stream_type: Name of the stream type.
         metadata: The metadata file of the source.
         time_property: IRI of the time property.
-        rdf12: Whether there may be RDF 1.2 terms.
-        generalized: Whether there may be generalized RDF.
+        rdf12: Whether RDF 1.2 terms are allowed.
+        generalized: Whether generalized RDF is allowed.
 
     Raises:
         OptionError: If the stream type is not given, or an option contradicts the file.
@@ -107,7 +107,7 @@ def declare(
     elif found is not None and found.stream_type is not wanted:
         raise OptionError(
             f"{spelled('stream_type')} is {wanted.name}, but {found.source} declares "
-            f"{found.stream_type.name}; leave {spelled('stream_type')} out, or correct the file"
+            f"{found.stream_type.name}; omit {spelled('stream_type')}, or correct the file"
         )
     time = time_property or (None if found is None else found.time_property)
     if time is not None:

@@ -1,7 +1,7 @@
 """The distributions of a package: the same messages as a flat file, a tar archive and a Jelly file.
 
 In: batches of messages. Out: for each kind, a file with all messages, and files with the first
-ones.
+messages.
 Cost: each message is encoded and compressed once for each kind. A file with the first messages is a
 completed copy of the file so far.
 Law: a file with the first messages has the same bytes as if the log ended there.
@@ -47,8 +47,8 @@ _SAME_DEPTH = (1000, 1_000_000, 1_000_000_000)
 BOUNDARIES = sorted({*SIZES.values(), *_SAME_DEPTH})
 _OLD = "stream.old"
 _PIECE_BYTES = 1 << 20
-# Levels of gzip. Level 5 takes 30 % less time than 6. Archives and Jelly are then 1 % to 3 %
-# larger, but flat files 27 %.
+# gzip levels. Level 5 takes 30 % less time than level 6. It makes flat files 27 % larger, but
+# archives and Jelly files only 1 % to 3 %.
 _LEVELS = {"flat": 6, "stream": 5, "jelly": 5}
 
 
@@ -91,7 +91,7 @@ class GrowingFile:
             tail: The last bytes of the copy, which are not added to this file.
         """
         self._folder.copy(self._name, name)
-        # Continues after the data that is compressed so far.
+        # Continues after the data compressed so far.
         compressor = self._compressor.copy()
         data = compressor.compress(tail) + compressor.flush()
         self._folder.write([Part(name, data, True, again=True)])
@@ -127,13 +127,13 @@ class DistributionWriter(Protocol):
         """Write messages. A batch must not cross one of `BOUNDARIES`."""
 
     def save(self, size: str) -> SavedFile:
-        """Save the messages so far as a distribution of a size."""
+        """Save the messages so far as the distribution of a size."""
 
     def finish(self) -> SavedFile:
         """Complete the full distribution."""
 
     def dropped(self) -> Mapping[str, int]:
-        """Return counts of the data left out so far, by name."""
+        """Return counts of the data dropped so far, by name."""
 
 
 class FlatWriter:
@@ -157,7 +157,7 @@ class FlatWriter:
         self._file.write(self._encoder.encode(batch, source))
 
     def save(self, size: str) -> SavedFile:
-        """Save the messages so far as a distribution of a size."""
+        """Save the messages so far as the distribution of a size."""
         data, _ = self._encoder.pause()  # ends an empty message
         self._file.write(data)
         return self._file.save(file_name(self.kind, size, triples=self._triples), b"")
@@ -168,7 +168,7 @@ class FlatWriter:
         return self._file.finish()
 
     def dropped(self) -> Mapping[str, int]:
-        """Return counts of the data left out so far, by name."""
+        """Return counts of the data dropped so far, by name."""
         return dict(self._encoder.dropped())
 
 
@@ -202,7 +202,7 @@ class JellyWriter:
         self._file.write(self._encoder.encode(batch, source))
 
     def save(self, size: str) -> SavedFile:
-        """Save the messages so far as a distribution of a size."""
+        """Save the messages so far as the distribution of a size."""
         return self._file.save(file_name(self.kind, size, triples=self._triples), b"")
 
     def finish(self) -> SavedFile:
@@ -210,15 +210,15 @@ class JellyWriter:
         return self._file.finish(self._encoder.finish())
 
     def dropped(self) -> Mapping[str, int]:
-        """Return counts of the data left out so far, by name."""
+        """Return counts of the data dropped so far, by name."""
         return dict(self._encoder.dropped())
 
 
 class StreamWriter:
-    """Writes the stream distributions, tar archives with a file for each message; and the samples.
+    """Writes the stream distributions (tar archives with a file for each message) and the samples.
 
-    The depth of folders depends on the number of messages. When there are more than the current
-    depth allows, the archive so far is rewritten with deeper folders.
+    The depth of folders depends on the number of messages. If there are more than the current depth
+    allows, the archive is rewritten with deeper folders.
     """
 
     kind = "stream"
@@ -256,7 +256,7 @@ class StreamWriter:
         self._put(b"".join(entries))
 
     def save(self, size: str) -> SavedFile:
-        """Save the messages so far as a distribution of a size."""
+        """Save the messages so far as the distribution of a size."""
         name = file_name(self.kind, size, triples=self._triples)
         return self._file.save(name, archive.end(self._written))
 
@@ -268,7 +268,7 @@ class StreamWriter:
         return self._file.finish(archive.end(self._written))
 
     def dropped(self) -> Mapping[str, int]:
-        """Return counts of the data left out so far, by name."""
+        """Return counts of the data dropped so far, by name."""
         return dict(self._encoder.dropped())
 
     def _put(self, data: bytes) -> None:

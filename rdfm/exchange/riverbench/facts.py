@@ -56,7 +56,7 @@ class Facts:
         return MessageBatch.from_messages([triples])
 
     def objects(self, subject: Term, predicate: str) -> list[Term]:
-        """Return the objects of a subject and a predicate, which is a prefixed name."""
+        """Return the objects of a subject and a predicate (a prefixed name)."""
         return list(self._objects.get((subject, iri(predicate)), ()))
 
     def objects_of(self, subject: Term, predicate: Term) -> list[Term]:
@@ -68,7 +68,7 @@ class Facts:
         return list(self._objects.get((subject, RDF_TYPE), ()))
 
     def instances(self, name: str) -> list[Term]:
-        """Return the instances of a class, which is a prefixed name."""
+        """Return the instances of a class (a prefixed name)."""
         return self._subjects.get((RDF_TYPE, iri(name)), [])
 
     def subjects(self, predicate: str) -> list[Term]:

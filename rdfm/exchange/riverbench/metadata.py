@@ -113,7 +113,7 @@ def package_metadata(
 
 
 def uncounted(statistics: LogStatistics) -> list[str]:
-    """Return a sentence for each kind of name of which only the first ones are listed."""
+    """Return a sentence for each kind of name that is not listed completely."""
     return [
         f"the metadata lists the first {names.number:,} {kind}; {names.others:,} more statements have "
         f"other {kind}"

@@ -59,7 +59,7 @@ _KIND_TITLES = {"flat": "flat", "stream": "stream", "jelly": "Jelly"}
 
 
 class StreamType(NamedTuple):
-    """A grouped stream type of RDF-STaX.
+    """A grouped RDF-STaX stream type.
 
     Attributes:
         name: Its name as an option value, which is also the name of Jelly's logical type.
@@ -97,7 +97,7 @@ class Media(NamedTuple):
     """A format of the files of a dataset.
 
     Attributes:
-        format: Name of the format in rdfm, and the suffix.
+        format: Name of the format in rdfm, which is also the suffix.
         media_type: Its media type.
     """
 
@@ -167,7 +167,7 @@ def sizes_of(messages: int) -> dict[str, int]:
 
 
 def levels(messages: int) -> int:
-    """Return the number of folder levels in a tar archive of this many messages.
+    """Return the number of folder levels in a tar archive with this many messages.
 
     Example:
         >>> levels(1000), levels(1001), levels(1_000_000), levels(1_000_001)

@@ -1,4 +1,4 @@
-"""Options of `package` and `check`, except those of the formats."""
+"""Options of `package` and `check`, except format options."""
 
 from __future__ import annotations
 

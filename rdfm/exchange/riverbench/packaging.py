@@ -2,8 +2,7 @@
 
 In: a log, and properties that cannot be inferred from its messages. Out: a folder.
 Cost: the log is read once, and each message is encoded and compressed three times: flat, in a tar
-archive and as Jelly. Memory is needed for a batch and the statistics, regardless of the size of the
-log.
+archive and as Jelly. Memory is bounded by a batch and the statistics, regardless of the log size.
 Law: the same log and options give the same bytes. The folder appears under its name when it is
 complete.
 """
@@ -60,7 +59,7 @@ _REMEDIES = {
 }
 # Remedies of codecs that do not apply here: Turtle and TriG cannot represent generalized RDF, and
 # the formats of the files are fixed.
-_USELESS = ("generalized", "to_format")
+_INAPPLICABLE = ("generalized", "to_format")
 # The name of a file in an archive that is named after the number of its message.
 _NUMBERED = re.compile(r"(.*)!(?:.*/)?([0-9]+)\.[^/!]+")
 
@@ -114,14 +113,14 @@ def package(
 
     The folder has flat files (N-Triples or N-Quads), tar archives with a Turtle or TriG file for
     each message, and Jelly files, each with the first 10,000, 100,000 … messages and with all of
-    them; samples; and `package_metadata.ttl`. The quads of each message are sorted, and repeated
-    ones are left out.
+    them; samples; and `package_metadata.ttl`. The quads of each message are sorted, and duplicates
+    are removed.
 
     Args:
         log: A log that `open_log` accepts. Each message is a stream element.
         output: The folder, which appears when it is complete.
-        stream_type: Stream type of RDF-STaX: "graphs", "subject-graphs", "datasets", "named-graphs"
-            or "timestamped-named-graphs". Required without `metadata`. Each message is checked.
+        stream_type: RDF-STaX stream type: "graphs", "subject-graphs", "datasets", "named-graphs" or
+            "timestamped-named-graphs". Required without `metadata`. Each message is checked.
         metadata: Metadata file of the dataset's source. It declares the stream type, and may
             declare a time property, subject shapes, the number of messages, and the use of RDF-star
             and generalized RDF.
@@ -144,11 +143,12 @@ def package(
         The distributions and their statistics.
 
     Raises:
-        DecodeError: The log is invalid or has no messages, or the metadata file is invalid.
-        EncodeError: A message does not conform to the declared stream type, or cannot be written.
-        OptionError: The stream type is not given, an option does not apply, or the folder is not
+        DecodeError: If the log is invalid or has no messages, or the metadata file is invalid.
+        EncodeError: If a message does not conform to the declared stream type, or cannot be
+            written.
+        OptionError: If the stream type is not given, an option does not apply, or the folder is not
             empty.
-        OSError: A file cannot be read or written.
+        OSError: If a file cannot be read or written.
 
     Example:
         >>> import tempfile
@@ -195,7 +195,9 @@ def package(
     except BaseException as error:
         folder.discard()
         if isinstance(error, RdfmError):
-            error.remedies = tuple(each for each in error.remedies if each.option not in _USELESS)
+            error.remedies = tuple(
+                each for each in error.remedies if each.option not in _INAPPLICABLE
+            )
         raise
     finally:
         driver.close()
@@ -279,7 +281,7 @@ class _Packaging:
             iri: IRI of the dataset.
 
         Raises:
-            DecodeError: The log is empty, or its number of messages differs from the declared
+            DecodeError: If the log is empty, or its number of messages differs from the declared
                 number.
         """
         if not self.messages:
@@ -308,7 +310,7 @@ class _Packaging:
         return {name: count for name, count in self._writers[0].dropped().items() if count}
 
     def own_notes(self) -> list[str]:
-        """Return notes on the order of the messages, and on names that the metadata leaves out."""
+        """Return notes on the order of the messages, and on names that the metadata omits."""
         notes = [] if self._unordered is None else [self._unordered]
         return [*notes, *uncounted(self._statistics[FULL])]
 
@@ -329,8 +331,8 @@ class _Packaging:
         """Write the messages of a batch.
 
         Raises:
-            EncodeError: A message does not conform to the stream type, or cannot be written.
-            OptionError: The log is of another kind.
+            EncodeError: If a message does not conform to the stream type, or cannot be written.
+            OptionError: If the log does not contain messages.
         """
         if not isinstance(read.batch, MessageBatch):
             assert read.batch is not None

@@ -1,8 +1,8 @@
-"""Feeds: the messages of a topic as frames, encoded once for all subscribers at a position.
+"""Feeds: the messages of a topic as frames, encoded once for all subscribers at the same position.
 
 In: the log of a topic, the options of an encoder, and the positions of subscribers, as numbers of
 messages. Out: frames, one per message.
-Cost: for each feed a decoder, an encoder, and its part of the `RING_BYTES` of the topic, at least
+Cost: for each feed a decoder, an encoder, and its share of the `RING_BYTES` of the topic, at least
 `MIN_RING_BYTES` (or one group of frames, if that is larger). There is at most one feed per
 subscriber.
 Law: a subscriber receives each message once and in order. A frame at which a subscriber can start
@@ -42,7 +42,7 @@ RING_BYTES = 8 << 20
 MIN_RING_BYTES = 1 << 20
 MAX_DELAY_SECONDS = 0.2
 POLL_SECONDS = 0.05
-# Size at which a group of encoded frames is passed on, in bytes.
+# Size in bytes at which a group of encoded frames is passed on.
 _GROUP_BYTES = 256 << 10
 
 
@@ -135,7 +135,8 @@ class Member:
         """Return the next frames: an empty list at the end, None if the ring no longer has them.
 
         Raises:
-            DecodeError, EncodeError: After the frames before the error.
+            DecodeError, EncodeError: If a message is invalid or cannot be sent. Earlier frames have
+                been returned.
             ReplacedError: If the log was replaced or shortened.
         """
         feed = self.feed
@@ -149,7 +150,7 @@ class Member:
         return found
 
     def is_ready(self) -> bool:
-        """Whether there are frames to send, or the log is longer than the feed has read.
+        """Whether there are frames to send, or parts of the log that the feed has not read.
 
         Raises:
             ReplacedError: If the log was replaced or shortened.
@@ -202,7 +203,7 @@ class Feed:
 
     @property
     def end(self) -> int:
-        """The number of the message after the ring."""
+        """The number of the message after the last one in the ring."""
         return self.first + len(self._ring)
 
     def accepts(self, position: int) -> bool:
@@ -237,7 +238,7 @@ class Feed:
             self.source = None
 
     def frames_from(self, position: int) -> list[bytes]:
-        """Return frames in the ring from a position on."""
+        """Return the frames in the ring, starting at a position."""
         frames, total = [], 0
         for number in range(position - self.first, len(self._ring)):
             frame = self._ring[number]
@@ -270,7 +271,7 @@ class Feed:
                 self._close()
 
     async def _make_room(self) -> None:
-        """Remove frames from the ring, after a short wait for members that have not sent them."""
+        """Remove frames from the ring, after briefly waiting for members that lag behind."""
         count, size = 0, self._ring_bytes
         share = RING_BYTES // max(len(self._topic.feeds), 1)
         while size > max(share, MIN_RING_BYTES):
@@ -300,7 +301,7 @@ class Feed:
         self._ring_bytes += sum(map(len, frames))
 
     def _encode_more(self) -> list[bytes]:
-        """Return the frames of the next messages. An error is raised after them."""
+        """Return the frames of the next messages, and record an error that follows them."""
         frames: list[bytes] = []
         size = 0
         try:

@@ -3,8 +3,7 @@
 In: the path of a log, and a position. Out: frames or batches, up to the committed length; an empty
 result at the end. Reading continues when the log has grown.
 Cost: a piece of 256 KiB and a decoder. A log that is not Jelly, or is compressed, is opened again
-each time that it has grown, and read from the start unless its format allows reading from the
-middle.
+whenever it has grown, and is read from the start unless its format allows reading from the middle.
 Law: uncommitted bytes are never read. A log that was replaced or truncated is an error, because its
 messages can no longer be numbered.
 """
@@ -61,7 +60,7 @@ _DECODER: dict[str, Any] = {"frames": "message", "max_frame_bytes": MAX_FRAME_BY
 
 
 class ReplacedError(Exception):
-    """The log was replaced by another file, or truncated."""
+    """Raised if the log was replaced by another file, or truncated."""
 
 
 class LogFile:
@@ -162,7 +161,7 @@ class StoredFrames:
         Args:
             path: The log.
             options: Its stream options.
-            from_end: Whether to begin with the next new message. Call `find_restart` next.
+            from_end: Whether to begin with the next new message. If so, call `find_restart` next.
 
         Raises:
             OSError: If the log cannot be opened.
@@ -184,10 +183,10 @@ class StoredFrames:
             self.number, self._file.position = chain.messages, chain.end
 
     def find_restart(self, end: int) -> bool:
-        """Go to the next restart frame, or to a message if it comes first.
+        """Go to the next restart frame, but not beyond a given message.
 
         Args:
-            end: The number of the message. Those before it are committed.
+            end: The number of that message. All messages before it are committed.
 
         Returns:
             Whether the next frame is a restart frame.
@@ -206,7 +205,7 @@ class StoredFrames:
         return False
 
     def _begin_check(self) -> None:
-        """Decode all frames from the next one on, which has a mark."""
+        """Start decoding all frames from the next one, which has a mark."""
         start = self._file.position - len(self._rest) - sum(len(delimited(f)) for f in self._frames)
         opening = Opening(split=(start, None, None), first_index=self.number)
         self._check = formats.find("jelly").decoder(_DECODER, opening)
@@ -216,8 +215,8 @@ class StoredFrames:
         """Return the next frames; an empty list at the end.
 
         Raises:
-            DecodeError: If the log is invalid, its options change, or a mark is wrong; after the
-                frames before it.
+            DecodeError: If the log is invalid, its options change, or a mark is wrong. Earlier
+                frames have been returned.
             ReplacedError: As in `LogFile.size`.
         """
         if self._error is not None:
@@ -229,7 +228,7 @@ class StoredFrames:
             try:
                 found = self._options_of(self._frames[0])
                 if found not in (None, self._options):
-                    raise self._broken("the stream options change")
+                    raise self._invalid("the stream options change")
             except DecodeError:
                 if frames:
                     break
@@ -243,7 +242,7 @@ class StoredFrames:
         return frames
 
     def _checked(self, check: DecoderLike, frames: list[bytes]) -> list[bytes]:
-        """Return the frames that can be decoded without those before the mark.
+        """Return the frames that can be decoded without the frames before the mark.
 
         Raises:
             DecodeError: If the first frame is invalid.
@@ -266,7 +265,7 @@ class StoredFrames:
                 frames, end = cut_frames(self._rest)
                 missing = 0 if frames else missing_bytes(self._rest)
             except WireError as error:
-                raise self._broken(str(error)) from None
+                raise self._invalid(str(error)) from None
             if frames:
                 self._frames.extend(frames)
                 self._rest = self._rest[end:]
@@ -281,9 +280,9 @@ class StoredFrames:
         try:
             return stream_options(frame)
         except WireError as error:
-            raise self._broken(str(error)) from None
+            raise self._invalid(str(error)) from None
 
-    def _broken(self, reason: str) -> DecodeError:
+    def _invalid(self, reason: str) -> DecodeError:
         return DecodeError(reason, format="jelly", source=self._file.name)
 
     def size(self) -> int:
@@ -386,7 +385,7 @@ class _JellyMessages:
 
 
 class _ReadMessages:
-    """The messages of any other log, which is opened again when it has grown."""
+    """The messages of any other log. The log is opened again when it has grown."""
 
     def __init__(self, path: Path, first: int) -> None:
         """Open a log at a message."""
@@ -415,7 +414,7 @@ class _ReadMessages:
             self._log = None
 
     def check_end(self) -> None:
-        """Do nothing, because reading to the end has already checked it."""
+        """Do nothing, because reading the log has already checked its end."""
 
     def size(self) -> int:
         return self._file.size()
@@ -465,7 +464,7 @@ def describe(path: Path) -> LogOptions:
                 return LogOptions(found, stored=True)
     finally:
         file.close()
-    if not head:  # an empty log, whose writer may use any options
+    if not head:  # an empty log, to which a writer may add any options
         return LogOptions(preset, stored=False)
     with open_log(str(path), "jelly") as log:
         header = log.header.get("options")
@@ -478,7 +477,7 @@ def describe(path: Path) -> LogOptions:
 def _first_options(head: bytes) -> StreamOptions | None:
     """Return the options in the first row of a log with length prefixes.
 
-    None for other bytes, and for options that the decoder rejects.
+    Returns None for other logs, and for options that the decoder rejects.
     """
     if compressions.by_content(head[: compressions.MAGIC_BYTES]) is not None:
         return None

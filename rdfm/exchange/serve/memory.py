@@ -1,6 +1,6 @@
-"""A limit for the bytes of frames that the server keeps for a client.
+"""A limit on the frames that the server keeps for a client, in bytes.
 
-In: the sizes of the frames of each call. Out: an error if their total for a client is too large.
+In: the sizes of the frames of each call. Out: an error if the total for a client is too large.
 Cost: a number for each call and each client.
 Law: the frames of all calls of a client (a connection) never exceed the given number of bytes.
 """
@@ -31,11 +31,11 @@ CLIENT_BYTES = 256 << 20
 
 
 class FullError(Exception):
-    """The frames of a client exceed the limit. The server answers with RESOURCE_EXHAUSTED."""
+    """Raised if a client exceeds the limit. The server answers with RESOURCE_EXHAUSTED."""
 
 
 class ClientMemory:
-    """Counts the bytes of frames that are kept for each client."""
+    """Counts the bytes of the frames kept for each client."""
 
     def __init__(self, limit: int) -> None:
         """Initialize without clients."""
@@ -53,7 +53,7 @@ class ClientMemory:
 
 
 class BufferedFrames:
-    """The bytes of frames that are kept for a call."""
+    """The bytes of the frames kept for a call."""
 
     def __init__(self, memory: ClientMemory, client: str) -> None:
         """Initialize without frames."""

@@ -48,7 +48,7 @@ class FrameQueue:
         self._buffered = buffered
         self._frames: deque[bytes] = deque()
         self._bytes = 0  # of the frames in the queue
-        self._taken = 0  # bytes of the frames that were taken and not yet appended
+        self._taken = 0  # bytes of the frames taken but not yet appended
         self._changed = asyncio.Condition()
         self._closed = False
 
@@ -80,7 +80,7 @@ class FrameQueue:
             return frames
 
     def appended(self) -> None:
-        """Record that all messages of the frames that were taken are appended."""
+        """Record that all messages of the frames taken so far are appended."""
         self._taken = 0
         self._buffered.set(self._bytes)
 
@@ -116,7 +116,7 @@ class TopicWriter:
         """Open the log, which locks it for other processes.
 
         Raises:
-            RdfmError, OSError: If it cannot be appended to.
+            RdfmError, OSError: If the log cannot be appended to.
         """
         async with self._writing:
             await asyncio.to_thread(self._open)
@@ -132,7 +132,7 @@ class TopicWriter:
         """Append the messages of batches, and commit them.
 
         Raises:
-            EncodeError: If the log cannot represent a message; those before it were appended.
+            EncodeError: If the log cannot represent a message. Earlier messages were appended.
             RdfmError, OSError: If the log cannot be appended to.
         """
         async with self._writing:
@@ -175,7 +175,7 @@ class Publication:
         )
 
     async def append(self, frames: list[bytes], *, ended: bool = False) -> None:
-        """Append the messages that the frames complete. If `ended`, also append a flat stream.
+        """Append the messages completed by the frames and, if `ended`, a flat stream.
 
         Raises:
             DecodeError: If a frame is invalid. The messages before it were appended.

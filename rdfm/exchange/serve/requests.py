@@ -1,7 +1,7 @@
 """The options of a response to a subscription.
 
 In: the options that a client requests, and those of the log. Out: whether the stored frames satisfy
-them, and the options of an encoder whose frames do.
+them, and the options of an encoder with frames that do.
 Law: no option of the response exceeds the requested one, according to the table in the section
 "Stream options handling" of the specification.
 """
@@ -24,7 +24,7 @@ _TRIPLES = 1
 
 
 class RequestError(ValueError):
-    """The requested options are impossible; answered with INVALID_ARGUMENT."""
+    """Raised if the options are impossible. The server answers with INVALID_ARGUMENT."""
 
 
 class LogOptions(NamedTuple):
@@ -33,7 +33,7 @@ class LogOptions(NamedTuple):
     Attributes:
         options: Its stream options if it is a Jelly log, otherwise stream options that suit its
             format.
-        stored: Whether its frames can be sent as they are.
+        stored: Whether its frames can be sent unchanged.
     """
 
     options: StreamOptions
@@ -69,12 +69,18 @@ def respond(requested: StreamOptions | None, log: LogOptions) -> Response:
     """
     if requested is not None:
         _check(requested)
-    own = log.options
-    physical = own.physical_type
-    tables = tuple(map(min, (own.name_table, own.prefix_table, own.datatype_table), MAX_TABLES))
-    version, name = own.version, own.stream_name
-    generalized, rdf_star = own.generalized, own.rdf_star
-    logical = own.logical_type
+    log_options = log.options
+    physical = log_options.physical_type
+    tables = tuple(
+        map(
+            min,
+            (log_options.name_table, log_options.prefix_table, log_options.datatype_table),
+            MAX_TABLES,
+        )
+    )
+    version, name = log_options.version, log_options.stream_name
+    generalized, rdf_star = log_options.generalized, log_options.rdf_star
+    logical = log_options.logical_type
     if requested is not None:
         name = requested.stream_name or name
         physical = requested.physical_type or physical
@@ -97,13 +103,13 @@ def respond(requested: StreamOptions | None, log: LogOptions) -> Response:
         "name_table": tables[0],
         "prefix_table": tables[1],
         "datatype_table": tables[2],
-        "logical_type": _logical(logical, own.logical_type, physical),
+        "logical_type": _logical(logical, log_options.logical_type, physical),
         "jelly_version": version,
         "namespaces": version >= _MAX_VERSION,
         "frames": "message",
         "restart_bytes": 0,
     }
-    return Response(log.stored and _satisfies(own, requested), encoder)
+    return Response(log.stored and _satisfies(log_options, requested), encoder)
 
 
 def check_published(options: StreamOptions) -> None:
@@ -124,7 +130,7 @@ def check_published(options: StreamOptions) -> None:
 
 
 def _check(requested: StreamOptions) -> None:
-    """Reject options that no stream satisfies.
+    """Reject options that no stream can satisfy.
 
     Raises:
         RequestError: If the options are impossible.

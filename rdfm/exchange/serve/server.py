@@ -31,7 +31,7 @@ from rdfm.formats import OptionSpec
 from rdfm.logs.options import declare
 from rdfm.storage.jelly_wire import MAX_FRAME_BYTES, SERVICE
 
-# Declared here for the errors of `Server`; the command declares its other options.
+# Declared here for the errors of `Server`; the command declares the other options.
 declare(OptionSpec("insecure", "switch", "Serve other machines even without TLS.", group="Address"))
 
 __all__ = ["Server", "ServerSettings", "Tls", "is_loopback", "parse_address"]
@@ -115,8 +115,8 @@ class Server:
         """Check the settings.
 
         Raises:
-            OptionError: If the address is not a loopback address, and there is neither TLS nor
-                `insecure`.
+            OptionError: If the address is not a loopback address, and neither TLS nor `insecure` is
+                set.
         """
         host, port = settings.address
         if settings.tls is None and not settings.insecure and not is_loopback(host):
@@ -200,8 +200,8 @@ def _options(settings: ServerSettings) -> list[tuple[str, int]]:
         ("grpc.keepalive_time_ms", ping_milliseconds),
         ("grpc.http2.ping_timeout_ms", PING_TIMEOUT_MILLISECONDS),
         ("grpc.http2.max_pings_without_data", 0),
-        # Clients may ping at the same intervals, even without calls. Network delays can bring pings
-        # closer together.
+        # Clients may ping as often as the server, even without calls. Network delays can bring
+        # pings closer together.
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.http2.min_ping_interval_without_data_ms", ping_milliseconds * 9 // 10),
         ("grpc.so_reuseport", 0),
@@ -212,7 +212,7 @@ def parse_address(text: str) -> tuple[str, int]:
     """Return the host and port of `HOST:PORT`, `:PORT` or `PORT`. The default host is 127.0.0.1.
 
     Raises:
-        OptionError: If the text does not have this form.
+        OptionError: If the argument does not have this form.
 
     Example:
         >>> parse_address("9090"), parse_address("[::1]:9090")

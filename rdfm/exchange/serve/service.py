@@ -1,10 +1,10 @@
 """The service `RdfStreamService`: its two calls.
 
 In: gRPC calls, with messages as bytes. Out: frames of topics, and appended messages.
-Cost: per subscription about 256 KiB of frames (or one frame, if it is larger), besides its feed; per
-publication a queue. `ClientMemory` limits the sum for a connection.
-Law: every refusal is a status with one sentence. Messages before an error are delivered, or
-appended, before the status. Tokens are compared in constant time, and never shown.
+Cost: a feed and about 256 KiB of frames (or one frame, if it is larger) per subscription; a queue
+per publication. `ClientMemory` limits the total for a connection.
+Law: every rejected call ends with a status and one sentence. Messages before an error are delivered
+or appended before the status is sent. Tokens are compared in constant time, and never shown.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Access:
     publish_token: str | None = None
 
 
-class Refused(Exception):
+class StatusError(Exception):
     """A call that ends with a status.
 
     Attributes:
@@ -96,20 +96,20 @@ class Receiver:
         await self._context.send_initial_metadata(())
 
     async def send(self, frames: Sequence[bytes], sent: Callable[[], None] | None = None) -> None:
-        """Send frames, each of which waits until the client has room for it.
+        """Send frames one by one, each when the client has room for it.
 
         Args:
             frames: The frames.
-            sent: Called after each of them.
+            sent: Called after each frame.
 
         Raises:
-            FullError: If too many frames wait for the client.
+            FullError: If too many frames are waiting for the client.
         """
-        left = sum(map(len, frames))
+        remaining_bytes = sum(map(len, frames))
         for frame in frames:
-            self._buffered.set(left)
+            self._buffered.set(remaining_bytes)
             await self._context.write(frame)
-            left -= len(frame)
+            remaining_bytes -= len(frame)
             if sent is not None:
                 sent()
         self._buffered.set(0)
@@ -176,7 +176,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             try:
                 path = self._topics.find(topic)
             except TopicError as error:
-                raise Refused(Status.NOT_FOUND, str(error)) from None
+                raise StatusError(Status.NOT_FOUND, str(error)) from None
             async with self._using(path) as log:
                 await self._send(log, requested, start, follow, Receiver(context, buffered))
 
@@ -193,7 +193,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         try:
             response = respond(requested, found)
         except RequestError as error:
-            raise Refused(Status.INVALID_ARGUMENT, str(error)) from None
+            raise StatusError(Status.INVALID_ARGUMENT, str(error)) from None
         if not response.stored:
             position = await topic.count(found) if from_end else 0
             await receiver.accept()
@@ -204,10 +204,10 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             await receiver.accept()
             if from_end:
                 # The frames before the next restart frame depend on frames that are not sent.
-                own = respond(None, found)
+                full_response = respond(None, found)
                 number = source.number
                 if not await self._send_encoded(
-                    topic, own, found, number, follow, receiver, source
+                    topic, full_response, found, number, follow, receiver, source
                 ):
                     return
             await self._send_stored(topic, source, follow, receiver)
@@ -250,8 +250,8 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             stored: The stored frames from the same position, if they satisfy the request too.
 
         Returns:
-            Whether `stored` has reached a restart frame. Its frames from there continue the stream.
-            Otherwise the log has ended.
+            True if `stored` has reached a restart frame; its frames from there continue the stream.
+            False if the log has ended.
         """
         member = topic.join(response, log, position)
         sent: StreamOptions | None = None
@@ -271,7 +271,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                         and sent is None
                         and (sent := stream_options(frames[0])) != log.options
                     ):
-                        stored = None  # a stream has the same options from start to end
+                        stored = None  # the options of a stream must not change
                 await receiver.send(frames, member.passed)
                 member.progressed()
                 if stored is not None and restarted:
@@ -296,26 +296,26 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         for key, value in context.invocation_metadata() or ():
             if key == START:
                 if value not in ("first", "end"):
-                    raise Refused(Status.INVALID_ARGUMENT, f"{START} must be first or end")
+                    raise StatusError(Status.INVALID_ARGUMENT, f"{START} must be first or end")
                 from_end = value == "end"
             elif key == FOLLOW:
                 if value not in ("true", "false"):
-                    raise Refused(Status.INVALID_ARGUMENT, f"{FOLLOW} must be true or false")
+                    raise StatusError(Status.INVALID_ARGUMENT, f"{FOLLOW} must be true or false")
                 follow = value == "true"
         return from_end, follow
 
     async def _until_stopped(self, waiting: Any) -> None:
-        """Wait for something, or until the server shuts down.
+        """Wait for an operation, or until the server shuts down.
 
         Raises:
-            Refused: If the server shuts down.
+            StatusError: If the server shuts down.
         """
         task = asyncio.ensure_future(waiting)
         stopping = asyncio.ensure_future(self.stopping.wait())
         try:
             await asyncio.wait((task, stopping), return_when=asyncio.FIRST_COMPLETED)
             if not task.done():
-                raise Refused(Status.UNAVAILABLE, "the server is shutting down")
+                raise StatusError(Status.UNAVAILABLE, "the server is shutting down")
             task.result()
         finally:
             task.cancel()
@@ -328,28 +328,28 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             self._authorize(context, publishing=True)
             first = await anext(aiter(frames), None)
             if first is None:
-                raise Refused(
+                raise StatusError(
                     Status.INVALID_ARGUMENT, "the stream has no frames; expected at least one"
                 )
             try:
                 options = stream_options(first)
             except WireError as error:
-                raise Refused(
+                raise StatusError(
                     Status.INVALID_ARGUMENT, f"the first frame is malformed: {error}"
                 ) from None
             if options is None:
-                raise Refused(
+                raise StatusError(
                     Status.INVALID_ARGUMENT,
                     "the first row of the first frame must be the stream options",
                 )
             try:
                 check_published(options)
             except RequestError as error:
-                raise Refused(Status.INVALID_ARGUMENT, str(error)) from None
+                raise StatusError(Status.INVALID_ARGUMENT, str(error)) from None
             try:
                 path = self._topics.find_or_create(options.stream_name)
             except TopicError as error:
-                raise Refused(
+                raise StatusError(
                     Status.NOT_FOUND, f"{error} (the stream name is the topic of a publication)"
                 ) from None
             await self._receive(path, options, first, frames, buffered)
@@ -363,7 +363,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         frames: AsyncIterator[bytes],
         buffered: BufferedFrames,
     ) -> None:
-        """Append the messages of a publication; if it is aborted, those received so far."""
+        """Append the messages of a publication. If it is aborted, append those received so far."""
         queue = FrameQueue(buffered)
         is_flat = options.logical_type % 10 in (1, 2)
         appending = asyncio.ensure_future(self._append(path, options, queue, is_flat))
@@ -392,7 +392,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             try:
                 await writer.open()
             except RdfmError as error:
-                raise Refused(Status.FAILED_PRECONDITION, str(error)) from None
+                raise StatusError(Status.FAILED_PRECONDITION, str(error)) from None
             publication = Publication(writer)
             topic = self._logs.get(path)
             try:
@@ -405,9 +405,9 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 if queue.complete:
                     await publication.append([], ended=True)
             except LimitError as error:
-                raise Refused(Status.RESOURCE_EXHAUSTED, str(error)) from None
+                raise StatusError(Status.RESOURCE_EXHAUSTED, str(error)) from None
             except DecodeError as error:
-                raise Refused(Status.INVALID_ARGUMENT, str(error)) from None
+                raise StatusError(Status.INVALID_ARGUMENT, str(error)) from None
             finally:
                 await queue.close(complete=False)
                 if topic is not None:
@@ -459,7 +459,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         try:
             with self._memory.call(context.peer()) as buffered:
                 yield buffered
-        except Refused as error:
+        except StatusError as error:
             code, reason = error.code, error.reason
         except FullError as error:
             code, reason = Status.RESOURCE_EXHAUSTED, str(error)
@@ -474,27 +474,27 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         """Check the token of a call.
 
         Raises:
-            Refused: If it is missing or wrong, or nobody may publish.
+            StatusError: If the token is missing or wrong, or nobody may publish.
         """
         access = self._access
         if publishing and access.publish_token is None:
-            raise Refused(Status.PERMISSION_DENIED, "this server does not accept publications")
+            raise StatusError(Status.PERMISSION_DENIED, "this server does not accept publications")
         if not publishing and access.read_token is None:
             return
         given = _bearer(context.invocation_metadata() or ())
         if given is None:
-            raise Refused(
+            raise StatusError(
                 Status.UNAUTHENTICATED, "the server needs a token (authorization: Bearer TOKEN)"
             )
         tokens = [access.publish_token] if publishing else [access.read_token, access.publish_token]
-        # Compares with every token, so that the time does not depend on the token.
+        # Compares all tokens, so that the time does not depend on which token matches.
         matches = [
             hmac.compare_digest(given.encode("utf-8", "surrogateescape"), token.encode())
             for token in tokens
             if token is not None
         ]
         if not any(matches):
-            raise Refused(Status.UNAUTHENTICATED, "the token is wrong")
+            raise StatusError(Status.UNAUTHENTICATED, "the token is wrong")
 
 
 def _move(topic: TopicLog, member: Member, response: Response, log: LogOptions) -> Member:
@@ -510,14 +510,14 @@ async def _read(
     """Put the frames of a publication into its queue.
 
     Raises:
-        FullError: If the client has too many bytes.
+        FullError: If the client exceeds its limit of buffered bytes.
     """
     await queue.put(first)
     async for frame in frames:
         await queue.put(frame)
     if is_flat:
-        # An aborted call can end like a complete one, shortly before it is cancelled. Only a flat
-        # stream depends on the difference.
+        # An aborted call can at first seem complete, shortly before it is cancelled. The difference
+        # matters only for a flat stream.
         await asyncio.sleep(ABORT_SECONDS)
 
 
@@ -525,7 +525,9 @@ def _parse_request(request: bytes) -> tuple[str, StreamOptions | None]:
     try:
         return parse_subscribe(request)
     except WireError as error:
-        raise Refused(Status.INVALID_ARGUMENT, f"the subscription is malformed: {error}") from None
+        raise StatusError(
+            Status.INVALID_ARGUMENT, f"the subscription is malformed: {error}"
+        ) from None
 
 
 def _bearer(metadata: Iterable[Any]) -> str | None:
@@ -539,9 +541,9 @@ def _bearer(metadata: Iterable[Any]) -> str | None:
 
 
 def _status_of(error: Exception) -> tuple[grpc.StatusCode, str]:
-    """Return the status for an error in reading or writing a log."""
+    """Return the status for an error while reading or writing a log."""
     if isinstance(error, DecodeError):
-        error.source = None  # the path of the log is not for clients
+        error.source = None  # does not reveal the path of the log to clients
     if isinstance(error, EncodeError):
         return Status.FAILED_PRECONDITION, visible(error.reason)
     if isinstance(error, LimitError):

@@ -20,7 +20,7 @@ from rdfm.storage.paths import JOURNAL_SUFFIX, STATE_SUFFIX
 
 __all__ = ["TopicError", "Topics", "parse_topic"]
 
-# For the errors below; the command declares its options itself.
+# For the errors below; the command declares these options separately.
 declare(
     OptionSpec("topic", help="Serve a log under a name.", metavar="NAME=LOG", group="Topics"),
     OptionSpec("create_topics", "switch", "Create topics that are published to.", group="Access"),
@@ -32,14 +32,14 @@ _NEW_SUFFIX = ".jelly"
 
 
 class TopicError(LookupError):
-    """A topic does not exist; answered with NOT_FOUND."""
+    """Raised if a topic does not exist. The server answers with NOT_FOUND."""
 
 
 def parse_topic(text: str) -> tuple[str, str]:
     """Return the name and the log of `NAME=LOG`.
 
     Raises:
-        OptionError: If the text does not have this form.
+        OptionError: If the argument does not have this form.
     """
     name, equals, log = text.partition("=")
     if not equals or not log:
@@ -55,7 +55,7 @@ class Topics:
     Attributes:
         folder: The folder, without symbolic links; None if there is none.
         named: Logs with given names.
-        default: The topic that the empty name stands for; None if there is none.
+        default: The topic for the empty name; None if there is none.
         creates: Whether publishing creates missing topics.
     """
 
@@ -103,7 +103,7 @@ class Topics:
                 raise OptionError(f"the default topic does not exist: {error}") from None
 
     def resolve(self, topic: str) -> str:
-        """Return the name of a topic: that of the default topic for an empty name."""
+        """Return the name of a topic. An empty name means the default topic."""
         return self.default if topic == "" and self.default is not None else topic
 
     def find(self, topic: str) -> Path:
@@ -125,7 +125,7 @@ class Topics:
         """Return the path of the log of a topic, which may be created there.
 
         Raises:
-            TopicError: If there is none, and topics are not created, or the name is not valid for a
+            TopicError: If there is none and topics are not created, or the name is not valid for a
                 new topic.
         """
         try:
