@@ -37,7 +37,7 @@ demo: build ## Set up the .venv, convert a message log between formats, and read
 	@head -n 5 build/demo.nq
 	@echo; echo '$$ rdfm inspect build/demo.jelly'
 	@.venv/bin/rdfm inspect build/demo.jelly
-	@echo; echo 'In Spark, which takes some seconds to start:'
+	@echo; echo 'In Spark, which takes a few seconds to start:'
 	@$(PY) tools/demo_spark.py
 	@echo; echo 'The command is .venv/bin/rdfm. To continue, read docs/start.md.'
 
@@ -70,7 +70,7 @@ test: test-rust test-python ## Run all tests in both languages that need only th
 	@echo
 	@echo 'All tests passed. Not run:'
 	@echo '  make test-suites  the conformance suites, in the folder RDFM_SHARED or ../shared'
-	@echo '  make peers        comparisons with programs for a JVM and for Node'
+	@echo '  make peers        comparisons with JVM and Node programs'
 	@for name in $(BROWSERS); do command -v $$name >/dev/null && exit; done; \
 	  echo '  make test         with Chromium installed: the page of `rdfm inspect --html` in a browser'
 
@@ -80,7 +80,7 @@ test test-rust test-python test-plain test-fast-rust test-fast-python test-spark
 test-rust: ## Run the tests of the Rust crates
 	cargo test --quiet --locked
 
-test-python: build ## Run the Python tests, those with a Spark session in parallel with the others
+test-python: build ## Run the Python tests; those with a Spark session run in parallel with the others
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-plain test-spark
 
 test-plain: build ## Run the Python tests that need no Spark session
@@ -101,7 +101,7 @@ test-spark: build ## Run the tests that need a Spark session
 test-spark-versions: build ## Run selected tests with each supported version of PySpark (installs 1.3 GB)
 	$(PY) tools/spark_versions.py
 
-test-suites: build ## Run the tests over the conformance suites in RDFM_SHARED or ../shared
+test-suites: build ## Run the tests of the conformance suites in RDFM_SHARED or ../shared
 	@[ -d '$(SUITES)' ] || { echo '$(SUITES) is not a folder: set RDFM_SHARED to the folder of the suites' >&2; exit 1; }
 	RDFM_SHARED='$(SUITES)' cargo test --quiet --locked -p rdfm-core --tests -- --ignored
 	RDFM_SHARED='$(SUITES)' $(PY) -m pytest -m 'suites and not peers'
@@ -182,5 +182,5 @@ lock: ## Write requirements.lock with the newest versions (needs uv)
 	uv pip compile pyproject.toml --all-extras --group dev --universal --generate-hashes --python-version 3.11 \
 	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade --output-file requirements.lock
 
-clean: ## Remove everything that was built, .venv included
+clean: ## Remove everything that was built, including .venv
 	rm -rf .venv build dist target fuzz/target .pytest_cache .mypy_cache .ruff_cache .hypothesis rdfm/_core*.so
