@@ -30,7 +30,7 @@ LIMITS = [
 
 
 def options(**fields):
-    """Returns requested options that allow everything, except for the given fields."""
+    """Returns stream options for a request that allow everything, except for the given fields."""
     allowed = {
         "physical_type": 0,
         "generalized_statements": True,
@@ -107,7 +107,7 @@ def message(number, graph=None):
 
 
 def numbers(messages):
-    """Returns the numbers of messages made by `message`."""
+    """Returns the numbers of messages created by `message`."""
     return [int(quads[0][2][1]) for quads in messages]
 
 
@@ -152,7 +152,7 @@ class Server(grpc.GenericRpcHandler):
 
     Attributes:
         frames: The frames of every topic.
-        break_after: For each of the next subscriptions, the number of frames before it breaks.
+        break_after: For each of the next subscriptions, the number of frames after which it breaks.
         topics: The topic of each subscription.
         published: The frames of each publication.
     """

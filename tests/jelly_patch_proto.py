@@ -42,8 +42,7 @@ class Writer(jelly_proto.Writer):
     def row(self, **content) -> None:
         self.rows.append(classes().RdfPatchRow(**content))
 
-    def cut(self) -> None:
-        """Ends the frame."""
+    def end_frame(self) -> None:
         self.frames.append(classes().RdfPatchFrame(rows=self.rows))
         self.rows = []
 
@@ -128,11 +127,11 @@ class Writer(jelly_proto.Writer):
         for operation in operations:
             self.operation(operation)
             if rows and len(self.rows) >= rows:
-                self.cut()
+                self.end_frame()
         if self.stream_type == PUNCTUATED:
             self.mark()
         if self.stream_type == FRAME or not rows:
-            self.cut()
+            self.end_frame()
 
 
 def read_frames(data: bytes) -> list:

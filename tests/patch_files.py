@@ -37,11 +37,11 @@ def in_every_format(path, folder):
     stem = path.stem
     suffixes = ("rdfp", "trp") if stem in UNENDED else ("rdfp", "trp", "jellyp")
     for first, second in product(suffixes, repeat=2):
-        one, other = folder / f"one.{first}", folder / f"other.{second}"
-        for source, target in ((path, one), (one, other)):
-            wide = target.suffix == ".jellyp" and stem == "generalized"
-            rdfm.convert(source, target, **({"to_generalized": True} if wide else {}))
-        assert read(one) == read(other) == found
+        first_copy, second_copy = folder / f"one.{first}", folder / f"other.{second}"
+        for source, target in ((path, first_copy), (first_copy, second_copy)):
+            generalized = target.suffix == ".jellyp" and stem == "generalized"
+            rdfm.convert(source, target, **({"to_generalized": True} if generalized else {}))
+        assert read(first_copy) == read(second_copy) == found
     if stem in UNENDED:
         with pytest.raises(rdfm.EncodeError, match="the patch ends inside a transaction"):
             rdfm.convert(path, folder / "none.jellyp")

@@ -160,30 +160,30 @@ def statistics(messages, delimiter=b"MESSAGE\n"):
     values = {name: [] for name in [*unique, "AsciiControlCharacter", "QuotedTriple", "Statement"]}
     density = []
     for number, message in enumerate(messages):
-        own = {name: set() for name in unique}
+        message_terms = {name: set() for name in unique}
         controls = 0
         for quad in message:
             named = [] if isinstance(quad.graph_name, ox.DefaultGraph) else [quad.graph_name]
-            own["Subject"].add(quad.subject)
-            own["Predicate"].add(quad.predicate)
-            own["Object"].add(quad.object)
-            own["Graph"].add(quad.graph_name)
+            message_terms["Subject"].add(quad.subject)
+            message_terms["Predicate"].add(quad.predicate)
+            message_terms["Object"].add(quad.object)
+            message_terms["Graph"].add(quad.graph_name)
             for term in (quad.subject, quad.predicate, quad.object, *named):
                 if isinstance(term, ox.NamedNode):
-                    own["Iri"].add(term)
+                    message_terms["Iri"].add(term)
                 elif isinstance(term, ox.BlankNode):
-                    own["BlankNode"].add((number, term))
+                    message_terms["BlankNode"].add((number, term))
                 else:
-                    own["Literal"].add(term)
+                    message_terms["Literal"].add(term)
                     controls += sum(ord(c) in CONTROLS for c in term.value)
                     if term.language:
-                        own["LanguageLiteral"].add(term)
+                        message_terms["LanguageLiteral"].add(term)
                     elif term.datatype.value == XSD_STRING:
-                        own["SimpleLiteral"].add(term)
+                        message_terms["SimpleLiteral"].add(term)
                     else:
-                        own["DatatypeLiteral"].add(term)
-                        own["Datatype"].add(term.datatype)
-        for name, terms in own.items():
+                        message_terms["DatatypeLiteral"].add(term)
+                        message_terms["Datatype"].add(term.datatype)
+        for name, terms in message_terms.items():
             values[name].append(len(terms))
             # Blank nodes of different messages are different terms.
             unique[name] |= {
@@ -207,7 +207,7 @@ def statistics(messages, delimiter=b"MESSAGE\n"):
 
 
 def write_package(folder, texts, grouped="graphStream", *, plain=False):
-    """Write a package.
+    """Writes a package.
 
     Args:
         folder: The folder, which must not exist.
@@ -230,10 +230,10 @@ def write_package(folder, texts, grouped="graphStream", *, plain=False):
 
     def usage(node, *types):
         for local in types:
-            own = rdflib.BNode()
-            graph.add((node, STAX.hasStreamTypeUsage, own))
-            graph.add((own, RDF.type, STAX.RdfStreamTypeUsage))
-            graph.add((own, STAX.hasStreamType, STAX[local]))
+            stream_type_usage = rdflib.BNode()
+            graph.add((node, STAX.hasStreamTypeUsage, stream_type_usage))
+            graph.add((stream_type_usage, RDF.type, STAX.RdfStreamTypeUsage))
+            graph.add((stream_type_usage, STAX.hasStreamType, STAX[local]))
 
     flat_type = "flatTripleStream" if triples else "flatQuadStream"
     usage(DATASET, grouped, flat_type)

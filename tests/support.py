@@ -94,9 +94,9 @@ def outcome(make_decoder: Callable[[], Any], data: bytes, size: int) -> tuple[li
         decoder.finish()
         drain()
     except rdfm.DecodeError as error:
-        with pytest.raises(rdfm.DecodeError) as again:
+        with pytest.raises(rdfm.DecodeError) as repeated_error:
             decoder.next_batch()
-        assert str(again.value) == str(error)
+        assert str(repeated_error.value) == str(error)
         return found, str(error)
     return found, None
 

@@ -119,7 +119,7 @@ def test_deep_triple_terms_are_converted_or_rejected_by_rdfm():
 
 
 @pytest.mark.parametrize("depth", [101, 600])
-def test_too_deep_triple_terms_of_pyoxigraph_are_rejected(depth):
+def test_triple_terms_from_pyoxigraph_that_are_too_deep_are_rejected(depth):
     name = pyoxigraph.NamedNode("http://e/p")
     term = pyoxigraph.BlankNode("a")
     for _ in range(depth):
@@ -281,11 +281,11 @@ def test_results_are_not_messages():
 
 
 def test_other_types_are_rejected():
-    for given in ([], None, "x", rdflib.Graph()):
-        with pytest.raises(TypeError, match=f"not {type(given).__name__}"):
-            ResultReader.from_rdflib(given)
-        with pytest.raises(TypeError, match=f"not {type(given).__name__}"):
-            ResultReader.from_oxigraph(given)
+    for value in ([], None, "x", rdflib.Graph()):
+        with pytest.raises(TypeError, match=f"not {type(value).__name__}"):
+            ResultReader.from_rdflib(value)
+        with pytest.raises(TypeError, match=f"not {type(value).__name__}"):
+            ResultReader.from_oxigraph(value)
 
 
 def test_to_rdflib_rejects_unsupported_cells():
@@ -342,18 +342,18 @@ def test_deep_triple_terms_of_rows_are_converted():
 
 
 def test_rows_are_read_on_demand():
-    given = []
+    read_numbers = []
 
     def batches():
         for number in range(50):
-            given.append(number)
+            read_numbers.append(number)
             yield rdfm.ResultBatch.from_rows([[S, OBJ]] * 1000, VARIABLES)
 
     for convert in (ResultReader.to_rdflib, ResultReader.to_oxigraph):
-        given.clear()
+        read_numbers.clear()
         rows = iter(convert(ResultReader(batches(), "made")))
         next(rows)
-        assert len(given) <= 3
+        assert len(read_numbers) <= 3
         assert 1 + sum(1 for _ in rows) == 50_000
 
 
@@ -368,13 +368,13 @@ def test_rows_before_an_error_reach_other_libraries():
 
 
 def test_rows_of_other_libraries_before_an_error_are_returned():
-    broken = pyoxigraph.parse_query_results(
+    truncated = pyoxigraph.parse_query_results(
         b'{"head":{"vars":["a"]},"results":{"bindings":[{},{},oops',
         pyoxigraph.QueryResultsFormat.JSON,
     )
     rows = []
     with pytest.raises(SyntaxError):
-        rows.extend(ResultReader.from_oxigraph(broken))
+        rows.extend(ResultReader.from_oxigraph(truncated))
     assert rows == [(None,), (None,)]
     result = rdflib.query.Result("SELECT")
     result.vars = [rdflib.Variable("a")]

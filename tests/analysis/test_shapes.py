@@ -38,7 +38,7 @@ def no_network(monkeypatch):
     """Fails the test if a connection is opened."""
 
     def refuse(*_, **__):
-        raise AssertionError("a connection is opened")
+        raise AssertionError("a connection was opened")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "create_connection", refuse)
@@ -126,6 +126,6 @@ def test_unusable_shapes_are_rejected(shapes, text):
         shape_findings(LOG, shapes)
 
 
-def test_missing_shapes_are_an_error():
+def test_a_missing_shapes_file_is_an_error():
     with pytest.raises(rdfm.OptionError, match=r"cannot read shapes: missing\.ttl: No such file"):
         rdfm.validate(LOG.encode(), "trig", shapes="missing.ttl")

@@ -28,7 +28,7 @@ def found(data, format="nq", **options):
     return [(each.severity, each.rule, each.message, each.line, each.column) for each in checked]
 
 
-def written(name, messages, **options):
+def converted(name, messages, **options):
     """Returns messages in N-Quads as a log in another format."""
     out = io.BytesIO()
     log = "\n# @message\n".join(messages).encode()
@@ -57,7 +57,7 @@ def test_a_clean_log_has_no_findings():
     }
 
 
-def test_every_error_of_a_log_is_reported():
+def test_every_error_in_a_log_is_reported():
     log = GOOD + NEXT + "oops .\n" + NEXT + GOOD + NEXT + f"{S} .\n" + NEXT + GOOD
     checked = rdfm.validate(log.encode(), "nq")
     errors = list(checked)
@@ -104,16 +104,16 @@ def test_lines_and_documents_resume_at_the_next_message():
 
 
 def test_piece_size_does_not_change_the_findings():
-    bad = f'{S} "x"^^<{XSD}int>, "{"y" * 300}", "a"@en-a .\n_:alice <http://e/p> 1 .\n'
-    log = (NEXT.join([bad, GOOD, "oops", bad, "# @Message\n" + GOOD]) * 2).encode()
-    whole = list(rdfm.validate(log, "trig"))
-    assert len({each.rule for each in whole}) == 5
+    invalid = f'{S} "x"^^<{XSD}int>, "{"y" * 300}", "a"@en-a .\n_:alice <http://e/p> 1 .\n'
+    log = (NEXT.join([invalid, GOOD, "oops", invalid, "# @Message\n" + GOOD]) * 2).encode()
+    expected = list(rdfm.validate(log, "trig"))
+    assert len({each.rule for each in expected}) == 5
     for size in (1, 7, 100):
         pieces = io.BytesIO(log)
         pieces.read1 = lambda _, pieces=pieces, size=size: io.BytesIO.read(pieces, size)
         pieces.name = "bytes"
         found = list(rdfm.validate(pieces, "trig"))
-        assert sorted(found, key=str) == sorted(whole, key=str)
+        assert sorted(found, key=str) == sorted(expected, key=str)
 
 
 def test_a_delimiter_in_a_long_string_does_not_end_a_message():
@@ -147,11 +147,11 @@ def test_validation_of_folders_and_archives_resumes_at_the_next_log(tmp_path):
     (folder / "3.bin").write_bytes(b"\0\1\2")
     with tarfile.open(tmp_path / "logs.tar", "w") as archive:
         archive.add(folder, "logs")
-    for given, between in ((folder, "/"), (tmp_path / "logs.tar", "!logs/")):
-        checked = rdfm.validate(given)
+    for path, separator in ((folder, "/"), (tmp_path / "logs.tar", "!logs/")):
+        checked = rdfm.validate(path)
         assert [(each.source, each.rule) for each in checked] == [
-            (f"{given}{between}1.ttl", "syntax"),
-            (f"{given}{between}3.bin", "unknown-format" if given == folder else "unsupported"),
+            (f"{path}{separator}1.ttl", "syntax"),
+            (f"{path}{separator}3.bin", "unknown-format" if path == folder else "unsupported"),
         ]
         assert checked.messages == 1
 
@@ -193,7 +193,7 @@ def test_a_folder_or_an_archive_without_logs_is_a_warning(tmp_path):
 
 
 def test_a_truncated_log_is_an_error():
-    log = written("jelly", [GOOD, GOOD])
+    log = converted("jelly", [GOOD, GOOD])
     assert [each[:2] for each in found(log[:-3], "jelly")] == [("error", "truncated")]
 
 
@@ -248,7 +248,7 @@ def test_malformed_language_tags_are_reported():
 
 @pytest.mark.parametrize("name", ["jelly", "rdf-protobuf", "rdf-thrift"])
 def test_relative_iris_in_binary_logs_are_reported(name):
-    log = written(name, ["<a> <http://e/p> <http://e/o> ."])
+    log = converted(name, ["<a> <http://e/p> <http://e/o> ."])
     assert [each[:2] for each in found(log, name)] == [("warning", "relative-iri")]
 
 
@@ -262,7 +262,7 @@ def test_iris_relative_to_the_file_are_reported(tmp_path):
     assert list(rdfm.validate(path.read_bytes(), "ttl", base="file:///tmp/a.ttl")) == []
 
 
-def test_relative_iris_in_text_are_reported():
+def test_relative_iris_in_text_formats_are_reported():
     assert found(f"{GOOD}<a> <http://e/p> <a> .\n", lenient=True) == [
         ("warning", "relative-iri", 0, 2, 1)
     ]
@@ -297,31 +297,31 @@ def test_changed_prefixes_are_reported():
     assert found(log, "trig") == [("warning", "redeclared-namespace", 2, 7, 12)]
     # Each prefix is reported once, and each log has its own prefixes.
     assert len(found(log + NEXT + log, "trig")) == 1
-    one, other = (f"@prefix e: <http://{each}/> .\ne:s e:p e:o .\n".encode() for each in "ab")
-    assert list(rdfm.validate([one, other], "ttl")) == []
+    first, second = (f"@prefix e: <http://{each}/> .\ne:s e:p e:o .\n".encode() for each in "ab")
+    assert list(rdfm.validate([first, second], "ttl")) == []
 
 
 def test_labels_in_several_messages_are_reported():
-    chosen = "_:alice <http://e/p> _:alice .\n"
-    assert found(chosen + NEXT + GOOD + NEXT + chosen + NEXT + chosen) == [
+    message = "_:alice <http://e/p> _:alice .\n"
+    assert found(message + NEXT + GOOD + NEXT + message + NEXT + message) == [
         ("warning", "shared-blank-node", 2, 5, 1)
     ]
-    # Labels that are numbered for each message belong to the message.
+    # Labels numbered for each message belong to that message.
     numbered = "_:b0 <http://e/p> _:b1 .\n"
     assert found(numbered + NEXT + numbered) == []
     assert len(found("_:b17 <http://e/p> _:b18 .\n" + NEXT + "_:b18 <http://e/p> _:b19 .\n")) == 1
     # These directives fail in readers without message support, so the messages cannot be merged by
     # mistake.
-    directives = f'VERSION "1.2-messages"\n{chosen}MESSAGE\n{chosen}'
+    directives = f'VERSION "1.2-messages"\n{message}MESSAGE\n{message}'
     assert found(directives) == []
 
 
 def test_labels_in_flat_jelly_logs_are_shared_by_all_frames():
     messages = ["_:b0 <http://e/p> <http://e/o> ."] * 2
-    flat = written("jelly", messages, logical_type="flat_quads")
+    flat = converted("jelly", messages, logical_type="flat_quads")
     assert found(flat, "jelly", frames="message")[0][:3] == ("warning", "shared-blank-node", 1)
     assert found(flat, "jelly") == []  # one message
-    assert found(written("jelly", messages, logical_type="datasets"), "jelly") == []
+    assert found(converted("jelly", messages, logical_type="datasets"), "jelly") == []
 
 
 def test_warnings_beyond_max_warnings_are_only_counted():
@@ -350,8 +350,8 @@ def test_strict_turns_warnings_into_errors():
 
 def test_terms_of_a_message_in_parts_have_correct_lines():
     line = f'{S} "{"x" * 100}" .\n'
-    bad = f'{S} "x"^^<{XSD}int> .\n'
-    log = line * 60_000 + bad + line * 60_000 + f'{S} "y"^^<{XSD}int> .\n'
+    ill_typed = f'{S} "x"^^<{XSD}int> .\n'
+    log = line * 60_000 + ill_typed + line * 60_000 + f'{S} "y"^^<{XSD}int> .\n'
     assert [each[3:] for each in found(log)] == [(60_001, 27), (120_002, 27)]
 
 
@@ -373,7 +373,7 @@ def test_lines_are_counted_across_pieces():
 
 
 def jelly(**options):
-    return written("jelly", [f"{GOOD}"], **options)
+    return converted("jelly", [f"{GOOD}"], **options)
 
 
 @pytest.mark.parametrize(
@@ -386,13 +386,13 @@ def jelly(**options):
     ],
 )
 def test_logs_that_exceed_the_given_stream_options_are_reported(options, text):
-    given = jelly(logical_type="datasets", physical_type="quads", name_table=4000)
-    within = {"logical_type": "datasets", "physical_type": "quads"}
-    checked = rdfm.validate(jelly(**{**within, **options}), options_from=given)
+    reference = jelly(logical_type="datasets", physical_type="quads", name_table=4000)
+    accepted = {"logical_type": "datasets", "physical_type": "quads"}
+    checked = rdfm.validate(jelly(**{**accepted, **options}), options_from=reference)
     findings = list(checked)
     assert {each.rule for each in findings} == {"stream-options"}
     assert any(each.text.startswith(text) for each in findings), findings
-    assert list(rdfm.validate(jelly(**within, name_table=16), options_from=given)) == []
+    assert list(rdfm.validate(jelly(**accepted, name_table=16), options_from=reference)) == []
 
 
 def test_stream_options_need_a_jelly_log():
@@ -472,7 +472,7 @@ def test_real_logs_have_no_errors():
     assert checked.messages >= 37
 
 
-def test_rules_have_a_name_and_a_sentence():
+def test_each_rule_has_a_lowercase_name_and_a_sentence():
     for name, rule in RULES.items():
         assert name == name.lower()
         assert rule.text.endswith(".")

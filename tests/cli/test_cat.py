@@ -50,8 +50,8 @@ def test_all_messages_are_printed_as_trig(rdfm):
 def test_the_selected_messages_are_printed(rdfm, arguments, expected):
     run = rdfm(*arguments, "--to", "nq")
     assert (run.code, run.err) == (0, "")
-    whole = rdfm("cat", "a.nq", "--to", "nq").out.split("# @message\n")
-    assert run.out == "# @message\n".join(whole[at] for at in expected)
+    messages = rdfm("cat", "a.nq", "--to", "nq").out.split("# @message\n")
+    assert run.out == "# @message\n".join(messages[at] for at in expected)
 
 
 def test_several_logs_are_counted_as_one(rdfm):
@@ -101,8 +101,8 @@ def assert_cat_shows_the_messages(rdfm, path, options):
         messages = [relabelled(quads(message)) for message in log]
     arguments = ["--generalized"] if options else []
 
-    def shown(command, *chosen):
-        run = rdfm(command, path, *chosen, *arguments, "--to", "nq")
+    def shown(command, *selection):
+        run = rdfm(command, path, *selection, *arguments, "--to", "nq")
         assert run.code == 0, run.err
         return [
             relabelled(message) for message in decoded("nq", run.out.encode(), generalized=True)

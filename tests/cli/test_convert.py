@@ -101,7 +101,7 @@ def test_an_existing_output_is_replaced(rdfm):
     )  # a different format, so this is the output
 
 
-def test_each_input_is_a_message_with_message_per_file(rdfm):
+def test_message_per_file_reads_each_input_as_a_message(rdfm):
     Path("empty.nq").write_text("")
     rdfm("convert", "--message-per-file", "b.nq", "empty.nq", "b.nq", "-o", "out.jelly")
     assert "messages         3 (1 empty)" in rdfm("inspect", "out.jelly").out
@@ -197,22 +197,22 @@ def test_jelly_options_reach_the_encoder(rdfm):
         "jelly_version": 1,
         "rdf_star": True,
     }
-    big = {"name_table": 4000, "prefix_table": 150, "datatype_table": 32, "generalized": False}
-    assert jelly(rdfm, "t.nt", "out.jelly").items() >= (default | big).items()
+    maximum = {"name_table": 4000, "prefix_table": 150, "datatype_table": 32, "generalized": False}
+    assert jelly(rdfm, "t.nt", "out.jelly").items() >= (default | maximum).items()
     quads = {"physical_type": "quads", "logical_type": "datasets"}
     assert jelly(rdfm, "a.nq", "out.jelly").items() >= quads.items()
-    own = jelly(
+    custom = jelly(
         rdfm, "a.nq", "out.jelly", "--physical-type", "graphs", "--logical-type", "named-graphs",
         "--name-table", "8", "--prefix-table", "0", "--datatype-table", "4", "--stream-name", "x",
     )  # fmt: skip
-    assert own == {
+    assert custom == {
         "stream_name": "x", "physical_type": "graphs", "logical_type": "named_graphs",
         "generalized": False, "rdf_star": True, "name_table": 8, "prefix_table": 0,
         "datatype_table": 4, "jelly_version": 1,
     }  # fmt: skip
     Path("out.jelly").rename("own.jelly")
-    assert jelly(rdfm, "own.jelly", "-o", "out.jelly") == own
-    assert jelly(rdfm, "t.nt", "out.jelly", "--options-from", "own.jelly") == own
+    assert jelly(rdfm, "own.jelly", "-o", "out.jelly") == custom
+    assert jelly(rdfm, "t.nt", "out.jelly", "--options-from", "own.jelly") == custom
     assert jelly(rdfm, "a.nq", "out.jelly", "--namespaces")["jelly_version"] == 2
     assert jelly(rdfm, "a.nq", "out.jelly", "--generalized")["generalized"] is True
     flat = jelly(rdfm, "b.nq", "out.jelly", "--frames", "flat")
@@ -358,7 +358,7 @@ def test_complete_help_of_an_unknown_command_is_rejected(rdfm):
     assert rdfm("help").out == rdfm("--help").out
 
 
-def test_criteria_come_first_in_the_help_for_filter(rdfm):
+def test_the_help_for_filter_lists_criteria_first(rdfm):
     help = rdfm("filter", "--help").out
     headings = re.findall(r"^([A-Z][a-z ]+):$", help, re.M)
     assert headings[:3] == ["Criteria", "Input", "Output"]
@@ -392,7 +392,7 @@ def test_the_command_has_every_option_of_the_function():
     ],
 )
 @pytest.mark.parametrize("source", ["t.nt", "t.jelly"])
-def test_jelly_types_match(rdfm, source, options, physical, logical):
+def test_the_logical_type_matches_the_physical_type(rdfm, source, options, physical, logical):
     Path("t.nt").write_text(A)
     rdfm("convert", "t.nt", "t.jelly")
     options = [option.replace("--frames", "--to-frames") for option in options]
@@ -434,8 +434,8 @@ def test_json_ld_is_compacted_with_a_context_from_a_file(rdfm):
 def test_json_lines_on_standard_output_are_self_contained(rdfm, arguments):
     text = "PREFIX ex: <http://e/>\nex:s ex:p 1 .\n# @message\n# @message\nex:s ex:p 2 ."
     Path("t.ttl").write_text(text)
-    every = rdfm(*arguments, "--to", "ndjsonld").out
-    first, empty, last = map(json.loads, every.splitlines())
+    self_contained = rdfm(*arguments, "--to", "ndjsonld").out
+    first, empty, last = map(json.loads, self_contained.splitlines())
     assert (first["@context"], first["ex:p"]) == ({"ex": "http://e/"}, 1)
     assert (empty, last["@context"], last["ex:p"]) == ({}, {"ex": "http://e/"}, 2)
     # The option applies in both spellings, and files keep their default.
@@ -446,7 +446,7 @@ def test_json_lines_on_standard_output_are_self_contained(rdfm, arguments):
         assert json.loads(run.out.splitlines()[0]) == {"@context": {"ex": "http://e/"}}
         assert "@context" not in rdfm(*arguments, "--to", "ndjsonld", option, "none").out
     # The output contains the same messages.
-    Path("every.ndjsonld").write_text(every)
+    Path("every.ndjsonld").write_text(self_contained)
     for name in ("t", "every"):
         rdfm("convert", f"{name}.ndjsonld", f"{name}.nq")
     assert Path("t.nq").read_text() == Path("every.nq").read_text()

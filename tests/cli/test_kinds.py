@@ -62,10 +62,14 @@ def rows_of(path):
 @pytest.mark.parametrize(("first", "second"), pairs(PATCHES))
 def test_patches_round_trip(rdfm, first, second):
     Path("log.rdfp").write_text(CHAIN)
-    one, other = f"one{PATCHES[first]}", f"other{PATCHES[second]}"
-    for source, target in (("log.rdfp", one), (one, other), (other, "back.rdfp")):
+    first_copy, second_copy = f"one{PATCHES[first]}", f"other{PATCHES[second]}"
+    for source, target in (
+        ("log.rdfp", first_copy),
+        (first_copy, second_copy),
+        (second_copy, "back.rdfp"),
+    ):
         assert summary_of(rdfm("convert", source, target)) == "3 patches, 9 operations"
-    assert rows_of(one) == rows_of(other) == rows_of("log.rdfp")
+    assert rows_of(first_copy) == rows_of(second_copy) == rows_of("log.rdfp")
     rdfm("convert", "log.rdfp", "direct.rdfp")
     assert Path("back.rdfp").read_bytes() == Path("direct.rdfp").read_bytes()
 
@@ -73,11 +77,11 @@ def test_patches_round_trip(rdfm, first, second):
 @pytest.mark.parametrize(("first", "second"), pairs(RESULTS))
 def test_results_round_trip(rdfm, first, second):
     source = FIXTURES / "results-json" / "basic.srj"
-    one, other = f"one{RESULTS[first]}", f"other{RESULTS[second]}"
-    for given, target in ((source, one), (one, other)):
-        assert summary_of(rdfm("convert", given, target)) == "3 rows"
-    assert rows_of(one) == rows_of(other) == rows_of(source)
-    with package.open_results(other) as results:
+    first_copy, second_copy = f"one{RESULTS[first]}", f"other{RESULTS[second]}"
+    for input_path, target in ((source, first_copy), (first_copy, second_copy)):
+        assert summary_of(rdfm("convert", input_path, target)) == "3 rows"
+    assert rows_of(first_copy) == rows_of(second_copy) == rows_of(source)
+    with package.open_results(second_copy) as results:
         assert results.variables == ("s", "p")
 
 

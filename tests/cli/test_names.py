@@ -117,7 +117,7 @@ def test_invalid_levels_are_rejected(rdfm, compression, text):
 
 
 @pytest.mark.parametrize(
-    ("name", "texts"),
+    ("name", "fragments"),
     [
         (
             "out.json",
@@ -134,9 +134,9 @@ def test_invalid_levels_are_rejected(rdfm, compression, text):
         ("out.foo", ["out.foo: the name does not identify a format; --to nt, nq"]),
     ],
 )
-def test_outputs_of_unknown_format_are_rejected(rdfm, name, texts):
+def test_outputs_of_unknown_format_are_rejected(rdfm, name, fragments):
     run = rdfm("convert", "a.nq", name)
-    assert all(text in run.error for text in texts), run.error
+    assert all(text in run.error for text in fragments), run.error
     assert run.code == 2
     assert not Path(name).exists()
 
@@ -175,7 +175,7 @@ def test_errors_name_options_as_the_caller_spells_them(rdfm):
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "texts"),
+    ("name", "data", "fragments"),
     [
         ("in.json", b"", ["it may be JSON-LD or NDJSON-LD; "]),
         ("in.yaml", b"hello", ["it may be YAML-LD; "]),
@@ -187,7 +187,7 @@ def test_errors_name_options_as_the_caller_spells_them(rdfm):
     ],
 )
 @pytest.mark.parametrize("command", ["convert", "inspect", "folder"])
-def test_inputs_of_unknown_format_are_rejected(rdfm, command, name, data, texts):
+def test_inputs_of_unknown_format_are_rejected(rdfm, command, name, data, fragments):
     Path("in").mkdir()
     Path("in", name).write_bytes(data)
     arguments = {
@@ -196,7 +196,7 @@ def test_inputs_of_unknown_format_are_rejected(rdfm, command, name, data, texts)
         "folder": ["convert", "in", "out.nq"],
     }[command]
     run = rdfm(*arguments)
-    assert all(text in run.err for text in texts), run.err
+    assert all(text in run.err for text in fragments), run.err
     assert run.code == 1 if command == "folder" else 2
 
 

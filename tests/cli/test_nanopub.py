@@ -31,7 +31,7 @@ def test_valid_nanopublications_have_no_findings(logs):
     assert logs("nanopub", "check", "good.nq", "--quiet").err == ""
 
 
-def test_findings_are_printed_as_by_validate(logs):
+def test_findings_are_printed_as_in_validate(logs):
     run = logs("nanopub", "check", "good.nq", "wrong.nq")
     assert run.code == 1
     assert run.out == (
@@ -64,7 +64,7 @@ def test_requirements_are_checked(logs):
     assert (run.out.count("[not-trusty]"), run.out.count("[not-signed]")) == (1, 2)
 
 
-def test_signatures_can_stay_unchecked(logs):
+def test_signatures_can_be_left_unchecked(logs):
     run = logs("nanopub", "check", "good.nq", "--no-signatures")
     assert "1 trusty, signatures not checked" in run.err
 

@@ -132,17 +132,17 @@ def test_inspect_counts_the_bytes_read(rdfm):
     report = package.inspect("a.jelly", "nq")
     assert (report.bytes, report.decompressed_bytes, report.bytes_total) == (0, 0, size)
     assert f"read             0 B of {size} B\n" in rdfm("inspect", "--from", "nq", "a.jelly").out
-    good = package.inspect("a.jelly")
-    assert (good.bytes, good.decompressed_bytes, good.bytes_total) == (size, size, size)
-    bad = Path("bad.nq").read_bytes()
-    before = bad.index(b"oops")
-    assert package.inspect("bad.nq").bytes == before
+    valid = package.inspect("a.jelly")
+    assert (valid.bytes, valid.decompressed_bytes, valid.bytes_total) == (size, size, size)
+    invalid = Path("bad.nq").read_bytes()
+    valid_bytes = invalid.index(b"oops")
+    assert package.inspect("bad.nq").bytes == valid_bytes
     rdfm("convert", "a.nq", "in/0.nq")
     Path("in").mkdir()
     Path("in/0.nq").write_bytes(Path("a.nq").read_bytes())
-    Path("in/1.nq").write_bytes(bad)
+    Path("in/1.nq").write_bytes(invalid)
     report = package.inspect("in")
-    assert report.bytes == report.decompressed_bytes == Path("a.nq").stat().st_size + before
+    assert report.bytes == report.decompressed_bytes == Path("a.nq").stat().st_size + valid_bytes
 
 
 def test_json_contains_no_control_characters(rdfm):

@@ -191,7 +191,7 @@ def test_a_query_may_cover_the_entire_log(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_construct_makes_one_message_per_message(rdfm):
+def test_construct_creates_one_message_per_message(rdfm):
     run = rdfm("query", SEEN, "log.trig", "-o", "out.jelly", "--quiet")
     assert (run.code, run.err) == (0, "")
     with library.open_log("out.jelly") as log:
@@ -214,7 +214,7 @@ def test_messages_on_standard_output_are_trig(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_construct_on_the_entire_log_makes_one_message_per_solution(rdfm):
+def test_construct_on_the_entire_log_creates_one_message_per_solution(rdfm):
     run = rdfm("query", SEEN, "log.trig", "--whole", "-o", "out.nq", "--quiet")
     assert run.code == 0
     with library.open_log("out.nq") as log:
@@ -463,21 +463,21 @@ def test_max_rows_limits_the_rows(rdfm):
     assert "a larger --max-rows allows it" in run.error
 
 
-def big(name="big.nq", count=300):
+def write_big_log(name="big.nq", count=300):
     quads = [f'<http://e/s{at}> <http://e/p{at % 7}> "{at}" .\n' for at in range(count)]
     Path(name).write_text("".join(quads) + "# @message\n<http://e/s> <http://e/p> <http://e/o> .\n")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("whole", [[], ["--whole"]])
-def test_a_query_that_exceeds_the_timeout_is_an_error(rdfm, whole):
-    big()
-    begun = time.monotonic()
-    run = rdfm("query", BOMB, "big.nq", "--timeout", "0.5", "-o", "out.srj", *whole)
-    assert time.monotonic() - begun < 5
+@pytest.mark.parametrize("scope", [[], ["--whole"]])
+def test_a_query_that_exceeds_the_timeout_is_an_error(rdfm, scope):
+    write_big_log()
+    start = time.monotonic()
+    run = rdfm("query", BOMB, "big.nq", "--timeout", "0.5", "-o", "out.srj", *scope)
+    assert time.monotonic() - start < 5
     assert run.code == 1
     assert "a larger --timeout allows it" in run.error
-    if not whole:
+    if not scope:
         assert run.error.startswith("big.nq: ")
         assert run.error.endswith("(message 0)")
     assert not Path("out.srj").exists()
@@ -490,7 +490,7 @@ NEVER = "FILTER(?a = ?i && ?a != ?i)"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("whole", [[], ["--whole"]])
+@pytest.mark.parametrize("scope", [[], ["--whole"]])
 @pytest.mark.parametrize(
     "query",
     [
@@ -501,12 +501,12 @@ NEVER = "FILTER(?a = ?i && ?a != ?i)"
     ],
 )
 @pytest.mark.skipif(os.name == "nt", reason="needs Unix signals")
-def test_a_query_is_interrupted_within_a_second(tmp_path, monkeypatch, query, whole):
+def test_a_query_is_interrupted_within_a_second(tmp_path, monkeypatch, query, scope):
     monkeypatch.chdir(tmp_path)
-    big(count=2000)
-    # The rows of one message are buffered, and would end the query at its memory limit.
-    query = query.replace("%s", "" if whole else NEVER)
-    arguments = ["-m", "rdfm", "query", query, "big.nq", "--max-rows", "10000000000", *whole]
+    write_big_log(count=2000)
+    # The rows of a message are buffered; without the filter, they would exceed the memory limit.
+    query = query.replace("%s", "" if scope else NEVER)
+    arguments = ["-m", "rdfm", "query", query, "big.nq", "--max-rows", "10000000000", *scope]
     with Path("out.txt").open("wb") as out:
         process = subprocess.Popen(
             [sys.executable, *arguments],
@@ -518,9 +518,9 @@ def test_a_query_is_interrupted_within_a_second(tmp_path, monkeypatch, query, wh
         time.sleep(2)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        begun = time.monotonic()
+        start = time.monotonic()
         _, err = process.communicate(timeout=30)
-    assert time.monotonic() - begun < 1.5
+    assert time.monotonic() - start < 1.5
     assert (process.returncode, err.strip()) == (130, b"rdfm: error: interrupted")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-MADE = (
+SUMMARY = (
     r"rdfm: 3 messages, 3 quads: 3 distributions, 131 B read, [\d.]+ kB written to out in [\d.]+ s"
 )
 
@@ -22,7 +22,7 @@ def package(rdfm, *arguments):
 def test_a_package_is_written_and_checked(rdfm):
     run = package(rdfm)
     assert run.out == ""
-    assert re.fullmatch(MADE + "\n", run.err), run.err
+    assert re.fullmatch(SUMMARY + "\n", run.err), run.err
     run = rdfm("riverbench", "check", "out")
     assert (run.code, run.out) == (0, "")
     assert run.err == "rdfm: 3 logs, 3 messages: no errors, no warnings\n"

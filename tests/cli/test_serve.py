@@ -167,9 +167,9 @@ def test_a_wrong_token_is_rejected(rdfm, served, token, monkeypatch):
 
 
 def test_a_refused_connection_is_explained(rdfm):
-    with socket.socket() as free:
-        free.bind(("localhost", 0))
-        port = free.getsockname()[1]
+    with socket.socket() as unused:
+        unused.bind(("localhost", 0))
+        port = unused.getsockname()[1]
     run = rdfm("cat", f"grpc://localhost:{port}/a")
     assert run.code == 1
     assert "connection refused; is the server running on that port?" in run.error

@@ -171,7 +171,7 @@ def test_file_urls_may_contain_undecodable_bytes(rdfm):
         (["convert", "a.nq", "o.jsonld", "--compact-with", '{"\udcff": "x:"}'], "--compact-with"),
     ],
 )
-def test_other_arguments_must_be_utf_8(rdfm, arguments, name):
+def test_values_other_than_file_names_must_be_utf_8(rdfm, arguments, name):
     run = rdfm(*arguments)
     assert run.code == 2
     assert run.error.startswith(f"{name} is not UTF-8 text: found \\xff in ")
@@ -189,13 +189,13 @@ def test_other_arguments_must_be_utf_8(rdfm, arguments, name):
         ["\udcff"],
     ],
 )
-def test_other_undecodable_words_are_usage_errors(rdfm, arguments):
+def test_undecodable_choices_numbers_and_commands_are_usage_errors(rdfm, arguments):
     run = rdfm(*arguments)
     assert run.code == 2
     assert "\\xff" in run.error
 
 
-def _in_the_c_locale(*arguments, code=0):
+def _run_in_the_c_locale(*arguments, code=0):
     environment = {
         **os.environ,
         "PYTHONPATH": str(Path(package.__file__).parent.parent),
@@ -217,16 +217,18 @@ def test_undecodable_names_work_in_the_c_locale(rdfm):
     name = "caf\u00e9"
     Path(f"{name}.nq").write_bytes(Path("a.nq").read_bytes())
     for output in (f"{name}.trig", f"{name}.tar", f"{name}-out/", os.fsdecode(b"\xc3\xa9\xff.nq")):
-        _in_the_c_locale("-m", "rdfm", "convert", f"{name}.nq", output, "--to", "nq")
+        _run_in_the_c_locale("-m", "rdfm", "convert", f"{name}.nq", output, "--to", "nq")
         assert Path(output).exists()
-    _in_the_c_locale("-m", "rdfm", "convert", "bad.nq", f"{name}.trig", "--keep-partial", code=1)
+    _run_in_the_c_locale(
+        "-m", "rdfm", "convert", "bad.nq", f"{name}.trig", "--keep-partial", code=1
+    )
     assert Path(f"{name}.trig.partial").exists()
     query = f'SELECT ("{name}" AS ?x) {{ ?s ?p ?o }}'
-    run = _in_the_c_locale("-m", "rdfm", "query", query, f"{name}.nq", "-o", "o.srj")
+    run = _run_in_the_c_locale("-m", "rdfm", "query", query, f"{name}.nq", "-o", "o.srj")
     assert name in Path("o.srj").read_text("utf-8")
     assert f'"{name}.nq"' in Path("o.srj").read_text("utf-8")
     url = Path(f"{name}.nq").resolve().as_uri()
-    _in_the_c_locale("-m", "rdfm", "convert", url, "o.nq")
+    _run_in_the_c_locale("-m", "rdfm", "convert", url, "o.nq")
     assert run.stdout == b""
 
 
@@ -237,6 +239,6 @@ def test_finalizers_raise_nothing_in_the_c_locale(rdfm):
         "try: rdfm.create_log('\\xe9.nq')\n"
         "except UnicodeEncodeError: pass\n"
     )
-    run = _in_the_c_locale("-c", program)
+    run = _run_in_the_c_locale("-c", program)
     assert run.stderr.count(b"was not closed") + run.stderr.count(b"were not closed") == 2
     assert [name for name in map(str, Path().iterdir()) if name[0] in ".w"] == []

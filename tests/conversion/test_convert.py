@@ -124,8 +124,8 @@ def test_messages_before_a_truncation_reach_a_file_object():
 
 
 def test_errors_are_skipped_message_by_message():
-    bad = b"".join(LINE + MARK + b"oops\n" + MARK for _ in range(20))
-    summary, out = converted(bad + LINE, on_error="skip")
+    invalid = b"".join(LINE + MARK + b"oops\n" + MARK for _ in range(20))
+    summary, out = converted(invalid + LINE, on_error="skip")
     assert (summary.messages, summary.skipped, len(summary.errors)) == (21, 20, 10)
     assert out == MARK.join([LINE] * 21)
     assert summary.abandoned == ()
@@ -151,8 +151,8 @@ def test_resumable_formats_skip_only_invalid_messages(source, target):
         for n in range(6)
     ]
     log = source.encode(rdfm.MessageBatch.from_messages([[quad] for quad in quads]))
-    for broken in (2, 4):  # in the first IRI of each
-        log = log.replace(f"http://e/{broken}".encode(), b'http://e/<"\xff', 1)
+    for number in (2, 4):  # in the first IRI of each
+        log = log.replace(f"http://e/{number}".encode(), b'http://e/<"\xff', 1)
     for data in (log, io.BytesIO(log)):
         summary, out = converted(data, from_format=source.name, to_format=target, on_error="skip")
         assert (summary.messages, summary.skipped, summary.abandoned) == (4, 2, ())
@@ -162,9 +162,9 @@ def test_resumable_formats_skip_only_invalid_messages(source, target):
         assert found == [quads[n].subject for n in (0, 1, 3, 5)]
 
 
-def test_a_truncated_input_is_abandoned_and_the_next_one_is_read():
-    cut = gzip.compress(LOG * 100)[:-8]
-    summary, _ = converted([cut, LINE], on_error="skip")
+def test_a_truncated_input_is_abandoned_and_the_next_input_is_read():
+    truncated = gzip.compress(LOG * 100)[:-8]
+    summary, _ = converted([truncated, LINE], on_error="skip")
     assert (summary.skipped, summary.abandoned) == (1, ("bytes",))
     assert summary.messages >= 2
 
@@ -346,7 +346,7 @@ def test_a_split_size_of_the_wrong_type_is_rejected(tmp_path):
 def test_an_empty_path_is_not_the_current_folder(tmp_path, monkeypatch):
     (tmp_path / "keep.nq").write_bytes(b"<x:s> <x:p> <x:o> .\n")
     monkeypatch.chdir(tmp_path)
-    for use in (
+    for call in (
         lambda: rdfm.convert(b"", "", from_format="nq", to_format="nq", overwrite=True),
         lambda: rdfm.convert("", "o.nq", to_format="nq"),
         lambda: rdfm.create_log("", "nq", overwrite=True),
@@ -354,7 +354,7 @@ def test_an_empty_path_is_not_the_current_folder(tmp_path, monkeypatch):
         lambda: rdfm.inspect(""),
     ):
         with pytest.raises(OptionError, match="the path is empty"):
-            use()
+            call()
     assert [path.name for path in tmp_path.iterdir()] == ["keep.nq"]
 
 

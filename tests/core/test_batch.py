@@ -26,7 +26,7 @@ QUADS = [
 
 
 def batch():
-    """Returns three messages: with several quads, empty, and with one quad."""
+    """Returns a batch of three messages: with several quads, empty, and with one quad."""
     return MessageBatch.from_messages(
         [
             Message(QUADS, metadata={"k": b"\0\xff"}, namespaces={"ex": "http://ex/"}),
@@ -175,11 +175,11 @@ def test_views_have_the_current_namespaces_in_any_order():
     views = list(created)
     expected = [created.namespaces(at) for at in range(4)]
     for order in ([0, 1, 2, 3], [0, 3], [3, 0], [2, 1, 1, 3], [1, None, 3], [2, None, 2, 3]):
-        chosen = [by_hand if at is None else views[at] for at in order]
-        copied = MessageBatch.from_messages(chosen)
-        for place, at in enumerate(order):
-            want = by_hand.namespaces if at is None else expected[at]
-            assert want.items() <= copied.namespaces(place).items()
+        messages = [by_hand if at is None else views[at] for at in order]
+        copied = MessageBatch.from_messages(messages)
+        for index, at in enumerate(order):
+            namespaces = by_hand.namespaces if at is None else expected[at]
+            assert namespaces.items() <= copied.namespaces(index).items()
 
 
 def test_blank_nodes_of_rows_can_be_labelled_by_message():

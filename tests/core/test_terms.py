@@ -190,14 +190,14 @@ def test_every_term_has_a_value():
 
 
 def test_quads_are_tuples():
-    quad, named = Quad(A, A, Literal("x")), Quad(A, A, Literal("x"), Bnode("g"))
-    assert list(named) == [A, A, Literal("x"), Bnode("g")]
+    quad, in_graph = Quad(A, A, Literal("x")), Quad(A, A, Literal("x"), Bnode("g"))
+    assert list(in_graph) == [A, A, Literal("x"), Bnode("g")]
     assert str(quad) == '<http://ex/a> <http://ex/a> "x" .'
-    assert str(named) == '<http://ex/a> <http://ex/a> "x" _:g .'
+    assert str(in_graph) == '<http://ex/a> <http://ex/a> "x" _:g .'
     assert quad.graph is None
-    assert sorted([named, quad]) == [quad, named]
-    assert len({quad, named, Quad(A, A, Literal("x"), None)}) == 2
-    match named:
+    assert sorted([in_graph, quad]) == [quad, in_graph]
+    assert len({quad, in_graph, Quad(A, A, Literal("x"), None)}) == 2
+    match in_graph:
         case Quad(subject, _, Literal(value), Bnode()):
             assert (subject, value) == (A, "x")
         case _:

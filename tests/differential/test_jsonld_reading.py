@@ -73,11 +73,11 @@ def pyld_reads(text: str, direction: str) -> Outcome:
         "contextResolver": ContextResolver({}, no_loader),
         "rdfDirection": None if direction == "none" else direction,
     }
-    given = without_false_protected(json.loads(text))
+    parsed = without_false_protected(json.loads(text))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # terms with the form of a keyword
         try:
-            return Outcome(normalized(well_formed(tuples(PyLD().to_rdf(given, options)))))
+            return Outcome(normalized(well_formed(tuples(PyLD().to_rdf(parsed, options)))))
         except jsonld.JsonLdError as error:
             return failed(error)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -99,12 +99,12 @@ def failed(error: BaseException | None) -> Outcome:
 def tuples(dataset: dict) -> list[tuple]:
     """Returns the quads of a PyLD dataset, without dropped objects, which are None."""
 
-    def term(given: dict) -> tuple:
-        if given["type"] == "blank node":
-            return ("bnode", given["value"][2:])
-        if given["type"] == "IRI":
-            return ("iri", given["value"])
-        return ("literal", given["value"], given.get("language"), None, given["datatype"])
+    def term(node: dict) -> tuple:
+        if node["type"] == "blank node":
+            return ("bnode", node["value"][2:])
+        if node["type"] == "IRI":
+            return ("iri", node["value"])
+        return ("literal", node["value"], node.get("language"), None, node["datatype"])
 
     quads = []
     for name, triples in dataset.items():
@@ -128,11 +128,11 @@ def numbers(part: int) -> range:
 @pytest.mark.parametrize("part", range(PARTS))
 def test_the_dataset_follows_the_specification(part):
     """For an invalid document, the error code belongs to one of its errors."""
-    open_ones = 0
+    undetermined = 0
     for number in numbers(part):
         text = json.dumps(document(number))
-        open_ones += not is_read_as_specified(number, text, direction_of(number))
-    assert open_ones <= 3 + 0.1 * len(numbers(part))
+        undetermined += not is_read_as_specified(number, text, direction_of(number))
+    assert undetermined <= 3 + 0.1 * len(numbers(part))
 
 
 def is_read_as_specified(name: object, text: str, direction: str) -> bool:
@@ -190,13 +190,13 @@ def test_the_fuzzing_corpus_is_read_as_specified():
 @pytest.mark.parametrize("part", range(PARTS))
 def test_dropped_data_is_an_error_unless_lenient(part):
     for number in numbers(part):
-        given, direction = document(number), direction_of(number)
-        text = json.dumps(given)
+        value, direction = document(number), direction_of(number)
+        text = json.dumps(value)
         expected = reference.read(text, base=BASE, direction=rdf_direction(direction))
         if expected.open or expected.errors:
             continue
         found = rdfm_reads(text, direction, lenient=False)
-        show = describe(number, given, found, expected)
+        show = describe(number, value, found, expected)
         if found.quads is None:
             assert "lenient" in found.error, show
             assert expected.left_out or expected.ill_formed, show
@@ -208,12 +208,12 @@ def test_dropped_data_is_an_error_unless_lenient(part):
 @pytest.mark.parametrize("part", range(PARTS))
 def test_pyld_reads_the_same_datasets(part):
     for number in numbers(part):
-        given, direction = document(number), direction_of(number)
-        text = json.dumps(given)
+        value, direction = document(number), direction_of(number)
+        text = json.dumps(value)
         ours, theirs = rdfm_reads(text, direction), pyld_reads(text, direction)
         if not agree(text, direction, ours, theirs):
-            known = explained("PyLD", given, ours, theirs) or is_undetermined(text, direction)
-            assert known, describe(number, given, ours, theirs)
+            known = explained("PyLD", value, ours, theirs) or is_undetermined(text, direction)
+            assert known, describe(number, value, ours, theirs)
 
 
 def agree(text: str, direction: str, ours: Outcome, theirs: Outcome) -> bool:

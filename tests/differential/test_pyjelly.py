@@ -78,7 +78,7 @@ def test_pyjelly_reads_the_output_of_rdfm(physical, data):
 @pytest.mark.parametrize("graphs", [False, True])
 @given(data=st.data())
 def test_rdfm_reads_the_output_of_pyjelly(graphs, data):
-    # pyjelly infers the type of the log from the first message, so none may be empty.
+    # pyjelly infers the log type from the first message, so no message is empty.
     log = [message for message in data.draw(logs(graphs=graphs, generalized=True)) if message]
     assume(log)
 
@@ -134,17 +134,17 @@ def test_other_libraries_read_restarts_after_an_empty_message():
 
 @pytest.mark.filterwarnings("ignore:Dataset.*:DeprecationWarning")
 def test_rdflib_reads_restarts_with_namespaces():
-    """The generic parser of pyjelly has no namespace declarations."""
+    """pyjelly's generic parser does not support namespace declarations."""
     from rdflib import Dataset
 
     text = (
         "@prefix e: <http://e/> . e:s e:p e:o .\n# @message\n@prefix f: <http://f/> . f:s e:p e:o ."
     )
     batch = formats.find("trig").decode(text.encode())
-    once = formats.find("jelly").encode(batch, namespaces=True, restart_bytes=1)
-    assert once.count(b"rdfm.restart") == 2
+    data = formats.find("jelly").encode(batch, namespaces=True, restart_bytes=1)
+    assert data.count(b"rdfm.restart") == 2
     found = Dataset()
-    found.parse(data=once + once, format="jelly")
+    found.parse(data=data + data, format="jelly")
     assert {tuple(str(term) for term in quad[:3]) for quad in found.quads()} == {
         ("http://e/s", "http://e/p", "http://e/o"),
         ("http://f/s", "http://e/p", "http://e/o"),

@@ -66,14 +66,14 @@ INHERITED = st.sampled_from(
 def nodes(draw, depth=3):
     """Draws a node, and the text before it."""
     name = draw(st.sampled_from(["r:Description", "T", "e:Ué", "r:Seq"]))
-    who = draw(
+    identifier = draw(
         st.sampled_from(["", f' r:about="{draw(IRIS)}"', ' r:nodeID="b1"', ' r:nodeID="b2"'])
     )
     attributes = draw(
         st.sampled_from(["", "", f' e:at="{draw(VALUES)}"', f' r:type="{draw(IRIS)}"'])
     )
     inner = "".join(draw(st.lists(properties(depth), max_size=3))) if depth else ""
-    return f"{draw(SPACES)}<{name}{draw(INHERITED)}{who}{attributes}>{inner}{draw(SPACES)}</{name}>"
+    return f"{draw(SPACES)}<{name}{draw(INHERITED)}{identifier}{attributes}>{inner}{draw(SPACES)}</{name}>"
 
 
 @st.composite
@@ -160,15 +160,15 @@ def test_other_libraries_read_the_output_of_rdfm(read, log):
         assert isomorphic(read(line), message)
 
 
-def begun(term):
+def with_letter(term):
     return ("bnode", f"b{term[1]}") if term[0] == "bnode" else term
 
 
 @given(log=LOGS, data=st.data())
 def test_rdfm_reads_the_output_of_other_libraries(log, data):
     # These libraries write labels unchanged, but not all labels are XML names.
-    named = [[map_terms(quad, begun) for quad in message] for message in log]
-    for message in folded(named, directions=False):
+    renamed_log = [[map_terms(quad, with_letter) for quad in message] for message in log]
+    for message in folded(renamed_log, directions=False):
         triples = [ox.Triple(*(to_oxigraph(term) for term in quad[:3])) for quad in message]
         their_quads = ox.serialize(triples, format=ox.RdfFormat.RDF_XML)
         (found,) = decoded("rdfxml", their_quads)
