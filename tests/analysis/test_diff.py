@@ -168,11 +168,11 @@ def draw_edited_log(draw, messages):
     """Relabels and reorders all messages, and changes, removes, inserts or swaps a few of them."""
     other = [permutation(draw, message) for message in messages]
     for _ in range(draw.randint(0, 3)):
-        edit = draw.choice(["change", "lose", "insert", "swap"])
+        edit = draw.choice(["change", "remove", "insert", "swap"])
         at = draw.randrange(len(other) + 1)
         if edit == "insert":
             other.insert(at, dataset(draw))
-        elif edit == "lose":
+        elif edit == "remove":
             del other[at : at + 1]
         elif edit == "swap":
             other[at : at + 2] = other[at : at + 2][::-1]
@@ -576,8 +576,8 @@ def test_progress_is_reported(tmp_path):
 def assert_same_after_a_conversion(path, folder, **options):
     """Checks that a log and its conversion have no differences, in either direction."""
     other = folder / "other.jelly"
-    wide = {"generalized": True} if path.parent.name == "generalized" else {}
-    rdfm.convert(path, other, on_error="fail", **wide)
+    generalized = {"generalized": True} if path.parent.name == "generalized" else {}
+    rdfm.convert(path, other, on_error="fail", **generalized)
     for pair in ((path, other), (other, path)):
         found = rdfm.diff(*pair, quads="ordered", **options)
         assert found.same, (path, found.differences[:1])

@@ -37,12 +37,12 @@ e:d a e:Bird ; e:count "x"^^<http://www.w3.org/2001/XMLSchema#integer> ; e:place
 def no_network(monkeypatch):
     """Fails the test if a connection is opened."""
 
-    def refuse(*_, **__):
+    def fail(*_, **__):
         raise AssertionError("a connection was opened")
 
-    monkeypatch.setattr(socket.socket, "connect", refuse)
-    monkeypatch.setattr(socket, "create_connection", refuse)
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(socket.socket, "connect", fail)
+    monkeypatch.setattr(socket, "create_connection", fail)
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
 
 
 def shape_findings(log, shapes=SHAPES, format="trig", **options):

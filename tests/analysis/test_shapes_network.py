@@ -169,7 +169,7 @@ def outcome(shapes, log=LOG):
     try:
         found = list(rdfm.validate(log, "nq", shapes=shapes.encode()))
     except rdfm.OptionError as error:
-        return f"refused: {error}"
+        return f"rejected: {error}"
     return "; ".join(each.text for each in found)
 
 
@@ -179,7 +179,7 @@ def test_constraint_queries_send_nothing(server, query):
     kind = "ask" if query.startswith("ASK") else "select"
     shapes = shape(f"<{SH}sparql> [ <{SH}{kind}> {quoted(query)} ]")
     word = "FROM" if "OM" in query else "SERVICE"
-    assert f"refused: a query in bytes uses {word}" in outcome(shapes)
+    assert f"rejected: a query in bytes uses {word}" in outcome(shapes)
     assert server.seen == []
 
 
@@ -187,7 +187,7 @@ def test_constraint_queries_send_nothing(server, query):
 def test_queries_that_only_other_parsers_accept_send_nothing(server, part):
     query = f"SELECT $this WHERE {{ $this ?r ?s . {part} }}".replace("URL", server.url)
     found = outcome(shape(f"<{SH}sparql> [ <{SH}select> {quoted(query)} ]"))
-    assert "refused: the shapes in bytes are invalid: sh:select is not a SPARQL query" in found
+    assert "rejected: the shapes in bytes are invalid: sh:select is not a SPARQL query" in found
     assert server.seen == []
 
 
@@ -205,7 +205,7 @@ def test_queries_that_only_other_parsers_accept_send_nothing(server, part):
 )
 def test_component_queries_send_nothing(server, validator, kind, query):
     found = outcome(component(validator, query.replace("URL", server.url), kind))
-    assert found.startswith("refused: a query in bytes uses ")
+    assert found.startswith("rejected: a query in bytes uses ")
     assert server.seen == []
 
 
@@ -226,7 +226,7 @@ def test_rules_send_nothing(server, word, query):
         f"<{SH}rule> [ {TYPE} <{SH}SPARQLRule> ; <{SH}{word}> "
         f"{quoted(query.replace('URL', server.url))} ]"
     )
-    assert outcome(shape(rule)).startswith("refused: a query in bytes uses ")
+    assert outcome(shape(rule)).startswith("rejected: a query in bytes uses ")
     assert server.seen == []
 
 
@@ -280,7 +280,7 @@ def test_queries_hidden_in_prefixes_send_nothing(server, prefix, namespace):
   <{SH}namespace> {quoted(namespace.format(server.url))} ] ."""
     query = "SELECT $this WHERE { $this ?p ?o }"
     constraint = f"<{SH}sparql> [ <{SH}prefixes> <http://e/o> ; <{SH}select> {quoted(query)} ]"
-    assert outcome(shape(constraint, declaration)).startswith("refused: ")
+    assert outcome(shape(constraint, declaration)).startswith("rejected: ")
     assert server.seen == []
 
 
@@ -289,7 +289,7 @@ def test_queries_with_other_datatypes_send_nothing(server, datatype):
     query = SERVICE.replace("URL", server.url)
     text = query.encode().hex() if datatype == "hexBinary" else query
     literal = f"{quoted(text)}^^<http://www.w3.org/2001/XMLSchema#{datatype}>"
-    assert outcome(shape(f"<{SH}sparql> [ <{SH}select> {literal} ]")).startswith("refused: ")
+    assert outcome(shape(f"<{SH}sparql> [ <{SH}select> {literal} ]")).startswith("rejected: ")
     assert server.seen == []
 
 
@@ -354,7 +354,7 @@ SELECT $this WHERE { $this service:p ?from . # LOAD
   FILTER (str(?from) != 'SERVICE.' && ?from != <URLFROM>) }
 """.replace("URL", server.url)
     found = outcome(shape(f"<{SH}sparql> [ <{SH}select> {quoted(query)} ]"))
-    assert "refused" not in found
+    assert "rejected" not in found
     assert "focus node <http://e/a>" in found
     assert server.seen == []
 
@@ -362,7 +362,7 @@ SELECT $this WHERE { $this service:p ?from . # LOAD
 def test_a_query_that_cannot_be_parsed_is_rejected():
     found = outcome(shape(f"<{SH}sparql> [ <{SH}select> 'SELECT $this WHERE {{' ]"))
     assert found.startswith(
-        "refused: the shapes in bytes are invalid: sh:select is not a SPARQL query: "
+        "rejected: the shapes in bytes are invalid: sh:select is not a SPARQL query: "
     )
     nested = "SELECT $this WHERE " + "{" * 500 + "}" * 500
     assert "it is nested too deeply" in outcome(

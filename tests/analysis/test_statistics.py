@@ -168,18 +168,20 @@ def check_names(found: Names, expected: Counter) -> None:
 def check(found: Statistics, log: list[list[tuple]]) -> None:
     """Checks all numbers of a log of messages."""
     plain = PlainCounts()
-    written = []
+    message_bytes = []
     for index, message in enumerate(log):
         unique = list(dict.fromkeys(message))
         plain.message(unique, index)
-        written.append((len(encode("nq", [unique])) if unique else 0) + 8)
+        message_bytes.append((len(encode("nq", [unique])) if unique else 0) + 8)
     assert (found.kind, found.messages) == ("messages", len(log))
     assert found.empty_messages == sum(not message for message in log)
     assert found.quads == sum(map(len, log))
     check_sizes(found.quads_per_message, list(map(len, log)))
-    check_sizes(found.bytes_per_message, written)
+    check_sizes(found.bytes_per_message, message_bytes)
     densities = [
-        size / len(set(message)) for size, message in zip(written, log, strict=True) if message
+        size / len(set(message))
+        for size, message in zip(message_bytes, log, strict=True)
+        if message
     ]
     check_series(found.series["byte_density"], densities)
     check_terms(found, plain)
@@ -243,19 +245,19 @@ def test_statistics_equal_a_plain_count(log):
 
 
 @st.composite
-def types(draw):
+def logs_with_types(draw):
     """Draws logs in which subjects have types."""
     log = draw(logs(generalized=False, plain="tags"))
-    kinds = st.sampled_from([("iri", f"http://example.org/{name}#T") for name in "abc"])
-    typed = st.tuples(
-        st.sampled_from([("iri", "http://a/s"), ("bnode", "b")]), st.just(("iri", TYPE)), kinds
+    type_iris = st.sampled_from([("iri", f"http://example.org/{name}#T") for name in "abc"])
+    type_quads = st.tuples(
+        st.sampled_from([("iri", "http://a/s"), ("bnode", "b")]), st.just(("iri", TYPE)), type_iris
     )
     for message in log:
-        message.extend((*quad, None) for quad in draw(st.lists(typed, max_size=4)))
+        message.extend((*quad, None) for quad in draw(st.lists(type_quads, max_size=4)))
     return log
 
 
-@given(types())
+@given(logs_with_types())
 @settings(deadline=None)
 def test_types_are_counted(log):
     check(statistics_of([as_batch(log)]), log)
@@ -421,9 +423,9 @@ def test_a_snapshot_covers_the_batches_so_far():
     batch = as_batch(log)
     collector = Collector()
     collector.add(batch.slice(0, 4))
-    before = collector.statistics(top=1000)
+    snapshot = collector.statistics(top=1000)
     collector.add(batch.slice(4, 10))
-    assert before == statistics_of([as_batch(log[:4])])
+    assert snapshot == statistics_of([as_batch(log[:4])])
     assert collector.statistics(top=1000) == statistics_of([batch])
 
 
@@ -487,9 +489,8 @@ def check_log(path, **options):
     assert (found.error, report.error) == (None, None)
     assert (found.messages, found.quads) == (report.messages, report.quads)
     assert found.bytes == report.bytes
-    if (
-        found.quads == found.series["statements"].sum
-    ):  # otherwise `inspect` also counts repeated quads
+    # If quads repeat, `inspect` also counts the repetitions.
+    if found.quads == found.series["statements"].sum:
         iris = {name for name in report.predicates if not name.startswith(('"', "_:"))}
         assert {name: report.predicates[name] for name in iris} == {
             name: found.predicates.counts[name] for name in iris

@@ -42,7 +42,7 @@ def rdfm(capfd, tmp_path, monkeypatch):
 
     def run(*arguments):
         with pytest.raises(SystemExit) as exit:
-            main([str(word) for word in arguments])
+            main([str(argument) for argument in arguments])
         captured = capfd.readouterr()
         return Run(exit.value.code or 0, captured.out, captured.err)
 

@@ -191,8 +191,8 @@ def test_a_flat_log_above_the_message_limit_is_converted_in_parts(rdfm):
     assert rdfm("inspect", "flat.jelly", *limit).code == 0
     run = rdfm("convert", "flat.jelly", "-o", "out.jelly", "--skolemize", "http://e/", *limit)
     assert run.code == 0, run.err
-    grouped = ("--group-by", "count=1000", "--skolemize", "http://e/")
-    assert rdfm("convert", "flat.jelly", "-o", "out.yamlld", *grouped, *limit).code == 0
+    grouping = ("--group-by", "count=1000", "--skolemize", "http://e/")
+    assert rdfm("convert", "flat.jelly", "-o", "out.yamlld", *grouping, *limit).code == 0
 
 
 def test_the_error_names_remedies_if_parts_are_not_possible(rdfm):
@@ -225,13 +225,13 @@ def test_the_error_names_remedies_if_parts_are_not_possible(rdfm):
 
 
 def test_metadata_of_later_frames_is_dropped_and_counted(rdfm):
-    def framed(logical_type):
+    def write_frames(logical_type):
         with package.create_log("m.jelly", logical_type=logical_type) as out:
             for value in (b"one", b"two"):
                 quads = [Quad(Bnode("b"), P, Iri(f"http://e/{at}")) for at in range(300)]
                 out.write(Message(quads, metadata={"k": value}))
 
-    framed("flat_quads")
+    write_frames("flat_quads")
     with package.open_log("m.jelly") as log:
         assert [dict(message.metadata) for message in log] == [{"k": b"one"}]
         assert log.header["dropped_metadata"] == 1
@@ -241,15 +241,15 @@ def test_metadata_of_later_frames_is_dropped_and_counted(rdfm):
         with package.open_log("out.jelly") as log:
             assert [dict(message.metadata) for message in log] == [{"k": b"one"}]
     # Nothing is dropped from skipped messages.
-    for skipped, counted in ((1, True), (2, False)):
+    for skipped, is_reported in ((1, True), (2, False)):
         arguments = ("m.jelly", "m.jelly", "-o", "out.jelly", "--skip", skipped)
         run = rdfm("convert", *arguments)
-        assert ("rdfm: dropped: 1 metadata entry" in run.err) == counted, run.err
-        assert ("dropped" in run.err) == counted, run.err
+        assert ("rdfm: dropped: 1 metadata entry" in run.err) == is_reported, run.err
+        assert ("dropped" in run.err) == is_reported, run.err
     rdfm("convert", "m.jelly", "-o", "m.tar", "--to", "jelly", "--from-frames", "message")
     with package.open_log("m.tar") as log:
         assert [dict(message.metadata) for message in log] == [{"k": b"one"}, {"k": b"two"}]
-    framed("datasets")
+    write_frames("datasets")
     run = rdfm(
         "convert", "m.jelly", "-o", "out.jelly", "--from-frames", "flat", "--to-frames", "flat"
     )

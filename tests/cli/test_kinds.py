@@ -44,7 +44,7 @@ def summary_of(run):
     return re.sub(r": [^:]*$", "", run.err.splitlines()[0].removeprefix("rdfm: "))
 
 
-def shown(run):
+def fields_of(run):
     """Returns the lines of `inspect` by name. Lines without a name belong to the previous one."""
     assert run.code == 0, run.err
     rows, name = {}, None
@@ -114,7 +114,7 @@ def test_inspect_describes_patches(rdfm, format):
     Path("log.rdfp").write_text(CHAIN)
     path = f"one{PATCHES[format]}"
     rdfm("convert", "log.rdfp", path)
-    found = shown(rdfm("inspect", path))
+    found = fields_of(rdfm("inspect", path))
     assert found["format"] == format
     assert found["patches"] == "3 (1 empty)"
     assert found["operations"] == "3 H, 2 TX, 1 TC, 1 TA, 1 A, 1 D, some in named graphs"
@@ -133,19 +133,19 @@ def test_inspect_describes_patches(rdfm, format):
 def test_inspect_reports_a_broken_chain(rdfm):
     text = CHAIN + "H prev <urn:9> .\nZ .\nH prev <urn:2> .\nZ .\n"
     Path("log.rdfp").write_text(text)
-    found = shown(rdfm("inspect", "log.rdfp"))
+    found = fields_of(rdfm("inspect", "log.rdfp"))
     assert found["chain"] == (
         "2 broken links; patch 3: prev is <urn:9>, but the previous patch has no id"
     )
     Path("log.rdfp").write_text("TX .\nTC .\nZ .\n")
-    assert "chain" not in shown(rdfm("inspect", "log.rdfp"))
+    assert "chain" not in fields_of(rdfm("inspect", "log.rdfp"))
 
 
 @pytest.mark.parametrize("format", RESULTS)
 def test_inspect_describes_results(rdfm, format):
     path = f"one{RESULTS[format]}"
     rdfm("convert", FIXTURES / "results-json" / "basic.srj", path)
-    found = shown(rdfm("inspect", path))
+    found = fields_of(rdfm("inspect", path))
     assert set(found) == {"format", "size", "rows", "variables"}
     assert (found["rows"], found["variables"]) == ("3", "?s ?p")
     report = json.loads(rdfm("inspect", "--json", path).out)
@@ -155,16 +155,16 @@ def test_inspect_describes_results(rdfm, format):
 
 def test_inspect_describes_boolean_and_empty_results(rdfm):
     shutil.copy(FIXTURES / "results-json" / "false.srj", "false.srj")
-    found = shown(rdfm("inspect", "false.srj"))
+    found = fields_of(rdfm("inspect", "false.srj"))
     assert set(found) == {"format", "size", "answer"}
     assert found["answer"] == "false"
     report = json.loads(rdfm("inspect", "--json", "false.srj").out)
     assert (report["boolean"], report["variables"], report["messages"]) == (False, [], 0)
     Path("none.srj").write_text('{"head":{"vars":[]},"results":{"bindings":[{},{}]}}')
-    found = shown(rdfm("inspect", "none.srj"))
+    found = fields_of(rdfm("inspect", "none.srj"))
     assert (found["rows"], found["variables"]) == ("2", "none")
     Path("none.rdfp").write_text("")
-    found = shown(rdfm("inspect", "none.rdfp"))
+    found = fields_of(rdfm("inspect", "none.rdfp"))
     assert (found["patches"], found["operations"]) == ("0", "0")
     assert "transactions" not in found
 
@@ -232,7 +232,7 @@ def test_inspect_reports_different_variables(rdfm):
     for name in "ab":
         text = f'{{"head":{{"vars":["{name}"]}},"results":{{"bindings":[{{}}]}}}}'
         Path(f"logs/{name}.srj").write_text(text)
-    found = shown(rdfm("inspect", "logs"))
+    found = fields_of(rdfm("inspect", "logs"))
     assert (found["rows"], found["variables"]) == ("2", "?a")
     assert found["notes"].endswith("from those of the first log: logs/b.srj")
 
@@ -246,7 +246,7 @@ def test_standard_output_and_archives_keep_the_kind(rdfm):
     )
     assert rdfm("convert", "r.srj", "-").out.startswith("?s\t?p\n")
     rdfm("convert", "log.rdfp", "log.tar")
-    assert shown(rdfm("inspect", "log.tar"))["patches"] == "3 (1 empty)"
+    assert fields_of(rdfm("inspect", "log.tar"))["patches"] == "3 (1 empty)"
     Path("one.nq").write_text("<a:s> <a:p> <a:o> .\n")
     assert rdfm("patch", "apply", "one.nq", "log.tar", "-o", "out.nq").code == 0
     error = rdfm("convert", "log.rdfp", "out/").error
@@ -267,8 +267,8 @@ def test_a_limit_error_names_the_remedy_for_the_kind(rdfm):
 
 def test_the_error_for_a_large_row_names_only_the_limit(rdfm):
     Path("rows.tsv").write_text('?a\n"' + "a" * 2000 + '"\n')
-    failed = rdfm("convert", "rows.tsv", "rows.parquet", "--max-message-bytes", "1000")
-    assert failed.code == 1
-    assert "larger --max-message-bytes" in failed.err
-    assert "--rows" not in failed.err
-    assert "--group-by" not in failed.err
+    run = rdfm("convert", "rows.tsv", "rows.parquet", "--max-message-bytes", "1000")
+    assert run.code == 1
+    assert "larger --max-message-bytes" in run.err
+    assert "--rows" not in run.err
+    assert "--group-by" not in run.err

@@ -117,8 +117,10 @@ def test_a_terminal_shows_progress(data, monkeypatch):
     ):
         for quiet in ((), ("--quiet",)):
             reports.clear()
-            with monkeypatch.context() as patched:
-                patched.setattr(bar.Bar, "on_terminal", classmethod(lambda bar_class: bar_class()))
+            with monkeypatch.context() as bar_patch:
+                bar_patch.setattr(
+                    bar.Bar, "on_terminal", classmethod(lambda bar_class: bar_class())
+                )
                 assert data("patch", *arguments, *quiet).code == 0
             assert bool(reports) == (not quiet)
     assert data("patch", *arguments).code == 0
@@ -234,9 +236,9 @@ def test_folders_and_archives_are_read_and_written(data):
 
 
 def test_an_existing_file_is_replaced(data):
-    Path("now.nq").write_text("what was there\n")
+    Path("now.nq").write_text("old content\n")
     assert data("patch", "apply", "old.nq", "c.rdfp", "-o", "now.nq").code == 0
-    assert "what was there" not in Path("now.nq").read_text()
+    assert "old content" not in Path("now.nq").read_text()
 
 
 def run(*arguments, stdin=b""):

@@ -210,10 +210,10 @@ def test_a_signal_ends_a_command_whose_main_thread_is_blocked(tmp_path, monkeypa
 def test_a_closed_pipe_ends_the_command_like_cat(tmp_path, monkeypatch, arguments):
     monkeypatch.chdir(tmp_path)
     Path("big.nq").write_text(LINE * 50_000)
-    reading, writing = os.pipe()
-    os.close(reading)
-    process = spawn("-m", "rdfm", *arguments.split(), stdout=writing)
-    os.close(writing)
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    process = spawn("-m", "rdfm", *arguments.split(), stdout=write_end)
+    os.close(write_end)
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (-signal.SIGPIPE, b"")
 

@@ -67,7 +67,7 @@ def test_a_hexagon_is_not_two_triangles():
     assert not isomorphic(hexagon, triangles)
 
 
-def test_rook_is_not_shrikhande():
+def test_the_rook_graph_is_not_the_shrikhande_graph():
     """Colour refinement cannot distinguish these two graphs."""
     cells = range(16)
     rook = edges(

@@ -105,13 +105,13 @@ def outcome(source, target, jobs, **options):
         )
     except RdfmError as error:
         partial = target.with_name(target.name + ".partial")
-        written = partial.read_bytes() if partial.exists() else None
+        partial_output = partial.read_bytes() if partial.exists() else None
         partial.unlink(missing_ok=True)
-        places = [
+        position = [
             getattr(error, name, None)
             for name in ("offset", "message_index", "line", "column", "source")
         ]
-        return type(error), str(error), places, written
+        return type(error), str(error), position, partial_output
     return (
         target.read_bytes(),
         summary.messages,
@@ -147,14 +147,14 @@ def test_output_does_not_depend_on_jobs(tmp_path, target):
 def test_the_work_is_divided(tmp_path, monkeypatch, source, parts):
     write_inputs(tmp_path)
     thread_names, writer_counts = [], []
-    begin, original = parallel._StartedWork, encoding.Encoding.submit
+    start_work, original_submit = parallel._StartedWork, encoding.Encoding.submit
 
     def record_thread(*arguments):
         thread_names.append(threading.current_thread().name)
-        return begin(*arguments)
+        return start_work(*arguments)
 
     def submit(self, *arguments):
-        original(self, *arguments)
+        original_submit(self, *arguments)
         writer_counts.append(len(self._made))
 
     monkeypatch.setattr(parallel, "_StartedWork", record_thread)
@@ -210,23 +210,23 @@ def test_row_groups_of_any_lengths_are_joined(lengths, jobs):
 def test_a_row_group_that_cannot_be_written_is_an_error(tmp_path, monkeypatch):
     (tmp_path / "log.nq").write_text(text())
     write = ParquetEncoder._row_group
-    written = []
+    tables = []
 
     def fail(self, table):
-        if len(written) == 5:
+        if len(tables) == 5:
             raise OSError(28, "No space left on device")
-        written.append(table)
+        tables.append(table)
         return write(self, table)
 
     monkeypatch.setattr(ParquetEncoder, "_row_group", fail)
     for jobs in JOBS:
-        written.clear()
+        tables.clear()
         with pytest.raises(OSError, match="No space"):
             rdfm.convert(tmp_path / "log.nq", tmp_path / "out.parquet", jobs=jobs)
         assert not (tmp_path / "out.parquet").exists()
 
 
-BROKEN = {
+INVALID_LOGS = {
     "statement": lambda text: text.replace('"200" .', '"200" oops', 1),
     "two": lambda text: text.replace('"200" .', "oops", 1).replace('"301" .', "x", 1),
     "at the end": lambda text: text + "oops",
@@ -243,10 +243,10 @@ BROKEN = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("on_error", ["fail", "skip"])
-@pytest.mark.parametrize("change", BROKEN)
+@pytest.mark.parametrize("change", INVALID_LOGS)
 def test_errors_and_notes_do_not_depend_on_jobs(tmp_path, monkeypatch, change, on_error):
     monkeypatch.setattr(parallel, "MESSAGE_BYTES", 4000)
-    sources = write_inputs(tmp_path, BROKEN[change])
+    sources = write_inputs(tmp_path, INVALID_LOGS[change])
     targets = ("out.nq.gz", "out.rdf", "out.jelly", "out.parquet")
     for source, target in itertools.product(sources, targets):
         check(source, tmp_path / target, on_error=on_error)
@@ -256,11 +256,11 @@ def test_error_positions_refer_to_the_entire_log(tmp_path):
     lines = text().split("\n")
     lines[700] = "oops"
     (tmp_path / "log.nq").write_text("\n".join(lines))
-    before = sum(len(line) + 1 for line in lines[:700])
+    offset = sum(len(line) + 1 for line in lines[:700])
     with pytest.raises(rdfm.DecodeError) as raised:
         rdfm.convert(tmp_path / "log.nq", tmp_path / "out.nq", jobs=3)
     error = raised.value
-    assert (error.line, error.column, error.offset) == (701, 1, before)
+    assert (error.line, error.column, error.offset) == (701, 1, offset)
     # The delimiter in the first line does not end a message.
     assert error.message_index == lines[:700].count("# @message") - 1
 
@@ -275,13 +275,13 @@ def test_messages_before_an_unwritable_one_are_written(tmp_path):
 @pytest.mark.parametrize("options", [{"joins": "new"}, {}])
 def test_joined_logs_do_not_depend_on_jobs(tmp_path, options):
     (tmp_path / "log.nq").write_text(text())
-    joined = b""
+    data = b""
     for table in (100, 200):
         rdfm.convert(
             tmp_path / "log.nq", tmp_path / "a.jelly", restart_bytes=1000, name_table=table
         )
-        joined += (tmp_path / "a.jelly").read_bytes()
-    (tmp_path / "log.jelly").write_bytes(joined)
+        data += (tmp_path / "a.jelly").read_bytes()
+    (tmp_path / "log.jelly").write_bytes(data)
     result = check(tmp_path / "log.jelly", tmp_path / "out.nq", **options)
     if options:
         log = text(range(1, MESSAGES - 1))

@@ -13,7 +13,7 @@ from rdfm.storage import compression as compressions
 LINE = b"<http://e/s> <http://e/p> <http://e/%06d> .\n"
 
 
-class Slow:
+class SlowCompressor:
     """A compressor that takes `pause` seconds per megabyte, as slow as xz."""
 
     def __init__(self, pause):
@@ -39,8 +39,8 @@ def log(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["out.nq", "out/"])
 def test_slow_compression_reports_progress(log, tmp_path, monkeypatch, target):
-    monkeypatch.setattr(compressions, "compressor", lambda _: Slow(1))
-    monkeypatch.setattr(compressions, "_block_compressor", lambda _: Slow(1).compress)
+    monkeypatch.setattr(compressions, "compressor", lambda _: SlowCompressor(1))
+    monkeypatch.setattr(compressions, "_block_compressor", lambda _: SlowCompressor(1).compress)
     monkeypatch.setattr(compressions, "BLOCK_BYTES", 1 << 18)
     monkeypatch.setattr(pipeline, "OUTPUT_BYTES", 1 << 20)
     reports = []
@@ -51,8 +51,8 @@ def test_slow_compression_reports_progress(log, tmp_path, monkeypatch, target):
         compression="xz",
         progress=lambda progress: reports.append((time.perf_counter(), progress)),
     )
-    moments = [moment for moment, _ in reports]
-    assert max(later - earlier for earlier, later in itertools.pairwise(moments)) < 1.2
+    times = [seconds for seconds, _ in reports]
+    assert max(later - earlier for earlier, later in itertools.pairwise(times)) < 1.2
     steps = [progress.bytes_in for _, progress in reports]
     assert steps == sorted(steps)
     if target == "out.nq":  # each file of a folder is written at once
@@ -62,7 +62,7 @@ def test_slow_compression_reports_progress(log, tmp_path, monkeypatch, target):
 
 
 def test_slow_compression_can_be_interrupted(log, tmp_path, monkeypatch):
-    monkeypatch.setattr(compressions, "_block_compressor", lambda _: Slow(3).compress)
+    monkeypatch.setattr(compressions, "_block_compressor", lambda _: SlowCompressor(3).compress)
     monkeypatch.setattr(compressions, "BLOCK_BYTES", 1 << 18)
 
     def interrupt(_):

@@ -16,9 +16,9 @@ from rdfm.logs.channel import Channel
 
 stages = importlib.import_module("rdfm.conversion.pipeline")
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
-MARK = b"# @message\n"
-MANY_MESSAGES = (LINE + MARK) * 9000  # more messages than fit in a batch
-INVALID_MESSAGE = b"oops\n" + MARK
+DELIMITER = b"# @message\n"
+MANY_MESSAGES = (LINE + DELIMITER) * 9000  # more messages than fit in a batch
+INVALID_MESSAGE = b"oops\n" + DELIMITER
 
 
 class SlowConsumer(Channel):
@@ -74,9 +74,12 @@ CASES = {
         {"from_format": "ttl", "to_format": "ttl", "take": 9},
     ),
     "Jelly's options": ([JELLY, MANY_MESSAGES], {"to_format": "jelly", "from_format": None}),
-    "notes after take": ([MANY_MESSAGES + (LINE + b"# @Message\n" + MARK) * 9000], {"take": 10}),
+    "notes after take": (
+        [MANY_MESSAGES + (LINE + b"# @Message\n" + DELIMITER) * 9000],
+        {"take": 10},
+    ),
     "members": (
-        [archive(*[LINE, b"", INVALID_MESSAGE + LINE, LINE + MARK + INVALID_MESSAGE] * 50)],
+        [archive(*[LINE, b"", INVALID_MESSAGE + LINE, LINE + DELIMITER + INVALID_MESSAGE] * 50)],
         {"on_error": "skip", "take": 90},
     ),
 }
@@ -110,8 +113,10 @@ class Trickle(io.BytesIO):
 def test_the_dialect_of_the_first_message_is_written(format):
     """This is independent of where the other dialect starts and of how the input arrives."""
     for messages in (1, 20, 9000):
-        log = (LINE + MARK) * messages + b'VERSION "1.2-messages"\n' + LINE + b"MESSAGE\n" + LINE
-        expected = MARK.join([LINE] * (messages + 2))
+        log = (
+            (LINE + DELIMITER) * messages + b'VERSION "1.2-messages"\n' + LINE + b"MESSAGE\n" + LINE
+        )
+        expected = DELIMITER.join([LINE] * (messages + 2))
         for data in (log, Trickle(log)):
             assert outcome([data], from_format=format)[0] == expected
         with rdfm.open_log(log, format) as reader:
@@ -121,7 +126,7 @@ def test_the_dialect_of_the_first_message_is_written(format):
 
 
 def test_errors_after_take_are_not_counted():
-    invalid = LINE + MARK + INVALID_MESSAGE
+    invalid = LINE + DELIMITER + INVALID_MESSAGE
     skip = {"on_error": "skip"}
     for group_by in ("message", "count=1", "bytes=1"):
         summaries = [
@@ -134,10 +139,10 @@ def test_errors_after_take_are_not_counted():
     assert outcome([invalid * 20], **skip, take=1, group_by="all")[1].skipped == 19
     summary = outcome([INVALID_MESSAGE + b"<http://e/s> <http://e/p"], **skip, take=0)[1]
     assert (summary.skipped, summary.abandoned) == (0, ())
-    assert outcome([INVALID_MESSAGE + MARK + MARK + LINE], **skip, take=1)[1].skipped == 1
+    assert outcome([INVALID_MESSAGE + DELIMITER + DELIMITER + LINE], **skip, take=1)[1].skipped == 1
     # The end of the first message is known only after the error, which is still not counted.
     summary = outcome(
-        [LINE + MARK + INVALID_MESSAGE + LINE.replace(b"/s>", b"/t>")],
+        [LINE + DELIMITER + INVALID_MESSAGE + LINE.replace(b"/s>", b"/t>")],
         **skip,
         take=1,
         group_by="subject",
@@ -150,12 +155,12 @@ def test_progress_reports_written_messages(monkeypatch):
     monkeypatch.setattr(stages, "Channel", SlowConsumer)
     monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
 
-    class Counting(io.BytesIO):
+    class CountingFile(io.BytesIO):
         def write(self, data):
             self.quads = getattr(self, "quads", 0) + bytes(data).count(b" .\n")
             return super().write(data)
 
-    out, reports = Counting(), []
+    out, reports = CountingFile(), []
 
     def progress(report):
         reports.append((report, report.quads, report.bytes_in))
@@ -180,14 +185,14 @@ def test_progress_of_small_files_reports_written_messages(tmp_path, name, monkey
     count = 60_000 if "nq" in name else 200_000
     lines = (b'<http://e/s> <http://e/p> "%x" .\n' % numbers.getrandbits(64) for _ in range(count))
     path = tmp_path / name
-    convert(MARK.join(lines), path, from_format="nq")
+    convert(DELIMITER.join(lines), path, from_format="nq")
     total = path.stat().st_size
     assert total < 1 << 20 or "nq" not in name
-    written = []
-    convert(path, tmp_path / "out.nq", progress=written.append)
-    inspected = []
-    rdfm.inspect(path, progress=inspected.append)
-    for reports in (written, inspected):
+    conversion_reports = []
+    convert(path, tmp_path / "out.nq", progress=conversion_reports.append)
+    inspection_reports = []
+    rdfm.inspect(path, progress=inspection_reports.append)
+    for reports in (conversion_reports, inspection_reports):
         assert len(reports) > 4
         for report in reports:
             assert abs(report.bytes_in / total - report.messages / count) < 0.25

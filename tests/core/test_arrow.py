@@ -56,7 +56,7 @@ def batch():
     return MessageBatch.from_messages(MESSAGES)
 
 
-def checked(arrow):
+def validated(arrow):
     """Returns the record batch of an Arrow object, after validation by pyarrow."""
     rows = pa.record_batch(arrow)
     rows.validate(full=True)
@@ -68,7 +68,7 @@ def content(created):
 
 
 def test_each_message_is_a_row():
-    rows = checked(batch())
+    rows = validated(batch())
     assert rows.schema == SCHEMA == pa.schema(batch())
     quads = rows["quads"].to_pylist()
     assert quads[1] == []
@@ -85,12 +85,12 @@ def test_columns_may_be_in_any_order():
     created = batch().slice(1, 3).to_arrow(ALL[::-1], source="a.nq")
     assert created.column_names == ALL[::-1]
     assert len(created) == 2
-    rows = checked(created)
+    rows = validated(created)
     assert rows["source"].to_pylist() == ["a.nq"] * 2
     assert rows["offset"].to_pylist() == [1, 2]
     assert rows["position"].to_pylist() == [0, 0]
     assert rows["namespaces"].to_pylist()[1] == [("ex", "http://ex/"), ("", "http://other/")]
-    assert checked(batch().to_arrow([])).num_rows == 3
+    assert validated(batch().to_arrow([])).num_rows == 3
 
 
 def test_an_unknown_column_is_an_error_that_lists_the_known_ones():
@@ -134,7 +134,7 @@ def test_other_string_and_list_types_are_read(text, list_type):
     fields = [(name, text) for name in ("graph", "object", "subject", "predicate")]
     rows = [
         [dict(zip(TERM, quad.values(), strict=True)) for quad in row]
-        for row in checked(batch())["quads"].to_pylist()
+        for row in validated(batch())["quads"].to_pylist()
     ]
     table = pa.table(
         {"quads": pa.array(rows, pa.list_(pa.struct([(n, pa.string()) for n, _ in fields])))}
@@ -208,9 +208,9 @@ def test_the_depth_of_triple_terms_is_limited():
 
 
 def test_batches_are_merged():
-    rows = checked(coalesce([batch(), batch().slice(2, 3), batch()], source="s"))
+    rows = validated(coalesce([batch(), batch().slice(2, 3), batch()], source="s"))
     assert rows["offset"].to_pylist() == [0, 1, 2, 2, 0, 1, 2]
-    assert rows["quads"].to_pylist()[4:] == checked(batch())["quads"].to_pylist()
+    assert rows["quads"].to_pylist()[4:] == validated(batch())["quads"].to_pylist()
     assert coalesce([]).column_names == ALL[:4]
 
 
@@ -227,8 +227,8 @@ def test_rows_are_regrouped(max_rows, max_bytes, sizes):
     created += [rest] if (rest := coalescer.finish()) else []
     if sizes:
         assert [len(rows) for rows in created] == sizes
-    regrouped = pa.Table.from_batches([checked(rows) for rows in created]).to_pylist()
-    assert regrouped == checked(coalesce([batch()] * 3, ALL, "s")).to_pylist()
+    regrouped = pa.Table.from_batches([validated(rows) for rows in created]).to_pylist()
+    assert regrouped == validated(coalesce([batch()] * 3, ALL, "s")).to_pylist()
     assert coalescer.finish() is None
 
 

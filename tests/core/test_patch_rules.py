@@ -27,14 +27,14 @@ def patch_with(id="", prev="", rows="TX .\nA <a:s> <a:p> <a:o> .\nTC .\n"):
     return "".join(f"H {key} <a:{value}> .\n" for key, value in links if value) + rows
 
 
-COMPLETE = [patch_with("1"), patch_with("2", "1"), patch_with("3", "2")]
+COMPLETE_CHAIN = [patch_with("1"), patch_with("2", "1"), patch_with("3", "2")]
 
 
 @pytest.mark.parametrize("size", [1, 2, 8192])
 @pytest.mark.parametrize(
     ("patches", "expected"),
     [
-        (COMPLETE, []),
+        (COMPLETE_CHAIN, []),
         ([], []),
         ([patch_with("5", "4")], []),  # the first patch may follow any other
         (
@@ -42,7 +42,7 @@ COMPLETE = [patch_with("1"), patch_with("2", "1"), patch_with("3", "2")]
             [],
         ),  # so may a patch without prev
         (
-            [*COMPLETE, patch_with("4", "2")],
+            [*COMPLETE_CHAIN, patch_with("4", "2")],
             [(3, "prev is <a:2>, but the previous patch has the id <a:3>")],
         ),
         (

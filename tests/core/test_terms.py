@@ -36,11 +36,13 @@ TERMS = [
 DIRECTED = Literal("x", language="ar", direction="rtl")
 
 
-@pytest.mark.parametrize(("term", "text", "shown"), TERMS, ids=[text for _, text, _ in TERMS])
-def test_terms_have_a_text_and_a_repr(term, text, shown):
+@pytest.mark.parametrize(
+    ("term", "text", "representation"), TERMS, ids=[text for _, text, _ in TERMS]
+)
+def test_terms_have_a_text_and_a_repr(term, text, representation):
     assert str(term) == text
-    assert repr(term) == shown
-    assert eval(shown, vars(_core)) == term
+    assert repr(term) == representation
+    assert eval(representation, vars(_core)) == term
 
 
 @pytest.mark.parametrize(
@@ -59,8 +61,8 @@ def test_objects_in_reused_memory_have_their_own_content():
             Quad(Iri(f"x:{n}"), A, Literal(f"{n}", datatype=f"x:{n}"), Bnode(f"b{n}"))
             for n in range(2000)
         ]
-        texts = [f'<x:{n}> <http://ex/a> "{n}"^^<x:{n}> _:b{n} .' for n in range(2000)]
-        assert list(map(str, quads)) == texts
+        expected = [f'<x:{n}> <http://ex/a> "{n}"^^<x:{n}> _:b{n} .' for n in range(2000)]
+        assert list(map(str, quads)) == expected
         del quads
         gc.collect()
 

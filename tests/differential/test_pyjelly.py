@@ -71,8 +71,8 @@ def read(data):
 def test_pyjelly_reads_the_output_of_rdfm(physical, data):
     log = data.draw(logs(graphs=physical != "triples", generalized=True))
     assume(log)
-    written = encode("jelly", log, physical_type=physical, generalized=True, rdf_star=True)
-    assert_same(read(written), log)
+    encoded = encode("jelly", log, physical_type=physical, generalized=True, rdf_star=True)
+    assert_same(read(encoded), log)
 
 
 @pytest.mark.parametrize("graphs", [False, True])
@@ -82,7 +82,7 @@ def test_rdfm_reads_the_output_of_pyjelly(graphs, data):
     log = [message for message in data.draw(logs(graphs=graphs, generalized=True)) if message]
     assume(log)
 
-    def sink(message):
+    def to_sink(message):
         found = generic.GenericStatementSink()
         for quad in message:
             terms = [to_pyjelly(term) for term in quad]
@@ -93,13 +93,13 @@ def test_rdfm_reads_the_output_of_pyjelly(graphs, data):
     params = StreamParameters(generalized_statements=True, rdf_star=True)
     out = io.BytesIO()
     options = SerializerOptions(logical_type=kind, params=params)
-    grouped_stream_to_file((sink(message) for message in log), out, options=options)
+    grouped_stream_to_file((to_sink(message) for message in log), out, options=options)
     found, error = decode("jelly", out.getvalue())
     assert error is None
     assert_same(found, log)
 
 
-def written(log, **options):
+def encoded(log, **options):
     """Returns a log as Jelly, unless a statement needs more entries than the tables have."""
     try:
         return encode("jelly", log, generalized=True, rdf_star=True, **options)
@@ -116,8 +116,8 @@ def test_other_libraries_read_logs_with_restarts_and_joined_logs(physical, table
     )
     assume(first and second)
     options = {"physical_type": physical, **tables}
-    restarts = written(first, restart_bytes=1, **options)
-    joined = restarts + written(second, **options)
+    restarts = encoded(first, restart_bytes=1, **options)
+    joined = restarts + encoded(second, **options)
     assert_same(read(joined), first + second)
     assert_same(jelly_proto.decode(joined), first + second)
     found, error = decode("jelly", joined)
@@ -155,11 +155,11 @@ def test_rdflib_reads_restarts_with_namespaces():
 def test_marks_from_other_writers_are_dropped(tmp_path):
     """A program that merges logs may copy the mark of a frame."""
     quad = (("iri", "http://e/s"), ("iri", "http://e/p"), ("iri", "http://e/o"), None)
-    marked = jelly_proto.read_frames(encode("jelly", [[quad]]))[0].metadata
-    assert list(marked) == ["rdfm.restart"]
+    metadata = jelly_proto.read_frames(encode("jelly", [[quad]]))[0].metadata
+    assert list(metadata) == ["rdfm.restart"]
     writer = jelly_proto.Writer(1)
-    writer.message([quad], {**marked, "key": b"value"})
-    writer.message([quad], marked)
+    writer.message([quad], {**metadata, "key": b"value"})
+    writer.message([quad], metadata)
     path = tmp_path / "log.jelly"
     path.write_bytes(jelly_proto.delimited(writer.frames))
     with rdfm.open_log(path) as log:

@@ -53,7 +53,7 @@ y Y no NO on Off yes null Null ~ true TRUE .inf .nan -.INF 1_000 012 0o14 0x1F 1
 2022-08-08 2001-12-14T21:59:43.10-05:00 = << - ? : | > & * ! % @ ` # , [ ] { } a: a:b :a a# a\ #a -a --- ...
 ' " a' "a" !!str !a &a *a |a >a %a @a `a
 """
-SPACED = (
+OTHER_STRINGS = (
     *(
         "",
         " ",
@@ -71,7 +71,7 @@ SPACED = (
     ),
     *("a\tb", "a\n b", "\n", "a\n", "\x85", "\ufeff", "\u2028", "\x7f", "é", "x" * 3000),
 )
-words = st.sampled_from([*WORDS.split(), *SPACED])
+words = st.sampled_from([*WORDS.split(), *OTHER_STRINGS])
 strings = st.builds(literal, words | st.text(st.characters(exclude_categories=["Cs"]), max_size=8))
 
 
@@ -86,11 +86,11 @@ def test_documents_have_the_structure_of_ndjson_ld(loader, contexts, log, data):
     ]
     batch = as_batch(log)
     prefixes = {"ex": "http://example.org/", "x": "urn:x", "no": "http://a.b/"}
-    written = []
+    outputs = []
     for make in (formats.ndjsonld.Encoder, formats.yamlld.Encoder):
         encoder = make(context_lines=contexts, prefixes=prefixes)
-        written.append((encoder.encode(batch) + encoder.finish()).decode())
-    lines, documents = written
+        outputs.append((encoder.encode(batch) + encoder.finish()).decode())
+    lines, documents = outputs
     expected = [json.loads(line) for line in lines.split("\n")[:-1]]
     assert list(yaml.load_all(documents, loader)) == expected, documents
 
@@ -160,7 +160,7 @@ def test_long_keys_are_read_back(length):
 PYYAML_DIFFERENCES = {"\x85", "\u2028", "!"}
 
 
-@pytest.mark.parametrize("word", sorted({*WORDS.split(), *SPACED} - PYYAML_DIFFERENCES))
+@pytest.mark.parametrize("word", sorted({*WORDS.split(), *OTHER_STRINGS} - PYYAML_DIFFERENCES))
 def test_plain_scalars_follow_the_core_schema(word):
     text = f'"@id": http://e/s\nhttp://e/p: {word}\n'
     found, error = decode("yamlld", text.encode())

@@ -77,13 +77,13 @@ def test_a_prefix_rebound_to_an_unusable_namespace_is_not_used(name):
     options = {"framing": "rows"} if name == "rdf-protobuf" else {}
     encoder = formats.find(name).Encoder(flat=True, prefixed_names=True, **options)
     written = encoder.encode(decoder.next_batch()) + encoder.finish()
-    of_name = {
+    decoders = {
         "rdf-protobuf": rdf_binary.decode_protobuf_rows,
         "rdf-thrift": rdf_binary.decode_thrift,
     }
     iris = [("iri", f"http://e{port}/{local}") for port in ("", ":port") for local in "spo"]
     expected = [(*iris[:3], None), (iris[0], *iris[4:], None)]
-    assert of_name[name](written) == expected
+    assert decoders[name](written) == expected
     assert decoded(name, written) == [expected]
 
 
