@@ -128,9 +128,18 @@ class ServeProcess:
 @contextlib.contextmanager
 def serve(*arguments, publish=True, env=None, port=0):
     """Runs `rdfm serve` on a free port."""
-    more = ["--allow-publish"] if publish else []
+    publish_options = ["--allow-publish"] if publish else []
     process = subprocess.Popen(
-        [sys.executable, "-m", "rdfm", "serve", *map(str, arguments), *more, "--grpc", str(port)],
+        [
+            sys.executable,
+            "-m",
+            "rdfm",
+            "serve",
+            *map(str, arguments),
+            *publish_options,
+            "--grpc",
+            str(port),
+        ],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "RDFM_PUBLISH_TOKEN": TOKEN, **(env or {})},

@@ -212,8 +212,8 @@ class Reader(jelly_proto.Reader):
             self.patches = []
         if kind == PUNCTUATED:
             # As above, early frames are not patches. The last mark may be missing.
-            early = next(at for at, frame in enumerate(frames) if frame.rows)
-            self.patches = self.patches[early:]
+            first = next(at for at, frame in enumerate(frames) if frame.rows)
+            self.patches = self.patches[first:]
         if kind == FLAT or (kind == PUNCTUATED and self.open is not None):
             self.end()
         return self.patches

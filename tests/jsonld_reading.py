@@ -124,10 +124,10 @@ def compare(reader: str, numbers: range, read: Callable[[list], list[Outcome]]) 
         text = json.dumps(content)
         ours = rdfm_reads(text, "none")
         if both_read(ours, theirs):
-            same = isomorphic(normalized(ours.quads), theirs.quads)
+            agree = isomorphic(normalized(ours.quads), theirs.quads)
         else:
-            same = ours.quads is None and theirs.quads is None
-        if not same:
+            agree = ours.quads is None and theirs.quads is None
+        if not agree:
             known = explained(reader, content, ours, theirs) or is_undetermined(text, "none")
             assert known, describe(number, content, ours, theirs)
 
@@ -162,9 +162,9 @@ def definitions(document: Any) -> list[tuple[str, dict]]:
 
 def bodies(document: Any) -> list[dict]:
     """Returns the maps that are neither contexts nor definitions, nor inside them."""
-    kept = {id(context) for context in contexts(document)}
-    kept |= {id(definition) for _, definition in definitions(document)}
-    return [found for _, found in maps(document) if id(found) not in kept]
+    excluded = {id(context) for context in contexts(document)}
+    excluded |= {id(definition) for _, definition in definitions(document)}
+    return [found for _, found in maps(document) if id(found) not in excluded]
 
 
 def containers(definition: dict) -> list:
@@ -274,7 +274,7 @@ def contexts_and_types_in_nests(document: Any, ours: Outcome, theirs: Outcome) -
 
 @difference(*BOTH)
 def keywords_without_effect(document: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 13.4.3 to 13.4.15 give no value to the other keywords. PyLD keeps them as entries."""
+    """5.1.2, 13.4.3 to 13.4.15 assign no value to the other keywords. PyLD keeps them as entries."""
     names = "@base @container @import @none @prefix @propagate @protected @version @vocab @json"
     return any(not {*names.split()}.isdisjoint(body) for body in bodies(document))
 
@@ -532,13 +532,13 @@ def contexts_are_processed_in_order(document: Any, ours: Outcome, theirs: Outcom
     """4.1.2, 5: "For each item context in local context". PyLD loads all contexts and flattens
     nested arrays before it processes the first.
     """
-    special = any(
+    has_other_contexts = any(
         not (value is None or isinstance(value, dict))
         for _, found in maps(document)
         for value in as_list(found.get("@context"))
     )
     loading = (None, "invalid local context", "loading remote context failed")
-    return special and ours.quads is None and theirs.code in loading
+    return has_other_contexts and ours.quads is None and theirs.code in loading
 
 
 @difference(*BOTH)
@@ -563,7 +563,7 @@ def identifiers_that_are_aliases(document: Any, ours: Outcome, theirs: Outcome) 
         if str(definition).startswith("@") or "'@id': '@" in str(definition)
     }
     strings = {
-        value for _, found in maps(document) for one in found.values() for value in texts(one)
+        value for _, found in maps(document) for item in found.values() for value in texts(item)
     }
     return both_read(ours, theirs) and not aliases.isdisjoint(strings)
 
@@ -693,8 +693,8 @@ def subjects_like_keywords(document: Any, ours: Outcome, theirs: Outcome) -> boo
 @difference(*BOTH)
 def types_of_values(document: Any, ours: Outcome, theirs: Outcome) -> bool:
     """5.1.2, 15.5: "if the result has an @type entry and its value is not an IRI, an invalid typed
-    value error has been detected". Arrays are not IRIs, and neither is null, as which
-    a string in the form of a keyword is read.
+    value error has been detected". Neither arrays nor null are IRIs; a
+    string in the form of a keyword becomes null.
     """
     found = values_at(document, "@type", "type")
     not_iris = any(isinstance(value, list) or str(value).startswith("@") for value in found)
@@ -799,8 +799,8 @@ def iris_of_a_scheme_alone(document: Any, ours: Outcome, theirs: Outcome) -> boo
 
 @difference("Jena")
 def reverse_terms_beside_reverse(document: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 13.4.2: "If result already has an expanded property entry". A reverse term that comes
-    first also creates one. Key order is not significant, so only the keys themselves collide.
+    """5.1.2, 13.4.2: "If result already has an expanded property entry". An earlier
+    reverse term also creates one. Key order is not significant, so only the keys themselves collide.
     """
     return theirs.code == "COLLIDING_KEYWORDS" and "@reverse" in strings(document)
 

@@ -89,7 +89,7 @@ def items_of(value: Any) -> list:
     return [] if value is None else as_list(value)
 
 
-def keyword_shaped(value: str) -> bool:
+def is_keyword_like(value: str) -> bool:
     return bool(LOOKS_LIKE_A_KEYWORD.fullmatch(value))
 
 
@@ -126,7 +126,7 @@ def resolve(reference: str, base: str) -> str:
 
 def without_dots(path: str) -> str:
     """Section 5.2.4 of RFC 3986."""
-    done = ""
+    output = ""
     while path:
         if path.startswith("../"):
             path = path[3:]
@@ -136,13 +136,13 @@ def without_dots(path: str) -> str:
             path = "/"
         elif path.startswith("/../") or path == "/..":
             path = "/" + path[4:]
-            done = done[: done.rfind("/")] if "/" in done else ""
+            output = output[: output.rfind("/")] if "/" in output else ""
         elif path in (".", ".."):
             path = ""
         else:
             segment = re.match("/?[^/]*", path)[0]
-            done, path = done + segment, path[len(segment) :]
-    return done
+            output, path = output + segment, path[len(segment) :]
+    return output
 
 
 @dataclass
@@ -260,10 +260,10 @@ class Processor:
         if context is None:  # 5.1
             protected = any(term.protected for term in result.terms.values())
             check(override or not protected, "invalid context nullification")
-            before = result
-            result = Context(before.original_base, before.original_base)
+            previous = result
+            result = Context(previous.original_base, previous.original_base)
             if propagate is False:
-                result.previous = before.previous or before
+                result.previous = previous.previous or previous
             return result
         if isinstance(context, str):  # 5.2
             check(is_iri(context) or base_url is not None, "loading document failed")
@@ -280,7 +280,7 @@ class Processor:
         self.define_all(result, context, base_url, remote, override)
         return result
 
-    def noted(self, iri: str | None) -> str | None:
+    def record_ill_formed(self, iri: str | None) -> str | None:
         if not (is_blank(iri) or (iri is not None and WELL_FORMED.fullmatch(iri))):
             self.ill_formed.append(str(iri))
         return iri
@@ -363,7 +363,7 @@ class Processor:
             check(is_valid and value.get("@container", "@set") == "@set", "keyword redefinition")
         else:  # 5
             check(term not in KEYWORDS, "keyword redefinition")
-            if keyword_shaped(term):
+            if is_keyword_like(term):
                 defined[term] = True
                 return
         previous = active.terms.pop(term, None)  # 6
@@ -475,7 +475,7 @@ class Processor:
         """Step 13, which continues with step 19 (an erratum). Returns False without a term."""
         check("@id" not in value and "@nest" not in value, "invalid reverse property")
         check(isinstance(value["@reverse"], str), "invalid IRI mapping")
-        if keyword_shaped(value["@reverse"]):
+        if is_keyword_like(value["@reverse"]):
             return False
         definition.iri = self.in_context(
             self.expand_iri(active, value["@reverse"], defining=defining)
@@ -500,7 +500,7 @@ class Processor:
     ) -> bool:
         """Step 14.2. Returns False without a term."""
         check(isinstance(id_, str), "invalid IRI mapping")
-        if id_ not in KEYWORDS and keyword_shaped(id_):
+        if id_ not in KEYWORDS and is_keyword_like(id_):
             return False
         iri = definition.iri = self.in_context(self.expand_iri(active, id_, defining=defining))
         check(iri in KEYWORDS or is_iri(iri) or is_blank(iri), "invalid IRI mapping")
@@ -520,7 +520,7 @@ class Processor:
     ) -> str | None:  # fmt: skip
         if value is None or value in KEYWORDS:  # 1
             return value
-        if keyword_shaped(value):  # 2
+        if is_keyword_like(value):  # 2
             return None
         local = defining.local if defining else {}
         if (
@@ -555,11 +555,13 @@ class Processor:
         term = active.terms.get(property_) or Term()
         if term.type == "@id" and isinstance(value, str):  # 1
             id_ = self.expand_iri(active, value, relative=True, vocab=False)
-            return {"@id": self.noted(id_) or ""}
+            return {"@id": self.record_ill_formed(id_) or ""}
         if term.type == "@vocab" and isinstance(value, str):  # 2
             if value in active.terms and active.terms[value].iri is None:
                 return {"@id": OMITTED}
-            return {"@id": self.noted(self.expand_iri(active, value, relative=True)) or ""}
+            return {
+                "@id": self.record_ill_formed(self.expand_iri(active, value, relative=True)) or ""
+            }
         result = {"@value": value}  # 3
         if term.type not in (None, "@id", "@vocab", "@none"):  # 4
             result["@type"] = term.type
@@ -687,7 +689,7 @@ class Processor:
                 result.setdefault(expanded, [])
             elif expanded not in ("@reverse", "@type"):
                 result.setdefault(expanded, None)
-        for key in nests:  # 14, with the steps 3 and 8 of an erratum
+        for key in nests:  # 14, with steps 3 and 8 of an erratum
             for nested in as_list(element[key]):
                 with self.collecting():
                     check(isinstance(nested, dict), "invalid @nest value")
@@ -708,7 +710,7 @@ class Processor:
         if keyword == "@id":  # 13.4.3
             check(isinstance(value, str), "invalid @id value")
             id_ = self.expand_iri(active, value, relative=True, vocab=False)
-            result["@id"] = self.noted(id_) or ""
+            result["@id"] = self.record_ill_formed(id_) or ""
         elif keyword == "@type":  # 13.4.4
             names = as_list(value)
             is_valid = all(isinstance(name, str) for name in names)
@@ -717,7 +719,7 @@ class Processor:
             for at, name in enumerate(names):
                 if name in type_scoped.terms and type_scoped.terms[name].iri is None:
                     continue  # intentionally null, so nothing is dropped
-                found[at] = self.noted(found[at]) or ""
+                found[at] = self.record_ill_formed(found[at]) or ""
             if "@type" in result:
                 result["@type"] = as_list(result["@type"]) + found
             else:
@@ -845,7 +847,9 @@ class Processor:
             expanded = self.expand_iri(active, index)
             if {"@id", "@type"} & {*container} and expanded != "@none":
                 relative = "@id" in container
-                self.noted(self.expand_iri(active, index, relative=relative, vocab=not relative))
+                self.record_ill_formed(
+                    self.expand_iri(active, index, relative=relative, vocab=not relative)
+                )
             for item in self.expand(inner, key, as_list(value[index]), base_url, from_map=True):
                 if not {"@value", "@list"}.isdisjoint(item):
                     if {"@id", "@type"} & {*container} or (
@@ -885,8 +889,8 @@ class Processor:
             if kind != "@json":
                 if result["@value"] is None:
                     return None
-                text = isinstance(result["@value"], str)
-                check(text or "@language" not in result, "invalid language-tagged value")
+                is_string = isinstance(result["@value"], str)
+                check(is_string or "@language" not in result, "invalid language-tagged value")
                 is_valid = isinstance(kind, str) and WELL_FORMED.fullmatch(kind)
                 check("@type" not in result or bool(is_valid), "invalid typed value")
         elif "@type" in result:  # 16
@@ -901,8 +905,10 @@ class Processor:
                 return None
         if {*result} == {"@language"}:  # 18
             return None
-        floats = not result or "@value" in result or "@list" in result or {*result} == {"@id"}
-        return None if floats and property_ in (None, "@graph") else result  # 19, 20
+        is_free_floating = (
+            not result or "@value" in result or "@list" in result or {*result} == {"@id"}
+        )
+        return None if is_free_floating and property_ in (None, "@graph") else result  # 19, 20
 
     # 9.1.1 toRdf() with 8.1.2
 
@@ -986,10 +992,10 @@ class NodeMaps:
         if label is not None and label in self.labels:
             return self.labels[label]
         self.count += 1
-        fresh = f"_:b{self.count}"
+        new_label = f"_:b{self.count}"
         if label is not None:
-            self.labels[label] = fresh
-        return fresh
+            self.labels[label] = new_label
+        return new_label
 
     def renamed(self, name: str) -> str:
         return self.blank(name) if is_blank(name) else name
@@ -1003,17 +1009,17 @@ class NodeMaps:
                 self.add(item, graph_name, subject, property_, list_)
             return
         graph = self.graphs.setdefault(graph_name, {})  # 2
-        into = graph[subject][property_] if isinstance(subject, str) else None
+        target = graph[subject][property_] if isinstance(subject, str) else None
         if "@value" in element:  # 4
-            self.put(element, into, list_)
+            self.put(element, target, list_)
             return
         if "@list" in element:  # 5
             inner: list = []
             self.add(items_of(element["@list"]), graph_name, subject, property_, inner)
             if list_ is not None:
                 list_.append({"@list": inner})
-            elif into is not None:
-                into.append({"@list": inner})
+            elif target is not None:
+                target.append({"@list": inner})
             return
         id_ = element.get("@id", UNSET)  # 6
         id_ = self.blank() if id_ is UNSET else self.renamed(id_)
@@ -1021,14 +1027,14 @@ class NodeMaps:
         if isinstance(subject, dict):  # 6.5
             self.put(subject, node.setdefault(property_, []), None)
         elif property_ is not None:  # 6.6
-            self.put({"@id": id_}, into, list_)
+            self.put({"@id": id_}, target, list_)
         for name in element.get("@type", ()):  # 6.7, 3
             types = node.setdefault("@type", [])
             if name is not None and (name := self.renamed(name)) not in types:
                 types.append(name)
         if "@index" in element:  # 6.8
-            same = node.setdefault("@index", element["@index"]) == element["@index"]
-            check(same, "conflicting indexes")
+            is_equal = node.setdefault("@index", element["@index"]) == element["@index"]
+            check(is_equal, "conflicting indexes")
         for name, values in element.get("@reverse", {}).items():  # 6.9
             self.add(values, graph_name, {"@id": id_}, name)
         if "@graph" in element:  # 6.10
@@ -1043,11 +1049,11 @@ class NodeMaps:
                 self.add(element[name], graph_name, id_, renamed)
 
     @staticmethod
-    def put(item: dict, into: list | None, list_: list | None) -> None:
+    def put(item: dict, target: list | None, list_: list | None) -> None:
         if list_ is not None:
             list_.append(item)
-        elif into is not None and same_text(item) not in map(same_text, into):
-            into.append(item)
+        elif target is not None and same_text(item) not in map(same_text, target):
+            target.append(item)
 
 
 class Triples:
@@ -1111,8 +1117,8 @@ class Triples:
     def literal(self, item: dict) -> tuple | None:
         """Steps 4 to 15 of Object to RDF Conversion. Returns None if not well-formed."""
         value, kind, language = item["@value"], item.get("@type"), item.get("@language")
-        named = isinstance(kind, str) and (kind == "@json" or WELL_FORMED.fullmatch(kind))
-        if kind is not None and not named:
+        is_valid = isinstance(kind, str) and (kind == "@json" or WELL_FORMED.fullmatch(kind))
+        if kind is not None and not is_valid:
             self.left_out.append(str(kind))
             return None
         if language is not None and not LANGUAGE.fullmatch(language):
@@ -1123,8 +1129,8 @@ class Triples:
         if isinstance(value, bool):
             return ("literal", "true" if value else "false", None, None, kind or f"{XSD}boolean")
         if isinstance(value, (int, Decimal)):
-            whole = value == int(value) and abs(value) < 10**21
-            if not whole or kind == f"{XSD}double":
+            is_integer = value == int(value) and abs(value) < 10**21
+            if not is_integer or kind == f"{XSD}double":
                 return ("literal", canonical_double(value), None, None, kind or f"{XSD}double")
             return ("literal", str(int(value)), None, None, kind or f"{XSD}integer")
         if "@direction" in item and self.direction is not None:
@@ -1185,11 +1191,13 @@ def canonical_json(value: Any) -> str:
 
 
 def json_string(text: str) -> str:
-    short = {"\b": "b", "\t": "t", "\n": "n", "\f": "f", "\r": "r", '"': '"', "\\": "\\"}
+    short_escapes = {"\b": "b", "\t": "t", "\n": "n", "\f": "f", "\r": "r", '"': '"', "\\": "\\"}
 
     def escaped(match: re.Match[str]) -> str:
         character = match[0]
-        return "\\" + (short[character] if character in short else f"u{ord(character):04x}")
+        return "\\" + (
+            short_escapes[character] if character in short_escapes else f"u{ord(character):04x}"
+        )
 
     return '"' + re.sub(r'[\x00-\x1f"\\]', escaped, text) + '"'
 

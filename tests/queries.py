@@ -104,8 +104,8 @@ def groups(inner, *, plain: bool):
             tables(),
         )
     # In rdflib, a filter sees values of surrounding groups.
-    tests = plain_expressions("?b") if plain else expressions
-    parts = st.lists(triples | triples | elements | tests.map("FILTER({})".format), max_size=3)
+    conditions = plain_expressions("?b") if plain else expressions
+    parts = st.lists(triples | triples | elements | conditions.map("FILTER({})".format), max_size=3)
     first = predicates.map("?a {} ?b .".format)
     return st.builds("{} {}".format, first, parts.map(" ".join))
 

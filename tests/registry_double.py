@@ -181,12 +181,12 @@ class RegistryDouble:
             web.send(400, **self.state())(handler)
             return
         self.bodies.append(after)
-        shown = sorted(
+        visible = sorted(
             (counter, number)
             for counter, number in self.stored.items()
             if counter > after and counter not in self.hidden
         )
-        data = body(shown, codes=self.codes)
+        data = body(visible, codes=self.codes)
         if self.faults:
             self.faults.pop(0)(handler, data)
         else:

@@ -25,7 +25,7 @@ from rdfm.spark.remedies import in_function, in_spark
 ROOT = Path(__file__).parents[1]
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 
-PLACED = errors.LimitError(
+ERROR_WITH_POSITION = errors.LimitError(
     "too large", format="jelly", offset=7, message_index=2, frame=2, row=0, source="a.jelly"
 )
 
@@ -41,7 +41,9 @@ def test_the_docstring_shows_the_class_hierarchy():
 
 
 def test_texts_contain_the_position():
-    assert str(PLACED) == "a.jelly: jelly: too large (frame 2, row 0, byte 7, message 2)"
+    assert (
+        str(ERROR_WITH_POSITION) == "a.jelly: jelly: too large (frame 2, row 0, byte 7, message 2)"
+    )
     error = errors.DecodeError("bad", format="nq", line=3, column=41, offset=127, message_index=1)
     assert str(error) == "nq: bad (line 3, column 41, byte 127, message 1)"
     assert str(errors.DecodeError("bad")) == "bad"
@@ -51,7 +53,7 @@ def test_texts_contain_the_position():
 @pytest.mark.parametrize(
     "error",
     [
-        PLACED,
+        ERROR_WITH_POSITION,
         errors.EncodeError("bad", format="ttl", message_index=4, completed=b"<a> <b> <c> .\n"),
         errors.LimitError(
             "too deep", remedies=[Remedy("read", "max_depth", None, "if the source is trusted")]
@@ -298,26 +300,26 @@ def test_decoders_name_remedies(name, log, reason, remedies, lacks):
             "<x:a> <x:b> <x:c> <x:g> .",
             [
                 "merge_graphs=true",
-                "to_format=HOLDERS",
+                "to_format=SUPPORTING",
             ],
             "graphs",
         ),
         (
             "trig",
             '"a" <x:b> <x:c> .',
-            ["to_format=HOLDERS"],
+            ["to_format=SUPPORTING"],
             "generalized",
         ),
         (
             "ndjsonld",
             "<x:a> <x:b> <<( <x:a> <x:b> <x:c> )>> .",
-            ["to_format=HOLDERS"],
+            ["to_format=SUPPORTING"],
             "triple_term_objects",
         ),
         (
             "rdfxml",
             "<x:a> <x:1> <x:c> .",
-            ["to_format=HOLDERS"],
+            ["to_format=SUPPORTING"],
             "any_text",
         ),
         ("rdf-thrift", "<x:a> <x:b> <x:c> .\n# @message", ["flat=true"], "boundaries"),
@@ -329,7 +331,7 @@ def test_encoders_name_options_and_formats_as_remedies(name, quads, remedies, la
         formats.find(name).encode(batch)
     error = caught.value
     supporting = "|".join(filter(lambda native: supports(native, lacks), NATIVE))
-    expected = [remedy.replace("HOLDERS", supporting) for remedy in remedies]
+    expected = [remedy.replace("SUPPORTING", supporting) for remedy in remedies]
     assert [f"{each.option}={each.value}" for each in error.remedies] == expected
     assert error.lacks == lacks
 

@@ -312,14 +312,14 @@ def test_to_rdflib_rejects_unsupported_cells():
         TripleTerm(S, Bnode("p"), OBJ),
     ],
 )
-@pytest.mark.parametrize("before", [0, 1, 999, 1000, 1001])
-def test_to_oxigraph_rejects_unsupported_cells(cell, before):
-    results = reader([(S, None)] * before + [(S, cell), (S, None)])
+@pytest.mark.parametrize("preceding_rows", [0, 1, 999, 1000, 1001])
+def test_to_oxigraph_rejects_unsupported_cells(cell, preceding_rows):
+    results = reader([(S, None)] * preceding_rows + [(S, cell), (S, None)])
     rows = 0
     with pytest.raises(EncodeError, match="pyoxigraph: cannot represent") as caught:
         for _ in results.to_oxigraph():
             rows += 1
-    assert (rows, caught.value.message_index) == (before, before)
+    assert (rows, caught.value.message_index) == (preceding_rows, preceding_rows)
 
 
 def test_to_oxigraph_rejects_invalid_variables():
@@ -337,7 +337,7 @@ def test_deep_triple_terms_of_rows_are_converted():
     deep = Bnode("a")
     for _ in range(100):
         deep = TripleTerm(S, P, deep)
-    results = ResultReader(iter([rdfm.ResultBatch.from_rows([[S, deep]], VARIABLES)]), "made")
+    results = ResultReader(iter([rdfm.ResultBatch.from_rows([[S, deep]], VARIABLES)]), "generated")
     assert len(list(results.to_oxigraph())) == 1
 
 
@@ -351,7 +351,7 @@ def test_rows_are_read_on_demand():
 
     for convert in (ResultReader.to_rdflib, ResultReader.to_oxigraph):
         read_numbers.clear()
-        rows = iter(convert(ResultReader(batches(), "made")))
+        rows = iter(convert(ResultReader(batches(), "generated")))
         next(rows)
         assert len(read_numbers) <= 3
         assert 1 + sum(1 for _ in rows) == 50_000

@@ -24,10 +24,10 @@ from rdfm.errors import render
 PATCHES = ("rdf-patch", "rdf-patch-thrift", "jelly-patch")
 READING = {"nt": {"generalized": True}, "nq": {"generalized": True}}
 WRITING = {"jelly": {"generalized": True, "rdf_star": True}}
-FEW = settings(max_examples=12)
+FEW_EXAMPLES = settings(max_examples=12)
 
 
-def written(name, log):
+def encoded(name, log):
     return encode(name, log, **WRITING.get(name, {}))
 
 
@@ -108,8 +108,8 @@ def test_applying_a_difference_gives_the_new_dataset(first, second, name, data, 
     folder = tmp_path_factory.mktemp("diff")
     suffixes = [formats.find(each).spec.suffixes[0] for each in (first, second)]
     before, after = folder / f"old{suffixes[0]}", folder / f"new{suffixes[1]}"
-    before.write_bytes(written(first, [old]))
-    after.write_bytes(written(second, [new]))
+    before.write_bytes(encoded(first, [old]))
+    after.write_bytes(encoded(second, [new]))
     changes = folder / f"changes{formats.find(name).spec.suffixes[0]}"
     result = patch.diff(before, after, changes, **generalized(first, second, to=name))
     out = folder / "out.nq"
@@ -131,7 +131,7 @@ def test_applying_a_difference_gives_the_new_dataset(first, second, name, data, 
 def test_differences_are_computed_per_message(name, data):
     old, new = (data.draw(carried("nq")) for _ in range(2))
     found, summary = diff(
-        ("nq", written("nq", old)), ("nq", written("nq", new)), name, per_message=True
+        ("nq", encoded("nq", old)), ("nq", encoded("nq", new)), name, per_message=True
     )
     patches = operations(name, found)
     assert len(patches) == max(len(old), len(new)) == summary.messages
@@ -148,14 +148,14 @@ def test_differences_are_computed_per_message(name, data):
 @given(data=st.data())
 def test_snapshots_are_the_states_between_the_patches(name, data):
     log = data.draw(carried("nq"))
-    found, summary = diff(("nq", written("nq", log)), None, name)
+    found, summary = diff(("nq", encoded("nq", log)), None, name)
     assert summary.messages == len(log)
     with rdfm.open_log(found, name) as patches:
-        so_far = []
+        earlier_patches = []
         for at, patch_rows in enumerate(patches):
-            so_far.append(patch_rows)
+            earlier_patches.append(patch_rows)
             data = formats.find(name).encode(
-                rdfm.PatchBatch.from_patches(so_far),
+                rdfm.PatchBatch.from_patches(earlier_patches),
                 **(
                     {"rdf_star": True, "generalized": True, "statement_type": "quads"}
                     if name == "jelly-patch"
@@ -186,14 +186,14 @@ def test_canonical_differences_ignore_the_labels_of_the_new_dataset(data):
     (old,), (new,) = (data.draw(carried("nq", boundaries=False)) for _ in range(2))
     relabelled = shuffled(old, data.draw(st.integers(0, 9)))
     _, summary = diff(
-        ("nq", written("nq", [old])), ("nq", written("nq", [relabelled])), canonical=True
+        ("nq", encoded("nq", [old])), ("nq", encoded("nq", [relabelled])), canonical=True
     )
     assert (summary.added, summary.deleted) == (0, 0)
     for target in (new, shuffled([*new, *old[: len(old) // 2]], 1)):
         found, _ = diff(
-            ("nq", written("nq", [old])), ("nq", written("nq", [target])), canonical=True
+            ("nq", encoded("nq", [old])), ("nq", encoded("nq", [target])), canonical=True
         )
-        out, _ = apply(("nq", written("nq", [old])), found)
+        out, _ = apply(("nq", encoded("nq", [old])), found)
         assert_same(
             [sorted(set((read("nq", out) or [[]])[0]), key=str)],
             [sorted(set(target), key=str)],
@@ -205,7 +205,7 @@ def test_canonical_differences_ignore_the_labels_of_the_new_dataset(data):
 def test_canonical_differences_apply_to_snapshots(data):
     log = data.draw(carried("nq"))
     log = [quads for message in log for quads in (message, shuffled(message, 3))]
-    found, _ = diff(("nq", written("nq", log)), None, canonical=True)
+    found, _ = diff(("nq", encoded("nq", log)), None, canonical=True)
     patches = operations("rdf-patch", found)
     assert all(len(result) == 2 for result in patches[1::2])
     for end in range(1, len(patches) + 1):
@@ -234,12 +234,12 @@ def test_canonical_differences_keep_the_labels_of_unchanged_parts():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PATCHES)
 @pytest.mark.parametrize("first", MESSAGES)
-@FEW
+@FEW_EXAMPLES
 @given(data=st.data())
 def test_messages_round_trip_through_patches(first, name, data):
     boundaries = formats.find(first).spec.carries["boundaries"]
     log = data.draw(carried(first, boundaries=boundaries))
-    source = written(first, log)
+    source = encoded(first, log)
     as_patches, back = io.BytesIO(), io.BytesIO()
     result = patch.from_log(
         source, as_patches, from_format=first, to_format=name, **generalized(first, to=name)
@@ -321,7 +321,7 @@ def test_apply_agrees_with_a_set_model(name, dataset_and_patches, split):
     data = [encode_rows([each]) for each in rows] if split else [encode_rows(rows)]
     out = io.BytesIO()
     summary = patch.apply(
-        written("nq", [quads]), data, out, from_format="nq", patch_format=name, to_format="nq"
+        encoded("nq", [quads]), data, out, from_format="nq", patch_format=name, to_format="nq"
     )
     found = (read("nq", out.getvalue()) or [[]])[0]
     expected = model(quads, rows)
@@ -383,7 +383,7 @@ def test_the_chain_continues_across_files():
     third_patch = b"H prev <a:2> .\nTX .\nTC .\n"
     options = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq"}
     patch.apply(b"", [CHAIN, third_patch], out, **options)
-    for logs_given, patch_index, reason in (
+    for logs, patch_index, reason in (
         (
             [third_patch, CHAIN, CHAIN, third_patch, third_patch],
             0,
@@ -397,14 +397,14 @@ def test_the_chain_continues_across_files():
         ),
     ):
         with pytest.raises(rdfm.DecodeError, match="chain=False applies it anyway") as caught:
-            patch.apply(b"", logs_given, out, **options)
+            patch.apply(b"", logs, out, **options)
         error = caught.value
         assert error.reason == f"the chain of patches is broken: {reason}"
         assert (error.format, error.message_index) == ("rdf-patch", patch_index)
         assert f"line {error.line}, column 1, byte {error.offset}, patch {patch_index})" in str(
             error
         )
-        patch.apply(b"", logs_given, out, chain=False, **options)
+        patch.apply(b"", logs, out, chain=False, **options)
 
 
 @pytest.mark.parametrize(
@@ -519,12 +519,15 @@ def test_blank_nodes_can_be_separated():
     ("call", "text"),
     [
         (
-            lambda out: patch.apply(TWO, b"", out, **APPLY),
+            lambda out: patch.apply(TWO_MESSAGES, b"", out, **APPLY),
             "has several messages, but a dataset is one message",
         ),
-        (lambda out: patch.diff(TWO, b"", out, **DIFF), "has several messages"),
-        (lambda out: patch.diff(b"", TWO, out, **DIFF), "has several messages"),
-        (lambda out: patch.diff(b"", TWO, out, canonical=True, **DIFF), "has several messages"),
+        (lambda out: patch.diff(TWO_MESSAGES, b"", out, **DIFF), "has several messages"),
+        (lambda out: patch.diff(b"", TWO_MESSAGES, out, **DIFF), "has several messages"),
+        (
+            lambda out: patch.diff(b"", TWO_MESSAGES, out, canonical=True, **DIFF),
+            "has several messages",
+        ),
         (
             lambda out: patch.diff(b"", None, out, per_message=True, **DIFF),
             "per_message requires two logs, but only one is given",
@@ -559,7 +562,7 @@ def test_invalid_arguments_are_rejected(call, text):
     assert text in str(caught.value)
 
 
-TWO = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:o> .\n"
+TWO_MESSAGES = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:o> .\n"
 APPLY = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq"}
 DIFF = {"from_format": "nq", "to_format": "rdf-patch"}
 

@@ -18,8 +18,8 @@ PATCHES = ("rdf-patch", "rdf-patch-thrift", "jelly-patch")
 def revert(*logs, name="rdf-patch", to="rdf-patch", **options):
     """Returns the patches that revert logs, and the summary."""
     out = io.BytesIO()
-    given_logs = [log.encode() if isinstance(log, str) else log for log in logs]
-    summary = patch.revert(given_logs, out, from_format=name, to_format=to, **options)
+    encoded_logs = [log.encode() if isinstance(log, str) else log for log in logs]
+    summary = patch.revert(encoded_logs, out, from_format=name, to_format=to, **options)
     return out.getvalue(), summary
 
 
@@ -180,7 +180,7 @@ QUADS = st.tuples(
 
 
 @st.composite
-def effective(draw):
+def effective_patches(draw):
     """Draws a dataset, and patches in which each operation has an effect."""
     old = draw(st.sets(QUADS, max_size=6))
     current, patches = set(old), []
@@ -217,7 +217,7 @@ def as_quad(quad):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PATCHES)
 @pytest.mark.parametrize("memory", [0, 64 << 20])
-@given(dataset_and_patches=effective())
+@given(dataset_and_patches=effective_patches())
 def test_reverting_patches_restores_the_dataset(name, memory, dataset_and_patches):
     old, new, patches = dataset_and_patches
     data = encoded(patches, name)
@@ -228,7 +228,7 @@ def test_reverting_patches_restores_the_dataset(name, memory, dataset_and_patche
     base = as_nquads(old)
     assert apply(base, data, name=name) == new
     assert apply(base, data, back, name=name) == old
-    # If they are reverted again, they equal the patches without aborted transactions.
+    # Reverting them again yields the original patches without aborted transactions.
     reapplied, _ = revert(back, name=name, to=name)
     assert apply(base, reapplied, name=name) == new
     kept = [row for rows in operations(reapplied, name) for row in rows]
@@ -307,11 +307,11 @@ def test_a_full_disk_names_the_folder_of_temporary_files(monkeypatch):
     import errno
     import tempfile
 
-    def refuse(**_):
+    def fail(**_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(reverting, "MEMORY_BYTES", 0)
-    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(tempfile, "TemporaryFile", fail)
     with pytest.raises(OSError, match="No space left") as caught:
         revert("A <a:s> <a:p> <a:o> .\n")
     assert caught.value.filename == tempfile.gettempdir()

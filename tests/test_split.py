@@ -218,15 +218,15 @@ def test_a_split_in_another_dialect_cannot_be_skipped():
 def test_a_message_larger_than_splits_is_read_in_parts_by_one_split():
     data = b"".join((QUAD % n).encode() for n in range(500)) + b"# @message\n" + COMMENT
     splits = plan(data, "nq", split_bytes=1000)
-    joined = []
+    sizes = []
     for split in splits:
         with rdfm.open_log(data, split=split, parts=True, batch_quads=1) as log:
             for batch in log.batches():
                 counts = batch.quad_counts()
                 if batch.continued:
-                    joined[-1] += counts.pop(0)
-                joined += counts
-    assert joined == [500] + [1] * COUNT
+                    sizes[-1] += counts.pop(0)
+                sizes += counts
+    assert sizes == [500] + [1] * COUNT
 
 
 @pytest.fixture
@@ -351,9 +351,9 @@ class PlainWriter(jelly_proto.Writer):
     """Writes lookup entries without ids, as other libraries do."""
 
     def entry(self, table, value):
-        before = len(self.rows)
+        first_row = len(self.rows)
         number = super().entry(table, value)
-        for row in self.rows[before:]:
+        for row in self.rows[first_row:]:
             getattr(row, table).id = 0
         return number
 

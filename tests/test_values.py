@@ -24,7 +24,7 @@ OXIGRAPH = {
     "trig": ox.RdfFormat.TRIG,
 }
 SIZES = (5, 900, 40, 300, 1, 300, 90, 900, 0, 5)
-MANY = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n"
+TWO_MESSAGES = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n"
 
 
 def quad(*terms):
@@ -181,10 +181,12 @@ def test_a_requested_type_is_used():
 
 def test_a_value_with_several_messages_is_an_error_with_a_remedy():
     with pytest.raises(UnsupportedError, match=r"^value 1: .*more than one message.*open_log"):
-        decode_values("nq", pa.array([b"", MANY]))
-    assert pa.array(decode_values("nq", pa.array([MANY]), on_error="null")).to_pylist() == [None]
+        decode_values("nq", pa.array([b"", TWO_MESSAGES]))
+    assert pa.array(decode_values("nq", pa.array([TWO_MESSAGES]), on_error="null")).to_pylist() == [
+        None
+    ]
     ((first, second),) = pa.array(
-        decode_values("nq", pa.array([MANY]), dialect="plain")
+        decode_values("nq", pa.array([TWO_MESSAGES]), dialect="plain")
     ).to_pylist()
     assert (first["object"], second["object"]) == ("<a:o>", "<a:p>")
     log = io.BytesIO()
@@ -237,11 +239,13 @@ def test_an_error_does_not_affect_the_next_value(name):
         b"\xff",
         valid + valid[:9],
     ]
-    alone = [pa.array(decode(pa.array([value]), on_error="null"))[0].as_py() for value in invalid]
-    mixed = pa.array([value for each in invalid for value in (each, valid)])
-    result = pa.array(decode(mixed, on_error="null")).to_pylist()
-    assert result[0::2] == alone
-    assert None in alone
+    expected = [
+        pa.array(decode(pa.array([value]), on_error="null"))[0].as_py() for value in invalid
+    ]
+    alternating = pa.array([value for each in invalid for value in (each, valid)])
+    result = pa.array(decode(alternating, on_error="null")).to_pylist()
+    assert result[0::2] == expected
+    assert None in expected
     assert result[1::2] == [[A]] * len(invalid)
 
 

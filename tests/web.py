@@ -86,11 +86,11 @@ class Site:
 @contextlib.contextmanager
 def site(tls: tuple[str, str] | None = None) -> Iterator[Site]:
     """Runs a server during the block. `tls` contains the paths of a certificate and its key."""
-    opened = Site(tls)
+    server = Site(tls)
     try:
-        yield opened
+        yield server
     finally:
-        opened.close()
+        server.close()
 
 
 def send(

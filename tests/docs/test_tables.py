@@ -215,8 +215,8 @@ def test_the_docs_name_only_existing_command_line_options():
         for parameter in command.get_params(click.Context(command, info_name=name)):
             known |= {*parameter.opts, *parameter.secondary_opts}
     for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]:
-        named = re.findall(r"`(--[a-z][a-z-]*)(?![\w-])", page.read_text("utf-8"))
-        assert set(named) <= known, page.name
+        documented = re.findall(r"`(--[a-z][a-z-]*)(?![\w-])", page.read_text("utf-8"))
+        assert set(documented) <= known, page.name
 
 
 def test_the_errors_page_lists_every_error():
@@ -241,5 +241,5 @@ def test_the_validation_page_names_every_field_of_a_finding():
     from rdfm.logs.findings import Finding
 
     table = section(read("docs/validate.md"), "For programs")
-    named = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)))
-    assert {*named, "error"} == {*Finding.__dataclass_fields__, "summary", "error"}
+    documented = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)))
+    assert {*documented, "error"} == {*Finding.__dataclass_fields__, "summary", "error"}
