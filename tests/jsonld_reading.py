@@ -274,7 +274,7 @@ def contexts_and_types_in_nests(document: Any, ours: Outcome, theirs: Outcome) -
 
 @difference(*BOTH)
 def keywords_without_effect(document: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 13.4.3 to 13.4.15 assign no value to the other keywords. PyLD keeps them as entries."""
+    """5.1.2, 13.4.3 to 13.4.15 assign no value to other keywords. PyLD keeps them as entries."""
     names = "@base @container @import @none @prefix @propagate @protected @version @vocab @json"
     return any(not {*names.split()}.isdisjoint(body) for body in bodies(document))
 

@@ -106,7 +106,7 @@ def map_terms(quad: tuple, change) -> tuple:
 
 
 def relabelled(quads: Iterable[tuple]) -> list[tuple]:
-    """Numbers blank nodes by first occurrence. Equal datasets in the same order have equal results."""
+    """Numbers blank nodes by first occurrence, so equal datasets in the same order become equal."""
     names: dict[str, str] = {}
     return [
         with_labels(quad, lambda label: names.setdefault(label, str(len(names)))) for quad in quads

@@ -55,7 +55,7 @@ def generalized(*reads, to):
 
 
 def diff(old, new, to="rdf-patch", **options):
-    """Returns the patches between logs, given as (format, bytes); `new` is None for a single log."""
+    """Returns the patches between logs, given as (format, bytes); `new` is None for one log."""
     out = io.BytesIO()
     name, data = old
     assert new is None or new[0] == name

@@ -602,7 +602,7 @@ def test_real_logs_are_equal_after_conversion(folder, tmp_path):
 
 
 def assert_lost_and_changed_messages_are_found(path, folder):
-    """Removes a message, adds a quad to another one, and checks that the diff finds both changes."""
+    """Removes a message, adds a quad to another message, and checks that both are found."""
     with rdfm.open_log(path, frames="message") as source:
         messages = [Message(message.quads) for message in source]
     lost, changed = len(messages) // 3, len(messages) // 2

@@ -1,4 +1,4 @@
-"""SHACL validation of messages: results with their nodes, unusable shapes, and no network access."""
+"""SHACL validation of messages: results with their nodes, unusable shapes, no network access."""
 
 import socket
 

@@ -386,7 +386,7 @@ def test_distinct_counts_are_within_their_bounds(count):
 
 @pytest.mark.slow
 def test_bounds_are_two_standard_deviations():
-    """About 57 of 60 logs are within the bounds; fewer than 50 has a probability of 1 in a million."""
+    """About 57 of 60 logs are within the bounds; the probability of fewer than 50 is 1e-6."""
     within_bounds = 0
     for seed in range(60):
         count = 66_000 + 500 * seed

@@ -1,4 +1,4 @@
-"""Runs the command line in this process and captures exit code, standard output and standard error."""
+"""Runs the command line in this process and captures its exit code and both outputs."""
 
 from dataclasses import dataclass
 

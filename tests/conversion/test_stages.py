@@ -151,7 +151,7 @@ def test_errors_after_take_are_not_counted():
 
 
 def test_progress_reports_written_messages(monkeypatch):
-    """Data that has only been read or encoded does not count, and a report does not change later."""
+    """Data that has only been read or encoded does not count, and reports do not change later."""
     monkeypatch.setattr(stages, "Channel", SlowConsumer)
     monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
 

@@ -1,4 +1,4 @@
-"""Jelly-Patch compared with Google's protobuf and the row semantics of tests/jelly_patch_proto.py."""
+"""Jelly-Patch compared with Google's protobuf and the row semantics of `jelly_patch_proto`."""
 
 import jelly_patch_proto
 import pytest

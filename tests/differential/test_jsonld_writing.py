@@ -72,7 +72,7 @@ def test_structures_that_only_resemble_lists_or_nested_nodes_are_kept(contexts, 
 
 @pytest.mark.parametrize("name", ["ndjsonld", "yamlld"])
 def test_a_cyclic_list_is_not_a_list(name):
-    """The cycle is broken within the list, so the cells before that point do not end with rdf:nil."""
+    """The cycle is broken within the list, so the cells before the break do not end in rdf:nil."""
     first, rest = (("iri", f"{RDF}{name}") for name in ("first", "rest"))
     a, b, c, nil = ("bnode", "a"), ("bnode", "b"), ("bnode", "c"), ("iri", f"{RDF}nil")
     quads = [

@@ -1,4 +1,4 @@
-"""RDF Protobuf and RDF Thrift compared with Google's protobuf and thriftpy2 (tests/rdf_binary.py)."""
+"""RDF Protobuf and RDF Thrift compared with Google's protobuf and thriftpy2."""
 
 import pytest
 import rdf_binary
