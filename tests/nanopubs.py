@@ -67,7 +67,10 @@ def preprocessed(term, code):
 
 
 def sort_key(quad):
-    """Step 2: graph, subject, predicate, object; IRIs precede literals, languages datatypes."""
+    """Step 2: by graph, subject, predicate and object.
+
+    IRIs precede literals, and languages precede datatypes.
+    """
     subject, predicate, object, graph = quad
     if object[0] == "iri":
         object_key = (0, object[1], 0, "")

@@ -1,4 +1,4 @@
-"""Statistics in Turtle: rdflib and rdfm read the numbers of the report from them."""
+"""Statistics in Turtle, read back with rdflib and rdfm and compared with the report."""
 
 from __future__ import annotations
 

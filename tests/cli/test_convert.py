@@ -74,7 +74,7 @@ finally:
     assert imported.isdisjoint(COSTLY_MODULES), imported & COSTLY_MODULES
 
 
-def test_conversion_to_jelly_and_back_gives_the_same_log(rdfm):
+def test_a_log_is_unchanged_after_conversion_to_jelly_and_back(rdfm):
     run = rdfm("convert", "a.nq", "a.jelly.gz")
     assert run.code == 0
     assert run.out == ""

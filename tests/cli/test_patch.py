@@ -215,7 +215,7 @@ def test_folders_and_archives_are_read_and_written(data):
     assert data("patch", "from-log", "a.nq", "out.rdfp.tar.gz").code == 0
     with tarfile.open("out.rdfp.tar.gz") as archive:
         assert len(archive.getnames()) == 3
-    # All files of the folder and of the archive, in order.
+    # All files of the folder and of the archive are read in order.
     for changes in ("out/", "out.rdfp.tar.gz"):
         result = data(
             "patch",

@@ -1,6 +1,6 @@
 """Signals end the command with one line, exit code 130 and no temporary files.
 
-A closed pipe ends it like cat.
+A closed pipe ends it as it ends cat.
 """
 
 import os

@@ -39,7 +39,7 @@ def align(old, new):
         ("<a:s> <a:p> '1' .", "_:z <a:p> _:y .", "_:z <a:p> _:y ."),
         ("", "_:a <a:p> _:a .", "_:a <a:p> _:a ."),
         ("_:a <a:p> _:a .", "", ""),
-        # In each position, and in triple terms.
+        # Blank nodes may occur in each position, and in triple terms.
         (
             "_:a <a:p> <<( _:b <a:p> '1' )>> _:c .",
             "_:c <a:p> <<( _:a <a:p> '1' )>> _:b .",

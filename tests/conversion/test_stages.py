@@ -135,7 +135,7 @@ def test_errors_after_take_are_not_counted():
         assert [summary.messages for summary in summaries] == [0, 1, 2, 3]
         assert [summary.skipped for summary in summaries] == [0, 0, 1, 2]
         assert [len(summary.errors) for summary in summaries] == [0, 0, 1, 2]
-    # All except the error after the last quad.
+    # All errors are counted except the one after the last quad.
     assert outcome([invalid * 20], **skip, take=1, group_by="all")[1].skipped == 19
     summary = outcome([INVALID_MESSAGE + b"<http://e/s> <http://e/p"], **skip, take=0)[1]
     assert (summary.skipped, summary.abandoned) == (0, ())
