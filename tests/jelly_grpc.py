@@ -30,7 +30,7 @@ LIMITS = [
 
 
 def options(**fields):
-    """Returns requested options that allow everything, except for the given fields."""
+    """Returns stream options for a request that allow everything, except for the given fields."""
     allowed = {
         "physical_type": 0,
         "generalized_statements": True,
@@ -107,7 +107,7 @@ def message(number, graph=None):
 
 
 def numbers(messages):
-    """Returns the numbers of messages made by `message`."""
+    """Returns the numbers of messages created by `message`."""
     return [int(quads[0][2][1]) for quads in messages]
 
 
@@ -128,9 +128,18 @@ class ServeProcess:
 @contextlib.contextmanager
 def serve(*arguments, publish=True, env=None, port=0):
     """Runs `rdfm serve` on a free port."""
-    more = ["--allow-publish"] if publish else []
+    publish_options = ["--allow-publish"] if publish else []
     process = subprocess.Popen(
-        [sys.executable, "-m", "rdfm", "serve", *map(str, arguments), *more, "--grpc", str(port)],
+        [
+            sys.executable,
+            "-m",
+            "rdfm",
+            "serve",
+            *map(str, arguments),
+            *publish_options,
+            "--grpc",
+            str(port),
+        ],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "RDFM_PUBLISH_TOKEN": TOKEN, **(env or {})},
@@ -152,7 +161,7 @@ class Server(grpc.GenericRpcHandler):
 
     Attributes:
         frames: The frames of every topic.
-        break_after: For each of the next subscriptions, the number of frames before it breaks.
+        break_after: For each of the next subscriptions, the number of frames after which it breaks.
         topics: The topic of each subscription.
         published: The frames of each publication.
     """

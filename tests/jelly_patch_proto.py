@@ -42,8 +42,7 @@ class Writer(jelly_proto.Writer):
     def row(self, **content) -> None:
         self.rows.append(classes().RdfPatchRow(**content))
 
-    def cut(self) -> None:
-        """Ends the frame."""
+    def end_frame(self) -> None:
         self.frames.append(classes().RdfPatchFrame(rows=self.rows))
         self.rows = []
 
@@ -128,11 +127,11 @@ class Writer(jelly_proto.Writer):
         for operation in operations:
             self.operation(operation)
             if rows and len(self.rows) >= rows:
-                self.cut()
+                self.end_frame()
         if self.stream_type == PUNCTUATED:
             self.mark()
         if self.stream_type == FRAME or not rows:
-            self.cut()
+            self.end_frame()
 
 
 def read_frames(data: bytes) -> list:
@@ -213,8 +212,8 @@ class Reader(jelly_proto.Reader):
             self.patches = []
         if kind == PUNCTUATED:
             # As above, early frames are not patches. The last mark may be missing.
-            early = next(at for at, frame in enumerate(frames) if frame.rows)
-            self.patches = self.patches[early:]
+            first = next(at for at, frame in enumerate(frames) if frame.rows)
+            self.patches = self.patches[first:]
         if kind == FLAT or (kind == PUNCTUATED and self.open is not None):
             self.end()
         return self.patches

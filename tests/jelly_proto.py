@@ -230,11 +230,11 @@ class Reader:
             parts = ("subject", "predicate", "object")
             assert all(value.WhichOneof(part) for part in parts), "a quoted triple lacks a term"
             return ("triple", *(self.term(value, part) for part in parts))
-        given = value.WhichOneof("literalKind")
-        if given == "langtag":
+        kind_field = value.WhichOneof("literalKind")
+        if kind_field == "langtag":
             language, _, direction = value.langtag.partition("--")
             return literal(value.lex, language, direction or None)
-        if given == "datatype":
+        if kind_field == "datatype":
             return literal(value.lex, datatype=self.tables["datatype"][value.datatype])
         return literal(value.lex)
 

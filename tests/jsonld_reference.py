@@ -34,14 +34,14 @@ KEYWORDS = words(
     "@base @container @context @direction @graph @id @import @included @index @json @language @list"
     " @nest @none @prefix @propagate @protected @reverse @set @type @value @version @vocab"
 )
-OF_NODES_AND_VALUES = words(
+NODE_AND_VALUE_KEYWORDS = words(
     "@direction @graph @id @included @index @language @list @reverse @set @type @value"
 )
-NO_TERMS = words("@base @direction @import @language @propagate @protected @version @vocab")
+CONTEXT_KEYWORDS = words("@base @direction @import @language @propagate @protected @version @vocab")
 UNSET: Any = type("Unset", (), {"__repr__": lambda _: "UNSET"})()
 MAX_REMOTE = 32
 # Replaces an identifier that is a term mapped to null, which is omitted on purpose.
-ON_PURPOSE = "null"
+OMITTED = "null"
 
 _PCT = "%[0-9A-Fa-f]{2}"
 _UCS = "\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef\U00010000-\U000efffd"
@@ -89,7 +89,7 @@ def items_of(value: Any) -> list:
     return [] if value is None else as_list(value)
 
 
-def keyword_shaped(value: str) -> bool:
+def is_keyword_like(value: str) -> bool:
     return bool(LOOKS_LIKE_A_KEYWORD.fullmatch(value))
 
 
@@ -126,7 +126,7 @@ def resolve(reference: str, base: str) -> str:
 
 def without_dots(path: str) -> str:
     """Section 5.2.4 of RFC 3986."""
-    done = ""
+    output = ""
     while path:
         if path.startswith("../"):
             path = path[3:]
@@ -136,13 +136,13 @@ def without_dots(path: str) -> str:
             path = "/"
         elif path.startswith("/../") or path == "/..":
             path = "/" + path[4:]
-            done = done[: done.rfind("/")] if "/" in done else ""
+            output = output[: output.rfind("/")] if "/" in output else ""
         elif path in (".", ".."):
             path = ""
         else:
             segment = re.match("/?[^/]*", path)[0]
-            done, path = done + segment, path[len(segment) :]
-    return done
+            output, path = output + segment, path[len(segment) :]
+    return output
 
 
 @dataclass
@@ -163,7 +163,7 @@ class Term:
     type: str | None = None
 
     def same(self, other: "Term") -> bool:
-        names = [one.name for one in fields(self) if one.name not in ("protected", "base_url")]
+        names = [item.name for item in fields(self) if item.name not in ("protected", "base_url")]
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
 
@@ -180,7 +180,7 @@ class Context:
     previous: "Context | None" = None
 
     def clone(self) -> "Context":
-        copy = Context(**{one.name: getattr(self, one.name) for one in fields(self)})
+        copy = Context(**{item.name: getattr(self, item.name) for item in fields(self)})
         copy.terms = dict(self.terms)
         return copy
 
@@ -260,10 +260,10 @@ class Processor:
         if context is None:  # 5.1
             protected = any(term.protected for term in result.terms.values())
             check(override or not protected, "invalid context nullification")
-            before = result
-            result = Context(before.original_base, before.original_base)
+            previous = result
+            result = Context(previous.original_base, previous.original_base)
             if propagate is False:
-                result.previous = before.previous or before
+                result.previous = previous.previous or previous
             return result
         if isinstance(context, str):  # 5.2
             check(is_iri(context) or base_url is not None, "loading document failed")
@@ -280,7 +280,7 @@ class Processor:
         self.define_all(result, context, base_url, remote, override)
         return result
 
-    def noted(self, iri: str | None) -> str | None:
+    def record_ill_formed(self, iri: str | None) -> str | None:
         if not (is_blank(iri) or (iri is not None and WELL_FORMED.fullmatch(iri))):
             self.ill_formed.append(str(iri))
         return iri
@@ -342,20 +342,20 @@ class Processor:
         check(isinstance(protected, bool), "invalid @protected value")
         defining = Defining(context, base_url, protected, override, remote)  # 5.12
         for key in context:  # 5.13
-            if key not in NO_TERMS:
+            if key not in CONTEXT_KEYWORDS:
                 with self.collecting():
                     self.define(result, key, defining)
 
     # 4.2.2 Create Term Definition
 
-    def define(self, active: Context, term: str, given: Defining) -> None:
-        defined = given.defined
+    def define(self, active: Context, term: str, defining: Defining) -> None:
+        defined = defining.defined
         if term in defined:  # 1
             check(defined[term], "cyclic IRI mapping")
             return
         check(term != "", "invalid term definition")  # 2
         defined[term] = False
-        value = given.local[term]  # 3
+        value = defining.local[term]  # 3
         if term == "@type":  # 4
             is_valid = (
                 isinstance(value, dict) and value and not {*value} - {"@container", "@protected"}
@@ -363,37 +363,37 @@ class Processor:
             check(is_valid and value.get("@container", "@set") == "@set", "keyword redefinition")
         else:  # 5
             check(term not in KEYWORDS, "keyword redefinition")
-            if keyword_shaped(term):
+            if is_keyword_like(term):
                 defined[term] = True
                 return
         previous = active.terms.pop(term, None)  # 6
         simple = isinstance(value, str)  # 7, 8, 9
         value = {"@id": value} if value is None or simple else value
         check(isinstance(value, dict), "invalid term definition")
-        definition = Term(protected=given.protected)  # 10
+        definition = Term(protected=defining.protected)  # 10
         if "@protected" in value:  # 11
             check(isinstance(value["@protected"], bool), "invalid @protected value")
             definition.protected = value["@protected"]
         if "@type" in value:  # 12
             check(isinstance(value["@type"], str), "invalid type mapping")
-            kind = self.in_context(self.expand_iri(active, value["@type"], given=given))
+            kind = self.in_context(self.expand_iri(active, value["@type"], defining=defining))
             is_valid = kind in ("@id", "@json", "@none", "@vocab") or is_iri(kind)
             check(is_valid, "invalid type mapping")
             definition.type = kind
         if "@reverse" in value:  # 13
-            if not self.define_reverse(active, definition, value, given):
+            if not self.define_reverse(active, definition, value, defining):
                 defined[term] = True
                 return
         elif "@id" in value and value["@id"] != term:  # 14
             if value["@id"] is not None and not self.define_id(
-                active, term, definition, value["@id"], simple, given
+                active, term, definition, value["@id"], simple, defining
             ):
                 defined[term] = True
                 return
         elif ":" in term[1:]:  # 15
             prefix, suffix = term.split(":", 1) if term[0] != ":" else ("", "")
-            if prefix in given.local:
-                self.define(active, prefix, given)
+            if prefix in defining.local:
+                self.define(active, prefix, defining)
             if prefix in active.terms and active.terms[prefix].iri is not None:
                 definition.iri = active.terms[prefix].iri + suffix
             else:
@@ -417,12 +417,12 @@ class Processor:
             index = value["@index"]
             is_valid = "@index" in definition.container and isinstance(index, str)
             check(is_valid, "invalid term definition")
-            iri = self.in_context(self.expand_iri(active, index, given=given))
+            iri = self.in_context(self.expand_iri(active, index, defining=defining))
             check(is_iri(iri), "invalid term definition")
             definition.index = index
         if "@context" in value:  # 21
-            self.validate(active, value["@context"], given)
-            definition.context, definition.base_url = value["@context"], given.base_url
+            self.validate(active, value["@context"], defining)
+            definition.context, definition.base_url = value["@context"], defining.base_url
         if "@language" in value and "@type" not in value:  # 22
             language = value["@language"]
             check(language is None or isinstance(language, str), "invalid language mapping")
@@ -446,18 +446,23 @@ class Processor:
             " @type"
         )
         check(not {*value} - {*known.split()}, "invalid term definition")  # 26
-        if not given.override and previous is not None and previous.protected:  # 27
+        if not defining.override and previous is not None and previous.protected:  # 27
             check(definition.same(previous), "protected term redefinition")
             definition = previous
         active.terms[term] = definition  # 28
         defined[term] = True
 
-    def validate(self, active: Context, context: Any, given: Defining) -> None:
+    def validate(self, active: Context, context: Any, defining: Defining) -> None:
         """Step 21.3."""
         collect, self.collect = self.collect, False
         try:
             self.process(
-                active, context, given.base_url, remote=given.remote, override=True, validate=False
+                active,
+                context,
+                defining.base_url,
+                remote=defining.remote,
+                override=True,
+                validate=False,
             )
         except JsonLdError as error:
             raise JsonLdError("invalid scoped context") from error
@@ -465,14 +470,16 @@ class Processor:
             self.collect = collect
 
     def define_reverse(
-        self, active: Context, definition: Term, value: dict, given: Defining
+        self, active: Context, definition: Term, value: dict, defining: Defining
     ) -> bool:
         """Step 13, which continues with step 19 (an erratum). Returns False without a term."""
         check("@id" not in value and "@nest" not in value, "invalid reverse property")
         check(isinstance(value["@reverse"], str), "invalid IRI mapping")
-        if keyword_shaped(value["@reverse"]):
+        if is_keyword_like(value["@reverse"]):
             return False
-        definition.iri = self.in_context(self.expand_iri(active, value["@reverse"], given=given))
+        definition.iri = self.in_context(
+            self.expand_iri(active, value["@reverse"], defining=defining)
+        )
         check(is_iri(definition.iri) or is_blank(definition.iri), "invalid IRI mapping")
         container = value.get("@container")
         if isinstance(container, list) and len(container) == 1 and isinstance(container[0], str):
@@ -483,18 +490,24 @@ class Processor:
         return True
 
     def define_id(
-        self, active: Context, term: str, definition: Term, id_: Any, simple: bool, given: Defining
+        self,
+        active: Context,
+        term: str,
+        definition: Term,
+        id_: Any,
+        simple: bool,
+        defining: Defining,
     ) -> bool:
         """Step 14.2. Returns False without a term."""
         check(isinstance(id_, str), "invalid IRI mapping")
-        if id_ not in KEYWORDS and keyword_shaped(id_):
+        if id_ not in KEYWORDS and is_keyword_like(id_):
             return False
-        iri = definition.iri = self.in_context(self.expand_iri(active, id_, given=given))
+        iri = definition.iri = self.in_context(self.expand_iri(active, id_, defining=defining))
         check(iri in KEYWORDS or is_iri(iri) or is_blank(iri), "invalid IRI mapping")
         check(iri != "@context", "invalid keyword alias")
         if ":" in term[1:-1] or "/" in term:
-            given.defined[term] = True
-            check(self.expand_iri(active, term, given=given) == iri, "invalid IRI mapping")
+            defining.defined[term] = True
+            check(self.expand_iri(active, term, defining=defining) == iri, "invalid IRI mapping")
         elif ":" not in term and simple and (iri[-1] in ":/?#[]@" or is_blank(iri)):
             definition.prefix = True
         return True
@@ -503,15 +516,17 @@ class Processor:
 
     def expand_iri(
         self, active: Context, value: Any, *, relative: bool = False, vocab: bool = True,
-        given: Defining | None = None,
+        defining: Defining | None = None,
     ) -> str | None:  # fmt: skip
         if value is None or value in KEYWORDS:  # 1
             return value
-        if keyword_shaped(value):  # 2
+        if is_keyword_like(value):  # 2
             return None
-        local = given.local if given else {}
-        if value in local and value not in NO_TERMS and not given.defined.get(value):  # 3
-            self.define(active, value, given)
+        local = defining.local if defining else {}
+        if (
+            value in local and value not in CONTEXT_KEYWORDS and not defining.defined.get(value)
+        ):  # 3
+            self.define(active, value, defining)
         term = active.terms.get(value)
         if term and term.iri in KEYWORDS:  # 4
             return term.iri
@@ -521,8 +536,8 @@ class Processor:
             prefix, suffix = value.split(":", 1) if value[0] != ":" else (None, "")
             if prefix == "_" or suffix.startswith("//"):
                 return value
-            if given and prefix in given.local and not given.defined.get(prefix):
-                self.define(active, prefix, given)
+            if defining and prefix in defining.local and not defining.defined.get(prefix):
+                self.define(active, prefix, defining)
             definition = active.terms.get(prefix)
             if definition and definition.iri is not None and definition.prefix:
                 return definition.iri + suffix
@@ -540,11 +555,13 @@ class Processor:
         term = active.terms.get(property_) or Term()
         if term.type == "@id" and isinstance(value, str):  # 1
             id_ = self.expand_iri(active, value, relative=True, vocab=False)
-            return {"@id": self.noted(id_) or ""}
+            return {"@id": self.record_ill_formed(id_) or ""}
         if term.type == "@vocab" and isinstance(value, str):  # 2
             if value in active.terms and active.terms[value].iri is None:
-                return {"@id": ON_PURPOSE}
-            return {"@id": self.noted(self.expand_iri(active, value, relative=True)) or ""}
+                return {"@id": OMITTED}
+            return {
+                "@id": self.record_ill_formed(self.expand_iri(active, value, relative=True)) or ""
+            }
         result = {"@value": value}  # 3
         if term.type not in (None, "@id", "@vocab", "@none"):  # 4
             result["@type"] = term.type
@@ -597,7 +614,7 @@ class Processor:
         type_scoped = active  # 10
         types = [key for key in sorted(element) if self.expand_iri(active, key) == "@type"]
         for key in types:  # 11
-            for name in sorted(one for one in as_list(element[key]) if isinstance(one, str)):
+            for name in sorted(name for name in as_list(element[key]) if isinstance(name, str)):
                 definition = type_scoped.terms.get(name)
                 if definition and definition.context is not UNSET:
                     active = self.process(
@@ -649,7 +666,7 @@ class Processor:
                     self.open.add("a free-floating list with other entries")
                 if expanded == "@nest":
                     nests.append(key)
-                elif expanded in OF_NODES_AND_VALUES:
+                elif expanded in NODE_AND_VALUE_KEYWORDS:
                     self.expand_keyword(
                         active,
                         type_scoped,
@@ -672,7 +689,7 @@ class Processor:
                 result.setdefault(expanded, [])
             elif expanded not in ("@reverse", "@type"):
                 result.setdefault(expanded, None)
-        for key in nests:  # 14, with the steps 3 and 8 of an erratum
+        for key in nests:  # 14, with steps 3 and 8 of an erratum
             for nested in as_list(element[key]):
                 with self.collecting():
                     check(isinstance(nested, dict), "invalid @nest value")
@@ -693,7 +710,7 @@ class Processor:
         if keyword == "@id":  # 13.4.3
             check(isinstance(value, str), "invalid @id value")
             id_ = self.expand_iri(active, value, relative=True, vocab=False)
-            result["@id"] = self.noted(id_) or ""
+            result["@id"] = self.record_ill_formed(id_) or ""
         elif keyword == "@type":  # 13.4.4
             names = as_list(value)
             is_valid = all(isinstance(name, str) for name in names)
@@ -702,7 +719,7 @@ class Processor:
             for at, name in enumerate(names):
                 if name in type_scoped.terms and type_scoped.terms[name].iri is None:
                     continue  # intentionally null, so nothing is dropped
-                found[at] = self.noted(found[at]) or ""
+                found[at] = self.record_ill_formed(found[at]) or ""
             if "@type" in result:
                 result["@type"] = as_list(result["@type"]) + found
             else:
@@ -714,7 +731,9 @@ class Processor:
             with self.collecting():
                 found = as_list(self.expand(active, None, value, base_url))
             if found is UNSET:  # an error, and possibly also a value
-                names = [self.expand_iri(active, name) for one in as_list(value) for name in one]
+                names = [
+                    self.expand_iri(active, name) for block in as_list(value) for name in block
+                ]
                 found = [dict.fromkeys(name for name in names if name is not None)]
             if value is None:
                 self.open.add("null in @included")
@@ -779,9 +798,9 @@ class Processor:
         if "@list" in container and not is_list(found):  # 13.11
             found = {"@list": as_list(found)}
         if "@graph" in container and not {"@id", "@index"} & {*container}:  # 13.12
-            if any(is_list(one) for one in as_list(found)):
+            if any(is_list(item) for item in as_list(found)):
                 self.open.add("a list as a graph")
-            found = [{"@graph": as_list(one)} for one in as_list(found)]
+            found = [{"@graph": as_list(item)} for item in as_list(found)]
         if term.reverse:  # 13.13
             result.setdefault("@reverse", {})
             for item in as_list(found):
@@ -799,12 +818,12 @@ class Processor:
                     continue
                 with self.collecting():
                     check(isinstance(item, str), "invalid language map value")
-                one = {"@value": item, "@language": language}
+                value_object = {"@value": item, "@language": language}
                 if self.expand_iri(active, language) == "@none":
-                    del one["@language"]
+                    del value_object["@language"]
                 if direction is not None:
-                    one["@direction"] = direction
-                found.append(one)
+                    value_object["@direction"] = direction
+                found.append(value_object)
         return found
 
     def expand_index_map(
@@ -828,7 +847,9 @@ class Processor:
             expanded = self.expand_iri(active, index)
             if {"@id", "@type"} & {*container} and expanded != "@none":
                 relative = "@id" in container
-                self.noted(self.expand_iri(active, index, relative=relative, vocab=not relative))
+                self.record_ill_formed(
+                    self.expand_iri(active, index, relative=relative, vocab=not relative)
+                )
             for item in self.expand(inner, key, as_list(value[index]), base_url, from_map=True):
                 if not {"@value", "@list"}.isdisjoint(item):
                     if {"@id", "@type"} & {*container} or (
@@ -840,9 +861,9 @@ class Processor:
                 if "@graph" in container and not is_graph(item):
                     item = {"@graph": as_list(item)}
                 if "@index" in container and index_key != "@index" and expanded != "@none":
-                    again = self.expand_value(active, index_key, index)
+                    reexpanded_key = self.expand_value(active, index_key, index)
                     name = self.expand_iri(active, index_key)
-                    item[name] = [again, *item.get(name, [])]
+                    item[name] = [reexpanded_key, *item.get(name, [])]
                     with self.collecting():
                         check("@value" not in item, "invalid value object")
                 elif "@index" in container:
@@ -868,8 +889,8 @@ class Processor:
             if kind != "@json":
                 if result["@value"] is None:
                     return None
-                text = isinstance(result["@value"], str)
-                check(text or "@language" not in result, "invalid language-tagged value")
+                is_string = isinstance(result["@value"], str)
+                check(is_string or "@language" not in result, "invalid language-tagged value")
                 is_valid = isinstance(kind, str) and WELL_FORMED.fullmatch(kind)
                 check("@type" not in result or bool(is_valid), "invalid typed value")
         elif "@type" in result:  # 16
@@ -884,8 +905,10 @@ class Processor:
                 return None
         if {*result} == {"@language"}:  # 18
             return None
-        floats = not result or "@value" in result or "@list" in result or {*result} == {"@id"}
-        return None if floats and property_ in (None, "@graph") else result  # 19, 20
+        is_free_floating = (
+            not result or "@value" in result or "@list" in result or {*result} == {"@id"}
+        )
+        return None if is_free_floating and property_ in (None, "@graph") else result  # 19, 20
 
     # 9.1.1 toRdf() with 8.1.2
 
@@ -969,10 +992,10 @@ class NodeMaps:
         if label is not None and label in self.labels:
             return self.labels[label]
         self.count += 1
-        fresh = f"_:b{self.count}"
+        new_label = f"_:b{self.count}"
         if label is not None:
-            self.labels[label] = fresh
-        return fresh
+            self.labels[label] = new_label
+        return new_label
 
     def renamed(self, name: str) -> str:
         return self.blank(name) if is_blank(name) else name
@@ -986,17 +1009,17 @@ class NodeMaps:
                 self.add(item, graph_name, subject, property_, list_)
             return
         graph = self.graphs.setdefault(graph_name, {})  # 2
-        into = graph[subject][property_] if isinstance(subject, str) else None
+        target = graph[subject][property_] if isinstance(subject, str) else None
         if "@value" in element:  # 4
-            self.put(element, into, list_)
+            self.put(element, target, list_)
             return
         if "@list" in element:  # 5
             inner: list = []
             self.add(items_of(element["@list"]), graph_name, subject, property_, inner)
             if list_ is not None:
                 list_.append({"@list": inner})
-            elif into is not None:
-                into.append({"@list": inner})
+            elif target is not None:
+                target.append({"@list": inner})
             return
         id_ = element.get("@id", UNSET)  # 6
         id_ = self.blank() if id_ is UNSET else self.renamed(id_)
@@ -1004,14 +1027,14 @@ class NodeMaps:
         if isinstance(subject, dict):  # 6.5
             self.put(subject, node.setdefault(property_, []), None)
         elif property_ is not None:  # 6.6
-            self.put({"@id": id_}, into, list_)
+            self.put({"@id": id_}, target, list_)
         for name in element.get("@type", ()):  # 6.7, 3
             types = node.setdefault("@type", [])
             if name is not None and (name := self.renamed(name)) not in types:
                 types.append(name)
         if "@index" in element:  # 6.8
-            same = node.setdefault("@index", element["@index"]) == element["@index"]
-            check(same, "conflicting indexes")
+            is_equal = node.setdefault("@index", element["@index"]) == element["@index"]
+            check(is_equal, "conflicting indexes")
         for name, values in element.get("@reverse", {}).items():  # 6.9
             self.add(values, graph_name, {"@id": id_}, name)
         if "@graph" in element:  # 6.10
@@ -1026,11 +1049,11 @@ class NodeMaps:
                 self.add(element[name], graph_name, id_, renamed)
 
     @staticmethod
-    def put(item: dict, into: list | None, list_: list | None) -> None:
+    def put(item: dict, target: list | None, list_: list | None) -> None:
         if list_ is not None:
             list_.append(item)
-        elif into is not None and same_text(item) not in map(same_text, into):
-            into.append(item)
+        elif target is not None and same_text(item) not in map(same_text, target):
+            target.append(item)
 
 
 class Triples:
@@ -1054,7 +1077,7 @@ class Triples:
             return ("bnode", name[2:])
         if WELL_FORMED.fullmatch(name):
             return ("iri", name)
-        if name != ON_PURPOSE:
+        if name != OMITTED:
             self.left_out.append(name)
         return None
 
@@ -1094,8 +1117,8 @@ class Triples:
     def literal(self, item: dict) -> tuple | None:
         """Steps 4 to 15 of Object to RDF Conversion. Returns None if not well-formed."""
         value, kind, language = item["@value"], item.get("@type"), item.get("@language")
-        named = isinstance(kind, str) and (kind == "@json" or WELL_FORMED.fullmatch(kind))
-        if kind is not None and not named:
+        is_valid = isinstance(kind, str) and (kind == "@json" or WELL_FORMED.fullmatch(kind))
+        if kind is not None and not is_valid:
             self.left_out.append(str(kind))
             return None
         if language is not None and not LANGUAGE.fullmatch(language):
@@ -1106,8 +1129,8 @@ class Triples:
         if isinstance(value, bool):
             return ("literal", "true" if value else "false", None, None, kind or f"{XSD}boolean")
         if isinstance(value, (int, Decimal)):
-            whole = value == int(value) and abs(value) < 10**21
-            if not whole or kind == f"{XSD}double":
+            is_integer = value == int(value) and abs(value) < 10**21
+            if not is_integer or kind == f"{XSD}double":
                 return ("literal", canonical_double(value), None, None, kind or f"{XSD}double")
             return ("literal", str(int(value)), None, None, kind or f"{XSD}integer")
         if "@direction" in item and self.direction is not None:
@@ -1117,7 +1140,7 @@ class Triples:
         return ("literal", value, None, None, kind or XSD_STRING)
 
     def directed(self, value: str, language: str | None, direction: str) -> tuple | None:
-        """Step 13, and "literal", the form of RDF 1.2, which the specification does not have yet."""
+        """Step 13, and "literal", the form of RDF 1.2, which the specification does not contain yet."""
         if self.direction == "literal":
             if language is None:
                 self.left_out.append(direction)
@@ -1168,11 +1191,13 @@ def canonical_json(value: Any) -> str:
 
 
 def json_string(text: str) -> str:
-    short = {"\b": "b", "\t": "t", "\n": "n", "\f": "f", "\r": "r", '"': '"', "\\": "\\"}
+    short_escapes = {"\b": "b", "\t": "t", "\n": "n", "\f": "f", "\r": "r", '"': '"', "\\": "\\"}
 
     def escaped(match: re.Match[str]) -> str:
-        one = match[0]
-        return "\\" + (short[one] if one in short else f"u{ord(one):04x}")
+        character = match[0]
+        return "\\" + (
+            short_escapes[character] if character in short_escapes else f"u{ord(character):04x}"
+        )
 
     return '"' + re.sub(r'[\x00-\x1f"\\]', escaped, text) + '"'
 
@@ -1204,8 +1229,14 @@ def exact(text: str) -> Decimal:
     try:
         return Decimal(text)
     except ArithmeticError:  # an exponent out of range
-        small = "e-" in text.lower() or re.fullmatch(r"-?[0.]+", text.lower().partition("e")[0])
-        return Decimal("1e-9999") if small else Decimal("-1e9999" if text[0] == "-" else "1e9999")
+        tends_to_zero = "e-" in text.lower() or re.fullmatch(
+            r"-?[0.]+", text.lower().partition("e")[0]
+        )
+        return (
+            Decimal("1e-9999")
+            if tends_to_zero
+            else Decimal("-1e9999" if text[0] == "-" else "1e9999")
+        )
 
 
 def read(

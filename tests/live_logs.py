@@ -21,12 +21,12 @@ def append(path, *messages, **options):
 
 
 def stored(source, **options):
-    """The messages of a log."""
+    """Returns the messages of a log."""
     with rdfm.open_log(source, **options) as log:
         return [quads_of(batch, n) for batch in log.batches() for n in range(len(batch))]
 
 
 def memory(process):
-    """Resident memory of a process, in bytes."""
+    """Returns the resident memory of a process in bytes."""
     statm = Path(f"/proc/{process.pid}/statm").read_text()
     return int(statm.split()[1]) * 4096

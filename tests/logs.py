@@ -1,4 +1,4 @@
-"""Hypothesis strategies for logs: lists of messages, which are lists of quads as `nquads` tuples."""
+"""Hypothesis strategies for logs: lists of messages, each a list of quads as `nquads` tuples."""
 
 import re
 import string

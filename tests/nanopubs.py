@@ -67,15 +67,18 @@ def preprocessed(term, code):
 
 
 def sort_key(quad):
-    """Step 2: graph, subject, predicate, object; IRIs before literals, languages before datatypes."""
+    """Step 2: by graph, subject, predicate and object.
+
+    IRIs precede literals, and languages precede datatypes.
+    """
     subject, predicate, object, graph = quad
     if object[0] == "iri":
-        last = (0, object[1], 0, "")
+        object_key = (0, object[1], 0, "")
     elif object[2] is not None:
-        last = (1, object[1], 0, object[2].lower())
+        object_key = (1, object[1], 0, object[2].lower())
     else:
-        last = (1, object[1], 1, object[4])
-    return ("" if graph is None else graph[1], subject[1], predicate[1], last)
+        object_key = (1, object[1], 1, object[4])
+    return ("" if graph is None else graph[1], subject[1], predicate[1], object_key)
 
 
 def line(term):
@@ -91,9 +94,9 @@ def line(term):
 
 def text_of(quads, code=None):
     """Returns the text of quads, by steps 1 to 4."""
-    clean = [tuple(preprocessed(term, code) for term in quad) for quad in quads]
+    cleaned = [tuple(preprocessed(term, code) for term in quad) for quad in quads]
     lines, previous = [], None
-    for quad in sorted(clean, key=sort_key):
+    for quad in sorted(cleaned, key=sort_key):
         key = sort_key(quad)
         if key != previous:  # step 3
             subject, predicate, object, graph = quad

@@ -106,7 +106,7 @@ def map_terms(quad: tuple, change) -> tuple:
 
 
 def relabelled(quads: Iterable[tuple]) -> list[tuple]:
-    """Numbers blank nodes by first occurrence: equal for equal datasets in the same order."""
+    """Numbers blank nodes by first occurrence, so equal datasets in the same order become equal."""
     names: dict[str, str] = {}
     return [
         with_labels(quad, lambda label: names.setdefault(label, str(len(names)))) for quad in quads
@@ -138,9 +138,9 @@ def colours(quads: list[tuple], start: dict[str, int]) -> dict[str, int]:
         seen: dict[str, list] = {label: [] for label in colour}
         for quad in quads:
             names = set(labels([quad]))
-            for own in names:
-                view = {label: (label == own, colour[label]) for label in names}
-                seen[own].append(repr(with_labels(quad, view.get)))
+            for node in names:
+                view = {label: (label == node, colour[label]) for label in names}
+                seen[node].append(repr(with_labels(quad, view.get)))
         refined = {label: hash((colour[label], *sorted(views))) for label, views in seen.items()}
         if len(set(refined.values())) == len(set(colour.values())):
             return refined
@@ -163,16 +163,16 @@ def isomorphic(left: Iterable[tuple], right: Iterable[tuple]) -> bool:
         counts: dict[int, list[str]] = {}
         for label, colour in ours.items():
             counts.setdefault(colour, []).append(label)
-        doubtful = [group for group in counts.values() if len(group) > 1]
-        if not doubtful:
+        ambiguous = [group for group in counts.values() if len(group) > 1]
+        if not ambiguous:
             names = {colour: label for label, colour in theirs.items()}
             renamed = {with_labels(quad, lambda label: names[ours[label]]) for quad in left}
             return renamed == set(right)
-        one = doubtful[0][0]
+        node = ambiguous[0][0]
         return any(
-            match({**ours, one: -1}, {**theirs, other: -1})
-            for other, colour in theirs.items()
-            if colour == ours[one]
+            match({**ours, node: -1}, {**theirs, candidate: -1})
+            for candidate, colour in theirs.items()
+            if colour == ours[node]
         )
 
     if len(left) != len(right):

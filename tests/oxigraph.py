@@ -32,8 +32,8 @@ def to_oxigraph(term):
         return ox.Triple(*(to_oxigraph(part) for part in term[1:]))
     _, lexical, language, direction, datatype = term
     if direction:
-        way = ox.BaseDirection.LTR if direction == "ltr" else ox.BaseDirection.RTL
-        return ox.Literal(lexical, language=language, direction=way)
+        base_direction = ox.BaseDirection.LTR if direction == "ltr" else ox.BaseDirection.RTL
+        return ox.Literal(lexical, language=language, direction=base_direction)
     if language:
         return ox.Literal(lexical, language=language)
     return ox.Literal(lexical, datatype=ox.NamedNode(datatype))

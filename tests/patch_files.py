@@ -15,7 +15,7 @@ NAMES = {
     "jellyp": "jelly-patch",
 }
 # Jelly-Patch ends each transaction within its patch.
-UNENDED = {"abort", "patchtext-no-commit"}
+WITH_OPEN_TRANSACTION = {"abort", "patchtext-no-commit"}
 
 
 def operations(log):
@@ -35,14 +35,14 @@ def in_every_format(path, folder):
     """Converts a file to text, Thrift and Jelly in each order, and checks the patches."""
     found = read(path)
     stem = path.stem
-    suffixes = ("rdfp", "trp") if stem in UNENDED else ("rdfp", "trp", "jellyp")
+    suffixes = ("rdfp", "trp") if stem in WITH_OPEN_TRANSACTION else ("rdfp", "trp", "jellyp")
     for first, second in product(suffixes, repeat=2):
-        one, other = folder / f"one.{first}", folder / f"other.{second}"
-        for source, target in ((path, one), (one, other)):
-            wide = target.suffix == ".jellyp" and stem == "generalized"
-            rdfm.convert(source, target, **({"to_generalized": True} if wide else {}))
-        assert read(one) == read(other) == found
-    if stem in UNENDED:
+        first_copy, second_copy = folder / f"one.{first}", folder / f"other.{second}"
+        for source, target in ((path, first_copy), (first_copy, second_copy)):
+            generalized = target.suffix == ".jellyp" and stem == "generalized"
+            rdfm.convert(source, target, **({"to_generalized": True} if generalized else {}))
+        assert read(first_copy) == read(second_copy) == found
+    if stem in WITH_OPEN_TRANSACTION:
         with pytest.raises(rdfm.EncodeError, match="the patch ends inside a transaction"):
             rdfm.convert(path, folder / "none.jellyp")
     rows = read_thrift((folder / "one.trp").read_bytes())

@@ -68,7 +68,7 @@ def decode(data: bytes, size: int, **options: Any) -> list[list[tuple]]:
 
 @st.composite
 def patches(draw, *, graphs: bool, plain: bool = False) -> list[list[tuple]]:
-    """Draws patch logs: quads that are added and deleted, between all other operations.
+    """Draws patch logs: added and deleted quads among all other operations.
 
     `plain` restricts them to what all formats support; headers come first.
     """
@@ -77,13 +77,13 @@ def patches(draw, *, graphs: bool, plain: bool = False) -> list[list[tuple]]:
     found = []
     for message in log:
         patch: list[tuple] = []
-        begun = False
+        in_transaction = False
         iris = [term for quad in message for term in quad if term and term[0] == "iri"]
         for quad in message:
             kind = random.randrange(8)
             if kind == 0:
-                patch.append((random.choice(["TC", "TA"]) if begun else "TX",))
-                begun = not begun
+                patch.append((random.choice(["TC", "TA"]) if in_transaction else "TX",))
+                in_transaction = not in_transaction
             elif kind == 1:
                 header = ("H", random.choice(PLAIN_KEYS if plain else KEYS), quad[2])
                 patch.insert(0 if plain else len(patch), header)
@@ -92,7 +92,7 @@ def patches(draw, *, graphs: bool, plain: bool = False) -> list[list[tuple]]:
             elif kind == 3:
                 patch.append(("PD", "ex", quad[3]))
             patch.append((random.choice("AD"), *quad))
-        if begun:
+        if in_transaction:
             patch.append(("TC",))
         found.append(patch)
     return found

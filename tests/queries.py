@@ -83,8 +83,8 @@ def tables(draw):
 
 
 def groups(inner, *, plain: bool):
-    """Returns the content of a group, with groups inside it."""
-    wide = st.one_of(
+    """Returns the content of a group, which may contain other groups."""
+    elements = st.one_of(
         inner.map("OPTIONAL {{ {} }}".format),
         inner.map("OPTIONAL {{ {} }}".format),
         st.builds("{{ {} }} UNION {{ {} }}".format, inner, inner),
@@ -96,7 +96,7 @@ def groups(inner, *, plain: bool):
         inner.map("{{ {} }}".format),
     )
     if not plain:
-        wide |= st.one_of(
+        elements |= st.one_of(
             st.builds("{} {} {} .".format, variables, paths, variables),
             inner.map("MINUS {{ {} }}".format),
             st.builds("BIND({} AS ?new)".format, expressions),
@@ -104,8 +104,8 @@ def groups(inner, *, plain: bool):
             tables(),
         )
     # In rdflib, a filter sees values of surrounding groups.
-    tests = plain_expressions("?b") if plain else expressions
-    parts = st.lists(triples | triples | wide | tests.map("FILTER({})".format), max_size=3)
+    conditions = plain_expressions("?b") if plain else expressions
+    parts = st.lists(triples | triples | elements | conditions.map("FILTER({})".format), max_size=3)
     first = predicates.map("?a {} ?b .".format)
     return st.builds("{} {}".format, first, parts.map(" ".join))
 

@@ -153,7 +153,11 @@ class Reader:
                 return literal(value.lex, language, direction)
             fields = {kind: getattr(value, kind)}
         else:
-            fields = {name: given for name, given in vars(value).items() if given is not None}
+            fields = {
+                name: field_value
+                for name, field_value in vars(value).items()
+                if field_value is not None
+            }
         if "langtag" in fields:
             return literal(value.lex, fields["langtag"], fields.get("langdir"))
         if "datatype" in fields:

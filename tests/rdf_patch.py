@@ -63,8 +63,8 @@ def patches_of(rows: list[Operation]) -> list[list[Operation]]:
         if row[0] == "Z" and not ended:
             ended = True
             continue
-        late = row[0] == "H" and not ended and any(other[0] != "H" for other in patches[-1])
-        if ended or late:
+        starts_patch = row[0] == "H" and not ended and any(other[0] != "H" for other in patches[-1])
+        if ended or starts_patch:
             patches.append([])
         ended = row[0] == "Z"
         if not ended:

@@ -143,7 +143,7 @@ class RegistryDouble:
         self.url = site.url + "/"
 
     def add(self, count: int, *, gap: int = 0) -> None:
-        """Store nanopublications with the next counters."""
+        """Stores nanopublications with the next counters."""
         counter = max(self.stored, default=0) + gap
         for number in range(len(self.stored) + 1, len(self.stored) + count + 1):
             counter += 1
@@ -181,47 +181,47 @@ class RegistryDouble:
             web.send(400, **self.state())(handler)
             return
         self.bodies.append(after)
-        shown = sorted(
+        visible = sorted(
             (counter, number)
             for counter, number in self.stored.items()
             if counter > after and counter not in self.hidden
         )
-        data = body(shown, codes=self.codes)
+        data = body(visible, codes=self.codes)
         if self.faults:
             self.faults.pop(0)(handler, data)
         else:
             self.reply(handler, data)
 
     def reply(self, handler: web.Handler, data: bytes, **settings: object) -> None:
-        """Send a body like the registry software does."""
+        """Sends a body as the registry software does."""
         web.send(200, data, chunked=True, Content_Type=self.media_type, **self.state(), **settings)(  # type: ignore[arg-type]
             handler
         )
 
     def cut(self, share: float) -> Fault:
-        """Return a fault that closes the connection after a share of the body."""
+        """Returns a fault that closes the connection after a share of the body."""
         return lambda handler, data: self.reply(handler, data, cut=int(len(data) * share))
 
     def shortened(self, share: float) -> Fault:
-        """Return a fault that sends only a share of the body, as a complete response."""
+        """Returns a fault that sends only a share of the body, as a complete response."""
         return lambda handler, data: self.reply(handler, data[: int(len(data) * share)])
 
     def slow(self, seconds: float) -> Fault:
-        """Return a fault that sends the body in four pieces, with pauses."""
+        """Returns a fault that sends the body in four pieces, with pauses."""
         return lambda handler, data: self.reply(handler, data, between=lambda: time.sleep(seconds))
 
     def instead(self, data: bytes) -> Fault:
-        """Return a fault that sends another body."""
+        """Returns a fault that sends a different body."""
         return lambda handler, _: self.reply(handler, data)
 
     def answer(self, status: int, **headers: str) -> Fault:
-        """Return a fault that sends a response with another status."""
+        """Returns a fault that sends a response with a different status."""
         return lambda handler, _: web.send(status, **self.state(), **headers)(handler)
 
 
 @contextlib.contextmanager
 def registry(count: int = 0) -> Iterator[RegistryDouble]:
-    """Run a registry for the duration of the block."""
+    """Runs a registry for the duration of the block."""
     with web.site() as site:
         yield RegistryDouble(site, count)
 

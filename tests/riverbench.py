@@ -160,30 +160,30 @@ def statistics(messages, delimiter=b"MESSAGE\n"):
     values = {name: [] for name in [*unique, "AsciiControlCharacter", "QuotedTriple", "Statement"]}
     density = []
     for number, message in enumerate(messages):
-        own = {name: set() for name in unique}
+        message_terms = {name: set() for name in unique}
         controls = 0
         for quad in message:
-            named = [] if isinstance(quad.graph_name, ox.DefaultGraph) else [quad.graph_name]
-            own["Subject"].add(quad.subject)
-            own["Predicate"].add(quad.predicate)
-            own["Object"].add(quad.object)
-            own["Graph"].add(quad.graph_name)
-            for term in (quad.subject, quad.predicate, quad.object, *named):
+            graph_terms = [] if isinstance(quad.graph_name, ox.DefaultGraph) else [quad.graph_name]
+            message_terms["Subject"].add(quad.subject)
+            message_terms["Predicate"].add(quad.predicate)
+            message_terms["Object"].add(quad.object)
+            message_terms["Graph"].add(quad.graph_name)
+            for term in (quad.subject, quad.predicate, quad.object, *graph_terms):
                 if isinstance(term, ox.NamedNode):
-                    own["Iri"].add(term)
+                    message_terms["Iri"].add(term)
                 elif isinstance(term, ox.BlankNode):
-                    own["BlankNode"].add((number, term))
+                    message_terms["BlankNode"].add((number, term))
                 else:
-                    own["Literal"].add(term)
+                    message_terms["Literal"].add(term)
                     controls += sum(ord(c) in CONTROLS for c in term.value)
                     if term.language:
-                        own["LanguageLiteral"].add(term)
+                        message_terms["LanguageLiteral"].add(term)
                     elif term.datatype.value == XSD_STRING:
-                        own["SimpleLiteral"].add(term)
+                        message_terms["SimpleLiteral"].add(term)
                     else:
-                        own["DatatypeLiteral"].add(term)
-                        own["Datatype"].add(term.datatype)
-        for name, terms in own.items():
+                        message_terms["DatatypeLiteral"].add(term)
+                        message_terms["Datatype"].add(term.datatype)
+        for name, terms in message_terms.items():
             values[name].append(len(terms))
             # Blank nodes of different messages are different terms.
             unique[name] |= {
@@ -195,10 +195,10 @@ def statistics(messages, delimiter=b"MESSAGE\n"):
         if message:
             size = sum(len(line(quad).encode()) for quad in message) + len(delimiter)
             density.append(size / len(message))
-    uncounted = ("BlankNode", "AsciiControlCharacter", "QuotedTriple", "Statement")
+    without_unique_count = ("BlankNode", "AsciiControlCharacter", "QuotedTriple", "Statement")
     found = {
         f"{name}CountStatistics": series(
-            numbers, None if name in uncounted else unique[name], name != "Datatype"
+            numbers, None if name in without_unique_count else unique[name], name != "Datatype"
         )
         for name, numbers in values.items()
     }
@@ -207,7 +207,7 @@ def statistics(messages, delimiter=b"MESSAGE\n"):
 
 
 def write_package(folder, texts, grouped="graphStream", *, plain=False):
-    """Write a package.
+    """Writes a package.
 
     Args:
         folder: The folder, which must not exist.
@@ -230,10 +230,10 @@ def write_package(folder, texts, grouped="graphStream", *, plain=False):
 
     def usage(node, *types):
         for local in types:
-            own = rdflib.BNode()
-            graph.add((node, STAX.hasStreamTypeUsage, own))
-            graph.add((own, RDF.type, STAX.RdfStreamTypeUsage))
-            graph.add((own, STAX.hasStreamType, STAX[local]))
+            stream_type_usage = rdflib.BNode()
+            graph.add((node, STAX.hasStreamTypeUsage, stream_type_usage))
+            graph.add((stream_type_usage, RDF.type, STAX.RdfStreamTypeUsage))
+            graph.add((stream_type_usage, STAX.hasStreamType, STAX[local]))
 
     flat_type = "flatTripleStream" if triples else "flatQuadStream"
     usage(DATASET, grouped, flat_type)
@@ -246,16 +246,16 @@ def write_package(folder, texts, grouped="graphStream", *, plain=False):
             "stream": ("tar.gz", tar(documents[:size], suffix)),
             "jelly": ("jelly.gz", jelly(selected, grouped, triples)),
         }
-        sets = DATASET + f"#statistics-{size_name.lower()}"
-        graph.add((sets, RDF.type, RB.StatisticsSet))
+        statistics_set = DATASET + f"#statistics-{size_name.lower()}"
+        graph.add((statistics_set, RDF.type, RB.StatisticsSet))
         for name, facts in statistics(selected, b"" if plain else b"MESSAGE\n").items():
             node = rdflib.BNode()
-            graph.add((sets, RB.hasStatistics, node))
+            graph.add((statistics_set, RB.hasStatistics, node))
             graph.add((node, RDF.type, RB[name]))
             for local, value in facts.items():
                 graph.add((node, RB[local], rdflib.Literal(value)))
-        for kind, (ending, data) in files.items():
-            name = f"{kind}_{size_name}.{ending}"
+        for kind, (extension, data) in files.items():
+            name = f"{kind}_{size_name}.{extension}"
             path = folder / name
             path.write_bytes(gzip.compress(data, 1, mtime=0))
             written = path.read_bytes()
@@ -282,7 +282,7 @@ def write_package(folder, texts, grouped="graphStream", *, plain=False):
                 (DCAT.compressFormat, rdflib.Literal("application/gzip")),
                 (DCAT.mediaType, rdflib.Literal(media)),
                 (DCAT.isDistributionOf, DATASET),
-                (RB.hasStatisticsSet, sets),
+                (RB.hasStatisticsSet, statistics_set),
                 (RBDOC.hasDocWeight, rdflib.Literal(0)),
             ):
                 graph.add((node, predicate, value))

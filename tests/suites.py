@@ -26,11 +26,11 @@ _user: pytest.Item | pytest.Collector | None = None
 def used_by(user: pytest.Item | pytest.Collector) -> Iterator[None]:
     """Sets the running test or the collected module for the duration of the block."""
     global _user
-    before, _user = _user, user
+    previous_user, _user = _user, user
     try:
         yield
     finally:
-        _user = before
+        _user = previous_user
 
 
 def path(*parts: str) -> Path:

@@ -94,9 +94,9 @@ def outcome(make_decoder: Callable[[], Any], data: bytes, size: int) -> tuple[li
         decoder.finish()
         drain()
     except rdfm.DecodeError as error:
-        with pytest.raises(rdfm.DecodeError) as again:
+        with pytest.raises(rdfm.DecodeError) as repeated_error:
             decoder.next_batch()
-        assert str(again.value) == str(error)
+        assert str(repeated_error.value) == str(error)
         return found, str(error)
     return found, None
 
@@ -108,10 +108,10 @@ def decode_every_way(
 
     Returns the quads of the messages, and the error text.
     """
-    whole, error = outcome(make_decoder, data, max(len(data), 1))
+    expected, error = outcome(make_decoder, data, max(len(data), 1))
     for size in pieces:
-        assert outcome(make_decoder, data, size) == (whole, error), f"in pieces of {size} bytes"
-    return [message[0] for message in whole], error
+        assert outcome(make_decoder, data, size) == (expected, error), f"in pieces of {size} bytes"
+    return [message[0] for message in expected], error
 
 
 def decode(name: str, data: bytes, **options: Any) -> tuple[list[list[tuple]], str | None]:

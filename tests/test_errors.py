@@ -25,7 +25,7 @@ from rdfm.spark.remedies import in_function, in_spark
 ROOT = Path(__file__).parents[1]
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 
-PLACED = errors.LimitError(
+ERROR_WITH_POSITION = errors.LimitError(
     "too large", format="jelly", offset=7, message_index=2, frame=2, row=0, source="a.jelly"
 )
 
@@ -41,7 +41,9 @@ def test_the_docstring_shows_the_class_hierarchy():
 
 
 def test_texts_contain_the_position():
-    assert str(PLACED) == "a.jelly: jelly: too large (frame 2, row 0, byte 7, message 2)"
+    assert (
+        str(ERROR_WITH_POSITION) == "a.jelly: jelly: too large (frame 2, row 0, byte 7, message 2)"
+    )
     error = errors.DecodeError("bad", format="nq", line=3, column=41, offset=127, message_index=1)
     assert str(error) == "nq: bad (line 3, column 41, byte 127, message 1)"
     assert str(errors.DecodeError("bad")) == "bad"
@@ -51,7 +53,7 @@ def test_texts_contain_the_position():
 @pytest.mark.parametrize(
     "error",
     [
-        PLACED,
+        ERROR_WITH_POSITION,
         errors.EncodeError("bad", format="ttl", message_index=4, completed=b"<a> <b> <c> .\n"),
         errors.LimitError(
             "too deep", remedies=[Remedy("read", "max_depth", None, "if the source is trusted")]
@@ -201,7 +203,7 @@ def test_options_that_the_command_line_lacks_are_omitted_there():
     assert Remedy("write", "values", "false", "writes none").render(on_command_line) is None
 
 
-def test_remedies_are_between_the_reason_and_the_position():
+def test_remedies_follow_the_reason_and_precede_the_position():
     error = errors.EncodeError(
         "no graph names",
         format="ttl",
@@ -209,23 +211,23 @@ def test_remedies_are_between_the_reason_and_the_position():
         source="a.nq",
         remedies=(
             Remedy("write", "merge_graphs", "true", "drops them"),
-            Remedy("stage", "group_by", "graph", "parts them"),
-            Remedy("stage", "to_format", "nq", "holds them"),
+            Remedy("stage", "group_by", "graph", "divides it"),
+            Remedy("stage", "to_format", "nq", "supports them"),
         ),
     )
     assert error.reason == "no graph names"
     assert str(error) == (
         "a.nq: ttl: no graph names; merge_graphs=True drops them, or "
-        'group_by="graph" parts them, or format="nq" (to_format in convert) holds them (message 4)'
+        'group_by="graph" divides it, or format="nq" (to_format in convert) supports them (message 4)'
     )
     assert render(error, in_spark) == (
         'a.nq: ttl: no graph names; .option("mergeGraphs", "true") drops them, or '
-        '.option("to", "nq") holds them (message 4)'
+        '.option("to", "nq") supports them (message 4)'
     )
     error.renderer = on_command_line
     assert str(pickle.loads(pickle.dumps(error))) == (
         "a.nq: ttl: no graph names; --merge-graphs drops them, or "
-        "--group-by graph parts them, or --to nq holds them (message 4)"
+        "--group-by graph divides it, or --to nq supports them (message 4)"
     )
 
 
@@ -298,26 +300,26 @@ def test_decoders_name_remedies(name, log, reason, remedies, lacks):
             "<x:a> <x:b> <x:c> <x:g> .",
             [
                 "merge_graphs=true",
-                "to_format=HOLDERS",
+                "to_format=SUPPORTING",
             ],
             "graphs",
         ),
         (
             "trig",
             '"a" <x:b> <x:c> .',
-            ["to_format=HOLDERS"],
+            ["to_format=SUPPORTING"],
             "generalized",
         ),
         (
             "ndjsonld",
             "<x:a> <x:b> <<( <x:a> <x:b> <x:c> )>> .",
-            ["to_format=HOLDERS"],
+            ["to_format=SUPPORTING"],
             "triple_term_objects",
         ),
         (
             "rdfxml",
             "<x:a> <x:1> <x:c> .",
-            ["to_format=HOLDERS"],
+            ["to_format=SUPPORTING"],
             "any_text",
         ),
         ("rdf-thrift", "<x:a> <x:b> <x:c> .\n# @message", ["flat=true"], "boundaries"),
@@ -328,8 +330,8 @@ def test_encoders_name_options_and_formats_as_remedies(name, quads, remedies, la
     with pytest.raises(errors.EncodeError) as caught:
         formats.find(name).encode(batch)
     error = caught.value
-    holders = "|".join(filter(lambda native: supports(native, lacks), NATIVE))
-    expected = [remedy.replace("HOLDERS", holders) for remedy in remedies]
+    supporting = "|".join(filter(lambda native: supports(native, lacks), NATIVE))
+    expected = [remedy.replace("SUPPORTING", supporting) for remedy in remedies]
     assert [f"{each.option}={each.value}" for each in error.remedies] == expected
     assert error.lacks == lacks
 
@@ -358,9 +360,9 @@ def test_suggested_formats_support_the_missing_feature(name, quad, lacks):
     with pytest.raises(errors.EncodeError) as caught:
         module.encode(batch)
     assert caught.value.lacks == lacks
-    named = caught.value.remedies[-1].value.split("|")
-    assert named
-    for other in map(formats.find, named):
+    suggested = caught.value.remedies[-1].value.split("|")
+    assert suggested
+    for other in map(formats.find, suggested):
         reads, writes = other.spec.options("read"), other.spec.options("write")
         read = {option: True for option in ("lenient", "generalized") if option in reads}
         write = {option: True for option in ("generalized", "rdf_star") if option in writes}
@@ -397,13 +399,15 @@ def test_the_command_line_has_every_option_that_remedies_name():
         each for command in commands for each in command.get_params(click.Context(command))
     ]
     flags = {flag for option in parameters for flag in (*option.opts, *option.secondary_opts)}
-    texts = [path.read_text("utf-8") for path in ROOT.glob("crates/*/src/**/*.rs")]
+    sources = [path.read_text("utf-8") for path in ROOT.glob("crates/*/src/**/*.rs")]
     found = {
         declared
-        for text in texts
+        for text in sources
         for declared in re.findall(r'Remedy::(read|write|stage)\(\s*"(\w+)"', text)
     }
-    found |= {("read", name) for text in texts for name in re.findall(r'"(max_\w+)",?\s*\)', text)}
+    found |= {
+        ("read", name) for text in sources for name in re.findall(r'"(max_\w+)",?\s*\)', text)
+    }
     assert {("write", "merge_graphs"), ("read", "max_depth")} < found
     for side, name in found:
         shown = Remedy(side, name, "true", "").render(on_command_line)
@@ -420,7 +424,7 @@ def test_the_command_line_has_every_option_that_remedies_name():
         ("results-json", "row"),
         ("patches", "patch"),
         ("arrow", "message"),
-        ("a plug-in that is not there", "message"),
+        ("a missing plug-in", "message"),
         (None, "message"),
     ],
 )

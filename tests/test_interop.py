@@ -119,7 +119,7 @@ def test_deep_triple_terms_are_converted_or_rejected_by_rdfm():
 
 
 @pytest.mark.parametrize("depth", [101, 600])
-def test_too_deep_triple_terms_of_pyoxigraph_are_rejected(depth):
+def test_triple_terms_from_pyoxigraph_that_are_too_deep_are_rejected(depth):
     name = pyoxigraph.NamedNode("http://e/p")
     term = pyoxigraph.BlankNode("a")
     for _ in range(depth):
@@ -281,11 +281,11 @@ def test_results_are_not_messages():
 
 
 def test_other_types_are_rejected():
-    for given in ([], None, "x", rdflib.Graph()):
-        with pytest.raises(TypeError, match=f"not {type(given).__name__}"):
-            ResultReader.from_rdflib(given)
-        with pytest.raises(TypeError, match=f"not {type(given).__name__}"):
-            ResultReader.from_oxigraph(given)
+    for value in ([], None, "x", rdflib.Graph()):
+        with pytest.raises(TypeError, match=f"not {type(value).__name__}"):
+            ResultReader.from_rdflib(value)
+        with pytest.raises(TypeError, match=f"not {type(value).__name__}"):
+            ResultReader.from_oxigraph(value)
 
 
 def test_to_rdflib_rejects_unsupported_cells():
@@ -312,14 +312,14 @@ def test_to_rdflib_rejects_unsupported_cells():
         TripleTerm(S, Bnode("p"), OBJ),
     ],
 )
-@pytest.mark.parametrize("before", [0, 1, 999, 1000, 1001])
-def test_to_oxigraph_rejects_unsupported_cells(cell, before):
-    results = reader([(S, None)] * before + [(S, cell), (S, None)])
+@pytest.mark.parametrize("preceding_rows", [0, 1, 999, 1000, 1001])
+def test_to_oxigraph_rejects_unsupported_cells(cell, preceding_rows):
+    results = reader([(S, None)] * preceding_rows + [(S, cell), (S, None)])
     rows = 0
     with pytest.raises(EncodeError, match="pyoxigraph: cannot represent") as caught:
         for _ in results.to_oxigraph():
             rows += 1
-    assert (rows, caught.value.message_index) == (before, before)
+    assert (rows, caught.value.message_index) == (preceding_rows, preceding_rows)
 
 
 def test_to_oxigraph_rejects_invalid_variables():
@@ -337,23 +337,23 @@ def test_deep_triple_terms_of_rows_are_converted():
     deep = Bnode("a")
     for _ in range(100):
         deep = TripleTerm(S, P, deep)
-    results = ResultReader(iter([rdfm.ResultBatch.from_rows([[S, deep]], VARIABLES)]), "made")
+    results = ResultReader(iter([rdfm.ResultBatch.from_rows([[S, deep]], VARIABLES)]), "generated")
     assert len(list(results.to_oxigraph())) == 1
 
 
 def test_rows_are_read_on_demand():
-    given = []
+    read_numbers = []
 
     def batches():
         for number in range(50):
-            given.append(number)
+            read_numbers.append(number)
             yield rdfm.ResultBatch.from_rows([[S, OBJ]] * 1000, VARIABLES)
 
     for convert in (ResultReader.to_rdflib, ResultReader.to_oxigraph):
-        given.clear()
-        rows = iter(convert(ResultReader(batches(), "made")))
+        read_numbers.clear()
+        rows = iter(convert(ResultReader(batches(), "generated")))
         next(rows)
-        assert len(given) <= 3
+        assert len(read_numbers) <= 3
         assert 1 + sum(1 for _ in rows) == 50_000
 
 
@@ -368,13 +368,13 @@ def test_rows_before_an_error_reach_other_libraries():
 
 
 def test_rows_of_other_libraries_before_an_error_are_returned():
-    broken = pyoxigraph.parse_query_results(
+    truncated = pyoxigraph.parse_query_results(
         b'{"head":{"vars":["a"]},"results":{"bindings":[{},{},oops',
         pyoxigraph.QueryResultsFormat.JSON,
     )
     rows = []
     with pytest.raises(SyntaxError):
-        rows.extend(ResultReader.from_oxigraph(broken))
+        rows.extend(ResultReader.from_oxigraph(truncated))
     assert rows == [(None,), (None,)]
     result = rdflib.query.Result("SELECT")
     result.vars = [rdflib.Variable("a")]

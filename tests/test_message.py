@@ -16,7 +16,7 @@ QUADS = [
 ]
 
 
-def test_messages_are_made_from_quads():
+def test_messages_are_created_from_quads():
     message = Message(QUADS, metadata={"k": b"v"})
     assert (message.index, message.position, len(message)) == (None, None, 4)
     assert (message.metadata, message.namespaces) == ({"k": b"v"}, {})
@@ -47,7 +47,7 @@ def test_arguments_of_the_wrong_type_are_rejected(make, text):
         make()
 
 
-def test_patches_are_made_from_operations():
+def test_patches_are_created_from_operations():
     rows = [
         Operation("H", "ID", object=A),
         ("H", "prev", None, None, B),
@@ -158,8 +158,8 @@ def test_invalid_operations_are_rejected(rows, error, text):
 
 
 def test_unknown_operations_are_rejected_by_the_constructor():
-    for given in ("XX", "", None, []):
+    for code in ("XX", "", None, []):
         with pytest.raises(ValueError, match="is not an operation; expected one of H, TX, TC"):
-            Patch([(given,)])
+            Patch([(code,)])
         with pytest.raises(ValueError, match="is not an operation; expected one of H, TX, TC"):
-            Patch([Operation(given)])
+            Patch([Operation(code)])

@@ -24,10 +24,10 @@ from rdfm.errors import render
 PATCHES = ("rdf-patch", "rdf-patch-thrift", "jelly-patch")
 READING = {"nt": {"generalized": True}, "nq": {"generalized": True}}
 WRITING = {"jelly": {"generalized": True, "rdf_star": True}}
-FEW = settings(max_examples=12)
+FEW_EXAMPLES = settings(max_examples=12)
 
 
-def written(name, log):
+def encoded(name, log):
     return encode(name, log, **WRITING.get(name, {}))
 
 
@@ -55,7 +55,7 @@ def generalized(*reads, to):
 
 
 def diff(old, new, to="rdf-patch", **options):
-    """Returns the patches between logs, given as (format, bytes); `new` is None for a single log."""
+    """Returns the patches between logs, given as (format, bytes); `new` is None for one log."""
     out = io.BytesIO()
     name, data = old
     assert new is None or new[0] == name
@@ -108,8 +108,8 @@ def test_applying_a_difference_gives_the_new_dataset(first, second, name, data, 
     folder = tmp_path_factory.mktemp("diff")
     suffixes = [formats.find(each).spec.suffixes[0] for each in (first, second)]
     before, after = folder / f"old{suffixes[0]}", folder / f"new{suffixes[1]}"
-    before.write_bytes(written(first, [old]))
-    after.write_bytes(written(second, [new]))
+    before.write_bytes(encoded(first, [old]))
+    after.write_bytes(encoded(second, [new]))
     changes = folder / f"changes{formats.find(name).spec.suffixes[0]}"
     result = patch.diff(before, after, changes, **generalized(first, second, to=name))
     out = folder / "out.nq"
@@ -131,7 +131,7 @@ def test_applying_a_difference_gives_the_new_dataset(first, second, name, data, 
 def test_differences_are_computed_per_message(name, data):
     old, new = (data.draw(carried("nq")) for _ in range(2))
     found, summary = diff(
-        ("nq", written("nq", old)), ("nq", written("nq", new)), name, per_message=True
+        ("nq", encoded("nq", old)), ("nq", encoded("nq", new)), name, per_message=True
     )
     patches = operations(name, found)
     assert len(patches) == max(len(old), len(new)) == summary.messages
@@ -148,14 +148,14 @@ def test_differences_are_computed_per_message(name, data):
 @given(data=st.data())
 def test_snapshots_are_the_states_between_the_patches(name, data):
     log = data.draw(carried("nq"))
-    found, summary = diff(("nq", written("nq", log)), None, name)
+    found, summary = diff(("nq", encoded("nq", log)), None, name)
     assert summary.messages == len(log)
     with rdfm.open_log(found, name) as patches:
-        so_far = []
-        for at, one in enumerate(patches):
-            so_far.append(one)
+        earlier_patches = []
+        for at, patch_rows in enumerate(patches):
+            earlier_patches.append(patch_rows)
             data = formats.find(name).encode(
-                rdfm.PatchBatch.from_patches(so_far),
+                rdfm.PatchBatch.from_patches(earlier_patches),
                 **(
                     {"rdf_star": True, "generalized": True, "statement_type": "quads"}
                     if name == "jelly-patch"
@@ -184,14 +184,16 @@ def shuffled(quads, seed):
 @given(data=st.data())
 def test_canonical_differences_ignore_the_labels_of_the_new_dataset(data):
     (old,), (new,) = (data.draw(carried("nq", boundaries=False)) for _ in range(2))
-    again = shuffled(old, data.draw(st.integers(0, 9)))
-    _, summary = diff(("nq", written("nq", [old])), ("nq", written("nq", [again])), canonical=True)
+    relabelled = shuffled(old, data.draw(st.integers(0, 9)))
+    _, summary = diff(
+        ("nq", encoded("nq", [old])), ("nq", encoded("nq", [relabelled])), canonical=True
+    )
     assert (summary.added, summary.deleted) == (0, 0)
     for target in (new, shuffled([*new, *old[: len(old) // 2]], 1)):
         found, _ = diff(
-            ("nq", written("nq", [old])), ("nq", written("nq", [target])), canonical=True
+            ("nq", encoded("nq", [old])), ("nq", encoded("nq", [target])), canonical=True
         )
-        out, _ = apply(("nq", written("nq", [old])), found)
+        out, _ = apply(("nq", encoded("nq", [old])), found)
         assert_same(
             [sorted(set((read("nq", out) or [[]])[0]), key=str)],
             [sorted(set(target), key=str)],
@@ -203,7 +205,7 @@ def test_canonical_differences_ignore_the_labels_of_the_new_dataset(data):
 def test_canonical_differences_apply_to_snapshots(data):
     log = data.draw(carried("nq"))
     log = [quads for message in log for quads in (message, shuffled(message, 3))]
-    found, _ = diff(("nq", written("nq", log)), None, canonical=True)
+    found, _ = diff(("nq", encoded("nq", log)), None, canonical=True)
     patches = operations("rdf-patch", found)
     assert all(len(result) == 2 for result in patches[1::2])
     for end in range(1, len(patches) + 1):
@@ -232,47 +234,47 @@ def test_canonical_differences_keep_the_labels_of_unchanged_parts():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PATCHES)
 @pytest.mark.parametrize("first", MESSAGES)
-@FEW
+@FEW_EXAMPLES
 @given(data=st.data())
 def test_messages_round_trip_through_patches(first, name, data):
     boundaries = formats.find(first).spec.carries["boundaries"]
     log = data.draw(carried(first, boundaries=boundaries))
-    source = written(first, log)
-    there, back = io.BytesIO(), io.BytesIO()
+    source = encoded(first, log)
+    as_patches, back = io.BytesIO(), io.BytesIO()
     result = patch.from_log(
-        source, there, from_format=first, to_format=name, **generalized(first, to=name)
+        source, as_patches, from_format=first, to_format=name, **generalized(first, to=name)
     )
-    patches = operations(name, there.getvalue())
+    patches = operations(name, as_patches.getvalue())
     found = [[(op[1:]) for op in each if op[0] == "A"] for each in patches]
     messages = read(first, source)
     assert_same(found, messages)
     assert result.messages == len(messages)
-    own = [set(labels(message)) for message in found]
-    assert sum(map(len, own)) == len(set().union(*own))
+    labels_by_message = [set(labels(message)) for message in found]
+    assert sum(map(len, labels_by_message)) == len(set().union(*labels_by_message))
     assert all(each[0] == ("TX",) and each[-1] == ("TC",) for each in patches)
-    patch.to_log(there.getvalue(), back, from_format=name, to_format="nq")
+    patch.to_log(as_patches.getvalue(), back, from_format=name, to_format="nq")
     assert_same(read("nq", back.getvalue()), messages)
 
 
 def model(quads, rows):
     """Returns the set of quads after the patches, computed by a simple reference implementation."""
-    there = set(quads)
-    for one in rows:
-        begun = None
-        for code, *quad in one:
+    current = set(quads)
+    for patch_rows in rows:
+        saved = None
+        for code, *quad in patch_rows:
             if code == "A":
-                there.add(tuple(quad))
+                current.add(tuple(quad))
             elif code == "D":
-                there.discard(tuple(quad))
+                current.discard(tuple(quad))
             elif code == "TX":
-                begun = set(there)
+                saved = set(current)
             elif code == "TC":
-                begun = None
+                saved = None
             elif code == "TA":
-                there, begun = begun, None
-        if begun is not None:
-            there = begun
-    return there
+                current, saved = saved, None
+        if saved is not None:
+            current = saved
+    return current
 
 
 def datasets_and_patches(max_patches):
@@ -290,17 +292,17 @@ def datasets_and_patches(max_patches):
         st.sampled_from([None, *nodes[:2]]),
     )
     rows = st.tuples(st.sampled_from("AD"), quads).map(lambda row: (row[0], *row[1]))
-    free = st.lists(rows, max_size=4)
-    inside = st.tuples(free, st.sampled_from(["TC", "TA"])).map(
+    operations_outside = st.lists(rows, max_size=4)
+    transactions = st.tuples(operations_outside, st.sampled_from(["TC", "TA"])).map(
         lambda drawn: [("TX",), *drawn[0], (drawn[1],)]
     )
-    others = st.sampled_from(
+    other_operations = st.sampled_from(
         [[("H", "note", nodes[1])], [("PA", "ex", nodes[0], None)], [("PD", "ex", None)]]
     )
     return st.tuples(
         st.lists(quads, max_size=6),
         st.lists(
-            st.lists(free | inside | others, max_size=5).map(
+            st.lists(operations_outside | transactions | other_operations, max_size=5).map(
                 lambda operations: list(chain.from_iterable(operations))
             ),
             max_size=max_patches,
@@ -309,9 +311,9 @@ def datasets_and_patches(max_patches):
 
 
 @pytest.mark.parametrize("name", PATCHES)
-@given(drawn=datasets_and_patches(3), split=st.booleans())
-def test_apply_agrees_with_a_set_model(name, drawn, split):
-    quads, rows = drawn
+@given(dataset_and_patches=datasets_and_patches(3), split=st.booleans())
+def test_apply_agrees_with_a_set_model(name, dataset_and_patches, split):
+    quads, rows = dataset_and_patches
     options = {"headers_first": True} if name != "jelly-patch" else {}
     if name == "jelly-patch":
         options = {"rdf_star": True, "statement_type": "quads"}
@@ -319,7 +321,7 @@ def test_apply_agrees_with_a_set_model(name, drawn, split):
     data = [encode_rows([each]) for each in rows] if split else [encode_rows(rows)]
     out = io.BytesIO()
     summary = patch.apply(
-        written("nq", [quads]), data, out, from_format="nq", patch_format=name, to_format="nq"
+        encoded("nq", [quads]), data, out, from_format="nq", patch_format=name, to_format="nq"
     )
     found = (read("nq", out.getvalue()) or [[]])[0]
     expected = model(quads, rows)
@@ -378,16 +380,16 @@ CHAIN = b"H id <a:1> .\nTX .\nTC .\nZ .\nH id <a:2> .\nH prev <a:1> .\nTX .\nTC 
 
 def test_the_chain_continues_across_files():
     out = io.BytesIO()
-    next_one = b"H prev <a:2> .\nTX .\nTC .\n"
-    given = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq"}
-    patch.apply(b"", [CHAIN, next_one], out, **given)
-    for logs_given, patch_index, reason in (
+    third_patch = b"H prev <a:2> .\nTX .\nTC .\n"
+    options = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq"}
+    patch.apply(b"", [CHAIN, third_patch], out, **options)
+    for logs, patch_index, reason in (
         (
-            [next_one, CHAIN, CHAIN, next_one, next_one],
+            [third_patch, CHAIN, CHAIN, third_patch, third_patch],
             0,
             "prev is <a:2>, but the previous patch has no id",
         ),
-        ([next_one, b"H prev <a:1> .\n"], 0, "prev is <a:1>, but the previous patch has no id"),
+        ([third_patch, b"H prev <a:1> .\n"], 0, "prev is <a:1>, but the previous patch has no id"),
         (
             [CHAIN + b"Z .\nH prev <a:1> .\n"],
             2,
@@ -395,18 +397,18 @@ def test_the_chain_continues_across_files():
         ),
     ):
         with pytest.raises(rdfm.DecodeError, match="chain=False applies it anyway") as caught:
-            patch.apply(b"", logs_given, out, **given)
+            patch.apply(b"", logs, out, **options)
         error = caught.value
         assert error.reason == f"the chain of patches is broken: {reason}"
         assert (error.format, error.message_index) == ("rdf-patch", patch_index)
         assert f"line {error.line}, column 1, byte {error.offset}, patch {patch_index})" in str(
             error
         )
-        patch.apply(b"", logs_given, out, chain=False, **given)
+        patch.apply(b"", logs, out, chain=False, **options)
 
 
 @pytest.mark.parametrize(
-    ("rows", "message", "reason", "place"),
+    ("rows", "message", "reason", "position"),
     [
         (
             "TX .\nTX .\n",
@@ -428,17 +430,17 @@ def test_the_chain_continues_across_files():
         ),
     ],
 )
-def test_transaction_errors_name_the_row_and_its_position(rows, message, reason, place):
+def test_transaction_errors_name_the_row_and_its_position(rows, message, reason, position):
     with pytest.raises(rdfm.DecodeError) as caught:
         applied(rows)
     error = caught.value
     assert (error.reason, error.message_index, error.format) == (reason, message, "rdf-patch")
-    assert str(error).endswith(f"rdf-patch: {reason} ({place}, patch {message})")
+    assert str(error).endswith(f"rdf-patch: {reason} ({position}, patch {message})")
     for change in (patch.to_log, patch.revert):
         to_format = "nq" if change is patch.to_log else "rdf-patch"
         with pytest.raises(rdfm.RdfmError) as caught:
             change(rows.encode(), io.BytesIO(), from_format="rdf-patch", to_format=to_format)
-        assert str(caught.value).endswith(f"rdf-patch: {reason} ({place}, patch {message})")
+        assert str(caught.value).endswith(f"rdf-patch: {reason} ({position}, patch {message})")
 
 
 def test_errors_in_a_long_patch_report_the_line(tmp_path):
@@ -456,8 +458,8 @@ def test_errors_about_deletes_in_transactions_have_a_line():
     with pytest.raises(rdfm.EncodeError, match="row 1 of the patch: D deletes a quad") as caught:
         patch.to_log(rows, io.BytesIO(), from_format="rdf-patch", to_format="nq")
     assert "(line 2, column 1, byte 5, patch 0)" in str(caught.value)
-    again = pickle.loads(pickle.dumps(caught.value))
-    assert (again.line, again.column, again.offset) == (2, 1, 5)
+    unpickled = pickle.loads(pickle.dumps(caught.value))
+    assert (unpickled.line, unpickled.column, unpickled.offset) == (2, 1, 5)
 
 
 @pytest.mark.parametrize("name", ["rdf-patch-thrift", "jelly-patch"])
@@ -501,28 +503,31 @@ def test_messages_before_a_delete_are_kept(tmp_path):
 
 def test_blank_nodes_can_be_separated():
     rows = b"TX .\nA _:a <a:p> <a:o> .\nTC .\nTX .\nA _:a <a:p> <a:o> .\nTC .\n"
-    given = {"from_format": "rdf-patch", "to_format": "nq"}
+    options = {"from_format": "rdf-patch", "to_format": "nq"}
     with pytest.raises(
         rdfm.EncodeError, match="separate_blank_nodes=True treats it as a different node in each"
     ) as caught:
-        patch.to_log(rows, io.BytesIO(), **given)
+        patch.to_log(rows, io.BytesIO(), **options)
     assert "--separate-blank-nodes treats it as a different node in each" in render(
         caught.value, on_command_line
     )
     out = io.BytesIO()
-    assert patch.to_log(rows, out, separate_blank_nodes=True, **given).messages == 2
+    assert patch.to_log(rows, out, separate_blank_nodes=True, **options).messages == 2
 
 
 @pytest.mark.parametrize(
     ("call", "text"),
     [
         (
-            lambda out: patch.apply(TWO, b"", out, **APPLY),
+            lambda out: patch.apply(TWO_MESSAGES, b"", out, **APPLY),
             "has several messages, but a dataset is one message",
         ),
-        (lambda out: patch.diff(TWO, b"", out, **DIFF), "has several messages"),
-        (lambda out: patch.diff(b"", TWO, out, **DIFF), "has several messages"),
-        (lambda out: patch.diff(b"", TWO, out, canonical=True, **DIFF), "has several messages"),
+        (lambda out: patch.diff(TWO_MESSAGES, b"", out, **DIFF), "has several messages"),
+        (lambda out: patch.diff(b"", TWO_MESSAGES, out, **DIFF), "has several messages"),
+        (
+            lambda out: patch.diff(b"", TWO_MESSAGES, out, canonical=True, **DIFF),
+            "has several messages",
+        ),
         (
             lambda out: patch.diff(b"", None, out, per_message=True, **DIFF),
             "per_message requires two logs, but only one is given",
@@ -557,7 +562,7 @@ def test_invalid_arguments_are_rejected(call, text):
     assert text in str(caught.value)
 
 
-TWO = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:o> .\n"
+TWO_MESSAGES = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:o> .\n"
 APPLY = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq"}
 DIFF = {"from_format": "nq", "to_format": "rdf-patch"}
 
@@ -581,10 +586,10 @@ def test_the_format_of_patches_is_not_detected_by_content():
 
 def test_the_message_limit_applies_to_transactions():
     rows = b"TX .\n" + b"A <a:s> <a:p> <a:o> .\n" * 100 + b"TC .\n"
-    given = {"from_format": "rdf-patch", "to_format": "nq"}
-    patch.to_log(rows, io.BytesIO(), **given)
+    options = {"from_format": "rdf-patch", "to_format": "nq"}
+    patch.to_log(rows, io.BytesIO(), **options)
     with pytest.raises(rdfm.RdfmError, match="max_message_bytes") as caught:
-        patch.to_log(rows, io.BytesIO(), max_message_bytes=500, **given)
+        patch.to_log(rows, io.BytesIO(), max_message_bytes=500, **options)
     assert caught.value.remedies[0].option == "max_message_bytes"
 
 

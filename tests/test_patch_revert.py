@@ -18,8 +18,8 @@ PATCHES = ("rdf-patch", "rdf-patch-thrift", "jelly-patch")
 def revert(*logs, name="rdf-patch", to="rdf-patch", **options):
     """Returns the patches that revert logs, and the summary."""
     out = io.BytesIO()
-    given_logs = [log.encode() if isinstance(log, str) else log for log in logs]
-    summary = patch.revert(given_logs, out, from_format=name, to_format=to, **options)
+    encoded_logs = [log.encode() if isinstance(log, str) else log for log in logs]
+    summary = patch.revert(encoded_logs, out, from_format=name, to_format=to, **options)
     return out.getvalue(), summary
 
 
@@ -180,22 +180,22 @@ QUADS = st.tuples(
 
 
 @st.composite
-def effective(draw):
+def effective_patches(draw):
     """Draws a dataset, and patches in which each operation has an effect."""
     old = draw(st.sets(QUADS, max_size=6))
-    now, patches = set(old), []
+    current, patches = set(old), []
     for _ in range(draw(st.integers(0, 4))):
         rows = []
         for end in draw(st.lists(st.sampled_from([None, "TC", "TA"]), max_size=4)):
-            before = set(now)
+            before = set(current)
             rows += [("TX",)] if end else []
             for quad in draw(st.lists(QUADS, max_size=4)):
-                rows.append(("D" if quad in now else "A", *quad))
-                now ^= {quad}
+                rows.append(("D" if quad in current else "A", *quad))
+                current ^= {quad}
             rows += [(end,)] if end else []
-            now = before if end == "TA" else now
+            current = before if end == "TA" else current
         patches.append(rows)
-    return old, now, patches
+    return old, current, patches
 
 
 def encoded(patches, name):
@@ -217,9 +217,9 @@ def as_quad(quad):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PATCHES)
 @pytest.mark.parametrize("memory", [0, 64 << 20])
-@given(drawn=effective())
-def test_reverting_patches_restores_the_dataset(name, memory, drawn):
-    old, new, patches = drawn
+@given(dataset_and_patches=effective_patches())
+def test_reverting_patches_restores_the_dataset(name, memory, dataset_and_patches):
+    old, new, patches = dataset_and_patches
     data = encoded(patches, name)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(reverting, "MEMORY_BYTES", memory)
@@ -228,10 +228,10 @@ def test_reverting_patches_restores_the_dataset(name, memory, drawn):
     base = as_nquads(old)
     assert apply(base, data, name=name) == new
     assert apply(base, data, back, name=name) == old
-    # If they are reverted again, they equal the patches without aborted transactions.
-    again, _ = revert(back, name=name, to=name)
-    assert apply(base, again, name=name) == new
-    kept = [row for rows in operations(again, name) for row in rows]
+    # Reverting them again yields the original patches without aborted transactions.
+    reapplied, _ = revert(back, name=name, to=name)
+    assert apply(base, reapplied, name=name) == new
+    kept = [row for rows in operations(reapplied, name) for row in rows]
     assert kept == [row for rows in patches for row in without_aborted(rows)]
 
 
@@ -239,9 +239,9 @@ def without_aborted(rows):
     kept = []
     for row in rows:
         if row == ("TX",):
-            begun = len(kept)
+            start = len(kept)
         if row == ("TA",):
-            del kept[begun:]
+            del kept[start:]
         else:
             kept.append(row)
     return kept
@@ -274,9 +274,9 @@ def test_transactions_may_be_larger_than_a_batch(memory, monkeypatch):
         ("TX",),
         *quads("unfinished", 20_000),
     ]
-    small = [("TX",), *quads("small", 2), ("TC",)]
+    small_patch = [("TX",), *quads("small", 2), ("TC",)]
     for name in ("rdf-patch", "rdf-patch-thrift"):
-        back, summary = revert(encoded([rows, small], name), name=name, to="jelly-patch")
+        back, summary = revert(encoded([rows, small_patch], name), name=name, to="jelly-patch")
         first, second = operations(back, "jelly-patch")
         assert first == [("TX",), *as_deleted(quads("small", 2)), ("TC",)]
         assert second == [
@@ -307,11 +307,11 @@ def test_a_full_disk_names_the_folder_of_temporary_files(monkeypatch):
     import errno
     import tempfile
 
-    def refuse(**_):
+    def fail(**_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(reverting, "MEMORY_BYTES", 0)
-    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(tempfile, "TemporaryFile", fail)
     with pytest.raises(OSError, match="No space left") as caught:
         revert("A <a:s> <a:p> <a:o> .\n")
     assert caught.value.filename == tempfile.gettempdir()

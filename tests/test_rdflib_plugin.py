@@ -9,7 +9,7 @@ from rdflib.serializer import Serializer
 
 from rdfm import rdflib_plugin
 
-# rdflib's own Dataset.parse and serialize use names that it deprecates.
+# rdflib's own Dataset.parse and Dataset.serialize use names that rdflib has deprecated.
 pytestmark = pytest.mark.filterwarnings("ignore:Dataset:DeprecationWarning")
 CLASSES = {"nt": "NTriples", "nq": "NQuads", "ttl": "Turtle", "trig": "TriG", "jelly": "Jelly"}
 LOG = b"_:b <http://e/p> <http://e/o> .\n# @message\n_:b <http://e/p> <http://e/o> <http://e/g> .\n"
@@ -18,7 +18,7 @@ E = rdflib.Namespace("http://e/")
 
 @pytest.fixture(autouse=True)
 def registered():
-    """Registers the plug-ins like the entry points of an installed rdfm do."""
+    """Registers the plug-ins as the entry points of an installed rdfm do."""
     for name, title in CLASSES.items():
         plugin.register(f"rdfm-{name}", Parser, "rdfm.rdflib_plugin", f"{title}Parser")
         plugin.register(f"rdfm-{name}", Serializer, "rdfm.rdflib_plugin", f"{title}Serializer")
@@ -63,7 +63,7 @@ def test_datasets_round_trip(name):
     assert set(back.quads()) == set(dataset.quads())
 
 
-def test_relative_iris_and_prefixes():
+def test_relative_iris_are_resolved_and_prefixes_are_bound():
     data = "PREFIX ex: <http://e/> <s> ex:p <o> ."
     graph = rdflib.Graph().parse(data=data, format="rdfm-ttl", publicID="http://base/")
     assert list(graph) == [(rdflib.URIRef("http://base/s"), E.p, rdflib.URIRef("http://base/o"))]

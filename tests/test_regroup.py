@@ -13,7 +13,7 @@ NQ = formats.find("nq")
 
 
 @pytest.mark.parametrize(
-    ("how", "text"),
+    ("grouping", "text"),
     [
         ("", "count=N, bytes=N or all, not ''"),
         ("messages", "count=N, bytes=N or all, not 'messages'"),
@@ -30,9 +30,9 @@ NQ = formats.find("nq")
         ("bytes=x", "not 'x'"),
     ],
 )
-def test_invalid_groupings_are_rejected(how, text):
+def test_invalid_groupings_are_rejected(grouping, text):
     with pytest.raises(rdfm.OptionError, match=re.escape(text)):
-        make(how)
+        make(grouping)
 
 
 def test_the_skolem_base_must_be_an_absolute_iri():

@@ -29,7 +29,7 @@ def read(source, splits, **options):
     return found
 
 
-def whole(source, **options):
+def read_without_splits(source, **options):
     with rdfm.open_log(source, **options) as log:
         return [(m.index, m.position, [q.object.value for q in m]) for m in log]
 
@@ -53,14 +53,16 @@ def test_counted_splits_yield_the_complete_log(path, url):
     assert len(splits) == round(path.stat().st_size / SIZE)
     assert (splits[0].start, splits[-1].stop) == (0, None)
     assert all(a.stop == b.start for a, b in pairwise(splits))
-    assert read(source, pickle.loads(pickle.dumps(splits))) == whole(path)
+    assert read(source, pickle.loads(pickle.dumps(splits))) == read_without_splits(path)
 
 
 def test_uncounted_splits_number_messages_from_zero_and_keep_positions(path):
     splits = plan(path, split_bytes=SIZE)
     assert {split.first_index for split in splits[1:]} == {None}
     found = read(path, splits)
-    assert [message[1:] for message in found] == [message[1:] for message in whole(path)]
+    assert [message[1:] for message in found] == [
+        message[1:] for message in read_without_splits(path)
+    ]
     assert [message[0] for message in found].count(0) == len(splits)
 
 
@@ -99,7 +101,7 @@ def test_other_logs_are_not_split(tmp_path, name, data, options):
     (split,) = plan(path, split_bytes=SIZE, count=True, **options)
     assert split.whole
     assert split.first_index == 0
-    assert read(path, [split], **options) == whole(path, **options)
+    assert read(path, [split], **options) == read_without_splits(path, **options)
 
 
 def test_a_file_object_is_not_read_by_planning(tmp_path):
@@ -115,7 +117,7 @@ def test_a_file_object_is_not_read_by_planning(tmp_path):
 def test_bytes_are_split():
     splits = plan(COMMENT, "nq", split_bytes=SIZE, count=True)
     assert len(splits) > 5
-    assert read(COMMENT, splits) == whole(COMMENT, format="nq")
+    assert read(COMMENT, splits) == read_without_splits(COMMENT, format="nq")
 
 
 def test_urls_are_split_if_their_storage_can_seek():
@@ -125,7 +127,7 @@ def test_urls_are_split_if_their_storage_can_seek():
     url = "memory://splits/log.nq"
     splits = plan(url, split_bytes=SIZE, count=True, storage_options={})
     assert len(splits) > 5
-    assert read(url, splits) == whole(COMMENT, format="nq")
+    assert read(url, splits) == read_without_splits(COMMENT, format="nq")
 
 
 def test_a_log_that_changes_its_dialect_has_no_counted_splits(tmp_path):
@@ -216,15 +218,15 @@ def test_a_split_in_another_dialect_cannot_be_skipped():
 def test_a_message_larger_than_splits_is_read_in_parts_by_one_split():
     data = b"".join((QUAD % n).encode() for n in range(500)) + b"# @message\n" + COMMENT
     splits = plan(data, "nq", split_bytes=1000)
-    joined = []
+    sizes = []
     for split in splits:
         with rdfm.open_log(data, split=split, parts=True, batch_quads=1) as log:
             for batch in log.batches():
                 counts = batch.quad_counts()
                 if batch.continued:
-                    joined[-1] += counts.pop(0)
-                joined += counts
-    assert joined == [500] + [1] * COUNT
+                    sizes[-1] += counts.pop(0)
+                sizes += counts
+    assert sizes == [500] + [1] * COUNT
 
 
 @pytest.fixture
@@ -239,9 +241,11 @@ def jelly(tmp_path):
 def test_splits_of_jelly_with_restart_marks_yield_the_complete_log(jelly):
     splits = plan(jelly, split_bytes=5000, count=True)
     assert len(splits) == round(jelly.stat().st_size / 5000) > 3
-    assert read(jelly, pickle.loads(pickle.dumps(splits))) == whole(jelly)
+    assert read(jelly, pickle.loads(pickle.dumps(splits))) == read_without_splits(jelly)
     found = read(jelly, plan(jelly, split_bytes=5000))
-    assert [message[1:] for message in found] == [message[1:] for message in whole(jelly)]
+    assert [message[1:] for message in found] == [
+        message[1:] for message in read_without_splits(jelly)
+    ]
     with rdfm.open_log(jelly, messages="-1:") as log:
         assert [m.quads[0].object.value for m in log] == [str(COUNT - 1)]
 
@@ -331,7 +335,7 @@ def test_without_marks_a_log_is_read_from_its_start(wrong_mark, monkeypatch):
     with rdfm.open_log(path, messages=last, marks=False) as log:
         assert [m.quads[0].object.value for m in log] == [str(COUNT - 1)]
     assert len(plan(path, split_bytes=5000, marks=False)) == 1
-    assert read(path, plan(path, split_bytes=5000, marks=False)) == whole(path)
+    assert read(path, plan(path, split_bytes=5000, marks=False)) == read_without_splits(path)
 
 
 def test_validate_warns_about_wrong_marks(wrong_mark):
@@ -347,9 +351,9 @@ class PlainWriter(jelly_proto.Writer):
     """Writes lookup entries without ids, as other libraries do."""
 
     def entry(self, table, value):
-        before = len(self.rows)
+        first_row = len(self.rows)
         number = super().entry(table, value)
-        for row in self.rows[before:]:
+        for row in self.rows[first_row:]:
             getattr(row, table).id = 0
         return number
 
@@ -365,5 +369,5 @@ def test_a_new_stream_in_a_split_begins_with_empty_tables(jelly):
     assert len(splits) > 3
     assert splits[-1].start < size
     found = read(jelly, splits, joins="new")
-    assert found == whole(jelly, joins="new")
+    assert found == read_without_splits(jelly, joins="new")
     assert [values for _, _, values in found][-2:] == [[str(COUNT - 1)], ["x"]]

@@ -24,7 +24,7 @@ OXIGRAPH = {
     "trig": ox.RdfFormat.TRIG,
 }
 SIZES = (5, 900, 40, 300, 1, 300, 90, 900, 0, 5)
-MANY = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n"
+TWO_MESSAGES = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n"
 
 
 def quad(*terms):
@@ -41,7 +41,7 @@ def column(rows=ROWS, type=QUADS):
     return pa.array(rows, type)
 
 
-def foreign(name):
+def python_codecs(name):
     """Returns a native format wrapped in Python codecs, like those of a plug-in."""
     format = formats.find(name)
 
@@ -120,24 +120,24 @@ def test_each_value_equals_the_output_of_the_encoder(name):
 @pytest.mark.parametrize("name", NATIVE)
 def test_python_codecs_produce_the_same_values(name):
     values = encode_values(name, column())
-    python = foreign(name)
+    python = python_codecs(name)
     assert pa.array(encode_values(python, column())).equals(pa.array(values))
     assert pa.array(decode_values(python, values)).to_pylist() == ROWS
-    broken = pa.array([*pa.array(values).to_pylist(), b"<x", None, b"\xff"])
+    invalid = pa.array([*pa.array(values).to_pylist(), b"<x", None, b"\xff"])
     for decoder in (name, python):
-        result = pa.array(decode_values(decoder, broken, on_error="null")).to_pylist()
+        result = pa.array(decode_values(decoder, invalid, on_error="null")).to_pylist()
         assert result == [*ROWS, None, None, None]
         with pytest.raises(DecodeError, match=rf"^value 6: {name}: "):
-            decode_values(decoder, broken)
+            decode_values(decoder, invalid)
 
 
 def test_values_are_bare_frames_by_default():
-    (bare,) = pa.array(encode_values("jelly", column([[A]]))).to_pylist()
+    (frame,) = pa.array(encode_values("jelly", column([[A]]))).to_pylist()
     (delimited,) = pa.array(
         encode_values("jelly", column([[A]]), delimited=True, restart_bytes=0)
     ).to_pylist()
-    assert delimited == bytes([len(bare)]) + bare
-    assert pa.array(decode_values("jelly", pa.array([bare, delimited]))).to_pylist() == [[A], [A]]
+    assert delimited == bytes([len(frame)]) + frame
+    assert pa.array(decode_values("jelly", pa.array([frame, delimited]))).to_pylist() == [[A], [A]]
 
 
 def test_graphs_and_triple_terms_are_kept():
@@ -172,25 +172,27 @@ def test_string_types_of_any_width_are_accepted(text):
 
 
 def test_a_requested_type_is_used():
-    large = pa.large_list(pa.struct([(part, pa.large_string()) for part in PARTS]))
-    result = pa.array(decode_values("nq", encode_values("nq", column())), type=large)
-    assert result.type == large
+    large_type = pa.large_list(pa.struct([(part, pa.large_string()) for part in PARTS]))
+    result = pa.array(decode_values("nq", encode_values("nq", column())), type=large_type)
+    assert result.type == large_type
     assert result.to_pylist() == ROWS
     assert pa.array(encode_values("nq", column()), type=pa.large_binary()).type == pa.large_binary()
 
 
 def test_a_value_with_several_messages_is_an_error_with_a_remedy():
     with pytest.raises(UnsupportedError, match=r"^value 1: .*more than one message.*open_log"):
-        decode_values("nq", pa.array([b"", MANY]))
-    assert pa.array(decode_values("nq", pa.array([MANY]), on_error="null")).to_pylist() == [None]
+        decode_values("nq", pa.array([b"", TWO_MESSAGES]))
+    assert pa.array(decode_values("nq", pa.array([TWO_MESSAGES]), on_error="null")).to_pylist() == [
+        None
+    ]
     ((first, second),) = pa.array(
-        decode_values("nq", pa.array([MANY]), dialect="plain")
+        decode_values("nq", pa.array([TWO_MESSAGES]), dialect="plain")
     ).to_pylist()
     assert (first["object"], second["object"]) == ("<a:o>", "<a:p>")
     log = io.BytesIO()
-    with rdfm.create_log(log, "jelly") as twice:
+    with rdfm.create_log(log, "jelly") as writer:
         for _ in range(2):
-            twice.write(
+            writer.write(
                 [rdfm.Quad(*map(rdfm.parse_term, (A["subject"], A["predicate"], A["object"])))]
             )
     with pytest.raises(UnsupportedError, match="frames"):
@@ -230,25 +232,27 @@ def test_limits_are_per_value():
 
 @pytest.mark.parametrize("name", NATIVE)
 def test_an_error_does_not_affect_the_next_value(name):
-    good = pa.array(encode_values(name, column([[A]]))).to_pylist()[0]
+    valid = pa.array(encode_values(name, column([[A]]))).to_pylist()[0]
     decode = ValueDecoder(name)
-    broken = [good[:end] for end in range(1, len(good) - 1)] + [
+    invalid = [valid[:end] for end in range(1, len(valid) - 1)] + [
         b"MESSAGE",
         b"\xff",
-        good + good[:9],
+        valid + valid[:9],
     ]
-    alone = [pa.array(decode(pa.array([value]), on_error="null"))[0].as_py() for value in broken]
-    mixed = pa.array([value for each in broken for value in (each, good)])
-    result = pa.array(decode(mixed, on_error="null")).to_pylist()
-    assert result[0::2] == alone
-    assert None in alone
-    assert result[1::2] == [[A]] * len(broken)
+    expected = [
+        pa.array(decode(pa.array([value]), on_error="null"))[0].as_py() for value in invalid
+    ]
+    alternating = pa.array([value for each in invalid for value in (each, valid)])
+    result = pa.array(decode(alternating, on_error="null")).to_pylist()
+    assert result[0::2] == expected
+    assert None in expected
+    assert result[1::2] == [[A]] * len(invalid)
 
 
 def test_namespaces_and_versions_apply_to_one_value():
-    declares = b"PREFIX e: <http://e/> BASE <http://b/> e:s e:p <o> ."
-    uses = b"e:s e:p e:o ."
-    values = pa.array([declares, uses, b"<s> <p> <o> .", declares])
+    declaring = b"PREFIX e: <http://e/> BASE <http://b/> e:s e:p <o> ."
+    undeclared = b"e:s e:p e:o ."
+    values = pa.array([declaring, undeclared, b"<s> <p> <o> .", declaring])
     result = pa.array(decode_values("ttl", values, on_error="null")).to_pylist()
     first = [quad("<http://e/s>", "<http://e/p>", "<http://b/o>")]
     assert result == [first, None, None, first]
@@ -298,17 +302,17 @@ def test_limits_do_not_accumulate_over_values(name):
         [quad(f"<a:{at}{'x' * size}>", "<a:p>", f'"{size}"')] * 3 for at, size in enumerate(SIZES)
     ]
     values = pa.array(encode_values(name, column(rows)))
-    refused = set()
+    outcomes = set()
     for limit in range(200, 2600, 150):
         decode = ValueDecoder(name, max_message_bytes=limit)
-        together = pa.array(decode(values, on_error="null")).is_valid().to_pylist()
-        alone = [
+        in_one_array = pa.array(decode(values, on_error="null")).is_valid().to_pylist()
+        in_separate_arrays = [
             pa.array(decode(values[at : at + 1], on_error="null"))[0].is_valid
             for at in range(len(values))
         ]
-        assert together == alone
-        refused.update(together)
-    assert refused == {True, False}
+        assert in_one_array == in_separate_arrays
+        outcomes.update(in_one_array)
+    assert outcomes == {True, False}
 
 
 @pytest.mark.parametrize("name", ["jelly-patch", "rdf-patch", "rdf-patch-thrift"])
@@ -322,14 +326,14 @@ def test_patches_round_trip_as_values(name, plug_in):
     ]
     operations = pa.record_batch(PatchBatch.from_patches(patches))["operations"]
     lists = pa.concat_arrays([operations, pa.nulls(1, operations.type)])
-    format = foreign(name) if plug_in else formats.find(name)
+    format = python_codecs(name) if plug_in else formats.find(name)
     values = pa.array(encode_values(format, lists))
     assert values.to_pylist()[2] is None
     back = pa.array(decode_values(format, values))
     back.validate(full=True)
     assert back.equals(lists)
-    broken = pa.array([b"\xff\xff", values[0].as_py()])
-    assert pa.array(decode_values(format, broken, on_error="null")).to_pylist() == [
+    invalid = pa.array([b"\xff\xff", values[0].as_py()])
+    assert pa.array(decode_values(format, invalid, on_error="null")).to_pylist() == [
         None,
         lists[0].as_py(),
     ]

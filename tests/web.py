@@ -13,7 +13,7 @@ Reply = Callable[["Handler"], None]
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers each request with the next reply for its path; the last reply repeats."""
+    """Answers each request with the next reply for its path; the last reply is repeated."""
 
     protocol_version = "HTTP/1.1"
 
@@ -73,7 +73,7 @@ class Site:
         self._thread.start()
 
     def on(self, path: str, *replies: Reply) -> str:
-        """Set the replies for a path and return its URL."""
+        """Sets the replies for a path and returns its URL."""
         self.replies[path] = list(replies)
         return self.url + path
 
@@ -85,12 +85,12 @@ class Site:
 
 @contextlib.contextmanager
 def site(tls: tuple[str, str] | None = None) -> Iterator[Site]:
-    """Run a server during the block. `tls` contains the paths of a certificate and its key."""
-    opened = Site(tls)
+    """Runs a server during the block. `tls` contains the paths of a certificate and its key."""
+    server = Site(tls)
     try:
-        yield opened
+        yield server
     finally:
-        opened.close()
+        server.close()
 
 
 def send(
@@ -103,7 +103,7 @@ def send(
     between: Callable[[], Any] = lambda: None,
     **headers: str,
 ) -> Reply:
-    """Return a function that sends a reply.
+    """Returns a function that sends a reply.
 
     Args:
         status: The status.
@@ -112,7 +112,7 @@ def send(
         cut: The number of bytes after which the connection is closed.
         before: Called before the status is sent.
         between: Called before each piece of the body.
-        **headers: Headers; each `_` in a name means `-`.
+        **headers: Headers; each `_` in a name stands for `-`.
     """
 
     def reply(handler: Handler) -> None:
@@ -146,14 +146,14 @@ def send(
 
 
 def ranged(body: bytes, tag: str, **settings: Any) -> Reply:
-    """Return a function that sends the requested range if `If-Range` matches the ETag."""
+    """Returns a function that sends the requested range if `If-Range` matches the ETag."""
 
     def reply(handler: Handler) -> None:
-        asked = handler.headers.get("Range")
-        if asked is None or handler.headers.get("If-Range") != tag:
+        requested_range = handler.headers.get("Range")
+        if requested_range is None or handler.headers.get("If-Range") != tag:
             send(200, body, ETag=tag, **settings)(handler)
             return
-        start = int(asked.removeprefix("bytes=").rstrip("-"))
+        start = int(requested_range.removeprefix("bytes=").rstrip("-"))
         settings.pop("cut", None)
         span = f"bytes {start}-{len(body) - 1}/{len(body)}"
         send(206, body[start:], ETag=tag, Content_Range=span, **settings)(handler)

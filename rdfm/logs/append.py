@@ -311,7 +311,7 @@ class Appended:
         Raises:
             OptionError: If the options do not allow another message in the log.
         """
-        return AppendEncoder(encoder, self._ending, each=self._sync, note=self._note)
+        return AppendEncoder(encoder, self._ending, pauses=self._sync, note=self._note)
 
     def check_process(self) -> None:
         """Reject a log in a process forked from the one that opened it.

@@ -16,11 +16,11 @@ from rdfm.errors import Remedy
 
 P = [Iri("http://example.org/p"), Iri("http://example.org/q")]
 KINDS = ("changed", "only_a", "only_b")
-EVERYTHING = 1_000_000
+NO_LIMIT = 1_000_000
 
 
 def log(*messages, format="nq"):
-    """Returns a log of messages given in a short form of N-Quads, in which `;` ends a quad."""
+    """Returns a log of messages, each given as quads separated by `;`."""
     texts = ["".join(f"{quad} .\n" for quad in text.split(";") if quad) for text in messages]
     data = io.BytesIO()
     rdfm.convert("# @message\n".join(texts).encode(), data, from_format="nq", to_format=format)
@@ -70,7 +70,7 @@ def test_messages_after_an_insertion_are_aligned():
 
 
 @pytest.mark.parametrize("window", [1, 10, 1000])
-def test_logs_are_aligned_again_within_the_window(window):
+def test_alignment_resumes_within_the_window(window):
     numbers = list(range(300))
     for inserted in (window, 3 * window):
         other = [*numbers[:20], *(-at for at in range(1, inserted + 1)), *numbers[20:]]
@@ -96,7 +96,7 @@ def test_a_changed_message_next_to_a_new_one_is_reported_as_changed():
             ['<a:s> <a:p> "2" .'],
             ['<a:s> <a:p> "3" .'],
         ),
-        # Equal and similar parts have the canonical labels that they have in A.
+        # Equal and similar parts are shown with their canonical labels in A.
         (
             '_:x <a:p> "1";_:y <a:q> "2"',
             '_:u <a:p> "1";_:v <a:q> "3"',
@@ -118,19 +118,19 @@ def test_a_changed_message_next_to_a_new_one_is_reported_as_changed():
         ),
     ],
 )
-def test_a_changed_message_lists_its_differences(a, b, removed, added):
+def test_the_differences_of_a_changed_message_are_listed(a, b, removed, added):
     (found,) = rdfm.diff(log(a), log(b))
     assert (list(found.removed), list(found.added)) == (removed, added)
 
 
-def test_the_order_of_quads_counts_with_quads_ordered():
+def test_the_order_of_quads_matters_with_quads_ordered():
     a, b = log("<a:s> <a:p> <a:x>;<a:s> <a:p> <a:y>"), log("<a:s> <a:p> <a:y>;<a:s> <a:p> <a:x>")
-    twice = log("<a:s> <a:p> <a:x>;<a:s> <a:p> <a:x>;<a:s> <a:p> <a:y>")
+    with_repetition = log("<a:s> <a:p> <a:x>;<a:s> <a:p> <a:x>;<a:s> <a:p> <a:y>")
     assert rdfm.diff(a, b).same
-    assert rdfm.diff(a, twice).same
+    assert rdfm.diff(a, with_repetition).same
     (found,) = rdfm.diff(a, b, quads="ordered")
     assert (found.removed, found.added) == (("<a:s> <a:p> <a:x> .",), ("<a:s> <a:p> <a:x> .",))
-    (found,) = rdfm.diff(a, twice, quads="ordered")
+    (found,) = rdfm.diff(a, with_repetition, quads="ordered")
     assert (found.removed, found.added) == ((), ("<a:s> <a:p> <a:x> .",))
     relabelled = [log("_:a <a:p> _:b;_:b <a:p> _:c"), log("_:x <a:p> _:a;_:a <a:p> _:y")]
     assert rdfm.diff(*relabelled, quads="ordered").same
@@ -154,7 +154,7 @@ def dataset(draw):
     ]
 
 
-def permuted(draw, quads):
+def permutation(draw, quads):
     labels = sorted({term.value for quad in quads for term in quad if isinstance(term, Bnode)})
     new = dict(zip(labels, draw.sample([f"m{at}" for at in range(9)], len(labels)), strict=True))
 
@@ -164,15 +164,15 @@ def permuted(draw, quads):
     return [Quad(*map(term, quad)) for quad in draw.sample(quads, len(quads))]
 
 
-def edited(draw, messages):
+def draw_edited_log(draw, messages):
     """Relabels and reorders all messages, and changes, removes, inserts or swaps a few of them."""
-    other = [permuted(draw, message) for message in messages]
+    other = [permutation(draw, message) for message in messages]
     for _ in range(draw.randint(0, 3)):
-        edit = draw.choice(["change", "lose", "insert", "swap"])
+        edit = draw.choice(["change", "remove", "insert", "swap"])
         at = draw.randrange(len(other) + 1)
         if edit == "insert":
             other.insert(at, dataset(draw))
-        elif edit == "lose":
+        elif edit == "remove":
             del other[at : at + 1]
         elif edit == "swap":
             other[at : at + 2] = other[at : at + 2][::-1]
@@ -190,7 +190,7 @@ def canonical(message):
     return "".join(sorted(f"{quad}\n" for quad in converted))
 
 
-def written(messages, format, **options):
+def write_log(messages, format, **options):
     file = io.BytesIO()
     with rdfm.create_log(file, format, **options) as out:
         for message in messages:
@@ -203,17 +203,17 @@ def written(messages, format, **options):
 def test_random_logs_are_compared_like_pyoxigraph(seed, batch):
     draw = random.Random(seed)
     a = [dataset(draw) for _ in range(draw.randint(0, 8))]
-    b = edited(draw, a)
-    forms = [[canonical(message) for message in side] for side in (a, b)]
-    logs = [written(side, format) for side, format in ((a, "nq"), (b, "jelly"))]
+    b = draw_edited_log(draw, a)
+    canonical_logs = [[canonical(message) for message in side] for side in (a, b)]
+    logs = [write_log(side, format) for side, format in ((a, "nq"), (b, "jelly"))]
     options = {
         "format_a": "nq",
         "format_b": "jelly",
-        "limit": EVERYTHING,
+        "limit": NO_LIMIT,
         "batch_messages": batch,
     }
     found = rdfm.diff(*logs, **options)
-    assert found.same == (forms[0] == forms[1])
+    assert found.same == (canonical_logs[0] == canonical_logs[1])
     assert found.equal + found.changed + found.only_a == len(a) == found.messages_a
     assert found.equal + found.changed + found.only_b == len(b) == found.messages_b
     assert [found.changed, found.only_a, found.only_b] == [
@@ -221,24 +221,24 @@ def test_random_logs_are_compared_like_pyoxigraph(seed, batch):
     ]
     for each in found:
         if each.kind == "changed":
-            assert forms[0][each.a] != forms[1][each.b]
+            assert canonical_logs[0][each.a] != canonical_logs[1][each.b]
     left = [
         [form for at, form in enumerate(side) if at not in {getattr(d, name) for d in found}]
-        for side, name in zip(forms, "ab", strict=True)
+        for side, name in zip(canonical_logs, "ab", strict=True)
     ]
     assert left[0] == left[1]
     # The messages are compared as multisets.
     unordered = rdfm.diff(*logs, unordered=True, **options)
-    assert unordered.same == (sorted(forms[0]) == sorted(forms[1]))
-    left = [list(side) for side in forms]
+    assert unordered.same == (sorted(canonical_logs[0]) == sorted(canonical_logs[1]))
+    left = [list(side) for side in canonical_logs]
     for each in unordered:
         side, at = (0, each.a) if each.kind == "only_a" else (1, each.b)
-        left[side].remove(forms[side][at])
+        left[side].remove(canonical_logs[side][at])
     assert sorted(left[0]) == sorted(left[1])
     assert len(left[0]) == unordered.equal
 
 
-def in_order(message):
+def with_numbered_labels(message):
     """Returns the quads of a message in order, with labels numbered by first occurrence."""
     names = {}
 
@@ -254,16 +254,16 @@ def in_order(message):
 def test_random_logs_with_ordered_quads_are_compared_like_lists(seed):
     draw = random.Random(seed)
     a = [dataset(draw) for _ in range(draw.randint(1, 4))]
-    b = edited(draw, a) if draw.random() < 0.5 else [list(message) for message in a]
+    b = draw_edited_log(draw, a) if draw.random() < 0.5 else [list(message) for message in a]
     if draw.random() < 0.5:
         b = [renamed_in_place(message) for message in b]
-    forms = [[in_order(message) for message in side] for side in (a, b)]
-    logs = [written(side, "nq") for side in (a, b)]
-    found = rdfm.diff(*logs, quads="ordered", format="nq", limit=EVERYTHING)
-    assert found.same == (forms[0] == forms[1])
+    numbered_logs = [[with_numbered_labels(message) for message in side] for side in (a, b)]
+    logs = [write_log(side, "nq") for side in (a, b)]
+    found = rdfm.diff(*logs, quads="ordered", format="nq", limit=NO_LIMIT)
+    assert found.same == (numbered_logs[0] == numbered_logs[1])
     for each in found:
         if each.kind == "changed":
-            assert forms[0][each.a] != forms[1][each.b]
+            assert numbered_logs[0][each.a] != numbered_logs[1][each.b]
             assert each.removed or each.added
 
 
@@ -280,10 +280,10 @@ def test_random_messages_are_compared_like_rdflib(seed):
 
     draw = random.Random(seed)
     graphs = [[quad for quad in dataset(draw) if quad.graph is None]]
-    graphs.append(permuted(draw, graphs[0]) if draw.random() < 0.5 else dataset(draw))
+    graphs.append(permutation(draw, graphs[0]) if draw.random() < 0.5 else dataset(draw))
     graphs[1] = [quad for quad in graphs[1] if quad.graph is None]
     theirs = isomorphic(*(Message(each).to_rdflib().default_graph for each in graphs))
-    ours = rdfm.diff(*(written([each], "nt") for each in graphs), format="nt")
+    ours = rdfm.diff(*(write_log([each], "nt") for each in graphs), format="nt")
     assert ours.same == theirs
 
 
@@ -325,8 +325,8 @@ def test_namespaces_are_reported_once():
     assert found.equal == 2
     assert found.notes == ("the quads are the same: only namespaces differ",)
     assert found.remedies == ()
-    again = a.replace(b"# @message\nex:s", b"# @message\n@prefix ex: <http://e/> .\nex:s", 1)
-    assert rdfm.diff(a, again, format="ttl", namespaces=True).same
+    redeclared = a.replace(b"# @message\nex:s", b"# @message\n@prefix ex: <http://e/> .\nex:s", 1)
+    assert rdfm.diff(a, redeclared, format="ttl", namespaces=True).same
 
 
 def test_namespaces_are_compared_only_on_request():
@@ -344,9 +344,9 @@ def test_namespaces_are_compared_only_on_request():
     assert rdfm.diff(a, b, format="ttl", unordered=True).notes == ()
     with pytest.raises(rdfm.OptionError, match="namespaces cannot be combined with unordered"):
         rdfm.diff(a, b, format="ttl", unordered=True, namespaces=True)
-    lacking = "namespaces are not compared: N-Triples has none"
+    note = "namespaces are not compared: N-Triples has none"
     assert rdfm.diff(b"", a, format_a="nt", format_b="ttl").notes == ()
-    assert rdfm.diff(b"", a, format_a="nt", format_b="ttl", namespaces=True).notes == (lacking,)
+    assert rdfm.diff(b"", a, format_a="nt", format_b="ttl", namespaces=True).notes == (note,)
 
 
 def test_the_limit_does_not_affect_namespace_counts():
@@ -357,17 +357,21 @@ def test_the_limit_does_not_affect_namespace_counts():
         assert (found.changed, found.equal) == (1, 1)
 
 
-@pytest.mark.parametrize("through", ["nq", "jelly", "rdfxml", "ndjsonld", "rdf-protobuf"])
-def test_a_round_trip_has_no_differences(through):
+@pytest.mark.parametrize(
+    "intermediate_format", ["nq", "jelly", "rdfxml", "ndjsonld", "rdf-protobuf"]
+)
+def test_a_round_trip_has_no_differences(intermediate_format):
     graphs = "".join(
         f"@prefix this{n}: <http://n/{n}/> .\n<http://n/{n}/s> <http://p/q> [ a this{n}:T ] .\n# @message\n"
         for n in range(20)
     )
     first_output, second_output = io.BytesIO(), io.BytesIO()
-    rdfm.convert(graphs.encode(), first_output, from_format="trig", to_format=through)
-    rdfm.convert(first_output.getvalue(), second_output, from_format=through, to_format="trig")
+    rdfm.convert(graphs.encode(), first_output, from_format="trig", to_format=intermediate_format)
+    rdfm.convert(
+        first_output.getvalue(), second_output, from_format=intermediate_format, to_format="trig"
+    )
     assert rdfm.diff(
-        graphs.encode(), first_output.getvalue(), format_a="trig", format_b=through
+        graphs.encode(), first_output.getvalue(), format_a="trig", format_b=intermediate_format
     ).same
     assert rdfm.diff(graphs.encode(), second_output.getvalue(), format="trig").same
 
@@ -416,20 +420,20 @@ def results(variables, *rows, boolean=None):
 def test_results_are_compared_as_rows():
     one, two = Literal("1"), Literal("2")
     a = results(["x", "y"], (one, two), (two, None))
-    swapped = results(["y", "x"], (two, one), (None, two))
-    moved = results(["x", "y"], (two, None), (one, two))
-    assert rdfm.diff(a, swapped, format="results-json").same
-    found = rdfm.diff(a, moved, format="results-json")
+    swapped_columns = results(["y", "x"], (two, one), (None, two))
+    reordered = results(["x", "y"], (two, None), (one, two))
+    assert rdfm.diff(a, swapped_columns, format="results-json").same
+    found = rdfm.diff(a, reordered, format="results-json")
     assert [each.removed + each.added for each in found] == [('?x="1" ?y="2"',)] * 2
     assert found.kind == "results"
-    assert rdfm.diff(a, moved, format="results-json", unordered=True).same
+    assert rdfm.diff(a, reordered, format="results-json", unordered=True).same
     other = results(["x", "z"], (one, two))
     found = rdfm.diff(a, other, format="results-json")
     assert found.head == ("-variables: ?x ?y", "+variables: ?x ?z")
     assert not found.same
-    yes, no = results([], boolean=True), results([], boolean=False)
-    assert rdfm.diff(yes, yes, format="results-json").same
-    assert rdfm.diff(yes, no, format="results-json").head == (
+    true, false = results([], boolean=True), results([], boolean=False)
+    assert rdfm.diff(true, true, format="results-json").same
+    assert rdfm.diff(true, false, format="results-json").head == (
         "-answer: true",
         "+answer: false",
     )
@@ -448,10 +452,10 @@ def test_logs_of_different_kinds_are_rejected(tmp_path):
 
 
 def test_folders_and_archives_are_compared_as_one_log(tmp_path):
-    whole = numbered(*range(7))
-    rdfm.convert(whole, str(tmp_path / "parts") + "/", from_format="nq", to_format="ttl")
-    rdfm.convert(whole, tmp_path / "parts.tar.gz", from_format="nq", to_format="trig")
-    (tmp_path / "whole.nq").write_bytes(whole)
+    log = numbered(*range(7))
+    rdfm.convert(log, str(tmp_path / "parts") + "/", from_format="nq", to_format="ttl")
+    rdfm.convert(log, tmp_path / "parts.tar.gz", from_format="nq", to_format="trig")
+    (tmp_path / "whole.nq").write_bytes(log)
     assert rdfm.diff(tmp_path / "whole.nq", tmp_path / "parts").same
     assert rdfm.diff(tmp_path / "parts.tar.gz", tmp_path / "parts").equal == 7
     next(iter(sorted((tmp_path / "parts").rglob("*.ttl"))[3:])).write_text('<a:s> <a:p> "x" .')
@@ -462,10 +466,10 @@ def test_folders_and_archives_are_compared_as_one_log(tmp_path):
 
 def test_undecided_pairs_are_counted_as_different():
     pairs = [(i, j) for i in range(9) for j in range(9) if i != j]
-    turned = sorted(pairs, key=lambda pair: pair[::-1])
+    reordered = sorted(pairs, key=lambda pair: pair[::-1])
     cliques = [
         log(";".join(f"_:{name}{i} <a:p> _:{name}{j}" for i, j in each))
-        for name, each in (("x", pairs), ("y", turned))
+        for name, each in (("x", pairs), ("y", reordered))
     ]
     for unordered, count in ((False, 1), (True, 2)):
         found = rdfm.diff(*cliques, max_steps=100, unordered=unordered)
@@ -478,11 +482,11 @@ def strongly_regular(rooks, messages):
     """Messages that need a search: 16 indistinguishable blank nodes with 6 edges each."""
     steps = {(1, 0), (3, 0), (0, 1), (0, 3), (1, 1), (3, 3)}
     edges = [
-        f"_:n{one} <a:p> _:n{other}"
-        for one in range(16)
-        for other in range(16)
-        for across, down in [((one // 4 - other // 4) % 4, (one - other) % 4)]
-        if ((across == 0) != (down == 0) if rooks else (across, down) in steps)
+        f"_:n{i} <a:p> _:n{j}"
+        for i in range(16)
+        for j in range(16)
+        for columns, rows in [((i // 4 - j // 4) % 4, (i - j) % 4)]
+        if ((columns == 0) != (rows == 0) if rooks else (columns, rows) in steps)
     ]
     assert len(edges) == 96
     return log(*[";".join(edges)] * messages)
@@ -516,7 +520,7 @@ def test_an_error_names_its_log_and_message(tmp_path):
     assert caught.value.message_index == 2
 
 
-def test_unordered_files_are_read_again_and_pipes_are_not():
+def test_an_unordered_diff_rereads_files_but_not_streams():
     a, b = numbered(1, 2, 3), numbered(3, 2, 4)
     with pytest.raises(rdfm.OptionError, match="can be read only once"):
         rdfm.diff(io.BytesIO(a), b, unordered=True)
@@ -572,8 +576,8 @@ def test_progress_is_reported(tmp_path):
 def assert_same_after_a_conversion(path, folder, **options):
     """Checks that a log and its conversion have no differences, in either direction."""
     other = folder / "other.jelly"
-    wide = {"generalized": True} if path.parent.name == "generalized" else {}
-    rdfm.convert(path, other, on_error="fail", **wide)
+    generalized = {"generalized": True} if path.parent.name == "generalized" else {}
+    rdfm.convert(path, other, on_error="fail", **generalized)
     for pair in ((path, other), (other, path)):
         found = rdfm.diff(*pair, quads="ordered", **options)
         assert found.same, (path, found.differences[:1])
@@ -597,8 +601,8 @@ def test_real_logs_are_equal_after_conversion(folder, tmp_path):
         assert_same_after_a_conversion(path, tmp_path)
 
 
-def assert_a_loss_and_a_change_are_found(path, folder):
-    """Removes a message, adds a quad to another one, and checks that the diff finds both changes."""
+def assert_lost_and_changed_messages_are_found(path, folder):
+    """Removes a message, adds a quad to another message, and checks that both are found."""
     with rdfm.open_log(path, frames="message") as source:
         messages = [Message(message.quads) for message in source]
     lost, changed = len(messages) // 3, len(messages) // 2
@@ -617,28 +621,28 @@ def assert_a_loss_and_a_change_are_found(path, folder):
 
 
 def test_lost_and_changed_messages_are_found(tmp_path):
-    """Each frame is a message: observations of a sensor, which differ in a few quads."""
+    """Each frame is a message with observations of a sensor; the messages differ in a few quads."""
     log = "# @message\n".join(generated("iot", 200)).encode()
     rdfm.convert(log, tmp_path / "iot.jelly.gz", from_format="nq")
-    assert_a_loss_and_a_change_are_found(tmp_path / "iot.jelly.gz", tmp_path)
+    assert_lost_and_changed_messages_are_found(tmp_path / "iot.jelly.gz", tmp_path)
 
 
 @pytest.mark.suites
 def test_lost_and_changed_messages_in_a_real_log_are_found(tmp_path):
     path = suites.path("data", "jelly", "assist-iot-weather_100kt.jelly.gz")
-    assert_a_loss_and_a_change_are_found(path, tmp_path)
+    assert_lost_and_changed_messages_are_found(path, tmp_path)
 
 
-def test_compression_and_storage_options_equal_those_of_open_log():
+def test_compression_and_storage_options_work_as_in_open_log():
     import gzip
 
     log = b'<a:s> <a:p> "1" .\n'
-    packed = gzip.compress(log)
-    assert rdfm.diff(packed, packed, format="nq", compression="gzip").same
-    assert rdfm.statistics(packed, "nq", compression="gzip").quads == 1
+    compressed = gzip.compress(log)
+    assert rdfm.diff(compressed, compressed, format="nq", compression="gzip").same
+    assert rdfm.statistics(compressed, "nq", compression="gzip").quads == 1
     for function in (
-        lambda **given: rdfm.diff(log, log, **given),
-        lambda **given: rdfm.statistics(log, **given),
+        lambda **options: rdfm.diff(log, log, **options),
+        lambda **options: rdfm.statistics(log, **options),
     ):
         with pytest.raises(rdfm.OptionError, match="storage_options apply to URLs"):
             function(format="nq", storage_options={"anon": True})

@@ -12,7 +12,7 @@ from browser import render_page
 import rdfm
 from rdfm.analysis.statistics import Distinct
 
-EVIL = "<script>alert(1)</script>\"'&<img src=http://evil.example/x>"
+MARKUP = "<script>alert(1)</script>\"'&<img src=http://evil.example/x>"
 
 LOG = "".join(
     f"<http://example.org/thing/{number}> <http://example.org/ns#p{number % 7}>"
@@ -79,8 +79,8 @@ def test_a_page_is_well_formed_and_self_contained(text, format):
 def test_text_from_logs_is_escaped(tmp_path):
     path = tmp_path / "<b>&.srj"
     path.write_text("x")
-    cells = [rdfm.Literal(EVIL, language="en"), rdfm.Literal("x", datatype=f"urn:{EVIL}")]
-    with rdfm.create_results(path, [EVIL, "b"]) as out:
+    cells = [rdfm.Literal(MARKUP, language="en"), rdfm.Literal("x", datatype=f"urn:{MARKUP}")]
+    with rdfm.create_results(path, [MARKUP, "b"]) as out:
         out.write(cells)
     page = rdfm.statistics(path).to_html()
     assert "<script" not in page
@@ -90,7 +90,7 @@ def test_text_from_logs_is_escaped(tmp_path):
     assert "&lt;b&gt;&amp;.srj" in page
 
 
-def test_direction_overrides_are_made_visible():
+def test_direction_overrides_are_shown_as_replacement_characters():
     page = page_of("<urn:s> <urn:p\u202ereversed> <urn:o> .")
     assert "\u202e" not in page
     assert "urn:p\N{REPLACEMENT CHARACTER}reversed" in page
@@ -103,13 +103,13 @@ def test_notebooks_embed_a_fragment():
     assert "<html" not in html
     # No rule applies to the rest of the notebook.
     rules = re.findall(r"([^{}]+)\{", re.search(r"<style>(.*?)</style>", html, re.S)[1])
-    selectors = [one.strip() for rule in rules for one in rule.split(",") if "@media" not in rule]
+    selectors = [part.strip() for rule in rules for part in rule.split(",") if "@media" not in rule]
     assert all(selector.startswith(".rdfm-stats") for selector in selectors)
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [320, 390, 1100])
-def test_a_page_is_shown_completely_in_a_browser(tmp_path, width, dark):
+def test_a_page_fits_the_width_of_a_browser(tmp_path, width, dark):
     text = LOG + f"<{LONG}> <{LONG}> <{LONG}> <urn:{'y' * 900}> .\n"
     found = render_page(page_of(text), tmp_path, width=width, dark=dark)
     assert found["console"] == []
@@ -141,18 +141,18 @@ def in_notebook(found):
 def test_numbers_are_not_wrapped(tmp_path, width, exponent):
     found = rdfm.statistics(LOG.encode(), "nq")
     number = 68 * 10 ** (exponent - 1)
-    many = replace(
+    large_report = replace(
         found,
         messages=number,
         quads=number,
         distinct={name: Distinct(number, number - 1, number + 1) for name in found.distinct},
         predicates=replace(found.predicates, counts={"urn:p": number}),
     )
-    for page in (many.to_html(), *([in_notebook(many)] if width >= 600 else [])):
-        looks = render_page(page, tmp_path, width=width)
-        assert f"{number:,}" in looks["text"]
-        assert looks["wrapped"] == []
-        assert looks["widest"] <= width
+    for page in (large_report.to_html(), *([in_notebook(large_report)] if width >= 600 else [])):
+        layout = render_page(page, tmp_path, width=width)
+        assert f"{number:,}" in layout["text"]
+        assert layout["wrapped"] == []
+        assert layout["widest"] <= width
 
 
 def test_a_browser_shows_errors_and_empty_logs(tmp_path):

@@ -1,4 +1,4 @@
-"""Statistics as Turtle contain the numbers of the report, read with rdflib and with rdfm."""
+"""Statistics in Turtle, read back with rdflib and rdfm and compared with the report."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_the_log_iri_must_be_absolute(found, iri):
         found.to_rdf(iri)
 
 
-def test_only_message_statistics_become_rdf():
+def test_only_statistics_of_messages_are_written_as_rdf():
     found = rdfm.statistics(b"A <urn:s> <urn:p> <urn:o> .\n", "rdf-patch")
     with pytest.raises(rdfm.OptionError, match="only statistics of messages can be written as RDF"):
         found.to_rdf()
@@ -149,14 +149,14 @@ def test_every_predicate_is_listed():
     log = "".join(
         f"<urn:s> <urn:p{n}> <urn:o> .\n<urn:s> <{TYPE}> <urn:T{n}> .\n" for n in range(50)
     )
-    whole = rdfm.statistics(log.encode(), "nq", top=None)
-    graph = rdflib.Graph().parse(data=whole.to_rdf(), format="turtle")
+    complete = rdfm.statistics(log.encode(), "nq", top=None)
+    graph = rdflib.Graph().parse(data=complete.to_rdf(), format="turtle")
     assert len(list(graph.objects(None, VOID.propertyPartition))) == 51
     assert len(list(graph.objects(None, VOID.classPartition))) == 50
-    assert "#" not in re.sub("<.*?>", "", whole.to_rdf())
-    shortened = rdfm.statistics(log.encode(), "nq").to_rdf()
-    assert "# 41 predicates are not listed\n# 40 classes are not listed\n" in shortened
-    rdflib.Graph().parse(data=shortened, format="turtle")
+    assert "#" not in re.sub("<.*?>", "", complete.to_rdf())
+    truncated = rdfm.statistics(log.encode(), "nq").to_rdf()
+    assert "# 41 predicates are not listed\n# 40 classes are not listed\n" in truncated
+    rdflib.Graph().parse(data=truncated, format="turtle")
 
 
 def test_predicates_beyond_the_table_size_are_counted():

@@ -1,4 +1,4 @@
-"""SHACL validation of messages: results with their nodes, unusable shapes, and no network access."""
+"""SHACL validation of messages: results with their nodes, unusable shapes, no network access."""
 
 import socket
 
@@ -37,12 +37,12 @@ e:d a e:Bird ; e:count "x"^^<http://www.w3.org/2001/XMLSchema#integer> ; e:place
 def no_network(monkeypatch):
     """Fails the test if a connection is opened."""
 
-    def refuse(*_, **__):
-        raise AssertionError("a connection is opened")
+    def fail(*_, **__):
+        raise AssertionError("a connection was opened")
 
-    monkeypatch.setattr(socket.socket, "connect", refuse)
-    monkeypatch.setattr(socket, "create_connection", refuse)
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(socket.socket, "connect", fail)
+    monkeypatch.setattr(socket, "create_connection", fail)
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
 
 
 def shape_findings(log, shapes=SHAPES, format="trig", **options):
@@ -126,6 +126,6 @@ def test_unusable_shapes_are_rejected(shapes, text):
         shape_findings(LOG, shapes)
 
 
-def test_missing_shapes_are_an_error():
+def test_a_missing_shapes_file_is_an_error():
     with pytest.raises(rdfm.OptionError, match=r"cannot read shapes: missing\.ttl: No such file"):
         rdfm.validate(LOG.encode(), "trig", shapes="missing.ttl")

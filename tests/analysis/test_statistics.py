@@ -1,4 +1,4 @@
-"""Statistics equal a plain count in Python for each format, batch size and split into parts."""
+"""Statistics equal a plain count in Python for each format, batch size and division into parts."""
 
 from __future__ import annotations
 
@@ -120,8 +120,8 @@ def is_scoped(term: object) -> bool:
 
 
 def namespace(iri: str) -> str:
-    for ends in ("#/", ":"):
-        if found := max(map(iri.rfind, ends)) + 1:
+    for separators in ("#/", ":"):
+        if found := max(map(iri.rfind, separators)) + 1:
             return iri[:found]
     return iri
 
@@ -146,40 +146,42 @@ def check_sizes(found: Sizes, values: list[int]) -> None:
         return
     ordered = sorted(values)
     for percent in (5, 25, 50, 75, 95, 99):
-        wanted = ordered[math.ceil(percent * len(ordered) / 100) - 1]
+        expected = ordered[math.ceil(percent * len(ordered) / 100) - 1]
         exact = found.percentiles[f"p{percent}"]
-        assert exact == wanted if wanted < 4096 else wanted * 0.9995 <= exact <= wanted
+        assert exact == expected if expected < 4096 else expected * 0.9995 <= exact <= expected
     assert found.median == found.percentiles["p50"]
     assert [count for _, _, count in found.histogram] == [
-        sum(least <= value <= most for value in values) for least, most, _ in found.histogram
+        sum(lower <= value <= upper for value in values) for lower, upper, _ in found.histogram
     ]
     assert sum(count for _, _, count in found.histogram) == len(values)
-    for bar, following in zip(found.histogram, found.histogram[1:], strict=False):
-        assert bar[1] + 1 == following[0]
+    for bar, next_bar in zip(found.histogram, found.histogram[1:], strict=False):
+        assert bar[1] + 1 == next_bar[0]
 
 
-def check_names(found: Names, wanted: Counter) -> None:
+def check_names(found: Names, expected: Counter) -> None:
     assert found.counts == dict(
-        sorted(wanted.items(), key=lambda item: (-item[1], item[0].encode()))
+        sorted(expected.items(), key=lambda item: (-item[1], item[0].encode()))
     )
-    assert (found.number, found.others) == (len(wanted), 0)
+    assert (found.number, found.others) == (len(expected), 0)
 
 
 def check(found: Statistics, log: list[list[tuple]]) -> None:
     """Checks all numbers of a log of messages."""
     plain = PlainCounts()
-    written = []
+    message_bytes = []
     for index, message in enumerate(log):
         unique = list(dict.fromkeys(message))
         plain.message(unique, index)
-        written.append((len(encode("nq", [unique])) if unique else 0) + 8)
+        message_bytes.append((len(encode("nq", [unique])) if unique else 0) + 8)
     assert (found.kind, found.messages) == ("messages", len(log))
     assert found.empty_messages == sum(not message for message in log)
     assert found.quads == sum(map(len, log))
     check_sizes(found.quads_per_message, list(map(len, log)))
-    check_sizes(found.bytes_per_message, written)
+    check_sizes(found.bytes_per_message, message_bytes)
     densities = [
-        size / len(set(message)) for size, message in zip(written, log, strict=True) if message
+        size / len(set(message))
+        for size, message in zip(message_bytes, log, strict=True)
+        if message
     ]
     check_series(found.series["byte_density"], densities)
     check_terms(found, plain)
@@ -236,26 +238,26 @@ def test_statistics_equal_a_plain_count(log):
         if not log or re.search(r"\\uff(fe|ff)", ascii(log)):
             continue
         data = encode(name, log, **(JELLY if name == "jelly" else {}))
-        again = statistics_of(
+        repeated = statistics_of(
             batches_of(name, data, **({"generalized": True} if name == "nq" else {}))
         )
-        assert again.to_dict() == found.to_dict() | {"prefixes": again.prefixes}, name
+        assert repeated.to_dict() == found.to_dict() | {"prefixes": repeated.prefixes}, name
 
 
 @st.composite
-def types(draw):
+def logs_with_types(draw):
     """Draws logs in which subjects have types."""
     log = draw(logs(generalized=False, plain="tags"))
-    kinds = st.sampled_from([("iri", f"http://example.org/{name}#T") for name in "abc"])
-    typed = st.tuples(
-        st.sampled_from([("iri", "http://a/s"), ("bnode", "b")]), st.just(("iri", TYPE)), kinds
+    type_iris = st.sampled_from([("iri", f"http://example.org/{name}#T") for name in "abc"])
+    type_quads = st.tuples(
+        st.sampled_from([("iri", "http://a/s"), ("bnode", "b")]), st.just(("iri", TYPE)), type_iris
     )
     for message in log:
-        message.extend((*quad, None) for quad in draw(st.lists(typed, max_size=4)))
+        message.extend((*quad, None) for quad in draw(st.lists(type_quads, max_size=4)))
     return log
 
 
-@given(types())
+@given(logs_with_types())
 @settings(deadline=None)
 def test_types_are_counted(log):
     check(statistics_of([as_batch(log)]), log)
@@ -263,7 +265,7 @@ def test_types_are_counted(log):
 
 @given(patch_logs.patches(graphs=True))
 @settings(deadline=None)
-def test_patches_have_statistics_of_their_operations(log):
+def test_statistics_of_patches_count_operations(log):
     batch = patch_logs.as_batch(log)
     found = statistics_of([batch])
     plain = PlainCounts()
@@ -285,21 +287,21 @@ def test_patches_have_statistics_of_their_operations(log):
 
 @given(result_logs.results())
 @settings(deadline=None)
-def test_results_have_statistics_of_their_cells(log):
+def test_statistics_of_results_count_cells(log):
     variables, rows = log
     data = result_logs.encoded("results-thrift", variables, rows)
     found = rdfm.statistics(data, "results-thrift", top=1000)
     assert (found.kind, found.messages, found.quads) == ("results", len(rows), 0)
-    bound = [[cell for cell in row if cell is not None] for row in rows]
-    check_sizes(found.quads_per_message, list(map(len, bound)))
-    assert found.empty_messages == sum(not row for row in bound)
+    bound_cells = [[cell for cell in row if cell is not None] for row in rows]
+    check_sizes(found.quads_per_message, list(map(len, bound_cells)))
+    assert found.empty_messages == sum(not row for row in bound_cells)
     assert [variable.name for variable in found.variables] == variables
     for at, variable in enumerate(found.variables):
         cells = [row[at] for row in rows if row[at] is not None]
         assert variable.bound == len(cells)
         assert variable.distinct.number == len(set(cells))
     plain = PlainCounts()
-    for cell in (cell for row in bound for cell in row):
+    for cell in (cell for row in bound_cells for cell in row):
         plain.count_term(cell)
     assert found.occurrences == {name: plain.occurrences[name] for name in found.occurrences}
     check_names(found.namespaces, plain.names["namespaces"])
@@ -312,13 +314,13 @@ def test_results_have_statistics_of_their_cells(log):
 
 def large_message(quads: int, seed: int = 1) -> list[tuple]:
     """Returns a message with the given number of quads, many of them repeated."""
-    pick = random.Random(seed)
+    generator = random.Random(seed)
     return [
         (
-            ("bnode", f"b{pick.randrange(quads // 4 + 1)}"),
-            ("iri", f"http://example.org/p{pick.randrange(20)}"),
-            ("literal", str(pick.randrange(quads // 100 + 1)), None, None, XSD_STRING),
-            ("iri", "http://example.org/g") if pick.random() < 0.5 else None,
+            ("bnode", f"b{generator.randrange(quads // 4 + 1)}"),
+            ("iri", f"http://example.org/p{generator.randrange(20)}"),
+            ("literal", str(generator.randrange(quads // 100 + 1)), None, None, XSD_STRING),
+            ("iri", "http://example.org/g") if generator.random() < 0.5 else None,
         )
         for _ in range(quads)
     ]
@@ -384,14 +386,14 @@ def test_distinct_counts_are_within_their_bounds(count):
 
 @pytest.mark.slow
 def test_bounds_are_two_standard_deviations():
-    """About 57 of 60 logs are within the bounds; fewer than 50 has a probability of 1 in a million."""
-    within = 0
+    """About 57 of 60 logs are within the bounds; the probability of fewer than 50 is 1e-6."""
+    within_bounds = 0
     for seed in range(60):
         count = 66_000 + 500 * seed
         text = "".join(f"<urn:{seed}:{number}> <urn:p> <urn:p> .\n" for number in range(count))
         iris = rdfm.statistics(text.encode(), "nq").distinct["subjects"]
-        within += iris.lower <= count <= iris.upper
-    assert within >= 50
+        within_bounds += iris.lower <= count <= iris.upper
+    assert within_bounds >= 50
 
 
 def test_estimates_do_not_depend_on_batch_boundaries():
@@ -400,10 +402,10 @@ def test_estimates_do_not_depend_on_batch_boundaries():
         for number in range(90_000)
     ).encode()
 
-    one, other = (
+    first, second = (
         statistics_of(batches_of("nq", text, size, "always")) for size in (1 << 20, 10_007)
     )
-    assert one == other
+    assert first == second
 
 
 def test_names_beyond_the_table_size_are_counted_together():
@@ -421,9 +423,9 @@ def test_a_snapshot_covers_the_batches_so_far():
     batch = as_batch(log)
     collector = Collector()
     collector.add(batch.slice(0, 4))
-    before = collector.statistics(top=1000)
+    snapshot = collector.statistics(top=1000)
     collector.add(batch.slice(4, 10))
-    assert before == statistics_of([as_batch(log[:4])])
+    assert snapshot == statistics_of([as_batch(log[:4])])
     assert collector.statistics(top=1000) == statistics_of([batch])
 
 
@@ -487,9 +489,8 @@ def check_log(path, **options):
     assert (found.error, report.error) == (None, None)
     assert (found.messages, found.quads) == (report.messages, report.quads)
     assert found.bytes == report.bytes
-    if (
-        found.quads == found.series["statements"].sum
-    ):  # otherwise `inspect` also counts repeated quads
+    # If quads repeat, `inspect` also counts the repetitions.
+    if found.quads == found.series["statements"].sum:
         iris = {name for name in report.predicates if not name.startswith(('"', "_:"))}
         assert {name: report.predicates[name] for name in iris} == {
             name: found.predicates.counts[name] for name in iris
@@ -582,9 +583,9 @@ def test_memory_does_not_grow_with_the_log(kind):
             process.stdin.write(piece)
         out, _ = process.communicate()
         assert process.returncode == 0
-        quads, peak = map(int, out.split())
+        quads, peak_kibibytes = map(int, out.split())
         assert quads > size // 200
-        peaks.append(peak * 1024)
+        peaks.append(peak_kibibytes * 1024)
     assert abs(peaks[1] - peaks[0]) < 20_000_000, peaks
 
 
@@ -593,14 +594,14 @@ def test_memory_does_not_grow_with_the_log(kind):
 
 def test_the_documentation_names_all_fields():
     page = (Path(__file__).parents[2] / "docs/statistics.md").read_text("utf-8")
-    named = set(re.findall(r"^\| `([a-z_0-9]+)` \|", page, re.M))
-    wanted = {field.name for field in fields(Statistics)}
-    wanted |= {field.name for kind in (Sizes, Distinct, Names) for field in fields(kind)}
+    documented = set(re.findall(r"^\| `([a-z_0-9]+)` \|", page, re.M))
+    expected = {field.name for field in fields(Statistics)}
+    expected |= {field.name for kind in (Sizes, Distinct, Names) for field in fields(kind)}
     found = rdfm.statistics(b"<urn:s> <urn:p> <urn:o> .", "nq")
-    wanted |= {*found.series, *found.distinct, *found.occurrences}
-    wanted |= {"name", "bound", "distinct"}
-    assert wanted - named == set()
-    assert named - wanted == set()
+    expected |= {*found.series, *found.distinct, *found.occurrences}
+    expected |= {"name", "bound", "distinct"}
+    assert expected - documented == set()
+    assert documented - expected == set()
 
 
 def test_merged_collectors_equal_a_single_collector(tmp_path):
@@ -612,14 +613,14 @@ def test_merged_collectors_equal_a_single_collector(tmp_path):
         for n in range(1000)
     ]
     batches = [MessageBatch.from_messages(quads[at : at + 100]) for at in range(0, 1000, 100)]
-    whole = Collector()
+    single = Collector()
     merged = Collector()
     for number, batch in enumerate(batches):
-        whole.add(batch)
+        single.add(batch)
         part = Collector(first=number << 40)
         part.add(batch)
         merged.merge(pickle.loads(pickle.dumps(part)))
-    found, expected = (each.statistics(top=None).to_dict() for each in (merged, whole))
+    found, expected = (each.statistics(top=None).to_dict() for each in (merged, single))
     assert found["series"].pop("byte_density") == pytest.approx(
         expected["series"].pop("byte_density")
     )

@@ -18,7 +18,7 @@ from rdfm.logs.positions import Lines
 XSD = "http://www.w3.org/2001/XMLSchema#"
 S = "<http://e/s> <http://e/p>"
 GOOD = f"{S} <http://e/o> .\n"
-NEXT = "# @message\n"
+DELIMITER = "# @message\n"
 
 
 def found(data, format="nq", **options):
@@ -28,7 +28,7 @@ def found(data, format="nq", **options):
     return [(each.severity, each.rule, each.message, each.line, each.column) for each in checked]
 
 
-def written(name, messages, **options):
+def converted(name, messages, **options):
     """Returns messages in N-Quads as a log in another format."""
     out = io.BytesIO()
     log = "\n# @message\n".join(messages).encode()
@@ -40,7 +40,7 @@ def written(name, messages, **options):
 
 
 def test_a_clean_log_has_no_findings():
-    checked = rdfm.validate((GOOD + NEXT + GOOD).encode(), "nq")
+    checked = rdfm.validate((GOOD + DELIMITER + GOOD).encode(), "nq")
     assert list(checked) == []
     assert checked.ok
     assert checked.summary() == {
@@ -57,15 +57,17 @@ def test_a_clean_log_has_no_findings():
     }
 
 
-def test_every_error_of_a_log_is_reported():
-    log = GOOD + NEXT + "oops .\n" + NEXT + GOOD + NEXT + f"{S} .\n" + NEXT + GOOD
+def test_every_error_in_a_log_is_reported():
+    log = (
+        GOOD + DELIMITER + "oops .\n" + DELIMITER + GOOD + DELIMITER + f"{S} .\n" + DELIMITER + GOOD
+    )
     checked = rdfm.validate(log.encode(), "nq")
     errors = list(checked)
     assert [(each.rule, each.message, each.line, each.column) for each in errors] == [
         ("syntax", 1, 3, 1),
         ("syntax", 3, 7, 27),
     ]
-    assert [each.offset for each in errors] == [len(GOOD + NEXT), log.index(f"{S} .\n") + 26]
+    assert [each.offset for each in errors] == [len(GOOD + DELIMITER), log.index(f"{S} .\n") + 26]
     assert (checked.messages, checked.errors, checked.rules) == (3, 2, {"syntax": 2})
     assert not checked.ok
 
@@ -73,7 +75,11 @@ def test_every_error_of_a_log_is_reported():
 @pytest.mark.parametrize("name", ["ttl", "trig"])
 def test_errors_caused_by_earlier_errors_are_marked(name):
     log = (
-        "oops .\n@prefix e: <http://e/> .\ne:s e:p e:o .\n" + NEXT + "e:s e:p e:o .\n" + NEXT + GOOD
+        "oops .\n@prefix e: <http://e/> .\ne:s e:p e:o .\n"
+        + DELIMITER
+        + "e:s e:p e:o .\n"
+        + DELIMITER
+        + GOOD
     )
     checked = rdfm.validate(log.encode(), name)
     assert [(each.message, each.line, each.follows) for each in checked] == [
@@ -85,7 +91,9 @@ def test_errors_caused_by_earlier_errors_are_marked(name):
 
 @pytest.mark.parametrize("name", ["nt", "nq", "ttl", "trig"])
 def test_text_formats_resume_at_the_next_message(name):
-    log = GOOD + NEXT + "oops .\n" + NEXT + GOOD + NEXT + f"{S} .\n" + NEXT + GOOD
+    log = (
+        GOOD + DELIMITER + "oops .\n" + DELIMITER + GOOD + DELIMITER + f"{S} .\n" + DELIMITER + GOOD
+    )
     assert [each[:4] for each in found(log, name)] == [
         ("error", "syntax", 1, 3),
         ("error", "syntax", 3, 7),
@@ -104,16 +112,16 @@ def test_lines_and_documents_resume_at_the_next_message():
 
 
 def test_piece_size_does_not_change_the_findings():
-    bad = f'{S} "x"^^<{XSD}int>, "{"y" * 300}", "a"@en-a .\n_:alice <http://e/p> 1 .\n'
-    log = (NEXT.join([bad, GOOD, "oops", bad, "# @Message\n" + GOOD]) * 2).encode()
-    whole = list(rdfm.validate(log, "trig"))
-    assert len({each.rule for each in whole}) == 5
+    invalid = f'{S} "x"^^<{XSD}int>, "{"y" * 300}", "a"@en-a .\n_:alice <http://e/p> 1 .\n'
+    log = (DELIMITER.join([invalid, GOOD, "oops", invalid, "# @Message\n" + GOOD]) * 2).encode()
+    expected = list(rdfm.validate(log, "trig"))
+    assert len({each.rule for each in expected}) == 5
     for size in (1, 7, 100):
         pieces = io.BytesIO(log)
         pieces.read1 = lambda _, pieces=pieces, size=size: io.BytesIO.read(pieces, size)
         pieces.name = "bytes"
         found = list(rdfm.validate(pieces, "trig"))
-        assert sorted(found, key=str) == sorted(whole, key=str)
+        assert sorted(found, key=str) == sorted(expected, key=str)
 
 
 def test_a_delimiter_in_a_long_string_does_not_end_a_message():
@@ -147,11 +155,11 @@ def test_validation_of_folders_and_archives_resumes_at_the_next_log(tmp_path):
     (folder / "3.bin").write_bytes(b"\0\1\2")
     with tarfile.open(tmp_path / "logs.tar", "w") as archive:
         archive.add(folder, "logs")
-    for given, between in ((folder, "/"), (tmp_path / "logs.tar", "!logs/")):
-        checked = rdfm.validate(given)
+    for path, separator in ((folder, "/"), (tmp_path / "logs.tar", "!logs/")):
+        checked = rdfm.validate(path)
         assert [(each.source, each.rule) for each in checked] == [
-            (f"{given}{between}1.ttl", "syntax"),
-            (f"{given}{between}3.bin", "unknown-format" if given == folder else "unsupported"),
+            (f"{path}{separator}1.ttl", "syntax"),
+            (f"{path}{separator}3.bin", "unknown-format" if path == folder else "unsupported"),
         ]
         assert checked.messages == 1
 
@@ -160,14 +168,14 @@ def test_an_unreadable_file_in_a_folder_is_one_error(tmp_path, monkeypatch):
     for name in ("1.nq", "2.nq"):
         (tmp_path / name).write_text(GOOD)
     os.mkfifo(tmp_path / "3.nq")
-    opens = inputs._open
+    original_open = inputs._open
 
-    def refuse(source, *rest):
+    def open_except_first(source, *rest):
         if str(source).endswith("1.nq"):
             raise PermissionError(errno.EACCES, "Permission denied", str(source))
-        return opens(source, *rest)
+        return original_open(source, *rest)
 
-    monkeypatch.setattr(inputs, "_open", refuse)
+    monkeypatch.setattr(inputs, "_open", open_except_first)
     checked = rdfm.validate(tmp_path)
     assert [(Path(each.source).name, each.rule, each.text) for each in checked] == [
         ("1.nq", "unreadable", "Permission denied"),
@@ -193,7 +201,7 @@ def test_a_folder_or_an_archive_without_logs_is_a_warning(tmp_path):
 
 
 def test_a_truncated_log_is_an_error():
-    log = written("jelly", [GOOD, GOOD])
+    log = converted("jelly", [GOOD, GOOD])
     assert [each[:2] for each in found(log[:-3], "jelly")] == [("error", "truncated")]
 
 
@@ -202,7 +210,7 @@ def test_a_message_above_the_limit_is_an_error():
 
 
 def test_validation_stops_at_max_errors():
-    checked = rdfm.validate(("oops\n" + NEXT).encode() * 10, "nq", max_errors=3)
+    checked = rdfm.validate(("oops\n" + DELIMITER).encode() * 10, "nq", max_errors=3)
     assert len(list(checked)) == 3
     assert checked.stopped
 
@@ -248,7 +256,7 @@ def test_malformed_language_tags_are_reported():
 
 @pytest.mark.parametrize("name", ["jelly", "rdf-protobuf", "rdf-thrift"])
 def test_relative_iris_in_binary_logs_are_reported(name):
-    log = written(name, ["<a> <http://e/p> <http://e/o> ."])
+    log = converted(name, ["<a> <http://e/p> <http://e/o> ."])
     assert [each[:2] for each in found(log, name)] == [("warning", "relative-iri")]
 
 
@@ -262,7 +270,7 @@ def test_iris_relative_to_the_file_are_reported(tmp_path):
     assert list(rdfm.validate(path.read_bytes(), "ttl", base="file:///tmp/a.ttl")) == []
 
 
-def test_relative_iris_in_text_are_reported():
+def test_relative_iris_in_text_formats_are_reported():
     assert found(f"{GOOD}<a> <http://e/p> <a> .\n", lenient=True) == [
         ("warning", "relative-iri", 0, 2, 1)
     ]
@@ -270,7 +278,7 @@ def test_relative_iris_in_text_are_reported():
 
 
 def test_comments_that_look_like_delimiters_are_reported():
-    log = GOOD + "# @Message\n" + GOOD + NEXT + GOOD + "#message\n" + GOOD
+    log = GOOD + "# @Message\n" + GOOD + DELIMITER + GOOD + "#message\n" + GOOD
     assert found(log) == [
         ("warning", "look-alike", None, 2, 1),
         ("warning", "look-alike", None, 6, 1),
@@ -288,44 +296,46 @@ def test_keys_without_an_iri_are_reported():
 
 
 def test_changed_prefixes_are_reported():
-    log = "@prefix e: <http://a/> .\ne:s e:p e:o .\n" + NEXT
+    log = "@prefix e: <http://a/> .\ne:s e:p e:o .\n" + DELIMITER
     log += (
         "@prefix e: <http://a/> .\ne:s e:p e:o .\n"
-        + NEXT
+        + DELIMITER
         + "@prefix e: <http://b/> .\ne:s e:p e:o .\n"
     )
     assert found(log, "trig") == [("warning", "redeclared-namespace", 2, 7, 12)]
     # Each prefix is reported once, and each log has its own prefixes.
-    assert len(found(log + NEXT + log, "trig")) == 1
-    one, other = (f"@prefix e: <http://{each}/> .\ne:s e:p e:o .\n".encode() for each in "ab")
-    assert list(rdfm.validate([one, other], "ttl")) == []
+    assert len(found(log + DELIMITER + log, "trig")) == 1
+    first, second = (f"@prefix e: <http://{each}/> .\ne:s e:p e:o .\n".encode() for each in "ab")
+    assert list(rdfm.validate([first, second], "ttl")) == []
 
 
 def test_labels_in_several_messages_are_reported():
-    chosen = "_:alice <http://e/p> _:alice .\n"
-    assert found(chosen + NEXT + GOOD + NEXT + chosen + NEXT + chosen) == [
+    message = "_:alice <http://e/p> _:alice .\n"
+    assert found(message + DELIMITER + GOOD + DELIMITER + message + DELIMITER + message) == [
         ("warning", "shared-blank-node", 2, 5, 1)
     ]
-    # Labels that are numbered for each message belong to the message.
+    # Labels numbered for each message belong to that message.
     numbered = "_:b0 <http://e/p> _:b1 .\n"
-    assert found(numbered + NEXT + numbered) == []
-    assert len(found("_:b17 <http://e/p> _:b18 .\n" + NEXT + "_:b18 <http://e/p> _:b19 .\n")) == 1
+    assert found(numbered + DELIMITER + numbered) == []
+    assert (
+        len(found("_:b17 <http://e/p> _:b18 .\n" + DELIMITER + "_:b18 <http://e/p> _:b19 .\n")) == 1
+    )
     # These directives fail in readers without message support, so the messages cannot be merged by
     # mistake.
-    directives = f'VERSION "1.2-messages"\n{chosen}MESSAGE\n{chosen}'
+    directives = f'VERSION "1.2-messages"\n{message}MESSAGE\n{message}'
     assert found(directives) == []
 
 
 def test_labels_in_flat_jelly_logs_are_shared_by_all_frames():
     messages = ["_:b0 <http://e/p> <http://e/o> ."] * 2
-    flat = written("jelly", messages, logical_type="flat_quads")
+    flat = converted("jelly", messages, logical_type="flat_quads")
     assert found(flat, "jelly", frames="message")[0][:3] == ("warning", "shared-blank-node", 1)
     assert found(flat, "jelly") == []  # one message
-    assert found(written("jelly", messages, logical_type="datasets"), "jelly") == []
+    assert found(converted("jelly", messages, logical_type="datasets"), "jelly") == []
 
 
 def test_warnings_beyond_max_warnings_are_only_counted():
-    log = NEXT.join(f'{S} "x{n}"^^<{XSD}int> .\n' for n in range(50))
+    log = DELIMITER.join(f'{S} "x{n}"^^<{XSD}int> .\n' for n in range(50))
     checked = rdfm.validate(log.encode(), "nq", max_warnings=5)
     assert [each.message for each in checked] == [0, 1, 2, 3, 4]
     assert checked.warnings == 50
@@ -337,7 +347,7 @@ def test_warnings_beyond_max_warnings_are_only_counted():
 
 def test_a_term_is_reported_once_per_message():
     line = f'{S} "x"^^<{XSD}int> .\n'
-    checked = rdfm.validate((line * 3 + NEXT + line).encode(), "nq").run()
+    checked = rdfm.validate((line * 3 + DELIMITER + line).encode(), "nq").run()
     assert checked.rules == {"ill-typed-literal": 2}
 
 
@@ -350,8 +360,8 @@ def test_strict_turns_warnings_into_errors():
 
 def test_terms_of_a_message_in_parts_have_correct_lines():
     line = f'{S} "{"x" * 100}" .\n'
-    bad = f'{S} "x"^^<{XSD}int> .\n'
-    log = line * 60_000 + bad + line * 60_000 + f'{S} "y"^^<{XSD}int> .\n'
+    ill_typed = f'{S} "x"^^<{XSD}int> .\n'
+    log = line * 60_000 + ill_typed + line * 60_000 + f'{S} "y"^^<{XSD}int> .\n'
     assert [each[3:] for each in found(log)] == [(60_001, 27), (120_002, 27)]
 
 
@@ -373,7 +383,7 @@ def test_lines_are_counted_across_pieces():
 
 
 def jelly(**options):
-    return written("jelly", [f"{GOOD}"], **options)
+    return converted("jelly", [f"{GOOD}"], **options)
 
 
 @pytest.mark.parametrize(
@@ -386,13 +396,13 @@ def jelly(**options):
     ],
 )
 def test_logs_that_exceed_the_given_stream_options_are_reported(options, text):
-    given = jelly(logical_type="datasets", physical_type="quads", name_table=4000)
-    within = {"logical_type": "datasets", "physical_type": "quads"}
-    checked = rdfm.validate(jelly(**{**within, **options}), options_from=given)
+    reference = jelly(logical_type="datasets", physical_type="quads", name_table=4000)
+    accepted = {"logical_type": "datasets", "physical_type": "quads"}
+    checked = rdfm.validate(jelly(**{**accepted, **options}), options_from=reference)
     findings = list(checked)
     assert {each.rule for each in findings} == {"stream-options"}
     assert any(each.text.startswith(text) for each in findings), findings
-    assert list(rdfm.validate(jelly(**within, name_table=16), options_from=given)) == []
+    assert list(rdfm.validate(jelly(**accepted, name_table=16), options_from=reference)) == []
 
 
 def test_stream_options_need_a_jelly_log():
@@ -400,9 +410,9 @@ def test_stream_options_need_a_jelly_log():
         rdfm.OptionError, match="options_from applies to jelly logs, but no input is"
     ):
         list(rdfm.validate(GOOD.encode(), "nq", options_from=jelly()))
-    warned = f'{S} "x"^^<{XSD}int> .\n'.encode()
+    ill_typed = f'{S} "x"^^<{XSD}int> .\n'.encode()
     with pytest.raises(rdfm.OptionError, match="no input is in that format"):
-        list(rdfm.validate(warned, "nq", options_from=jelly()))
+        list(rdfm.validate(ill_typed, "nq", options_from=jelly()))
     with pytest.raises(rdfm.OptionError, match="has no stream options"):
         rdfm.validate(GOOD.encode(), "nq", options_from=GOOD.encode())
     with pytest.raises(rdfm.OptionError, match="cannot read options_from: missing"):
@@ -472,7 +482,7 @@ def test_real_logs_have_no_errors():
     assert checked.messages >= 37
 
 
-def test_rules_have_a_name_and_a_sentence():
+def test_each_rule_has_a_lowercase_name_and_a_sentence():
     for name, rule in RULES.items():
         assert name == name.lower()
         assert rule.text.endswith(".")

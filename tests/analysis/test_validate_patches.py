@@ -61,14 +61,14 @@ def test_an_unfinished_transaction_is_a_warning_at_its_start():
 
 def test_a_broken_chain_is_an_error_in_a_log_and_a_warning_between_logs():
     text = "row 1 of the patch: prev is <a:0>, but the previous patch has the id <a:1>"
-    broken = f"{patch_with('1')}Z .\n{patch_with('2', '0')}"
-    assert found(broken) == [("error", "chain", 1, 7, 1, text)]
-    across = patch_with("1"), patch_with("2", "0")
-    assert found(*across) == [("warning", "chain", 0, 2, 1, text)]
-    assert found(*across, chain=True) == [("error", "chain", 0, 2, 1, text)]
+    log = f"{patch_with('1')}Z .\n{patch_with('2', '0')}"
+    assert found(log) == [("error", "chain", 1, 7, 1, text)]
+    separate_logs = patch_with("1"), patch_with("2", "0")
+    assert found(*separate_logs) == [("warning", "chain", 0, 2, 1, text)]
+    assert found(*separate_logs, chain=True) == [("error", "chain", 0, 2, 1, text)]
     assert found(patch_with("1"), patch_with("2", "1"), patch_with("3", "2")) == []
-    own = "row 1 of the patch: prev is <a:1>, the id of the same patch"
-    assert found(patch_with("0"), patch_with("1", "1"))[-1] == ("error", "chain", 0, 2, 1, own)
+    same_id = "row 1 of the patch: prev is <a:1>, the id of the same patch"
+    assert found(patch_with("0"), patch_with("1", "1"))[-1] == ("error", "chain", 0, 2, 1, same_id)
 
 
 def test_members_of_an_archive_are_logs(tmp_path):
@@ -126,8 +126,8 @@ def test_apply_rejects_exactly_the_logs_with_errors(logs, chain):
         patch.apply(b"", [log.encode() for log in logs], io.BytesIO(), **options)
     except rdfm.DecodeError as error:
         first = errors[0]
-        place = (first.message, first.line, first.column, first.offset)
-        assert (error.message_index, error.line, error.column, error.offset) == place
+        position = (first.message, first.line, first.column, first.offset)
+        assert (error.message_index, error.line, error.column, error.offset) == position
         assert error.reason.rpartition(": ")[2] == first.text.rpartition(": ")[2]
     else:
         assert errors == []

@@ -1,4 +1,4 @@
-"""Runs the command line in this process and captures exit code, standard output and standard error."""
+"""Runs the command line in this process and captures its exit code and both outputs."""
 
 from dataclasses import dataclass
 
@@ -42,7 +42,7 @@ def rdfm(capfd, tmp_path, monkeypatch):
 
     def run(*arguments):
         with pytest.raises(SystemExit) as exit:
-            main([str(word) for word in arguments])
+            main([str(argument) for argument in arguments])
         captured = capfd.readouterr()
         return Run(exit.value.code or 0, captured.out, captured.err)
 

@@ -50,8 +50,8 @@ def test_all_messages_are_printed_as_trig(rdfm):
 def test_the_selected_messages_are_printed(rdfm, arguments, expected):
     run = rdfm(*arguments, "--to", "nq")
     assert (run.code, run.err) == (0, "")
-    whole = rdfm("cat", "a.nq", "--to", "nq").out.split("# @message\n")
-    assert run.out == "# @message\n".join(whole[at] for at in expected)
+    messages = rdfm("cat", "a.nq", "--to", "nq").out.split("# @message\n")
+    assert run.out == "# @message\n".join(messages[at] for at in expected)
 
 
 def test_several_logs_are_counted_as_one(rdfm):
@@ -101,16 +101,16 @@ def assert_cat_shows_the_messages(rdfm, path, options):
         messages = [relabelled(quads(message)) for message in log]
     arguments = ["--generalized"] if options else []
 
-    def shown(command, *chosen):
-        run = rdfm(command, path, *chosen, *arguments, "--to", "nq")
+    def messages_shown(command, *selection):
+        run = rdfm(command, path, *selection, *arguments, "--to", "nq")
         assert run.code == 0, run.err
         return [
             relabelled(message) for message in decoded("nq", run.out.encode(), generalized=True)
         ]
 
-    assert shown("cat", "-m", "::3") == messages[::3]
-    assert shown("head", "-n", "2") == messages[:2]
-    assert shown("tail", "-n", "1") == messages[-1:]
+    assert messages_shown("cat", "-m", "::3") == messages[::3]
+    assert messages_shown("head", "-n", "2") == messages[:2]
+    assert messages_shown("tail", "-n", "1") == messages[-1:]
 
 
 @pytest.mark.slow
@@ -175,29 +175,29 @@ def test_colours_are_printed_on_request(rdfm):
 
 def on_terminal(*arguments, **environment):
     """Returns the output of a command on a terminal."""
-    ours, theirs = pty.openpty()
+    parent_end, child_end = pty.openpty()
     variables = {
         name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")
     }
     process = subprocess.Popen(
         [sys.executable, "-m", "rdfm", *arguments],
-        stdout=theirs,
+        stdout=child_end,
         stderr=subprocess.STDOUT,
         env={**variables, "TERM": "xterm", **environment},
     )
-    os.close(theirs)
-    shown = b""
+    os.close(child_end)
+    output = b""
     while True:
         try:
-            piece = os.read(ours, 65536)
+            piece = os.read(parent_end, 65536)
         except OSError:  # the other end is closed
             break
         if not piece:
             break
-        shown += piece
+        output += piece
     assert process.wait(60) == 0
-    os.close(ours)
-    return shown.decode().replace("\r\n", "\n")
+    os.close(parent_end)
+    return output.decode().replace("\r\n", "\n")
 
 
 def test_a_terminal_shows_colours_unless_disabled(tmp_path, monkeypatch):
@@ -224,7 +224,7 @@ def test_colours_do_not_change_the_text(rdfm):
 
 def test_colours_do_not_depend_on_the_piece_size(tmp_path):
     text = 'a:b a:c "é" .\n# @message\n[] a 5 .'.encode()
-    shown = []
+    outputs = []
     for size in (1, 3, len(text)):
         with (tmp_path / "out").open("w+b", buffering=0) as file:
             screen = Screen(file, colours=True)
@@ -232,9 +232,9 @@ def test_colours_do_not_depend_on_the_piece_size(tmp_path):
                 screen.write(text[at : at + size])
             screen.end()
             file.seek(0)
-            shown.append(file.read())
-    assert len(set(shown)) == 1
-    assert b'\x1b[32m"\xc3\xa9"\x1b[0m' in shown[0]
+            outputs.append(file.read())
+    assert len(set(outputs)) == 1
+    assert b'\x1b[32m"\xc3\xa9"\x1b[0m' in outputs[0]
 
 
 def test_json_lines_are_self_contained(rdfm):

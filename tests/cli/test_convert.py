@@ -19,9 +19,9 @@ RDFM = [sys.executable, "-m", "rdfm"]
 A = "<http://e/s> <http://e/p> <http://e/o> .\n"
 B = '<http://e/s> <http://e/p> "2" <http://e/g> .\n'
 C = "_:x <http://e/p> _:x .\n"
-MARK = "# @message\n"
+DELIMITER = "# @message\n"
 # Modules that take at least a millisecond to import and are not needed to convert a small file.
-COSTLY = {
+COSTLY_MODULES = {
     "concurrent.futures",
     "hashlib",
     "json",
@@ -71,16 +71,16 @@ finally:
     output = subprocess.check_output(command, cwd=tmp_path, env=environment, text=True, timeout=60)
     imported = set(output.split())
     assert "rdfm.conversion.convert" in imported
-    assert imported.isdisjoint(COSTLY), imported & COSTLY
+    assert imported.isdisjoint(COSTLY_MODULES), imported & COSTLY_MODULES
 
 
-def test_conversion_to_jelly_and_back_gives_the_same_log(rdfm):
+def test_a_log_is_unchanged_after_conversion_to_jelly_and_back(rdfm):
     run = rdfm("convert", "a.nq", "a.jelly.gz")
     assert run.code == 0
     assert run.out == ""
     assert run.err.startswith("rdfm: 3 messages, 3 quads: ")
     rdfm("convert", "a.jelly.gz", "back.nq")
-    assert Path("back.nq").read_text() == A + MARK + B + MARK + C
+    assert Path("back.nq").read_text() == A + DELIMITER + B + DELIMITER + C
 
 
 def test_quiet_prints_nothing(rdfm):
@@ -89,19 +89,21 @@ def test_quiet_prints_nothing(rdfm):
 
 def test_several_inputs_are_one_log(rdfm):
     rdfm("convert", "a.nq", "b.nq", "-o", "all.nq")
-    assert Path("all.nq").read_text() == A + MARK + B + MARK + C + MARK + Path("b.nq").read_text()
+    assert (
+        Path("all.nq").read_text()
+        == A + DELIMITER + B + DELIMITER + C + DELIMITER + Path("b.nq").read_text()
+    )
 
 
 def test_an_existing_output_is_replaced(rdfm):
     for _ in range(2):
         assert rdfm("convert", "a.nq", "-o", "out.nq").code == 0
-    assert rdfm("convert", "a.nq", "out.jelly").code == 0
-    assert (
-        rdfm("convert", "a.nq", "out.jelly").code == 0
-    )  # a different format, so this is the output
+    for _ in range(2):
+        # The formats differ, so the second name is the output.
+        assert rdfm("convert", "a.nq", "out.jelly").code == 0
 
 
-def test_each_input_is_a_message_with_message_per_file(rdfm):
+def test_message_per_file_reads_each_input_as_a_message(rdfm):
     Path("empty.nq").write_text("")
     rdfm("convert", "--message-per-file", "b.nq", "empty.nq", "b.nq", "-o", "out.jelly")
     assert "messages         3 (1 empty)" in rdfm("inspect", "out.jelly").out
@@ -115,7 +117,7 @@ def test_each_input_is_a_message_with_message_per_file(rdfm):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--skip", "1"], B + MARK + C),
+        (["--skip", "1"], B + DELIMITER + C),
         (["--take", "1"], A),
         (["--skip", "1", "--take", "1"], B),
         (["--skip", "9"], ""),
@@ -134,9 +136,9 @@ def test_messages_beyond_take_are_not_read(rdfm):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ([], A + MARK + A),
+        ([], A + DELIMITER + A),
         (["--to-dialect", "directive"], f'VERSION "1.2-messages"\n{A}MESSAGE\n{A}'),
-        (["--to-dialect", "comment"], A + MARK + A),
+        (["--to-dialect", "comment"], A + DELIMITER + A),
         (
             ["--to-dialect", "directive", "--version-label", "1.1-messages"],
             f'VERSION "1.1-messages"\n{A}MESSAGE\n{A}',
@@ -151,7 +153,7 @@ def test_messages_beyond_take_are_not_read(rdfm):
     ],
 )
 def test_a_comment_log_is_written_in_each_dialect(rdfm, options, expected):
-    Path("in.nq").write_text(A + MARK + A)
+    Path("in.nq").write_text(A + DELIMITER + A)
     assert rdfm("convert", "in.nq", "out.nq", *options).code == 0
     assert Path("out.nq").read_text() == expected
 
@@ -160,8 +162,8 @@ def test_a_comment_log_is_written_in_each_dialect(rdfm, options, expected):
     ("options", "expected"),
     [
         ([], f'VERSION "1.2-messages"\n{A}MESSAGE\n{A}'),
-        (["--to-dialect", "comment"], A + MARK + A),
-        (["--from-dialect", "directive", "--to-dialect", "comment"], A + MARK + A),
+        (["--to-dialect", "comment"], A + DELIMITER + A),
+        (["--from-dialect", "directive", "--to-dialect", "comment"], A + DELIMITER + A),
     ],
 )
 def test_a_directive_log_is_written_in_each_dialect(rdfm, options, expected):
@@ -181,7 +183,9 @@ def test_graph_names_are_dropped_on_request(rdfm):
     result = rdfm("convert", "a.nq", "out.nt", "--merge-graphs")
     assert result.code == 0
     assert result.err.endswith("rdfm: dropped: 1 graph name\n")
-    assert Path("out.nt").read_text() == A + MARK + B.replace(" <http://e/g>", "") + MARK + C
+    assert (
+        Path("out.nt").read_text() == A + DELIMITER + B.replace(" <http://e/g>", "") + DELIMITER + C
+    )
 
 
 def jelly(rdfm, *arguments):
@@ -197,22 +201,22 @@ def test_jelly_options_reach_the_encoder(rdfm):
         "jelly_version": 1,
         "rdf_star": True,
     }
-    big = {"name_table": 4000, "prefix_table": 150, "datatype_table": 32, "generalized": False}
-    assert jelly(rdfm, "t.nt", "out.jelly").items() >= (default | big).items()
+    maximum = {"name_table": 4000, "prefix_table": 150, "datatype_table": 32, "generalized": False}
+    assert jelly(rdfm, "t.nt", "out.jelly").items() >= (default | maximum).items()
     quads = {"physical_type": "quads", "logical_type": "datasets"}
     assert jelly(rdfm, "a.nq", "out.jelly").items() >= quads.items()
-    own = jelly(
+    custom = jelly(
         rdfm, "a.nq", "out.jelly", "--physical-type", "graphs", "--logical-type", "named-graphs",
         "--name-table", "8", "--prefix-table", "0", "--datatype-table", "4", "--stream-name", "x",
     )  # fmt: skip
-    assert own == {
+    assert custom == {
         "stream_name": "x", "physical_type": "graphs", "logical_type": "named_graphs",
         "generalized": False, "rdf_star": True, "name_table": 8, "prefix_table": 0,
         "datatype_table": 4, "jelly_version": 1,
     }  # fmt: skip
     Path("out.jelly").rename("own.jelly")
-    assert jelly(rdfm, "own.jelly", "-o", "out.jelly") == own
-    assert jelly(rdfm, "t.nt", "out.jelly", "--options-from", "own.jelly") == own
+    assert jelly(rdfm, "own.jelly", "-o", "out.jelly") == custom
+    assert jelly(rdfm, "t.nt", "out.jelly", "--options-from", "own.jelly") == custom
     assert jelly(rdfm, "a.nq", "out.jelly", "--namespaces")["jelly_version"] == 2
     assert jelly(rdfm, "a.nq", "out.jelly", "--generalized")["generalized"] is True
     flat = jelly(rdfm, "b.nq", "out.jelly", "--frames", "flat")
@@ -227,13 +231,13 @@ def test_later_inputs_may_contain_graphs(rdfm):
 def test_standard_streams_are_read_and_written(rdfm):
     arguments = ["convert", "-", "-", "--from", "nq", "--to", "nq", "-q"]
     process = spawn(*arguments, stdin=subprocess.PIPE)
-    out, err = process.communicate((A + MARK + B).encode())
-    assert (process.returncode, out.decode(), err) == (0, A + MARK + B, b"")
+    out, err = process.communicate((A + DELIMITER + B).encode())
+    assert (process.returncode, out.decode(), err) == (0, A + DELIMITER + B, b"")
 
 
 def test_standard_input_is_converted_as_it_arrives(rdfm):
     process = spawn("convert", "-", "-", "--from", "nq", "--to", "nq", stdin=subprocess.PIPE)
-    for byte in (A + MARK + A).encode():
+    for byte in (A + DELIMITER + A).encode():
         os.write(process.stdin.fileno(), bytes([byte]))
     # The first message is complete and is written before the end of the input.
     assert os.read(process.stdout.fileno(), 10_000).decode() == A
@@ -243,7 +247,7 @@ def test_standard_input_is_converted_as_it_arrives(rdfm):
 
 @pytest.mark.skipif(os.name == "nt", reason="needs Unix pipes")
 def test_a_closed_pipe_ends_quietly(rdfm):
-    Path("big.nq").write_text((A + MARK) * 50_000)
+    Path("big.nq").write_text((A + DELIMITER) * 50_000)
     process = spawn("convert", "big.nq", "-", "--to", "nq", "-q")
     os.read(process.stdout.fileno(), 10)
     process.stdout.close()
@@ -294,14 +298,16 @@ def test_completion_offers_input_and_output_options():
 
     complete = ShellComplete(app, {}, "rdfm", "_RDFM_COMPLETE")
 
-    def offered(*arguments, incomplete):
+    def completions(*arguments, incomplete):
         return {item.value for item in complete.get_completions(list(arguments), incomplete)}
 
-    assert {"--to-frames", "--to-dialect"} <= offered("convert", incomplete="--to-")
-    assert {"--from-max-depth", "--from-undelimited"} <= offered("convert", incomplete="--from-")
-    assert all(name.startswith("--from-fr") for name in offered("cat", incomplete="--from-fr"))
-    assert offered("convert", incomplete="--to-frames") == {"--to-frames"}
-    assert "--dialect" not in offered("convert", incomplete="--d")
+    assert {"--to-frames", "--to-dialect"} <= completions("convert", incomplete="--to-")
+    assert {"--from-max-depth", "--from-undelimited"} <= completions(
+        "convert", incomplete="--from-"
+    )
+    assert all(name.startswith("--from-fr") for name in completions("cat", incomplete="--from-fr"))
+    assert completions("convert", incomplete="--to-frames") == {"--to-frames"}
+    assert "--dialect" not in completions("convert", incomplete="--d")
 
 
 @pytest.mark.parametrize("command", ["convert", "inspect", "formats", "completion", "help"])
@@ -358,7 +364,7 @@ def test_complete_help_of_an_unknown_command_is_rejected(rdfm):
     assert rdfm("help").out == rdfm("--help").out
 
 
-def test_criteria_come_first_in_the_help_for_filter(rdfm):
+def test_the_help_for_filter_lists_criteria_first(rdfm):
     help = rdfm("filter", "--help").out
     headings = re.findall(r"^([A-Z][a-z ]+):$", help, re.M)
     assert headings[:3] == ["Criteria", "Input", "Output"]
@@ -369,7 +375,7 @@ def test_the_command_has_every_option_of_the_function():
     from rdfm.cli.convert import command
 
     parameters = command.get_params(click.Context(command))
-    offered = {each.name for each in parameters} - {
+    options = {each.name for each in parameters} - {
         "files",
         "headers",
         "output",
@@ -377,7 +383,7 @@ def test_the_command_has_every_option_of_the_function():
         "_click_default_help",
     }
     accepted = set(package.ConvertOptions.__annotations__)
-    assert offered == {name for name in accepted if not re.match("(from_|to_)?batch_", name)}
+    assert options == {name for name in accepted if not re.match("(from_|to_)?batch_", name)}
 
 
 @pytest.mark.parametrize(
@@ -392,7 +398,7 @@ def test_the_command_has_every_option_of_the_function():
     ],
 )
 @pytest.mark.parametrize("source", ["t.nt", "t.jelly"])
-def test_jelly_types_match(rdfm, source, options, physical, logical):
+def test_the_logical_type_matches_the_physical_type(rdfm, source, options, physical, logical):
     Path("t.nt").write_text(A)
     rdfm("convert", "t.nt", "t.jelly")
     options = [option.replace("--frames", "--to-frames") for option in options]
@@ -418,7 +424,7 @@ def test_json_ld_is_compacted_with_a_context_from_a_file(rdfm):
     assert json.loads(lines[0]) == json.loads(Path("c.jsonld").read_text())
     assert json.loads(lines[1]) == {"@id": "e:s", "p": "e:o"}
     rdfm("convert", "a.ndjsonld", "back.nq")
-    assert Path("back.nq").read_text() == A + MARK + B + MARK + C
+    assert Path("back.nq").read_text() == A + DELIMITER + B + DELIMITER + C
     run = rdfm("convert", "a.nq", "c.nq", "--compact-with", "c.jsonld")
     assert run.code == 2
     assert "the option --compact-with is for writing NDJSON-LD" in run.err
@@ -434,8 +440,8 @@ def test_json_ld_is_compacted_with_a_context_from_a_file(rdfm):
 def test_json_lines_on_standard_output_are_self_contained(rdfm, arguments):
     text = "PREFIX ex: <http://e/>\nex:s ex:p 1 .\n# @message\n# @message\nex:s ex:p 2 ."
     Path("t.ttl").write_text(text)
-    every = rdfm(*arguments, "--to", "ndjsonld").out
-    first, empty, last = map(json.loads, every.splitlines())
+    self_contained = rdfm(*arguments, "--to", "ndjsonld").out
+    first, empty, last = map(json.loads, self_contained.splitlines())
     assert (first["@context"], first["ex:p"]) == ({"ex": "http://e/"}, 1)
     assert (empty, last["@context"], last["ex:p"]) == ({}, {"ex": "http://e/"}, 2)
     # The option applies in both spellings, and files keep their default.
@@ -446,7 +452,7 @@ def test_json_lines_on_standard_output_are_self_contained(rdfm, arguments):
         assert json.loads(run.out.splitlines()[0]) == {"@context": {"ex": "http://e/"}}
         assert "@context" not in rdfm(*arguments, "--to", "ndjsonld", option, "none").out
     # The output contains the same messages.
-    Path("every.ndjsonld").write_text(every)
+    Path("every.ndjsonld").write_text(self_contained)
     for name in ("t", "every"):
         rdfm("convert", f"{name}.ndjsonld", f"{name}.nq")
     assert Path("t.nq").read_text() == Path("every.nq").read_text()
@@ -491,7 +497,12 @@ def without_logs(rdfm):
     ],
 )
 def test_an_input_without_logs_is_noted(rdfm, without_logs, arguments, name):
-    run = rdfm(*(word if "?" in word else word.replace("{}", name) for word in arguments.split()))
+    run = rdfm(
+        *(
+            argument if "?" in argument else argument.replace("{}", name)
+            for argument in arguments.split()
+        )
+    )
     assert run.code == 0
     assert run.err.splitlines().count(f"rdfm: note: {name} contains no logs") == 1
 

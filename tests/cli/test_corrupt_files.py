@@ -9,10 +9,10 @@ import pytest
 
 JELLY = bytes.fromhex(
     "0e0a0c0a0a1002180048085008580178010a"
-)  # a frame with options, then a truncated one
+)  # a frame with options, then a truncated frame
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
 
-BROKEN = {
+CORRUPT_FILES = {
     "term.nq": (LINE + b"<http://e/s> <http://e/p> oops .\n", "found 'oops' (line 2, column 27"),
     "dot.nt": (b"<http://e/s> <http://e/p> <http://e/o>\n", "nt: expected"),
     "utf8.nq": (b'<http://e/s> <http://e/p> "\xff" .\n', "UTF-8"),
@@ -103,9 +103,9 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", CORRUPT_FILES)
 def test_corrupt_files_are_errors(rdfm, name):
-    data, text = BROKEN[name]
+    data, text = CORRUPT_FILES[name]
     Path(name).write_bytes(data)
     run = rdfm("convert", name, "-o", "out.nq")
     assert run.code == 1

@@ -64,10 +64,10 @@ def log(rdfm):
 def test_matching_messages_are_written(rdfm, name, arguments, expected):
     run = rdfm("filter", name, *arguments, "-o", "out.trig", "--quiet")
     assert (run.code, run.out, run.err) == (0, "", "")
-    with library.open_log("log.trig") as opened:
-        messages = [list(message.quads) for message in opened]
-    with library.open_log("out.trig") as opened:
-        assert [list(message.quads) for message in opened] == [messages[at] for at in expected]
+    with library.open_log("log.trig") as reader:
+        messages = [list(message.quads) for message in reader]
+    with library.open_log("out.trig") as reader:
+        assert [list(message.quads) for message in reader] == [messages[at] for at in expected]
     assert rdfm("filter", name, *arguments, "--count").out == f"{len(expected)}\n"
 
 

@@ -10,7 +10,7 @@ import rdfm as package
 from rdfm import Bnode, Iri, Message, Quad
 
 FLAT = "flat_triples: frames read as one message; --from-frames message reads each as one"
-ASKED = (
+FLAT_REQUESTED = (
     "flat_quads was requested: readers, including rdfm, will read one message, in which equal blank "
     "node labels are the same node"
 )
@@ -20,7 +20,7 @@ P = Iri("http://e/p")
 
 
 def flat_log(path, quads=600, **options):
-    """Writes a log like other writers: frames of 256 rows that share one blank node."""
+    """Writes a log like those of other writers: frames of 256 rows that share a blank node."""
     lines = "".join(f"_:b <http://e/p> <http://e/{number}> .\n" for number in range(quads))
     package.convert(lines.encode(), path, from_format="nt", frames="flat", **options)
 
@@ -44,18 +44,18 @@ def notes(run):
 
 
 def test_a_flat_type_for_several_messages_is_noted(rdfm):
-    asked = ("--logical-type", "flat-quads")
-    assert notes(rdfm("convert", "a.nq", "out.jelly", *asked)) == [ASKED]
+    flat_type = ("--logical-type", "flat-quads")
+    assert notes(rdfm("convert", "a.nq", "out.jelly", *flat_type)) == [FLAT_REQUESTED]
     assert notes(rdfm("convert", "a.nq", "-o", "again.jelly", "--options-from", "out.jelly")) == [
-        ASKED
+        FLAT_REQUESTED
     ]
-    assert rdfm("convert", "a.nq", "-o", "out.jelly", "-q", *asked).err == ""
+    assert rdfm("convert", "a.nq", "-o", "out.jelly", "-q", *flat_type).err == ""
     # A single message needs no note, in a file or in each file of a folder.
-    assert notes(rdfm("convert", "b.nq", "-o", "out.jelly", *asked)) == []
-    assert notes(rdfm("convert", "a.nq", "-o", "each/", "--to", "jelly", *asked)) == []
+    assert notes(rdfm("convert", "b.nq", "-o", "out.jelly", *flat_type)) == []
+    assert notes(rdfm("convert", "a.nq", "-o", "each/", "--to", "jelly", *flat_type)) == []
     assert len(list(Path("each").rglob("*.jelly"))) == 3
     split = ("--to", "jelly", "--split-messages", "2")
-    assert notes(rdfm("convert", "a.nq", "-o", "some/", *split, *asked)) == [ASKED]
+    assert notes(rdfm("convert", "a.nq", "-o", "some/", *split, *flat_type)) == [FLAT_REQUESTED]
 
 
 def test_flat_frames_that_readers_read_as_messages_are_noted(rdfm):
@@ -70,8 +70,8 @@ def test_flat_frames_that_readers_read_as_messages_are_noted(rdfm):
     assert notes(rdfm("convert", "a.nq", "out.jelly", *flat, *arguments)) == [note]
     assert len(sizes("out.jelly")) > 1
     rdfm("convert", "a.nq", "type.jelly")
-    asked = ("--options-from", "type.jelly")
-    assert notes(rdfm("convert", "a.nq", "-o", "out.jelly", *flat, *asked)) == [note]
+    type_options = ("--options-from", "type.jelly")
+    assert notes(rdfm("convert", "a.nq", "-o", "out.jelly", *flat, *type_options)) == [note]
     # A single frame is one message.
     assert notes(rdfm("convert", "a.nq", "out.jelly", "--frames", "flat", *arguments)) == []
     assert len(sizes("out.jelly")) == 1
@@ -87,7 +87,7 @@ def test_a_flat_log_is_one_message(rdfm):
         (message,) = log
     assert {quad.subject for quad in message.quads} == {Bnode("b")}
     assert notes(rdfm("convert", "flat.jelly", "out.nq", "--frames", "auto")) == [FLAT]
-    # No note if the user specifies the frames.
+    # There is no note if the user specifies the frames.
     assert notes(rdfm("convert", "flat.jelly", "out.nq", "--frames", "flat")) == []
     assert sizes("out.nq") == [600]
     assert notes(rdfm("convert", "flat.jelly", "out.nq", "--frames", "message")) == []
@@ -142,7 +142,7 @@ def test_a_single_flat_log_stays_flat(rdfm):
         (["flat.jelly", "--logical-type", "graphs"], [600]),
     ],
 )
-def test_a_flat_type_is_otherwise_not_inherited(rdfm, arguments, messages):
+def test_a_flat_type_is_inherited_only_from_a_single_unchanged_log(rdfm, arguments, messages):
     flat_log("flat.jelly")
     Path("logs").mkdir()
     flat_log("logs/a.jelly")
@@ -174,7 +174,7 @@ def test_an_extended_flat_type_is_flat(rdfm):
         )
         assert found == ([note] if number == 111 else [])
         assert sizes("extension.jelly") == sizes("out.jelly") == messages
-        # Written as its base type, which every reader supports.
+        # It is written as its base type, which every reader supports.
         assert logical_type("out.jelly") == ("flat_triples" if number == 111 else "graphs")
 
 
@@ -182,22 +182,22 @@ def test_a_flat_log_above_the_message_limit_is_converted_in_parts(rdfm):
     """Memory is bounded if the output format can continue a message, as flat Jelly can."""
     flat_log("flat.jelly", 60_000)
     flat = Path("flat.jelly").read_bytes()
-    small = ("--max-message-bytes", "1M")
+    limit = ("--max-message-bytes", "1M")
     assert package.convert(flat, io.BytesIO(), from_format="jelly", to_format="nq").messages == 1
     for output in ("out.jelly", "out.nq", "out.trig"):
-        run = rdfm("convert", "flat.jelly", "-o", output, *small)
+        run = rdfm("convert", "flat.jelly", "-o", output, *limit)
         assert (run.code, notes(run)) == (0, [FLAT]), run.err
     assert Path("out.jelly").read_bytes() == flat
-    assert rdfm("inspect", "flat.jelly", *small).code == 0
-    run = rdfm("convert", "flat.jelly", "-o", "out.jelly", "--skolemize", "http://e/", *small)
+    assert rdfm("inspect", "flat.jelly", *limit).code == 0
+    run = rdfm("convert", "flat.jelly", "-o", "out.jelly", "--skolemize", "http://e/", *limit)
     assert run.code == 0, run.err
-    grouped = ("--group-by", "count=1000", "--skolemize", "http://e/")
-    assert rdfm("convert", "flat.jelly", "-o", "out.yamlld", *grouped, *small).code == 0
+    grouping = ("--group-by", "count=1000", "--skolemize", "http://e/")
+    assert rdfm("convert", "flat.jelly", "-o", "out.yamlld", *grouping, *limit).code == 0
 
 
 def test_the_error_names_remedies_if_parts_are_not_possible(rdfm):
     flat_log("flat.jelly", 60_000)
-    small = ("--max-message-bytes", "1M")
+    limit = ("--max-message-bytes", "1M")
     for arguments in (
         ["-o", "out.yamlld"],
         ["-o", "out/", "--to", "jelly"],
@@ -205,11 +205,11 @@ def test_the_error_names_remedies_if_parts_are_not_possible(rdfm):
         ["flat.jelly", "-o", "out.jelly"],
         ["-o", "out.jelly", "--on-error", "skip"],
     ):
-        run = rdfm("convert", "flat.jelly", *arguments, *small)
+        run = rdfm("convert", "flat.jelly", *arguments, *limit)
         assert run.code == 1
         assert "its type flat_triples makes all frames this message" in run.err
-        for way in ("--from-frames message", "--group-by count=N"):
-            assert way in run.err
+        for remedy in ("--from-frames message", "--group-by count=N"):
+            assert remedy in run.err
         text = "--on-error fail avoids buffering complete messages"
         assert (text in run.err) == ("--on-error" in arguments)
     # Reading does not split messages.
@@ -220,18 +220,18 @@ def test_the_error_names_remedies_if_parts_are_not_possible(rdfm):
         list(log)
     assert "group_by" not in str(caught.value)
     # Frames that are messages are not mentioned.
-    run = rdfm("convert", "flat.jelly", "-o", "out.yamlld", "--frames", "flat", *small)
+    run = rdfm("convert", "flat.jelly", "-o", "out.yamlld", "--frames", "flat", *limit)
     assert "makes all frames" not in run.err
 
 
 def test_metadata_of_later_frames_is_dropped_and_counted(rdfm):
-    def framed(logical_type):
+    def write_frames(logical_type):
         with package.create_log("m.jelly", logical_type=logical_type) as out:
             for value in (b"one", b"two"):
                 quads = [Quad(Bnode("b"), P, Iri(f"http://e/{at}")) for at in range(300)]
                 out.write(Message(quads, metadata={"k": value}))
 
-    framed("flat_quads")
+    write_frames("flat_quads")
     with package.open_log("m.jelly") as log:
         assert [dict(message.metadata) for message in log] == [{"k": b"one"}]
         assert log.header["dropped_metadata"] == 1
@@ -241,15 +241,15 @@ def test_metadata_of_later_frames_is_dropped_and_counted(rdfm):
         with package.open_log("out.jelly") as log:
             assert [dict(message.metadata) for message in log] == [{"k": b"one"}]
     # Nothing is dropped from skipped messages.
-    for skipped, counted in ((1, True), (2, False)):
+    for skipped, is_reported in ((1, True), (2, False)):
         arguments = ("m.jelly", "m.jelly", "-o", "out.jelly", "--skip", skipped)
         run = rdfm("convert", *arguments)
-        assert ("rdfm: dropped: 1 metadata entry" in run.err) == counted, run.err
-        assert ("dropped" in run.err) == counted, run.err
+        assert ("rdfm: dropped: 1 metadata entry" in run.err) == is_reported, run.err
+        assert ("dropped" in run.err) == is_reported, run.err
     rdfm("convert", "m.jelly", "-o", "m.tar", "--to", "jelly", "--from-frames", "message")
     with package.open_log("m.tar") as log:
         assert [dict(message.metadata) for message in log] == [{"k": b"one"}, {"k": b"two"}]
-    framed("datasets")
+    write_frames("datasets")
     run = rdfm(
         "convert", "m.jelly", "-o", "out.jelly", "--from-frames", "flat", "--to-frames", "flat"
     )

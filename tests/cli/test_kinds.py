@@ -44,7 +44,7 @@ def summary_of(run):
     return re.sub(r": [^:]*$", "", run.err.splitlines()[0].removeprefix("rdfm: "))
 
 
-def shown(run):
+def fields_of(run):
     """Returns the lines of `inspect` by name. Lines without a name belong to the previous one."""
     assert run.code == 0, run.err
     rows, name = {}, None
@@ -62,10 +62,14 @@ def rows_of(path):
 @pytest.mark.parametrize(("first", "second"), pairs(PATCHES))
 def test_patches_round_trip(rdfm, first, second):
     Path("log.rdfp").write_text(CHAIN)
-    one, other = f"one{PATCHES[first]}", f"other{PATCHES[second]}"
-    for source, target in (("log.rdfp", one), (one, other), (other, "back.rdfp")):
+    first_copy, second_copy = f"one{PATCHES[first]}", f"other{PATCHES[second]}"
+    for source, target in (
+        ("log.rdfp", first_copy),
+        (first_copy, second_copy),
+        (second_copy, "back.rdfp"),
+    ):
         assert summary_of(rdfm("convert", source, target)) == "3 patches, 9 operations"
-    assert rows_of(one) == rows_of(other) == rows_of("log.rdfp")
+    assert rows_of(first_copy) == rows_of(second_copy) == rows_of("log.rdfp")
     rdfm("convert", "log.rdfp", "direct.rdfp")
     assert Path("back.rdfp").read_bytes() == Path("direct.rdfp").read_bytes()
 
@@ -73,11 +77,11 @@ def test_patches_round_trip(rdfm, first, second):
 @pytest.mark.parametrize(("first", "second"), pairs(RESULTS))
 def test_results_round_trip(rdfm, first, second):
     source = FIXTURES / "results-json" / "basic.srj"
-    one, other = f"one{RESULTS[first]}", f"other{RESULTS[second]}"
-    for given, target in ((source, one), (one, other)):
-        assert summary_of(rdfm("convert", given, target)) == "3 rows"
-    assert rows_of(one) == rows_of(other) == rows_of(source)
-    with package.open_results(other) as results:
+    first_copy, second_copy = f"one{RESULTS[first]}", f"other{RESULTS[second]}"
+    for input_path, target in ((source, first_copy), (first_copy, second_copy)):
+        assert summary_of(rdfm("convert", input_path, target)) == "3 rows"
+    assert rows_of(first_copy) == rows_of(second_copy) == rows_of(source)
+    with package.open_results(second_copy) as results:
         assert results.variables == ("s", "p")
 
 
@@ -110,7 +114,7 @@ def test_inspect_describes_patches(rdfm, format):
     Path("log.rdfp").write_text(CHAIN)
     path = f"one{PATCHES[format]}"
     rdfm("convert", "log.rdfp", path)
-    found = shown(rdfm("inspect", path))
+    found = fields_of(rdfm("inspect", path))
     assert found["format"] == format
     assert found["patches"] == "3 (1 empty)"
     assert found["operations"] == "3 H, 2 TX, 1 TC, 1 TA, 1 A, 1 D, some in named graphs"
@@ -129,19 +133,19 @@ def test_inspect_describes_patches(rdfm, format):
 def test_inspect_reports_a_broken_chain(rdfm):
     text = CHAIN + "H prev <urn:9> .\nZ .\nH prev <urn:2> .\nZ .\n"
     Path("log.rdfp").write_text(text)
-    found = shown(rdfm("inspect", "log.rdfp"))
+    found = fields_of(rdfm("inspect", "log.rdfp"))
     assert found["chain"] == (
         "2 broken links; patch 3: prev is <urn:9>, but the previous patch has no id"
     )
     Path("log.rdfp").write_text("TX .\nTC .\nZ .\n")
-    assert "chain" not in shown(rdfm("inspect", "log.rdfp"))
+    assert "chain" not in fields_of(rdfm("inspect", "log.rdfp"))
 
 
 @pytest.mark.parametrize("format", RESULTS)
 def test_inspect_describes_results(rdfm, format):
     path = f"one{RESULTS[format]}"
     rdfm("convert", FIXTURES / "results-json" / "basic.srj", path)
-    found = shown(rdfm("inspect", path))
+    found = fields_of(rdfm("inspect", path))
     assert set(found) == {"format", "size", "rows", "variables"}
     assert (found["rows"], found["variables"]) == ("3", "?s ?p")
     report = json.loads(rdfm("inspect", "--json", path).out)
@@ -151,16 +155,16 @@ def test_inspect_describes_results(rdfm, format):
 
 def test_inspect_describes_boolean_and_empty_results(rdfm):
     shutil.copy(FIXTURES / "results-json" / "false.srj", "false.srj")
-    found = shown(rdfm("inspect", "false.srj"))
+    found = fields_of(rdfm("inspect", "false.srj"))
     assert set(found) == {"format", "size", "answer"}
     assert found["answer"] == "false"
     report = json.loads(rdfm("inspect", "--json", "false.srj").out)
     assert (report["boolean"], report["variables"], report["messages"]) == (False, [], 0)
     Path("none.srj").write_text('{"head":{"vars":[]},"results":{"bindings":[{},{}]}}')
-    found = shown(rdfm("inspect", "none.srj"))
+    found = fields_of(rdfm("inspect", "none.srj"))
     assert (found["rows"], found["variables"]) == ("2", "none")
     Path("none.rdfp").write_text("")
-    found = shown(rdfm("inspect", "none.rdfp"))
+    found = fields_of(rdfm("inspect", "none.rdfp"))
     assert (found["patches"], found["operations"]) == ("0", "0")
     assert "transactions" not in found
 
@@ -228,7 +232,7 @@ def test_inspect_reports_different_variables(rdfm):
     for name in "ab":
         text = f'{{"head":{{"vars":["{name}"]}},"results":{{"bindings":[{{}}]}}}}'
         Path(f"logs/{name}.srj").write_text(text)
-    found = shown(rdfm("inspect", "logs"))
+    found = fields_of(rdfm("inspect", "logs"))
     assert (found["rows"], found["variables"]) == ("2", "?a")
     assert found["notes"].endswith("from those of the first log: logs/b.srj")
 
@@ -242,7 +246,7 @@ def test_standard_output_and_archives_keep_the_kind(rdfm):
     )
     assert rdfm("convert", "r.srj", "-").out.startswith("?s\t?p\n")
     rdfm("convert", "log.rdfp", "log.tar")
-    assert shown(rdfm("inspect", "log.tar"))["patches"] == "3 (1 empty)"
+    assert fields_of(rdfm("inspect", "log.tar"))["patches"] == "3 (1 empty)"
     Path("one.nq").write_text("<a:s> <a:p> <a:o> .\n")
     assert rdfm("patch", "apply", "one.nq", "log.tar", "-o", "out.nq").code == 0
     error = rdfm("convert", "log.rdfp", "out/").error
@@ -263,8 +267,8 @@ def test_a_limit_error_names_the_remedy_for_the_kind(rdfm):
 
 def test_the_error_for_a_large_row_names_only_the_limit(rdfm):
     Path("rows.tsv").write_text('?a\n"' + "a" * 2000 + '"\n')
-    failed = rdfm("convert", "rows.tsv", "rows.parquet", "--max-message-bytes", "1000")
-    assert failed.code == 1
-    assert "larger --max-message-bytes" in failed.err
-    assert "--rows" not in failed.err
-    assert "--group-by" not in failed.err
+    run = rdfm("convert", "rows.tsv", "rows.parquet", "--max-message-bytes", "1000")
+    assert run.code == 1
+    assert "larger --max-message-bytes" in run.err
+    assert "--rows" not in run.err
+    assert "--group-by" not in run.err

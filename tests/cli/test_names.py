@@ -24,7 +24,7 @@ def test_the_second_of_two_names_is_the_output_and_is_replaced(rdfm):
 def test_an_output_that_is_also_an_input_is_rejected(rdfm):
     os.link("a.nq", "linked.nq")
     Path("link.nq").symlink_to("a.nq")
-    before = Path("a.nq").read_text()
+    content = Path("a.nq").read_text()
     for arguments in (
         "a.nq a.nq",
         "a.nq linked.nq",
@@ -38,7 +38,7 @@ def test_an_output_that_is_also_an_input_is_rejected(rdfm):
         run = rdfm("convert", *arguments.replace("file:", f"file://{Path.cwd()}/").split())
         assert run.error.split("; ")[0] == f"{arguments.split()[-1]} is also an input"
         assert run.code == 2
-    assert Path("a.nq").read_text() == before
+    assert Path("a.nq").read_text() == content
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_an_output_that_is_also_an_input_is_rejected(rdfm):
     [("- a.nq --from nq", "stdin", "rb"), ("a.nq - --to nq", "stdout", "ab")],
 )
 def test_a_file_opened_by_the_shell_is_rejected_too(rdfm, arguments, stream, mode):
-    before = Path("a.nq").read_text()
+    content = Path("a.nq").read_text()
     environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parent.parent)}
     with Path("a.nq").open(mode) as file:
         run = subprocess.run(
@@ -59,7 +59,7 @@ def test_a_file_opened_by_the_shell_is_rejected_too(rdfm, arguments, stream, mod
         )
     assert run.returncode == 2
     assert b"is also an input" in run.stderr
-    assert Path("a.nq").read_text() == before
+    assert Path("a.nq").read_text() == content
 
 
 def test_standard_output_is_trig_by_default(rdfm):
@@ -86,12 +86,12 @@ def test_compression_levels_are_accepted(rdfm, compression):
     assert rdfm("convert", "a.nq", "out.bin", "--to", "nq", "--compression", compression).code == 0
     assert rdfm("convert", "a.nq", "out/", "--to", "nq", "--compression", compression).code == 0
     with package.open_log("out.bin", "nq") as log:
-        read = list(log)
-    assert read == list(package.open_log("a.nq"))
+        messages = list(log)
+    assert messages == list(package.open_log("a.nq"))
     [file] = Path("out").iterdir()
-    assert list(package.open_log(file)) == read
+    assert list(package.open_log(file)) == messages
     with package.create_log("python.bin", "nq", compression=compression) as log:
-        for message in read:
+        for message in messages:
             log.write(message)
     assert Path("python.bin").read_bytes() == Path("out.bin").read_bytes()
 
@@ -117,7 +117,7 @@ def test_invalid_levels_are_rejected(rdfm, compression, text):
 
 
 @pytest.mark.parametrize(
-    ("name", "texts"),
+    ("name", "fragments"),
     [
         (
             "out.json",
@@ -134,9 +134,9 @@ def test_invalid_levels_are_rejected(rdfm, compression, text):
         ("out.foo", ["out.foo: the name does not identify a format; --to nt, nq"]),
     ],
 )
-def test_outputs_of_unknown_format_are_rejected(rdfm, name, texts):
+def test_outputs_of_unknown_format_are_rejected(rdfm, name, fragments):
     run = rdfm("convert", "a.nq", name)
-    assert all(text in run.error for text in texts), run.error
+    assert all(text in run.error for text in fragments), run.error
     assert run.code == 2
     assert not Path(name).exists()
 
@@ -175,7 +175,7 @@ def test_errors_name_options_as_the_caller_spells_them(rdfm):
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "texts"),
+    ("name", "data", "fragments"),
     [
         ("in.json", b"", ["it may be JSON-LD or NDJSON-LD; "]),
         ("in.yaml", b"hello", ["it may be YAML-LD; "]),
@@ -187,7 +187,7 @@ def test_errors_name_options_as_the_caller_spells_them(rdfm):
     ],
 )
 @pytest.mark.parametrize("command", ["convert", "inspect", "folder"])
-def test_inputs_of_unknown_format_are_rejected(rdfm, command, name, data, texts):
+def test_inputs_of_unknown_format_are_rejected(rdfm, command, name, data, fragments):
     Path("in").mkdir()
     Path("in", name).write_bytes(data)
     arguments = {
@@ -196,11 +196,11 @@ def test_inputs_of_unknown_format_are_rejected(rdfm, command, name, data, texts)
         "folder": ["convert", "in", "out.nq"],
     }[command]
     run = rdfm(*arguments)
-    assert all(text in run.err for text in texts), run.err
+    assert all(text in run.err for text in fragments), run.err
     assert run.code == 1 if command == "folder" else 2
 
 
-def _linked(path):
+def _aliases(path):
     """Returns names of a file: relative paths, a hard link, a symbolic link, and its URL."""
     file = Path(path)
     os.link(path, f"hard-{path}")
@@ -235,12 +235,12 @@ def test_an_output_that_an_option_reads_is_rejected(rdfm, file, arguments):
     construct = "--to nq" in arguments or "options" in arguments
     Path("q.rq").write_text(f"{'CONSTRUCT' if construct else 'SELECT *'} WHERE {{ ?s ?p ?o }}")
     assert rdfm("query", "SELECT * { ?s ?p ?o }", "b.nq", "-o", "r.srj").code == 0
-    before = Path(file).read_bytes()
-    for name in _linked(file):
+    content = Path(file).read_bytes()
+    for name in _aliases(file):
         run = rdfm(*arguments.format(name).split())
         assert run.error == f"{name} is also an input; write to another file"
         assert run.code == 2
-    assert Path(file).read_bytes() == before
+    assert Path(file).read_bytes() == content
 
 
 def test_an_overwritten_folder_must_not_contain_an_input(rdfm):

@@ -14,10 +14,10 @@ N = BASE + "1"
 @pytest.fixture
 def logs(rdfm, tmp_path):
     """A log of two valid nanopublications, and one with errors."""
-    plain = nanopubs.nanopub(N, info=[triple(N, DCTERMS + "creator", "https://orcid.org/1")])
-    (tmp_path / "good.nq").write_bytes(nanopubs.nq(nanopubs.trusty(), plain))
-    wrong = [quad for quad in nanopubs.nanopub(N) if quad[3] != iri(N + "/assertion")]
-    (tmp_path / "wrong.nq").write_bytes(nanopubs.nq(nanopubs.trusty(), wrong))
+    untrusted = nanopubs.nanopub(N, info=[triple(N, DCTERMS + "creator", "https://orcid.org/1")])
+    (tmp_path / "good.nq").write_bytes(nanopubs.nq(nanopubs.trusty(), untrusted))
+    invalid = [quad for quad in nanopubs.nanopub(N) if quad[3] != iri(N + "/assertion")]
+    (tmp_path / "wrong.nq").write_bytes(nanopubs.nq(nanopubs.trusty(), invalid))
     return rdfm
 
 
@@ -31,7 +31,7 @@ def test_valid_nanopublications_have_no_findings(logs):
     assert logs("nanopub", "check", "good.nq", "--quiet").err == ""
 
 
-def test_findings_are_printed_as_by_validate(logs):
+def test_findings_are_printed_as_in_validate(logs):
     run = logs("nanopub", "check", "good.nq", "wrong.nq")
     assert run.code == 1
     assert run.out == (
@@ -64,7 +64,7 @@ def test_requirements_are_checked(logs):
     assert (run.out.count("[not-trusty]"), run.out.count("[not-signed]")) == (1, 2)
 
 
-def test_signatures_can_stay_unchecked(logs):
+def test_signatures_can_be_left_unchecked(logs):
     run = logs("nanopub", "check", "good.nq", "--no-signatures")
     assert "1 trusty, signatures not checked" in run.err
 
@@ -78,14 +78,14 @@ def test_every_format_is_checked(logs):
 def test_a_missing_extra_names_the_option(logs, monkeypatch):
     import builtins
 
-    real = builtins.__import__
+    original_import = builtins.__import__
 
-    def absent(name, *args, **kwargs):
+    def import_without_cryptography(name, *args, **kwargs):
         if name.startswith("cryptography"):
             raise ImportError(name)
-        return real(name, *args, **kwargs)
+        return original_import(name, *args, **kwargs)
 
-    monkeypatch.setattr(builtins, "__import__", absent)
+    monkeypatch.setattr(builtins, "__import__", import_without_cryptography)
     run = logs("nanopub", "check", "good.nq")
     assert run.error == (
         "checking signatures needs cryptography: pip install 'rdfm[nanopub]', "
@@ -127,7 +127,7 @@ def test_other_messages_are_counted(logs):
 
 
 def test_latest_omits_superseded_nanopublications(logs, tmp_path):
-    def superseding(name, *old):
+    def signed_nanopub(name, *old):
         base = BASE + name
         info = [
             triple(base + "/sig", NPX + "hasSignatureTarget", base),
@@ -136,7 +136,9 @@ def test_latest_omits_superseded_nanopublications(logs, tmp_path):
         ]
         return nanopubs.nanopub(base, info=info)
 
-    (tmp_path / "two.nq").write_bytes(nanopubs.nq(superseding("a"), superseding("b", BASE + "a")))
+    (tmp_path / "two.nq").write_bytes(
+        nanopubs.nq(signed_nanopub("a"), signed_nanopub("b", BASE + "a"))
+    )
     assert len(logs("nanopub", "list", "two.nq").out.splitlines()) == 3
     lines = logs("nanopub", "list", "two.nq", "--latest").out.splitlines()
     assert len(lines) == 2
@@ -157,7 +159,7 @@ def test_lists_are_tables_on_a_terminal(logs, monkeypatch):
 
 # --- usage errors: one sentence each ---
 
-WRONG = {
+USAGE_ERRORS = {
     "check": "Missing argument 'LOG...'",
     "list": "Missing argument 'LOG...'",
     "check missing.nq --require all": "--require must be one of 'trusty', 'signed', not 'all'",
@@ -181,12 +183,12 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("arguments", WRONG)
+@pytest.mark.parametrize("arguments", USAGE_ERRORS)
 def test_usage_errors_are_one_sentence(logs, tmp_path, arguments):
     (tmp_path / "p.rdfp").write_text("TX .\nTC .\n")
     run = logs("nanopub", *arguments.split())
     assert run.code in (1, 2)
-    assert WRONG[arguments] in run.error
+    assert USAGE_ERRORS[arguments] in run.error
     assert not (tmp_path / "out.parquet").exists()
 
 

@@ -15,8 +15,8 @@ from rdfm import Message, create_log
 
 @pytest.fixture
 def registry(rdfm):
-    with registry_double.registry(20) as opened:
-        yield opened
+    with registry_double.registry(20) as double:
+        yield double
 
 
 def test_fetch_reports_the_number_of_appended_nanopublications(rdfm, registry):
@@ -60,8 +60,8 @@ def test_status_describes_a_registry(rdfm, registry):
 def test_status_shows_no_counters_for_several_registries(rdfm, registry):
     registry.headers["Coverage-Types"] = "http://e/a http://e/b"
     run = rdfm("nanopub", "status", registry.url, registry.url)
-    heads, row, _ = run.out.splitlines()
-    assert "ounter" not in heads
+    header, row, _ = run.out.splitlines()
+    assert "ounter" not in header
     assert row.split() == [
         registry.url,
         "ready",
@@ -102,7 +102,7 @@ def test_counters_are_shown_as_numbers(rdfm, registry):
 
 # --- usage errors ---
 
-WRONG = [
+USAGE_ERRORS = [
     ("fetch", "Missing argument 'REGISTRY'"),
     ("fetch {url}", "Missing option '-o'"),
     ("fetch {url} -o -", "a mirror must be a file, because later runs append to it"),
@@ -161,7 +161,9 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "text"), WRONG, ids=[arguments for arguments, _ in WRONG])
+@pytest.mark.parametrize(
+    ("arguments", "text"), USAGE_ERRORS, ids=[arguments for arguments, _ in USAGE_ERRORS]
+)
 def test_usage_errors_are_one_sentence(rdfm, registry, arguments, text):
     registry.site.replies["/page/"] = [web.send(200, b"<html>")]
     before = {path: path.read_bytes() for path in Path().iterdir()}
@@ -177,9 +179,9 @@ def test_usage_errors_are_one_sentence(rdfm, registry, arguments, text):
 
 @pytest.fixture
 def site(rdfm):
-    with web.site() as opened:
-        opened.on("/log.nq", web.send(200, b"<a:s> <a:p> <a:o> .\n"))
-        yield opened
+    with web.site() as server:
+        server.on("/log.nq", web.send(200, b"<a:s> <a:p> <a:o> .\n"))
+        yield server
 
 
 def test_headers_come_from_files_and_the_environment(rdfm, site, monkeypatch):

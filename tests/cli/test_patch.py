@@ -117,8 +117,10 @@ def test_a_terminal_shows_progress(data, monkeypatch):
     ):
         for quiet in ((), ("--quiet",)):
             reports.clear()
-            with monkeypatch.context() as patched:
-                patched.setattr(bar.Bar, "on_terminal", classmethod(lambda cls: cls()))
+            with monkeypatch.context() as bar_patch:
+                bar_patch.setattr(
+                    bar.Bar, "on_terminal", classmethod(lambda bar_class: bar_class())
+                )
                 assert data("patch", *arguments, *quiet).code == 0
             assert bool(reports) == (not quiet)
     assert data("patch", *arguments).code == 0
@@ -213,7 +215,7 @@ def test_folders_and_archives_are_read_and_written(data):
     assert data("patch", "from-log", "a.nq", "out.rdfp.tar.gz").code == 0
     with tarfile.open("out.rdfp.tar.gz") as archive:
         assert len(archive.getnames()) == 3
-    # All files of the folder and of the archive, in order.
+    # All files of the folder and of the archive are read in order.
     for changes in ("out/", "out.rdfp.tar.gz"):
         result = data(
             "patch",
@@ -234,9 +236,9 @@ def test_folders_and_archives_are_read_and_written(data):
 
 
 def test_an_existing_file_is_replaced(data):
-    Path("now.nq").write_text("what was there\n")
+    Path("now.nq").write_text("old content\n")
     assert data("patch", "apply", "old.nq", "c.rdfp", "-o", "now.nq").code == 0
-    assert "what was there" not in Path("now.nq").read_text()
+    assert "old content" not in Path("now.nq").read_text()
 
 
 def run(*arguments, stdin=b""):
@@ -360,7 +362,7 @@ def test_standard_input_and_output_are_supported(data):
         ("nosuch", 2, "No such command 'nosuch'"),
     ],
 )
-def test_errors_take_one_line(data, arguments, code, text):
+def test_each_error_is_one_line(data, arguments, code, text):
     Path("old").write_text(OLD)
     before = set(Path().iterdir())
     result = data("patch", *arguments.split())
@@ -369,7 +371,7 @@ def test_errors_take_one_line(data, arguments, code, text):
     assert set(Path().iterdir()) == before
 
 
-BROKEN = {
+INVALID_CONTENTS = {
     "rdf-patch": [b"TX .\nA <a:s> <a:p> .\n", b"A <a:s> <a:p> <a:o>", b"oops .\n", b"TX .\nTX .\n"],
 }
 
@@ -384,15 +386,15 @@ def test_truncated_patches_of_each_format_are_errors(data, name, change):
             ("TC",),
         ]
     ]
-    whole = formats.find(name).encode(as_batch(rows * 3))
+    complete = formats.find(name).encode(as_batch(rows * 3))
     suffix = formats.find(name).spec.suffixes[0]
-    refused = 0
-    broken = [
-        *BROKEN.get(name, []),
-        *(whole[:end] for end in range(1, len(whole), 7)),
-        whole[:20] + b"\xff\xff" + whole[22:],
+    rejected = 0
+    invalid = [
+        *INVALID_CONTENTS.get(name, []),
+        *(complete[:end] for end in range(1, len(complete), 7)),
+        complete[:20] + b"\xff\xff" + complete[22:],
     ]
-    for content in broken:
+    for content in invalid:
         Path(f"broken{suffix}").write_bytes(content)
         arguments = (
             ("old.nq", f"broken{suffix}", "-o", "out.nq")
@@ -407,8 +409,8 @@ def test_truncated_patches_of_each_format_are_errors(data, name, change):
         assert result.error.startswith(f"broken{suffix}: {name}: "), result.err
         assert "(see" not in result.err
         assert not Path("out.nq").exists()
-        refused += 1
-    assert refused > len(broken) // 2
+        rejected += 1
+    assert rejected > len(invalid) // 2
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -416,14 +418,14 @@ def test_help_names_every_option(data, name):
     result = data("help", "patch", name)
     assert result.code == 0
     common = {"from_format": "--from", "to_format": "--to"}
-    own = {
+    specific = {
         "apply": {"patch_format", "chain"},
         "revert": {"chain"},
         "to-log": {"separate_blank_nodes"},
         "diff": {"per_message", "snapshots", "canonical"},
     }.get(name, set())
     expected = [
-        option for option in (*WRITING, *CHANGING) if option in WRITING or option.name in own
+        option for option in (*WRITING, *CHANGING) if option in WRITING or option.name in specific
     ]
     for option in expected:
         assert f"--{option.option}" in result.out
@@ -446,20 +448,20 @@ KINDS = {
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_omits_options_of_unrelated_formats(data, name):
     shown = set(re.findall(r"--([a-z0-9-]+)", data("help", "patch", name).out))
-    every, applicable = set(), set()
+    all_options, applicable = set(), set()
     for side, kinds in zip(("read", "write"), KINDS[name], strict=True):
         for spec in formats.specs():
             options = {
                 option.option for option in spec.options(side).values() if not option.python_only
             }
-            every |= options
+            all_options |= options
             if kinds & set(spec.kinds):
                 applicable |= options
-    named = {flag.removeprefix("from-").removeprefix("to-") for flag in shown}
+    shown_options = {flag.removeprefix("from-").removeprefix("to-") for flag in shown}
     stages = {"compression", "chain", "canonical", "overwrite"}
-    assert (every - applicable) & named <= stages
-    assert applicable - named == set()
-    assert every - applicable  # some options are omitted
+    assert (all_options - applicable) & shown_options <= stages
+    assert applicable - shown_options == set()
+    assert all_options - applicable  # some options are omitted
 
 
 def test_an_option_of_another_format_is_rejected_with_its_reason(data):
@@ -477,8 +479,8 @@ def test_every_option_of_the_commands_is_declared():
         name
         for format in formats.built_in()
         for side in ("read", "write")
-        for bare in format.spec.options(side)
-        for name in (bare, f"from_{bare}", f"to_{bare}")
+        for option in format.spec.options(side)
+        for name in (option, f"from_{option}", f"to_{option}")
     }
     for name in COMMANDS:
         command = group.commands[name]
@@ -535,8 +537,8 @@ def test_inspect_reports_the_same_for_each_format(data, suffix):
     report = json.loads(data("inspect", "--json", "chain.rdfp").out)
     assert data("convert", "chain.rdfp", f"other{suffix}").code == 0
     other = json.loads(data("inspect", "--json", f"other{suffix}").out)
-    same = ("kind", "messages", "quads", "operations", "headers", "broken_links", "broken_link")
-    assert {key: other[key] for key in same} == {key: report[key] for key in same}
+    common = ("kind", "messages", "quads", "operations", "headers", "broken_links", "broken_link")
+    assert {key: other[key] for key in common} == {key: report[key] for key in common}
 
 
 def test_inspect_stops_at_an_error(data):

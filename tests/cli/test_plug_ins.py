@@ -64,8 +64,8 @@ def test_the_package_in_the_documentation_works(install):
     assert Path("e.jsonq").read_text() == log.replace(", ", ",")
     assert "2 messages" in rdfm("convert", "e.jsonq", "f.jsonq", "--to-quote", "ascii").stderr
     assert "--no-spaces" in rdfm("help", "convert").stdout
-    refused = rdfm("convert", "a.log", "f.nq", "--from", "jsonq", "--quote", "ascii")
-    assert (refused.returncode, refused.stderr) == (
+    rejected = rdfm("convert", "a.log", "f.nq", "--from", "jsonq", "--quote", "ascii")
+    assert (rejected.returncode, rejected.stderr) == (
         2,
         "rdfm: error: the option --quote is for writing JSON quads, not N-Quads\n",
     )

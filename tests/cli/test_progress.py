@@ -10,7 +10,7 @@ import rdfm as package
 from rdfm.cli.bar import Bar
 
 LINE = "<http://e/s> <http://e/p> <http://e/o> .\n"
-MARK = "# @message\n"
+DELIMITER = "# @message\n"
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def bar(monkeypatch):
 
 @pytest.mark.parametrize("arguments", ["convert log.nq out.nq.gz", "inspect log.nq"])
 def test_the_bar_reaches_the_end(rdfm, bar, arguments):
-    Path("log.nq").write_text((LINE + MARK) * 20_000)
+    Path("log.nq").write_text((LINE + DELIMITER) * 20_000)
     size = Path("log.nq").stat().st_size
     run = rdfm(*arguments.split())
     assert "20,000 messages, 20,000 quads" in run.err
@@ -55,7 +55,7 @@ def test_the_bar_reaches_the_end(rdfm, bar, arguments):
     ],
 )
 def test_the_bar_of_a_query_reaches_the_end(rdfm, bar, query, arguments):
-    Path("log.nq").write_text((LINE + MARK) * 20_000)
+    Path("log.nq").write_text((LINE + DELIMITER) * 20_000)
     size = Path("log.nq").stat().st_size
     assert rdfm("query", query, "log.nq", *arguments).code == 0
     assert {progress.bytes_total for progress in bar} == {size}
@@ -67,7 +67,7 @@ def test_the_bar_of_a_query_reaches_the_end(rdfm, bar, query, arguments):
 
 @pytest.mark.parametrize("arguments", [["-o", "out.srt"], []])
 def test_the_bar_shows_that_a_query_is_evaluated(rdfm, bar, arguments):
-    Path("log.nq").write_text((LINE + MARK) * 20_000)
+    Path("log.nq").write_text((LINE + DELIMITER) * 20_000)
     size = Path("log.nq").stat().st_size
     query = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
     run = rdfm("query", query, "log.nq", "--whole", *arguments)
@@ -90,7 +90,7 @@ def test_the_evaluation_of_a_query_is_shown_at_once(capsys):
 
 @pytest.mark.parametrize("source", ["in", "in/*.nq", "in.tar", "in.parquet", "in.tar.gz"])
 def test_inspect_reports_progress(rdfm, bar, source):
-    Path("log.nq").write_text((LINE + MARK) * 20_000)
+    Path("log.nq").write_text((LINE + DELIMITER) * 20_000)
     rdfm("convert", "log.nq", "in/", "--split-messages", "5000", "--to", "nq")
     if "." in source:
         rdfm("convert", "log.nq", source, "--take", "9000") if "*" not in source else None
@@ -132,17 +132,17 @@ def test_inspect_counts_the_bytes_read(rdfm):
     report = package.inspect("a.jelly", "nq")
     assert (report.bytes, report.decompressed_bytes, report.bytes_total) == (0, 0, size)
     assert f"read             0 B of {size} B\n" in rdfm("inspect", "--from", "nq", "a.jelly").out
-    good = package.inspect("a.jelly")
-    assert (good.bytes, good.decompressed_bytes, good.bytes_total) == (size, size, size)
-    bad = Path("bad.nq").read_bytes()
-    before = bad.index(b"oops")
-    assert package.inspect("bad.nq").bytes == before
+    valid = package.inspect("a.jelly")
+    assert (valid.bytes, valid.decompressed_bytes, valid.bytes_total) == (size, size, size)
+    invalid = Path("bad.nq").read_bytes()
+    valid_bytes = invalid.index(b"oops")
+    assert package.inspect("bad.nq").bytes == valid_bytes
     rdfm("convert", "a.nq", "in/0.nq")
     Path("in").mkdir()
     Path("in/0.nq").write_bytes(Path("a.nq").read_bytes())
-    Path("in/1.nq").write_bytes(bad)
+    Path("in/1.nq").write_bytes(invalid)
     report = package.inspect("in")
-    assert report.bytes == report.decompressed_bytes == Path("a.nq").stat().st_size + before
+    assert report.bytes == report.decompressed_bytes == Path("a.nq").stat().st_size + valid_bytes
 
 
 def test_json_contains_no_control_characters(rdfm):

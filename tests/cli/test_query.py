@@ -42,8 +42,8 @@ def log(rdfm):
 
 
 def results(path):
-    with library.open_results(path) as found:
-        return list(found.variables), [tuple(map(str, row)) for row in found]
+    with library.open_results(path) as reader:
+        return list(reader.variables), [tuple(map(str, row)) for row in reader]
 
 
 ROWS = [
@@ -191,7 +191,7 @@ def test_a_query_may_cover_the_entire_log(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_construct_makes_one_message_per_message(rdfm):
+def test_construct_creates_one_message_per_message(rdfm):
     run = rdfm("query", SEEN, "log.trig", "-o", "out.jelly", "--quiet")
     assert (run.code, run.err) == (0, "")
     with library.open_log("out.jelly") as log:
@@ -214,7 +214,7 @@ def test_messages_on_standard_output_are_trig(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_construct_on_the_entire_log_makes_one_message_per_solution(rdfm):
+def test_construct_on_the_entire_log_creates_one_message_per_solution(rdfm):
     run = rdfm("query", SEEN, "log.trig", "--whole", "-o", "out.nq", "--quiet")
     assert run.code == 0
     with library.open_log("out.nq") as log:
@@ -271,17 +271,17 @@ def test_ask_prints_the_indexes_of_matching_messages(rdfm):
 def test_queries_are_read_from_files_and_standard_input(rdfm, monkeypatch):
     Path("q.rq").write_text(CRANES)
     assert rdfm("query", "q.rq", "log.trig").out == "0\n3\n"
-    reading, writing = os.pipe()
-    os.write(writing, CRANES.encode())
-    os.close(writing)
-    saved = os.dup(0)
-    os.dup2(reading, 0)
+    read_end, write_end = os.pipe()
+    os.write(write_end, CRANES.encode())
+    os.close(write_end)
+    original_input = os.dup(0)
+    os.dup2(read_end, 0)
     try:
         assert rdfm("query", "-", "log.trig").out == "0\n3\n"
     finally:
-        os.dup2(saved, 0)
-        os.close(saved)
-        os.close(reading)
+        os.dup2(original_input, 0)
+        os.close(original_input)
+        os.close(read_end)
 
 
 @pytest.mark.usefixtures("log")
@@ -415,7 +415,7 @@ def test_a_missing_query_file_is_named(rdfm):
     assert (run.code, run.error) == (1, "none.rq: No such file or directory")
 
 
-def test_an_error_in_a_file_names_it(rdfm):
+def test_an_error_in_a_query_file_names_the_file(rdfm):
     Path("q.rq").write_text("SELECT *\n{ ?s ?p }")
     assert rdfm("query", "q.rq", "a.nq").error.startswith("q.rq: ")
 
@@ -463,21 +463,21 @@ def test_max_rows_limits_the_rows(rdfm):
     assert "a larger --max-rows allows it" in run.error
 
 
-def big(name="big.nq", count=300):
+def write_big_log(name="big.nq", count=300):
     quads = [f'<http://e/s{at}> <http://e/p{at % 7}> "{at}" .\n' for at in range(count)]
     Path(name).write_text("".join(quads) + "# @message\n<http://e/s> <http://e/p> <http://e/o> .\n")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("whole", [[], ["--whole"]])
-def test_a_query_that_exceeds_the_timeout_is_an_error(rdfm, whole):
-    big()
-    begun = time.monotonic()
-    run = rdfm("query", BOMB, "big.nq", "--timeout", "0.5", "-o", "out.srj", *whole)
-    assert time.monotonic() - begun < 5
+@pytest.mark.parametrize("scope", [[], ["--whole"]])
+def test_a_query_that_exceeds_the_timeout_is_an_error(rdfm, scope):
+    write_big_log()
+    start = time.monotonic()
+    run = rdfm("query", BOMB, "big.nq", "--timeout", "0.5", "-o", "out.srj", *scope)
+    assert time.monotonic() - start < 5
     assert run.code == 1
     assert "a larger --timeout allows it" in run.error
-    if not whole:
+    if not scope:
         assert run.error.startswith("big.nq: ")
         assert run.error.endswith("(message 0)")
     assert not Path("out.srj").exists()
@@ -486,11 +486,11 @@ def test_a_query_that_exceeds_the_timeout_is_an_error(rdfm, whole):
     assert len(results("out.srj")[1]) == 1
 
 
-NEVER = "FILTER(?a = ?i && ?a != ?i)"
+NEVER_TRUE = "FILTER(?a = ?i && ?a != ?i)"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("whole", [[], ["--whole"]])
+@pytest.mark.parametrize("scope", [[], ["--whole"]])
 @pytest.mark.parametrize(
     "query",
     [
@@ -501,12 +501,12 @@ NEVER = "FILTER(?a = ?i && ?a != ?i)"
     ],
 )
 @pytest.mark.skipif(os.name == "nt", reason="needs Unix signals")
-def test_a_query_is_interrupted_within_a_second(tmp_path, monkeypatch, query, whole):
+def test_a_query_is_interrupted_within_a_second(tmp_path, monkeypatch, query, scope):
     monkeypatch.chdir(tmp_path)
-    big(count=2000)
-    # The rows of one message are buffered, and would end the query at its memory limit.
-    query = query.replace("%s", "" if whole else NEVER)
-    arguments = ["-m", "rdfm", "query", query, "big.nq", "--max-rows", "10000000000", *whole]
+    write_big_log(count=2000)
+    # The rows of a message are buffered; without the filter, they would exceed the memory limit.
+    query = query.replace("%s", "" if scope else NEVER_TRUE)
+    arguments = ["-m", "rdfm", "query", query, "big.nq", "--max-rows", "10000000000", *scope]
     with Path("out.txt").open("wb") as out:
         process = subprocess.Popen(
             [sys.executable, *arguments],
@@ -518,9 +518,9 @@ def test_a_query_is_interrupted_within_a_second(tmp_path, monkeypatch, query, wh
         time.sleep(2)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        begun = time.monotonic()
+        start = time.monotonic()
         _, err = process.communicate(timeout=30)
-    assert time.monotonic() - begun < 1.5
+    assert time.monotonic() - start < 1.5
     assert (process.returncode, err.strip()) == (130, b"rdfm: error: interrupted")
 
 
@@ -535,7 +535,7 @@ def test_rows_are_a_table_on_a_terminal(rdfm):
     )
     _, err = process.communicate(timeout=60)
     os.close(slave)
-    shown = b""
+    output = b""
     while True:
         try:
             piece = os.read(master, 4096)
@@ -543,10 +543,10 @@ def test_rows_are_a_table_on_a_terminal(rdfm):
             break
         if not piece:
             break
-        shown += piece
+        output += piece
     os.close(master)
     assert (process.returncode, err) == (0, b"rdfm: 4 rows\n")
-    assert shown.decode().replace("\r\n", "\n") == (
+    assert output.decode().replace("\r\n", "\n") == (
         "source    message  s            o\n"
         "log.trig  0        <…p://e/s1>  <…/e/crane>\n"
         "log.trig  1        <…p://e/s2>  <…//e/wren>\n"

@@ -15,7 +15,7 @@ FLAGS = {
     for option in COMMAND.get_params(click.Context(COMMAND))
     for flag in (*option.opts, *option.secondary_opts)
 }
-DECLARED = {
+OPTIONS = {
     (side, name): option
     for side in ("read", "write")
     for format in formats.built_in()
@@ -23,21 +23,21 @@ DECLARED = {
 } | {("stage", name): option for name, option in STAGES.items()}
 
 
-@pytest.mark.parametrize(("side", "name"), DECLARED, ids=[" ".join(key) for key in DECLARED])
+@pytest.mark.parametrize(("side", "name"), OPTIONS, ids=[" ".join(key) for key in OPTIONS])
 def test_each_option_has_a_flag_unless_it_is_python_only(side, name):
-    option = DECLARED[side, name]
+    option = OPTIONS[side, name]
     flag = Remedy(side, name, "true", "").render(on_command_line)
-    off = Remedy(side, name, "false", "").render(on_command_line)
+    negative_flag = Remedy(side, name, "false", "").render(on_command_line)
     if option.python_only:
-        assert (flag, off) == (None, None)
+        assert (flag, negative_flag) == (None, None)
         return
     assert flag.strip() in FLAGS
-    assert (off is None) == (not option.off)
-    assert off is None or off.strip() in FLAGS
+    assert (negative_flag is None) == (not option.off)
+    assert negative_flag is None or negative_flag.strip() in FLAGS
 
 
 @pytest.mark.parametrize(
-    ("remedy", "shown"),
+    ("remedy", "expected"),
     [
         (Remedy("read", "from_base", "IRI", "helps"), "--from-base IRI helps"),
         (Remedy("write", "to_delimited", "false", "helps"), "--to-undelimited helps"),
@@ -46,5 +46,5 @@ def test_each_option_has_a_flag_unless_it_is_python_only(side, name):
     ],
     ids=lambda value: value.option if isinstance(value, Remedy) else "",
 )
-def test_a_remedy_without_an_option_shows_only_its_text(remedy, shown):
-    assert remedy.render(on_command_line) == shown
+def test_a_remedy_without_an_option_shows_only_its_text(remedy, expected):
+    assert remedy.render(on_command_line) == expected

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-MADE = (
+SUMMARY = (
     r"rdfm: 3 messages, 3 quads: 3 distributions, 131 B read, [\d.]+ kB written to out in [\d.]+ s"
 )
 
@@ -22,7 +22,7 @@ def package(rdfm, *arguments):
 def test_a_package_is_written_and_checked(rdfm):
     run = package(rdfm)
     assert run.out == ""
-    assert re.fullmatch(MADE + "\n", run.err), run.err
+    assert re.fullmatch(SUMMARY + "\n", run.err), run.err
     run = rdfm("riverbench", "check", "out")
     assert (run.code, run.out) == (0, "")
     assert run.err == "rdfm: 3 logs, 3 messages: no errors, no warnings\n"
@@ -109,14 +109,14 @@ def test_errors_are_one_line(rdfm, arguments, code, text):
     assert {path: path.read_bytes() for path in Path().iterdir()} == before
 
 
-def test_words_are_completed(rdfm, monkeypatch):
-    def completed(arguments):
+def test_commands_options_and_values_are_completed(rdfm, monkeypatch):
+    def completions(arguments):
         monkeypatch.setenv("_RDFM_COMPLETE", "bash_complete")
         monkeypatch.setenv("COMP_WORDS", arguments)
         monkeypatch.setenv("COMP_CWORD", str(len(arguments.split(" ")) - 1))
         return [line.rpartition(",")[2] for line in rdfm().out.splitlines()]
 
-    assert completed("rdfm river") == ["riverbench"]
-    assert completed("rdfm riverbench ") == ["check", "package"]
-    assert completed("rdfm riverbench package a.nq --stream-type sub") == ["subject-graphs"]
-    assert "--plain-flat" in completed("rdfm riverbench package --pl")
+    assert completions("rdfm river") == ["riverbench"]
+    assert completions("rdfm riverbench ") == ["check", "package"]
+    assert completions("rdfm riverbench package a.nq --stream-type sub") == ["subject-graphs"]
+    assert "--plain-flat" in completions("rdfm riverbench package --pl")

@@ -16,7 +16,7 @@ A = "<http://e/s> <http://e/p> <http://e/o> .\n"
 
 
 @pytest.fixture
-def served(tmp_path):
+def topic_server(tmp_path):
     """A server for a folder with one topic, which has two messages."""
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs/a.nq").write_text(f"{A}# @message\n{A}")
@@ -30,8 +30,8 @@ def publisher(monkeypatch):
 
 
 @pytest.mark.usefixtures("publisher")
-def test_logs_are_read_published_and_read_again(rdfm, served, tmp_path):
-    url = f"grpc://localhost:{served.port}"
+def test_logs_are_read_published_and_read_again(rdfm, topic_server, tmp_path):
+    url = f"grpc://localhost:{topic_server.port}"
     run = rdfm("cat", f"{url}/a", "--no-follow", "--to", "nq")
     assert (run.code, run.out) == (0, f"{A}# @message\n{A}")
     assert rdfm("convert", "a.nq", f"{url}/new%20one").code == 0
@@ -44,8 +44,8 @@ def test_logs_are_read_published_and_read_again(rdfm, served, tmp_path):
     assert rdfm("cat", f"{url}/b", "--no-follow", "--to", "nq").out == f"{A}# @message\n{A}"
 
 
-def test_messages_are_printed_when_they_arrive(served, tmp_path):
-    url = f"grpc://localhost:{served.port}/a"
+def test_messages_are_printed_when_they_arrive(topic_server, tmp_path):
+    url = f"grpc://localhost:{topic_server.port}/a"
     command = [sys.executable, "-m", "rdfm", "cat", url, "--to", "nq"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert [process.stdout.readline() for _ in range(3)] == [A, "# @message\n", A]
@@ -121,10 +121,10 @@ def test_invalid_arguments_of_serve_are_rejected_in_one_sentence(
     assert text in run.error
 
 
-def test_a_port_in_use_is_rejected(rdfm, served):
-    run = rdfm("serve", ".", "--grpc", served.port)
+def test_a_port_in_use_is_rejected(rdfm, topic_server):
+    run = rdfm("serve", ".", "--grpc", topic_server.port)
     assert run.code == 2
-    assert f"cannot listen on 127.0.0.1:{served.port}: the port is in use" in run.error
+    assert f"cannot listen on 127.0.0.1:{topic_server.port}: the port is in use" in run.error
 
 
 @pytest.mark.parametrize(
@@ -150,55 +150,55 @@ def test_a_port_in_use_is_rejected(rdfm, served):
     ],
 )
 def test_invalid_uses_of_live_streams_are_rejected_in_one_sentence(
-    rdfm, served, arguments, code, text
+    rdfm, topic_server, arguments, code, text
 ):
-    run = rdfm(*arguments.replace("URL", f"grpc://localhost:{served.port}").split())
+    run = rdfm(*arguments.replace("URL", f"grpc://localhost:{topic_server.port}").split())
     assert text in run.error
     assert run.code == code
 
 
 @pytest.mark.parametrize("token", ["guess", "x" * 3000])
-def test_a_wrong_token_is_rejected(rdfm, served, token, monkeypatch):
+def test_a_wrong_token_is_rejected(rdfm, topic_server, token, monkeypatch):
     monkeypatch.setenv("RDFM_GRPC_TOKEN", token)
-    run = rdfm("convert", "a.nq", f"grpc://localhost:{served.port}/a")
+    run = rdfm("convert", "a.nq", f"grpc://localhost:{topic_server.port}/a")
     assert run.code == 1
     assert "the token is wrong" in run.error
     assert token not in run.err
 
 
 def test_a_refused_connection_is_explained(rdfm):
-    with socket.socket() as free:
-        free.bind(("localhost", 0))
-        port = free.getsockname()[1]
+    with socket.socket() as unused:
+        unused.bind(("localhost", 0))
+        port = unused.getsockname()[1]
     run = rdfm("cat", f"grpc://localhost:{port}/a")
     assert run.code == 1
     assert "connection refused; is the server running on that port?" in run.error
 
 
 def test_a_server_that_does_not_speak_grpc_is_reported(rdfm):
-    with socket.socket() as listening:
-        listening.bind(("localhost", 0))
-        listening.listen(5)
+    with socket.socket() as listener:
+        listener.bind(("localhost", 0))
+        listener.listen(5)
 
-        def answer():
+        def answer_with_an_error():
             while True:
                 try:
-                    connection, _ = listening.accept()
+                    connection, _ = listener.accept()
                 except OSError:
                     return
                 connection.recv(1000)
                 connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
                 connection.close()
 
-        threading.Thread(target=answer, daemon=True).start()
-        run = rdfm("cat", f"grpc://localhost:{listening.getsockname()[1]}/a")
-        listening.close()
+        threading.Thread(target=answer_with_an_error, daemon=True).start()
+        run = rdfm("cat", f"grpc://localhost:{listener.getsockname()[1]}/a")
+        listener.close()
     assert run.code == 1
     assert "does not support gRPC; check host and port" in run.error
 
 
-def test_tls_must_match(rdfm, tmp_path, served):
-    run = rdfm("cat", f"grpcs://localhost:{served.port}/a")
+def test_client_and_server_must_agree_on_tls(rdfm, tmp_path, topic_server):
+    run = rdfm("cat", f"grpcs://localhost:{topic_server.port}/a")
     assert run.code == 1
     assert "the TLS handshake failed; a server without TLS needs grpc://" in run.error
     authority = Authority(tmp_path, "authority")

@@ -1,6 +1,6 @@
 """Signals end the command with one line, exit code 130 and no temporary files.
 
-A closed pipe ends it like cat.
+A closed pipe ends it as it ends cat.
 """
 
 import os
@@ -21,30 +21,37 @@ KINDS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP] if os.name != "nt" else [
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parent.parent)}
 
 
-def dispositions(how):
-    """Sets how the child handles signals initially, regardless of this process."""
+def disposition_setter(disposition):
+    """Returns a function that sets the child's signal dispositions, regardless of this process."""
 
-    def set_them():
+    def set_dispositions():
         for kind in KINDS:
-            signal.signal(kind, how)
+            signal.signal(kind, disposition)
 
-    return set_them
+    return set_dispositions
 
 
-def spawn(*arguments, how=signal.SIG_DFL, **settings):
+def spawn(*arguments, disposition=signal.SIG_DFL, **settings):
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     return subprocess.Popen(
         [sys.executable, *arguments],
         env=ENVIRONMENT,
-        preexec_fn=dispositions(how),
+        preexec_fn=disposition_setter(disposition),
         **{**streams, **settings},
     )
 
 
-def converting(target, how=signal.SIG_DFL):
+def start_conversion(target, disposition=signal.SIG_DFL):
     """Starts a conversion. Returns the process once its output exists and it waits for input."""
     process = spawn(
-        "-m", "rdfm", "convert", "-", "-o", target, *["--from", "nq", "--to", "nq"], how=how
+        "-m",
+        "rdfm",
+        "convert",
+        "-",
+        "-o",
+        target,
+        *["--from", "nq", "--to", "nq"],
+        disposition=disposition,
     )
     process.stdin.write((LINE + "# @message\n").encode() * 2)
     process.stdin.flush()
@@ -60,7 +67,7 @@ def converting(target, how=signal.SIG_DFL):
 @pytest.mark.parametrize("target", ["out.nq", "out/"])
 def test_a_signal_ends_the_command_and_removes_its_output(tmp_path, monkeypatch, kind, target):
     monkeypatch.chdir(tmp_path)
-    process = converting(target)
+    process = start_conversion(target)
     process.send_signal(kind)
     _, err = process.communicate(timeout=30)
     assert (process.returncode, err.strip()) == (130, b"rdfm: error: interrupted")
@@ -85,7 +92,7 @@ def test_a_signal_ends_all_threads(tmp_path, monkeypatch, target):
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_ignored_signal_stays_ignored(tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)
-    process = converting("out.nq", how=signal.SIG_IGN)
+    process = start_conversion("out.nq", disposition=signal.SIG_IGN)
     process.send_signal(kind)
     time.sleep(0.2)
     process.communicate(timeout=30)
@@ -95,7 +102,7 @@ def test_an_ignored_signal_stays_ignored(tmp_path, monkeypatch, kind):
 
 def test_many_signals_at_once_count_as_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    process = converting("out/")
+    process = start_conversion("out/")
     for kind in KINDS * 3:
         process.send_signal(kind)
     _, err = process.communicate(timeout=30)
@@ -203,10 +210,10 @@ def test_a_signal_ends_a_command_whose_main_thread_is_blocked(tmp_path, monkeypa
 def test_a_closed_pipe_ends_the_command_like_cat(tmp_path, monkeypatch, arguments):
     monkeypatch.chdir(tmp_path)
     Path("big.nq").write_text(LINE * 50_000)
-    reading, writing = os.pipe()
-    os.close(reading)
-    process = spawn("-m", "rdfm", *arguments.split(), stdout=writing)
-    os.close(writing)
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    process = spawn("-m", "rdfm", *arguments.split(), stdout=write_end)
+    os.close(write_end)
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (-signal.SIGPIPE, b"")
 

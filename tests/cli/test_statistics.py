@@ -69,7 +69,7 @@ def test_rdf_and_html_imply_stats(rdfm, log):
     assert rdfm("inspect", "--html", "-", log).out == page
 
 
-def test_inspect_without_stats_is_unchanged(rdfm, log):
+def test_inspect_shows_no_statistics_by_default(rdfm, log):
     run = rdfm("inspect", log)
     assert "quads/message    0 to 2, 1.0 on average" in run.out
     assert "median" not in run.out
@@ -170,10 +170,10 @@ def test_a_page_must_not_be_named_like_a_log(rdfm, name, title, exists):
 def test_a_page_is_replaced_when_complete(rdfm):
     assert rdfm("inspect", "--html", "page.html", "a.nq").code == 0
     Path("link.html").symlink_to("page.html")
-    before = Path("page.html").read_bytes()
+    content = Path("page.html").read_bytes()
     assert rdfm("inspect", "--html", "link.html", "b.nq").code == 0
     assert Path("link.html").is_symlink()
-    assert Path("page.html").read_bytes() != before
+    assert Path("page.html").read_bytes() != content
     assert rdfm("inspect", "--html", "/dev/null", "a.nq").code == 0
     assert rdfm("inspect", "--html", "no/page.html", "a.nq").error == "no: No such folder"
     Path("d").mkdir()

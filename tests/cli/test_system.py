@@ -49,7 +49,7 @@ def test_a_read_only_folder_is_named(rdfm):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("target", "named"),
+    ("target", "shown_name"),
     [
         ("out.nq", "out.nq"),
         ("out.nq.gz", "out.nq.gz"),
@@ -58,13 +58,13 @@ def test_a_read_only_folder_is_named(rdfm):
         ("- --to nq > out.nq", "standard output"),
     ],
 )
-def test_exceeding_a_file_size_limit_names_the_file(rdfm, target, named):
+def test_exceeding_a_file_size_limit_names_the_file(rdfm, target, shown_name):
     text = "".join(
         f"<http://e/{n * n * 7919}> <http://e/p> <http://e/{n}> .\n" for n in range(30_000)
     )
     Path("big.nq").write_text(text)
     code, error = shell(f"ulimit -f 2; rdfm convert big.nq {target}")
-    assert (code, error) == (1, f"{named}: File too large")
+    assert (code, error) == (1, f"{shown_name}: File too large")
     Path("big.nq").unlink()
     assert not list(Path().glob(".out*"))
 

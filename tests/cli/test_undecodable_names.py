@@ -13,8 +13,8 @@ import pytest
 
 import rdfm as package
 
-BAD = os.fsdecode(b"x\xff.nq")
-SHOWN = "x\\xff.nq"
+UNDECODABLE = os.fsdecode(b"x\xff.nq")
+ESCAPED = "x\\xff.nq"
 SELECT = "SELECT ?s { ?s ?p ?o }"
 
 
@@ -22,45 +22,45 @@ SELECT = "SELECT ?s { ?s ?p ?o }"
 def logs(rdfm):
     """A log with an undecodable name, alone and in a folder."""
     try:
-        Path(BAD).write_bytes(Path("a.nq").read_bytes())
+        Path(UNDECODABLE).write_bytes(Path("a.nq").read_bytes())
     except OSError:
         pytest.skip("this file system has names in UTF-8 only")
     Path("d").mkdir()
-    Path("d", BAD).write_bytes(Path("a.nq").read_bytes())
+    Path("d", UNDECODABLE).write_bytes(Path("a.nq").read_bytes())
     Path("d/b.nq").write_bytes(Path("b.nq").read_bytes())
 
 
-def _named(stem, suffix):
+def _undecodable(stem, suffix):
     return os.fsdecode(stem + b"\xfe" + suffix)
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["convert", BAD, "out.trig"],
-        ["convert", BAD, _named(b"out", b".jelly")],
-        ["convert", BAD, _named(b"out", b"/"), "--to", "nq"],
-        ["convert", BAD, _named(b"out", b".tar.gz")],
+        ["convert", UNDECODABLE, "out.trig"],
+        ["convert", UNDECODABLE, _undecodable(b"out", b".jelly")],
+        ["convert", UNDECODABLE, _undecodable(b"out", b"/"), "--to", "nq"],
+        ["convert", UNDECODABLE, _undecodable(b"out", b".tar.gz")],
         ["convert", "d", "out.nq"],
         ["convert", os.fsdecode(b"d/*\xff*"), "out.nq"],
-        ["cat", BAD],
-        ["head", BAD],
+        ["cat", UNDECODABLE],
+        ["head", UNDECODABLE],
         ["tail", "d"],
-        ["validate", BAD],
+        ["validate", UNDECODABLE],
         ["validate", "d", "--json"],
-        ["diff", BAD, "a.nq"],
-        ["filter", BAD, "--any", "<http://e/o>", "-o", _named(b"out", b".nq")],
+        ["diff", UNDECODABLE, "a.nq"],
+        ["filter", UNDECODABLE, "--any", "<http://e/o>", "-o", _undecodable(b"out", b".nq")],
         ["filter", "d", "--any", "<http://e/o>", "--count"],
-        ["query", SELECT, BAD],
-        ["query", SELECT, "d", "-o", _named(b"out", b".parquet")],
+        ["query", SELECT, UNDECODABLE],
+        ["query", SELECT, "d", "-o", _undecodable(b"out", b".parquet")],
         ["query", "CONSTRUCT WHERE { ?s ?p ?o }", "d", "-o", "out.nq"],
-        ["query", "--whole", "ASK { ?s ?p ?o }", BAD],
-        ["inspect", BAD],
+        ["query", "--whole", "ASK { ?s ?p ?o }", UNDECODABLE],
+        ["inspect", UNDECODABLE],
         ["inspect", "--json", "d"],
-        ["inspect", "--stats", BAD],
-        ["inspect", "--rdf", BAD],
-        ["inspect", "--html", _named(b"page", b".html"), BAD],
-        ["patch", "from-log", BAD, _named(b"out", b".rdfp")],
+        ["inspect", "--stats", UNDECODABLE],
+        ["inspect", "--rdf", UNDECODABLE],
+        ["inspect", "--html", _undecodable(b"page", b".html"), UNDECODABLE],
+        ["patch", "from-log", UNDECODABLE, _undecodable(b"out", b".rdfp")],
     ],
     ids=lambda arguments: "-".join(arguments).encode("utf-8", "backslashreplace").decode(),
 )
@@ -72,28 +72,28 @@ def test_every_command_reads_and_writes_undecodable_names(rdfm, arguments):
 
 
 def test_options_accept_undecodable_names(rdfm):
-    context, document = _named(b"c", b".json"), _named(b"j", b".jsonld")
+    context, document = _undecodable(b"c", b".json"), _undecodable(b"j", b".jsonld")
     Path(context).write_text('{"@context": {"e": "http://e/"}}')
     Path(document).write_text('{"@context": "http://c/c", "@id": "e:a", "e:p": "x"}')
-    query, shapes = _named(b"q", b".rq"), _named(b"s", b".ttl")
+    query, shapes = _undecodable(b"q", b".rq"), _undecodable(b"s", b".ttl")
     Path(query).write_text(SELECT)
     Path(shapes).write_text(
         "PREFIX sh: <http://www.w3.org/ns/shacl#> [] a sh:NodeShape ; sh:targetNode <http://e/s> ."
     )
-    jelly, results = _named(b"o", b".jelly"), _named(b"r", b".srj")
+    jelly, results = _undecodable(b"o", b".jelly"), _undecodable(b"r", b".srj")
     for arguments in (
         ["convert", document, "o.nq", "--context", f"http://c/c={context}"],
         ["convert", "b.nq", "o.jsonld", "--compact-with", context],
-        ["convert", BAD, jelly],
-        ["convert", BAD, "o.jelly", "--options-from", jelly],
+        ["convert", UNDECODABLE, jelly],
+        ["convert", UNDECODABLE, "o.jelly", "--options-from", jelly],
         ["validate", jelly, "--options-from", jelly],
-        ["validate", BAD, "--shapes", shapes],
-        ["query", query, BAD, "-o", results],
+        ["validate", UNDECODABLE, "--shapes", shapes],
+        ["query", query, UNDECODABLE, "-o", results],
         ["query", "CONSTRUCT { ?s ?s ?s } {}", "--solutions", results, "-o", "o.nq"],
-        ["patch", "from-log", "b.nq", _named(b"p", b".rdfp")],
-        ["patch", "apply", "b.nq", _named(b"p", b".rdfp"), "-o", _named(b"n", b".nq")],
-        ["patch", "to-log", _named(b"p", b".rdfp"), _named(b"m", b".nq")],
-        ["patch", "diff", "b.nq", _named(b"n", b".nq"), "-o", _named(b"d", b".rdfp")],
+        ["patch", "from-log", "b.nq", _undecodable(b"p", b".rdfp")],
+        ["patch", "apply", "b.nq", _undecodable(b"p", b".rdfp"), "-o", _undecodable(b"n", b".nq")],
+        ["patch", "to-log", _undecodable(b"p", b".rdfp"), _undecodable(b"m", b".nq")],
+        ["patch", "diff", "b.nq", _undecodable(b"n", b".nq"), "-o", _undecodable(b"d", b".rdfp")],
     ):
         run = rdfm(*arguments)
         assert run.code == 0, (arguments, run.err)
@@ -101,7 +101,7 @@ def test_options_accept_undecodable_names(rdfm):
 
 def test_names_are_escaped(rdfm):
     Path("d", os.fsdecode(b"bad\xfe.nq")).write_text("oops\n")
-    Path("d", BAD).unlink()
+    Path("d", UNDECODABLE).unlink()
     line = "d/bad\\xfe.nq:1:1: error: "
     assert rdfm("validate", "d").out.startswith(line)
     github = rdfm("validate", "d", "--format", "github").out
@@ -109,26 +109,30 @@ def test_names_are_escaped(rdfm):
     (finding, _) = map(json.loads, rdfm("validate", "d", "--json").out.splitlines())
     assert finding["source"] == "d/bad\\xfe.nq"
     assert rdfm("convert", "d", "o.nq").error.startswith("d/bad\\xfe.nq: nq: expected ")
-    assert rdfm("convert", _named(b"no", b".nq"), "o.nq").error.startswith("no\\xfe.nq: No such")
-    assert rdfm("convert", BAD, BAD).error.startswith(f"{SHOWN} is also an input")
-    assert rdfm("convert", BAD, _named(b"o", b"")).error.startswith("o\\xfe: the name does not")
-    assert json.loads(rdfm("inspect", "--json", BAD).out)["source"] == SHOWN
-    assert rdfm("inspect", BAD).out.startswith(f"{SHOWN}\n")
-    assert rdfm("inspect", "--stats", BAD).out.startswith(f"{SHOWN}\n")
-    assert '"x\\\\xff.nq"' in rdfm("inspect", "--rdf", BAD).out
-    assert SHOWN in rdfm("inspect", "--html", "-", BAD).out
-    assert f"\n+++ {SHOWN}\n" in rdfm("diff", "b.nq", BAD).out
-    run = rdfm("query", "ASK { ?s ?p <http://e/o> }", BAD, "b.nq")
-    assert run.out == f"{SHOWN}\t0\nb.nq\t0\n"
+    assert rdfm("convert", _undecodable(b"no", b".nq"), "o.nq").error.startswith(
+        "no\\xfe.nq: No such"
+    )
+    assert rdfm("convert", UNDECODABLE, UNDECODABLE).error.startswith(f"{ESCAPED} is also an input")
+    assert rdfm("convert", UNDECODABLE, _undecodable(b"o", b"")).error.startswith(
+        "o\\xfe: the name does not"
+    )
+    assert json.loads(rdfm("inspect", "--json", UNDECODABLE).out)["source"] == ESCAPED
+    assert rdfm("inspect", UNDECODABLE).out.startswith(f"{ESCAPED}\n")
+    assert rdfm("inspect", "--stats", UNDECODABLE).out.startswith(f"{ESCAPED}\n")
+    assert '"x\\\\xff.nq"' in rdfm("inspect", "--rdf", UNDECODABLE).out
+    assert ESCAPED in rdfm("inspect", "--html", "-", UNDECODABLE).out
+    assert f"\n+++ {ESCAPED}\n" in rdfm("diff", "b.nq", UNDECODABLE).out
+    run = rdfm("query", "ASK { ?s ?p <http://e/o> }", UNDECODABLE, "b.nq")
+    assert run.out == f"{ESCAPED}\t0\nb.nq\t0\n"
 
 
 def test_sources_of_rows_are_escaped(rdfm):
     Path("d/b.nq").unlink()
     assert rdfm("query", SELECT, "d", "-o", "o.parquet").code == 0
-    assert set(pyarrow.parquet.read_table("o.parquet")["source"].to_pylist()) == {f"d/{SHOWN}"}
+    assert set(pyarrow.parquet.read_table("o.parquet")["source"].to_pylist()) == {f"d/{ESCAPED}"}
     assert rdfm("query", SELECT, "d", "-o", "o.srj").code == 0
     first = json.loads(Path("o.srj").read_text())["results"]["bindings"][0]
-    assert first["source"]["value"] == f"d/{SHOWN}"
+    assert first["source"]["value"] == f"d/{ESCAPED}"
     assert rdfm("convert", "d", "terms.parquet").code == 0
 
 
@@ -144,8 +148,8 @@ def test_members_of_archives_may_have_undecodable_names(rdfm):
 
 
 def test_python_escapes_names_in_the_same_way(rdfm):
-    with package.open_log(BAD) as log:
-        assert log.source == SHOWN
+    with package.open_log(UNDECODABLE) as log:
+        assert log.source == ESCAPED
         assert len(list(log)) == 3
     with pytest.raises(package.UnknownFormatError, match=r"'nope\\xff'") as caught:
         package.open_log(b"", "nope\udcff")
@@ -153,7 +157,7 @@ def test_python_escapes_names_in_the_same_way(rdfm):
 
 
 def test_file_urls_may_contain_undecodable_bytes(rdfm):
-    assert rdfm("convert", Path("d", BAD).resolve().as_uri(), "o.nq").code == 0
+    assert rdfm("convert", Path("d", UNDECODABLE).resolve().as_uri(), "o.nq").code == 0
     assert Path("o.nq").read_text() == Path("a.nq").read_text()
 
 
@@ -171,7 +175,7 @@ def test_file_urls_may_contain_undecodable_bytes(rdfm):
         (["convert", "a.nq", "o.jsonld", "--compact-with", '{"\udcff": "x:"}'], "--compact-with"),
     ],
 )
-def test_other_arguments_must_be_utf_8(rdfm, arguments, name):
+def test_values_other_than_file_names_must_be_utf_8(rdfm, arguments, name):
     run = rdfm(*arguments)
     assert run.code == 2
     assert run.error.startswith(f"{name} is not UTF-8 text: found \\xff in ")
@@ -189,13 +193,13 @@ def test_other_arguments_must_be_utf_8(rdfm, arguments, name):
         ["\udcff"],
     ],
 )
-def test_other_undecodable_words_are_usage_errors(rdfm, arguments):
+def test_undecodable_choices_numbers_and_commands_are_usage_errors(rdfm, arguments):
     run = rdfm(*arguments)
     assert run.code == 2
     assert "\\xff" in run.error
 
 
-def _in_the_c_locale(*arguments, code=0):
+def _run_in_the_c_locale(*arguments, code=0):
     environment = {
         **os.environ,
         "PYTHONPATH": str(Path(package.__file__).parent.parent),
@@ -217,16 +221,18 @@ def test_undecodable_names_work_in_the_c_locale(rdfm):
     name = "caf\u00e9"
     Path(f"{name}.nq").write_bytes(Path("a.nq").read_bytes())
     for output in (f"{name}.trig", f"{name}.tar", f"{name}-out/", os.fsdecode(b"\xc3\xa9\xff.nq")):
-        _in_the_c_locale("-m", "rdfm", "convert", f"{name}.nq", output, "--to", "nq")
+        _run_in_the_c_locale("-m", "rdfm", "convert", f"{name}.nq", output, "--to", "nq")
         assert Path(output).exists()
-    _in_the_c_locale("-m", "rdfm", "convert", "bad.nq", f"{name}.trig", "--keep-partial", code=1)
+    _run_in_the_c_locale(
+        "-m", "rdfm", "convert", "bad.nq", f"{name}.trig", "--keep-partial", code=1
+    )
     assert Path(f"{name}.trig.partial").exists()
     query = f'SELECT ("{name}" AS ?x) {{ ?s ?p ?o }}'
-    run = _in_the_c_locale("-m", "rdfm", "query", query, f"{name}.nq", "-o", "o.srj")
+    run = _run_in_the_c_locale("-m", "rdfm", "query", query, f"{name}.nq", "-o", "o.srj")
     assert name in Path("o.srj").read_text("utf-8")
     assert f'"{name}.nq"' in Path("o.srj").read_text("utf-8")
     url = Path(f"{name}.nq").resolve().as_uri()
-    _in_the_c_locale("-m", "rdfm", "convert", url, "o.nq")
+    _run_in_the_c_locale("-m", "rdfm", "convert", url, "o.nq")
     assert run.stdout == b""
 
 
@@ -237,6 +243,6 @@ def test_finalizers_raise_nothing_in_the_c_locale(rdfm):
         "try: rdfm.create_log('\\xe9.nq')\n"
         "except UnicodeEncodeError: pass\n"
     )
-    run = _in_the_c_locale("-c", program)
+    run = _run_in_the_c_locale("-c", program)
     assert run.stderr.count(b"was not closed") + run.stderr.count(b"were not closed") == 2
     assert [name for name in map(str, Path().iterdir()) if name[0] in ".w"] == []

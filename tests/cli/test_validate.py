@@ -168,14 +168,14 @@ def test_joined_jelly_files_that_rdfm_wrote_are_valid(rdfm, tmp_path):
 
 def without_ids(*names: str) -> bytes:
     """Returns a flat Jelly log whose lookup entries have no ids."""
-    kinds = jelly_proto.classes()
+    classes = jelly_proto.classes()
     writer = jelly_proto.Writer(1, logical=1)
     writer.options()
     for name in names:
-        writer.row(name=kinds.RdfNameEntry(value=name))
-    terms = dict.fromkeys(("s_iri", "p_iri", "o_iri"), kinds.RdfIri())
-    writer.row(triple=kinds.RdfTriple(**terms))
-    writer.frames.append(kinds.RdfStreamFrame(rows=writer.rows))
+        writer.row(name=classes.RdfNameEntry(value=name))
+    terms = dict.fromkeys(("s_iri", "p_iri", "o_iri"), classes.RdfIri())
+    writer.row(triple=classes.RdfTriple(**terms))
+    writer.frames.append(classes.RdfStreamFrame(rows=writer.rows))
     return jelly_proto.delimited(writer.frames)
 
 

@@ -1,4 +1,4 @@
-"""Alignment: blank nodes of a dataset get the labels of similar nodes in another one."""
+"""Alignment: blank nodes of a dataset get the labels of similar nodes in another dataset."""
 
 import random
 
@@ -39,7 +39,7 @@ def align(old, new):
         ("<a:s> <a:p> '1' .", "_:z <a:p> _:y .", "_:z <a:p> _:y ."),
         ("", "_:a <a:p> _:a .", "_:a <a:p> _:a ."),
         ("_:a <a:p> _:a .", "", ""),
-        # In each position, and in triple terms.
+        # Blank nodes may occur in each position, and in triple terms.
         (
             "_:a <a:p> <<( _:b <a:p> '1' )>> _:c .",
             "_:c <a:p> <<( _:a <a:p> '1' )>> _:b .",
@@ -51,26 +51,26 @@ def test_equal_parts_keep_the_old_labels(old, new, expected):
     assert align(quads(old), quads(new)) == quads(expected)
 
 
-@given(seed=st.integers(0, 10_000), count=st.integers(0, 9), more=st.integers(0, 3))
-def test_random_datasets_are_aligned(seed, count, more):
-    """Few nodes and predicates, so that many nodes are similar."""
+@given(seed=st.integers(0, 10_000), count=st.integers(0, 9), added=st.integers(0, 3))
+def test_random_datasets_are_aligned(seed, count, added):
+    """Uses few nodes and predicates, so that many nodes are similar."""
     generator = random.Random(seed)
     node = lambda: ("bnode", generator.choice("abcdefg"))  # noqa: E731
     quad = lambda: (node(), ("iri", f"a:{generator.randrange(2)}"), node(), None)  # noqa: E731
     old = [quad() for _ in range(count)]
     found = sorted(set(labels(old)))
-    other = dict(zip(found, generator.sample("abcdefghij", len(found)), strict=True))
-    same = [with_labels(each, other.__getitem__) for each in old]
-    generator.shuffle(same)
-    assert set(align(old, same)) == set(old)
-    new = same[more:] + [quad() for _ in range(more)]
+    new_labels = dict(zip(found, generator.sample("abcdefghij", len(found)), strict=True))
+    relabelled = [with_labels(each, new_labels.__getitem__) for each in old]
+    generator.shuffle(relabelled)
+    assert set(align(old, relabelled)) == set(old)
+    new = relabelled[added:] + [quad() for _ in range(added)]
     aligned_quads = align(old, new)
     assert isomorphic(aligned_quads, new)
     assert len(aligned_quads) == len(new)
 
 
 def test_alignment_takes_bounded_time():
-    """Many nodes, all indistinguishable."""
+    """Uses many nodes, all indistinguishable."""
     ring = [
         (("bnode", str(a)), ("iri", "a:p"), ("bnode", str(b)), None)
         for a in range(12)

@@ -9,11 +9,11 @@ from rdfm import Bnode, EncodeError, Iri, LimitError, Literal, Message, Quad, Tr
 S, P, G = (Iri(f"http://example.org/{name}") for name in "spg")
 
 
-def test_canonical_texts_are_equal_for_isomorphic_messages():
-    one = Message([Quad(Bnode("a"), P, Bnode("b")), Quad(Bnode("b"), P, Literal('"\n'), G)])
-    two = Message([Quad(Bnode("y"), P, Literal('"\n'), G), Quad(Bnode("x"), P, Bnode("y"))])
-    assert one.canonical() == two.canonical()
-    assert one.canonical() == (
+def test_isomorphic_messages_have_the_same_canonical_form():
+    first = Message([Quad(Bnode("a"), P, Bnode("b")), Quad(Bnode("b"), P, Literal('"\n'), G)])
+    second = Message([Quad(Bnode("y"), P, Literal('"\n'), G), Quad(Bnode("x"), P, Bnode("y"))])
+    assert first.canonical() == second.canonical()
+    assert first.canonical() == (
         f'_:c14n0 <{P.value}> "\\"\\n" <{G.value}> .\n_:c14n1 <{P.value}> _:c14n0 .\n'
     )
 
@@ -38,26 +38,26 @@ def test_canonical_rejects_terms_that_rdfc_does_not_support(quad, reason):
 
 
 def test_canonical_and_isomorphic_agree_on_language_tags():
-    small, large = (
+    lowercase, uppercase = (
         Message([Quad(Bnode("a"), P, Literal("x", language=tag))]) for tag in ("en", "EN")
     )
-    assert not small.isomorphic(large)
-    assert small.canonical() != large.canonical()
-    assert '"x"@EN' in large.canonical()
+    assert not lowercase.isomorphic(uppercase)
+    assert lowercase.canonical() != uppercase.canonical()
+    assert '"x"@EN' in uppercase.canonical()
 
 
-def test_too_many_steps_are_an_error_that_names_the_limit():
+def test_exceeding_the_step_limit_is_an_error_that_names_it():
     nodes = [Bnode(f"b{i}") for i in range(9)]
     message = Message([Quad(a, P, b) for a in nodes for b in nodes if a is not b])
     with pytest.raises(
         LimitError, match="labels need more than 10,000 steps; a larger max_steps allows it"
     ):
         message.canonical(max_steps=10_000)
-    other = [Bnode(f"x{i}") for i in range(9)]
-    same = Message([Quad(a, P, b) for a in other for b in other if a is not b])
+    other_nodes = [Bnode(f"x{i}") for i in range(9)]
+    relabelled = Message([Quad(a, P, b) for a in other_nodes for b in other_nodes if a is not b])
     with pytest.raises(LimitError, match="needs more than 50 steps; a larger max_steps allows it"):
-        message.isomorphic(same, max_steps=50)
-    assert message.isomorphic(same)
+        message.isomorphic(relabelled, max_steps=50)
+    assert message.isomorphic(relabelled)
 
 
 def test_canonical_labels_are_found_at_any_depth():

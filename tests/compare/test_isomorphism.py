@@ -67,7 +67,7 @@ def test_a_hexagon_is_not_two_triangles():
     assert not isomorphic(hexagon, triangles)
 
 
-def test_rook_is_not_shrikhande():
+def test_the_rook_graph_is_not_the_shrikhande_graph():
     """Colour refinement cannot distinguish these two graphs."""
     cells = range(16)
     rook = edges(
@@ -101,8 +101,8 @@ def test_exceeding_the_limit_is_an_error():
         isomorphic(quads, shuffled(quads, count), max_steps=100)
 
 
-def test_small_datasets_are_compared_like_every_relabelling():
-    agreed = 0
+def test_small_datasets_agree_with_a_search_over_all_relabellings():
+    isomorphic_pairs = 0
     for seed in range(300):
         source = random.Random(seed)
         count = source.choice([2, 3, 4])
@@ -119,16 +119,16 @@ def test_small_datasets_are_compared_like_every_relabelling():
                 for _ in range(source.randrange(1, 6))
             ]
 
-        one = random_quads()
-        other = (
-            renamed(one, {f"b{i}": f"b{(i + 1) % count}" for i in range(count)})
+        first = random_quads()
+        second = (
+            renamed(first, {f"b{i}": f"b{(i + 1) % count}" for i in range(count)})
             if seed % 2
             else random_quads()
         )
         expected = any(
-            set(renamed(one, {f"b{i}": f"b{k}" for i, k in enumerate(order)})) == set(other)
+            set(renamed(first, {f"b{i}": f"b{k}" for i, k in enumerate(order)})) == set(second)
             for order in permutations(range(count))
         )
-        assert isomorphic(one, other) == expected, (one, other)
-        agreed += expected
-    assert 150 <= agreed < 300
+        assert isomorphic(first, second) == expected, (first, second)
+        isomorphic_pairs += expected
+    assert 150 <= isomorphic_pairs < 300

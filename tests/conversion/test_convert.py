@@ -22,8 +22,8 @@ from rdfm import (
 from rdfm.logs.channel import Channel, Stopped
 
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
-MARK = b"# @message\n"
-LOG = LINE + MARK + LINE + LINE
+DELIMITER = b"# @message\n"
+LOG = LINE + DELIMITER + LINE + LINE
 
 
 def converted(data, **options):
@@ -48,9 +48,9 @@ def test_a_message_in_parts_is_counted_once():
     summary, out = converted(LINE * 50_000, max_message_bytes=1 << 20)
     assert (summary.messages, summary.quads) == (1, 50_000)
     assert out == LINE * 50_000
-    summary, out = converted(LINE * 50_000 + MARK + LINE, skip=1)
+    summary, out = converted(LINE * 50_000 + DELIMITER + LINE, skip=1)
     assert (summary.messages, out) == (1, LINE)
-    summary, out = converted(LINE * 50_000 + MARK + LINE, take=1)
+    summary, out = converted(LINE * 50_000 + DELIMITER + LINE, take=1)
     assert (summary.messages, summary.quads) == (1, 50_000)
 
 
@@ -75,9 +75,9 @@ def test_formats_without_parts_are_subject_to_the_limit():
 
 
 def test_progress_is_reported():
-    seen = []
-    converted(LOG, progress=lambda progress: seen.append(progress.quads))
-    assert seen[-1] == 3
+    reported_quads = []
+    converted(LOG, progress=lambda progress: reported_quads.append(progress.quads))
+    assert reported_quads[-1] == 3
 
 
 def test_unknown_options_and_values_are_rejected():
@@ -100,34 +100,34 @@ def test_unknown_options_and_values_are_rejected():
 
 
 def test_invalid_options_are_rejected_before_reading(tmp_path):
-    class Unread(io.BytesIO):
+    class UnreadableFile(io.BytesIO):
         def read1(self, size=-1):
             raise AssertionError
 
     with pytest.raises(OptionError, match="name table has 1 entries"):
-        convert(Unread(), tmp_path / "out.jelly", from_format="nq", name_table=1)
+        convert(UnreadableFile(), tmp_path / "out.jelly", from_format="nq", name_table=1)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_messages_before_an_error_reach_a_file_object():
     out = io.BytesIO()
     with pytest.raises(DecodeError, match=r"^bytes: nq: "):
-        convert(LINE + MARK + b"oops\n", out, from_format="nq", to_format="nq")
+        convert(LINE + DELIMITER + b"oops\n", out, from_format="nq", to_format="nq")
     assert out.getvalue() == LINE
 
 
 def test_messages_before_a_truncation_reach_a_file_object():
     out = io.BytesIO()
     with pytest.raises(TruncatedError):
-        convert(gzip.compress((LINE + MARK) * 9)[:-8], out, from_format="nq", to_format="nq")
-    assert out.getvalue().startswith(LINE + MARK + LINE)
+        convert(gzip.compress((LINE + DELIMITER) * 9)[:-8], out, from_format="nq", to_format="nq")
+    assert out.getvalue().startswith(LINE + DELIMITER + LINE)
 
 
 def test_errors_are_skipped_message_by_message():
-    bad = b"".join(LINE + MARK + b"oops\n" + MARK for _ in range(20))
-    summary, out = converted(bad + LINE, on_error="skip")
+    invalid = b"".join(LINE + DELIMITER + b"oops\n" + DELIMITER for _ in range(20))
+    summary, out = converted(invalid + LINE, on_error="skip")
     assert (summary.messages, summary.skipped, len(summary.errors)) == (21, 20, 10)
-    assert out == MARK.join([LINE] * 21)
+    assert out == DELIMITER.join([LINE] * 21)
     assert summary.abandoned == ()
 
 
@@ -151,8 +151,8 @@ def test_resumable_formats_skip_only_invalid_messages(source, target):
         for n in range(6)
     ]
     log = source.encode(rdfm.MessageBatch.from_messages([[quad] for quad in quads]))
-    for broken in (2, 4):  # in the first IRI of each
-        log = log.replace(f"http://e/{broken}".encode(), b'http://e/<"\xff', 1)
+    for number in (2, 4):  # makes the first IRI of these messages invalid
+        log = log.replace(f"http://e/{number}".encode(), b'http://e/<"\xff', 1)
     for data in (log, io.BytesIO(log)):
         summary, out = converted(data, from_format=source.name, to_format=target, on_error="skip")
         assert (summary.messages, summary.skipped, summary.abandoned) == (4, 2, ())
@@ -162,9 +162,9 @@ def test_resumable_formats_skip_only_invalid_messages(source, target):
         assert found == [quads[n].subject for n in (0, 1, 3, 5)]
 
 
-def test_a_truncated_input_is_abandoned_and_the_next_one_is_read():
-    cut = gzip.compress(LOG * 100)[:-8]
-    summary, _ = converted([cut, LINE], on_error="skip")
+def test_a_truncated_input_is_abandoned_and_the_next_input_is_read():
+    truncated = gzip.compress(LOG * 100)[:-8]
+    summary, _ = converted([truncated, LINE], on_error="skip")
     assert (summary.skipped, summary.abandoned) == (1, ("bytes",))
     assert summary.messages >= 2
 
@@ -172,7 +172,7 @@ def test_a_truncated_input_is_abandoned_and_the_next_one_is_read():
 def test_an_invalid_file_is_skipped_with_message_per_file():
     summary, out = converted([LINE, b"oops\n", b"", LINE], on_error="skip", message_per_file=True)
     assert (summary.messages, summary.skipped) == (3, 1)
-    assert out == LINE + MARK + MARK + LINE
+    assert out == LINE + DELIMITER + DELIMITER + LINE
 
 
 def test_an_error_in_the_second_input_ends_the_conversion(tmp_path):
@@ -184,7 +184,7 @@ def test_an_error_in_the_second_input_ends_the_conversion(tmp_path):
 
 
 def test_an_encode_error_names_the_input(tmp_path):
-    (tmp_path / "in.nq").write_bytes(LOG + MARK + LINE.replace(b" .", b" <http://e/g> ."))
+    (tmp_path / "in.nq").write_bytes(LOG + DELIMITER + LINE.replace(b" .", b" <http://e/g> ."))
     with pytest.raises(EncodeError, match=r"in\.nq: nt: .*merge_graphs.*\(message 2\)") as caught:
         convert(tmp_path / "in.nq", tmp_path / "out.nt", keep_partial=True)
     assert caught.value.__notes__ == [
@@ -196,17 +196,17 @@ def test_an_encode_error_names_the_input(tmp_path):
 class Failing(io.BytesIO):
     """A file that fails after the given number of bytes."""
 
-    def __init__(self, data, good):
+    def __init__(self, data, good_bytes):
         super().__init__(data)
-        self.good = good
+        self.good_bytes = good_bytes
 
     def read1(self, size=-1):
-        if self.tell() >= self.good:
+        if self.tell() >= self.good_bytes:
             raise OSError(5, "Input/output error")
         return super().read1(100)
 
     def write(self, data):
-        if self.tell() >= self.good:
+        if self.tell() >= self.good_bytes:
             raise OSError(28, "No space left on device")
         return super().write(data)
 
@@ -218,7 +218,7 @@ def test_a_read_error_ends_the_conversion(tmp_path):
 
 
 def test_a_write_error_ends_the_conversion():
-    log = io.BytesIO((LINE + MARK) * 1_000_000)
+    log = io.BytesIO((LINE + DELIMITER) * 1_000_000)
     with pytest.raises(OSError, match="No space left"):
         convert(log, Failing(b"", 1), from_format="nq", to_format="nq")
     assert 0 < log.tell() < len(log.getbuffer()) / 2
@@ -231,20 +231,22 @@ def test_a_full_device_is_an_error():
 
 
 def test_no_thread_remains():
-    before = threading.active_count()
+    count = threading.active_count()
     for data in (LOG, b"oops"):
         with contextlib.suppress(DecodeError):
             converted(data)
-    assert threading.active_count() == before
+    assert threading.active_count() == count
 
 
 def test_piece_sizes_do_not_change_the_output():
-    class Small(io.BytesIO):
+    class SmallReads(io.BytesIO):
         def read1(self, size=-1):
             return super().read1(7)
 
     for target in ("nq", "nt", "jelly"):
-        assert converted(Small(LOG), to_format=target)[1] == converted(LOG, to_format=target)[1]
+        assert (
+            converted(SmallReads(LOG), to_format=target)[1] == converted(LOG, to_format=target)[1]
+        )
 
 
 def test_a_channel_waits_and_ends():
@@ -253,10 +255,10 @@ def test_a_channel_waits_and_ends():
     threading.Timer(0.1, channel.cancel).start()
     with pytest.raises(Stopped):
         channel.put("b", 1)
-    full = Channel(10)
-    full.put("a", 1)
-    full.close(ValueError("x"))
-    items = iter(full)
+    closed = Channel(10)
+    closed.put("a", 1)
+    closed.close(ValueError("x"))
+    items = iter(closed)
     assert next(items) == "a"
     with pytest.raises(ValueError, match="x"):
         next(items)
@@ -346,7 +348,7 @@ def test_a_split_size_of_the_wrong_type_is_rejected(tmp_path):
 def test_an_empty_path_is_not_the_current_folder(tmp_path, monkeypatch):
     (tmp_path / "keep.nq").write_bytes(b"<x:s> <x:p> <x:o> .\n")
     monkeypatch.chdir(tmp_path)
-    for use in (
+    for call in (
         lambda: rdfm.convert(b"", "", from_format="nq", to_format="nq", overwrite=True),
         lambda: rdfm.convert("", "o.nq", to_format="nq"),
         lambda: rdfm.create_log("", "nq", overwrite=True),
@@ -354,7 +356,7 @@ def test_an_empty_path_is_not_the_current_folder(tmp_path, monkeypatch):
         lambda: rdfm.inspect(""),
     ):
         with pytest.raises(OptionError, match="the path is empty"):
-            use()
+            call()
     assert [path.name for path in tmp_path.iterdir()] == ["keep.nq"]
 
 
@@ -379,15 +381,15 @@ def test_a_limit_below_the_batch_size_applies_to_parts(name, options):
         outputs = []
         for limit in ({}, {"max_message_bytes": 100_000}):
             out = io.BytesIO()
-            converted = convert(
+            summary = convert(
                 log.getvalue(), out, from_format=name, to_format="nq", **limit, **extra
             )
-            assert (converted.messages, converted.quads) == (1, 600)
+            assert (summary.messages, summary.quads) == (1, 600)
             outputs.append(out.getvalue())
         assert outputs[0] == outputs[1]
 
 
-EMPTY = b"# @message\n# @message\n"
+EMPTY_MESSAGE = b"# @message\n# @message\n"
 
 
 @pytest.mark.parametrize(
@@ -404,9 +406,9 @@ EMPTY = b"# @message\n# @message\n"
 def test_an_unreadable_empty_message_is_counted_and_noted(name, options, remedy):
     options = {f"to_{key}" if key == "dialect" else key: value for key, value in options.items()}
     out = io.BytesIO()
-    written = convert(EMPTY, out, from_format="nq", to_format=name, **options)
-    assert written.dropped == {"empty messages": 1}
-    (note,) = written.notes
+    summary = convert(EMPTY_MESSAGE, out, from_format="nq", to_format=name, **options)
+    assert summary.dropped == {"empty messages": 1}
+    (note,) = summary.notes
     assert remedy in note
     assert convert(out.getvalue(), io.BytesIO(), from_format=name, to_format="nq").messages == 0
     found = convert(
@@ -428,8 +430,8 @@ def test_an_unreadable_empty_message_is_counted_and_noted(name, options, remedy)
 )
 def test_a_readable_empty_message_is_not_counted(name, options):
     out = io.BytesIO()
-    written = convert(EMPTY, out, from_format="nq", to_format=name, **options)
-    assert (written.dropped, written.notes) == ({}, ())
+    summary = convert(EMPTY_MESSAGE, out, from_format="nq", to_format=name, **options)
+    assert (summary.dropped, summary.notes) == ({}, ())
     assert convert(out.getvalue(), io.BytesIO(), from_format=name, to_format="nq").messages == 1
 
 
@@ -438,13 +440,13 @@ def test_empty_files_of_frames_are_counted_and_read_with_the_noted_options(tmp_p
     line = b"<http://e/a> <http://e/p> <http://e/b> .\n"
     log = b"# @message\n# @message\n" + line + b"# @message\n# @message\n" + line
     output = f"{tmp_path}/{target}"
-    written = convert(log, output, from_format="nq", to_format="rdf-protobuf", framing="rows")
-    assert (written.messages, written.dropped) == (4, {"empty messages": 2})
-    (note,) = written.notes
+    summary = convert(log, output, from_format="nq", to_format="rdf-protobuf", framing="rows")
+    assert (summary.messages, summary.dropped) == (4, {"empty messages": 2})
+    (note,) = summary.notes
     assert 'framing="rows"' in note
     for options, messages in (({}, 2), ({"framing": "rows"}, 4), ({"message_per_file": True}, 4)):
         assert convert(output, io.BytesIO(), to_format="nq", **options).messages == messages
     thrift = f"{tmp_path}/thrift-{target}"
-    written = convert(log, thrift, from_format="nq", to_format="rdf-thrift")
-    assert (written.messages, written.dropped, written.notes) == (4, {}, ())
+    summary = convert(log, thrift, from_format="nq", to_format="rdf-thrift")
+    assert (summary.messages, summary.dropped, summary.notes) == (4, {}, ())
     assert convert(thrift, io.BytesIO(), to_format="nq").messages == 4

@@ -68,7 +68,7 @@ def text(numbers=range(MESSAGES)):
 
 
 def write_inputs(folder, change=lambda text: text):
-    """Write the same log in several forms, and return their paths."""
+    """Writes the same log in several forms and returns their paths."""
     log = change(text()).encode()
     (folder / "log.nq").write_bytes(log)
     (folder / "log.nt").write_bytes(log)
@@ -105,13 +105,13 @@ def outcome(source, target, jobs, **options):
         )
     except RdfmError as error:
         partial = target.with_name(target.name + ".partial")
-        written = partial.read_bytes() if partial.exists() else None
+        partial_output = partial.read_bytes() if partial.exists() else None
         partial.unlink(missing_ok=True)
-        places = [
+        position = [
             getattr(error, name, None)
             for name in ("offset", "message_index", "line", "column", "source")
         ]
-        return type(error), str(error), places, written
+        return type(error), str(error), position, partial_output
     return (
         target.read_bytes(),
         summary.messages,
@@ -127,10 +127,10 @@ def outcome(source, target, jobs, **options):
 
 
 def check(source, target, **options):
-    alone = outcome(source, target, 1, **options)
+    expected = outcome(source, target, 1, **options)
     for jobs in JOBS[1:]:
-        assert outcome(source, target, jobs, **options) == alone
-    return alone
+        assert outcome(source, target, jobs, **options) == expected
+    return expected
 
 
 @pytest.mark.slow
@@ -146,27 +146,27 @@ def test_output_does_not_depend_on_jobs(tmp_path, target):
 )
 def test_the_work_is_divided(tmp_path, monkeypatch, source, parts):
     write_inputs(tmp_path)
-    begun, twins = [], []
-    begin, original = parallel._StartedWork, encoding.Encoding.submit
+    thread_names, writer_counts = [], []
+    start_work, original_submit = parallel._StartedWork, encoding.Encoding.submit
 
-    def counted(*arguments):
-        begun.append(threading.current_thread().name)
-        return begin(*arguments)
+    def record_thread(*arguments):
+        thread_names.append(threading.current_thread().name)
+        return start_work(*arguments)
 
     def submit(self, *arguments):
-        original(self, *arguments)
-        twins.append(len(self._all_twins))
+        original_submit(self, *arguments)
+        writer_counts.append(len(self._all_twins))
 
-    monkeypatch.setattr(parallel, "_StartedWork", counted)
+    monkeypatch.setattr(parallel, "_StartedWork", record_thread)
     monkeypatch.setattr(encoding.Encoding, "submit", submit)
     rdfm.convert(tmp_path / source, tmp_path / "out.nq", jobs=3, batch_messages=7)
-    assert len(begun) >= parts
-    assert set(begun) == {"rdfm-decode"}
-    assert twins[-1] >= 1
+    assert len(thread_names) >= parts
+    assert set(thread_names) == {"rdfm-decode"}
+    assert writer_counts[-1] >= 1
 
 
 def written_by_one_writer(file):
-    """Return a Parquet file with the same row groups, written by a single pyarrow writer."""
+    """Returns a Parquet file with the same row groups, written by a single pyarrow writer."""
     groups = parquet.ParquetFile(io.BytesIO(file))
     stored = base64.b64decode(groups.metadata.metadata[b"ARROW:schema"])
     schema = pa.ipc.read_schema(pa.py_buffer(stored))
@@ -182,7 +182,7 @@ def written_by_one_writer(file):
     [{}, {"rows": "quads"}, {"terms": "structs"}, {"messages": "3"}, {"take": 0}],
     ids=str,
 )
-def test_threads_write_the_row_groups_of_one_writer(tmp_path, options):
+def test_threads_write_the_same_row_groups_as_a_single_writer(tmp_path, options):
     (tmp_path / "log.nq").write_text(text())
     [file, messages, *_] = check(tmp_path / "log.nq", tmp_path / "out.parquet", **options)
     metadata = parquet.read_metadata(io.BytesIO(file))
@@ -191,7 +191,7 @@ def test_threads_write_the_row_groups_of_one_writer(tmp_path, options):
 
 
 @given(lengths=st.lists(st.integers(0, 9), max_size=40), jobs=st.integers(1, 4))
-def test_any_row_groups_are_joined(lengths, jobs):
+def test_row_groups_of_any_lengths_are_joined(lengths, jobs):
     encoder = formats.find("parquet").Encoder()
     encoder.use_threads(jobs)
     schema = pa.schema([("text", pa.string()), ("list", pa.list_(pa.int32()))])
@@ -210,23 +210,23 @@ def test_any_row_groups_are_joined(lengths, jobs):
 def test_a_row_group_that_cannot_be_written_is_an_error(tmp_path, monkeypatch):
     (tmp_path / "log.nq").write_text(text())
     write = ParquetEncoder._row_group
-    written = []
+    tables = []
 
     def fail(self, table):
-        if len(written) == 5:
+        if len(tables) == 5:
             raise OSError(28, "No space left on device")
-        written.append(table)
+        tables.append(table)
         return write(self, table)
 
     monkeypatch.setattr(ParquetEncoder, "_row_group", fail)
     for jobs in JOBS:
-        written.clear()
+        tables.clear()
         with pytest.raises(OSError, match="No space"):
             rdfm.convert(tmp_path / "log.nq", tmp_path / "out.parquet", jobs=jobs)
         assert not (tmp_path / "out.parquet").exists()
 
 
-BROKEN = {
+INVALID_LOGS = {
     "statement": lambda text: text.replace('"200" .', '"200" oops', 1),
     "two": lambda text: text.replace('"200" .', "oops", 1).replace('"301" .', "x", 1),
     "at the end": lambda text: text + "oops",
@@ -243,24 +243,24 @@ BROKEN = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("on_error", ["fail", "skip"])
-@pytest.mark.parametrize("change", BROKEN)
+@pytest.mark.parametrize("change", INVALID_LOGS)
 def test_errors_and_notes_do_not_depend_on_jobs(tmp_path, monkeypatch, change, on_error):
     monkeypatch.setattr(parallel, "MESSAGE_BYTES", 4000)
-    sources = write_inputs(tmp_path, BROKEN[change])
+    sources = write_inputs(tmp_path, INVALID_LOGS[change])
     targets = ("out.nq.gz", "out.rdf", "out.jelly", "out.parquet")
     for source, target in itertools.product(sources, targets):
         check(source, tmp_path / target, on_error=on_error)
 
 
-def test_an_error_names_the_place_in_the_entire_log(tmp_path):
+def test_error_positions_refer_to_the_entire_log(tmp_path):
     lines = text().split("\n")
     lines[700] = "oops"
     (tmp_path / "log.nq").write_text("\n".join(lines))
-    before = sum(len(line) + 1 for line in lines[:700])
+    offset = sum(len(line) + 1 for line in lines[:700])
     with pytest.raises(rdfm.DecodeError) as raised:
         rdfm.convert(tmp_path / "log.nq", tmp_path / "out.nq", jobs=3)
     error = raised.value
-    assert (error.line, error.column, error.offset) == (701, 1, before)
+    assert (error.line, error.column, error.offset) == (701, 1, offset)
     # The delimiter in the first line does not end a message.
     assert error.message_index == lines[:700].count("# @message") - 1
 
@@ -275,13 +275,13 @@ def test_messages_before_an_unwritable_one_are_written(tmp_path):
 @pytest.mark.parametrize("options", [{"joins": "new"}, {}])
 def test_joined_logs_do_not_depend_on_jobs(tmp_path, options):
     (tmp_path / "log.nq").write_text(text())
-    joined = b""
+    data = b""
     for table in (100, 200):
         rdfm.convert(
             tmp_path / "log.nq", tmp_path / "a.jelly", restart_bytes=1000, name_table=table
         )
-        joined += (tmp_path / "a.jelly").read_bytes()
-    (tmp_path / "log.jelly").write_bytes(joined)
+        data += (tmp_path / "a.jelly").read_bytes()
+    (tmp_path / "log.jelly").write_bytes(data)
     result = check(tmp_path / "log.jelly", tmp_path / "out.nq", **options)
     if options:
         log = text(range(1, MESSAGES - 1))
@@ -335,7 +335,7 @@ def test_options_do_not_depend_on_jobs(tmp_path, options):
     batch=st.integers(1, 9),
     jobs=st.integers(2, 5),
 )
-def test_any_splits_give_the_same_messages(tmp_path_factory, quads, split, batch, jobs):
+def test_all_splits_yield_the_same_messages(tmp_path_factory, quads, split, batch, jobs):
     folder = tmp_path_factory.mktemp("jobs")
     log = "# @message\n".join(
         "".join(f'_:b <http://ex/p> "{at} {number}" .\n' for number in range(count))
@@ -377,17 +377,17 @@ def test_blocks_do_not_depend_on_pieces_and_jobs(compression):
 @pytest.mark.parametrize("queue", [0, 1, 2])
 def test_pool_results_are_in_order(threads, queue):
     pool = Pool("test", threads, queue=queue)
-    taken = []
+    results = []
     for number in range(50):
         pool.submit(lambda number=number: number * 2)
-        taken += pool.take()
+        results += pool.take()
         assert len(pool) <= threads + queue
-    taken += pool.take(all=True)
-    assert taken == [number * 2 for number in range(50)]
+    results += pool.take(all=True)
+    assert results == [number * 2 for number in range(50)]
     pool.close()
 
 
-def test_the_first_pool_error_is_raised_in_its_place():
+def test_the_first_pool_error_is_raised_in_order():
     pool = Pool("test", 4)
     second = threading.Event()
 
@@ -402,11 +402,11 @@ def test_the_first_pool_error_is_raised_in_its_place():
 
     for number in range(6):
         pool.submit(lambda number=number: work(number))
-    taken = []
+    results = []
     with pytest.raises(ValueError, match="3"):
         for result in pool.take(all=True):
-            taken.append(result)
-    assert taken == [0, 1, 2]
+            results.append(result)
+    assert results == [0, 1, 2]
     assert list(pool.take(all=True)) == []
     with pytest.raises(Closed):
         pool.submit(lambda: 7)

@@ -13,7 +13,7 @@ from rdfm.storage import compression as compressions
 LINE = b"<http://e/s> <http://e/p> <http://e/%06d> .\n"
 
 
-class Slow:
+class SlowCompressor:
     """A compressor that takes `pause` seconds per megabyte, as slow as xz."""
 
     def __init__(self, pause):
@@ -39,39 +39,39 @@ def log(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["out.nq", "out/"])
 def test_slow_compression_reports_progress(log, tmp_path, monkeypatch, target):
-    monkeypatch.setattr(compressions, "compressor", lambda _: Slow(1))
-    monkeypatch.setattr(compressions, "_block_compressor", lambda _: Slow(1).compress)
+    monkeypatch.setattr(compressions, "compressor", lambda _: SlowCompressor(1))
+    monkeypatch.setattr(compressions, "_block_compressor", lambda _: SlowCompressor(1).compress)
     monkeypatch.setattr(compressions, "BLOCK_BYTES", 1 << 18)
     monkeypatch.setattr(pipeline, "OUTPUT_BYTES", 1 << 20)
-    seen = []
+    reports = []
     rdfm.convert(
         log,
         f"{tmp_path}/{target}",
         to_format="nq",
         compression="xz",
-        progress=lambda progress: seen.append((time.perf_counter(), progress)),
+        progress=lambda progress: reports.append((time.perf_counter(), progress)),
     )
-    moments = [moment for moment, _ in seen]
-    assert max(late - early for early, late in itertools.pairwise(moments)) < 1.2
-    steps = [progress.bytes_in for _, progress in seen]
+    times = [seconds for seconds, _ in reports]
+    assert max(later - earlier for earlier, later in itertools.pairwise(times)) < 1.2
+    steps = [progress.bytes_in for _, progress in reports]
     assert steps == sorted(steps)
     if target == "out.nq":  # each file of a folder is written at once
         assert len(set(steps)) > 5
-    last = seen[-1][1]
+    last = reports[-1][1]
     assert (last.bytes_in, last.messages) == (log.stat().st_size, 2)
 
 
 def test_slow_compression_can_be_interrupted(log, tmp_path, monkeypatch):
-    monkeypatch.setattr(compressions, "_block_compressor", lambda _: Slow(3).compress)
+    monkeypatch.setattr(compressions, "_block_compressor", lambda _: SlowCompressor(3).compress)
     monkeypatch.setattr(compressions, "BLOCK_BYTES", 1 << 18)
 
     def interrupt(_):
         raise KeyboardInterrupt
 
-    begun = time.perf_counter()
+    start = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
         rdfm.convert(log, tmp_path / "out.nq", compression="xz", progress=interrupt)
-    assert time.perf_counter() - begun < 5
+    assert time.perf_counter() - start < 5
     assert [path.name for path in tmp_path.iterdir()] == ["log.nq"]
 
 
@@ -83,9 +83,9 @@ def test_output_does_not_depend_on_write_sizes(size, monkeypatch):
     for out in ([], [b""], [b"z" * 37], [b"u" * 3, b"v" * 45, b""], [files], [files, files[:1]]):
         pieces = list(pipeline._cut(out))
         assert pieces
-        flat = [some for piece in pieces for some in piece]
-        if not any(isinstance(some, list) for some in out):
+        flat = [item for piece in pieces for item in piece]
+        if not any(isinstance(item, list) for item in out):
             assert b"".join(flat) == b"".join(out)
         else:
-            given = [each for some in out for each in some]
-            assert [each for some in flat for each in some] == given
+            expected = [each for item in out for each in item]
+            assert [each for item in flat for each in item] == expected

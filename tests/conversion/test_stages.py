@@ -16,9 +16,9 @@ from rdfm.logs.channel import Channel
 
 stages = importlib.import_module("rdfm.conversion.pipeline")
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
-MARK = b"# @message\n"
-MANY = (LINE + MARK) * 9000  # more messages than fit in a batch
-BAD = b"oops\n" + MARK
+DELIMITER = b"# @message\n"
+MANY_MESSAGES = (LINE + DELIMITER) * 9000  # more messages than fit in a batch
+INVALID_MESSAGE = b"oops\n" + DELIMITER
 
 
 class SlowConsumer(Channel):
@@ -51,10 +51,10 @@ def archive(*logs):
     return file.getvalue()
 
 
-LATE_VERSION = MANY + b'VERSION "1.2-messages"\n' + LINE + b"MESSAGE\n" + LINE
+LATE_VERSION = MANY_MESSAGES + b'VERSION "1.2-messages"\n' + LINE + b"MESSAGE\n" + LINE
 TURTLE = b"PREFIX a: <http://a/>\n" + (b"a:s a:p a:o .\n# @message\n" * 9000)
-JELLY = jelly.encode(nquads.decode(MANY), stream_name="x")
-TRUNCATED = gzip.compress(MANY, 1)[:-8]
+JELLY = jelly.encode(nquads.decode(MANY_MESSAGES), stream_name="x")
+TRUNCATED = gzip.compress(MANY_MESSAGES, 1)[:-8]
 CASES = {
     "a late version": ([LATE_VERSION], {}),
     "a late version, skolemized": ([LATE_VERSION], {"skolemize": "http://e"}),
@@ -63,17 +63,23 @@ CASES = {
         [LINE, b'VERSION "1.2-messages"\n' + LINE],
         {"group_by": "count=2"},
     ),
-    "an error after take": ([MANY + BAD + LINE], {"on_error": "skip", "take": 9000}),
-    "an abandoned input after take": ([TRUNCATED, MANY], {"on_error": "skip", "take": 10}),
+    "an error after take": (
+        [MANY_MESSAGES + INVALID_MESSAGE + LINE],
+        {"on_error": "skip", "take": 9000},
+    ),
+    "an abandoned input after take": ([TRUNCATED, MANY_MESSAGES], {"on_error": "skip", "take": 10}),
     "an abandoned input": ([JELLY[:-9], JELLY], {"on_error": "skip", "from_format": None}),
     "namespaces after take": (
         [TURTLE + b"PREFIX b: <http://b/>\n"],
         {"from_format": "ttl", "to_format": "ttl", "take": 9},
     ),
-    "Jelly's options": ([JELLY, MANY], {"to_format": "jelly", "from_format": None}),
-    "notes after take": ([MANY + (LINE + b"# @Message\n" + MARK) * 9000], {"take": 10}),
+    "Jelly's options": ([JELLY, MANY_MESSAGES], {"to_format": "jelly", "from_format": None}),
+    "notes after take": (
+        [MANY_MESSAGES + (LINE + b"# @Message\n" + DELIMITER) * 9000],
+        {"take": 10},
+    ),
     "members": (
-        [archive(*[LINE, b"", BAD + LINE, LINE + MARK + BAD] * 50)],
+        [archive(*[LINE, b"", INVALID_MESSAGE + LINE, LINE + DELIMITER + INVALID_MESSAGE] * 50)],
         {"on_error": "skip", "take": 90},
     ),
 }
@@ -107,8 +113,10 @@ class Trickle(io.BytesIO):
 def test_the_dialect_of_the_first_message_is_written(format):
     """This is independent of where the other dialect starts and of how the input arrives."""
     for messages in (1, 20, 9000):
-        log = (LINE + MARK) * messages + b'VERSION "1.2-messages"\n' + LINE + b"MESSAGE\n" + LINE
-        expected = MARK.join([LINE] * (messages + 2))
+        log = (
+            (LINE + DELIMITER) * messages + b'VERSION "1.2-messages"\n' + LINE + b"MESSAGE\n" + LINE
+        )
+        expected = DELIMITER.join([LINE] * (messages + 2))
         for data in (log, Trickle(log)):
             assert outcome([data], from_format=format)[0] == expected
         with rdfm.open_log(log, format) as reader:
@@ -118,46 +126,51 @@ def test_the_dialect_of_the_first_message_is_written(format):
 
 
 def test_errors_after_take_are_not_counted():
-    bad = LINE + MARK + BAD
+    invalid = LINE + DELIMITER + INVALID_MESSAGE
     skip = {"on_error": "skip"}
     for group_by in ("message", "count=1", "bytes=1"):
-        counted = [outcome([bad * 20], **skip, take=n, group_by=group_by)[1] for n in range(4)]
-        assert [summary.messages for summary in counted] == [0, 1, 2, 3]
-        assert [summary.skipped for summary in counted] == [0, 0, 1, 2]
-        assert [len(summary.errors) for summary in counted] == [0, 0, 1, 2]
-    # All except the error after the last quad.
-    assert outcome([bad * 20], **skip, take=1, group_by="all")[1].skipped == 19
-    summary = outcome([BAD + b"<http://e/s> <http://e/p"], **skip, take=0)[1]
+        summaries = [
+            outcome([invalid * 20], **skip, take=n, group_by=group_by)[1] for n in range(4)
+        ]
+        assert [summary.messages for summary in summaries] == [0, 1, 2, 3]
+        assert [summary.skipped for summary in summaries] == [0, 0, 1, 2]
+        assert [len(summary.errors) for summary in summaries] == [0, 0, 1, 2]
+    # All errors are counted except the one after the last quad.
+    assert outcome([invalid * 20], **skip, take=1, group_by="all")[1].skipped == 19
+    summary = outcome([INVALID_MESSAGE + b"<http://e/s> <http://e/p"], **skip, take=0)[1]
     assert (summary.skipped, summary.abandoned) == (0, ())
-    assert outcome([BAD + MARK + MARK + LINE], **skip, take=1)[1].skipped == 1
+    assert outcome([INVALID_MESSAGE + DELIMITER + DELIMITER + LINE], **skip, take=1)[1].skipped == 1
     # The end of the first message is known only after the error, which is still not counted.
     summary = outcome(
-        [LINE + MARK + BAD + LINE.replace(b"/s>", b"/t>")], **skip, take=1, group_by="subject"
+        [LINE + DELIMITER + INVALID_MESSAGE + LINE.replace(b"/s>", b"/t>")],
+        **skip,
+        take=1,
+        group_by="subject",
     )[1]
     assert (summary.messages, summary.skipped) == (1, 0)
 
 
 def test_progress_reports_written_messages(monkeypatch):
-    """It excludes data that has only been read or encoded, and a report does not change later."""
+    """Data that has only been read or encoded does not count, and reports do not change later."""
     monkeypatch.setattr(stages, "Channel", SlowConsumer)
     monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
 
-    class Counting(io.BytesIO):
+    class CountingFile(io.BytesIO):
         def write(self, data):
             self.quads = getattr(self, "quads", 0) + bytes(data).count(b" .\n")
             return super().write(data)
 
-    out, seen = Counting(), []
+    out, reports = CountingFile(), []
 
-    def progress(now):
-        seen.append((now, now.quads, now.bytes_in))
-        assert now.quads <= getattr(out, "quads", 0)
+    def progress(report):
+        reports.append((report, report.quads, report.bytes_in))
+        assert report.quads <= getattr(out, "quads", 0)
 
-    convert(MANY * 10, out, from_format="nq", to_format="nq", progress=progress)
-    assert all(now.quads == quads for now, quads, _ in seen)
-    assert [bytes_in for *_, bytes_in in seen] == sorted(bytes_in for *_, bytes_in in seen)
-    assert seen[0][1:] == (0, 0)
-    last, total = seen[-1][0], len(MANY) * 10
+    convert(MANY_MESSAGES * 10, out, from_format="nq", to_format="nq", progress=progress)
+    assert all(report.quads == quads for report, quads, _ in reports)
+    assert [bytes_in for *_, bytes_in in reports] == sorted(bytes_in for *_, bytes_in in reports)
+    assert reports[0][1:] == (0, 0)
+    last, total = reports[-1][0], len(MANY_MESSAGES) * 10
     assert (last.messages, last.bytes_in, last.bytes_total) == (90_000, total, total)
 
 
@@ -172,15 +185,15 @@ def test_progress_of_small_files_reports_written_messages(tmp_path, name, monkey
     count = 60_000 if "nq" in name else 200_000
     lines = (b'<http://e/s> <http://e/p> "%x" .\n' % numbers.getrandbits(64) for _ in range(count))
     path = tmp_path / name
-    convert(MARK.join(lines), path, from_format="nq")
+    convert(DELIMITER.join(lines), path, from_format="nq")
     total = path.stat().st_size
     assert total < 1 << 20 or "nq" not in name
-    written = []
-    convert(path, tmp_path / "out.nq", progress=written.append)
-    inspected = []
-    rdfm.inspect(path, progress=inspected.append)
-    for seen in (written, inspected):
-        assert len(seen) > 4
-        for now in seen:
-            assert abs(now.bytes_in / total - now.messages / count) < 0.25
-        assert (seen[-1].bytes_in, seen[-1].messages) == (total, count)
+    conversion_reports = []
+    convert(path, tmp_path / "out.nq", progress=conversion_reports.append)
+    inspection_reports = []
+    rdfm.inspect(path, progress=inspection_reports.append)
+    for reports in (conversion_reports, inspection_reports):
+        assert len(reports) > 4
+        for report in reports:
+            assert abs(report.bytes_in / total - report.messages / count) < 0.25
+        assert (reports[-1].bytes_in, reports[-1].messages) == (total, count)

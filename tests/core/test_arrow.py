@@ -56,7 +56,7 @@ def batch():
     return MessageBatch.from_messages(MESSAGES)
 
 
-def checked(arrow):
+def validated(arrow):
     """Returns the record batch of an Arrow object, after validation by pyarrow."""
     rows = pa.record_batch(arrow)
     rows.validate(full=True)
@@ -68,7 +68,7 @@ def content(created):
 
 
 def test_each_message_is_a_row():
-    rows = checked(batch())
+    rows = validated(batch())
     assert rows.schema == SCHEMA == pa.schema(batch())
     quads = rows["quads"].to_pylist()
     assert quads[1] == []
@@ -81,16 +81,16 @@ def test_each_message_is_a_row():
     assert rows["source"].to_pylist() == [None] * 3
 
 
-def test_columns_in_any_order():
+def test_columns_may_be_in_any_order():
     created = batch().slice(1, 3).to_arrow(ALL[::-1], source="a.nq")
     assert created.column_names == ALL[::-1]
     assert len(created) == 2
-    rows = checked(created)
+    rows = validated(created)
     assert rows["source"].to_pylist() == ["a.nq"] * 2
     assert rows["offset"].to_pylist() == [1, 2]
     assert rows["position"].to_pylist() == [0, 0]
     assert rows["namespaces"].to_pylist()[1] == [("ex", "http://ex/"), ("", "http://other/")]
-    assert checked(batch().to_arrow([])).num_rows == 3
+    assert validated(batch().to_arrow([])).num_rows == 3
 
 
 def test_an_unknown_column_is_an_error_that_lists_the_known_ones():
@@ -102,14 +102,14 @@ def test_an_unknown_column_is_an_error_that_lists_the_known_ones():
 
 
 def test_a_requested_schema_is_used():
-    large = pa.schema(
+    large_schema = pa.schema(
         [
             ("quads", pa.list_(pa.struct([(name, pa.large_string()) for name in TERM]))),
             ("position", pa.int64()),
         ]
     )
-    rows = pa.record_batch(batch(), schema=large)
-    assert rows.schema == large
+    rows = pa.record_batch(batch(), schema=large_schema)
+    assert rows.schema == large_schema
     assert pa.table(batch(), schema=SCHEMA).schema == SCHEMA
 
 
@@ -129,20 +129,20 @@ def test_namespaces_are_read_back():
 @pytest.mark.parametrize(
     "text", [pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())], ids=str
 )
-@pytest.mark.parametrize("many", [pa.list_, pa.large_list], ids=["list", "large_list"])
-def test_other_string_and_list_types_are_read(text, many):
+@pytest.mark.parametrize("list_type", [pa.list_, pa.large_list], ids=["list", "large_list"])
+def test_other_string_and_list_types_are_read(text, list_type):
     fields = [(name, text) for name in ("graph", "object", "subject", "predicate")]
     rows = [
         [dict(zip(TERM, quad.values(), strict=True)) for quad in row]
-        for row in checked(batch())["quads"].to_pylist()
+        for row in validated(batch())["quads"].to_pylist()
     ]
     table = pa.table(
         {"quads": pa.array(rows, pa.list_(pa.struct([(n, pa.string()) for n, _ in fields])))}
     )
     try:
-        table = table.cast(pa.schema([("quads", many(pa.struct(fields)))]))
+        table = table.cast(pa.schema([("quads", list_type(pa.struct(fields)))]))
     except pa.ArrowNotImplementedError:
-        pytest.skip("pyarrow cannot make it")
+        pytest.skip("pyarrow cannot create this type")
     assert [m.quads for m in MessageBatch.from_arrow(table)] == [m.quads for m in MESSAGES]
 
 
@@ -208,9 +208,9 @@ def test_the_depth_of_triple_terms_is_limited():
 
 
 def test_batches_are_merged():
-    rows = checked(coalesce([batch(), batch().slice(2, 3), batch()], source="s"))
+    rows = validated(coalesce([batch(), batch().slice(2, 3), batch()], source="s"))
     assert rows["offset"].to_pylist() == [0, 1, 2, 2, 0, 1, 2]
-    assert rows["quads"].to_pylist()[4:] == checked(batch())["quads"].to_pylist()
+    assert rows["quads"].to_pylist()[4:] == validated(batch())["quads"].to_pylist()
     assert coalesce([]).column_names == ALL[:4]
 
 
@@ -227,8 +227,8 @@ def test_rows_are_regrouped(max_rows, max_bytes, sizes):
     created += [rest] if (rest := coalescer.finish()) else []
     if sizes:
         assert [len(rows) for rows in created] == sizes
-    whole = pa.Table.from_batches([checked(rows) for rows in created]).to_pylist()
-    assert whole == checked(coalesce([batch()] * 3, ALL, "s")).to_pylist()
+    regrouped = pa.Table.from_batches([validated(rows) for rows in created]).to_pylist()
+    assert regrouped == validated(coalesce([batch()] * 3, ALL, "s")).to_pylist()
     assert coalescer.finish() is None
 
 
@@ -268,7 +268,7 @@ def test_batches_from_rows_are_as_large_as_decoded_batches():
     assert joined == [len(row) for row in rows["quads"].to_pylist()]
 
 
-def test_long_terms_end_a_batch_too():
+def test_long_terms_also_end_a_batch():
     quads = [[Quad(A, A, Literal(f"{at}" * 10_000))] for at in range(100_000, 100_100)]
     rows = MessageBatch.from_messages(quads)
     created = list(batches_from_arrow(rows))
@@ -293,9 +293,9 @@ def test_batches_are_built_on_demand():
 
 
 def test_rows_before_an_error_are_returned_and_the_error_is_repeated():
-    bad = {"subject": "<a>", "predicate": "<b>", "object": "<c"}
+    invalid = {"subject": "<a>", "predicate": "<b>", "object": "<c"}
     rows = pa.record_batch(
-        {"quads": [[], [dict(bad, object="<c>")], [dict(bad, object="<c>"), bad]]}
+        {"quads": [[], [dict(invalid, object="<c>")], [dict(invalid, object="<c>"), invalid]]}
     )
     batches = batches_from_arrow(rows, first_index=10)
     assert next(batches).quad_counts() == [0, 1]
@@ -311,14 +311,17 @@ def test_other_columns_are_ignored():
 
 
 def test_namespaces_and_metadata_are_kept_across_batches():
-    many = [*MESSAGES, *([Message([Quad(A, B, A)] * 8192, namespaces=MESSAGES[2].namespaces)] * 2)]
-    rows = MessageBatch.from_messages(many).to_arrow(ALL)
+    messages = [
+        *MESSAGES,
+        *([Message([Quad(A, B, A)] * 8192, namespaces=MESSAGES[2].namespaces)] * 2),
+    ]
+    rows = MessageBatch.from_messages(messages).to_arrow(ALL)
     created = list(batches_from_arrow(rows))
     assert len(created) > 1
-    assert [part for batch in created for part in content(batch)] == content(many)
+    assert [part for batch in created for part in content(batch)] == content(messages)
 
 
-def test_text_other_than_utf_8_is_an_error():
+def test_strings_that_are_not_utf_8_are_an_error():
     for text in (b'"\xff"', b"<a:\xc3>"):
         invalid = pa.array([text]).view(pa.string())
         valid = pa.array(["<a:b>"])

@@ -26,7 +26,7 @@ QUADS = [
 
 
 def batch():
-    """Returns three messages: with several quads, empty, and with one quad."""
+    """Returns a batch of three messages: with several quads, empty, and with one quad."""
     return MessageBatch.from_messages(
         [
             Message(QUADS, metadata={"k": b"\0\xff"}, namespaces={"ex": "http://ex/"}),
@@ -108,14 +108,14 @@ def test_values_other_than_quads_are_rejected(invalid):
 def test_views_are_copied_in_any_order_and_mixed():
     created = batch()
     views = list(created)
-    mixed = MessageBatch.from_messages(
+    copied = MessageBatch.from_messages(
         [views[2], Message([Quad(B, B, B)]), views[0], *batch(), views[1]]
     )
-    assert mixed.quad_counts() == [1, 1, 4, 4, 0, 1, 0]
-    assert mixed.quads(2) == mixed.quads(3) == QUADS
-    assert mixed.metadata(2) == {"k": b"\0\xff"}
-    assert mixed.namespaces(0) == {"ex": "http://other/", "": "http://none/"}
-    assert mixed.namespaces(2)["ex"] == "http://ex/"
+    assert copied.quad_counts() == [1, 1, 4, 4, 0, 1, 0]
+    assert copied.quads(2) == copied.quads(3) == QUADS
+    assert copied.metadata(2) == {"k": b"\0\xff"}
+    assert copied.namespaces(0) == {"ex": "http://other/", "": "http://none/"}
+    assert copied.namespaces(2)["ex"] == "http://ex/"
 
 
 def test_a_message_is_a_view_of_its_batch():
@@ -171,15 +171,15 @@ def test_views_have_the_current_namespaces_in_any_order():
             Message(QUADS, namespaces={"a": "http://a/1"}),
         ]
     )
-    by_hand = Message(QUADS, namespaces={"c": "http://other/"})
+    constructed = Message(QUADS, namespaces={"c": "http://other/"})
     views = list(created)
     expected = [created.namespaces(at) for at in range(4)]
     for order in ([0, 1, 2, 3], [0, 3], [3, 0], [2, 1, 1, 3], [1, None, 3], [2, None, 2, 3]):
-        chosen = [by_hand if at is None else views[at] for at in order]
-        copied = MessageBatch.from_messages(chosen)
-        for place, at in enumerate(order):
-            want = by_hand.namespaces if at is None else expected[at]
-            assert want.items() <= copied.namespaces(place).items()
+        messages = [constructed if at is None else views[at] for at in order]
+        copied = MessageBatch.from_messages(messages)
+        for index, at in enumerate(order):
+            namespaces = constructed.namespaces if at is None else expected[at]
+            assert namespaces.items() <= copied.namespaces(index).items()
 
 
 def test_blank_nodes_of_rows_can_be_labelled_by_message():

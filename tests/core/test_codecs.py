@@ -82,9 +82,9 @@ def test_unknown_formats_are_rejected():
         _core.DelimiterCounter("trig")
 
 
-# Valid values at a limit, and empty ones; other options use any valid value.
-GOOD = {"max_depth": 100, "max_prefix_table": 0, "context": {}}
-WRONG = {
+# Valid values that are empty or at a limit. Any valid value is used for the other options.
+VALID_VALUES = {"max_depth": 100, "max_prefix_table": 0, "context": {}}
+INVALID_VALUES = {
     "max_message_bytes": [0, -1, (3 << 30) + 1, 1 << 70, 1.5, True, "x"], "max_depth": [0, 101],
     "batch_quads": [0], "batch_bytes": [0, 1 << 40], "batch_messages": [0],
     "dialect": ["Comments", 3], "announced": [3, "\ud800"], "base": [3], "frames": ["flats", 3],
@@ -99,11 +99,11 @@ WRONG = {
 def test_options_are_checked(name, side):
     make = _core.Decoder if side == "read" else _core.Encoder
     spec = formats.find(name).spec
-    for option, declared in spec.options(side).items():
-        fits = spec.values(side, {option: option_text(declared)})
-        make(name, {option: GOOD.get(option, fits[option])})
-        make(name, {option: None})  # equals omitting it
-        for invalid in WRONG.get(option, []):
+    for option, option_spec in spec.options(side).items():
+        valid = spec.values(side, {option: option_text(option_spec)})
+        make(name, {option: VALID_VALUES.get(option, valid[option])})
+        make(name, {option: None})  # the same as omitting it
+        for invalid in INVALID_VALUES.get(option, []):
             with pytest.raises(OptionError, match=f"^{option} must be "):
                 make(name, {option: invalid})
 
@@ -209,10 +209,10 @@ def test_one_decoder_in_two_threads_is_an_error_or_works():
     assert all("another thread" in error for error in errors)
 
 
-def test_a_view_has_the_bytes_of_the_batch():
+def test_encode_view_returns_the_same_bytes_as_encode():
     batches = [MessageBatch.from_messages([[Quad(A, A, A)] * count]) for count in (1, 0, 9, 3)]
-    encoder, viewing = formats.nq.Encoder(), formats.nq.Encoder()
-    views = [viewing.encode_view(batch) for batch in batches]
+    encoder, view_encoder = formats.nq.Encoder(), formats.nq.Encoder()
+    views = [view_encoder.encode_view(batch) for batch in batches]
     assert [view.tobytes() for view in views] == [encoder.encode(batch) for batch in batches]
     assert all(view.readonly for view in views)
     with pytest.raises(EncodeError) as caught:
@@ -222,10 +222,13 @@ def test_a_view_has_the_bytes_of_the_batch():
 
 def test_encoding_does_not_depend_on_batch_sizes():
     batch = MessageBatch.from_messages([[Quad(A, A, A)], [], [Quad(A, A, A)] * 2])
-    whole = formats.nq.Encoder()
-    expected = whole.encode(batch) + whole.finish()
-    cut = formats.nq.Encoder()
-    separate = b"".join(cut.encode(batch.slice(at, at + 1)) for at in range(3)) + cut.finish()
+    encoder = formats.nq.Encoder()
+    expected = encoder.encode(batch) + encoder.finish()
+    slice_encoder = formats.nq.Encoder()
+    separate = (
+        b"".join(slice_encoder.encode(batch.slice(at, at + 1)) for at in range(3))
+        + slice_encoder.finish()
+    )
     assert separate == expected
 
 

@@ -24,13 +24,13 @@ def batch():
         return MessageBatch.from_messages(list(log))
 
 
-def evaluated():
+def solutions_and_batch():
     return QUERY.solutions(batch()), batch()
 
 
 def test_rows_name_their_messages():
     columns = TypedColumns(QUERY.variables, TYPES)
-    rows, misfits = columns.of_messages(*evaluated(), "a.ttl", misfits_are_null=True)
+    rows, misfits = columns.of_messages(*solutions_and_batch(), "a.ttl", misfits_are_null=True)
     table = pa.record_batch(rows)
     assert table.schema == pa.schema(columns)
     assert misfits == 1
@@ -50,19 +50,19 @@ def test_rows_name_their_messages():
 def test_filtered_messages_keep_their_indexes():
     criteria = Filter({})
     criteria.term("any", "<x:b>")
-    (kept,) = criteria.messages(batch(), True)
-    assert [kept.index_of(at) for at in range(len(kept))] == [0, 2]
-    rows, _ = TypedColumns(QUERY.variables, TYPES).of_messages(QUERY.solutions(kept), kept)
+    (matching,) = criteria.messages(batch(), True)
+    assert [matching.index_of(at) for at in range(len(matching))] == [0, 2]
+    rows, _ = TypedColumns(QUERY.variables, TYPES).of_messages(QUERY.solutions(matching), matching)
     assert pa.record_batch(rows)["message"].to_pylist() == [0, 2]
-    assert [kept.slice(1, 2).first_index, kept.slice(1, 2).index_of(0)] == [2, 2]
+    assert [matching.slice(1, 2).first_index, matching.slice(1, 2).index_of(0)] == [2, 2]
     with pytest.raises(IndexError, match="no such message"):
-        kept.index_of(2)
+        matching.index_of(2)
 
 
 def test_a_value_of_the_wrong_type_is_an_error():
     columns = TypedColumns(QUERY.variables, TYPES)
     with pytest.raises(UnsupportedError) as caught:
-        columns.of_messages(*evaluated(), "a.ttl")
+        columns.of_messages(*solutions_and_batch(), "a.ttl")
     assert str(caught.value) == "a.ttl: ?n is '\"warm\"', expected a number (message 1)"
     assert (caught.value.message_index, caught.value.source) == (1, "a.ttl")
 

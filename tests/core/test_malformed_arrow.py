@@ -16,9 +16,9 @@ def ints(*numbers, layout="i"):
     return pa.py_buffer(struct.pack(f"<{len(numbers)}{layout}", *numbers))
 
 
-def texts(*offsets, kind=None, data=DATA):
-    wide = kind in (pa.large_string(), pa.large_binary())
-    buffers = [None, ints(*offsets, layout="q" if wide else "i"), pa.py_buffer(data)]
+def strings(*offsets, kind=None, data=DATA):
+    is_large = kind in (pa.large_string(), pa.large_binary())
+    buffers = [None, ints(*offsets, layout="q" if is_large else "i"), pa.py_buffer(data)]
     return pa.Array.from_buffers(kind or pa.string(), len(offsets) - 1, buffers)
 
 
@@ -37,8 +37,8 @@ def lists(*offsets, items=None):
     return pa.Array.from_buffers(pa.list_(items.type), len(offsets) - 1, buffers, children=[items])
 
 
-def rows(column, name="quads", **others):
-    arrays = {name: column, **others}
+def rows(column, name="quads", **columns):
+    arrays = {name: column, **columns}
     return pa.RecordBatch.from_arrays(list(arrays.values()), list(arrays))
 
 
@@ -77,16 +77,16 @@ MALFORMED = [
     (lambda: rows(lists(0, -1, 2)), 0, "quads"),
     (lambda: rows(lists(0, 9, 2)), 0, "quads"),
     (lambda: rows(lists(1, 0, 2)), 0, "quads"),
-    (lambda: items(subject=texts(0, 5, 1)), 0, "subject"),
-    (lambda: items(object=texts(0, -7, 10)), 0, "object"),
-    (lambda: items(object=texts(0, 1 << 20, 10)), 0, "object"),
-    (lambda: items(object=texts(0, 5, 1, kind=pa.large_string())), 0, "object"),
-    (lambda: items(object=texts(0, 5, 10, data=b"<a:\xff><a:\xff>")), 0, "UTF-8"),
+    (lambda: items(subject=strings(0, 5, 1)), 0, "subject"),
+    (lambda: items(object=strings(0, -7, 10)), 0, "object"),
+    (lambda: items(object=strings(0, 1 << 20, 10)), 0, "object"),
+    (lambda: items(object=strings(0, 5, 1, kind=pa.large_string())), 0, "object"),
+    (lambda: items(object=strings(0, 5, 10, data=b"<a:\xff><a:\xff>")), 0, "UTF-8"),
     (lambda: items(predicate=indices(0, 3)), 1, "predicate"),
     (lambda: items(predicate=indices(0, -1)), 1, "predicate"),
     (lambda: items(graph=indices(0, -1)), 1, "graph"),
     (lambda: flat(object=indices(0, 7)), 1, "object"),
-    (lambda: flat(object=texts(0, 9000, 10)), 0, "object"),
+    (lambda: flat(object=strings(0, 9000, 10)), 0, "object"),
     (lambda: flat(source=indices(0, 7)), None, "source"),
     (
         lambda: items(
@@ -100,7 +100,7 @@ MALFORMED = [
     (lambda: rows(lists(0, 1, 2), metadata=maps([0, 2, 1])), 1, "metadata"),
     (lambda: rows(lists(0, 1, 2), metadata=maps([0, -1, 1])), 0, "metadata"),
     (
-        lambda: rows(lists(0, 1, 2), metadata=maps([0, 1, 2], keys=texts(0, 99999, 2))),
+        lambda: rows(lists(0, 1, 2), metadata=maps([0, 1, 2], keys=strings(0, 99999, 2))),
         0,
         "metadata",
     ),
@@ -110,7 +110,7 @@ MALFORMED = [
 @pytest.mark.parametrize("number", range(len(MALFORMED)))
 def test_malformed_arrays_are_errors_in_their_row(number):
     make, row, text = MALFORMED[number]
-    for read in (MessageBatch.from_arrow, lambda given: list(batches_from_arrow(given))):
+    for read in (MessageBatch.from_arrow, lambda rows: list(batches_from_arrow(rows))):
         with pytest.raises(DecodeError) as caught:
             read(make())
         assert text in str(caught.value)
@@ -147,8 +147,8 @@ def test_malformed_values_are_errors():
 
     decoder, encoder = formats.find("nt").decoder({}), formats.find("nt").encoder({})
     for values, row in (
-        (texts(0, 7, 3, kind=pa.binary()), 0),
-        (texts(0, 1 << 20, 3, kind=pa.large_binary()), 0),
+        (strings(0, 7, 3, kind=pa.binary()), 0),
+        (strings(0, 1 << 20, 3, kind=pa.large_binary()), 0),
         (
             pa.DictionaryArray.from_arrays(
                 pa.array([0, 8], pa.int8()), pa.array([b""]), safe=False

@@ -27,14 +27,14 @@ def patch_with(id="", prev="", rows="TX .\nA <a:s> <a:p> <a:o> .\nTC .\n"):
     return "".join(f"H {key} <a:{value}> .\n" for key, value in links if value) + rows
 
 
-COMPLETE = [patch_with("1"), patch_with("2", "1"), patch_with("3", "2")]
+COMPLETE_CHAIN = [patch_with("1"), patch_with("2", "1"), patch_with("3", "2")]
 
 
 @pytest.mark.parametrize("size", [1, 2, 8192])
 @pytest.mark.parametrize(
     ("patches", "expected"),
     [
-        (COMPLETE, []),
+        (COMPLETE_CHAIN, []),
         ([], []),
         ([patch_with("5", "4")], []),  # the first patch may follow any other
         (
@@ -42,7 +42,7 @@ COMPLETE = [patch_with("1"), patch_with("2", "1"), patch_with("3", "2")]
             [],
         ),  # so may a patch without prev
         (
-            [*COMPLETE, patch_with("4", "2")],
+            [*COMPLETE_CHAIN, patch_with("4", "2")],
             [(3, "prev is <a:2>, but the previous patch has the id <a:3>")],
         ),
         (
@@ -73,12 +73,12 @@ COMPLETE = [patch_with("1"), patch_with("2", "1"), patch_with("3", "2")]
     ],
 )
 def test_links_between_patches_are_checked(patches, expected, size):
-    together = violations("Z .\n".join(patches), batch_quads=size)
-    assert [(patch, text) for _, patch, _, _, text in together] == expected
-    assert {rule for rule, *_ in together} <= {"chain"}
-    apart = violations(*patches, batch_quads=size)
-    assert [text for *_, text in apart] == [text for _, text in expected]
-    for rule, patch, _, _, text in apart:
+    in_one_log = violations("Z .\n".join(patches), batch_quads=size)
+    assert [(patch, text) for _, patch, _, _, text in in_one_log] == expected
+    assert {rule for rule, *_ in in_one_log} <= {"chain"}
+    in_separate_logs = violations(*patches, batch_quads=size)
+    assert [text for *_, text in in_separate_logs] == [text for _, text in expected]
+    for rule, patch, _, _, text in in_separate_logs:
         assert (rule, patch) == ("chain" if "same patch" in text else "chain-of-logs", 0)
 
 
@@ -160,7 +160,7 @@ def test_a_patch_may_span_batches():
         assert rules.links() == 2
 
 
-def test_a_patch_with_several_prev_counts_as_one_link():
+def test_a_patch_with_several_prev_headers_counts_as_one_link():
     rules = PatchRules()
     for batch in batches("H prev <a:1> .\nH Prev <a:2> .\nTX .\nTC .\nZ .\nH id <a:3> .\n"):
         assert rules.check(batch) == []

@@ -36,11 +36,13 @@ TERMS = [
 DIRECTED = Literal("x", language="ar", direction="rtl")
 
 
-@pytest.mark.parametrize(("term", "text", "shown"), TERMS, ids=[text for _, text, _ in TERMS])
-def test_terms_have_a_text_and_a_repr(term, text, shown):
+@pytest.mark.parametrize(
+    ("term", "text", "representation"), TERMS, ids=[text for _, text, _ in TERMS]
+)
+def test_terms_have_a_text_and_a_repr(term, text, representation):
     assert str(term) == text
-    assert repr(term) == shown
-    assert eval(shown, vars(_core)) == term
+    assert repr(term) == representation
+    assert eval(representation, vars(_core)) == term
 
 
 @pytest.mark.parametrize(
@@ -59,8 +61,8 @@ def test_objects_in_reused_memory_have_their_own_content():
             Quad(Iri(f"x:{n}"), A, Literal(f"{n}", datatype=f"x:{n}"), Bnode(f"b{n}"))
             for n in range(2000)
         ]
-        texts = [f'<x:{n}> <http://ex/a> "{n}"^^<x:{n}> _:b{n} .' for n in range(2000)]
-        assert list(map(str, quads)) == texts
+        expected = [f'<x:{n}> <http://ex/a> "{n}"^^<x:{n}> _:b{n} .' for n in range(2000)]
+        assert list(map(str, quads)) == expected
         del quads
         gc.collect()
 
@@ -190,14 +192,14 @@ def test_every_term_has_a_value():
 
 
 def test_quads_are_tuples():
-    quad, named = Quad(A, A, Literal("x")), Quad(A, A, Literal("x"), Bnode("g"))
-    assert list(named) == [A, A, Literal("x"), Bnode("g")]
+    quad, in_graph = Quad(A, A, Literal("x")), Quad(A, A, Literal("x"), Bnode("g"))
+    assert list(in_graph) == [A, A, Literal("x"), Bnode("g")]
     assert str(quad) == '<http://ex/a> <http://ex/a> "x" .'
-    assert str(named) == '<http://ex/a> <http://ex/a> "x" _:g .'
+    assert str(in_graph) == '<http://ex/a> <http://ex/a> "x" _:g .'
     assert quad.graph is None
-    assert sorted([named, quad]) == [quad, named]
-    assert len({quad, named, Quad(A, A, Literal("x"), None)}) == 2
-    match named:
+    assert sorted([in_graph, quad]) == [quad, in_graph]
+    assert len({quad, in_graph, Quad(A, A, Literal("x"), None)}) == 2
+    match in_graph:
         case Quad(subject, _, Literal(value), Bnode()):
             assert (subject, value) == (A, "x")
         case _:

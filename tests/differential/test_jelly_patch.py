@@ -1,4 +1,4 @@
-"""Jelly-Patch compared with Google's protobuf and the row semantics of tests/jelly_patch_proto.py."""
+"""Jelly-Patch compared with Google's protobuf and the row semantics of `jelly_patch_proto`."""
 
 import jelly_patch_proto
 import pytest
@@ -8,7 +8,7 @@ from jelly_patch_proto import FLAT, FRAME, PUNCTUATED, QUADS, TRIPLES, Writer, d
 from patches import decode, encode, patches
 
 STREAMS = {"frame": FRAME, "flat": FLAT, "punctuated": PUNCTUATED}
-EVERYTHING = {"generalized": True, "rdf_star": True}
+ALL_FEATURES = {"generalized": True, "rdf_star": True}
 
 
 @pytest.mark.parametrize("statements", ["triples", "quads"])
@@ -19,10 +19,10 @@ def test_protobuf_reads_the_output_of_rdfm(stream, statements, data):
     if stream == "flat":
         log = log[:1]
     # A generalized statement may need many entries.
-    small = {"name_table": 32, "prefix_table": 32, "datatype_table": 32, "frame_rows": 3}
-    for options in ({}, small):
+    small_tables = {"name_table": 32, "prefix_table": 32, "datatype_table": 32, "frame_rows": 3}
+    for options in ({}, small_tables):
         written = encode(
-            log, stream_type=stream, statement_type=statements, **EVERYTHING, **options
+            log, stream_type=stream, statement_type=statements, **ALL_FEATURES, **options
         )
         assert jelly_patch_proto.decode(written) == log
         # Field order and varints are canonical.
@@ -35,10 +35,10 @@ def test_protobuf_reads_the_output_of_rdfm(stream, statements, data):
             sizes = (first.max_name_table_size, first.max_prefix_table_size)
             assert sizes == ((32, 32) if options else (4000, 150))
     if len(log) == 1 or stream == "punctuated":
-        bare = encode(
-            log, stream_type=stream, statement_type=statements, delimited=False, **EVERYTHING
+        undelimited = encode(
+            log, stream_type=stream, statement_type=statements, delimited=False, **ALL_FEATURES
         )
-        assert not log or jelly_patch_proto.decode(bare, bare=True) == log
+        assert not log or jelly_patch_proto.decode(undelimited, bare=True) == log
 
 
 @pytest.mark.parametrize("short", [False, True])
@@ -54,7 +54,7 @@ def test_rdfm_reads_the_output_of_protobuf(stream, statements, short, data):
     for patch in log:
         writer.patch(patch, rows)
     if writer.rows:
-        writer.cut()
+        writer.end_frame()
     written = delimited(writer.frames)
     for size in (len(written) + 1, 7):
         assert decode(written, size) == log
@@ -62,5 +62,5 @@ def test_rdfm_reads_the_output_of_protobuf(stream, statements, short, data):
 
 @given(log=patches(graphs=True))
 def test_patches_are_read_back(log):
-    written = encode(log, statement_type="quads", **EVERYTHING)
+    written = encode(log, statement_type="quads", **ALL_FEATURES)
     assert decode(written, len(written) + 1) == log

@@ -46,10 +46,10 @@ CONTEXTS = [
 ]
 
 names = st.sampled_from([("iri", f"{V}{name}") for name in "pqrsT"])
-others = st.sampled_from(
+other_iris = st.sampled_from(
     [("iri", iri) for iri in ("x:p", "urn:x:y", "http://b/p", f"{V}p:q", f"{V}@id", f"{V}p/q#r", V)]
 )
-blanks = st.sampled_from([("bnode", label) for label in "abc"])
+bnodes = st.sampled_from([("bnode", label) for label in "abc"])
 literals = st.sampled_from(
     [literal(text) for text in ("x", "@id", "1")]
     + [literal("x", language=tag) for tag in ("en", "de", "EN")]
@@ -58,12 +58,12 @@ literals = st.sampled_from(
     + [literal("1.5E0", datatype=f"{XSD}double"), literal("true", datatype=f"{XSD}boolean")]
 )
 cells = st.sampled_from([("iri", f"{RDF}{name}") for name in ("first", "rest", "type")])
-nodes = names | others | blanks | st.just(("iri", f"{RDF}nil"))
+nodes = names | other_iris | bnodes | st.just(("iri", f"{RDF}nil"))
 quads = st.tuples(
-    names | others | blanks,
-    names | names | others | cells,
+    names | other_iris | bnodes,
+    names | names | other_iris | cells,
     nodes | literals,
-    st.none() | st.none() | others | blanks,
+    st.none() | st.none() | other_iris | bnodes,
 )
 
 
@@ -82,19 +82,19 @@ def lists(draw):
     return found
 
 
-near = st.lists(st.lists(quads, max_size=7) | lists(), max_size=3)
+confusable_logs = st.lists(st.lists(quads, max_size=7) | lists(), max_size=3)
 
 
-def written(format, log, context, **options):
+def encoded(format, log, context, **options):
     encoder = formats.find(format).Encoder(compact_with=context, **options)
     return encoder.encode(as_batch(log)) + encoder.finish()
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
 @pytest.mark.parametrize("lines", ["first", "every"])
-@given(log=near | logs(triples=False, plain="tags"))
+@given(log=confusable_logs | logs(triples=False, plain="tags"))
 def test_all_libraries_read_the_same_datasets(lines, context, log):
-    data = written("ndjsonld", log, context, context_lines=lines)
+    data = encoded("ndjsonld", log, context, context_lines=lines)
     found, error = decode("ndjsonld", data)
     assert error is None, data.decode()
     documents = list(wrapped(data.split(b"\n")[:-1]))
@@ -107,14 +107,14 @@ def test_all_libraries_read_the_same_datasets(lines, context, log):
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
-@given(log=near)
+@given(log=confusable_logs)
 def test_documents_of_json_and_yaml_are_read_back(context, log):
-    data = written("yamlld", log, context)
+    data = encoded("yamlld", log, context)
     found, error = decode("yamlld", data)
     assert error is None, data.decode()
     assert all(isomorphic(*pair) for pair in zip(found, log, strict=True)), data.decode()
     for message in log:
-        data = written("jsonld", [message], context)
+        data = encoded("jsonld", [message], context)
         found, error = decode("jsonld", data)
         assert error is None, data.decode()
         assert isomorphic(found[0], message), data.decode()

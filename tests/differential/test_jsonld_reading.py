@@ -35,7 +35,7 @@ PARTS = 20
 CORPUS = os.environ.get("RDFM_JSONLD_CORPUS")
 
 
-class Forgiving(dict):
+class ForgivingContext(dict):
     """An active context of PyLD that allows the deletion of missing keys."""
 
     def __delitem__(self, key: Any) -> None:
@@ -51,7 +51,7 @@ class PyLD(jsonld.JsonLdProcessor):
     """
 
     def _clone_active_context(self, active_ctx: Any) -> Any:
-        child = Forgiving(super()._clone_active_context(active_ctx))
+        child = ForgivingContext(super()._clone_active_context(active_ctx))
         child["processingMode"] = "json-ld-1.1"
         if "@direction" in active_ctx:
             child["@direction"] = active_ctx["@direction"]
@@ -61,7 +61,7 @@ class PyLD(jsonld.JsonLdProcessor):
         return jsonld.freeze({**super()._get_initial_context(options), "@base": options["base"]})
 
 
-def no_loader(url: str, options: Any) -> Any:
+def reject_loading(url: str, options: Any) -> Any:
     raise jsonld.JsonLdError(f"no {url}", "rdfm.NoLoader", code="loading document failed")
 
 
@@ -69,22 +69,22 @@ def pyld_reads(text: str, direction: str) -> Outcome:
     options = {
         "base": BASE,
         "processingMode": "json-ld-1.1",
-        "documentLoader": no_loader,
-        "contextResolver": ContextResolver({}, no_loader),
+        "documentLoader": reject_loading,
+        "contextResolver": ContextResolver({}, reject_loading),
         "rdfDirection": None if direction == "none" else direction,
     }
-    given = without_false_protected(json.loads(text))
+    parsed = without_false_protected(json.loads(text))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # terms with the form of a keyword
         try:
-            return Outcome(normalized(well_formed(tuples(PyLD().to_rdf(given, options)))))
+            return Outcome(normalized(well_formed(tuples(PyLD().to_rdf(parsed, options)))))
         except jsonld.JsonLdError as error:
-            return failed(error)
+            return error_outcome(error)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             return Outcome(None, f"PyLD fails: {error!r}")
 
 
-def failed(error: BaseException | None) -> Outcome:
+def error_outcome(error: BaseException | None) -> Outcome:
     """Returns the first error code in the chain of causes of a JsonLdError."""
     text = str(error)
     while error is not None:
@@ -99,12 +99,12 @@ def failed(error: BaseException | None) -> Outcome:
 def tuples(dataset: dict) -> list[tuple]:
     """Returns the quads of a PyLD dataset, without dropped objects, which are None."""
 
-    def term(given: dict) -> tuple:
-        if given["type"] == "blank node":
-            return ("bnode", given["value"][2:])
-        if given["type"] == "IRI":
-            return ("iri", given["value"])
-        return ("literal", given["value"], given.get("language"), None, given["datatype"])
+    def term(node: dict) -> tuple:
+        if node["type"] == "blank node":
+            return ("bnode", node["value"][2:])
+        if node["type"] == "IRI":
+            return ("iri", node["value"])
+        return ("literal", node["value"], node.get("language"), None, node["datatype"])
 
     quads = []
     for name, triples in dataset.items():
@@ -128,11 +128,11 @@ def numbers(part: int) -> range:
 @pytest.mark.parametrize("part", range(PARTS))
 def test_the_dataset_follows_the_specification(part):
     """For an invalid document, the error code belongs to one of its errors."""
-    open_ones = 0
+    undetermined = 0
     for number in numbers(part):
         text = json.dumps(document(number))
-        open_ones += not is_read_as_specified(number, text, direction_of(number))
-    assert open_ones <= 3 + 0.1 * len(numbers(part))
+        undetermined += not is_read_as_specified(number, text, direction_of(number))
+    assert undetermined <= 3 + 0.1 * len(numbers(part))
 
 
 def is_read_as_specified(name: object, text: str, direction: str) -> bool:
@@ -144,21 +144,21 @@ def is_read_as_specified(name: object, text: str, direction: str) -> bool:
     if expected.open:
         return False
     found = rdfm_reads(text, direction)
-    show = describe(name, json.loads(text), found, expected)
+    description = describe(name, json.loads(text), found, expected)
     if expected.errors:
-        assert found.quads is None, show
+        assert found.quads is None, description
         # The reference creates node maps only for documents without other errors.
-        assert found.code in {*expected.errors, "conflicting indexes"}, show
+        assert found.code in {*expected.errors, "conflicting indexes"}, description
         return True
-    assert found.quads is not None, show
-    assert isomorphic(found.quads, expected.quads), show
-    assert found.header.get("dropped_keys", 0) == len(expected.dropped), show
+    assert found.quads is not None, description
+    assert isomorphic(found.quads, expected.quads), description
+    assert found.header.get("dropped_keys", 0) == len(expected.dropped), description
     if expected.dropped:
-        assert found.header["dropped_key"] in map(repr, expected.dropped), show
+        assert found.header["dropped_key"] in map(repr, expected.dropped), description
     return True
 
 
-def collected(folder: Path) -> Iterator[tuple[str, str]]:
+def corpus_documents(folder: Path) -> Iterator[tuple[str, str]]:
     """Yields the lines of a corpus that both readers accept as documents, each with its file."""
     for path in sorted(folder.iterdir()):
         for line in path.read_bytes().splitlines():
@@ -181,7 +181,7 @@ def without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @pytest.mark.skipif(CORPUS is None, reason="RDFM_JSONLD_CORPUS is not set")
 def test_the_fuzzing_corpus_is_read_as_specified():
-    documents = list(collected(Path(CORPUS)))
+    documents = list(corpus_documents(Path(CORPUS)))
     assert documents
     for at, (name, text) in enumerate(documents):
         is_read_as_specified(name, text, direction_of(at))
@@ -190,30 +190,30 @@ def test_the_fuzzing_corpus_is_read_as_specified():
 @pytest.mark.parametrize("part", range(PARTS))
 def test_dropped_data_is_an_error_unless_lenient(part):
     for number in numbers(part):
-        given, direction = document(number), direction_of(number)
-        text = json.dumps(given)
+        value, direction = document(number), direction_of(number)
+        text = json.dumps(value)
         expected = reference.read(text, base=BASE, direction=rdf_direction(direction))
         if expected.open or expected.errors:
             continue
         found = rdfm_reads(text, direction, lenient=False)
-        show = describe(number, given, found, expected)
+        description = describe(number, value, found, expected)
         if found.quads is None:
-            assert "lenient" in found.error, show
-            assert expected.left_out or expected.ill_formed, show
+            assert "lenient" in found.error, description
+            assert expected.left_out or expected.ill_formed, description
         else:
-            assert not expected.left_out, show
-            assert isomorphic(found.quads, expected.quads), show
+            assert not expected.left_out, description
+            assert isomorphic(found.quads, expected.quads), description
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_pyld_reads_the_same_datasets(part):
     for number in numbers(part):
-        given, direction = document(number), direction_of(number)
-        text = json.dumps(given)
+        value, direction = document(number), direction_of(number)
+        text = json.dumps(value)
         ours, theirs = rdfm_reads(text, direction), pyld_reads(text, direction)
         if not agree(text, direction, ours, theirs):
-            known = explained("PyLD", given, ours, theirs) or is_undetermined(text, direction)
-            assert known, describe(number, given, ours, theirs)
+            known = explained("PyLD", value, ours, theirs) or is_undetermined(text, direction)
+            assert known, describe(number, value, ours, theirs)
 
 
 def agree(text: str, direction: str, ours: Outcome, theirs: Outcome) -> bool:

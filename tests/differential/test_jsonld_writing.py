@@ -45,15 +45,15 @@ def test_other_libraries_read_the_same_datasets(reader, contexts, log, prefixes)
 
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-blanks = st.sampled_from([("bnode", label) for label in "abcd"])
+bnodes = st.sampled_from([("bnode", label) for label in "abcd"])
 tangled_lists = st.lists(
     st.tuples(
-        blanks | st.just(("iri", "x:s")),
+        bnodes | st.just(("iri", "x:s")),
         st.sampled_from(
             [("iri", f"{RDF}{name}") for name in ("first", "rest", "rest", "type")]
             + [("iri", "x:p")]
         ),
-        blanks | st.sampled_from([("iri", f"{RDF}nil"), literal("x"), ("iri", "x:s")]),
+        bnodes | st.sampled_from([("iri", f"{RDF}nil"), literal("x"), ("iri", "x:s")]),
         st.sampled_from([None, None, None, ("iri", "x:g"), ("bnode", "a")]),
     ),
     max_size=9,
@@ -72,7 +72,7 @@ def test_structures_that_only_resemble_lists_or_nested_nodes_are_kept(contexts, 
 
 @pytest.mark.parametrize("name", ["ndjsonld", "yamlld"])
 def test_a_cyclic_list_is_not_a_list(name):
-    """The cycle is broken within the list, so the cells before that point do not end with rdf:nil."""
+    """The cycle is broken within the list, so the cells before the break do not end in rdf:nil."""
     first, rest = (("iri", f"{RDF}{name}") for name in ("first", "rest"))
     a, b, c, nil = ("bnode", "a"), ("bnode", "b"), ("bnode", "c"), ("iri", f"{RDF}nil")
     quads = [
@@ -82,8 +82,8 @@ def test_a_cyclic_list_is_not_a_list(name):
         (a, first, literal("x"), None),
         (c, ("iri", "x:p"), a, None),
     ]
-    for turn in range(len(quads)):
-        log = [quads[turn:] + quads[:turn]]
+    for rotation in range(len(quads)):
+        log = [quads[rotation:] + quads[:rotation]]
         assert_same(decoded(name, encode(name, log)), log, order=False)
 
 

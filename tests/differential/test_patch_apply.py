@@ -13,14 +13,14 @@ import rdfm
 from rdfm import patch
 
 rdflib = pytest.importorskip("rdflib")
-# Raised by RDFLib's own parser and serializer.
+# RDFLib's own parser and serializer raise these warnings.
 pytestmark = pytest.mark.filterwarnings("ignore:Dataset[.]:DeprecationWarning")
 
 # Terms that RDFLib's parser supports: no base directions, no triple terms, and no blank nodes,
 # which it reads differently.
 NODES = st.sampled_from([("iri", f"http://example.org/{name}") for name in "abc"])
-TEXTS = st.text(st.sampled_from("abc é亀'."), max_size=5)
-LITERALS = literals_of(TEXTS, known_tags).filter(
+STRINGS = st.text(st.sampled_from("abc é亀'."), max_size=5)
+LITERALS = literals_of(STRINGS, known_tags).filter(
     # RDFLib canonicalizes numbers.
     lambda term: term[3] is None and not re.search("XMLSchema#(?!string)", term[4])
 )

@@ -33,7 +33,7 @@ def test_rdfm_reads_the_output_of_protobuf(physical, data):
 @given(log=logs(generalized=True))
 def test_frames_are_the_bytes_that_protobuf_writes(log):
     """Field order and varints are canonical: parsing and serializing again gives the same bytes."""
-    # Protobuf writes metadata after rows, and marks come before them.
+    # Protobuf writes metadata after rows, but restart marks precede the rows.
     written = encode("jelly", log, generalized=True, rdf_star=True, restart_bytes=0)
     assert jelly_proto.delimited(jelly_proto.read_frames(written)) == written
 

@@ -71,18 +71,18 @@ def read(data):
 def test_pyjelly_reads_the_output_of_rdfm(physical, data):
     log = data.draw(logs(graphs=physical != "triples", generalized=True))
     assume(log)
-    written = encode("jelly", log, physical_type=physical, generalized=True, rdf_star=True)
-    assert_same(read(written), log)
+    encoded = encode("jelly", log, physical_type=physical, generalized=True, rdf_star=True)
+    assert_same(read(encoded), log)
 
 
 @pytest.mark.parametrize("graphs", [False, True])
 @given(data=st.data())
 def test_rdfm_reads_the_output_of_pyjelly(graphs, data):
-    # pyjelly infers the type of the log from the first message, so none may be empty.
+    # pyjelly infers the log type from the first message, so no message is empty.
     log = [message for message in data.draw(logs(graphs=graphs, generalized=True)) if message]
     assume(log)
 
-    def sink(message):
+    def to_sink(message):
         found = generic.GenericStatementSink()
         for quad in message:
             terms = [to_pyjelly(term) for term in quad]
@@ -93,13 +93,13 @@ def test_rdfm_reads_the_output_of_pyjelly(graphs, data):
     params = StreamParameters(generalized_statements=True, rdf_star=True)
     out = io.BytesIO()
     options = SerializerOptions(logical_type=kind, params=params)
-    grouped_stream_to_file((sink(message) for message in log), out, options=options)
+    grouped_stream_to_file((to_sink(message) for message in log), out, options=options)
     found, error = decode("jelly", out.getvalue())
     assert error is None
     assert_same(found, log)
 
 
-def written(log, **options):
+def encoded(log, **options):
     """Returns a log as Jelly, unless a statement needs more entries than the tables have."""
     try:
         return encode("jelly", log, generalized=True, rdf_star=True, **options)
@@ -116,8 +116,8 @@ def test_other_libraries_read_logs_with_restarts_and_joined_logs(physical, table
     )
     assume(first and second)
     options = {"physical_type": physical, **tables}
-    restarts = written(first, restart_bytes=1, **options)
-    joined = restarts + written(second, **options)
+    restarts = encoded(first, restart_bytes=1, **options)
+    joined = restarts + encoded(second, **options)
     assert_same(read(joined), first + second)
     assert_same(jelly_proto.decode(joined), first + second)
     found, error = decode("jelly", joined)
@@ -134,17 +134,17 @@ def test_other_libraries_read_restarts_after_an_empty_message():
 
 @pytest.mark.filterwarnings("ignore:Dataset.*:DeprecationWarning")
 def test_rdflib_reads_restarts_with_namespaces():
-    """The generic parser of pyjelly has no namespace declarations."""
+    """pyjelly's generic parser does not support namespace declarations."""
     from rdflib import Dataset
 
     text = (
         "@prefix e: <http://e/> . e:s e:p e:o .\n# @message\n@prefix f: <http://f/> . f:s e:p e:o ."
     )
     batch = formats.find("trig").decode(text.encode())
-    once = formats.find("jelly").encode(batch, namespaces=True, restart_bytes=1)
-    assert once.count(b"rdfm.restart") == 2
+    data = formats.find("jelly").encode(batch, namespaces=True, restart_bytes=1)
+    assert data.count(b"rdfm.restart") == 2
     found = Dataset()
-    found.parse(data=once + once, format="jelly")
+    found.parse(data=data + data, format="jelly")
     assert {tuple(str(term) for term in quad[:3]) for quad in found.quads()} == {
         ("http://e/s", "http://e/p", "http://e/o"),
         ("http://f/s", "http://e/p", "http://e/o"),
@@ -155,11 +155,11 @@ def test_rdflib_reads_restarts_with_namespaces():
 def test_marks_from_other_writers_are_dropped(tmp_path):
     """A program that merges logs may copy the mark of a frame."""
     quad = (("iri", "http://e/s"), ("iri", "http://e/p"), ("iri", "http://e/o"), None)
-    marked = jelly_proto.read_frames(encode("jelly", [[quad]]))[0].metadata
-    assert list(marked) == ["rdfm.restart"]
+    metadata = jelly_proto.read_frames(encode("jelly", [[quad]]))[0].metadata
+    assert list(metadata) == ["rdfm.restart"]
     writer = jelly_proto.Writer(1)
-    writer.message([quad], {**marked, "key": b"value"})
-    writer.message([quad], marked)
+    writer.message([quad], {**metadata, "key": b"value"})
+    writer.message([quad], metadata)
     path = tmp_path / "log.jelly"
     path.write_bytes(jelly_proto.delimited(writer.frames))
     with rdfm.open_log(path) as log:

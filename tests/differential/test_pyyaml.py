@@ -53,7 +53,7 @@ y Y no NO on Off yes null Null ~ true TRUE .inf .nan -.INF 1_000 012 0o14 0x1F 1
 2022-08-08 2001-12-14T21:59:43.10-05:00 = << - ? : | > & * ! % @ ` # , [ ] { } a: a:b :a a# a\ #a -a --- ...
 ' " a' "a" !!str !a &a *a |a >a %a @a `a
 """
-SPACED = (
+OTHER_STRINGS = (
     *(
         "",
         " ",
@@ -71,23 +71,26 @@ SPACED = (
     ),
     *("a\tb", "a\n b", "\n", "a\n", "\x85", "\ufeff", "\u2028", "\x7f", "é", "x" * 3000),
 )
-words = st.sampled_from([*WORDS.split(), *SPACED])
-texts = st.builds(literal, words | st.text(st.characters(exclude_categories=["Cs"]), max_size=8))
+words = st.sampled_from([*WORDS.split(), *OTHER_STRINGS])
+strings = st.builds(literal, words | st.text(st.characters(exclude_categories=["Cs"]), max_size=8))
 
 
 @pytest.mark.parametrize("loader", [yaml.SafeLoader, yaml.CSafeLoader, CoreLoader])
 @pytest.mark.parametrize("contexts", ["first", "every", "none"])
 @given(log=logs(triples=False), data=st.data())
 def test_documents_have_the_structure_of_ndjson_ld(loader, contexts, log, data):
-    about = ("iri", "http://example.org/s"), ("iri", "http://example.org/p")
-    log = [*log, [(*about, text, None) for text in data.draw(st.lists(texts, max_size=5))]]
+    subject_and_predicate = ("iri", "http://example.org/s"), ("iri", "http://example.org/p")
+    log = [
+        *log,
+        [(*subject_and_predicate, text, None) for text in data.draw(st.lists(strings, max_size=5))],
+    ]
     batch = as_batch(log)
     prefixes = {"ex": "http://example.org/", "x": "urn:x", "no": "http://a.b/"}
-    written = []
+    outputs = []
     for make in (formats.ndjsonld.Encoder, formats.yamlld.Encoder):
         encoder = make(context_lines=contexts, prefixes=prefixes)
-        written.append((encoder.encode(batch) + encoder.finish()).decode())
-    lines, documents = written
+        outputs.append((encoder.encode(batch) + encoder.finish()).decode())
+    lines, documents = outputs
     expected = [json.loads(line) for line in lines.split("\n")[:-1]]
     assert list(yaml.load_all(documents, loader)) == expected, documents
 
@@ -154,10 +157,10 @@ def test_long_keys_are_read_back(length):
 
 
 # In YAML 1.1, and so in PyYAML, these are line breaks; the non-specific tag has no effect.
-OTHERWISE = {"\x85", "\u2028", "!"}
+PYYAML_DIFFERENCES = {"\x85", "\u2028", "!"}
 
 
-@pytest.mark.parametrize("word", sorted({*WORDS.split(), *SPACED} - OTHERWISE))
+@pytest.mark.parametrize("word", sorted({*WORDS.split(), *OTHER_STRINGS} - PYYAML_DIFFERENCES))
 def test_plain_scalars_follow_the_core_schema(word):
     text = f'"@id": http://e/s\nhttp://e/p: {word}\n'
     found, error = decode("yamlld", text.encode())

@@ -1,4 +1,4 @@
-"""RDF Protobuf and RDF Thrift compared with Google's protobuf and thriftpy2 (tests/rdf_binary.py)."""
+"""RDF Protobuf and RDF Thrift compared with Google's protobuf and thriftpy2."""
 
 import pytest
 import rdf_binary
@@ -11,13 +11,13 @@ from support import assert_same, decode, decoded, encode
 import rdfm
 from rdfm import formats
 
-ONE = logs(generalized=True, boundaries=False)
+SINGLE_MESSAGES = logs(generalized=True, boundaries=False)
 XSD = "http://www.w3.org/2001/XMLSchema#"
 S, P, OBJECT = (("iri", f"http://e/{name}") for name in "spo")
 
 
-def rows(kinds, quads, **given):
-    return rdf_binary.rows_of(kinds, quads, **given)
+def rows(kinds, quads, **options):
+    return rdf_binary.rows_of(kinds, quads, **options)
 
 
 @given(log=logs(generalized=True))
@@ -30,7 +30,7 @@ def test_messages_are_exchanged_with_protobuf(log):
     assert_same(found, log)
 
 
-@given(log=ONE)
+@given(log=SINGLE_MESSAGES)
 def test_rows_are_exchanged_with_protobuf(log):
     written = encode("rdf-protobuf", log, framing="rows")
     assert written == rdf_binary.protobuf_rows(rows(rdf_binary.protobuf(), log[0]))
@@ -42,7 +42,7 @@ def test_rows_are_exchanged_with_protobuf(log):
         assert decoded("rdf-protobuf", written) == found
 
 
-@given(log=ONE)
+@given(log=SINGLE_MESSAGES)
 def test_rows_are_exchanged_with_thrift(log):
     written = encode("rdf-thrift", log)
     assert written == rdf_binary.thrift_rows(rows(rdf_binary.thrift(), log[0]))
@@ -56,7 +56,7 @@ PREFIXES = {"": "http://example.org/", "x": "http://example.org/a/", "xsd": XSD}
 
 
 @pytest.mark.parametrize("values", [False, True])
-@given(log=ONE)
+@given(log=SINGLE_MESSAGES)
 def test_prefixed_names_and_values_denote_the_same_terms(values, log):
     options = {"prefixed_names": True, "prefixes": PREFIXES, "values": values}
     protobuf = encode("rdf-protobuf", log, framing="rows", **options)
@@ -77,13 +77,13 @@ def test_a_prefix_rebound_to_an_unusable_namespace_is_not_used(name):
     options = {"framing": "rows"} if name == "rdf-protobuf" else {}
     encoder = formats.find(name).Encoder(flat=True, prefixed_names=True, **options)
     written = encoder.encode(decoder.next_batch()) + encoder.finish()
-    of_name = {
+    decoders = {
         "rdf-protobuf": rdf_binary.decode_protobuf_rows,
         "rdf-thrift": rdf_binary.decode_thrift,
     }
     iris = [("iri", f"http://e{port}/{local}") for port in ("", ":port") for local in "spo"]
     expected = [(*iris[:3], None), (iris[0], *iris[4:], None)]
-    assert of_name[name](written) == expected
+    assert decoders[name](written) == expected
     assert decoded(name, written) == [expected]
 
 
@@ -114,9 +114,9 @@ def test_numbers_by_value_are_read_as_canonical_literals(name, value, lexical, d
     ]
 
 
-def statement(kinds, **others):
-    """Returns a triple with other terms in some positions."""
-    parts = rdf_binary.parts_of(kinds, (S, P, OBJECT)) | others
+def statement(kinds, **fields):
+    """Returns a triple with the given fields instead of the default ones."""
+    parts = rdf_binary.parts_of(kinds, (S, P, OBJECT)) | fields
     return kinds.RDF_StreamRow(triple=kinds.RDF_Triple(**parts))
 
 
@@ -137,23 +137,23 @@ def test_prefixes_apply_from_their_declaration(name):
     def declare(prefix, iri):
         return kinds.RDF_StreamRow(prefixDecl=kinds.RDF_PrefixDecl(prefix=prefix, uri=iri))
 
-    def named(prefix, local):
+    def prefixed_name(prefix, local):
         return kinds.RDF_PrefixName(prefix=prefix, localName=local)
 
-    typed = kinds.RDF_Literal(lex="1", dtPrefix=named("e", "d"))
-    use = statement(
+    typed = kinds.RDF_Literal(lex="1", dtPrefix=prefixed_name("e", "d"))
+    triple = statement(
         kinds,
-        S=kinds.RDF_Term(prefixName=named("e", "x")),
+        S=kinds.RDF_Term(prefixName=prefixed_name("e", "x")),
         O=kinds.RDF_Term(literal=typed),
-        P=kinds.RDF_Term(prefixName=named("", "")),
+        P=kinds.RDF_Term(prefixName=prefixed_name("", "")),
     )
-    data = write(name, [declare("e", "a:"), declare("", "b:"), use, declare("e", "c:é"), use])
+    data = write(name, [declare("e", "a:"), declare("", "b:"), triple, declare("e", "c:é"), triple])
     first = (("iri", "a:x"), ("iri", "b:"), literal("1", datatype="a:d"), None)
     second = (("iri", "c:éx"), ("iri", "b:"), literal("1", datatype="c:éd"), None)
     assert decoded(name, data) == [[first, second]]
     batch = formats.find(name).decode(data)
     assert batch.namespaces(0) == {"e": "c:é", "": "b:"}
-    _, error = decode(name, write(name, [use]))
+    _, error = decode(name, write(name, [triple]))
     assert "the prefix 'e' is not declared" in error
 
 
@@ -163,9 +163,11 @@ def test_relative_iris_are_resolved_with_the_base():
     def base(iri):
         return kinds.RDF_StreamRow(base=kinds.RDF_IRI(iri=iri))
 
-    use = statement(kinds, S=kinds.RDF_Term(iri=kinds.RDF_IRI(iri="x?y")))
+    triple = statement(kinds, S=kinds.RDF_Term(iri=kinds.RDF_IRI(iri="x?y")))
     absolute = statement(kinds)
-    data = write("rdf-protobuf", [use, base("http://a/b/c"), use, absolute, base("../d/"), use])
+    data = write(
+        "rdf-protobuf", [triple, base("http://a/b/c"), triple, absolute, base("../d/"), triple]
+    )
     found = [quad[0][1] for quad in decoded("rdf-protobuf", data)[0]]
     assert found == ["x?y", "http://a/b/x?y", "http://e/s", "http://a/d/x?y"]
     _, error = decode("rdf-protobuf", write("rdf-protobuf", [base("no base")]))
@@ -173,7 +175,7 @@ def test_relative_iris_are_resolved_with_the_base():
 
 
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
-def test_terms_other_than_data_are_an_error(name):
+def test_terms_other_than_data_terms_are_an_error(name):
     kinds = kinds_of(name)
     for term, reason in (
         (
@@ -289,18 +291,18 @@ def test_unknown_fields_are_skipped():
         b"\xe1\x13\x07\x15\x01\x17" + bytes(8) + b"\x18\x01x\x19\x21\x01\x02"
         b"\x1b\x01\x55\x02\x02\x1c\x15\x02\x00\x0c"
     )
-    back = b"\x02"  # field 1 again, in the long form
+    back = b"\x02"  # field 1 again, in its long form
     term = unknown + back + b"\x18\x03a:b\x00\x00"
     data = b"\x2c" + (b"\x1c" + term) * 3 + b"\x00\x00"
     assert rdf_binary.decode_thrift(data) == [quad]
     assert decoded("rdf-thrift", data) == [[quad]]
 
 
-@given(cut=st.integers(1, 200), log=ONE)
-def test_a_truncated_row_is_an_error(cut, log):
+@given(missing_bytes=st.integers(1, 200), log=SINGLE_MESSAGES)
+def test_a_truncated_row_is_an_error(missing_bytes, log):
     """Jena reads a truncated RDF Thrift file without an error."""
-    whole = encode("rdf-thrift", log)
-    data = whole[:-cut]
+    complete = encode("rdf-thrift", log)
+    data = complete[:-missing_bytes]
     messages, error = decode("rdf-thrift", data)
     if error is None:
         ((*_, quads),) = [messages]
@@ -325,10 +327,10 @@ def test_an_empty_language_is_ignored(name):
 
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
 def test_only_doubles_in_the_lexical_form_of_java_are_written_by_value(name):
-    texts = ["1.0E7", "NaN", "-1.5E0", "0.0E0", "INF", "-INF", "2.0E23", "5.0E-324"]
+    lexicals = ["1.0E7", "NaN", "-1.5E0", "0.0E0", "INF", "-INF", "2.0E23", "5.0E-324"]
     quad = "<http://e/s> <http://e/p> '{}'^^<http://www.w3.org/2001/XMLSchema#double> .\n"
-    log = "".join(map(quad.format, texts)).encode()
+    log = "".join(map(quad.format, lexicals)).encode()
     batch = formats.find("ttl").decode(log)
     data = formats.find(name).encode(batch, values=True)
-    assert [text for text in texts if text.encode() not in data] == ["1.0E7", "NaN"]
-    assert [q.object.value for q in formats.find(name).decode(data).quads(0)] == texts
+    assert [text for text in lexicals if text.encode() not in data] == ["1.0E7", "NaN"]
+    assert [q.object.value for q in formats.find(name).decode(data).quads(0)] == lexicals

@@ -30,7 +30,7 @@ LITERALS = [
 ]
 
 
-def quads(random):
+def random_quad(random):
     """Returns a random quad."""
     subject = random.choice(IRIS + BNODES)
     graph = random.choice([None, None, *IRIS])
@@ -44,7 +44,7 @@ def changes(random, count):
         if added and random.random() < 0.3:
             yield ("D", None, *added.pop(random.randrange(len(added))))
         else:
-            added.append(quads(random))
+            added.append(random_quad(random))
             yield ("A", None, *added[-1])
 
 

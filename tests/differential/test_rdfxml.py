@@ -32,15 +32,29 @@ DOCUMENTS = [
     '<?xml version="1.0" encoding="utf-8"?>\n<!-- a -->\n<T xmlns="http://e/">\n<p>\n x\n</p>\n</T>\n',
 ]
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-DECLARED = (
+DOCTYPE = (
     "<!DOCTYPE r:RDF [<!ENTITY e \"http://e/\"> <!-- \"'> --> <!ENTITY x 'X &#38;amp; &lt;y'>\n"
     '<?pi ]> ?><!ENTITY w " \n "><!ENTITY x "another"><!ENTITY d "&x;&w;">]>\n'
 )
-BOTH = ["a", " ", "\n", "\r\n", "\t", "é", "&amp;", "&lt;", "&x;", "&w;", "&d;", "&#10;", "&#13;"]
+CHARACTERS = [
+    "a",
+    " ",
+    "\n",
+    "\r\n",
+    "\t",
+    "é",
+    "&amp;",
+    "&lt;",
+    "&x;",
+    "&w;",
+    "&d;",
+    "&#10;",
+    "&#13;",
+]
 TEXTS = st.lists(
-    st.sampled_from([*BOTH, "<![CDATA[<q>&x;]]>", "<!-- c -->", "<?p i?>", "]]"]), max_size=5
+    st.sampled_from([*CHARACTERS, "<![CDATA[<q>&x;]]>", "<!-- c -->", "<?p i?>", "]]"]), max_size=5
 ).map("".join)
-VALUES = st.lists(st.sampled_from([*BOTH, "&quot;", ">"]), max_size=5).map("".join)
+VALUES = st.lists(st.sampled_from([*CHARACTERS, "&quot;", ">"]), max_size=5).map("".join)
 SPACES = st.sampled_from(["", " ", "\n", "<!-- x -->", "<?q?>", "\r\n\t"])
 IRIS = st.sampled_from(
     [
@@ -66,14 +80,14 @@ INHERITED = st.sampled_from(
 def nodes(draw, depth=3):
     """Draws a node, and the text before it."""
     name = draw(st.sampled_from(["r:Description", "T", "e:Ué", "r:Seq"]))
-    who = draw(
+    identifier = draw(
         st.sampled_from(["", f' r:about="{draw(IRIS)}"', ' r:nodeID="b1"', ' r:nodeID="b2"'])
     )
     attributes = draw(
         st.sampled_from(["", "", f' e:at="{draw(VALUES)}"', f' r:type="{draw(IRIS)}"'])
     )
     inner = "".join(draw(st.lists(properties(depth), max_size=3))) if depth else ""
-    return f"{draw(SPACES)}<{name}{draw(INHERITED)}{who}{attributes}>{inner}{draw(SPACES)}</{name}>"
+    return f"{draw(SPACES)}<{name}{draw(INHERITED)}{identifier}{attributes}>{inner}{draw(SPACES)}</{name}>"
 
 
 @st.composite
@@ -108,7 +122,7 @@ def quiet(monkeypatch):
     monkeypatch.setattr(rdflib, "NORMALIZE_LITERALS", False)
 
 
-def by_oxigraph(document):
+def read_with_oxigraph(document):
     return [
         (
             from_oxigraph(quad.subject),
@@ -120,7 +134,7 @@ def by_oxigraph(document):
     ]
 
 
-def by_rdflib(document):
+def read_with_rdflib(document):
     graph = rdflib.Dataset()
     graph.default_graph.parse(data=document, format="xml")
     return [(*tuple(from_rdflib(term) for term in triple), None) for triple in graph.default_graph]
@@ -134,7 +148,9 @@ def from_rdflib(term):
     return literal(str(term), term.language, None, term.datatype and str(term.datatype))
 
 
-@pytest.mark.parametrize("read", [by_oxigraph, by_rdflib], ids=["pyoxigraph", "rdflib"])
+@pytest.mark.parametrize(
+    "read", [read_with_oxigraph, read_with_rdflib], ids=["pyoxigraph", "rdflib"]
+)
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_documents_are_read_as_in_other_libraries(read, document):
     data = document.replace("{rdf}", RDF).encode()
@@ -145,12 +161,14 @@ def test_documents_are_read_as_in_other_libraries(read, document):
 @given(inner=st.lists(nodes(), max_size=3).map("".join))
 def test_random_documents_are_read_as_in_rdflib(inner):
     root = f'<r:RDF xmlns:r="{RDF}" xmlns="&e;" xmlns:e="http://f/" xml:base="http://b/c/d#e">'
-    document = f"{DECLARED}{root}{inner}</r:RDF>".encode()
+    document = f"{DOCTYPE}{root}{inner}</r:RDF>".encode()
     (message,) = decoded("rdfxml", document)
-    assert isomorphic(message, by_rdflib(document))
+    assert isomorphic(message, read_with_rdflib(document))
 
 
-@pytest.mark.parametrize("read", [by_oxigraph, by_rdflib], ids=["pyoxigraph", "rdflib"])
+@pytest.mark.parametrize(
+    "read", [read_with_oxigraph, read_with_rdflib], ids=["pyoxigraph", "rdflib"]
+)
 @given(log=LOGS)
 def test_other_libraries_read_the_output_of_rdfm(read, log):
     log = folded(log, directions=False)
@@ -160,21 +178,21 @@ def test_other_libraries_read_the_output_of_rdfm(read, log):
         assert isomorphic(read(line), message)
 
 
-def begun(term):
+def with_letter(term):
     return ("bnode", f"b{term[1]}") if term[0] == "bnode" else term
 
 
 @given(log=LOGS, data=st.data())
 def test_rdfm_reads_the_output_of_other_libraries(log, data):
     # These libraries write labels unchanged, but not all labels are XML names.
-    named = [[map_terms(quad, begun) for quad in message] for message in log]
-    for message in folded(named, directions=False):
+    renamed_log = [[map_terms(quad, with_letter) for quad in message] for message in log]
+    for message in folded(renamed_log, directions=False):
         triples = [ox.Triple(*(to_oxigraph(term) for term in quad[:3])) for quad in message]
         their_quads = ox.serialize(triples, format=ox.RdfFormat.RDF_XML)
         (found,) = decoded("rdfxml", their_quads)
         assert isomorphic(found, message)
         if any("%" in quad[1][1] for quad in message):
-            continue  # rdflib writes them into XML names
+            continue  # rdflib writes `%` into XML names
         graph = next(iter(as_batch([message]))).to_rdflib().default_graph
         kind = data.draw(st.sampled_from(["xml", "pretty-xml"]))
         (found,) = decoded("rdfxml", graph.serialize(format=kind).encode())

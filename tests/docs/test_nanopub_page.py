@@ -8,7 +8,7 @@ import registry_double
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/nanopub.md"
-MARK = "<!-- not run: needs a registry -->\n"
+NOT_RUN = "<!-- not run: needs a registry -->\n"
 
 
 def block_errors(page, text):
@@ -21,8 +21,8 @@ def block_errors(page, text):
 @pytest.mark.slow
 def test_examples_print_what_they_show():
     text = PAGE.read_text("utf-8")
-    assert text.count(MARK) > 4
-    text = text.replace(MARK, "")
+    assert text.count(NOT_RUN) > 4
+    text = text.replace(NOT_RUN, "")
     with registry_double.registry(500) as first, registry_double.registry(501) as second:
         text = text.replace("https://registry.knowledgepixels.com/", first.url)
         text = text.replace("https://registry.example.org/", second.url)

@@ -42,7 +42,7 @@ def test_links_are_valid(page):
 
 def test_user_documentation_uses_the_word_error():
     pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
-    read = {page.name: page.read_text("utf-8") for page in pages}
+    texts = {page.name: page.read_text("utf-8") for page in pages}
     for name in (
         "convert",
         "cat",
@@ -57,14 +57,14 @@ def test_user_documentation_uses_the_word_error():
     ):
         command = importlib.import_module(f"rdfm.cli.{name}").command
         with click.Context(command, info_name=name) as context:
-            read[name] = command.get_help(context)
-    for name, text in read.items():
+            texts[name] = command.get_help(context)
+    for name, text in texts.items():
         prose = re.sub(r"`[^`\n]+`", "", text)  # attribute names are exempt
         assert not re.search(r"\b(faults?|faulty|troubles?)\b", prose, re.I), name
 
 
 @pytest.mark.parametrize(
-    ("shown", "got", "equal"),
+    ("expected", "printed", "equal"),
     [
         ("a\n...\nd", "a\nb\nc\nd\n", True),
         ("a\n...\nd", "a\nb\nc\n", False),
@@ -74,8 +74,8 @@ def test_user_documentation_uses_the_word_error():
         ("", "\n", True),
     ],
 )
-def test_outputs_may_differ_only_in_times(shown, got, equal):
-    assert CHECK.output_matches(shown, got) is equal
+def test_outputs_may_differ_only_in_times(expected, printed, equal):
+    assert CHECK.output_matches(expected, printed) is equal
 
 
 def test_a_here_document_belongs_to_its_command():

@@ -28,8 +28,8 @@ TITLES = {
     "patches": "Patches",
     "results": "SPARQL results",
 }
-# Columns in the tables of these kinds. The message table has all of them.
-CARRIED = {
+# Columns of the tables for these kinds. The table for messages has all columns.
+FEATURE_COLUMNS = {
     "patches": ("graphs", "triple_terms", "directions", "generalized", "boundaries"),
     "results": ("triple_terms", "directions"),
 }
@@ -61,24 +61,24 @@ def carries_row(name: str, kind: str) -> list[str]:
     format = formats.find(name).spec
     carries = format.carries
 
-    def yes(key: str) -> str:
+    def yes_or_no(key: str) -> str:
         return "yes" if carries[key] else "no"
 
     cells = {
-        "graphs": yes("graphs"),
+        "graphs": yes_or_no("graphs"),
         "triple_terms": TRIPLE_TERMS[carries["triple_terms"]],
-        "directions": yes("directions"),
-        "generalized": yes("generalized"),
-        "namespaces": yes("namespaces"),
-        "metadata": yes("metadata"),
-        "boundaries": yes("boundaries"),
-        "order": yes("order"),
+        "directions": yes_or_no("directions"),
+        "generalized": yes_or_no("generalized"),
+        "namespaces": yes_or_no("namespaces"),
+        "metadata": yes_or_no("metadata"),
+        "boundaries": yes_or_no("boundaries"),
+        "order": yes_or_no("order"),
     }
     return [
         f"`{name}`",
         format.title,
         f"`{format.suffixes[0]}`",
-        *(cell for key, cell in cells.items() if key in CARRIED.get(kind, cells)),
+        *(cell for key, cell in cells.items() if key in FEATURE_COLUMNS.get(kind, cells)),
     ]
 
 
@@ -101,8 +101,8 @@ def formats_of(cell: str) -> set[str]:
 @pytest.mark.parametrize(("heading", "side"), [("Reading", "read"), ("Writing", "write")])
 def test_the_options_table_lists_every_option_with_its_formats(heading, side):
     documented: dict[str, set[str]] = {}
-    for name, _flags, _value, _default, holders, _help in rows(section(read(OPTIONS), heading))[1:]:
-        documented.setdefault(name.strip("`| "), set()).update(formats_of(holders))
+    for name, _flags, _value, _default, format_cell, _help in rows(section(read(OPTIONS), heading))[1:]:
+        documented.setdefault(name.strip("`| "), set()).update(formats_of(format_cell))
     declared: dict[str, set[str]] = {}
     for format in formats.built_in():
         for name in format.spec.options(side):
@@ -215,8 +215,8 @@ def test_the_docs_name_only_existing_command_line_options():
         for parameter in command.get_params(click.Context(command, info_name=name)):
             known |= {*parameter.opts, *parameter.secondary_opts}
     for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]:
-        named = re.findall(r"`(--[a-z][a-z-]*)(?![\w-])", page.read_text("utf-8"))
-        assert set(named) <= known, page.name
+        documented = re.findall(r"`(--[a-z][a-z-]*)(?![\w-])", page.read_text("utf-8"))
+        assert set(documented) <= known, page.name
 
 
 def test_the_errors_page_lists_every_error():
@@ -241,5 +241,5 @@ def test_the_validation_page_names_every_field_of_a_finding():
     from rdfm.logs.findings import Finding
 
     table = section(read("docs/validate.md"), "For programs")
-    named = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)))
-    assert {*named, "error"} == {*Finding.__dataclass_fields__, "summary", "error"}
+    documented = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)))
+    assert {*documented, "error"} == {*Finding.__dataclass_fields__, "summary", "error"}

@@ -352,7 +352,7 @@ fn as_string_literal(term: &Term) -> Option<&Literal> {
 
 /// Concatenates the arguments of `CONCAT`. Returns `None` if one of them is not a string literal.
 fn concatenated(given: &[Term]) -> Option<Term> {
-    let texts: Vec<_> = given.iter().map(text).collect::<Option<_>>()?;
+    let texts: Vec<_> = given.iter().map(as_string_literal).collect::<Option<_>>()?;
     budget::copied(texts.iter().map(|text| text.value().len()).sum());
     let mut joined = JoinedStrings::default();
     for text in texts {
