@@ -121,7 +121,7 @@ fn names_are_unique_and_values_in_specs_are_accepted() {
         }
         assert_eq!(find(format.name).unwrap().name, format.name);
         let options: &[(&str, &str)] = match format.continuable {
-            Continuable::With(named) => named,
+            Continuable::With(options) => options,
             Continuable::Never | Continuable::Always => &[],
         };
         for (name, value) in options.iter().chain(format.value_options) {

@@ -42,7 +42,7 @@ pub fn labelled(
         table: rows.table(),
         builder,
         same: FxHashMap::default(),
-        message_copies: FxHashMap::default(),
+        per_message: FxHashMap::default(),
         label: String::new(),
     };
     let mut last_message = None;
@@ -83,7 +83,7 @@ struct Copies<'a> {
     same: FxHashMap<TermId, TermId>,
     /// Copies for the current message only: blank nodes, and triple terms because they may contain
     /// blank nodes.
-    message_copies: FxHashMap<TermId, TermId>,
+    per_message: FxHashMap<TermId, TermId>,
     /// Prefix of the message's blank node labels.
     label: String,
 }
@@ -98,7 +98,7 @@ impl Copies<'_> {
         first: i64,
         source_term: Option<TermId>,
     ) -> Result<(TermId, TermId), LimitExceeded> {
-        self.message_copies.clear();
+        self.per_message.clear();
         self.label = format!("m{}_", message.wrapping_add_signed(first));
         let source = match source_term {
             Some(term) => term,
@@ -124,7 +124,7 @@ impl Copies<'_> {
         if !matches!(term.kind, TermKind::Bnode | TermKind::TripleTerm) {
             return Ok(self.builder.copy_term(self.table, id, &mut self.same));
         }
-        if let Some(&copy) = self.message_copies.get(&id) {
+        if let Some(&copy) = self.per_message.get(&id) {
             return Ok(copy);
         }
         let copy = if term.kind == TermKind::Bnode {
@@ -137,7 +137,7 @@ impl Copies<'_> {
             }
             self.builder.add_triple_term(triple)?
         };
-        self.message_copies.insert(id, copy);
+        self.per_message.insert(id, copy);
         Ok(copy)
     }
 }

@@ -287,7 +287,7 @@ pub fn release(terms: u64) {
     RESOURCE_USE.with(|resources| {
         resources
             .terms
-            .set(resources.terms.get().saturating_sub(terms))
+            .set(resources.terms.get().saturating_sub(terms));
     });
 }
 
