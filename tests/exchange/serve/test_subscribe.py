@@ -64,7 +64,7 @@ def as_stored(frames):
     return read_frames(delimited(frames))
 
 
-def same(found, expected, merged=False):
+def all_isomorphic(found, expected, merged=False):
     if merged:
         expected = [[(*quad[:3], None) for quad in quads] for quads in expected]
     assert len(found) == len(expected)
@@ -74,7 +74,7 @@ def same(found, expected, merged=False):
 @pytest.mark.parametrize("topic", ["quads", "graphs", "text", "packed", "plain", "quads.jelly", ""])
 def test_a_topic_is_a_log_of_the_folder(client, topic):
     found, _ = client.messages(topic)
-    assert same(found, MESSAGES)
+    assert all_isomorphic(found, MESSAGES)
 
 
 def test_topics_in_subfolders_are_named_by_path(client):
@@ -113,15 +113,15 @@ def test_each_physical_type_can_be_requested(client, stored, physical, tables, v
             client.messages(stored, wanted)
         assert failed.value.code() is grpc.StatusCode.FAILED_PRECONDITION
         return
-    found, got = client.messages(stored, wanted)
-    assert same(found, expected, merged=stored == "triples")
-    assert got.physical_type == physical
-    assert got.max_name_table_size <= names
-    assert got.max_prefix_table_size <= prefixes
-    assert got.max_datatype_table_size <= datatypes
-    assert got.version <= version
-    assert not got.rdf_star
-    assert not got.generalized_statements
+    found, response = client.messages(stored, wanted)
+    assert all_isomorphic(found, expected, merged=stored == "triples")
+    assert response.physical_type == physical
+    assert response.max_name_table_size <= names
+    assert response.max_prefix_table_size <= prefixes
+    assert response.max_datatype_table_size <= datatypes
+    assert response.version <= version
+    assert not response.rdf_star
+    assert not response.generalized_statements
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_impossible_options_are_invalid(client, wanted, reason):
         ("quads", options(max_datatype_table_size=0), 0, "needs a datatype table"),
     ],
 )
-def test_data_that_the_options_do_not_allow_ends_the_stream_after_the_messages_before_it(
+def test_data_that_the_options_do_not_allow_ends_the_stream_after_earlier_messages(
     client, topic, wanted, delivered, reason
 ):
     call = client.subscribe(topic, wanted, ONCE)
@@ -173,14 +173,14 @@ def test_a_flat_log_stays_flat(client):
     "topic",
     ["none", "../secret", "/etc/passwd", "sub", "sub/../quads", ".hidden", "a\0b", "x" * 5000],
 )
-def test_other_topics_do_not_exist(client, folder, topic):
+def test_topics_outside_the_folder_do_not_exist(client, folder, topic):
     write(folder.parent / "secret.jelly", [message(1)])
     with pytest.raises(grpc.RpcError) as failed:
         client.messages(topic)
     assert failed.value.code() is grpc.StatusCode.NOT_FOUND
 
 
-def test_a_link_does_not_lead_out_of_the_folder(client, folder, tmp_path):
+def test_links_out_of_the_folder_are_not_followed(client, folder, tmp_path):
     write(tmp_path / "outside.jelly", [message(1)])
     (folder / "link.jelly").symlink_to(tmp_path / "outside.jelly")
     (folder / "links").symlink_to(tmp_path)
@@ -250,10 +250,10 @@ def test_a_client_can_request_only_new_messages(client, folder, wanted):
 
 @pytest.mark.parametrize("closed", [True, False])
 @pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
-def test_new_messages_are_sent_as_stored_from_the_next_restart_frame_on(
+def test_new_messages_are_sent_as_stored_after_the_next_restart_frame(
     client, folder, physical, closed
 ):
-    """The log is either closed, so that the next message begins with a restart frame, or open."""
+    """If the log was closed, the next message begins with a restart frame."""
     name = f"restarts-{physical}-{closed}"
     path = folder / f"{name}.jelly"
     settings = {"physical_type": physical, "restart_bytes": 2000, "stream_name": "own"}
@@ -287,7 +287,7 @@ def test_new_messages_are_sent_as_stored_from_the_next_restart_frame_on(
         assert frames[0].rows[0].options.stream_name == "own"
 
 
-def test_a_subscription_of_a_log_without_marks_is_encoded(client, folder):
+def test_a_subscription_to_a_log_without_marks_is_reencoded(client, folder):
     path = folder / "unmarked.jelly"
     write(path, [message(n) for n in range(10)], restart_bytes=0)
     call = client.subscribe("unmarked", None, FROM_END)
@@ -302,14 +302,14 @@ def test_the_server_may_send_new_messages_only(tmp_path, wanted):
     write(tmp_path / "a.jelly", [message(0)])
     with serve(tmp_path, "--from-end") as served:
         client = Client(served.port)
-        new = client.subscribe("a", wanted)
-        new.initial_metadata()
+        subscription = client.subscribe("a", wanted)
+        subscription.initial_metadata()
         assert client.messages("a", wanted)[0] == []
         first = client.messages("a", wanted, (*ONCE, ("rdfm-start", "first")))
         assert numbers(first[0]) == [0]
         append(tmp_path / "a.jelly", message(1))
-        assert numbers([Reader().frame(next(new))]) == [1]
-        new.cancel()
+        assert numbers([Reader().frame(next(subscription))]) == [1]
+        subscription.cancel()
         client.close()
 
 
@@ -328,7 +328,7 @@ def test_an_empty_log_is_followed(client, folder, suffix, metadata, wanted):
     call.cancel()
 
 
-def test_a_subscriber_that_comes_later_receives_everything(client, folder):
+def test_a_late_subscriber_receives_everything(client, folder):
     write(folder / "late.jelly", [message(0)])
     wanted = options(physical_type=3, max_name_table_size=32)
     readers = [Reader() for _ in range(3)]
@@ -431,7 +431,7 @@ def test_named_topics_replace_the_folder(tmp_path):
             client.messages("a")
 
 
-def test_responses_are_compressed_if_asked(tmp_path):
+def test_responses_are_compressed_if_requested(tmp_path):
     write(tmp_path / "a.jelly", [message(n) for n in range(100)])
     with serve(tmp_path, "--gzip") as served:
         client = Client(served.port, compression=grpc.Compression.Gzip)
