@@ -21,7 +21,7 @@ NOTHING = (None,) * 4
 def patches(draw):
     """Draws patch logs that Jena supports.
 
-    Headers come first, each patch is one transaction, and prefixes have no graph.
+    Each patch begins with a header and is one transaction.
     """
     found = []
     for number, message in enumerate(draw(logs(graphs=True, plain="terms"))):
@@ -47,7 +47,7 @@ def decoded(name, data):
 
 
 def read_with_jena(jvm, name, data):
-    """Returns what Jena reads."""
+    """Returns the patches that Jena reads."""
     return patches_of(rows_of_text(jvm.convert(data, name, "rows").decode()))
 
 

@@ -17,7 +17,7 @@ FORMATS = {
 
 
 def read_with_jena(jvm, name, data):
-    """Returns what Jena reads: variables, and rows of terms."""
+    """Returns the variables and rows that Jena reads."""
     head, *lines = jvm.convert(data, name, "table").decode().split("\n")[:-1]
     if not head:
         return [], [()] * len(lines)
@@ -32,7 +32,7 @@ def term_of(text):
 
 
 def folded(found):
-    """Normalizes what Jena changes: labels, case of language tags, and directions."""
+    """Normalizes labels, language tags and base directions, which Jena changes."""
     variables, rows = found
     labels = {}
 
@@ -47,7 +47,7 @@ def folded(found):
 
 
 def undirected(rows):
-    """Removes base directions, which Jena's formats lack."""
+    """Removes base directions, which Jena's formats do not support."""
 
     def change(term):
         return literal(term[1], term[2]) if term[0] == "literal" and term[2] else term
@@ -58,7 +58,9 @@ def undirected(rows):
 @pytest.mark.parametrize("name", FORMATS)
 @given(given_results=results(any_text=False, generalized=False))
 def test_results_are_exchanged_with_jena(jvm, name, given_results):
-    variables = [f"v{number}" for number in range(len(given_results[0]))]  # as in queries
+    variables = [
+        f"v{number}" for number in range(len(given_results[0]))
+    ]  # names that are valid in queries
     rows = undirected(given_results[1])
     written = encoded(FORMATS[name], variables, rows)
     expected = folded((variables, rows))
@@ -76,6 +78,6 @@ def test_boolean_answers_are_exchanged_with_jena(jvm, name, answer, tmp_path):
     with rdfm.create_results(path, boolean=answer):
         pass
     assert jvm.convert(path.read_bytes(), name, "table").decode() == f"{answer}\n".lower()
-    back = jvm.convert(path.read_bytes(), name, name)
-    with rdfm.open_results(back, FORMATS[name]) as found:
+    converted = jvm.convert(path.read_bytes(), name, name)
+    with rdfm.open_results(converted, FORMATS[name]) as found:
         assert found.boolean is answer
