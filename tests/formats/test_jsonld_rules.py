@@ -113,7 +113,7 @@ def check(document: Any, expected: str, remote: dict, **options: Any) -> None:
 
 
 def check_reference(document: Any, expected: str, options: dict) -> None:
-    """Checks that the algorithms of the specification give the expected result."""
+    """Checks that the algorithms of the specification produce the expected result."""
     expand_context = options.get("expand_context", reference.UNSET)
     direction = options["rdf_direction"]
     found = reference.read(

@@ -143,7 +143,7 @@ def test_unchanging_namespaces_are_written_as_one_context(tmp_path, context_line
         assert lines == f"{{{context},{nodes[0]}}}\n{{{context},{nodes[1]}}}\n"
 
 
-def test_an_iri_that_the_current_context_would_misread_resets_it(tmp_path):
+def test_a_context_that_would_change_an_iri_is_reset(tmp_path):
     data = (
         "PREFIX urn: <http://u/>\n<urn:x> urn:p 1 .\n# @message\nPREFIX b: <http://b/>\n"
         "<urn:y> b:p 2 .\n# @message\n<urn:y> b:p 3 .\n# @message\n<urn:x> urn:p 4 .\n"

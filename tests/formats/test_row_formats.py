@@ -248,7 +248,7 @@ def test_conversions_keep_the_source_of_messages(tmp_path, suffix):
 
 
 @SUFFIXES
-def test_pieces_files_and_pipes_give_the_same_messages(tmp_path, suffix):
+def test_pieces_files_and_pipes_yield_the_same_messages(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     with rdfm.create_log(path) as log:
         for number in range(3000):

@@ -82,14 +82,14 @@ def test_patches_are_read_back(name, log):
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("other", PATCH_FORMATS)
 def test_patches_of_every_format_survive_a_round_trip(tmp_path, name, other):
-    first, second, back = (tmp_path / part for part in ("first", "second", "back"))
+    first, second, round_trip = (tmp_path / part for part in ("first", "second", "back"))
     with rdfm.create_log(first, other) as log:
         for patch in LOG:
             log.write(patch)
     rdfm.convert(first, second, from_format=other, to_format=name)
-    summary = rdfm.convert(second, back, from_format=name, to_format=other)
+    summary = rdfm.convert(second, round_trip, from_format=name, to_format=other)
     assert summary.messages == 2
-    with rdfm.open_log(back, other) as log:
+    with rdfm.open_log(round_trip, other) as log:
         assert list(log) == LOG
     sources = table(second.read_bytes(), name)["source"].to_pylist()
     assert sources == [str(first)] * 2
@@ -272,8 +272,8 @@ def test_batches_support_the_arrow_interface():
     ):
         batch.to_arrow(["quads"])
     results = ResultBatch.from_rows(ROWS, ["a", "b"])
-    wide = pa.schema([("a", pa.large_string()), ("b", pa.large_string())])
-    assert pa.record_batch(results, schema=wide).schema == wide
+    large_strings = pa.schema([("a", pa.large_string()), ("b", pa.large_string())])
+    assert pa.record_batch(results, schema=large_strings).schema == large_strings
     assert pa.schema(results).names == ["a", "b"]
 
 
@@ -410,7 +410,7 @@ print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 @pytest.mark.slow
 def test_streams_use_bounded_memory(tmp_path):
-    """Ten times as many results take about the same memory."""
+    """Ten times as many results need about the same memory."""
     peaks = []
     for count in (20_000, 200_000):
         path = tmp_path / "r.srj"

@@ -242,7 +242,7 @@ def test_invalid_quad_rows_are_reported_after_earlier_rows(tmp_path, name):
 
 @EACH_TABLE_FORMAT
 def test_a_large_message_is_read_in_parts_or_exceeds_the_limit(tmp_path, name):
-    path, back = tmp_path / f"log.{name}", tmp_path / "back.nt"
+    path, output = tmp_path / f"log.{name}", tmp_path / "back.nt"
     data = flat_log(30_000)
     assert rdfm.convert(data, path, from_format="nt", rows="quads").messages == 1
     with pytest.raises(LimitError, match="a larger max_message_bytes allows it"):
@@ -252,8 +252,8 @@ def test_a_large_message_is_read_in_parts_or_exceeds_the_limit(tmp_path, name):
     assert len(batches) > 2
     assert [batch.first_index for batch in batches] == [0] * len(batches)
     assert all(batch.continues for batch in batches[:-1])
-    rdfm.convert(path, back, from_max_message_bytes=1 << 20)
-    assert back.read_bytes() == data
+    rdfm.convert(path, output, from_max_message_bytes=1 << 20)
+    assert output.read_bytes() == data
 
 
 @EACH_TABLE_FORMAT

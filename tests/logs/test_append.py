@@ -142,7 +142,7 @@ def test_appending_to_a_compressed_log_adds_a_member(tmp_path):
 
 @pytest.mark.parametrize("end", [b"", b"\n", b" # @message", b"\n# @message", b"\n#x\n\n", b"\r\n"])
 @pytest.mark.parametrize("suffix", ["nq", "trig"])
-def test_text_logs_are_continued_whatever_their_end(tmp_path, suffix, end):
+def test_text_logs_are_continued_regardless_of_their_end(tmp_path, suffix, end):
     path = tmp_path / f"log.{suffix}"
     path.write_bytes((LINE % 0).strip() + end)
     append(path, message(1))
@@ -1051,7 +1051,7 @@ def test_a_full_disk_keeps_committed_messages(tmp_path, sync):
     assert numbers(path) == list(range(len(found) + 1))
 
 
-def test_appending_takes_constant_memory(tmp_path):
+def test_appending_uses_constant_memory(tmp_path):
     """Only the last line of a large file is read."""
     path = tmp_path / "log.nq"
     path.write_bytes(LINE % 0 + DELIMITED)

@@ -117,8 +117,8 @@ def test_table_batches_support_the_arrow_interface(log):
 def test_a_second_loop_over_a_table_continues_the_first(log):
     with rdfm.open_log(log, rows="quads") as opened:
         first = next(opened.batches())
-        rest = sum(map(len, opened.batches()))
-    assert len(first) + rest == 2 * COUNT
+        remaining = sum(map(len, opened.batches()))
+    assert len(first) + remaining == 2 * COUNT
 
 
 def test_rows_of_several_files_have_their_source(tmp_path):

@@ -43,18 +43,18 @@ number = st.none() | st.integers(-30, 30)
 
 
 @given(st.lists(st.integers(0, 7), max_size=8), st.builds(slice, number, number, st.integers(1, 7)))
-def test_slices_select_messages_like_list_slices(sizes, wanted):
-    assert select(sliced(wanted), batches(sizes)) == list(range(sum(sizes)))[wanted]
+def test_slices_select_messages_like_list_slices(sizes, bounds):
+    assert select(sliced(bounds), batches(sizes)) == list(range(sum(sizes)))[bounds]
 
 
 @given(st.lists(st.integers(1, 7), min_size=1, max_size=8), st.integers(-60, 60))
-def test_a_number_selects_one_message_or_is_an_error(sizes, wanted):
+def test_a_number_selects_one_message_or_is_an_error(sizes, index):
     numbers = list(range(sum(sizes)))
-    if -len(numbers) <= wanted < len(numbers):
-        assert select(sliced(wanted), batches(sizes)) == [numbers[wanted]]
+    if -len(numbers) <= index < len(numbers):
+        assert select(sliced(index), batches(sizes)) == [numbers[index]]
     else:
-        with pytest.raises(OptionError, match=f"there is no message {wanted}; the last of"):
-            select(sliced(wanted), batches(sizes))
+        with pytest.raises(OptionError, match=f"there is no message {index}; the last of"):
+            select(sliced(index), batches(sizes))
 
 
 def in_parts(sizes):
@@ -76,10 +76,10 @@ def in_parts(sizes):
     st.lists(st.integers(1, 35), min_size=1, max_size=6),
     st.builds(slice, number, number, st.integers(1, 3)),
 )
-def test_a_message_in_parts_is_chosen_completely_or_not_at_all(sizes, wanted):
+def test_a_message_in_parts_is_chosen_completely_or_not_at_all(sizes, bounds):
     parts = list(in_parts(sizes))
-    expected = [at for at in range(len(sizes))[wanted] for _ in range(sizes[at])]
-    assert select(sliced(wanted), parts) == expected
+    expected = [at for at in range(len(sizes))[bounds] for _ in range(sizes[at])]
+    assert select(sliced(bounds), parts) == expected
 
 
 def test_in_parts_yields_incomplete_messages():

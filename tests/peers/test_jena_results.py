@@ -31,7 +31,7 @@ def term_of(text):
     return line.term(line.token())
 
 
-def folded(found):
+def normalized(found):
     """Normalizes labels, language tags and base directions, which Jena changes."""
     variables, rows = found
     labels = {}
@@ -46,7 +46,7 @@ def folded(found):
     return variables, [map_terms(row, change) for row in rows]
 
 
-def undirected(rows):
+def without_directions(rows):
     """Removes base directions, which Jena's formats do not support."""
 
     def change(term):
@@ -61,12 +61,12 @@ def test_results_are_exchanged_with_jena(jvm, name, given_results):
     variables = [
         f"v{number}" for number in range(len(given_results[0]))
     ]  # names that are valid in queries
-    rows = undirected(given_results[1])
+    rows = without_directions(given_results[1])
     written = encoded(FORMATS[name], variables, rows)
-    expected = folded((variables, rows))
-    assert folded(read_with_jena(jvm, name, written)) == expected
+    expected = normalized((variables, rows))
+    assert normalized(read_with_jena(jvm, name, written)) == expected
     for other, format in FORMATS.items():
-        assert folded(decoded(format, jvm.convert(written, name, other))) == expected
+        assert normalized(decoded(format, jvm.convert(written, name, other))) == expected
 
 
 @pytest.mark.parametrize("answer", [True, False])

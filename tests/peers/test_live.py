@@ -51,9 +51,9 @@ def served(folder):
 @pytest.mark.parametrize("preset", ["SMALL_STRICT", "SMALL_ALL_FEATURES", "BIG_STRICT", None])
 @pytest.mark.parametrize("physical", [1, 2, 3])
 def test_java_subscribes(live, jvm, served, tmp_path, topic, preset, physical):
-    wanted = "-" if preset is None else f"{preset}/{physical}"
+    requested_options = "-" if preset is None else f"{preset}/{physical}"
     out = tmp_path / "out.jelly"
-    status, text = live.ask("subscribe", served.port, topic, wanted, out, -1, 0)
+    status, text = live.ask("subscribe", served.port, topic, requested_options, out, -1, 0)
     if preset is not None and physical == 1 and topic != "triples":
         assert (status, "does not allow graph names" in text) == ("FAILED_PRECONDITION", True)
         assert all_isomorphic(decode(out.read_bytes()), QUADS[:60])
@@ -94,22 +94,22 @@ def test_java_subscribes(live, jvm, served, tmp_path, topic, preset, physical):
     ],
 )
 def test_responses_follow_the_table_of_requested_options(live, served, tmp_path, fields, status):
-    wanted = options(**fields)
+    requested_options = options(**fields)
     out = tmp_path / "out.jelly"
-    request = wanted.SerializeToString().hex()
+    request = requested_options.SerializeToString().hex()
     assert live.ask("subscribe", served.port, "quads", request, out, -1, 0)[0] == status
     if status != "OK":
         return
     assert all_isomorphic(decode(out.read_bytes()), QUADS)
     response = read_frames(out.read_bytes())[0].rows[0].options
-    assert response.physical_type == (wanted.physical_type or 2)
-    assert response.generalized_statements <= wanted.generalized_statements
-    assert response.rdf_star <= wanted.rdf_star
-    assert response.max_name_table_size <= min(wanted.max_name_table_size, 4096)
-    assert response.max_prefix_table_size <= wanted.max_prefix_table_size
-    assert response.max_datatype_table_size <= wanted.max_datatype_table_size
-    assert response.version <= (wanted.version or 2)
-    assert response.stream_name in ("", wanted.stream_name)
+    assert response.physical_type == (requested_options.physical_type or 2)
+    assert response.generalized_statements <= requested_options.generalized_statements
+    assert response.rdf_star <= requested_options.rdf_star
+    assert response.max_name_table_size <= min(requested_options.max_name_table_size, 4096)
+    assert response.max_prefix_table_size <= requested_options.max_prefix_table_size
+    assert response.max_datatype_table_size <= requested_options.max_datatype_table_size
+    assert response.version <= (requested_options.version or 2)
+    assert response.stream_name in ("", requested_options.stream_name)
 
 
 def test_java_lists_the_services_by_reflection(live, served):
@@ -125,7 +125,7 @@ def test_a_slow_subscriber_in_java_receives_everything(live, served, tmp_path):
 
 
 @pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
-def test_java_reads_encoded_frames_followed_by_stored_ones(live, jvm, tmp_path, physical):
+def test_java_reads_encoded_frames_followed_by_stored_frames(live, jvm, tmp_path, physical):
     """The stream changes at the first restart frame, which repeats the options of the stream."""
     (tmp_path / "logs").mkdir()
     path, out = tmp_path / "logs/a.jelly", tmp_path / "out.jelly"

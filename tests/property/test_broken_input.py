@@ -35,7 +35,7 @@ def logs_of(name):
 @pytest.mark.parametrize("name", NATIVE)
 @settings(max_examples=12)
 @given(data=st.data())
-def test_truncation_at_every_byte_gives_a_prefix_of_the_messages(name, data):
+def test_truncation_at_every_byte_yields_a_prefix_of_the_messages(name, data):
     log = data.draw(logs_of(name))
     text = encode(name, log)
     complete, error = outcome(formats.find(name).Decoder, text, max(len(text), 1))

@@ -82,9 +82,9 @@ def test_a_first_entry_of_any_size_is_detected(size, rows_first):
     value = bytes(max(size - len(name) - 4, 0))
     for key_first in (True, False):
         metadata = entry(name.encode(), value, key_first=key_first)
-        bare = ROWS + metadata if rows_first else metadata + ROWS
+        frame = ROWS + metadata if rows_first else metadata + ROWS
         quads, expected = ["<http://e/a> <http://e/a> <http://e/a> ."], {name: value}
-        assert in_all_pieces(bare) == ([(quads, expected)], None)
+        assert in_all_pieces(frame) == ([(quads, expected)], None)
         # A separate frame, which is two bytes longer than the entry.
         for content in (metadata, entry(b"", bytes(max(size - 6, 0)))):
             delimited = field(b"", content) + field(b"", ROWS)

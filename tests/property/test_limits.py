@@ -19,7 +19,7 @@ LIMIT = 200_000_000
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["jelly", "nq", "trig"])
-def test_a_gigabyte_of_messages_takes_little_memory(target):
+def test_a_gigabyte_of_messages_uses_little_memory(target):
     piece = block(4 << 20)
     times = 1_000_000_000 // len(piece) + 1
     code, resident, errors, out = measured(
@@ -32,7 +32,7 @@ def test_a_gigabyte_of_messages_takes_little_memory(target):
 
 
 @pytest.mark.slow
-def test_one_message_of_a_gigabyte_in_parts_takes_little_memory():
+def test_one_message_of_a_gigabyte_in_parts_uses_little_memory():
     """A file without delimiters is one message. Line-based formats process it in parts."""
     piece = block(4 << 20, b"")
     times = 1_000_000_000 // len(piece) + 1
@@ -46,7 +46,7 @@ def test_one_message_of_a_gigabyte_in_parts_takes_little_memory():
 
 
 @pytest.mark.slow
-def test_a_compressed_jelly_log_of_a_gigabyte_of_text_takes_little_memory(tmp_path):
+def test_a_compressed_jelly_log_of_a_gigabyte_of_text_uses_little_memory(tmp_path):
     path = tmp_path / "log.jelly.gz"
     text = block(4 << 20)
     batch = formats.find("nq").decode(text)

@@ -75,7 +75,7 @@ with rdfm.open_log(sys.argv[1], rows="quads") as log:
 
 
 @pytest.mark.slow
-def test_a_flat_log_as_an_arrow_stream_takes_bounded_memory(logs):
+def test_a_flat_log_as_an_arrow_stream_uses_bounded_memory(logs):
     peaks = []
     for name in ("50", "500"):
         path = str(logs / f"{name}.flat.nq")

@@ -18,14 +18,14 @@ def rows(text, batches, **options):
     """Returns the rows of each message, in order."""
     query, found = Query(text, **options), []
     for batch in batches:
-        start, done = len(found), 0
+        start, position = len(found), 0
         found += [[] for _ in range(len(batch))]
-        while done < len(batch):
-            part = query.solutions(batch, done)
+        while position < len(batch):
+            part = query.solutions(batch, position)
             assert part.error is None
             for message, row in zip(part.messages, part.rows, strict=True):
                 found[start + message].append(bound(query.variables, map(as_tuple, row)))
-            done = part.done
+            position = part.done
     return found
 
 

@@ -97,7 +97,7 @@ def slices(batch, sizes):
 @pytest.mark.parametrize("grouping", GROUPINGS)
 @given(log=logs(generalized=True), sizes=st.lists(st.integers(1, 3), min_size=1, max_size=3))
 def test_messages_consist_of_consecutive_quads(grouping, log, sizes):
-    wanted = expected(log, grouping)
+    expected_messages = expected(log, grouping)
     found = []
     reason = None
     try:
@@ -105,13 +105,13 @@ def test_messages_consist_of_consecutive_quads(grouping, log, sizes):
             found += messages([batch])
     except rdfm.EncodeError as error:
         reason = str(error)
-    if grouping != "message" and is_divided(wanted):
+    if grouping != "message" and is_divided(expected_messages):
         assert reason is not None
         assert "would be in two messages" in reason
-        wanted = wanted[: len(found)]
+        expected_messages = expected_messages[: len(found)]
     else:
         assert reason is None
-    assert_same(found, wanted)
+    assert_same(found, expected_messages)
 
 
 def test_equal_triple_terms_are_one_subject_unless_they_contain_blank_nodes():
@@ -133,7 +133,7 @@ def test_skolem_iris_identify_nodes_of_their_message(grouping, log, sizes):
     """Equal IRIs mean equal nodes, regardless of which messages are split."""
     base = "https://skolem.example"
     found = messages(regrouped(slices(as_batch(log), sizes), grouping, skolemize=base))
-    wanted = expected(log, grouping)
+    expected_messages = expected(log, grouping)
     names = {}
 
     def as_bnode(term):
@@ -142,8 +142,10 @@ def test_skolem_iris_identify_nodes_of_their_message(grouping, log, sizes):
         assert term[1].startswith(f"{base}/.well-known/genid/")
         return ("bnode", term[1])
 
-    assert [len(message) for message in found] == [len(message) for message in wanted]
-    for ours, theirs in zip(itertools.chain(*found), itertools.chain(*wanted), strict=True):
+    assert [len(message) for message in found] == [len(message) for message in expected_messages]
+    for ours, theirs in zip(
+        itertools.chain(*found), itertools.chain(*expected_messages), strict=True
+    ):
         for one, other in zip(_bnodes(map_terms(ours, as_bnode)), _bnodes(theirs), strict=True):
             assert names.setdefault(one, other) == other
     assert len(set(names.values())) == len(names)

@@ -458,9 +458,9 @@ def test_finished_commits_are_visible_from_any_path(
         if with_other_files:
             target.storage.write_whole(f"{root}/{name}/other.nq", b"")
     found = {file.path for file in find_settled([f"{root}/{path}"], recursive=recursive)}
-    wanted = NEW if "part-0" not in path else ["part-0.nq"]
+    expected_names = NEW if "part-0" not in path else ["part-0.nq"]
     for name in folders:
-        assert {f"{root}/{name}/{part}" for part in wanted} <= found
+        assert {f"{root}/{name}/{part}" for part in expected_names} <= found
 
 
 def test_a_lost_part_and_an_invalid_journal_are_errors(target):

@@ -25,26 +25,26 @@ class FragileStorage(LocalStorage):
         self.fatal_step = fatal_step
         self.failure = failure
 
-    def _change(self, change, half=None):
+    def _change(self, change, write_half=None):
         is_fatal = next(self.steps) == self.fatal_step
         if is_fatal and self.failure == "before":
             raise Killed
-        if is_fatal and self.failure == "half" and half is not None:
-            half()
+        if is_fatal and self.failure == "half" and write_half is not None:
+            write_half()
             raise Killed
         change()
         if is_fatal:
             raise Killed
 
     def write_whole(self, path, data):
-        def half():
+        def write_half():
             Path(path).write_bytes(data[: len(data) // 2])
 
         # The head is always written completely: lists require storage that writes small files
         # atomically.
         self._change(
             lambda: LocalStorage.write_whole(self, path, data),
-            None if path.endswith("list.json") else half,
+            None if path.endswith("list.json") else write_half,
         )
 
     def create_whole(self, path, data):
@@ -180,7 +180,9 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_list(tmp_path, monkeypatch
     for step in range(200):
         folder = tmp_path / f"{step}"
         storage = FragileStorage(step, failure)
-        monkeypatch.setattr(filelist, "storage_of", lambda path, _, now=storage: (now, path))
+        monkeypatch.setattr(
+            filelist, "storage_of", lambda path, _, replacement=storage: (replacement, path)
+        )
         added_pairs = number = 0
         try:
             files = FileList(str(folder))

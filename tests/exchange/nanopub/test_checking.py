@@ -196,8 +196,8 @@ def test_plain_nanopublications_are_valid_unless_more_is_required(keys):
 
 
 def test_a_wrong_code_or_signature_is_reported_once(keys):
-    wrong = signed(keys["RSA"], Signature=literal("AAAA"))
-    assert [rule for rule, _ in errors(wrong, require="signed")] == ["signature"]
+    invalid = signed(keys["RSA"], Signature=literal("AAAA"))
+    assert [rule for rule, _ in errors(invalid, require="signed")] == ["signature"]
     quads = [*nanopubs.trusty(), nanopubs.trusty()[0]]
     quads = [
         quad if quad[2] != iri("http://e/o") else (*quad[:2], iri("http://e/x"), quad[3])

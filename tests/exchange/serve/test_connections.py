@@ -178,15 +178,15 @@ def open_files(process):
 
 
 @pytest.mark.parametrize("reads", [True, False])
-@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
-def test_a_deadline_ends_a_subscription_and_releases_its_files(tmp_path, wanted, reads):
+@pytest.mark.parametrize("requested_options", [None, options(max_name_table_size=64)])
+def test_a_deadline_ends_a_subscription_and_releases_its_files(tmp_path, requested_options, reads):
     """The subscriber either waits for messages or does not read them."""
     write(tmp_path / "a.jelly", [large(n) for n in range(1 if reads else 30)])
     with serve(tmp_path, "--max-streams", "1") as served:
         client = Client(served.port)
-        client.messages("a", wanted)
+        client.messages("a", requested_options)
         files_before = open_files(served.process)
-        call = client.subscribe("a", wanted, timeout=0.5)
+        call = client.subscribe("a", requested_options, timeout=0.5)
         next(call)
         if not reads:
             time.sleep(1)
@@ -199,7 +199,7 @@ def test_a_deadline_ends_a_subscription_and_releases_its_files(tmp_path, wanted,
             assert time.monotonic() < deadline
             time.sleep(0.01)
         # The server allows one call at a time, so the call above must have ended.
-        assert len(client.messages("a", wanted)[0]) == (1 if reads else 30)
+        assert len(client.messages("a", requested_options)[0]) == (1 if reads else 30)
         client.close()
 
 
@@ -263,11 +263,11 @@ def repetitive(number):
     return [*message(number), (*message(number)[0][:2], text, None)]
 
 
-@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
+@pytest.mark.parametrize("requested_options", [None, options(max_name_table_size=64)])
 @pytest.mark.parametrize("accepts", [True, False])
 @pytest.mark.parametrize("gzip_enabled", [True, False])
 def test_responses_are_compressed_if_requested_and_accepted(
-    tmp_path, gzip_enabled, accepts, wanted
+    tmp_path, gzip_enabled, accepts, requested_options
 ):
     write(tmp_path / "a.jelly", [repetitive(n) for n in range(50)])
     with serve(tmp_path, *(["--gzip"] if gzip_enabled else [])) as served:
@@ -275,7 +275,7 @@ def test_responses_are_compressed_if_requested_and_accepted(
         # A bit set of the algorithms in `grpc-accept-encoding`; the first bit is identity.
         identity_only = [] if accepts else [("grpc.compression_enabled_algorithms_bitset", 1)]
         client = Client(meter.port, limits=[*LIMITS, *identity_only])
-        assert numbers(client.messages("a", wanted)[0]) == list(range(50))
+        assert numbers(client.messages("a", requested_options)[0]) == list(range(50))
         size = (tmp_path / "a.jelly").stat().st_size
         assert (meter.received < size / 5) == (gzip_enabled and accepts)
         client.close()
@@ -306,16 +306,18 @@ def assert_full(error):
     assert "more than 4194304 bytes, the limit of the server" in error.details()
 
 
-@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
-def test_buffered_frames_of_slow_subscribers_are_limited_per_connection(tmp_path, wanted):
+@pytest.mark.parametrize("requested_options", [None, options(max_name_table_size=64)])
+def test_buffered_frames_of_slow_subscribers_are_limited_per_connection(
+    tmp_path, requested_options
+):
     write(tmp_path / "a.jelly", [large(n) for n in range(20)])
     with serve(tmp_path, "--max-client-bytes", "4M") as served:
         client, other = Client(served.port), Client(served.port)
-        assert len(other.messages("a", wanted)[0]) == 20
+        assert len(other.messages("a", requested_options)[0]) == 20
         memory_before = memory(served.process)
         calls, rejected = [], 0
         for _ in range(90):
-            call = client.subscribe("a", wanted, ONCE)
+            call = client.subscribe("a", requested_options, ONCE)
             try:
                 frames = [next(call), next(call)]
             except grpc.RpcError as error:
@@ -326,7 +328,7 @@ def test_buffered_frames_of_slow_subscribers_are_limited_per_connection(tmp_path
         assert rejected
         # Without the limit, the server would keep 750 MiB of encoded frames.
         assert memory(served.process) - memory_before < 150 * MIB
-        assert len(other.messages("a", wanted)[0]) == 20
+        assert len(other.messages("a", requested_options)[0]) == 20
         complete_count = 0
         for call, frames in calls:
             reader = Reader()

@@ -99,8 +99,8 @@ def test_requested_table_sizes_are_reduced_to_the_limits():
 )
 def test_the_requested_logical_type_is_used_if_the_log_has_it(physical, requested, stored, answer):
     log = LOG._replace(logical_type=stored)
-    wanted = ALL._replace(physical_type=physical, logical_type=requested, name_table=100)
-    assert respond_to(wanted, log).encoder["logical_type"] == answer
+    requested_options = ALL._replace(physical_type=physical, logical_type=requested, name_table=100)
+    assert respond_to(requested_options, log).encoder["logical_type"] == answer
 
 
 @pytest.mark.parametrize(
@@ -125,6 +125,6 @@ def test_impossible_requests_are_rejected(changed, reason):
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("stored", [0, 2, 4, 114])
 def test_the_encoder_accepts_every_response(physical, version, stored):
-    wanted = StreamOptions("n", physical, False, False, 8, 0, 0, 0, version)
-    response = respond_to(wanted, LOG._replace(logical_type=stored))
+    requested_options = StreamOptions("n", physical, False, False, 8, 0, 0, 0, version)
+    response = respond_to(requested_options, LOG._replace(logical_type=stored))
     formats.find("jelly").encoder(response.encoder)

@@ -71,7 +71,7 @@ def test_streams_can_be_filtered(spark, log, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("criteria", "text"),
     [
         ("oops", "the option filter must be a JSON object"),
         ({}, "the option filter: no criterion is given"),
@@ -84,9 +84,9 @@ def test_streams_can_be_filtered(spark, log, tmp_path):
         ({"regex": "("}, "the option filter: regex: unclosed group"),
     ],
 )
-def test_invalid_filters_are_rejected_before_reading(spark, log, given, text):
+def test_invalid_filters_are_rejected_before_reading(spark, log, criteria, text):
     with pytest.raises(OptionError, match=text):
-        rdfm.spark.read(spark, log, filter=given)
+        rdfm.spark.read(spark, log, filter=criteria)
 
 
 def test_filters_on_patches_are_rejected(spark, tmp_path):

@@ -93,7 +93,7 @@ def test_a_file_that_changed_is_an_error(spark, logs):
 
 def test_columns_and_options_are_checked_at_once(spark, logs):
     files = listing(spark, logs)
-    for given, options, reason in (
+    for invalid, options, reason in (
         (files.drop("length"), {}, "needs the columns path, length .* columns are path, modif"),
         (files.withColumn("length", F.lit("1")), {}, "length of files is string, not bigint"),
         (files.withColumn("modificationTime", F.lit(1)), {}, "is int, not timestamp"),
@@ -101,7 +101,7 @@ def test_columns_and_options_are_checked_at_once(spark, logs):
         (files, {"columns": ["sauce"]}, "no column 'sauce'"),
     ):
         with pytest.raises(OptionError, match=reason):
-            rdfm.spark.read(spark, files=given, **options)
-    for given in ({}, {"paths": str(logs), "files": files}):
+            rdfm.spark.read(spark, files=invalid, **options)
+    for invalid in ({}, {"paths": str(logs), "files": files}):
         with pytest.raises(OptionError, match="pass either paths, or files"):
-            rdfm.spark.read(spark, **given)
+            rdfm.spark.read(spark, **invalid)

@@ -54,8 +54,8 @@ def test_columns_have_the_types_and_values_of_spark(spark, tmp_path):
         # In Spark, a column has no type if all its values are null.
         expected = StringType() if name == "nulls" else text_frame.schema["k"].dataType
         assert frame.schema["k"].dataType == expected, name
-        found, wanted = ([row.k for row in each.collect()] for each in (frame, text_frame))
-        assert sorted(found, key=str) == sorted(wanted, key=str), name
+        found, expected_values = ([row.k for row in each.collect()] for each in (frame, text_frame))
+        assert sorted(found, key=str) == sorted(expected_values, key=str), name
 
 
 def test_folders_are_nested_and_may_be_selected(spark, tmp_path):
