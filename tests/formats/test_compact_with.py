@@ -158,7 +158,7 @@ def test_namespaces_that_the_context_lacks_are_dropped_and_counted():
     assert encoder.dropped()["namespaces"] == 1
 
 
-def test_a_path_given_as_text_is_read_immediately(tmp_path):
+def test_a_path_in_a_string_is_read_immediately(tmp_path):
     path = tmp_path / "c.jsonld"
     path.write_bytes(b'\xef\xbb\xbf{"a": "http://a/"}')
     spec = formats.ndjsonld.spec

@@ -1311,7 +1311,7 @@ DUPLICATES = [
 
 
 @pytest.mark.parametrize(("text", "key", "expected"), DUPLICATES)
-def test_duplicate_keys_are_errors_unless_lenient_uses_the_last_one(text, key, expected):
+def test_duplicate_keys_are_errors_unless_lenient_uses_the_last_value(text, key, expected):
     for name in ("jsonld", "ndjsonld"):
         messages, error = decode(name, f"{text}\n".encode())
         assert error is not None, messages

@@ -230,7 +230,7 @@ def test_names_with_nul_are_rejected_by_readers_and_writers(tmp_path):
 
 
 def test_many_variables_take_linear_time():
-    # Comparing each name with all earlier ones would take a minute.
+    # Comparing each name with all earlier names would take a minute.
     count = 200_000
     batch = ResultBatch.from_rows([[None] * count], list(map(str, range(count))))
     start = time.process_time()

@@ -675,7 +675,7 @@ def test_a_single_byte_after_the_last_message_is_rejected(tmp_path):
         append(path, message(1))
 
 
-def test_patches_of_several_runs_equal_those_of_one(tmp_path):
+def test_patches_of_several_runs_equal_patches_of_one_run(tmp_path):
     patches = [patch(0), rdfm.Patch([]), patch(2), rdfm.Patch([])]
     path, single_run = tmp_path / "log.rdfp", tmp_path / "once.rdfp"
     for each in patches:

@@ -37,7 +37,7 @@ def quads(*values):
 
 
 def read(source, *format, into=None, **options):
-    """Returns source, index and values of each message. On an error, `into` contains the earlier ones."""
+    """Returns each message's source, index and values, or adds them to `into`."""
     found = [] if into is None else into
     with rdfm.open_log(source, *format, **options) as log:
         for message in log:

@@ -235,7 +235,7 @@ def test_messages_and_patches_cannot_be_mixed():
     assert patches.getvalue() == b"TX .\n"
 
 
-def test_a_message_made_invalid_after_writing_does_not_affect_others(tmp_path):
+def test_a_message_that_becomes_invalid_after_writing_does_not_affect_others(tmp_path):
     invalid = rdfm.Message([QUAD])
     with pytest.raises(TypeError), rdfm.create_log(tmp_path / "a.nq", keep_partial=True) as log:
         log.write([QUAD])

@@ -1,4 +1,4 @@
-"""The meaning of a message depends only on its current context, not on earlier ones."""
+"""The meaning of a message depends only on its current context, not on earlier contexts."""
 
 import json
 

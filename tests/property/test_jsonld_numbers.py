@@ -44,7 +44,7 @@ def test_doubles_are_read_as_in_pyld(number):
     (quad,) = jsonld.to_rdf(document)["@default"]
     for name in FORMATS:
         literal = read(name, json.dumps(document).encode())
-        # PyLD gives zero a sign, contrary to the specification.
+        # PyLD keeps the sign of zero, contrary to the specification.
         assert literal[1] == quad["object"]["value"].removeprefix("-" if number == 0 else "~")
 
 

@@ -149,7 +149,7 @@ def test_errors_name_remedies_in_the_syntax_of_spark(tmp_path):
         offsets(path, maxMessageBytes="100")
 
 
-def test_a_relative_path_is_made_absolute_when_checked(tmp_path, monkeypatch):
+def test_relative_paths_become_absolute_when_checked(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.nq").write_text(COMMENTS)
     reader, _ = plan("a.nq")

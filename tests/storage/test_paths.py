@@ -1,4 +1,4 @@
-"""Paths and URLs: local, remote and ambiguous ones."""
+"""Local, remote and ambiguous paths and URLs."""
 
 import re
 

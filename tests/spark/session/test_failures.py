@@ -154,7 +154,7 @@ class Session:
         return len(list(self.folder.glob("happened*")))
 
     def end(self):
-        """Waits until the children of killed processes have ended, and kills the remaining ones."""
+        """Waits until the children of killed processes have ended, and kills those that remain."""
         marker = f"RDFM_TEST_FAILURES={self.folder}\0".encode()
         for second in range(10):
             remaining = []
@@ -287,7 +287,7 @@ def test_a_driver_that_dies_while_renaming_leaves_complete_writes(
 
 
 # State of a write, or of the second batch of a stream, when its driver dies: whether it is
-# committed, and how many parts are visible, including earlier ones.
+# committed, and how many parts are visible, including earlier parts.
 STATES = {
     "a staged overwrite": ("overwrite", r"^finish done .*/staging/.*/part-", 3, False, 1),
     "a partly visible overwrite": ("overwrite", r"^rename /.*/staging/", 3, True, 3),
