@@ -69,11 +69,11 @@ def test_terms_are_selected_by_their_values(context):
     assert list(json.loads(first)["@context"]) == list(CONTEXT)
 
 
-def test_the_context_is_repeated_in_every_message_on_request():
+def test_every_message_can_contain_the_context():
     lines = written([QUADS, "", QUADS], CONTEXT, context_lines="every").splitlines()
-    whole = {"@context": CONTEXT, **NODE}
-    assert [json.loads(line) for line in lines] == [whole, {}, whole]
-    assert json.loads(written([QUADS], CONTEXT, "jsonld")) == whole
+    document = {"@context": CONTEXT, **NODE}
+    assert [json.loads(line) for line in lines] == [document, {}, document]
+    assert json.loads(written([QUADS], CONTEXT, "jsonld")) == document
 
 
 def test_a_protected_context_is_reset_by_a_context_message():
@@ -123,25 +123,25 @@ def test_messages_in_one_document_reset_the_context_individually():
         ("missing.jsonld", "the context cannot be read: missing.jsonld: No such file"),
     ],
 )
-def test_unusable_contexts_are_rejected(context, reason):
+def test_unsuitable_contexts_are_rejected(context, reason):
     with pytest.raises(rdfm.OptionError, match=r"^[^\n]*$") as caught:
         formats.find("ndjsonld").Encoder(compact_with=context)
     assert reason in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("data", "lack"),
+    ("data", "reason"),
     [
         (b"<rdf:RDF/>", "expected a JSON object or array"),
         (b'{"a": "\xff"}', "it is not UTF-8 text"),
     ],
 )
-def test_a_file_without_a_context_is_named_but_not_quoted(data, lack, tmp_path):
+def test_the_error_for_a_file_without_a_context_does_not_quote_it(data, reason, tmp_path):
     file = tmp_path / "context.json"
     file.write_bytes(data)
     with pytest.raises(rdfm.OptionError) as caught:
         formats.find("ndjsonld").Encoder(compact_with=file)
-    assert str(caught.value) == f"the file {file} does not contain a context: {lack}"
+    assert str(caught.value) == f"the file {file} does not contain a context: {reason}"
 
 
 def test_compact_with_and_context_lines_none_cannot_be_combined():
@@ -158,7 +158,7 @@ def test_namespaces_that_the_context_lacks_are_dropped_and_counted():
     assert encoder.dropped()["namespaces"] == 1
 
 
-def test_a_path_given_as_text_is_read_immediately(tmp_path):
+def test_a_path_in_a_string_is_read_immediately(tmp_path):
     path = tmp_path / "c.jsonld"
     path.write_bytes(b'\xef\xbb\xbf{"a": "http://a/"}')
     spec = formats.ndjsonld.spec

@@ -1,4 +1,4 @@
-"""decode and encode of every format module, with complete logs in memory."""
+"""`decode` and `encode` of every format module, with complete logs in memory."""
 
 import pytest
 
@@ -24,31 +24,31 @@ MODULES = [
     if "messages" in module.spec.kinds
 ]
 DELIMITED = [each for each in MODULES if each.values[0].spec.carries["boundaries"]]
-WHOLE = [each for each in MODULES if each not in DELIMITED]
+UNDELIMITED = [each for each in MODULES if each not in DELIMITED]
 
 
 @pytest.mark.parametrize("module", DELIMITED)
 def test_messages_are_read_back(module):
     batch = MessageBatch.from_messages([QUADS, [], QUADS[:1]])
-    back = module.decode(module.encode(batch))
-    assert [message.quads for message in back] == [QUADS, [], QUADS[:1]]
+    decoded = module.decode(module.encode(batch))
+    assert [message.quads for message in decoded] == [QUADS, [], QUADS[:1]]
 
 
-@pytest.mark.parametrize("module", WHOLE)
+@pytest.mark.parametrize("module", UNDELIMITED)
 def test_formats_without_boundaries_reject_or_merge_several_messages(module):
-    (one,) = module.decode(module.encode(MessageBatch.from_messages([QUADS])))
-    assert one.quads == QUADS
-    several = MessageBatch.from_messages([QUADS, [], QUADS[1:]])
+    (single,) = module.decode(module.encode(MessageBatch.from_messages([QUADS])))
+    assert single.quads == QUADS
+    messages = MessageBatch.from_messages([QUADS, [], QUADS[1:]])
     with pytest.raises(EncodeError, match=r"flat=True makes them one.*\(message 1\)") as caught:
-        module.encode(several)
+        module.encode(messages)
     assert [each.quads for each in module.decode(caught.value.completed)] == [QUADS]
     encoder = module.Encoder(flat=True)
-    data = encoder.encode(several) + encoder.finish()
+    data = encoder.encode(messages) + encoder.finish()
     assert encoder.dropped() == {"boundaries": 2}
-    (all_of_them,) = module.decode(data)
-    assert len(all_of_them.quads) == 3
+    (merged,) = module.decode(data)
+    assert len(merged.quads) == 3
     assert (
-        len({quad.subject for quad in all_of_them.quads}) == 3
+        len({quad.subject for quad in merged.quads}) == 3
     )  # labels of different messages stay distinct
 
 
@@ -58,7 +58,7 @@ def test_an_empty_log_has_no_messages(module):
 
 
 @pytest.mark.parametrize("module", DELIMITED)
-def test_a_log_of_many_batches_is_decoded_into_one(module):
+def test_many_messages_are_decoded_into_one_batch(module):
     batch = MessageBatch.from_messages([QUADS] * 20_000)
     assert len(module.decode(module.encode(batch))) == 20_000
 

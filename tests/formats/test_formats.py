@@ -14,7 +14,7 @@ from rdfm.sparql.options import QUERYING
 
 
 @pytest.mark.parametrize(
-    ("given", "name"),
+    ("alias", "name"),
     [
         ("nq", "nq"),
         ("N-Quads", "nq"),
@@ -27,11 +27,11 @@ from rdfm.sparql.options import QUERYING
         ("JELLY", "jelly"),
     ],
 )
-def test_formats_are_found_by_common_names(given, name):
-    assert formats.find(given).name == name
+def test_formats_are_found_by_common_names(alias, name):
+    assert formats.find(alias).name == name
 
 
-def test_an_unknown_name_lists_the_known_ones():
+def test_the_error_for_an_unknown_name_lists_the_formats():
     with pytest.raises(
         UnknownFormatError, match="there is no format 'hdt'; the formats are nt, nq, "
     ):
@@ -57,7 +57,7 @@ def test_formats_are_found_by_path(path, name):
     assert (module and module.name) == name
 
 
-# First bytes of Jelly logs: options in a delimited frame, and in a bare frame.
+# First bytes of a Jelly log without frame lengths: the stream options.
 OPTIONS = (
     b"\x0a\x0b\x0a\x09\x10\x02\x48\x10\x50\x10\x58\x10\x78\x01"[:2]
     + b"\x0a\x09\x10\x02\x48\x10\x50\x10\x58\x10\x78"
@@ -108,9 +108,9 @@ STRING = "http://www.w3.org/2001/XMLSchema#string"
 
 def test_text_in_a_binary_log_is_not_a_directive():
     iri = ("iri", "http://e/a")
-    text = ("literal", "\nPREFIX e: <http://e/>\n", None, None, STRING)
+    literal = ("literal", "\nPREFIX e: <http://e/>\n", None, None, STRING)
     for name in ("jelly", "rdf-protobuf", "rdf-thrift"):
-        log = encode(name, [[(iri, iri, text, None)] * 100])
+        log = encode(name, [[(iri, iri, literal, None)] * 100])
         assert formats.by_content(log[: formats.HEAD_BYTES]).name == name
 
 
@@ -171,7 +171,7 @@ def test_formats_are_attributes_by_name_or_alias():
 
 
 @pytest.mark.parametrize(
-    ("line", "after_a_subject"),
+    ("line", "format_after_subject"),
     [
         (b"<<" * 2000, None),
         (b"<<>>" * 1000, None),
@@ -181,7 +181,7 @@ def test_formats_are_attributes_by_name_or_alias():
         (b"prefix " + b":" * 4000, None),
     ],
 )
-def test_hostile_content_is_not_detected(line, after_a_subject):
+def test_hostile_content_is_not_detected(line, format_after_subject):
     assert formats.by_content(line) is None
     found = formats.by_content(b"<http://e/s> " + line)
-    assert (found and found.name) == after_a_subject
+    assert (found and found.name) == format_after_subject

@@ -57,7 +57,7 @@ loading remote context failed, protected term redefinition
 E_CODES = [code.strip() for code in CODES.replace("\n", " ").split(",")]
 
 
-def wanted(text: str) -> list[tuple]:
+def expected_quads(text: str) -> list[tuple]:
     """Returns the expected quads of a row."""
     text = re.sub(r"<(?![A-Za-z][A-Za-z0-9+.-]*:)([^<>]*)>", r"<http://e/\1>", text)
     for name, namespace in NAMESPACES.items():
@@ -77,8 +77,8 @@ def remote(tmp_path_factory):
     return files
 
 
-def forms(document: Any) -> list[tuple[str, bytes]]:
-    """Returns the document in each format that supports it. Text is used unchanged, as JSON."""
+def encodings(document: Any) -> list[tuple[str, bytes]]:
+    """Returns the document in each format that supports it. A string is used unchanged, as JSON."""
     if isinstance(document, str):
         return [("jsonld", document.encode())]
     text = json.dumps(document, ensure_ascii=False)
@@ -101,7 +101,7 @@ def check(document: Any, expected: str, remote: dict, **options: Any) -> None:
     """Checks that the document has the expected result in each format, at once and in pieces."""
     options = {"base": "http://base/d/doc", "rdf_direction": "none", "context": remote, **options}
     check_reference(document, expected, options)
-    for name, data in forms(document):
+    for name, data in encodings(document):
         messages, error = decode(name, data, **options)
         if expected in E_CODES:
             assert error is not None, messages
@@ -109,11 +109,11 @@ def check(document: Any, expected: str, remote: dict, **options: Any) -> None:
             assert re.search(r"line \d+, column \d+", error)
         else:
             assert error is None, error
-            assert isomorphic(messages[0], wanted(expected)), messages[0]
+            assert isomorphic(messages[0], expected_quads(expected)), messages[0]
 
 
 def check_reference(document: Any, expected: str, options: dict) -> None:
-    """Checks that the algorithms of the specification give the expected result."""
+    """Checks that the algorithms of the specification produce the expected result."""
     expand_context = options.get("expand_context", reference.UNSET)
     direction = options["rdf_direction"]
     found = reference.read(
@@ -127,7 +127,7 @@ def check_reference(document: Any, expected: str, options: dict) -> None:
         assert found.errors == {expected}
     else:
         assert not found.errors
-        assert isomorphic(found.quads, wanted(expected)), found.quads
+        assert isomorphic(found.quads, expected_quads(expected)), found.quads
 
 
 # Terms, prefixes and vocabularies.
@@ -308,14 +308,14 @@ REFERENCES = {
 }
 
 
-@pytest.mark.parametrize("given", ["option", "context", "contexts"])
+@pytest.mark.parametrize("base_from", ["option", "context", "contexts"])
 @pytest.mark.parametrize(("text", "iri"), REFERENCES.items())
-def test_references_are_resolved_according_to_rfc_3986(text, iri, given, remote):
+def test_references_are_resolved_according_to_rfc_3986(text, iri, base_from, remote):
     document: dict = {"@id": "http://e/s", P: {"@id": text}}
     base = RFC_BASE
-    if given == "context":
+    if base_from == "context":
         document["@context"], base = {"@base": RFC_BASE}, "http://else/where"
-    if given == "contexts":
+    if base_from == "contexts":
         document["@context"], base = [{"@base": "http://a/b/c/x"}, {"@base": "d;p?q"}], "http://x/"
     check(document, f"<s> <p> <{iri}> .", remote, base=base)
 
@@ -555,37 +555,39 @@ def literal(text: str, datatype: str) -> str:
     return f'<s> <p> "{text}"^^{datatype} .'
 
 
-@pytest.mark.parametrize(("number", "whole", "double"), NUMBERS)
-def test_numbers_become_canonical_literals(number, whole, double, remote):
-    plain = f'{{"@id": "{S}", "{P}": {number}}}'
-    expected = literal(double, "xsd:double") if whole is None else literal(whole, "xsd:integer")
-    check(plain, expected, remote)
-    valued = f'{{"@id": "{S}", "{P}": {{"@value": {number}}}}}'
-    check(valued, expected, remote)
-    typed = f'{{"@id": "{S}", "{P}": {{"@value": {number}, "@type": "{NAMESPACES["xsd"]}double"}}}}'
-    check(typed, literal(double, "xsd:double"), remote)
-    coerced = f"""{{"@context": {{"p": {{"@id": "{P}", "@type": "{NAMESPACES["xsd"]}double"}}}},
+@pytest.mark.parametrize(("number", "integer", "double"), NUMBERS)
+def test_numbers_become_canonical_literals(number, integer, double, remote):
+    native = f'{{"@id": "{S}", "{P}": {number}}}'
+    expected = literal(double, "xsd:double") if integer is None else literal(integer, "xsd:integer")
+    check(native, expected, remote)
+    value_object = f'{{"@id": "{S}", "{P}": {{"@value": {number}}}}}'
+    check(value_object, expected, remote)
+    typed_value = (
+        f'{{"@id": "{S}", "{P}": {{"@value": {number}, "@type": "{NAMESPACES["xsd"]}double"}}}}'
+    )
+    check(typed_value, literal(double, "xsd:double"), remote)
+    typed_term = f"""{{"@context": {{"p": {{"@id": "{P}", "@type": "{NAMESPACES["xsd"]}double"}}}},
         "@id": "{S}", "p": [{number}]}}"""
-    check(coerced, literal(double, "xsd:double"), remote)
+    check(typed_term, literal(double, "xsd:double"), remote)
     for datatype in ("integer", "decimal", "float"):
-        other = f'{{"@id": "{S}", "{P}": {{"@value": {number}, "@type": "{NAMESPACES["xsd"]}{datatype}"}}}}'
-        check(other, literal(double if whole is None else whole, f"xsd:{datatype}"), remote)
+        document = f'{{"@id": "{S}", "{P}": {{"@value": {number}, "@type": "{NAMESPACES["xsd"]}{datatype}"}}}}'
+        check(document, literal(double if integer is None else integer, f"xsd:{datatype}"), remote)
 
 
-@pytest.mark.parametrize(("number", "whole", "double"), NUMBERS)
-def test_numbers_mean_the_same_in_ndjson_and_yaml(number, whole, double):
+@pytest.mark.parametrize(("number", "integer", "double"), NUMBERS)
+def test_numbers_mean_the_same_in_ndjson_and_yaml(number, integer, double):
     data = f'{{"@id": "{S}", "{P}": {number}}}\n'.encode()
-    expected = literal(double, "xsd:double") if whole is None else literal(whole, "xsd:integer")
+    expected = literal(double, "xsd:double") if integer is None else literal(integer, "xsd:integer")
     for name in ("ndjsonld", "yamlld"):
         messages, error = decode(name, data)
         assert error is None
-        assert isomorphic(messages[0], wanted(expected)), name
+        assert isomorphic(messages[0], expected_quads(expected)), name
 
 
 # Results of rdfm in cases that the specification leaves open, since it does not define the
 # precision of numbers.
-OPEN_NUMBERS = [
-    # A fraction that no double can represent is still a fraction.
+UNSPECIFIED_NUMBERS = [
+    # A number whose fraction a double cannot represent is not an integer.
     ("1.00000000000000000001", literal("1.0E0", "xsd:double")),
     ("1e-400", literal("0.0E0", "xsd:double")),
     ("-1e-400", literal("0.0E0", "xsd:double")),
@@ -596,11 +598,11 @@ OPEN_NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize(("number", "expected"), OPEN_NUMBERS)
+@pytest.mark.parametrize(("number", "expected"), UNSPECIFIED_NUMBERS)
 def test_numbers_that_the_specification_leaves_open_are_read(number, expected, remote):
     messages, error = decode("jsonld", f'{{"@id": "{S}", "{P}": {number}}}'.encode())
     assert error is None
-    assert isomorphic(messages[0], wanted(expected)), messages[0]
+    assert isomorphic(messages[0], expected_quads(expected)), messages[0]
 
 
 STRINGS = [
@@ -620,7 +622,7 @@ def test_strings_that_look_like_numbers_are_unchanged(document, expected, remote
 
 
 def with_p(definition: dict, value: Any, **context: Any) -> dict:
-    """Returns a node with a definition of `p`."""
+    """Returns a node whose context defines `p`."""
     return {"@context": {"p": {"@id": P, **definition}, **context}, "@id": S, "p": value}
 
 
@@ -628,47 +630,47 @@ def contained(container: Any, value: Any, **context: Any) -> dict:
     return with_p({"@container": container}, value, **context)
 
 
-LIST = """<s> <p> _:1 . ;; _:1 rdf:first "x" . ;; _:1 rdf:rest _:2 .
+TWO_ITEM_LIST = """<s> <p> _:1 . ;; _:1 rdf:first "x" . ;; _:1 rdf:rest _:2 .
 _:2 rdf:first "y" . ;; _:2 rdf:rest rdf:nil ."""
-ONE = '<s> <p> _:1 . ;; _:1 rdf:first "x" . ;; _:1 rdf:rest rdf:nil .'
-EMPTY = "<s> <p> rdf:nil ."
-INNER = """<s> <p> _:1 . ;; _:1 rdf:first _:2 . ;; _:1 rdf:rest rdf:nil .
+ONE_ITEM_LIST = '<s> <p> _:1 . ;; _:1 rdf:first "x" . ;; _:1 rdf:rest rdf:nil .'
+EMPTY_LIST = "<s> <p> rdf:nil ."
+NESTED_LIST = """<s> <p> _:1 . ;; _:1 rdf:first _:2 . ;; _:1 rdf:rest rdf:nil .
 _:2 rdf:first "x" . ;; _:2 rdf:rest rdf:nil ."""
 GRAPH = '<s> <p> _:g . ;; _:n <q> "x" _:g .'
 Q = "http://e/q"
 NODE = {Q: "x"}
 CONTAINERS = [
     # Lists by keyword and by container; lists of lists.
-    ({"@id": S, P: {"@list": ["x", "y"]}}, LIST),
-    ({"@id": S, P: {"@list": ["x", None, "y"]}}, LIST),
-    ({"@id": S, P: {"@list": "x"}}, ONE),
-    ({"@id": S, P: {"@list": ["x"], "@index": "i"}}, ONE),
-    ({"@id": S, P: {"@list": []}}, EMPTY),
-    ({"@id": S, P: {"@list": [None]}}, EMPTY),
-    ({"@id": S, P: {"@list": [{"@list": ["x"]}]}}, INNER),
+    ({"@id": S, P: {"@list": ["x", "y"]}}, TWO_ITEM_LIST),
+    ({"@id": S, P: {"@list": ["x", None, "y"]}}, TWO_ITEM_LIST),
+    ({"@id": S, P: {"@list": "x"}}, ONE_ITEM_LIST),
+    ({"@id": S, P: {"@list": ["x"], "@index": "i"}}, ONE_ITEM_LIST),
+    ({"@id": S, P: {"@list": []}}, EMPTY_LIST),
+    ({"@id": S, P: {"@list": [None]}}, EMPTY_LIST),
+    ({"@id": S, P: {"@list": [{"@list": ["x"]}]}}, NESTED_LIST),
     ({"@id": S, P: {"@list": [{"@list": []}]}}, "<s> <p> _:1 . ;; _:1 rdf:first rdf:nil . ;; _:1 rdf:rest rdf:nil ."),
-    ({"@id": S, P: {"@list": [["x"], ["y"]]}}, LIST),
-    ({"@id": S, P: {"@list": [[], {"@set": ["x", "y"]}]}}, LIST),
-    ({"@id": S, P: {"@set": [{"@list": ["x", "y"]}]}}, LIST),
-    ({"@id": S, P: [{"@list": []}, {"@list": []}]}, EMPTY),
+    ({"@id": S, P: {"@list": [["x"], ["y"]]}}, TWO_ITEM_LIST),
+    ({"@id": S, P: {"@list": [[], {"@set": ["x", "y"]}]}}, TWO_ITEM_LIST),
+    ({"@id": S, P: {"@set": [{"@list": ["x", "y"]}]}}, TWO_ITEM_LIST),
+    ({"@id": S, P: [{"@list": []}, {"@list": []}]}, EMPTY_LIST),
     ({"@id": S, P: {"@list": [{"@id": "http://e/o"}]}}, "<s> <p> _:1 . ;; _:1 rdf:first <o> . ;; _:1 rdf:rest rdf:nil ."),
-    (contained("@list", ["x", "y"]), LIST),
-    (contained(["@list"], ["x", "y"]), LIST),
-    (contained("@list", "x"), ONE),
-    (contained("@list", []), EMPTY),
+    (contained("@list", ["x", "y"]), TWO_ITEM_LIST),
+    (contained(["@list"], ["x", "y"]), TWO_ITEM_LIST),
+    (contained("@list", "x"), ONE_ITEM_LIST),
+    (contained("@list", []), EMPTY_LIST),
     (contained("@list", None), ""),
-    (contained("@list", {"@list": ["x", "y"]}), LIST),
-    (contained("@list", [["x"]]), INNER),
+    (contained("@list", {"@list": ["x", "y"]}), TWO_ITEM_LIST),
+    (contained("@list", [["x"]]), NESTED_LIST),
     (contained("@list", [[[]]]), "<s> <p> _:1 . ;; _:1 rdf:first _:2 . ;; _:1 rdf:rest rdf:nil . ;; _:2 rdf:first rdf:nil . ;; _:2 rdf:rest rdf:nil ."),
-    (contained("@list", [{"@list": ["x"]}]), INNER),
-    (contained("@list", [{"@value": "x"}]), ONE),
+    (contained("@list", [{"@list": ["x"]}]), NESTED_LIST),
+    (contained("@list", [{"@value": "x"}]), ONE_ITEM_LIST),
     (with_p({"@container": "@list", "@type": "@id"}, ["http://e/o"]), "<s> <p> _:1 . ;; _:1 rdf:first <o> . ;; _:1 rdf:rest rdf:nil ."),
     ({"@id": S, P: {"@list": ["x", "x"]}}, '<s> <p> _:1 . ;; _:1 rdf:first "x" . ;; _:1 rdf:rest _:2 . ;; _:2 rdf:first "x" . ;; _:2 rdf:rest rdf:nil .'),
     # Arrays in a set are lists if the property has @list in the context of the set.
-    (with_p({"@container": "@list"}, {"@set": [["x"]]}), INNER),
-    (with_p({"@container": "@list"}, {"@set": [["x"]]}, **{"@propagate": False}), ONE),
-    (with_p({"@container": "@list"}, {"@set": [{"@set": []}]}, **{"@propagate": False}), EMPTY),
-    ({"@context": {"p": P}, "@id": S, "p": {"@context": {"p": {"@id": P, "@container": "@list"}}, "@set": [["x"]]}}, ONE),
+    (with_p({"@container": "@list"}, {"@set": [["x"]]}), NESTED_LIST),
+    (with_p({"@container": "@list"}, {"@set": [["x"]]}, **{"@propagate": False}), ONE_ITEM_LIST),
+    (with_p({"@container": "@list"}, {"@set": [{"@set": []}]}, **{"@propagate": False}), EMPTY_LIST),
+    ({"@context": {"p": P}, "@id": S, "p": {"@context": {"p": {"@id": P, "@container": "@list"}}, "@set": [["x"]]}}, ONE_ITEM_LIST),
     # Index maps
     (contained("@index", {"i": "x", "j": ["y", {"@value": "z"}]}), '<s> <p> "x" . ;; <s> <p> "y" . ;; <s> <p> "z" .'),
     (contained("@index", {"i": {"@id": "http://e/o"}, "@none": {"@id": "http://e/n"}}), "<s> <p> <o> . ;; <s> <p> <n> ."),
@@ -677,7 +679,7 @@ CONTAINERS = [
     (contained("@index", "x"), '<s> <p> "x" .'),
     (contained("@index", {"i": {"@id": "http://e/o"}, "j": {"@id": "http://e/o"}}), "conflicting indexes"),
     (contained("@index", {"i": {"@id": "http://e/o", "@index": "k"}, "k": {"@id": "http://e/o"}}), "<s> <p> <o> ."),
-    (contained("@index", {"i": {"@list": ["x", "y"]}}), LIST),
+    (contained("@index", {"i": {"@list": ["x", "y"]}}), TWO_ITEM_LIST),
     # Index maps by a property
     (with_p({"@container": "@index", "@index": Q}, {"i": {"@id": "http://e/o"}}), '<s> <p> <o> . ;; <o> <q> "i" .'),
     (with_p({"@container": "@index", "@index": Q}, {"@none": {"@id": "http://e/o"}}), "<s> <p> <o> ."),
@@ -765,14 +767,14 @@ def test_containers_are_expanded(document, expected, remote):
     check(document, expected, remote)
 
 
-# Graphs, nests, included blocks and reversed properties.
+# Graphs, nests, included blocks and reverse properties.
 G = "http://e/g"
 
 
-def doubly_reversed(given: dict, value: Any) -> dict:
-    """Returns a property value with a reverse property in its @reverse."""
-    given = {**given, "@reverse": {"r": value}}
-    return {"@context": {"r": {"@reverse": P}}, "@id": S, P: given}
+def doubly_reversed(entries: dict, value: Any) -> dict:
+    """Returns a node with a reverse property in the @reverse of a value."""
+    entries = {**entries, "@reverse": {"r": value}}
+    return {"@context": {"r": {"@reverse": P}}, "@id": S, P: entries}
 
 
 STRUCTURE = [
@@ -826,7 +828,7 @@ STRUCTURE = [
     ({"@included": {"@value": "x"}}, "invalid @included value"),
     ({"@included": {"@id": "http://e/o", "@language": "en"}}, ""),
     ({"@included": {"@language": "en"}}, "invalid @included value"),
-    # A @reverse without an IRI adds nothing, so that nothing is included.
+    # A @reverse without an IRI adds nothing, so nothing is included.
     ({"@included": {"@reverse": {P: []}}}, ""),
     ({"@included": {"@reverse": {}}}, "invalid @included value"),
     ({"@included": {"@reverse": {"foo": {"@id": S}}}}, "invalid @included value"),
@@ -904,17 +906,17 @@ STRUCTURE = [
     # The order of keys is irrelevant.
     ({P: {Q: "x", "@id": "http://e/o"}, "@id": S, "@context": {"p": P}}, '<s> <p> <o> . ;; <o> <q> "x" .'),
     ({"p": "x", "@type": "T", "@id": "s", "@context": {"@base": "http://e/", "@vocab": "http://e/", "T": {"@context": {"p": Q}}}}, '<s> rdf:type <T> . ;; <s> <q> "x" .'),
-    # A scalar in a set in a graph; a term with @prefix next to a graph container.
+    # A scalar in a set in a graph, next to a term with @prefix.
     ({"@context": {"a": {"@id": "http://e/a", "@prefix": True}, "name": {"@id": "ex:q", "@container": "@graph"}}, "name": {"@set": "1"}}, "_:a <ex:q> _:b ."),
 ]  # fmt: skip
 
 
 @rows(STRUCTURE)
-def test_graphs_nests_included_blocks_and_reversed_properties_are_read(document, expected, remote):
+def test_graphs_nests_included_blocks_and_reverse_properties_are_read(document, expected, remote):
     check(document, expected, remote)
 
 
-def test_a_value_with_two_errors_is_reported_with_either_code():
+def test_either_code_is_reported_for_a_value_with_two_errors():
     reverse = {"@reverse": P, "@container": "@index", "@index": Q}
     text = json.dumps({"@context": {"r": reverse}, "r": {"@none": "x", "i": "x"}})
     errors = reference.read(text, base="http://b/").errors
@@ -939,7 +941,7 @@ JSON_LITERALS = [
         '{"\\r":4,"1":5,"\u0080":6,"\u00f6":7,"\u20ac":3,"\U0001f600":2,"\ufb33":1}',
     ),
     ('{"aa": 1, "a": 2, "": 3, "A": 4, "a\\u0000": 5}', '{"":3,"A":4,"a":2,"a\\u0000":5,"aa":1}'),
-    # Escapes: the short ones, \u00xx for other control characters, and no others.
+    # Only short escapes, and \u00xx for other control characters.
     (r'"\u0000\u0008\u0009\u000a\u000b\u000c\u000d\u001f\u007f"', '"\\u0000\\b\\t\\n\\u000b\\f\\r\\u001f\u007f"'),
     (r'"\/\"\\\u0041\u00e9\ud83d\ude00\u2028"', '"/\\"\\\\A\u00e9\U0001f600\u2028"'),
     # Numbers as ECMAScript writes them.
@@ -978,13 +980,13 @@ def test_json_literals_are_canonical(text, canonical, remote):
     expected = f'<s> <p> "{lexical}"^^rdf:JSON .'
     check(f'{{"@id": "{S}", "{P}": {{"@type": "@json", "@value": {text}}}}}', expected, remote)
     check(f'{{"@id": "{S}", "{P}": {{"@value": {text}, "@type": "@json"}}}}', expected, remote)
-    coerced = (
+    typed_term = (
         f'{{"p": {text}, "@id": "{S}", "@context": {{"p": {{"@id": "{P}", "@type": "@json"}}}}}}'
     )
-    check(coerced, expected, remote)
+    check(typed_term, expected, remote)
 
 
-JSON_PLACES = [
+JSON_POSITIONS = [
     # The container of a term with the type @json does not affect the content of the value.
     (with_p({"@type": "@json", "@container": "@index"}, {"b": 1, "a": []}), '<s> <p> "{\\"a\\":[],\\"b\\":1}"^^rdf:JSON .'),
     (with_p({"@type": "@json", "@container": "@language"}, {"en": 1}), '<s> <p> "{\\"en\\":1}"^^rdf:JSON .'),
@@ -1001,13 +1003,13 @@ JSON_PLACES = [
 ]  # fmt: skip
 
 
-@rows(JSON_PLACES)
-def test_json_literals_may_be_at_any_position(document, expected, remote):
+@rows(JSON_POSITIONS)
+def test_json_literals_may_occur_in_any_position(document, expected, remote):
     check(document, expected, remote)
 
 
 # Base directions, in the four forms.
-DIRECTED = [
+DIRECTED_VALUES = [
     ({"@value": "x", "@language": "EN", "@direction": "rtl"}, {
         "none": '<s> <p> "x"@EN .',
         "literal": '<s> <p> "x"@EN--rtl .',
@@ -1033,25 +1035,25 @@ DIRECTED = [
     ("value", "direction", "expected"),
     [
         (value, direction, expected)
-        for value, forms in DIRECTED
+        for value, forms in DIRECTED_VALUES
         for direction, expected in forms.items()
     ],
 )
-def test_directions_are_read_in_four_forms(value, direction, expected, remote):
+def test_directions_are_converted_to_four_forms(value, direction, expected, remote):
     check({"@id": S, P: value}, expected, remote, rdf_direction=direction)
 
 
 def test_values_in_an_index_map_differ_by_their_index(remote):
-    two = """<s> <p> _:a . ;; _:a rdf:value "x" . ;; _:a rdf:direction "rtl" .
+    two_values = """<s> <p> _:a . ;; _:a rdf:value "x" . ;; _:a rdf:direction "rtl" .
         <s> <p> _:b . ;; _:b rdf:value "x" . ;; _:b rdf:direction "rtl" ."""
-    one = '<s> <p> _:a . ;; _:a rdf:value "x" . ;; _:a rdf:direction "rtl" .'
-    indexed = {"@value": "x", "@index": "i", "@direction": "rtl"}
+    one_value = '<s> <p> _:a . ;; _:a rdf:value "x" . ;; _:a rdf:direction "rtl" .'
+    indexed_value = {"@value": "x", "@index": "i", "@direction": "rtl"}
     for value, other, expected in (
-        ({"i": "x"}, "x", two),
-        ({"i": "x", "j": "x"}, [], two),
-        ({"": "x"}, "x", two),
-        ({"i": "x"}, indexed, one),
-        ({"j": indexed}, indexed, one),
+        ({"i": "x"}, "x", two_values),
+        ({"i": "x", "j": "x"}, [], two_values),
+        ({"": "x"}, "x", two_values),
+        ({"i": "x"}, indexed_value, one_value),
+        ({"j": indexed_value}, indexed_value, one_value),
     ):
         context = {"p": {"@id": P, "@container": "@index"}, "@direction": "rtl"}
         document = {"@context": context, "@id": S, "p": value, P: other}
@@ -1202,12 +1204,12 @@ def test_relative_urls_of_contexts_are_resolved_against_the_document(remote):
     check(document, expected, remote, base="http://c/x")
 
 
-EXPAND = [
+EXPAND_CONTEXTS = [
     (V, {"@id": S, "p": "x"}, '<s> <p> "x" .'),
     ({"@context": V, "@graph": []}, {"@id": S, "p": "x"}, '<s> <p> "x" .'),
     ({"@context": [V, {"p": {"@type": "@id"}}]}, {"@id": S, "p": "http://e/o"}, "<s> <p> <o> ."),
     ({"@base": "http://e/", **V}, {"@id": "s", "p": "x"}, '<s> <p> "x" .'),
-    # The document's contexts apply afterwards, and null also removes this one.
+    # The document's contexts apply afterwards; a null context also clears `expand_context`.
     (V, {"@context": {"p": Q}, "@id": S, "p": "x", "r": "y"}, '<s> <q> "x" . ;; <s> <r> "y" .'),
     (V, {"@context": None, "@id": S, "p": "x", Q: "y"}, '<s> <q> "y" .'),
     (PROTECTED, {"@context": {"p": Q}, "p": 1}, "protected term redefinition"),
@@ -1216,7 +1218,7 @@ EXPAND = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("context", "document", "expected"), EXPAND)
+@pytest.mark.parametrize(("context", "document", "expected"), EXPAND_CONTEXTS)
 def test_expand_context_precedes_other_contexts(context, document, expected, remote, tmp_path):
     check(document, expected, remote, expand_context=context)
     messages, error = decode(
@@ -1227,35 +1229,35 @@ def test_expand_context_precedes_other_contexts(context, document, expected, rem
         context=remote,
     )
     if error is None:
-        assert isomorphic(messages[0], wanted(expected))
+        assert isomorphic(messages[0], expected_quads(expected))
     else:
         assert f"(JSON-LD: {expected})" in error
     path = tmp_path / "context.jsonld"
     path.write_text(json.dumps(context))
-    for given in (path, str(path)):
-        again = decode(
+    for argument in (path, str(path)):
+        result = decode(
             "jsonld",
             json.dumps(document).encode(),
-            expand_context=given,
+            expand_context=argument,
             base="http://base/d/doc",
             context=remote,
         )
-        assert again == (messages, error)
+        assert result == (messages, error)
 
 
 def test_expand_context_applies_to_every_message():
     lines = b'{"@id":"http://e/a","p":"x"}\n{"@context":{"q":"http://e/q"}}\n{"@id":"http://e/b","q":"y","r":"z"}\n'
     messages, error = decode("ndjsonld", lines, expand_context=V)
     assert error is None
-    assert isomorphic(messages[0], wanted('<a> <p> "x" .'))
-    assert isomorphic(messages[1], wanted('<b> <q> "y" . ;; <b> <r> "z" .'))
+    assert isomorphic(messages[0], expected_quads('<a> <p> "x" .'))
+    assert isomorphic(messages[1], expected_quads('<b> <q> "y" . ;; <b> <r> "z" .'))
 
 
 def test_a_context_line_of_null_clears_expand_context_too():
     lines = b'{"@context":null}\n{"@id":"http://e/a","p":"x","http://e/q":"y"}\n'
     messages, error = decode("ndjsonld", lines, expand_context=V)
     assert error is None
-    assert isomorphic(messages[0], wanted('<a> <q> "y" .'))
+    assert isomorphic(messages[0], expected_quads('<a> <q> "y" .'))
     _, error = decode("ndjsonld", lines, expand_context=PROTECTED)
     assert "(JSON-LD: invalid context nullification)" in error
 
@@ -1278,7 +1280,7 @@ def test_an_invalid_expand_context_is_rejected(context, reason):
 
 # Text: escapes, duplicate keys, positions.
 
-ESCAPED = [
+ESCAPES = [
     (r'{"\u0040id": "http:\/\/e\/s", "http:\u002f/e/p": "a\u0062\n\"\\\/"}', r'<s> <p> "ab\n\"\\/" .'),
     (r'{"@context": {"\u0070": "http://e/p", "@\u0076ocab": "http://e/"}, "@id": "http://e/s", "p": "x", "\u0071": "y"}', '<s> <p> "x" . ;; <s> <q> "y" .'),
     (r'{"@context": {"p": {"@\u0069d": "http://e/p", "@type": "@\u0069d"}}, "@id": "http://e/s", "p": "http://e/\u006f"}', "<s> <p> <o> ."),
@@ -1289,7 +1291,7 @@ ESCAPED = [
 ]  # fmt: skip
 
 
-@rows(ESCAPED)
+@rows(ESCAPES)
 def test_escapes_and_white_space_are_read(document, expected, remote):
     check(document, expected, remote)
 
@@ -1309,7 +1311,7 @@ DUPLICATES = [
 
 
 @pytest.mark.parametrize(("text", "key", "expected"), DUPLICATES)
-def test_duplicate_keys_are_errors_unless_lenient_uses_the_last_one(text, key, expected):
+def test_duplicate_keys_are_errors_unless_lenient_uses_the_last_value(text, key, expected):
     for name in ("jsonld", "ndjsonld"):
         messages, error = decode(name, f"{text}\n".encode())
         assert error is not None, messages
@@ -1317,10 +1319,10 @@ def test_duplicate_keys_are_errors_unless_lenient_uses_the_last_one(text, key, e
         assert re.search(r"line 1, column \d+", error)
         messages, error = decode(name, f"{text}\n".encode(), lenient=True)
         assert error is None
-        assert isomorphic(messages[0], wanted(expected)), messages[0]
+        assert isomorphic(messages[0], expected_quads(expected)), messages[0]
 
 
-PLACES = [
+ERROR_POSITIONS = [
     ('{\n "@id": 1\n}', 2, 9),
     ('{\n "http://e/p": {\n  "@value": "x",\n  "@language": 5}}', 4, 16),
     ('{"@context": {\n "p": {"@id": "http://e/p",\n  "@container": "@foo"}}}', 3, 17),
@@ -1331,7 +1333,7 @@ PLACES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "line", "column"), PLACES)
+@pytest.mark.parametrize(("text", "line", "column"), ERROR_POSITIONS)
 def test_an_error_has_the_position_of_the_value(text, line, column):
     messages, error = decode("jsonld", text.encode())
     assert error is not None, messages
@@ -1348,9 +1350,9 @@ def test_an_error_in_a_remote_context_names_the_context(tmp_path):
     assert "http://c/wrong" in error
 
 
-# Data that JSON-LD drops silently, and invalid terms: an error, unless lenient.
+# Data that JSON-LD drops silently, and invalid terms: errors unless lenient.
 
-LEFT_OUT = [
+OMITTED_DATA = [
     ({"@context": {"@base": None}, "@id": "s", P: "x"}, ""),
     ({"@context": {"@base": None}, "@id": S, P: {"@id": "o"}, Q: "x"}, '<s> <q> "x" .'),
     ({"@context": {"@base": None}, "@id": S, "@type": ["T", "http://e/T"]}, "<s> rdf:type <T> ."),
@@ -1368,7 +1370,7 @@ LEFT_OUT = [
     ({"@context": {"@base": None}, "@id": "s", P: {"@list": ["x"]}}, ""),
     ({"@id": S, "_:p": {"@list": ["x"]}}, ""),
     ({"@context": {"@base": None}, "@id": "g", "@graph": {"@id": S, P: {"@list": ["x"]}}}, ""),
-    # The key of a type map is not relative to the base.
+    # A type map key is not relative to the base.
     (contained("@type", {"T": {"@id": "http://e/o"}}), "<s> <p> <o> ."),
     ({"@id": S, P: {"@id": "@foo"}, Q: "x"}, '<s> <q> "x" .'),
     ({"@id": "@foo", P: "x"}, ""),
@@ -1377,26 +1379,23 @@ LEFT_OUT = [
 ]  # fmt: skip
 
 
-@rows(LEFT_OUT)
+@rows(OMITTED_DATA)
 def test_invalid_terms_are_errors_unless_lenient(document, expected, remote):
     text = json.dumps(document)
     found = reference.read(text, base="http://base/d/doc")
     assert found.left_out
-    assert isomorphic(found.quads, wanted(expected)), found.quads
-    for name, data in forms(document):
+    assert isomorphic(found.quads, expected_quads(expected)), found.quads
+    for name, data in encodings(document):
         messages, error = decode(name, data, base="http://base/d/doc")
         assert error is not None, messages
         assert "lenient=True" in error
         messages, error = decode(name, data, base="http://base/d/doc", lenient=True)
         assert error is None
-        assert isomorphic(messages[0], wanted(expected)), messages[0]
+        assert isomorphic(messages[0], expected_quads(expected)), messages[0]
 
 
 def test_cells_and_nodes_of_dropped_values_are_dropped_too():
-    """The node of a compound literal exists only if its value is kept.
-
-    It is absent for a value in a graph or below an invalid IRI.
-    """
+    """The node of a compound literal is omitted for a value in a graph or below an invalid IRI."""
     value = {"@value": "x", "@direction": "ltr"}
     for document, expected in [
         (contained("@graph", value), "<s> <p> _:g ."),
@@ -1407,7 +1406,7 @@ def test_cells_and_nodes_of_dropped_values_are_dropped_too():
         data = json.dumps(document).encode()
         messages, error = decode("jsonld", data, rdf_direction="compound-literal", lenient=True)
         assert error is None
-        assert isomorphic(messages[0], wanted(expected)), messages[0]
+        assert isomorphic(messages[0], expected_quads(expected)), messages[0]
 
 
 def test_each_node_has_a_separate_direction():
@@ -1417,10 +1416,10 @@ def test_each_node_has_a_separate_direction():
         "jsonld", json.dumps(document).encode(), rdf_direction="compound-literal"
     )
     assert error is None
-    directed = '_:{0} rdf:value "i" . ;; _:{0} rdf:direction "rtl" .'
+    direction_quads = '_:{0} rdf:value "i" . ;; _:{0} rdf:direction "rtl" .'
     expected = "<s> <p> <o> . ;; <s> <p> <n> . ;; <o> <q> _:1 . ;; <n> <q> _:2 ."
-    due = " ;; ".join([expected, directed.format(1), directed.format(2)])
-    assert isomorphic(messages[0], wanted(due)), messages[0]
+    expected_text = " ;; ".join([expected, direction_quads.format(1), direction_quads.format(2)])
+    assert isomorphic(messages[0], expected_quads(expected_text)), messages[0]
 
 
 def test_invalid_datatype_iris_are_errors_even_with_lenient():
@@ -1434,7 +1433,7 @@ def test_invalid_datatype_iris_are_errors_even_with_lenient():
 
 # Keys without an IRI
 
-DROPPED = [
+DROPPED_KEYS = [
     ({P: "x"}, []),
     ({"foo": 1, P: "x", "bar": {"baz": 1, P: 2}}, ["foo", "bar"]),
     ({P: {"foo": 1, Q: [{"foo": 2}, {"bar": 3}]}}, ["foo", "foo", "bar"]),
@@ -1464,11 +1463,11 @@ DROPPED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("document", "keys"), DROPPED)
+@pytest.mark.parametrize(("document", "keys"), DROPPED_KEYS)
 def test_keys_without_an_iri_are_counted(document, keys):
-    dropped = reference.read(json.dumps(document), base="http://b/").dropped
-    assert sorted(dropped) == sorted(keys)
-    for name, data in forms(document):
+    dropped_keys = reference.read(json.dumps(document), base="http://b/").dropped
+    assert sorted(dropped_keys) == sorted(keys)
+    for name, data in encodings(document):
         decoder = formats.find(name).Decoder(base="http://b/")
         decoder.feed(data)
         decoder.finish()
@@ -1500,6 +1499,6 @@ def test_a_message_with_an_error_does_not_count_keys():
 
 
 def test_every_error_code_has_a_row():
-    tables = (IRIS, BASES, VALUES, CONTAINERS, STRUCTURE, JSON_PLACES, DIRECTIONS, CONTEXTS)
+    tables = (IRIS, BASES, VALUES, CONTAINERS, STRUCTURE, JSON_POSITIONS, DIRECTIONS, CONTEXTS)
     codes = {expected for table in tables for _, expected in table if expected in E_CODES}
     assert codes == {*E_CODES}

@@ -1,4 +1,4 @@
-"""Comments that look like delimiters are counted and reported, however the log arrives."""
+"""Comments that look like delimiters are counted and reported for any piece size."""
 
 import pytest
 from hypothesis import given
@@ -14,9 +14,9 @@ V = 'VERSION "1.2-messages"'
 
 
 def notes(name, log, size=0, **options):
-    """Returns the decoder's notes on a log that is fed in pieces. Errors are skipped."""
+    """Feeds a log in pieces and skips errors. Returns the decoder's notes."""
     decoder = formats.find(name).Decoder(**options)
-    data, resuming, finished = log.encode(), False, False
+    data, recovering, finished = log.encode(), False, False
     pieces = [data[at : at + size] for at in range(0, len(data), size)] if size else [data]
     for piece in [*pieces, None]:
         if piece is None:
@@ -26,14 +26,14 @@ def notes(name, log, size=0, **options):
             decoder.feed(piece)
         while True:
             try:
-                if resuming and decoder.skip_message() is None:
+                if recovering and decoder.skip_message() is None:
                     break
-                resuming = False
+                recovering = False
                 if decoder.next_batch() is None:
                     break
             except rdfm.DecodeError:
-                resuming = formats.find(name).spec.resumable
-                if not resuming:
+                recovering = formats.find(name).spec.resumable
+                if not recovering:
                     return decoder.header().get("notes", [])
     assert finished
     return decoder.header().get("notes", [])
@@ -76,7 +76,7 @@ def test_comments_inside_statements_and_graph_blocks_are_ignored(name):
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_given_dialect_determines_the_delimiter(name):
+def test_the_dialect_option_determines_the_delimiter(name):
     log = f"{Q}\n# @message\n{Q}\n"
     assert notes(name, log) == []
     assert notes(name, log, dialect="directive") == one_note("# @message", 2, "MESSAGE")
@@ -84,7 +84,7 @@ def test_a_given_dialect_determines_the_delimiter(name):
     assert notes(name, log, dialect="comment") == []
 
 
-def test_lines_skipped_after_an_error_are_counted_too():
+def test_comments_skipped_after_an_error_are_counted():
     log = f"{Q}\noops\n# @Message\n{Q}\n# @message\n{Q}\n  # message\n"
     (note,) = notes("nq", log)
     assert "2 comments" in note
@@ -106,19 +106,21 @@ def test_piece_and_batch_sizes_do_not_change_the_notes(name, log, size, end):
     assert notes(name, text, size) == expected
     assert notes(name, text, size, batch_messages=1) == expected
     if "oops" not in log:
-        found = [at + 1 for at, line in enumerate(log) if line in ("# @Message", "  # message")]
-        assert bool(expected) == bool(found)
-        if found:
-            assert expected[0].startswith(f"{len(found)} comment")
-            assert all(str(line) in expected[0].partition("(line")[2] for line in found[:10])
+        look_alikes = [
+            at + 1 for at, line in enumerate(log) if line in ("# @Message", "  # message")
+        ]
+        assert bool(expected) == bool(look_alikes)
+        if look_alikes:
+            assert expected[0].startswith(f"{len(look_alikes)} comment")
+            assert all(str(line) in expected[0].partition("(line")[2] for line in look_alikes[:10])
 
 
 @given(log=st.lists(lines.filter(lambda line: line != "oops"), max_size=12), data=st.data())
 def test_each_comment_is_counted_in_one_split(log, data):
     text = "\n".join(log)
-    cuts = data.draw(st.lists(st.integers(1, max(len(text), 1)), unique=True).map(sorted))
+    boundaries = data.draw(st.lists(st.integers(1, max(len(text), 1)), unique=True).map(sorted))
     total = 0
-    for start, stop in zip([0, *cuts], [*cuts, len(text) + 1], strict=True):
+    for start, stop in zip([0, *boundaries], [*boundaries, len(text) + 1], strict=True):
         decoder = formats.nq.decoder({}, Opening(split=(start, stop, "comment")))
         decoder.feed(text[max(start - 1, 0) :].encode())
         decoder.finish()

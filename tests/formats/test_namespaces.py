@@ -14,14 +14,14 @@ from rdfm import MessageBatch, formats
 DELIMITER = "# @message\n"
 
 
-def log(count: int, use: str = "p{0}:s p{0}:p 'o' .\n") -> bytes:
-    """Returns a log in which each message declares its own prefix."""
-    lines = (f"PREFIX p{n}: <http://e/{n}#>\n" + use.format(n) for n in range(count))
+def log(count: int, statement: str = "p{0}:s p{0}:p 'o' .\n") -> bytes:
+    """Returns a log in which each message declares a different prefix."""
+    lines = (f"PREFIX p{n}: <http://e/{n}#>\n" + statement.format(n) for n in range(count))
     return DELIMITER.join(lines).encode()
 
 
 def written(tmp_path, data, name, **options):
-    """Returns the output of a conversion. For a folder, this is the content of all files."""
+    """Returns the output of a conversion; for a folder, the content of all files."""
     path = tmp_path / name
     rdfm.convert(data, f"{path}/" if name.endswith("/") else path, from_format="ttl", **options)
     files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
@@ -44,14 +44,14 @@ TARGETS = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("use", ["p{0}:s p{0}:p 'o' .\n", "<http://s> <http://p> {0} .\n"])
+@pytest.mark.parametrize("statement", ["p{0}:s p{0}:p 'o' .\n", "<http://s> <http://p> {0} .\n"])
 @pytest.mark.parametrize(("name", "options"), TARGETS, ids=str)
-def test_output_grows_linearly_with_the_log(tmp_path, name, options, use):
+def test_output_grows_linearly_with_the_log(tmp_path, name, options, statement):
     sizes = []
     for count in (600, 1200, 2400):
         folder = tmp_path / str(count)
         folder.mkdir()
-        sizes.append(len(written(folder, log(count, use), name, **options)))
+        sizes.append(len(written(folder, log(count, statement), name, **options)))
     # With linear growth, the second increase is about twice the first.
     assert sizes[2] - sizes[1] < 2.5 * max(sizes[1] - sizes[0], 1), sizes
 
@@ -89,7 +89,7 @@ NEEDED = [
 ]
 
 
-def test_a_context_line_has_the_namespaces_that_the_next_message_declares_or_uses(tmp_path):
+def test_a_context_line_contains_the_namespaces_of_the_next_message(tmp_path):
     lines = written(tmp_path, CHANGING, "out.ndjsonld").decode().splitlines()
     assert lines == [
         '{"@context":{"a":"http://a/","b":"http://b/"}}',
@@ -109,11 +109,11 @@ def test_a_context_line_has_the_namespaces_that_the_next_message_declares_or_use
     ]
 
 
-def test_a_context_in_every_message_has_the_namespaces_it_declares_or_uses(tmp_path):
+def test_a_context_in_every_message_contains_its_namespaces(tmp_path):
     out = written(tmp_path, CHANGING, "out.ndjsonld", context_lines="every")
     names = [list(json.loads(line).get("@context", {})) for line in out.splitlines()]
-    # A few unchanged namespaces are all written, later only those needed. Those of an empty message
-    # are written with the next message.
+    # As long as there are few namespaces and none changes, all are written; later, only those that
+    # the message needs. The namespaces of an empty message are written with the next message.
     assert names == [["a", "b"], ["a", "b"], *NEEDED[2:6], [], ["a", "unused"]]
 
 
@@ -127,12 +127,12 @@ def test_the_messages_are_read_back(tmp_path, name, options):
         rdfm.open_log(CHANGING, "ttl") as expected,
         rdfm.open_log(tmp_path / f"out.{name}") as found,
     ):
-        for one, other in zip(expected, found, strict=True):
-            assert sorted(map(str, one.quads)) == sorted(map(str, other.quads))
+        for expected_message, found_message in zip(expected, found, strict=True):
+            assert sorted(map(str, expected_message.quads)) == sorted(map(str, found_message.quads))
 
 
 @pytest.mark.parametrize("context_lines", ["first", "every"])
-def test_namespaces_that_never_change_are_one_context(tmp_path, context_lines):
+def test_unchanging_namespaces_are_written_as_one_context(tmp_path, context_lines):
     data = b"PREFIX a: <http://a/>\nPREFIX b: <http://b/>\na:s a:p 1 .\n# @message\nb:s b:p 2 .\n"
     context = '"@context":{"a":"http://a/","b":"http://b/"}'
     nodes = ['"@id":"a:s","a:p":1', '"@id":"b:s","b:p":2']
@@ -143,7 +143,7 @@ def test_namespaces_that_never_change_are_one_context(tmp_path, context_lines):
         assert lines == f"{{{context},{nodes[0]}}}\n{{{context},{nodes[1]}}}\n"
 
 
-def test_an_iri_that_the_current_context_would_misread_resets_it(tmp_path):
+def test_a_context_that_would_change_an_iri_is_reset(tmp_path):
     data = (
         "PREFIX urn: <http://u/>\n<urn:x> urn:p 1 .\n# @message\nPREFIX b: <http://b/>\n"
         "<urn:y> b:p 2 .\n# @message\n<urn:y> b:p 3 .\n# @message\n<urn:x> urn:p 4 .\n"
@@ -166,7 +166,7 @@ def column(rows):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
-def test_the_namespace_column_has_declared_and_used_namespaces(size):
+def test_the_namespace_column_contains_declared_and_used_namespaces(size):
     encoder = formats.find("arrow").Encoder()
     with rdfm.open_log(CHANGING, "ttl", batch_messages=size) as source:
         data = b"".join(map(encoder.encode, source.batches())) + encoder.finish()
@@ -175,27 +175,29 @@ def test_the_namespace_column_has_declared_and_used_namespaces(size):
         rows = [column(batch.to_arrow(["namespaces"])) for batch in source.batches()]
     assert list(chain(*rows)) == NEEDED
     batch = formats.find("ttl").decode(CHANGING)
-    alone = [column(batch.slice(at, at + 1).to_arrow(["namespaces"])) for at in range(len(batch))]
-    assert list(chain(*alone)) == NEEDED
+    single_rows = [
+        column(batch.slice(at, at + 1).to_arrow(["namespaces"])) for at in range(len(batch))
+    ]
+    assert list(chain(*single_rows)) == NEEDED
 
 
 @pytest.mark.parametrize("format", ["arrow", "ndjsonld", "ttl"])
 def test_messages_written_one_by_one_equal_the_output_of_convert(tmp_path, monkeypatch, format):
     monkeypatch.setattr("rdfm.logs.writer.PENDING_MESSAGES", 3)
-    whole = written(tmp_path, CHANGING, f"whole.{format}")
-    single = tmp_path / f"single.{format}"
-    with rdfm.open_log(CHANGING, "ttl") as source, rdfm.create_log(single) as out:
+    converted = written(tmp_path, CHANGING, f"whole.{format}")
+    path = tmp_path / f"single.{format}"
+    with rdfm.open_log(CHANGING, "ttl") as source, rdfm.create_log(path) as out:
         for message in source:
             out.write(message)
     if format != "arrow":
-        assert single.read_bytes() == whole
+        assert path.read_bytes() == converted
         return
-    assert column(pa.ipc.open_file(single.read_bytes()).read_all()) == NEEDED
+    assert column(pa.ipc.open_file(path.read_bytes()).read_all()) == NEEDED
 
 
-def test_many_namespaces_are_not_repeated_in_each_of_many_logs(tmp_path):
-    many = "".join(f"PREFIX p{n}: <http://e/{n}#>\n" for n in range(300))
-    data = f"{many}p1:s p2:p 1 .\n# @message\nPREFIX own: <http://own/>\np3:s p2:p 2 .\n"
+def test_unused_namespaces_are_not_repeated_in_each_file(tmp_path):
+    declarations = "".join(f"PREFIX p{n}: <http://e/{n}#>\n" for n in range(300))
+    data = f"{declarations}p1:s p2:p 1 .\n# @message\nPREFIX own: <http://own/>\np3:s p2:p 2 .\n"
     written(tmp_path, f"{data}# @message\np4:s p2:p 3 .\n".encode(), "out/", to_format="ttl")
     texts = [path.read_text() for path in sorted((tmp_path / "out").rglob("*.ttl"))]
     assert texts[0].count("PREFIX") == 300
@@ -203,11 +205,12 @@ def test_many_namespaces_are_not_repeated_in_each_of_many_logs(tmp_path):
         "PREFIX p2: <http://e/2#>\nPREFIX p3: <http://e/3#>\nPREFIX own: <http://own/>\np3:s p2:p 2 .\n",
         "PREFIX p2: <http://e/2#>\nPREFIX p4: <http://e/4#>\np4:s p2:p 3 .\n",
     ]
-    few = data.replace(
-        many, "PREFIX p1: <http://e/1#>\nPREFIX p2: <http://e/2#>\n" + "PREFIX p9: <http://e/9#>\n"
+    data_with_few = data.replace(
+        declarations,
+        "PREFIX p1: <http://e/1#>\nPREFIX p2: <http://e/2#>\n" + "PREFIX p9: <http://e/9#>\n",
     )
-    few = few.replace("p3:s", "p2:s")
-    written(tmp_path, few.encode(), "few/", to_format="ttl")
+    data_with_few = data_with_few.replace("p3:s", "p2:s")
+    written(tmp_path, data_with_few.encode(), "few/", to_format="ttl")
     last = sorted((tmp_path / "few").rglob("*.ttl"))[-1].read_text()
     assert last.startswith("PREFIX p1: <http://e/1#>\nPREFIX p2: <http://e/2#>\nPREFIX p9:")
 
@@ -225,8 +228,10 @@ def test_namespaces_count_towards_the_message_limit(batch_messages):
             pass
     assert 100 < error.value.message_index < 200
     # Rebinding a prefix does not add to the count.
-    rebound = DELIMITER.join(f"PREFIX p: <http://e/{n}#>\np:s p:p 1 .\n" for n in range(1000))
-    with rdfm.open_log(rebound.encode(), "ttl", **options) as source:
+    log_with_one_prefix = DELIMITER.join(
+        f"PREFIX p: <http://e/{n}#>\np:s p:p 1 .\n" for n in range(1000)
+    )
+    with rdfm.open_log(log_with_one_prefix.encode(), "ttl", **options) as source:
         assert sum(1 for _ in source) == 1000
 
 

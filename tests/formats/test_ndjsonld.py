@@ -16,7 +16,7 @@ def objects(data, **options):
     return [[quad[2][1] for quad in message] for message in messages], error
 
 
-def test_contexts_replace_each_other_and_local_ones_never_leak():
+def test_contexts_replace_each_other_and_local_contexts_do_not_leak():
     data = (
         CONTEXT
         + b'{"@context": {"@vocab": "http://local/"}, "p": 1}\r\n{"p": 2}\n'
@@ -90,17 +90,17 @@ def test_messages_after_an_invalid_context_are_errors_until_the_next_context():
     assert decoder.next_batch().quads(0)[0].object.value == "2"
 
 
-@pytest.mark.parametrize("before", [b"", CONTEXT + b'{"p": 1}\n'])
-def test_a_context_after_a_byte_order_mark_is_never_ignored_silently(before):
-    """Joined files with byte order marks have one within the log."""
-    other = b'\xef\xbb\xbf{"@context": {"p": "http://other/p"}}\n{"p": 2}\n'
-    messages, error = decode("ndjsonld", before + other, lenient=True)
+@pytest.mark.parametrize("preceding", [b"", CONTEXT + b'{"p": 1}\n'])
+def test_a_context_after_a_byte_order_mark_is_never_ignored_silently(preceding):
+    """Joining files with byte order marks puts a mark inside the log."""
+    marked = b'\xef\xbb\xbf{"@context": {"p": "http://other/p"}}\n{"p": 2}\n'
+    messages, error = decode("ndjsonld", preceding + marked, lenient=True)
     assert error is None
     assert [quad[1][1] for quad in messages[-1]] == ["http://other/p"]
     decoder = formats.find("ndjsonld").Decoder()
-    decoder.feed(before + other)
+    decoder.feed(preceding + marked)
     decoder.finish()
-    if before:
+    if preceding:
         assert len(decoder.next_batch()) == 1
     for reason in ("a byte order mark; lenient=True skips it", "preceding context message"):
         with pytest.raises(rdfm.DecodeError, match=reason):
@@ -117,7 +117,7 @@ def test_a_context_after_a_byte_order_mark_is_never_ignored_silently(before):
         ("i18n-datatype", ("x", None, None, "https://www.w3.org/ns/i18n#ar_rtl")),
     ],
 )
-def test_base_directions_are_kept_or_converted_on_request(direction, expected):
+def test_rdf_direction_determines_how_base_directions_are_read(direction, expected):
     data = CONTEXT + b'{"p": {"@value": "x", "@language": "ar", "@direction": "rtl"}}\n'
     batch = formats.find("ndjsonld").decode(data, rdf_direction=direction)
     found = batch.quads(0)[0].object
@@ -142,7 +142,7 @@ def test_prefixes_of_logs_and_messages_become_namespaces():
 
 
 def test_keys_without_an_iri_are_counted_with_an_example(tmp_path):
-    """Nested keys below a dropped key are not counted, nor are keys that are mapped to null."""
+    """Neither keys below a dropped key nor keys mapped to null are counted."""
     data = b'{"@context": {"p": "http://v/p", "no": null}}\n'
     data += b'{"p": 1, "no": 2, "name": {"p": 3, "other": 4}}\n{"p": [{"other": 5, "@foo": 6}]}\n'
     report = rdfm.inspect(data, "ndjsonld")
@@ -154,7 +154,7 @@ def test_keys_without_an_iri_are_counted_with_an_example(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "rest",
+    "entry",
     [
         '"k%d":1',
         '"k%d":null',
@@ -165,16 +165,16 @@ def test_keys_without_an_iri_are_counted_with_an_example(tmp_path):
         '"http://e/%d":{"@id":"p:x"}',
     ],
 )
-def test_a_long_vocabulary_repeated_by_many_keys_exceeds_the_limit(rest):
+def test_a_long_vocabulary_repeated_by_many_keys_exceeds_the_limit(entry):
     context = {"@vocab": f"http://v/{'x' * 200_000}/", "p": f"http://p/{'x' * 200_000}/"}
-    entries = ",".join(rest.replace("%d", str(at)) for at in range(50_000))
+    entries = ",".join(entry.replace("%d", str(at)) for at in range(50_000))
     line = f'{{"@context":{json.dumps(context)},{entries}}}'.encode()
     with pytest.raises(rdfm.LimitError):
         formats.find("ndjsonld").decode(line, max_message_bytes=8 << 20)
 
 
 def test_a_scoped_context_is_relative_to_its_document(tmp_path):
-    """The same relative URL in two documents names two contexts, even in nested contexts."""
+    """A relative URL identifies a different context in each document, even if nested."""
     for name in "ab":
         folder = tmp_path / "r" / name
         folder.mkdir(parents=True)
@@ -203,12 +203,12 @@ def test_a_scoped_context_is_relative_to_its_document(tmp_path):
 )
 @pytest.mark.parametrize("context", [b'"v:x"', b'["v:x", {"n": "v:n"}]', b'{"n": "v:n"}', None])
 def test_dropping_a_key_does_not_drop_other_nodes(nodes, context, tmp_path):
-    start = b'{"@index": "i", "@included": [' + nodes + b"]}"
+    document = b'{"@index": "i", "@included": [' + nodes + b"]}"
     remote = tmp_path / "x.jsonld"
     remote.write_text('{"@context": {"o": "v:o"}}')
     if context:
-        start = b'{"@context": ' + context + b", " + start[1:]
-    messages, error = decode("ndjsonld", start, context={"v:x": str(remote)})
+        document = b'{"@context": ' + context + b", " + document[1:]
+    messages, error = decode("ndjsonld", document, context={"v:x": str(remote)})
     assert error is None
     integer = ("literal", "2", None, None, "http://www.w3.org/2001/XMLSchema#integer")
     assert [[quad[:2] for quad in message] for message in messages] == [
@@ -227,7 +227,7 @@ def test_a_key_is_dropped_only_if_the_active_context_does_not_define_it():
 
 @pytest.mark.slow
 def test_contexts_of_one_message_share_memory():
-    """Without shared tables, each of them would be a copy of the log's context."""
+    """Without shared tables, each context would copy the log's context."""
     terms = ", ".join(f'"t{at}": "http://e/{at}"' for at in range(20_000))
     nodes = ", ".join(
         f'{{"@context": {{"t{at}": "http://x/{at}"}}, "t{at}": 1}}' for at in range(4000)

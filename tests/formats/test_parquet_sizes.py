@@ -81,7 +81,7 @@ def test_scanning_pages_does_not_change_the_messages(
 
 @pytest.mark.parametrize("compression", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
-def test_pages_of_each_compression_are_scanned(tmp_path, monkeypatch, compression, version):
+def test_pages_with_each_compression_are_scanned(tmp_path, monkeypatch, compression, version):
     path = tmp_path / "log.parquet"
     parquet.write_table(MESSAGES, path, compression=compression, data_page_version=version)
     expected = messages(path)
@@ -100,19 +100,19 @@ def test_rows_of_a_batch_are_measured_exactly(tmp_path, monkeypatch, encoding, v
     parquet.write_table(table, path, data_page_version=version, data_page_size=512, **options)
     monkeypatch.setattr(parquet_sizes, "GROUP_BYTES", 0)
     file = parquet.ParquetFile(path)
-    sums = []
+    measurements = []
     original = parquet_sizes.ParquetColumn
 
     class RecordingColumn:
-        def __init__(self, *given, **named):
-            self.column = original(*given, **named)
+        def __init__(self, *args, **kwargs):
+            self.column = original(*args, **kwargs)
 
         def __getattr__(self, name):
             return getattr(self.column, name)
 
         def finish(self):
-            sums.append(self.column.finish())
-            return sums[-1]
+            measurements.append(self.column.finish())
+            return measurements[-1]
 
     monkeypatch.setattr(parquet_sizes, "ParquetColumn", RecordingColumn)
     with path.open("rb") as source:
@@ -123,7 +123,7 @@ def test_rows_of_a_batch_are_measured_exactly(tmp_path, monkeypatch, encoding, v
 
     rows = QUADS.to_pylist()
     parts = [file.schema.column(at).path.rpartition(".")[2] for at in range(3)]
-    for (windows, too_large), part in zip(sums, parts, strict=True):
+    for (windows, too_large), part in zip(measurements, parts, strict=True):
         sizes = [size(quads, part) for quads in rows]
         expected = [
             max(sum(sizes[at : at + step]) for at in range(0, 3000, step))
@@ -134,23 +134,29 @@ def test_rows_of_a_batch_are_measured_exactly(tmp_path, monkeypatch, encoding, v
 
 @pytest.mark.parametrize("row", [0, 1, 5, 8])
 @pytest.mark.parametrize("use_dictionary", [True, False])
-def test_rows_before_a_too_large_row_are_returned_first(tmp_path, monkeypatch, row, use_dictionary):
-    large = '"' + "x" * 5000 + '"'
+def test_rows_before_an_oversized_row_are_returned(tmp_path, monkeypatch, row, use_dictionary):
+    long_literal = '"' + "x" * 5000 + '"'
     quads = [
-        [{"subject": "<a:s>", "predicate": "<a:p>", "object": large if at == row else f'"{at}"'}]
+        [
+            {
+                "subject": "<a:s>",
+                "predicate": "<a:p>",
+                "object": long_literal if at == row else f'"{at}"',
+            }
+        ]
         for at in range(9)
     ]
     path = tmp_path / "log.parquet"
     parquet.write_table(pa.table({"quads": quads}), path, use_dictionary=use_dictionary)
     monkeypatch.setattr(parquet_sizes, "GROUP_BYTES", 0)
     monkeypatch.setattr(parquet_sizes, "PAGES_FACTOR", 1000)
-    read = []
+    found = []
     with (
         rdfm.open_log(path, max_message_bytes=4000) as log,
         pytest.raises(rdfm.LimitError) as caught,
     ):
         for message in log:
-            read.append(message)
-    assert len(read) == row
+            found.append(message)
+    assert len(found) == row
     assert caught.value.message_index == row
     assert "max_message_bytes" in str(caught.value)

@@ -12,16 +12,16 @@ RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 S, P, O = (("iri", f"http://e/{name}") for name in "spo")  # noqa: E741 - object
 
 
-def document(text, more=""):
-    return f'<T xmlns="http://e/" xmlns:r="{RDF}" r:about="http://e/s"{more}>{text}</T>'
+def document(text, attributes=""):
+    return f'<T xmlns="http://e/" xmlns:r="{RDF}" r:about="http://e/s"{attributes}>{text}</T>'
 
 
 TYPED = [(S, ("iri", f"{RDF}type"), ("iri", "http://e/T"), None)]
 
 
 def test_documents_end_with_their_root_elements():
-    one, two = document("<p>1</p>"), document("<p>2\n</p>\n")
-    log = f"\ufeff\n<?xml version='1.0'?><!-- <a> -->\n{one}<!-- behind -->\r\n\n<?pi?>\n{two}\n \n"
+    first, second = document("<p>1</p>"), document("<p>2\n</p>\n")
+    log = f"\ufeff\n<?xml version='1.0'?><!-- <a> -->\n{first}<!-- after -->\r\n\n<?pi?>\n{second}\n \n"
     messages, error = decode("rdfxml", log.encode())
     assert error is None
     assert [message[1][2][1] for message in messages] == ["1", "2\n"]
@@ -115,14 +115,14 @@ def test_documents_before_an_error_are_delivered():
 
 
 def test_nesting_is_limited():
-    deep = "<p><T>" * 40 + "</T></p>" * 40
-    _, error = decode("rdfxml", document(deep).encode())
+    nested = "<p><T>" * 40 + "</T></p>" * 40
+    _, error = decode("rdfxml", document(nested).encode())
     assert "elements are nested deeper than 64" in error
-    assert len(decoded("rdfxml", document(deep).encode(), max_depth=100)[0]) == 81
+    assert len(decoded("rdfxml", document(nested).encode(), max_depth=100)[0]) == 81
 
 
 def test_expansion_of_short_input_is_limited():
-    """Namespaces, bases and entities are declared once and used often."""
+    """Namespaces, bases and entities that are declared once can be used often."""
     long = "x" * 10_000
     for text in (
         f'<!DOCTYPE a [<!ENTITY e "{long}">]>' + document("<p>" + "&e;" * 200 + "</p>"),
@@ -140,8 +140,8 @@ def test_expansion_of_short_input_is_limited():
 
 def doubled(seed, times):
     """Returns a DOCTYPE whose entity `e` is `seed`, doubled `times` times."""
-    more = "".join(f'<!ENTITY e{at + 1} "&e{at};&e{at};">' for at in range(times))
-    return f'<!DOCTYPE T [<!ENTITY e0 "{seed}">{more}<!ENTITY e "&e{times};">]>'
+    entities = "".join(f'<!ENTITY e{at + 1} "&e{at};&e{at};">' for at in range(times))
+    return f'<!DOCTYPE T [<!ENTITY e0 "{seed}">{entities}<!ENTITY e "&e{times};">]>'
 
 
 @pytest.mark.parametrize("parts", [False, True])
@@ -158,7 +158,7 @@ def doubled(seed, times):
     ],
 )
 def test_repetition_in_a_short_document_is_limited(text, parts):
-    """The limit also applies to text that is not part of any quad."""
+    """The limit also applies to text outside quads."""
     seed = "        " if text[0] == "&" else "a-b-c-d-"
     decoder = formats.rdfxml.decoder(
         {"max_message_bytes": 100_000}, Opening("always" if parts else "never")
@@ -175,21 +175,23 @@ def test_repetition_in_a_short_log_is_limited():
     messages, error = decode("rdfxml", log.encode(), max_message_bytes=100_000)
     assert 0 < len(messages) < 10
     assert "entities, namespaces, bases and languages repeat more than" in error
-    small = f"{doubled('abcdefgh', 5)}{document('<p>&e;</p>')}\n" * 1000
-    assert len(decoded("rdfxml", small.encode(), max_message_bytes=10_000)) == 1000
+    log_with_short_entities = f"{doubled('abcdefgh', 5)}{document('<p>&e;</p>')}\n" * 1000
+    assert (
+        len(decoded("rdfxml", log_with_short_entities.encode(), max_message_bytes=10_000)) == 1000
+    )
 
 
 def test_nested_languages_are_limited():
-    deep = "<p xml:lang='&e;a'><T xml:lang='&e;a'>" * 20 + "</T></p>" * 20
-    log = doubled("a-b-c-d-", 10) + f"<!-- {'x' * 10_000} -->" + document(deep)
+    nested = "<p xml:lang='&e;a'><T xml:lang='&e;a'>" * 20 + "</T></p>" * 20
+    log = doubled("a-b-c-d-", 10) + f"<!-- {'x' * 10_000} -->" + document(nested)
     _, error = decode("rdfxml", log.encode(), max_message_bytes=100_000)
     assert "the language tags in scope take more than 100000 bytes" in error
 
 
 def test_entity_values_are_parsed_where_they_are_used():
-    """`&` and `<` given as character references in an entity are markup when it is used."""
-    declared = "<!DOCTYPE T [<!ENTITY e 'a&#38;amp;&#38;#60;&amp;&#62;\n'>]>"
-    log = declared + document("<p>&e;</p><q xmlns:n='http://n/'><T n:a='&e;'/></q>")
+    """`&` and `<` from character references in an entity are markup where the entity is used."""
+    declaration = "<!DOCTYPE T [<!ENTITY e 'a&#38;amp;&#38;#60;&amp;&#62;\n'>]>"
+    log = declaration + document("<p>&e;</p><q xmlns:n='http://n/'><T n:a='&e;'/></q>")
     (message,) = decoded("rdfxml", log.encode())
     assert [quad[2] for quad in message if quad[2][0] == literal("")[0]] == [
         literal("a&<&>\n"),
@@ -215,7 +217,7 @@ def test_a_document_of_any_size_is_read_in_parts():
     assert parts > 10
 
 
-def test_a_message_takes_one_line_with_the_prefixes_of_the_log():
+def test_a_message_is_one_line_with_the_prefixes_of_the_log():
     source = (
         'PREFIX e: <http://e/>\ne:s e:p "a\\n<b>" ; <http://f/q> e:o .\n# @message\n'
         "# @message\nPREFIX e: <http://f/>\n<http://e/s> e:q <http://e/o> ."
@@ -232,10 +234,10 @@ def test_a_message_takes_one_line_with_the_prefixes_of_the_log():
 
 
 def test_only_namespaces_in_use_are_declared():
-    declared = "".join(f"PREFIX ns{at}: <http://n/{at}/>\n" for at in range(1, 50_000))
-    again = "".join(f"PREFIX ns{at}: <http://n/>\n" for at in range(1, 50_000))
+    declarations = "".join(f"PREFIX ns{at}: <http://n/{at}/>\n" for at in range(1, 50_000))
+    redeclarations = "".join(f"PREFIX ns{at}: <http://n/>\n" for at in range(1, 50_000))
     quads = "# @message\n<http://s> <http://a/p> 1 ; <http://b/p> 1 ; <http://n/p> 1 .\n" * 2000
-    batch = formats.find("ttl").decode(f"{declared}{again}{quads}".encode())
+    batch = formats.find("ttl").decode(f"{declarations}{redeclarations}{quads}".encode())
     written = formats.find("rdfxml").encode(batch).decode()
     assert written.splitlines()[-1].startswith(
         f'<rdf:RDF xmlns:rdf="{RDF}" xmlns:ns0="http://a/" xmlns:ns50000="http://b/" xmlns:ns1="http://n/">'
@@ -259,7 +261,7 @@ def test_only_namespaces_in_use_are_declared():
         ((S, P, O, O), "merge_graphs=True drops graph names"),
     ],
 )
-def test_quads_that_cannot_be_written_are_named(quad, text):
+def test_errors_identify_quads_that_cannot_be_written(quad, text):
     with pytest.raises(rdfm.EncodeError) as error:
         encode("rdfxml", [[(S, P, O, None)], [quad]])
     assert text in str(error.value)

@@ -27,14 +27,14 @@ SUITE = "w3c-sparql-results.tar.gz"
 FORMATS = {".srj": "results-json", ".srx": "results-xml", ".tsv": "results-tsv"}
 
 
-def spec(name: str):
+def load_module(name: str):
     module_spec = importlib.util.spec_from_file_location(name, FIXTURES / f"{name}.py")
     module = importlib.util.module_from_spec(module_spec)
     module_spec.loader.exec_module(module)
     return module
 
 
-GENERATOR = spec("results")
+GENERATOR = load_module("results")
 
 
 def files(name: str) -> list[Path]:
@@ -67,7 +67,7 @@ def from_oxigraph(term):
     return ("literal", term.value, term.language or "", str(direction), term.datatype.value)
 
 
-def with_oxigraph(data: bytes, name: str):
+def read_with_oxigraph(data: bytes, name: str):
     found = ox.parse_query_results(data, format=OXIGRAPH_FORMATS[name])
     if isinstance(found, ox.QueryBoolean):
         return [], bool(found), []
@@ -79,22 +79,22 @@ def comparable(result, name=""):
     """Makes results comparable with pyoxigraph, which lowercases languages and trims literals."""
     variables, boolean, rows = result
 
-    def plain(term):
+    def normalized(term):
         if term is None or term[0] in ("iri", "bnode"):
             return term
         if term[0] == "triple":
-            return ("triple", *map(plain, term[1:]))
+            return ("triple", *map(normalized, term[1:]))
         _, lexical, language, direction, datatype = term
         lexical = lexical.strip() if name == "results-xml" else lexical
         if language:
             return ("literal", lexical, language.lower(), (direction or "").lower())
         return ("literal", lexical, datatype)
 
-    return variables, boolean, [tuple(map(plain, row)) for row in rows]
+    return variables, boolean, [tuple(map(normalized, row)) for row in rows]
 
 
-def plain_json(data: bytes) -> bytes:
-    """Removes members that SPARQL does not define, which pyoxigraph rejects."""
+def standard_json(data: bytes) -> bytes:
+    """Removes members that SPARQL does not define, because pyoxigraph rejects them."""
     document = json.loads(data)
     if "results" in document:
         document["results"] = {"bindings": document["results"]["bindings"]}
@@ -107,7 +107,9 @@ def test_fixtures_are_read_as_in_pyoxigraph(name):
     for path in files(name):
         data = path.read_bytes()
         try:
-            expected = with_oxigraph(plain_json(data) if name == "results-json" else data, name)
+            expected = read_with_oxigraph(
+                standard_json(data) if name == "results-json" else data, name
+            )
         except (SyntaxError, ValueError):
             rejected.append(path.stem)
             continue
@@ -118,17 +120,17 @@ def test_fixtures_are_read_as_in_pyoxigraph(name):
 @pytest.mark.suites
 @pytest.mark.parametrize("name", OXIGRAPH_FORMATS)
 def test_w3c_files_are_read_as_in_pyoxigraph(name):
-    suffix = {known: end for end, known in FORMATS.items()}[name]
+    suffix = {format: suffix for suffix, format in FORMATS.items()}[name]
     logs = [data for path, data in w3c_files(SUITE).items() if path.endswith(suffix)]
-    agreed = 0
+    equal_count = 0
     for data in logs:
         try:
-            expected = with_oxigraph(data, name)
+            expected = read_with_oxigraph(data, name)
         except (SyntaxError, ValueError):
             continue  # pyoxigraph does not support all of RDF 1.2
         assert comparable(read(data, name), name) == comparable(expected, name), data
-        agreed += 1
-    assert agreed * 10 >= len(logs) * 8 > 0, (agreed, len(logs))
+        equal_count += 1
+    assert equal_count * 10 >= len(logs) * 8 > 0, (equal_count, len(logs))
 
 
 @pytest.mark.parametrize("name", OXIGRAPH_FORMATS)
@@ -141,7 +143,7 @@ def test_pyoxigraph_reads_the_output(name):
             continue
         written = write(data, "results-json", name)
         try:
-            found = with_oxigraph(written, name)
+            found = read_with_oxigraph(written, name)
         except (SyntaxError, ValueError):
             outcomes["rejected"] += 1
             continue
@@ -173,7 +175,7 @@ def test_tuples_are_exchanged_with_other_libraries(name, case):
     if variables:
         assert written == data
     elif suffix == ".srt":
-        # Jena omits an empty list, thriftpy2 does not.
+        # Jena omits an empty list, but thriftpy2 does not.
         assert written == b"\x19\x0c\0" + b"\0" * len(rows)
 
 

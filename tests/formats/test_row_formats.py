@@ -36,13 +36,13 @@ def save(path, rows):
     if path.suffix == ".parquet":
         parquet.write_table(rows, path, row_group_size=2)
         return
-    make = ipc.new_stream if path.suffix == ".arrows" else ipc.new_file
-    with make(str(path), rows.schema) as writer:
+    new_writer = ipc.new_stream if path.suffix == ".arrows" else ipc.new_file
+    with new_writer(str(path), rows.schema) as writer:
         writer.write_table(rows, max_chunksize=2)
 
 
 def read(source, *format, into=None, **options):
-    """Returns the messages of a log. `into` receives those before an error."""
+    """Returns the messages of a log. On an error, `into` contains the earlier messages."""
     found = [] if into is None else into
     with rdfm.open_log(source, *format, **options) as log:
         found.extend(log)
@@ -107,7 +107,7 @@ def test_a_null_quad_is_an_error(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("name", ["metadata", "namespaces"])
-def test_maps_written_by_pandas_are_an_error(tmp_path, name):
+def test_maps_written_by_pandas_are_rejected(tmp_path, name):
     path = tmp_path / "log.parquet"
     save(path, pa.table({"quads": [[ROW]], name: [[["ex", "http://e/"]]]}))
     with pytest.raises(DecodeError, match=rf"column {name}: expected a map of .*omit the column"):
@@ -121,10 +121,10 @@ def test_offsets_outside_an_arrow_log_are_an_error(offsets):
     with ipc.new_stream(sink, rows.schema) as writer:
         writer.write_table(rows)
     data = sink.getvalue()
-    whole = struct.pack("<3i", 0, 1, 2)
-    assert data.count(whole) == 1
+    valid_offsets = struct.pack("<3i", 0, 1, 2)
+    assert data.count(valid_offsets) == 1
     with pytest.raises(DecodeError, match=r"the file is corrupt: .*[oO]ffset"):
-        read(data.replace(whole, struct.pack("<3i", *offsets)), "arrow")
+        read(data.replace(valid_offsets, struct.pack("<3i", *offsets)), "arrow")
 
 
 @pytest.mark.slow
@@ -133,11 +133,11 @@ def test_random_bytes_in_a_table_are_an_error(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"quads": [[ROW], [ROW] * 3, []], "metadata": [[("k", b"v")], [], None]}))
     data = path.read_bytes()
-    chance = random.Random(5)
-    wild = [b"\xff" * 4, b"\xff\xff\xff\x7f", bytes(4), b"\x80", b"\x01"]
+    generator = random.Random(5)
+    patterns = [b"\xff" * 4, b"\xff\xff\xff\x7f", bytes(4), b"\x80", b"\x01"]
     for _ in range(300):
-        noise, at = chance.choice(wild), chance.randrange(len(data) - 4)
-        path.write_bytes(data[:at] + noise + data[at + len(noise) :])
+        pattern, at = generator.choice(patterns), generator.randrange(len(data) - 4)
+        path.write_bytes(data[:at] + pattern + data[at + len(pattern) :])
         with contextlib.suppress(DecodeError):
             read(path)
 
@@ -168,11 +168,11 @@ def test_a_row_above_the_limit_is_an_error(tmp_path, suffix):
 
 
 @SUFFIXES
-@pytest.mark.parametrize("cut", [1, 7, 8, 9, 100])
-def test_a_truncated_file_is_an_error(tmp_path, suffix, cut):
+@pytest.mark.parametrize("missing", [1, 7, 8, 9, 100])
+def test_a_truncated_file_is_an_error(tmp_path, suffix, missing):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"quads": [[ROW], [ROW], [ROW]]}))
-    path.write_bytes(path.read_bytes()[:-cut])
+    path.write_bytes(path.read_bytes()[:-missing])
     with pytest.raises(DecodeError, match=r"truncated|broken"):
         read(path)
 
@@ -192,13 +192,15 @@ def test_rows_of_a_truncated_arrow_log_are_returned(tmp_path, suffix):
 @SUFFIXES
 @pytest.mark.parametrize("codec", [None, "lz4", "zstd"])
 def test_files_are_read_in_the_calling_thread(suffix, codec):
-    """A pyarrow thread that references Python objects when the process ends would abort it."""
-    rows, written = pa.table({"quads": [[ROW], [ROW], [ROW]]}), io.BytesIO()
+    """A pyarrow thread that still has references to Python objects at exit aborts the process."""
+    rows, file = pa.table({"quads": [[ROW], [ROW], [ROW]]}), io.BytesIO()
     if suffix == ".parquet":
-        parquet.write_table(rows, written, compression=codec or "none")
+        parquet.write_table(rows, file, compression=codec or "none")
     else:
-        make = ipc.new_stream if suffix == ".arrows" else ipc.new_file
-        with make(written, rows.schema, options=ipc.IpcWriteOptions(compression=codec)) as writer:
+        new_writer = ipc.new_stream if suffix == ".arrows" else ipc.new_file
+        with new_writer(
+            file, rows.schema, options=ipc.IpcWriteOptions(compression=codec)
+        ) as writer:
             writer.write_table(rows)
     threads = set()
 
@@ -208,28 +210,28 @@ def test_files_are_read_in_the_calling_thread(suffix, codec):
             return super().read(*size)
 
     decoder = formats.by_path(f"log{suffix}").decoder({})
-    decoder.feed_file(RecordingFile(written.getvalue()))
+    decoder.feed_file(RecordingFile(file.getvalue()))
     decoder.finish()
     assert len(decoder.next_batch()) == 3
     assert threads == {threading.get_native_id()}
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_namespaces_have_a_column_if_the_first_message_has_some(name, tmp_path):
+def test_namespaces_have_a_column_if_the_first_message_has_namespaces(name, tmp_path):
     path = tmp_path / "log"
-    declared = Message(quads("a"), namespaces={"e": "http://e/"})
+    with_namespace = Message(quads("a"), namespaces={"e": "http://e/"})
     with rdfm.create_log(path, name) as log:
-        log.write(declared)
+        log.write(with_namespace)
     with rdfm.open_log(path, name) as log:
         assert [message.namespaces for message in log] == [{"e": "http://e/"}]
     with rdfm.create_log(path, name) as log:
         log.write(quads("a"))
-        log.write(declared)
+        log.write(with_namespace)
         log.close()
         assert log.dropped == {"namespaces": 1}
     with rdfm.create_log(path, name, namespaces=True) as log:
         log.write(quads("a"))
-        log.write(declared)
+        log.write(with_namespace)
     with rdfm.open_log(path, name) as log:
         assert [message.namespaces for message in log] == [{}, {"e": "http://e/"}]
 
@@ -246,7 +248,7 @@ def test_conversions_keep_the_source_of_messages(tmp_path, suffix):
 
 
 @SUFFIXES
-def test_pieces_files_and_pipes_are_read_in_the_same_way(tmp_path, suffix):
+def test_pieces_files_and_pipes_yield_the_same_messages(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     with rdfm.create_log(path) as log:
         for number in range(3000):
@@ -267,11 +269,11 @@ def test_pieces_files_and_pipes_are_read_in_the_same_way(tmp_path, suffix):
     name = formats.by_path(str(path)).name
     assert [message.quads for message in read(Pipe(path.read_bytes()))] == expected
     assert [message.quads for message in read(path.read_bytes(), name)] == expected
-    out = io.BytesIO()
-    rdfm.convert(path, out, to_format="nq")
-    again = io.BytesIO()
-    rdfm.convert(Pipe(path.read_bytes()), again, to_format="nq", from_format=name)
-    assert out.getvalue() == again.getvalue()
+    from_file = io.BytesIO()
+    rdfm.convert(path, from_file, to_format="nq")
+    from_pipe = io.BytesIO()
+    rdfm.convert(Pipe(path.read_bytes()), from_pipe, to_format="nq", from_format=name)
+    assert from_file.getvalue() == from_pipe.getvalue()
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -311,16 +313,16 @@ def test_other_string_types_are_read(name, tmp_path):
 @pytest.mark.slow
 def test_large_parquet_rows_are_read_in_smaller_batches(tmp_path, monkeypatch):
     path = tmp_path / "log.parquet"
-    large = [[{**ROW, "object": f'"{at}{"x" * (4 << 20)}"'}] for at in range(20)]
-    parquet.write_table(pa.table({"quads": large}), path, use_dictionary=False)
+    rows_written = [[{**ROW, "object": f'"{at}{"x" * (4 << 20)}"'}] for at in range(20)]
+    parquet.write_table(pa.table({"quads": rows_written}), path, use_dictionary=False)
     batch_sizes = []
-    batches = RowDecoder.record_batches
+    original = RowDecoder.record_batches
 
-    def recorded(self):
-        for rows in batches(self):
+    def record(self):
+        for rows in original(self):
             batch_sizes.append(rows.num_rows)
             yield rows
 
-    monkeypatch.setattr(RowDecoder, "record_batches", recorded)
+    monkeypatch.setattr(RowDecoder, "record_batches", record)
     assert len(read(path)) == 20
     assert max(batch_sizes) < 10

@@ -73,23 +73,23 @@ def operations_of(batch):
 @given(log=patch_logs(graphs=True))
 def test_patches_are_read_back(name, log):
     batch = as_batch(log)
-    back = formats.find(name).decode(formats.find(name).encode(batch))
+    decoded = formats.find(name).decode(formats.find(name).encode(batch))
     if len(batch):
-        assert isinstance(back, PatchBatch)
-    assert operations_of(back) == operations_of(batch)
+        assert isinstance(decoded, PatchBatch)
+    assert operations_of(decoded) == operations_of(batch)
 
 
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("other", PATCH_FORMATS)
 def test_patches_of_every_format_survive_a_round_trip(tmp_path, name, other):
-    first, second, back = (tmp_path / part for part in ("first", "there", "back"))
+    first, second, round_trip = (tmp_path / part for part in ("first", "second", "back"))
     with rdfm.create_log(first, other) as log:
         for patch in LOG:
             log.write(patch)
     rdfm.convert(first, second, from_format=other, to_format=name)
-    summary = rdfm.convert(second, back, from_format=name, to_format=other)
+    summary = rdfm.convert(second, round_trip, from_format=name, to_format=other)
     assert summary.messages == 2
-    with rdfm.open_log(back, other) as log:
+    with rdfm.open_log(round_trip, other) as log:
         assert list(log) == LOG
     sources = table(second.read_bytes(), name)["source"].to_pylist()
     assert sources == [str(first)] * 2
@@ -128,8 +128,8 @@ def test_message_options_are_rejected(name, option, reason):
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
 def test_columns_determine_the_kind(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
-    bare = {part: None for part in ("name", "subject", "predicate", "object", "graph")}
-    operations = [[{"op": "TX", **bare}], None, []]
+    null_fields = {part: None for part in ("name", "subject", "predicate", "object", "graph")}
+    operations = [[{"op": "TX", **null_fields}], None, []]
     # An operation may have fewer fields.
     save(path, pa.table({"other": [1, 2, 3], "operations": pa.array(operations, OPERATIONS)}))
     with rdfm.open_log(path) as log:
@@ -154,11 +154,11 @@ def test_patches_before_an_invalid_operation_are_returned(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     operations = [[{"op": "TX"}], [{"op": "TX"}, {"op": "TX", "subject": "<a:s>"}]]
     save(path, pa.table({"operations": pa.array(operations, OPERATIONS)}))
-    wrong = r"operation 1, subject: expected null \(TX has no subject\).*message 1"
+    reason = r"operation 1, subject: expected null \(TX has no subject\).*message 1"
     with rdfm.open_log(path) as log:
         batches = log.batches()
         assert len(next(batches)) == 1
-        with pytest.raises(DecodeError, match=wrong):
+        with pytest.raises(DecodeError, match=reason):
             next(batches)
 
 
@@ -220,17 +220,17 @@ def test_results_that_are_not_tables_are_rejected(tmp_path, name):
 
 
 def test_names_with_nul_are_rejected_by_readers_and_writers(tmp_path):
-    head = b'{"head": {"vars": ["a\\u0000b"]}, "results": {"bindings": []}}'
+    results = b'{"head": {"vars": ["a\\u0000b"]}, "results": {"bindings": []}}'
     with pytest.raises(ValueError, match="contains a NUL"):
-        rdfm.open_results(head, "results-json").to_arrow()
+        rdfm.open_results(results, "results-json").to_arrow()
     for name in TABLES:
         with pytest.raises(EncodeError, match=f"{name}: the variable .* contains a NUL"):
-            rdfm.convert(head, tmp_path / "out", from_format="results-json", to_format=name)
+            rdfm.convert(results, tmp_path / "out", from_format="results-json", to_format=name)
     assert not list(tmp_path.iterdir())
 
 
 def test_many_variables_take_linear_time():
-    # Comparing each name with all earlier ones would take a minute.
+    # Comparing each name with all earlier names would take a minute.
     count = 200_000
     batch = ResultBatch.from_rows([[None] * count], list(map(str, range(count))))
     start = time.process_time()
@@ -272,8 +272,8 @@ def test_batches_support_the_arrow_interface():
     ):
         batch.to_arrow(["quads"])
     results = ResultBatch.from_rows(ROWS, ["a", "b"])
-    wide = pa.schema([("a", pa.large_string()), ("b", pa.large_string())])
-    assert pa.record_batch(results, schema=wide).schema == wide
+    large_strings = pa.schema([("a", pa.large_string()), ("b", pa.large_string())])
+    assert pa.record_batch(results, schema=large_strings).schema == large_strings
     assert pa.schema(results).names == ["a", "b"]
 
 
@@ -294,13 +294,13 @@ def log_of(tmp_path, kind):
 @pytest.mark.parametrize("kind", ["messages", "patches", "results"])
 def test_readers_are_arrow_streams(tmp_path, kind):
     path, count = log_of(tmp_path, kind)
-    opened = rdfm.open_results if kind == "results" else rdfm.open_log
-    with opened(path) as log:
+    open_reader = rdfm.open_results if kind == "results" else rdfm.open_log
+    with open_reader(path) as log:
         stream = pa.RecordBatchReader.from_stream(log)
         sizes = [batch.num_rows for batch in stream]
     assert sum(sizes) == count
     assert len(sizes) > 1
-    rows = pa.table(opened(path))
+    rows = pa.table(open_reader(path))
     column = {"messages": "quads", "patches": "operations", "results": "a"}[kind]
     assert column in rows.schema.names
     assert rows.num_rows == count
@@ -340,7 +340,7 @@ def test_an_error_ends_a_stream_after_the_rows_before_it(tmp_path):
 
 @pytest.mark.parametrize("kind", ["messages", "patches", "results"])
 def test_unread_streams_do_not_consume_the_log(tmp_path, kind):
-    """DuckDB requests streams only for their schema before it requests the one that it reads."""
+    """Before it reads a stream, DuckDB requests other streams only for their schema."""
     path, count = log_of(tmp_path, kind)
     with (rdfm.open_results if kind == "results" else rdfm.open_log)(path) as log:
         for _ in range(2):
@@ -350,14 +350,14 @@ def test_unread_streams_do_not_consume_the_log(tmp_path, kind):
             pa.table(log)
 
 
-def test_logs_with_other_columns_end_a_stream(tmp_path):
+def test_a_log_with_different_columns_ends_a_stream(tmp_path):
     folder = tmp_path / "results"
     folder.mkdir()
     for name, variables in (("1.srj", ["a"]), ("2.srj", ["b"])):
         with rdfm.create_results(folder / name, variables) as results:
             results.write([S])
 
-    def error():
+    def stream_error():
         with rdfm.open_log(folder) as log:
             stream = pa.RecordBatchReader.from_stream(log)
             assert stream.read_next_batch().to_pylist() == [{"a": "<http://e/s>"}]
@@ -365,10 +365,10 @@ def test_logs_with_other_columns_end_a_stream(tmp_path):
                 stream.read_next_batch()
         return str(raised.value)
 
-    assert "the variables differ from those of earlier rows" in error()
+    assert "the variables differ from those of earlier rows" in stream_error()
     (folder / "2.srj").unlink()
     (folder / "3.nq").write_text("<a:s> <a:p> <a:o> .\n")
-    assert "found messages among results" in error()
+    assert "found messages among results" in stream_error()
 
 
 def test_a_stream_needs_pyarrow(monkeypatch):
@@ -409,9 +409,9 @@ print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 @pytest.mark.slow
-def test_streams_take_bounded_memory(tmp_path):
-    """Ten times as many results take about the same memory."""
-    found = []
+def test_streams_use_bounded_memory(tmp_path):
+    """Ten times as many results need about the same memory."""
+    peaks = []
     for count in (20_000, 200_000):
         path = tmp_path / "r.srj"
         with rdfm.create_results(path, ["a"]) as results:
@@ -422,5 +422,5 @@ def test_streams_take_bounded_memory(tmp_path):
         )
         rows, peak = map(int, completed.stdout.split())
         assert rows == count
-        found.append(peak)
-    assert found[1] - found[0] < 20_000  # KiB; the rows alone are 45 MB
+        peaks.append(peak)
+    assert peaks[1] - peaks[0] < 20_000  # KiB; the rows alone are 45 MB

@@ -31,7 +31,7 @@ COLUMNS = ["source", "message", "subject", "predicate", "object", "graph"]
 DETAILS = ["kind", "value", "datatype", "language", "direction"]
 S, P = Iri("http://e/s"), Iri("http://e/p")
 LOGS = sorted(path for path in FIXTURES.glob("*/*.nq") if path.parent.name != "results")
-EVERY = pytest.mark.parametrize("name", TABLES)
+EACH_TABLE_FORMAT = pytest.mark.parametrize("name", TABLES)
 
 
 def table(data, name):
@@ -51,20 +51,20 @@ def save(path, rows, step=2):
 
 
 def read(path, into=None, **options):
-    """Returns the messages of a log. After an error, `into` contains those before it."""
+    """Returns the messages of a log. On an error, `into` contains the earlier messages."""
     found = [] if into is None else into
     with rdfm.open_log(path, **options) as log:
         found.extend(list(message) for message in log)
     return found
 
 
-def flat(count, length=8):
+def flat_log(count, length=8):
     """Returns a flat log with the given number of quads."""
     lines = (f'<a:s{at}> <a:p> "{at:0{length}}" .\n' for at in range(count))
     return "".join(lines).encode()
 
 
-@EVERY
+@EACH_TABLE_FORMAT
 def test_each_row_is_a_quad(name):
     log = [Message([Quad(S, P, Literal("a")), Quad(S, P, Literal("b"), S)]), Message([])]
     log.append(Message([Quad(S, P, Literal("c"))]))
@@ -78,7 +78,7 @@ def test_each_row_is_a_quad(name):
     assert rows["source"].to_pylist() == [None] * 3
 
 
-@EVERY
+@EACH_TABLE_FORMAT
 @pytest.mark.parametrize("terms", ["ntriples", "structs"])
 @given(log=logs(generalized=True))
 def test_quad_rows_are_read_back(name, terms, log):
@@ -86,7 +86,7 @@ def test_quad_rows_are_read_back(name, terms, log):
     assert decoded(name, data) == [message for message in log if message]
 
 
-@EVERY
+@EACH_TABLE_FORMAT
 @given(log=logs(generalized=True))
 def test_messages_with_structs_are_read_back(name, log):
     data = encode(name, log, terms="structs")
@@ -95,7 +95,7 @@ def test_messages_with_structs_are_read_back(name, log):
     assert [field.name for field in type.value_type.field("object").type] == DETAILS
 
 
-@EVERY
+@EACH_TABLE_FORMAT
 @pytest.mark.parametrize("rows", ["messages", "quads"])
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_structs_equal_the_terms(tmp_path, path, name, rows):
@@ -110,10 +110,10 @@ def test_structs_equal_the_terms(tmp_path, path, name, rows):
     assert len(quads) == len(expected)
     for row, quad in zip(quads, expected, strict=True):
         for part in COLUMNS[2:]:
-            check(row[part], getattr(quad, part))
+            assert_struct(row[part], getattr(quad, part))
 
 
-def check(struct, term):
+def assert_struct(struct, term):
     if term is None:
         assert struct is None
         return
@@ -145,7 +145,7 @@ def test_structs_agree_with_pyoxigraph(tmp_path):
             assert (struct["kind"], struct["value"]) == ("iri", term.value)
 
 
-@EVERY
+@EACH_TABLE_FORMAT
 def test_data_dropped_from_quad_rows_is_counted(tmp_path, name):
     log = [
         Message([Quad(S, P, S)], metadata={"k": b"v"}, namespaces={"e": "http://e/"}),
@@ -153,18 +153,18 @@ def test_data_dropped_from_quad_rows_is_counted(tmp_path, name):
         Message([Quad(S, P, P)]),
         Message([], metadata={"k": b"v", "l": b""}),
     ]
-    source, there = tmp_path / "log.jelly", tmp_path / f"log.{name}"
+    source, target = tmp_path / "log.jelly", tmp_path / f"log.{name}"
     with rdfm.create_log(source, namespaces=True) as out:
         for message in log:
             out.write(message)
-    summary = rdfm.convert(source, there, rows="quads")
+    summary = rdfm.convert(source, target, rows="quads")
     assert summary.dropped == {"namespaces": 1, "empty messages": 2, "metadata": 3}
     assert (summary.messages, summary.quads) == (4, 2)
-    assert table(there.read_bytes(), name)["message"].to_pylist() == [0, 2]
-    assert read(there) == [[Quad(S, P, S)], [Quad(S, P, P)]]
+    assert table(target.read_bytes(), name)["message"].to_pylist() == [0, 2]
+    assert read(target) == [[Quad(S, P, S)], [Quad(S, P, P)]]
 
 
-@EVERY
+@EACH_TABLE_FORMAT
 def test_options_and_kinds_without_quad_rows_are_rejected(tmp_path, name):
     format = formats.find(name)
     with pytest.raises(OptionError, match="namespaces applies to message rows"):
@@ -174,21 +174,21 @@ def test_options_and_kinds_without_quad_rows_are_rejected(tmp_path, name):
     for batch, kind in ((patches, "patches"), (results, "results")):
         with pytest.raises(EncodeError, match=f"quad rows require messages, not {kind}"):
             format.encode(batch, rows="quads")
-    one = tmp_path / "one.nt"
-    one.write_text("<a:s> <a:p> <a:o> .\n")
+    path = tmp_path / "log.nt"
+    path.write_text("<a:s> <a:p> <a:o> .\n")
     with pytest.raises(EncodeError, match="their rows would form one message"):
-        rdfm.convert([one, one], tmp_path / "out", to_format=name, rows="quads")
+        rdfm.convert([path, path], tmp_path / "out", to_format=name, rows="quads")
     assert not (tmp_path / "out").exists()
 
 
-@EVERY
+@EACH_TABLE_FORMAT
 def test_patch_and_result_terms_may_be_structs(tmp_path, name):
     log = [Patch([Operation("TX"), Operation("A", None, S, P, Literal("x", language="en"), S)])]
     with rdfm.create_log(tmp_path / "log", name, terms="structs") as out:
         for patch in log:
             out.write(patch)
-    with rdfm.open_log(tmp_path / "log", name) as back:
-        assert list(back) == log
+    with rdfm.open_log(tmp_path / "log", name) as patches:
+        assert list(patches) == log
     results = ResultBatch.from_rows([[S, None], [Literal("x"), S]], ["a", "b"])
     rows = table(formats.find(name).encode(results, terms="structs"), name)
     assert [row and row["value"] for row in rows["b"].to_pylist()] == [None, S.value]
@@ -201,7 +201,7 @@ def test_patch_and_result_terms_may_be_structs(tmp_path, name):
     }
 
 
-@EVERY
+@EACH_TABLE_FORMAT
 def test_consecutive_rows_with_equal_source_and_message_form_a_message(tmp_path, name):
     path = tmp_path / f"log.{name}"
     terms = {part: ["<a:b>"] * 6 for part in ("object", "predicate", "subject")}
@@ -215,7 +215,7 @@ def test_consecutive_rows_with_equal_source_and_message_form_a_message(tmp_path,
         assert [message.index for message in log] == list(range(5))
 
 
-@EVERY
+@EACH_TABLE_FORMAT
 def test_invalid_quad_rows_are_reported_after_earlier_rows(tmp_path, name):
     path = tmp_path / f"log.{name}"
     terms = {part: ["<a:b>"] * 5 for part in ("subject", "predicate")}
@@ -233,17 +233,17 @@ def test_invalid_quad_rows_are_reported_after_earlier_rows(tmp_path, name):
     with pytest.raises(DecodeError, match="the columns message, subject"):
         read(path)
     column = pa.array(["<a:b>"])
-    twice = [pa.array([0]), column, column, column, column]
+    columns = [pa.array([0]), column, column, column, column]
     names = ["message", "subject", "predicate", "object", "object"]
-    save(path, pa.Table.from_arrays(twice, names=names))
+    save(path, pa.Table.from_arrays(columns, names=names))
     with pytest.raises(DecodeError, match="the column object occurs twice"):
         read(path)
 
 
-@EVERY
+@EACH_TABLE_FORMAT
 def test_a_large_message_is_read_in_parts_or_exceeds_the_limit(tmp_path, name):
-    path, back = tmp_path / f"log.{name}", tmp_path / "back.nt"
-    data = flat(30_000)
+    path, output = tmp_path / f"log.{name}", tmp_path / "back.nt"
+    data = flat_log(30_000)
     assert rdfm.convert(data, path, from_format="nt", rows="quads").messages == 1
     with pytest.raises(LimitError, match="a larger max_message_bytes allows it"):
         read(path, max_message_bytes=1 << 20)
@@ -252,25 +252,25 @@ def test_a_large_message_is_read_in_parts_or_exceeds_the_limit(tmp_path, name):
     assert len(batches) > 2
     assert [batch.first_index for batch in batches] == [0] * len(batches)
     assert all(batch.continues for batch in batches[:-1])
-    rdfm.convert(path, back, from_max_message_bytes=1 << 20)
-    assert back.read_bytes() == data
+    rdfm.convert(path, output, from_max_message_bytes=1 << 20)
+    assert output.read_bytes() == data
 
 
-@EVERY
+@EACH_TABLE_FORMAT
 def test_parts_of_a_flat_log_are_written_as_they_arrive(name):
     """With one row per message, the complete message would have to be buffered."""
-    data = flat(30_000)
-    small = {"from_format": "nt", "to_format": name, "from_max_message_bytes": 1 << 20}
+    data = flat_log(30_000)
+    options = {"from_format": "nt", "to_format": name, "from_max_message_bytes": 1 << 20}
     out = io.BytesIO()
-    assert rdfm.convert(data, out, rows="quads", **small).quads == 30_000
+    assert rdfm.convert(data, out, rows="quads", **options).quads == 30_000
     rows = table(out.getvalue(), name)
     assert rows["message"].unique().to_pylist() == [0]
     assert rows["object"][29_999].as_py() == '"00029999"'
     with pytest.raises(LimitError, match="rows"):
-        rdfm.convert(data, io.BytesIO(), **small)
+        rdfm.convert(data, io.BytesIO(), **options)
 
 
-@EVERY
+@EACH_TABLE_FORMAT
 def test_flat_quad_rows_are_one_message(tmp_path, name):
     paths = [tmp_path / "a.nq", tmp_path / "b.nq"]
     for path in paths:
@@ -283,7 +283,7 @@ def test_flat_quad_rows_are_one_message(tmp_path, name):
     assert [len(message) for message in read(out)] == [4]
 
 
-@EVERY
+@EACH_TABLE_FORMAT
 def test_conversions_keep_the_source_of_quads(tmp_path, name):
     folder = tmp_path / "logs"
     folder.mkdir()
@@ -297,7 +297,7 @@ def test_conversions_keep_the_source_of_quads(tmp_path, name):
     assert len(read(out)) == 6
 
 
-@EVERY
+@EACH_TABLE_FORMAT
 def test_a_log_without_quads_has_its_columns(name):
     for batch in (MessageBatch.from_messages([]), MessageBatch.from_messages([[], []])):
         data = formats.find(name).encode(batch, rows="quads")
@@ -313,9 +313,9 @@ def test_arrow_batches_have_one_row_per_quad():
     graphs = pa.record_batch(batch.to_arrow(["graph", "message"], rows="quads", terms="structs"))
     assert graphs.schema.names == ["graph", "message"]
     assert [each and each["value"] for each in graphs["graph"].to_pylist()] == [None, None, S.value]
-    back = MessageBatch.from_arrow(rows)
-    assert [list(message) for message in back] == [list(message) for message in batch]
-    for invalid, reason in (
+    decoded = MessageBatch.from_arrow(rows)
+    assert [list(message) for message in decoded] == [list(message) for message in batch]
+    for options, reason in (
         ({"rows": "quad"}, "rows must be 'messages' or 'quads', not 'quad'"),
         ({"terms": "text"}, "terms must be 'ntriples' or 'structs', not 'text'"),
         (
@@ -324,24 +324,24 @@ def test_arrow_batches_have_one_row_per_quad():
         ),
     ):
         with pytest.raises(OptionError, match=reason):
-            batch.to_arrow(**invalid)
+            batch.to_arrow(**options)
     with pytest.raises(OptionError, match="not patches"):
         rdfm._core.ArrowCoalescer(kind="patches", rows="quads")
 
 
 @pytest.mark.parametrize("terms", ["ntriples", "structs"])
-def test_tables_of_duckdb_and_polars_are_read(tmp_path, terms):
-    """Tables that other programs have filtered and sorted are still logs."""
+def test_tables_written_by_duckdb_and_polars_are_read(tmp_path, terms):
+    """Tables that other programs filtered or rewrote are still logs."""
     import duckdb
     import polars
 
-    source, made = tmp_path / "log.parquet", tmp_path / "made.parquet"
+    source, rewritten = tmp_path / "log.parquet", tmp_path / "rewritten.parquet"
     log = FIXTURES / "nanopubs" / "log.trig"
     rdfm.convert(log, source, rows="quads", terms=terms)
     expected = [message for message in read(log) if message]
-    polars.read_parquet(source).write_parquet(made)
-    assert read(made) == expected
-    duckdb.sql(f"COPY (FROM '{source}' WHERE message = 1) TO '{made}' (FORMAT parquet)")
-    assert read(made) == [expected[1]]
-    polars.read_parquet(source).write_ipc(tmp_path / "made.arrow", compat_level=None)
-    assert read(tmp_path / "made.arrow") == expected
+    polars.read_parquet(source).write_parquet(rewritten)
+    assert read(rewritten) == expected
+    duckdb.sql(f"COPY (FROM '{source}' WHERE message = 1) TO '{rewritten}' (FORMAT parquet)")
+    assert read(rewritten) == [expected[1]]
+    polars.read_parquet(source).write_ipc(tmp_path / "rewritten.arrow", compat_level=None)
+    assert read(tmp_path / "rewritten.arrow") == expected

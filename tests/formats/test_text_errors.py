@@ -1,4 +1,4 @@
-"""Text parser errors: the unexpected token, and the probable intention."""
+"""Text parser errors: the unexpected token, and what was probably meant."""
 
 import pytest
 from support import decode
@@ -16,7 +16,7 @@ TEXTS = ["nt", "nq", "ttl", "trig"]
         ("en_" + "x" * 90, f"'en_{'x' * 37}…' is not a valid language tag"),
     ],
 )
-def test_a_language_tag_with_an_underscore_is_corrected(name, tag, reason):
+def test_errors_suggest_language_tags_without_underscores(name, tag, reason):
     _, error = decode(name, f'<a:s> <a:p> "o"@{tag} .\n'.encode())
     assert error.startswith(f"{name}: {reason} (line 1, column 1")
 
@@ -29,7 +29,7 @@ def test_a_blank_node_may_follow_a_language_tag():
 
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_an_unclosed_string_is_reported_at_its_start(name, end):
+def test_the_error_of_an_unclosed_string_has_the_position_of_its_start(name, end):
     text = f'<a:s> <a:p> "abc .{end}<a:s> <a:p> "x" .{end}'
     _, error = decode(name, text.encode())
     assert "the string is not closed on its line" in error
@@ -65,6 +65,6 @@ def test_turtle_in_a_line_based_log_is_recognized(name, hint, line):
 
 
 @pytest.mark.parametrize("line", ["http://e/a <a:p> <a:o> .", "junk", "<a:s> a <a:o> .", "_x:a"])
-def test_errors_mention_only_actual_prefixed_names(line):
+def test_errors_mention_prefixed_names_only_if_there_are_any(line):
     _, error = decode("nq", f"{line}\n".encode())
     assert "prefixed" not in error

@@ -1,4 +1,4 @@
-"""Options given as text: values converted by kind."""
+"""Options passed as strings, which are converted by kind."""
 
 import pytest
 
@@ -25,7 +25,7 @@ JELLY = formats.jelly.spec
         ("write", "prefixes", '{"ex": "http://ex/"}', {"ex": "http://ex/"}),
     ],
 )
-def test_values_are_converted_by_kind_for_the_codec(side, name, text, value):
+def test_strings_are_converted_by_option_kind(side, name, text, value):
     assert JELLY.values(side, {name: text}) == {name: value}
     (formats.jelly.Decoder if side == "read" else formats.jelly.Encoder)(**{name: text})
 
@@ -49,7 +49,7 @@ def test_an_invalid_value_is_an_error_that_names_the_option(side, name, text):
         JELLY.values(side, {name: text})
 
 
-def test_an_unknown_option_is_an_error_that_lists_the_known_ones():
+def test_the_error_of_an_unknown_option_lists_the_options():
     with pytest.raises(
         OptionError, match="no option 'parts'; the options for writing N-Quads are dialect, flat"
     ):

@@ -53,7 +53,7 @@ def test_a_truncated_log_is_reported_as_truncated(name):
     log = encode(name, [[(IRI, IRI, IRI, None)]])
     for end in range(1, len(log)):
         _, error = outcome(formats.find(name).Decoder, log[:end], end)
-        if end > 4:  # the first row is visible
+        if end > 4:  # the log contains the start of the first row
             assert error is None or " the log ends inside " in error
             assert error is None or "not a" not in error
         assert error is None or "another format" not in error

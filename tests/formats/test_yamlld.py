@@ -8,12 +8,12 @@ from rdfm import formats
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["", '"@index": i\n'])
-def test_text_repeated_by_aliases_is_counted_each_time(way):
-    """The index forces the complete algorithm, which receives the expanded text."""
+@pytest.mark.parametrize("index_entry", ["", '"@index": i\n'])
+def test_text_repeated_by_aliases_is_counted_each_time(index_entry):
+    """With @index, the full algorithm receives the expanded document."""
     text = "k" * 100_000
     aliases = ", ".join(["*s"] * 100_000)
-    document = f'{way}"@id": x:a\nx:s: &s "{text}"\nx:l: [{aliases}]\n'
+    document = f'{index_entry}"@id": x:a\nx:s: &s "{text}"\nx:l: [{aliases}]\n'
     messages, error = decode("yamlld", document.encode())
     assert messages == []
     assert "a larger max_message_bytes allows it" in error

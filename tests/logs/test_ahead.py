@@ -1,4 +1,4 @@
-"""Decoding ahead in a thread yields the same items, errors and end as the driver."""
+"""Decoding ahead in a thread yields the same items and errors as the driver."""
 
 import threading
 import time
@@ -12,40 +12,41 @@ from rdfm.logs.driver import Broken, Driver, Read, Reading
 LOG = b"# @message\n".join(b'<http://e/s> <http://e/p> "%d" .\n' % at for at in range(30_000))
 
 
-def counted(items):
+def message_count(items):
     return sum(len(item.batch) for item in items if isinstance(item, Read) and item.batch)
 
 
 def test_items_equal_those_of_the_driver():
     driver = Driver([LOG], Reading("nq"))
-    assert counted(ahead(driver)) == 30_000
-    broken = LOG + b"oops\n# @message\n" + LOG
+    assert message_count(ahead(driver)) == 30_000
+    invalid = LOG + b"oops\n# @message\n" + LOG
     kinds = [
-        [type(item) for item in make(Driver([broken], Reading("nq")))] for make in (iter, ahead)
+        [type(item) for item in iterate(Driver([invalid], Reading("nq")))]
+        for iterate in (iter, ahead)
     ]
     assert kinds[0] == kinds[1]
     assert Broken in kinds[0]
 
 
-def test_errors_follow_the_items_before_them():
+def test_errors_follow_earlier_items():
     driver = Driver([LOG, "/nowhere/a.nq"], Reading("nq"))
     items = ahead(driver)
-    seen = 0
+    count = 0
     with pytest.raises(FileNotFoundError):
         for item in items:
-            seen += counted([item])
-    assert seen == 30_000
+            count += message_count([item])
+    assert count == 30_000
 
 
 def test_the_thread_ends_with_its_reader():
-    before = threading.active_count()
+    thread_count = threading.active_count()
     items = ahead(Driver([LOG * 20], Reading("nq")))
     next(items)
     items.close()
-    end = time.monotonic() + 10
-    while threading.active_count() > before and time.monotonic() < end:
+    deadline = time.monotonic() + 10
+    while threading.active_count() > thread_count and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert threading.active_count() == before
+    assert threading.active_count() == thread_count
 
 
 def test_statistics_end_at_an_error(tmp_path):

@@ -1,4 +1,4 @@
-"""Appending: rejections, repairs, interrupted runs, and what readers see in the meantime."""
+"""Appending: rejections, repairs, interrupted runs, and concurrent readers."""
 
 import gzip
 import os
@@ -38,7 +38,7 @@ def append(path, *messages, **options):
 
 
 def numbers(path):
-    """Returns the numbers of the messages."""
+    """Returns the message numbers."""
     with rdfm.open_log(path) as log:
         return [int(quad.object.value.split()[0]) for found in log for quad in found]
 
@@ -89,7 +89,7 @@ def test_the_dialect_of_the_log_is_kept(tmp_path, suffix, label):
         assert [len(found) for found in log] == [1, 1, 0, 1]
 
 
-def test_appended_turtle_declares_the_namespaces_it_uses(tmp_path):
+def test_appended_turtle_declares_its_namespaces(tmp_path):
     path = tmp_path / "log.trig"
     path.write_text("PREFIX e: <http://other/>\nBASE <http://base/>\n<a> e:b e:c .\n")
     append(path, message(1), prefixes={"e": "http://e/"})
@@ -142,7 +142,7 @@ def test_appending_to_a_compressed_log_adds_a_member(tmp_path):
 
 @pytest.mark.parametrize("end", [b"", b"\n", b" # @message", b"\n# @message", b"\n#x\n\n", b"\r\n"])
 @pytest.mark.parametrize("suffix", ["nq", "trig"])
-def test_text_logs_with_any_end_are_continued(tmp_path, suffix, end):
+def test_text_logs_are_continued_regardless_of_their_end(tmp_path, suffix, end):
     path = tmp_path / f"log.{suffix}"
     path.write_bytes((LINE % 0).strip() + end)
     append(path, message(1))
@@ -155,16 +155,16 @@ def test_a_long_last_line_is_found(tmp_path, monkeypatch):
     path = tmp_path / "log.nq"
     append(path, message(0), message(1, " " + "x" * 300_000))
     append(path, message(2))
-    monkeypatch.setattr(ending, "MOST_TAIL_BYTES", 1000)  # so that the entire log is decoded
+    monkeypatch.setattr(ending, "MOST_TAIL_BYTES", 1000)  # forces decoding of the entire log
     append(path, message(3, " " + "x" * 300_000))
     append(path, message(4))
     assert numbers(path) == list(range(5))
 
 
 def test_only_the_last_line_is_read(tmp_path):
-    """The middle of this large log is not valid N-Quads, and is not read."""
+    """The middle of this large log is not valid N-Quads."""
     path = tmp_path / "log.nq"
-    path.write_bytes(LINE % 0 + DELIMITED + b"broken\n" * 100_000 + DELIMITED + LINE % 1)
+    path.write_bytes(LINE % 0 + DELIMITED + b"oops\n" * 100_000 + DELIMITED + LINE % 1)
     append(path, message(2))
     assert path.read_bytes().endswith(DELIMITED + LINE % 1 + DELIMITED + LINE % 2)
 
@@ -183,20 +183,20 @@ TRUNCATED = {
 def test_a_log_that_ends_inside_a_message_is_rejected_or_repaired(tmp_path, name):
     path = tmp_path / f"log{formats.find(name).spec.suffixes[0]}"
     path.write_bytes(TRUNCATED[name])
-    more = patch(5) if name == "rdf-patch" else message(5)
+    addition = patch(5) if name == "rdf-patch" else message(5)
     with pytest.raises(rdfm.TruncatedError, match=r"ends inside a message: .*repair=True") as error:
-        append(path, more)
+        append(path, addition)
     assert str(path) in str(error.value)
     assert path.read_bytes() == TRUNCATED[name]
     assert not journal_of(path).exists()
     with rdfm.create_log(path, append=True, repair=True) as log:
-        log.write(more)
+        log.write(addition)
         (note,) = log.notes
     with rdfm.open_log(path) as log:
         assert len(list(log)) == 2
-    kept = path.read_bytes().index(b"5") if name in ("nq", "nt") else None
     assert re.search(r": removed \d+ bytes? of an incomplete message$", note)
-    if kept is not None:
+    if name in ("nq", "nt"):
+        assert b"5" in path.read_bytes()
         removed = len(TRUNCATED[name]) - len(LINE % 0 + DELIMITED)
         assert f"removed {removed} bytes" in note
 
@@ -204,16 +204,16 @@ def test_a_log_that_ends_inside_a_message_is_rejected_or_repaired(tmp_path, name
 @pytest.mark.parametrize("name", ["jelly", "rdf-protobuf", "rdfxml", "jelly-patch"])
 def test_truncated_frames_and_documents_are_repaired(tmp_path, name):
     path = tmp_path / f"log{formats.find(name).spec.suffixes[0]}"
-    more = [patch(n) if name == "jelly-patch" else message(n) for n in range(3)]
-    append(path, *more[:2])
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-3])
+    additions = [patch(n) if name == "jelly-patch" else message(n) for n in range(3)]
+    append(path, *additions[:2])
+    data = path.read_bytes()
+    path.write_bytes(data[:-3])
     with pytest.raises(rdfm.TruncatedError, match="repair=True"):
-        append(path, more[2])
-    append(path, more[2], repair=True)
+        append(path, additions[2])
+    append(path, additions[2], repair=True)
     with rdfm.open_log(path) as log:
         assert len(list(log)) == 2
-    assert whole.startswith(path.read_bytes()[:20])
+    assert data.startswith(path.read_bytes()[:20])
 
 
 def test_a_log_with_one_incomplete_message_is_not_repaired(tmp_path):
@@ -238,10 +238,10 @@ APPENDABLE = [
     if format.append != "never" and set(format.kinds) & {"messages", "patches"}
 ]
 TEXT_FORMATS = [name for name in APPENDABLE if not formats.find(name).spec.binary]
-CUT_DELIMITERS = tuple(b"\nMESSAGE"[:length] for length in range(2, 8))
+PARTIAL_DELIMITERS = tuple(b"\nMESSAGE"[:length] for length in range(2, 8))
 
 
-def several(name, number):
+def varied_message(name, number):
     """Returns a message with different kinds of terms, or a patch for patch formats."""
     quads = [*message(number), *QUADS]
     if "messages" in formats.find(name).spec.kinds:
@@ -275,36 +275,36 @@ def test_a_log_truncated_at_any_byte_is_repaired(tmp_path, name, options):
     for count in (2, 3):
         with rdfm.create_log(path, **options) as log:
             for number in range(count):
-                log.write(several(name, number))
+                log.write(varied_message(name, number))
         sizes.append(path.stat().st_size)
-    whole, messages = path.read_bytes(), read_if_valid(path)
+    data, messages = path.read_bytes(), read_if_valid(path)
     for length in range(sizes[0] + 1, sizes[1]):
-        path.write_bytes(whole[:length])
+        path.write_bytes(data[:length])
         expected = read_if_valid(path)
         try:
-            append(path, several(name, 9))
+            append(path, varied_message(name, 9))
         except rdfm.TruncatedError:
-            assert path.read_bytes() == whole[:length]
-            append(path, several(name, 9), repair=True)
+            assert path.read_bytes() == data[:length]
+            append(path, varied_message(name, 9), repair=True)
             expected = messages[: len(read_if_valid(path)) - 1]
-            # In Turtle, the start of a delimiter could also be the start of a name.
-            assert len(expected) >= 2 or whole[:length].endswith(CUT_DELIMITERS)
+            # In Turtle, a partial delimiter could also be the start of a name.
+            assert len(expected) >= 2 or data[:length].endswith(PARTIAL_DELIMITERS)
         assert read_if_valid(path)[:-1] == expected, length
 
 
 def test_a_delimiter_inside_a_string_does_not_end_a_log(tmp_path):
     """The string starts before the part of the log that is searched for the last line."""
-    inside = b"text\n" * (ending.TAIL_BYTES // 4)
-    begun = LINE % 0 + DELIMITED + b'<http://e/s> <http://e/p> """' + inside + DELIMITED
-    patches = b"A " + LINE % 0 + b'Z .\nA <http://e/s> <http://e/p> """' + inside + b"Z .\n"
-    for suffix, data in {"ttl": begun, "trig": begun, "rdfp": patches}.items():
+    text = b"text\n" * (ending.TAIL_BYTES // 4)
+    unclosed = LINE % 0 + DELIMITED + b'<http://e/s> <http://e/p> """' + text + DELIMITED
+    patches = b"A " + LINE % 0 + b'Z .\nA <http://e/s> <http://e/p> """' + text + b"Z .\n"
+    for suffix, data in {"ttl": unclosed, "trig": unclosed, "rdfp": patches}.items():
         path = tmp_path / f"log.{suffix}"
         path.write_bytes(data)
-        more = patch(5) if suffix == "rdfp" else message(5)
+        addition = patch(5) if suffix == "rdfp" else message(5)
         with pytest.raises(rdfm.TruncatedError, match="ends inside a message"):
-            append(path, more)
+            append(path, addition)
         assert path.read_bytes() == data
-        append(path, more, repair=True)
+        append(path, addition, repair=True)
         assert len(read_if_valid(path)) == 2
 
 
@@ -325,17 +325,17 @@ def test_a_log_truncated_in_its_first_message_cannot_be_repaired(tmp_path, name)
     path = log_of(tmp_path, name)
     with rdfm.create_log(path) as log:
         log.write(message(0, " " + "x" * 200))
-    whole = path.read_bytes()
-    for length in (1, 2, 5, len(whole) // 2, len(whole) - 4):
-        path.write_bytes(whole[:length])
+    complete = path.read_bytes()
+    for length in (1, 2, 5, len(complete) // 2, len(complete) - 4):
+        path.write_bytes(complete[:length])
         with pytest.raises(rdfm.TruncatedError, match="the log ends inside a message"):
             append(path, message(1))
         with pytest.raises(rdfm.TruncatedError, match="a repair would leave an empty log"):
             append(path, message(1), repair=True)
-        assert path.read_bytes() == whole[:length]
+        assert path.read_bytes() == complete[:length]
 
 
-def test_long_lines_before_a_truncated_document_are_found(tmp_path):
+def test_a_truncated_document_after_long_lines_is_repaired(tmp_path):
     path = tmp_path / "log.rdf"
     append(path, *(message(number, " " + "x" * 2 * ending.TAIL_BYTES) for number in range(3)))
     path.write_bytes(path.read_bytes()[:-5])
@@ -359,8 +359,8 @@ def test_a_truncated_xml_document_of_several_lines_is_not_repaired(tmp_path):
 def test_a_log_with_only_white_space_is_empty(tmp_path, name, content):
     path = log_of(tmp_path, name)
     path.write_bytes(content)
-    append(path, several(name, 0))
-    append(path, several(name, 1))
+    append(path, varied_message(name, 0))
+    append(path, varied_message(name, 1))
     assert len(read_if_valid(path)) == 2
 
 
@@ -376,7 +376,7 @@ def test_delimiters_without_an_announcement_are_rejected(tmp_path, suffix, start
     assert path.read_bytes() == data
 
 
-MARKED = {
+LOGS = {
     "nt": LINE % 0,
     "nq": LINE % 0,
     "ttl": LINE % 0,
@@ -386,16 +386,16 @@ MARKED = {
 }
 
 
-@pytest.mark.parametrize("suffix", MARKED)
+@pytest.mark.parametrize("suffix", LOGS)
 @pytest.mark.parametrize("compress", [bytes, gzip.compress])
 def test_a_byte_order_mark_that_readers_reject_is_rejected(tmp_path, suffix, compress):
     path = tmp_path / f"log.{suffix}"
-    data = compress(ending.BOM + MARKED[suffix])
+    data = compress(ending.BOM + LOGS[suffix])
     path.write_bytes(data)
-    more = patch(1) if suffix == "rdfp" else message(1)
+    addition = patch(1) if suffix == "rdfp" else message(1)
     for repair in (False, True):
         with pytest.raises((rdfm.OptionError, rdfm.DecodeError), match="found a byte order mark"):
-            append(path, more, repair=repair)
+            append(path, addition, repair=repair)
     assert path.read_bytes() == data
     assert not journal_of(path).exists()
 
@@ -415,7 +415,7 @@ def test_a_last_line_that_is_not_json_ld_is_rejected(tmp_path, first, line, end)
     assert path.read_text() == first + line + end
 
 
-def test_the_last_line_may_have_another_context_than_the_first(tmp_path):
+def test_the_last_line_may_have_a_different_context_than_the_first(tmp_path):
     path = tmp_path / "log.ndjsonld"
     path.write_text(
         '{"@context": {"n": "@id", "p": "http://e/p"}}\n{"n": "http://e/s", "p": 1}\n'
@@ -428,7 +428,7 @@ def test_the_last_line_may_have_another_context_than_the_first(tmp_path):
 # --- rejected targets and data ---
 
 
-REFUSED = {
+UNSUITABLE_TARGETS = {
     "log.jsonld": "cannot append to .*log.jsonld: in JSON-LD, a document is one message",
     "log.rt": "in RDF Thrift, a log is one message",
     "log.trp": "in RDF Patch Thrift, its rows have no lengths",
@@ -441,23 +441,23 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", UNSUITABLE_TARGETS)
 def test_unsuitable_targets_are_rejected(tmp_path, name):
     target = name if "://" in name or name.startswith("/") else f"{tmp_path}/{name}"
-    with pytest.raises(rdfm.OptionError, match=REFUSED[name]):
-        rdfm.convert(LINE % 0, target, from_format="nq", append=True, **named(name))
-    with pytest.raises(rdfm.OptionError, match=REFUSED[name]):
-        rdfm.create_log(target, append=True, **({"format": "nq"} if named(name) else {}))
+    with pytest.raises(rdfm.OptionError, match=UNSUITABLE_TARGETS[name]):
+        rdfm.convert(LINE % 0, target, from_format="nq", append=True, **format_option(name))
+    with pytest.raises(rdfm.OptionError, match=UNSUITABLE_TARGETS[name]):
+        rdfm.create_log(target, append=True, **({"format": "nq"} if format_option(name) else {}))
     assert list(tmp_path.iterdir()) == []
 
 
-def named(name):
+def format_option(name):
     return {"to_format": "nq"} if name in ("folder/", "/dev/null") else {}
 
 
 def test_a_file_object_cannot_be_appended_to(tmp_path):
-    refused = pytest.raises(rdfm.OptionError, match="is a stream; give the path of a local file")
-    with (tmp_path / "log.nq").open("wb") as file, refused:
+    rejected = pytest.raises(rdfm.OptionError, match="is a stream; give the path of a local file")
+    with (tmp_path / "log.nq").open("wb") as file, rejected:
         rdfm.create_log(file, "nq", append=True)
 
 
@@ -522,25 +522,27 @@ CONTRADICTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("suffix", "first", "then", "reason"), CONTRADICTIONS)
-def test_options_that_contradict_the_log_are_rejected(tmp_path, suffix, first, then, reason):
+@pytest.mark.parametrize(("suffix", "log_options", "options", "reason"), CONTRADICTIONS)
+def test_options_that_contradict_the_log_are_rejected(
+    tmp_path, suffix, log_options, options, reason
+):
     path = tmp_path / f"log.{suffix}"
-    append(path, message(0), **first)
+    append(path, message(0), **log_options)
     before = path.read_bytes()
     with pytest.raises(rdfm.OptionError, match=reason):
-        append(path, message(1), **then)
+        append(path, message(1), **options)
     assert path.read_bytes() == before
     assert not journal_of(path).exists()
 
 
-CLOSED = [
+SINGLE_MESSAGE_LOGS = [
     ("jelly", {"frames": "flat"}, "all its frames are one message"),
     ("jelly", {"delimited": False}, "its only frame has no length prefix"),
     ("rpb", {"framing": "rows"}, "its rows have no message boundaries"),
 ]
 
 
-@pytest.mark.parametrize(("suffix", "options", "reason"), CLOSED)
+@pytest.mark.parametrize(("suffix", "options", "reason"), SINGLE_MESSAGE_LOGS)
 def test_logs_that_are_a_single_message_are_rejected(tmp_path, suffix, options, reason):
     path = tmp_path / f"log.{suffix}"
     with rdfm.create_log(path, **options) as log:
@@ -594,7 +596,7 @@ def test_an_xml_document_of_several_lines_is_rejected(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("first", "then", "reason"),
+    ("options", "quads", "reason"),
     [
         ({"physical_type": "triples"}, [rdfm.Quad(S, P, S, S)], "does not allow graph names"),
         (
@@ -604,32 +606,34 @@ def test_an_xml_document_of_several_lines_is_rejected(tmp_path):
         ),
     ],
 )
-def test_data_that_the_header_cannot_represent_is_rejected(tmp_path, first, then, reason):
+def test_data_that_the_header_cannot_represent_is_rejected(tmp_path, options, quads, reason):
     path = tmp_path / "log.jelly"
-    append(path, message(0), **first)
+    append(path, message(0), **options)
     before = path.read_bytes()
     with pytest.raises(rdfm.EncodeError, match=reason):
-        append(path, message(1), then)
+        append(path, message(1), quads)
     assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize(
-    ("first", "then", "remedy"),
+    ("options", "quads", "remedy"),
     [
         ({"physical_type": "triples"}, [rdfm.Quad(S, P, S, S)], "physical_type"),
         ({"rdf_star": False}, [rdfm.Quad(S, P, rdfm.TripleTerm(S, P, S))], "rdf_star"),
         ({"datatype_table": 0}, [QUADS[2]], "datatype_table"),
     ],
 )
-def test_remedies_that_would_change_the_header_are_not_recommended(tmp_path, first, then, remedy):
+def test_remedies_that_would_change_the_header_are_not_recommended(
+    tmp_path, options, quads, remedy
+):
     path = tmp_path / "log.jelly"
     iris = [rdfm.Quad(S, P, S)]
-    append(path, iris, **first)
+    append(path, iris, **options)
     with pytest.raises(rdfm.EncodeError, match="write these messages to a new log") as error:
-        append(path, then)
+        append(path, quads)
     assert f"{remedy}=" not in str(error.value)
     with pytest.raises(rdfm.EncodeError, match=f"{remedy}"):
-        append(tmp_path / "new.jelly", iris, then, **first)
+        append(tmp_path / "new.jelly", iris, quads, **options)
 
 
 def test_an_unknown_logical_type_is_rejected(tmp_path):
@@ -643,19 +647,19 @@ def test_an_unknown_logical_type_is_rejected(tmp_path):
     assert path.read_bytes() == data
 
 
-def test_the_options_of_the_log_itself_may_be_a_template(tmp_path):
+def test_a_log_may_be_its_own_options_template(tmp_path):
     path, other = tmp_path / "log.jelly", tmp_path / "other.jelly"
     append(path, message(0))
     append(other, message(0), name_table=64)
-    given = {"from_format": "nq", "append": True}
-    rdfm.convert(LINE % 1, path, options_from=path, **given)
+    arguments = {"from_format": "nq", "append": True}
+    rdfm.convert(LINE % 1, path, options_from=path, **arguments)
     assert numbers(path) == [0, 1]
     with pytest.raises(rdfm.OptionError, match=r"has name_table=4000.*options_from has name_tabl"):
-        rdfm.convert(LINE % 2, path, options_from=other, **given)
+        rdfm.convert(LINE % 2, path, options_from=other, **arguments)
     assert numbers(path) == [0, 1]
 
 
-def test_a_log_is_not_divided_into_files_when_appending(tmp_path):
+def test_split_options_are_rejected_when_appending(tmp_path):
     for option in ("split_messages", "split_bytes"):
         with pytest.raises(rdfm.OptionError, match=f"append and {option} cannot be combined"):
             append(tmp_path / "log.nq", message(0), **{option: 5})
@@ -671,13 +675,13 @@ def test_a_single_byte_after_the_last_message_is_rejected(tmp_path):
         append(path, message(1))
 
 
-def test_patches_of_several_runs_equal_those_of_one(tmp_path):
+def test_patches_of_several_runs_equal_patches_of_one_run(tmp_path):
     patches = [patch(0), rdfm.Patch([]), patch(2), rdfm.Patch([])]
-    path, once = tmp_path / "log.rdfp", tmp_path / "once.rdfp"
+    path, single_run = tmp_path / "log.rdfp", tmp_path / "once.rdfp"
     for each in patches:
         append(path, each)
-    append(once, *patches)
-    assert path.read_bytes() == once.read_bytes()
+    append(single_run, *patches)
+    assert path.read_bytes() == single_run.read_bytes()
 
 
 def test_namespaces_in_version_1_are_rejected_or_omitted(tmp_path):
@@ -704,7 +708,7 @@ def test_a_failed_run_leaves_the_log_unchanged(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_with_sync_the_messages_before_an_error_stay(tmp_path):
+def test_sync_keeps_the_messages_before_an_error(tmp_path):
     path = tmp_path / "log.nq"
     append(path, message(0))
     with pytest.raises(rdfm.DecodeError):
@@ -770,14 +774,14 @@ def test_a_second_writer_is_rejected(tmp_path):
         log.write(message(0))
         with pytest.raises(rdfm.OptionError, match="in use by another process"):
             rdfm.create_log(path, append=True)
-        run = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-m", "rdfm", "convert", "-", "-o", path, "--append", "--from", "nq"],
             input=LINE % 1,
             capture_output=True,
             check=False,
         )
-        assert run.returncode == 2, run.stderr
-        assert b"in use by another process" in run.stderr
+        assert completed.returncode == 2, completed.stderr
+        assert b"in use by another process" in completed.stderr
     assert numbers(path) == [0]
 
 
@@ -796,7 +800,7 @@ def test_a_log_that_is_replaced_during_a_run_is_reported(tmp_path, replaced):
     assert (numbers(path) == [7]) if replaced else not path.exists()
 
 
-def test_an_unrelated_file_with_the_name_of_the_journal_is_kept(tmp_path):
+def test_an_unrelated_file_with_the_journal_name_is_kept(tmp_path):
     path = tmp_path / "log.nq"
     journal_of(path).write_text("my notes")
     with pytest.raises(rdfm.OptionError, match="is not the journal of a log"):
@@ -808,24 +812,24 @@ def test_a_journal_of_another_log_is_ignored(tmp_path):
     path = tmp_path / "log.nq"
     append(path, message(0))
     log = rdfm.create_log(path, append=True)
-    kept = journal_of(path).read_bytes()
+    journal_data = journal_of(path).read_bytes()
     log.discard()
-    other = LINE % 7 + DELIMITED + LINE % 8
-    path.write_bytes(other)
-    journal_of(path).write_bytes(kept)
+    data = LINE % 7 + DELIMITED + LINE % 8
+    path.write_bytes(data)
+    journal_of(path).write_bytes(journal_data)
     assert numbers(path) == [7, 8]
     append(path, message(9))
-    assert path.read_bytes() == other + DELIMITED + LINE % 9
+    assert path.read_bytes() == data + DELIMITED + LINE % 9
 
 
 def simulate_killed_run(path):
     """Leaves a log in which message 0 is committed and message 1 is not."""
     append(path, message(0))
     log = rdfm.create_log(path, append=True)
-    kept = journal_of(path).read_bytes()
+    journal_data = journal_of(path).read_bytes()
     log.discard()
     path.write_bytes(path.read_bytes() + DELIMITED + LINE % 1)
-    journal_of(path).write_bytes(kept)
+    journal_of(path).write_bytes(journal_data)
 
 
 def test_replacing_a_log_removes_the_journal_of_a_killed_run(tmp_path):
@@ -840,7 +844,7 @@ def test_replacing_a_log_removes_the_journal_of_a_killed_run(tmp_path):
     assert numbers(path) == [0, 1, 2]
 
 
-def test_the_journal_of_a_replaced_file_hides_nothing(tmp_path):
+def test_the_journal_of_a_replaced_file_does_not_hide_messages(tmp_path):
     path = tmp_path / "log.nq"
     simulate_killed_run(path)
     other = tmp_path / "other.nq"
@@ -876,24 +880,24 @@ def test_a_file_system_without_inodes_identifies_a_log_by_its_bytes(tmp_path, mo
     fstat = os.fstat
 
     def without_inode(file):
-        found = list(fstat(file))
-        found[1] = 0
-        return os.stat_result(found)
+        status = list(fstat(file))
+        status[1] = 0
+        return os.stat_result(status)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(journal.os, "fstat", without_inode)
-        patched.setattr(journal.os.path, "samestat", lambda one, other: True)
+    with monkeypatch.context() as context:
+        context.setattr(journal.os, "fstat", without_inode)
+        context.setattr(journal.os.path, "samestat", lambda a, b: True)
         simulate_killed_run(path)
     assert numbers(path) == [0]
     append(path, message(2))
     assert numbers(path) == [0, 2]
 
 
-@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, lambda path: path.symlink_to("x")])
-def test_a_folder_pipe_or_link_with_the_journal_name_is_rejected(tmp_path, make):
+@pytest.mark.parametrize("create", [os.mkdir, os.mkfifo, lambda path: path.symlink_to("x")])
+def test_a_folder_pipe_or_link_with_the_journal_name_is_rejected(tmp_path, create):
     path = tmp_path / "log.nq"
     append(path, message(0))
-    make(journal_of(path))
+    create(journal_of(path))
     with pytest.raises(rdfm.OptionError) as error:
         append(path, message(1))
     expected = f"{journal_of(path)} is not the journal of a log; rename it, because appending"
@@ -905,7 +909,7 @@ def test_a_folder_pipe_or_link_with_the_journal_name_is_rejected(tmp_path, make)
     assert numbers(path) == [2]
 
 
-def test_a_single_byte_is_counted_in_the_singular(tmp_path):
+def test_one_byte_is_reported_in_the_singular(tmp_path):
     path = tmp_path / "log.jelly"
     append(path, message(0))
     path.write_bytes(path.read_bytes() + b"\x05")
@@ -918,9 +922,9 @@ def test_a_single_byte_is_counted_in_the_singular(tmp_path):
 def test_bytes_removed_after_a_killed_run_are_reported(tmp_path):
     path = tmp_path / "log.nq"
     simulate_killed_run(path)
-    extra = len(DELIMITED + LINE % 1)
+    removed = len(DELIMITED + LINE % 1)
     summary = rdfm.convert(LINE % 2, path, from_format="nq", append=True)
-    assert summary.notes == (f"{path}: removed {extra} bytes after the last commit",)
+    assert summary.notes == (f"{path}: removed {removed} bytes after the last commit",)
     assert numbers(path) == [0, 2]
 
 
@@ -933,7 +937,7 @@ def test_an_invalid_document_at_the_end_is_rejected(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_a_torn_commit_leaves_the_previous_one(tmp_path):
+def test_a_torn_commit_leaves_the_previous_commit(tmp_path):
     path = tmp_path / "log.nq"
     append(path, message(0))
     with path.open("r+b") as file:
@@ -943,9 +947,9 @@ def test_a_torn_commit_leaves_the_previous_one(tmp_path):
         lock.release()
         data = journal_of(path).read_bytes()
         assert journal.committed_length(str(path), file.fileno()) == 9
-        for cut in (1, 40, 100):
-            torn = data[: journal.SLOT_BYTES + cut] + b"\0" * (journal.SLOT_BYTES - cut)
-            journal_of(path).write_bytes(torn)
+        for length in (1, 40, 100):
+            partial = data[: journal.SLOT_BYTES + length] + b"\0" * (journal.SLOT_BYTES - length)
+            journal_of(path).write_bytes(partial)
             assert journal.committed_length(str(path), file.fileno()) == 5
 
 
@@ -966,30 +970,30 @@ with rdfm.create_log(path, append=True, sync=sync) as log:
 """
 
 
-def killed(path, first, delay, *, sync=True, size=100, lines=0):
-    """Kills a process that appends messages from `first` on. Returns the last number it reported.
+def kill_writer(path, first, delay, *, sync=True, size=100, lines=0):
+    """Kills a process that appends messages, starting at `first`. Returns the last reported number.
 
-    The process is killed `delay` seconds after it reported `lines` lines.
+    The process is killed `delay` seconds after it has reported `lines` lines.
     """
     command = [sys.executable, "-c", WRITER, str(path), str(first)]
     with subprocess.Popen(
         [*command, "sync" if sync else "", str(size)], stdout=subprocess.PIPE
-    ) as run:
-        assert run.stdout.readline() == b"begun\n"
+    ) as process:
+        assert process.stdout.readline() == b"begun\n"
         for _ in range(lines):
-            run.stdout.readline()
+            process.stdout.readline()
         time.sleep(delay)
-        run.send_signal(signal.SIGKILL)
-        reported = run.stdout.read().split()
+        process.send_signal(signal.SIGKILL)
+        reported = process.stdout.read().split()
     return int(reported[-1]) if reported and reported[-1].isdigit() else first - 1
 
 
-def kills(path, count, seed):
-    drawn = random.Random(seed)
+def kill_writers(path, count, seed):
+    generator = random.Random(seed)
     committed = -1
     for _ in range(count):
         first = committed + 1
-        reported = killed(path, first, drawn.uniform(0, 0.03))
+        reported = kill_writer(path, first, generator.uniform(0, 0.03))
         found = numbers(path) if path.exists() else []
         assert found == list(range(len(found)))
         # The log contains all reported messages and at most one more.
@@ -1002,22 +1006,22 @@ def kills(path, count, seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["nq", "trig", "jelly", "nq.gz"])
-def test_killed_writers_lose_and_repeat_nothing(tmp_path, suffix):
-    kills(tmp_path / f"log.{suffix}", 3, seed=suffix)
+def test_killed_writers_neither_lose_nor_repeat_messages(tmp_path, suffix):
+    kill_writers(tmp_path / f"log.{suffix}", 3, seed=suffix)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif("RDFM_KILLS" not in os.environ, reason="RDFM_KILLS=N kills N writers")
 @pytest.mark.parametrize("suffix", ["nq", "trig", "jelly", "ndjsonld", "rpb", "nq.zst"])
-def test_many_killed_writers_lose_and_repeat_nothing(tmp_path, suffix):
-    kills(tmp_path / f"log.{suffix}", int(os.environ["RDFM_KILLS"]), seed=suffix)
+def test_many_killed_writers_neither_lose_nor_repeat_messages(tmp_path, suffix):
+    kill_writers(tmp_path / f"log.{suffix}", int(os.environ["RDFM_KILLS"]), seed=suffix)
 
 
 @pytest.mark.slow
 def test_without_sync_a_killed_writer_appends_nothing(tmp_path):
     path = tmp_path / "log.nq"
     append(path, message(0))
-    assert killed(path, 1, 0.1, sync=False, lines=4) > 1
+    assert kill_writer(path, 1, 0.1, sync=False, lines=4) > 1
     assert journal_of(path).exists()
     assert path.stat().st_size > len(LINE % 0)
     assert numbers(path) == [0]
@@ -1029,14 +1033,16 @@ def test_without_sync_a_killed_writer_appends_nothing(tmp_path):
 def test_a_full_disk_keeps_committed_messages(tmp_path, sync):
     path = tmp_path / "log.nq"
     append(path, message(0))
-    most = path.stat().st_size + 1000
-    limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}))\n"
-    run = subprocess.run(
+    max_bytes = path.stat().st_size + 1000
+    limit = (
+        f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({max_bytes}, {max_bytes}))\n"
+    )
+    completed = subprocess.run(
         [sys.executable, "-c", limit + WRITER, str(path), "1", "sync" if sync else "", "100"],
         capture_output=True,
         check=False,
     )
-    assert b"File too large" in run.stderr
+    assert b"File too large" in completed.stderr
     found = numbers(path)
     assert found == ([0] if not sync else list(range(len(found))))
     assert len(found) > 1 or not sync
@@ -1045,7 +1051,7 @@ def test_a_full_disk_keeps_committed_messages(tmp_path, sync):
     assert numbers(path) == list(range(len(found) + 1))
 
 
-def test_appending_takes_constant_memory(tmp_path):
+def test_appending_uses_constant_memory(tmp_path):
     """Only the last line of a large file is read."""
     path = tmp_path / "log.nq"
     path.write_bytes(LINE % 0 + DELIMITED)

@@ -37,7 +37,7 @@ def quads(*values):
 
 
 def read(source, *format, into=None, **options):
-    """Returns source, index and values of the messages. `into` receives those before an error."""
+    """Returns each message's source, index and values, or adds them to `into`."""
     found = [] if into is None else into
     with rdfm.open_log(source, *format, **options) as log:
         for message in log:
@@ -46,7 +46,7 @@ def read(source, *format, into=None, **options):
     return found
 
 
-REFUSED = {
+INVALID_MEMBERS = {
     "a link": ("b.nq", b"", {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"}),
     "another link": ("b.nq", b"", {"type": tarfile.LNKTYPE, "linkname": "a.nq"}),
     "a device": ("b.nq", b"", {"type": tarfile.CHRTYPE}),
@@ -59,10 +59,10 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("case", INVALID_MEMBERS)
 def test_members_other_than_files_are_rejected_by_name(case):
-    name = REFUSED[case][0]
-    data = tar(("a.nq", line(1)), REFUSED[case], ("c.nq", line(3)))
+    name = INVALID_MEMBERS[case][0]
+    data = tar(("a.nq", line(1)), INVALID_MEMBERS[case], ("c.nq", line(3)))
     found = []
     with rdfm.open_log(data) as log:
         with pytest.raises(UnsupportedError, match="this member") as raised:
@@ -152,42 +152,42 @@ def test_an_error_ends_only_its_member():
     )
     found = []
     with rdfm.open_log(data) as log:
-        for where in ("b.ttl", "c.nq"):
+        for name in ("b.ttl", "c.nq"):
             with pytest.raises(DecodeError) as raised:
                 found.extend(log)
-            assert raised.value.source == f"bytes!{where}"
+            assert raised.value.source == f"bytes!{name}"
             log.skip_message()
         found.extend(log)
     assert [message.quads for message in found] == [quads(1), quads(3), quads(4), quads(5)]
 
 
-def test_a_given_format_applies_to_all_members():
+def test_the_format_option_applies_to_all_members():
     data = tar(("a", b"<a:s> a <a:o> ."), ("b.nq", b"@prefix e: <http://e/> . e:s a e:o ."))
     assert len(read(data, "ttl")) == 2
 
 
 def test_files_and_members_that_are_not_logs_are_rejected_separately(tmp_path):
     inner = tar(("x.nq", line("x")))
-    others = {
+    files = {
         "README": (b"Hello.", "neither its name nor its content identifies its format"),
         "b": (b"", "it is empty"),
         "x.pdf": (b"%PDF-1.4 \xff", "neither its name"),
     }
-    nested = {
+    archives = {
         "in.tar": (inner, "an archive inside an archive"),
         "in.tgz": (gzip.compress(inner), "an archive inside an archive"),
     }
-    packed = {**others, **nested}
-    archived = tar(
+    members = {**files, **archives}
+    archive = tar(
         ("a.nq", line("a")),
-        *((name, data) for name, (data, _) in packed.items()),
+        *((name, data) for name, (data, _) in members.items()),
         ("z.nq", line("z")),
     )
     for name, data in {"a.nq": line("a"), "z.nq": line("z")}.items():
         (tmp_path / name).write_bytes(data)
-    for name, (data, _) in others.items():
+    for name, (data, _) in files.items():
         (tmp_path / name).write_bytes(data)
-    for source, expected in ((archived, packed), (tmp_path, others)):
+    for source, expected in ((archive, members), (tmp_path, files)):
         found, errors = [], {}
         with rdfm.open_log(source) as log:
             while True:
@@ -221,7 +221,7 @@ def test_options_apply_to_the_formats_that_support_them():
 
 
 @pytest.mark.parametrize("suffix", [".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2"])
-def test_members_of_an_archive_are_named_as_in_riverbench(tmp_path, suffix):
+def test_archive_members_are_named_as_in_riverbench(tmp_path, suffix):
     path = tmp_path / f"out{suffix}"
     with rdfm.create_log(path, "ttl") as log:
         for number in range(1001):
@@ -241,7 +241,7 @@ def test_members_of_an_archive_are_named_as_in_riverbench(tmp_path, suffix):
     assert (tmp_path / f"again{suffix}").read_bytes() == first
 
 
-def test_every_member_declares_the_prefixes_it_uses(tmp_path):
+def test_every_member_declares_its_prefixes(tmp_path):
     source = tmp_path / "in.ttl"
     source.write_text("@prefix e: <http://e/> .\ne:s e:p 1 .\n# @message\ne:s e:p 2 .\n")
     rdfm.convert(source, tmp_path / "out.ttl.tar")
@@ -305,7 +305,7 @@ def test_fsspec_folders_are_read_like_local_folders():
         storage.rm("/archives", recursive=True)
 
 
-def test_parts_are_complete_logs(tmp_path):
+def test_each_part_is_a_complete_log(tmp_path):
     with rdfm.create_log(f"{tmp_path}/out/", "jelly", split_messages=4, compression="gzip") as log:
         for number in range(10):
             log.write(quads(number))
@@ -319,7 +319,7 @@ def test_parts_are_complete_logs(tmp_path):
     assert [len(read(path)) for path in sorted((tmp_path / "more").iterdir())] == [5, 5]
 
 
-def test_a_folder_appears_completely_or_not_at_all(tmp_path):
+def test_a_folder_is_created_completely_or_not_at_all(tmp_path):
     out = tmp_path / "out"
     with pytest.raises(DecodeError):
         rdfm.convert(line(1) + b"# @message\noops", f"{out}/", from_format="nq", to_format="nq")
@@ -339,7 +339,7 @@ def test_a_folder_appears_completely_or_not_at_all(tmp_path):
 def test_nothing_is_written_to_a_discarded_folder(tmp_path):
     output = FolderOutput(f"{tmp_path}/out/", None, False)
 
-    def parts():
+    def parts_with_discard():
         yield Part("000/a.nq", line(1), True)
         yield Part("000/b.nq", line(2), False)
         thread = threading.Thread(target=output.discard)  # as after an interrupt
@@ -348,7 +348,7 @@ def test_nothing_is_written_to_a_discarded_folder(tmp_path):
         yield Part("000/b.nq", line(3), True)
         yield Part("000/c.nq", line(4), True)
 
-    output.write(parts())
+    output.write(parts_with_discard())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -400,7 +400,7 @@ def test_options_for_folders_are_rejected_for_files(tmp_path):
         rdfm.create_log(f"{tmp_path}/out/")
 
 
-def test_messages_before_an_invalid_one_are_in_the_partial_output(tmp_path):
+def test_partial_output_contains_the_messages_before_an_error(tmp_path):
     graph = [Quad(S, P, Literal("x"), Iri("http://e/g"))]
     for target, name in ((tmp_path / "a.tar", "a.tar.partial"), (tmp_path / "d/", "d.partial")):
         writer = rdfm.create_log(
@@ -415,7 +415,7 @@ def test_messages_before_an_invalid_one_are_in_the_partial_output(tmp_path):
         assert [values for _, _, values in found] == [["1"]]
 
 
-def test_inspect_counts_over_all_logs(tmp_path):
+def test_inspect_counts_the_messages_of_all_logs(tmp_path):
     path = tmp_path / "a.tar.gz"
     path.write_bytes(gzip.compress(tar(("a.nq", line(1)), ("b.ttl", line(2)), ("c.nq", b"oops"))))
     report = rdfm.inspect(path)
@@ -442,7 +442,7 @@ def test_a_conversion_reads_members_like_open_log(tmp_path, skip):
     ]
 
 
-def test_each_member_is_a_message_on_request():
+def test_message_per_file_makes_each_member_one_message():
     out = io.BytesIO()
     data = tar(("a.nq", line(1)), ("empty.nq", b""), ("c.nq", line(3)))
     summary = rdfm.convert(data, out, to_format="nq", message_per_file=True)
@@ -466,10 +466,10 @@ def test_every_format_is_written_and_read_in_members_and_files(tmp_path, name):
         found = read(source or target)
         assert [values for _, _, values in found] == messages
         suffix = formats.find(name).spec.suffixes[0]
-        assert [where.endswith(f"000000000{n}{suffix}") for n, (where, *_) in enumerate(found)] == [
+        assert [path.endswith(f"000000000{n}{suffix}") for n, (path, *_) in enumerate(found)] == [
             True
         ] * 5
-        # This includes formats without boundaries, because each message has its own file.
+        # Formats without boundaries work too, because each message has its own file.
         summary = rdfm.convert(
             source or target, f"{tmp_path}/again/", to_format=name, overwrite=True
         )
@@ -478,18 +478,18 @@ def test_every_format_is_written_and_read_in_members_and_files(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["nt", "nq", "ttl", "trig"])
 @pytest.mark.parametrize("out", ["out.tar", "out/"])
-def test_an_empty_message_alone_in_a_file_is_not_announced(tmp_path, name, out):
-    """Even in the directive dialect, since readers without message support reject `MESSAGE`."""
+def test_a_file_with_only_an_empty_message_has_no_announcement(tmp_path, name, out):
+    """This is true even in the directive dialect: other readers may reject `MESSAGE`."""
     target = tmp_path / out
     target = f"{target}/" if out.endswith("/") else target
     log = [[], quads(1), []]
-    given = {"prefixes": {"ex": "http://e/"}} if name in ("ttl", "trig") else {}
-    with rdfm.create_log(target, name, dialect="directive", **given) as writer:
+    prefixes = {"prefixes": {"ex": "http://e/"}} if name in ("ttl", "trig") else {}
+    with rdfm.create_log(target, name, dialect="directive", **prefixes) as writer:
         for message in log:
             writer.write(message)
     if out == "out.tar":
-        with tarfile.open(target) as opened:
-            files = [opened.extractfile(member).read() for member in opened]
+        with tarfile.open(target) as archive:
+            files = [archive.extractfile(member).read() for member in archive]
     else:
         files = [path.read_bytes() for path in sorted((tmp_path / "out").rglob("*.*"))]
     assert [text.count(b"# @message\n") for text in files] == [2, 0, 2]
@@ -500,15 +500,17 @@ def test_an_empty_message_alone_in_a_file_is_not_announced(tmp_path, name, out):
             assert [list(found.quads) for found in reader] == [message]
     with rdfm.open_log(target) as reader:
         assert [list(message.quads) for message in reader] == log
-    again = tmp_path / "again.tar"
+    converted = tmp_path / "again.tar"
     options = {} if out == "out/" else {"message_per_file": True}
-    summary = rdfm.convert(target, again, from_dialect="comment", to_dialect="directive", **options)
+    summary = rdfm.convert(
+        target, converted, from_dialect="comment", to_dialect="directive", **options
+    )
     assert summary.messages == 3
-    with rdfm.open_log(again) as reader:
+    with rdfm.open_log(converted) as reader:
         assert [list(message.quads) for message in reader] == log
 
 
-def test_several_messages_in_a_file_are_announced_even_if_empty(tmp_path):
+def test_files_with_several_messages_have_announcements_even_if_empty(tmp_path):
     with rdfm.create_log(f"{tmp_path}/out/", "nq", dialect="directive", split_messages=2) as writer:
         writer.write([])
         writer.write([])
@@ -519,9 +521,14 @@ def test_several_messages_in_a_file_are_announced_even_if_empty(tmp_path):
 
 
 def test_data_dropped_from_members_is_counted():
-    kept = b'[{"@id":"http://e/s","http://e/p":[{"@id":"http://e/o"}]}]'
-    lost = b'[{"@id":"http://e/s","nothing":1,"http://e/p":[{"@id":"http://e/o"}]}]'
-    data = tar(*((f"{at}.jsonld", text) for at, text in enumerate([kept, lost, kept, lost, kept])))
+    complete = b'[{"@id":"http://e/s","http://e/p":[{"@id":"http://e/o"}]}]'
+    incomplete = b'[{"@id":"http://e/s","nothing":1,"http://e/p":[{"@id":"http://e/o"}]}]'
+    data = tar(
+        *(
+            (f"{at}.jsonld", text)
+            for at, text in enumerate([complete, incomplete, complete, incomplete, complete])
+        )
+    )
     file = io.BytesIO()
     summary = rdfm.convert(data, file, to_format="nq")
     assert summary.dropped == {"keys": 2}

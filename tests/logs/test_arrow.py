@@ -13,7 +13,7 @@ COLUMNS = {
     "messages": ["source", "offset", "quads", "metadata"],
     "quads": ["source", "message", "subject", "predicate", "object", "graph"],
 }
-# 9,000 messages with two quads each.
+# Number of messages in `log`, each with two quads.
 COUNT = 9000
 
 
@@ -102,12 +102,12 @@ def test_table_batches_support_the_arrow_interface(log):
     assert len(batches) > 1
     assert sum(map(len, batches)) == 2 * COUNT
     assert batches[0].column_names == COLUMNS["quads"]
-    whole = pa.table(rdfm.open_log(log, rows="quads"))
-    assert pa.Table.from_batches(map(pa.record_batch, batches)).equals(whole)
+    table = pa.table(rdfm.open_log(log, rows="quads"))
+    assert pa.Table.from_batches(map(pa.record_batch, batches)).equals(table)
     with rdfm.open_log(log, terms="structs") as opened:
         first = pa.record_batch(next(opened.batches()))
     assert first.schema.field("quads").type.value_type.field("object").type.num_fields == 5
-    # A log without quads has no batch.
+    # A log without quads has no batches.
     assert list(rdfm.open_log(b"# @message\n# @message\n", "nq", rows="quads").batches()) == []
     # Without `rows="quads"`, reading yields messages.
     with rdfm.open_log(log, rows="messages", terms="ntriples") as opened:
@@ -117,11 +117,11 @@ def test_table_batches_support_the_arrow_interface(log):
 def test_a_second_loop_over_a_table_continues_the_first(log):
     with rdfm.open_log(log, rows="quads") as opened:
         first = next(opened.batches())
-        rest = sum(map(len, opened.batches()))
-    assert len(first) + rest == 2 * COUNT
+        remaining = sum(map(len, opened.batches()))
+    assert len(first) + remaining == 2 * COUNT
 
 
-def test_rows_of_several_files_name_their_source(tmp_path):
+def test_rows_of_several_files_have_their_source(tmp_path):
     for name in ("a", "b"):
         (tmp_path / f"{name}.nq").write_text("<a:s> <a:p> <a:o> .\n" * 2)
     table = pa.table(rdfm.open_log(tmp_path, rows="quads"))
@@ -139,12 +139,12 @@ def test_only_selected_messages_have_rows(log):
 
 def test_a_flat_log_is_read_in_parts():
     data = "".join(f"<a:s> <a:p> <a:o{at}> .\n" for at in range(50_000)).encode()
-    small = {"max_message_bytes": 1 << 20}
-    table = pa.table(rdfm.open_log(data, "nt", rows="quads", **small))
+    options = {"max_message_bytes": 1 << 20}
+    table = pa.table(rdfm.open_log(data, "nt", rows="quads", **options))
     assert table["message"].unique().to_pylist() == [0]
     assert table["object"].to_pylist() == [f"<a:o{at}>" for at in range(50_000)]
     with (
-        rdfm.open_log(data, "nt", **small) as log,
+        rdfm.open_log(data, "nt", **options) as log,
         pytest.raises(ValueError, match="larger than 1048576 decoded bytes"),
     ):
         pa.table(log)
@@ -171,7 +171,7 @@ def test_invalid_table_options_are_rejected(tmp_path):
         next(iter(log))
     patches = tmp_path / "log.rdfp"
     patches.write_text("TX .\nTC .\n")
-    for take in (pa.table, lambda log: list(log.batches())):
+    for consume in (pa.table, lambda log: list(log.batches())):
         with (
             rdfm.open_log(patches, rows="quads") as log,
             pytest.raises(
@@ -179,12 +179,12 @@ def test_invalid_table_options_are_rejected(tmp_path):
                 match="contains patches, but only messages can be read as quad rows",
             ),
         ):
-            take(log)
+            consume(log)
     with rdfm.open_log(patches, terms="structs") as log:
         assert pa.table(log).schema.names[2] == "operations"
 
 
-def test_results_support_structs_too(tmp_path):
+def test_results_support_structs(tmp_path):
     path = tmp_path / "r.srj"
     with rdfm.create_results(path, ["a", "b"]) as results:
         results.write([rdfm.Literal("x", language="en"), None])

@@ -24,16 +24,16 @@ def content(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def written(target):
+def new_output(target):
     folder_output = FolderOutput(target, None, overwrite=True)
     folder_output.write([Part(name, data, True) for name, data in NEW.items()])
     return folder_output
 
 
-def interrupted(work, line):
-    """Runs `work`, interrupted at the n-th line of the code that writes and removes folders.
+def run_interrupted(work, line):
+    """Runs `work`, and interrupts it when `line` lines of the watched files have been executed.
 
-    Returns whether this line was reached.
+    Returns whether that many lines were executed.
     """
     count = 0
 
@@ -47,19 +47,19 @@ def interrupted(work, line):
                 raise KeyboardInterrupt
         return trace
 
-    before = sys.gettrace()
+    previous_trace = sys.gettrace()
     sys.settrace(trace)
     try:
         with suppress(KeyboardInterrupt):
             work()
     finally:
-        sys.settrace(before)
+        sys.settrace(previous_trace)
     return count >= line
 
 
 @pytest.mark.parametrize("before", [None, {}, OLD])
-@pytest.mark.parametrize("end", ["commit", "discard", "keep_partial"])
-def test_an_interrupt_at_any_line_leaves_the_old_or_the_new_folder(tmp_path, before, end):
+@pytest.mark.parametrize("method", ["commit", "discard", "keep_partial"])
+def test_an_interrupt_at_any_line_leaves_the_old_or_the_new_folder(tmp_path, before, method):
     line = 0
     while True:
         line += 1
@@ -70,27 +70,27 @@ def test_an_interrupt_at_any_line_leaves_the_old_or_the_new_folder(tmp_path, bef
             target.mkdir()
             for name, data in before.items():
                 (target / name).write_bytes(data)
-        folder_output = written(target)
-        came = interrupted(getattr(folder_output, end), line)
+        folder_output = new_output(target)
+        was_interrupted = run_interrupted(getattr(folder_output, method), line)
         folder_output.discard()
         names = {path.name for path in parent.iterdir()}
         assert not any(name.startswith(".") for name in names), (line, names)
         if "out.partial" in names:
-            assert (end, content(parent / "out.partial")) == ("keep_partial", NEW)
+            assert (method, content(parent / "out.partial")) == ("keep_partial", NEW)
             names.remove("out.partial")
         if "out" in names:
             found = content(target)
-            assert found == before or (end, found) == ("commit", NEW), line
+            assert found == before or (method, found) == ("commit", NEW), line
         else:
             assert before is None, line
-        if not came:
+        if not was_interrupted:
             break
     assert line > 10
-    if end == "commit":
+    if method == "commit":
         assert content(target) == NEW
 
 
-# Ends like the command, while the main thread is in a slow call.
+# Receives SIGTERM, as the command may, while the main thread is in a slow call.
 SLOW = """
     import os, shutil, signal, sys, threading, time
     from rdfm.cli import signals
@@ -99,39 +99,41 @@ SLOW = """
 
     remove, at, calls = shutil.rmtree, int(sys.argv[2]), []
 
-    def slowly(path, *args, **options):
+    def remove_slowly(path, *args, **options):
         calls.append(path)
         if len(calls) == at:
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(2)
         remove(path, *args, **options)
 
-    shutil.rmtree = slowly
+    shutil.rmtree = remove_slowly
     signals.begin()
     signals.watch()
     with signals.unwinding():
-        made = FolderOutput(sys.argv[1], None, overwrite=True)
-        made.write([Part("a.nq", b"new a", True), Part("d.nq", b"new d", True)])
-        made.commit()
+        output = FolderOutput(sys.argv[1], None, overwrite=True)
+        output.write([Part("a.nq", b"new a", True), Part("d.nq", b"new d", True)])
+        output.commit()
 """
 
 
 @pytest.mark.skipif(
     not hasattr(signal, "SIGTERM") or sys.platform == "win32", reason="needs Unix signals"
 )
-@pytest.mark.parametrize("at", [1, 2])
-def test_a_process_ended_while_it_removes_the_old_folder_leaves_no_temporary_files(tmp_path, at):
+@pytest.mark.parametrize("call", [1, 2])
+def test_a_process_terminated_while_removing_the_old_folder_leaves_no_temporary_files(
+    tmp_path, call
+):
     target = tmp_path / "out"
     target.mkdir()
     for name, data in OLD.items():
         (target / name).write_bytes(data)
-    command = [sys.executable, "-c", textwrap.dedent(SLOW), str(target), str(at)]
+    command = [sys.executable, "-c", textwrap.dedent(SLOW), str(target), str(call)]
     subprocess.run(command, timeout=60, check=False, stderr=subprocess.DEVNULL)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert content(target) == NEW
 
 
-def test_files_added_to_an_empty_folder_meanwhile_are_kept(tmp_path):
+def test_files_that_others_add_to_an_empty_folder_are_kept(tmp_path):
     target = tmp_path / "out"
     target.mkdir()
     folder_output = FolderOutput(target, None, overwrite=False)

@@ -118,7 +118,7 @@ def test_a_child_does_not_touch_an_open_log(tmp_path, target, options, child):
     assert len(list(tmp_path.iterdir())) == 1
 
 
-REJECTED = """
+REJECTION = """
 def rejected(write):
     try:
         write()
@@ -153,7 +153,7 @@ if (pid := os.fork()) == 0:
 @pytest.mark.parametrize(("target", "options"), TARGETS)
 @pytest.mark.parametrize("write", WRITES)
 def test_the_first_write_of_a_child_is_an_error(tmp_path, target, options, write):
-    code = f"{BEGIN}{REJECTED}{WRITES[write]}end_child(pid)\nlog.write([QUAD])\nlog.close()\n"
+    code = f"{BEGIN}{REJECTION}{WRITES[write]}end_child(pid)\nlog.write([QUAD])\nlog.close()\n"
     run(code.format(target=target, options=options), tmp_path)
     assert messages(tmp_path / target) == 2001
 
@@ -174,14 +174,14 @@ results.close()
 
 
 def test_the_first_row_of_a_child_is_an_error(tmp_path):
-    code = BEGIN.format(target="r.tsv", options={}) + REJECTED.format(target="r.tsv") + RESULTS
+    code = BEGIN.format(target="r.tsv", options={}) + REJECTION.format(target="r.tsv") + RESULTS
     run(code, tmp_path)
     assert (tmp_path / "r.tsv").read_text() == '?x\n"a"\n"a"\n'
 
 
-PIPED = """
-reading, writing = os.pipe()
-file = os.fdopen(writing, "wb", buffering=0)
+PIPE_CODE = """
+read_end, write_end = os.pipe()
+file = os.fdopen(write_end, "wb", buffering=0)
 log = rdfm.create_log(file, "nq")
 if (pid := os.fork()) == 0:
     log.write([QUAD])
@@ -189,12 +189,12 @@ if (pid := os.fork()) == 0:
     os._exit(0)
 end_child(pid)
 file.close()
-assert os.read(reading, 100) == b"<http://e/s> <http://e/p> <http://e/o> .\\n"
+assert os.read(read_end, 100) == b"<http://e/s> <http://e/p> <http://e/o> .\\n"
 """
 
 
 def test_a_child_may_write_to_a_file_object(tmp_path):
-    run(BEGIN.format(target="", options={}) + PIPED, tmp_path)
+    run(BEGIN.format(target="", options={}) + PIPE_CODE, tmp_path)
 
 
 SPARK = """
@@ -221,16 +221,16 @@ def test_a_child_does_not_write_to_a_spark_part(tmp_path):
 
 CONVERT = """
 class Slow(io.RawIOBase):
-    left = 40
+    remaining = 40
     def readable(self):
         return True
     def read(self, size=-1):
-        if self.left == 20:
+        if self.remaining == 20:
             begun.set()
-            go_on.wait(60)
-        self.left -= 1
-        return b"<http://e/s> <http://e/p> <http://e/o> .\\n# @message\\n" * 100 if self.left >= 0 else b""
-begun, go_on = threading.Event(), threading.Event()
+            resume.wait(60)
+        self.remaining -= 1
+        return b"<http://e/s> <http://e/p> <http://e/o> .\\n# @message\\n" * 100 if self.remaining >= 0 else b""
+begun, resume = threading.Event(), threading.Event()
 """
 
 CONVERTS = {
@@ -243,7 +243,7 @@ begun.wait(60)
 if (pid := os.fork()) == 0:
     sys.exit(0)
 end_child(pid)
-go_on.set()
+resume.set()
 thread.join()
 """,
     "in progress": """
@@ -254,9 +254,9 @@ def progress(state):
         if pids[0] == 0:
             sys.exit(0)
         end_child(pids[0])
-        go_on.set()
+        resume.set()
 begun.set()
-go_on.set()
+resume.set()
 rdfm.convert(Slow(), {target!r}, from_format="nq", to_format="nq", progress=progress, **{options!r})
 assert pids
 """,
@@ -265,9 +265,9 @@ assert pids
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("target", "options"), TARGETS)
-@pytest.mark.parametrize("where", CONVERTS)
-def test_a_child_does_not_touch_a_conversion(tmp_path, target, options, where):
-    code = (BEGIN + CONVERTS[where]).format(target=target, options=options)
+@pytest.mark.parametrize("fork", CONVERTS)
+def test_a_child_does_not_touch_a_conversion(tmp_path, target, options, fork):
+    code = (BEGIN + CONVERTS[fork]).format(target=target, options=options)
     run(code.replace("def end_child", f"{CONVERT}\ndef end_child"), tmp_path, *THREADS)
     assert messages(tmp_path / target) == 4000
     assert len(list(tmp_path.iterdir())) == 1

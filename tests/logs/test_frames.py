@@ -42,20 +42,20 @@ READERS = {
 
 @pytest.mark.parametrize("name", READERS)
 def test_tables_and_frames_have_the_same_rows_and_columns(name):
-    make = READERS[name]
-    table = make().to_arrow()
+    open_reader = READERS[name]
+    table = open_reader().to_arrow()
     assert isinstance(table, pa.Table)
-    assert table.equals(pa.table(make()))
-    frame = make().to_pandas()
+    assert table.equals(pa.table(open_reader()))
+    frame = open_reader().to_pandas()
     assert isinstance(frame, pandas.DataFrame)
     assert (list(frame.columns), len(frame)) == (table.column_names, table.num_rows)
-    other = make().to_polars()
-    assert isinstance(other, polars.DataFrame)
-    assert (other.columns, other.height) == (table.column_names, table.num_rows)
+    polars_frame = open_reader().to_polars()
+    assert isinstance(polars_frame, polars.DataFrame)
+    assert (polars_frame.columns, polars_frame.height) == (table.column_names, table.num_rows)
     for column in table.column_names:
         if not pa.types.is_nested(table.schema.field(column).type):
             expected = table.column(column).to_pylist()
-            assert other[column].to_list() == expected
+            assert polars_frame[column].to_list() == expected
             found = frame[column].astype(object)
             assert found.where(found.notna(), None).tolist() == expected
 
@@ -82,7 +82,7 @@ def test_integers_and_booleans_are_exact_in_columns_with_nulls():
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_pandas_rejects_a_reader_and_names_to_pandas(name):
+def test_the_error_of_pandas_for_a_reader_recommends_to_pandas(name):
     reader = READERS[name]()
     with pytest.raises(TypeError, match=r"is not an array; call its to_pandas\(\)"):
         pandas.DataFrame(reader)
@@ -107,7 +107,7 @@ def test_errors_are_raised_unchanged(method):
 
 
 @pytest.mark.parametrize(
-    ("method", "missing", "install"),
+    ("method", "package", "install"),
     [
         ("to_arrow", "pyarrow", r"pip install 'rdfm\[arrow\]'"),
         ("to_pandas", "pandas", "pip install pandas"),
@@ -118,11 +118,11 @@ def test_errors_are_raised_unchanged(method):
 )
 @pytest.mark.parametrize("name", ["messages", "results", "solutions"])
 def test_a_missing_package_is_named_and_nothing_is_read(
-    monkeypatch, name, method, missing, install
+    monkeypatch, name, method, package, install
 ):
     reader = READERS[name]()
-    with monkeypatch.context() as without:
-        without.setitem(sys.modules, missing, None)
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, package, None)
         with pytest.raises(rdfm.MissingExtraError, match=install):
             getattr(reader, method)()
     assert reader.to_arrow().num_rows > 0

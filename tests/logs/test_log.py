@@ -81,8 +81,8 @@ def test_the_header_of_an_invalid_log_is_available_before_its_error():
 
 
 def test_a_truncated_file_yields_its_complete_messages_first():
-    cut = gzip.compress(LOG * 1000)[:-9]
-    with rdfm.open_log(cut, "nq") as log:
+    truncated = gzip.compress(LOG * 1000)[:-9]
+    with rdfm.open_log(truncated, "nq") as log:
         messages = iter(log)
         assert len(next(messages)) == 1
         with pytest.raises(TruncatedError, match="the gzip data ends before its end mark"):
@@ -172,22 +172,22 @@ def test_partial_output_is_kept_on_request(tmp_path):
 
 
 @pytest.mark.parametrize("format", ["nt", "jelly"])
-@pytest.mark.parametrize("bad", [0, 1, 1500, 2500])
-def test_an_encode_error_names_the_message_of_the_log(format, bad):
+@pytest.mark.parametrize("invalid_index", [0, 1, 1500, 2500])
+def test_an_encode_error_has_the_message_index(format, invalid_index):
     file = io.BytesIO()
     log = rdfm.create_log(
         file, format, **({"physical_type": "triples"} if format == "jelly" else {})
     )
-    with pytest.raises(EncodeError, match=rf"\(message {bad}\)$") as error, log:
+    with pytest.raises(EncodeError, match=rf"\(message {invalid_index}\)$") as error, log:
         for index in range(3000):
-            log.write([IN_GRAPH if index == bad else QUAD])
-    assert error.value.message_index == bad
-    assert log.messages == bad
-    assert len(sizes(file.getvalue(), format)) == bad
+            log.write([IN_GRAPH if index == invalid_index else QUAD])
+    assert error.value.message_index == invalid_index
+    assert log.messages == invalid_index
+    assert len(sizes(file.getvalue(), format)) == invalid_index
 
 
 @pytest.mark.parametrize(
-    ("wrong", "text"),
+    ("value", "text"),
     [
         (3, "expected a Message or an iterable of Quad, not int"),
         ("text", "the items of a message must be Quad, not str"),
@@ -195,12 +195,12 @@ def test_an_encode_error_names_the_message_of_the_log(format, bad):
         (QUAD, "an iterable of Quad, not a Quad; put it in a list"),
     ],
 )
-def test_invalid_messages_are_rejected_at_once(tmp_path, wrong, text):
+def test_invalid_messages_are_rejected_at_once(tmp_path, value, text):
     file = io.BytesIO()
     with rdfm.create_log(file, "nq") as log:
         log.write([QUAD])
         with pytest.raises(TypeError, match=text):
-            log.write(wrong)
+            log.write(value)
         with pytest.raises(TypeError, match="write_batch requires a MessageBatch, not list"):
             log.write_batch([QUAD])
         log.write([QUAD, QUAD])
@@ -208,7 +208,7 @@ def test_invalid_messages_are_rejected_at_once(tmp_path, wrong, text):
     with pytest.raises(TypeError), rdfm.create_log(tmp_path / "a.nq", keep_partial=True) as log:
         log.write([QUAD])
         log.write([QUAD, QUAD])
-        log.write(wrong)
+        log.write(value)
     assert (tmp_path / "a.nq.partial").read_bytes() == LOG
 
 
@@ -235,7 +235,7 @@ def test_messages_and_patches_cannot_be_mixed():
     assert patches.getvalue() == b"TX .\n"
 
 
-def test_a_message_made_invalid_after_writing_does_not_affect_others(tmp_path):
+def test_a_message_that_becomes_invalid_after_writing_does_not_affect_others(tmp_path):
     invalid = rdfm.Message([QUAD])
     with pytest.raises(TypeError), rdfm.create_log(tmp_path / "a.nq", keep_partial=True) as log:
         log.write([QUAD])
@@ -258,7 +258,7 @@ def test_a_message_is_copied_with_only_its_own_prefixes():
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
-def test_prefixes_stay_in_their_message_for_each_batch_size(size):
+def test_prefixes_stay_in_their_message_for_any_batch_size(size):
     lines = [f"PREFIX p{i}: <http://e/{i}#>\np{i}:s p{i}:p p{i}:o .\n" for i in range(7)]
     data = "# @message\n".join(lines).encode()
     copy = io.BytesIO()
@@ -272,7 +272,7 @@ def test_prefixes_stay_in_their_message_for_each_batch_size(size):
 
 
 @pytest.mark.slow
-def test_megabytes_of_prefixes_are_all_applied():
+def test_megabytes_of_prefixes_are_applied():
     prefixes = "".join(f"@prefix p{i}: <http://example.org/{i}/> .\n" for i in range(200_000))
     data = f"{prefixes}<p1:s> <p2:p> p199999:o .".encode()
     with rdfm.open_log(data, "trig", max_message_bytes=1 << 30) as log:
@@ -345,9 +345,9 @@ def test_a_second_loop_continues_the_first():
 def test_reading_a_log_twice_is_an_error():
     with rdfm.open_log(LOG, "nq") as log:
         assert len(list(log)) == 2
-        for again in (log, log.batches()):
+        for iterable in (log, log.batches()):
             with pytest.raises(ValueError, match="bytes has been read to the end; open it again"):
-                list(again)
+                list(iterable)
     with rdfm.open_log(b"oops", "nq") as log:
         with pytest.raises(DecodeError):
             list(log)
@@ -355,7 +355,7 @@ def test_reading_a_log_twice_is_an_error():
             list(log)
 
 
-def everything(log):
+def read_everything(log):
     """Returns the items of a log and the error that ended it.
 
     Messages are (index, number of quads), errors are (index, skipped bytes).
@@ -373,22 +373,22 @@ def everything(log):
                 return found, end
 
 
-BROKEN_LOG = b"bad 1\n# @message\n" + LOG + b"# @message\nbad 2\nrest\n# @message\n" + LINE
-BROKEN_LOG_READ = [(0, b"bad 1\n"), (1, 1), (2, 2), (3, b"bad 2\nrest\n"), (4, 1)]
+INVALID_LOG = b"bad 1\n# @message\n" + LOG + b"# @message\nbad 2\nrest\n# @message\n" + LINE
+INVALID_LOG_ITEMS = [(0, b"bad 1\n"), (1, 1), (2, 2), (3, b"bad 2\nrest\n"), (4, 1)]
 
 
 @pytest.mark.parametrize("header_first", [False, True])
 @pytest.mark.parametrize("wrap", [bytes, gzip.compress, Trickle])
 def test_reading_resumes_after_an_error(wrap, header_first):
-    with rdfm.open_log(wrap(BROKEN_LOG), "nq") as log:
+    with rdfm.open_log(wrap(INVALID_LOG), "nq") as log:
         if header_first:
             assert log.header == {}
-        assert everything(log) == (BROKEN_LOG_READ, None)
+        assert read_everything(log) == (INVALID_LOG_ITEMS, None)
 
 
 def test_an_error_at_the_end_can_be_skipped():
     with rdfm.open_log(LOG + b"# @message\nbad", "nq") as log:
-        assert everything(log) == ([(0, 1), (1, 2), (2, b"bad")], None)
+        assert read_everything(log) == ([(0, 1), (1, 2), (2, b"bad")], None)
 
 
 def test_errors_caused_by_a_skipped_message_are_marked():
@@ -411,21 +411,21 @@ def test_formats_without_delimiters_cannot_resume():
     with rdfm.open_log(
         b"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'/>\nbad\n"
     ) as log:
-        found, end = everything(log)
+        found, end = read_everything(log)
         assert found == [(0, 0)]
         assert end.message_index == 1
-        with pytest.raises(DecodeError) as again:
+        with pytest.raises(DecodeError) as repeated:
             log.skip_message()
-        assert again.value is end
+        assert repeated.value is end
 
 
 def test_reading_cannot_resume_after_invalid_compression():
-    whole = gzip.compress(BROKEN_LOG)
-    with rdfm.open_log(whole[:-10], "nq") as log:
-        found, end = everything(log)
+    compressed = gzip.compress(INVALID_LOG)
+    with rdfm.open_log(compressed[:-10], "nq") as log:
+        found, end = read_everything(log)
     assert isinstance(end, TruncatedError)
     assert "truncated" in str(end)
-    assert found == BROKEN_LOG_READ[: len(found)]
+    assert found == INVALID_LOG_ITEMS[: len(found)]
 
 
 def test_skip_message_without_an_error_is_rejected():
@@ -476,12 +476,12 @@ def test_the_longest_file_names_can_be_written(tmp_path, letter):
     assert len(list(tmp_path.glob("*.partial"))) == 1
 
 
-@pytest.mark.parametrize("given", [5, None])
-def test_inputs_and_outputs_other_than_files_are_rejected(given):
-    with pytest.raises(OptionError, match=rf"cannot read {given} \(\w+\); expected a path"):
-        rdfm.open_log(given)
-    with pytest.raises(OptionError, match=f"cannot write to {given} "):
-        rdfm.create_log(given, "nq")
+@pytest.mark.parametrize("argument", [5, None])
+def test_inputs_and_outputs_other_than_files_are_rejected(argument):
+    with pytest.raises(OptionError, match=rf"cannot read {argument} \(\w+\); expected a path"):
+        rdfm.open_log(argument)
+    with pytest.raises(OptionError, match=f"cannot write to {argument} "):
+        rdfm.create_log(argument, "nq")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a Linux device")
@@ -489,7 +489,7 @@ def test_operating_system_errors_name_the_file():
     with pytest.raises(OSError, match="No space left") as caught:
         rdfm.convert(LOG, "/dev/full", from_format="nq", to_format="nq")
     assert caught.value.filename == "/dev/full"
-    assert str(caught.value).endswith(": '/dev/full'")  # with no second name after it
+    assert str(caught.value).endswith(": '/dev/full'")  # not followed by a second name
 
 
 def test_local_file_urls_can_be_written(tmp_path):
@@ -507,8 +507,8 @@ def test_local_file_urls_can_be_written(tmp_path):
 def test_a_url_with_one_slash_is_rejected(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "dbfs:").mkdir()  # left by an earlier mistake
-    for target, how in (("dbfs:/x.nq", "dbfs:///x.nq"), (Path("s3://b/x.nq"), "s3://b/x.nq")):
-        with pytest.raises(OptionError, match=f"has one slash .* write .*{how}, or"):
+    for target, url in (("dbfs:/x.nq", "dbfs:///x.nq"), (Path("s3://b/x.nq"), "s3://b/x.nq")):
+        with pytest.raises(OptionError, match=f"has one slash .* write .*{url}, or"):
             rdfm.create_log(target)
         with pytest.raises(OptionError, match="has one slash"):
             rdfm.convert(LOG, target)

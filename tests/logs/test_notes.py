@@ -13,15 +13,15 @@ def log(name):
     return Input(io.BytesIO(name.encode()))
 
 
-def test_the_last_notes_of_a_log_replace_earlier_ones():
-    notes, one = Notes(), log("one")
-    notes.update(one, ["3 seen"])
-    notes.update(one, ["5 seen", "odd"])
+def test_later_notes_on_a_log_replace_earlier_notes():
+    notes, source = Notes(), log("one")
+    notes.update(source, ["3 seen"])
+    notes.update(source, ["5 seen", "odd"])
     assert notes.texts() == ("5 seen", "odd")
     assert notes.texts() == ("5 seen", "odd")
 
 
-def test_notes_on_several_logs_are_named():
+def test_notes_on_several_logs_include_the_log_name():
     notes = Notes()
     notes.update(log("one"), [])
     notes.update(log("other"), ["odd"])
@@ -43,9 +43,9 @@ def test_a_writer_notes_how_readers_interpret_the_log():
                 writer.write([QUAD])
         return writer.notes
 
-    flat = {"logical_type": "flat_quads"}
-    assert notes(2) == notes(1, **flat) == notes(2, **flat, frames="flat") == ()
-    (note,) = notes(2, **flat)
+    settings = {"logical_type": "flat_quads"}
+    assert notes(2) == notes(1, **settings) == notes(2, **settings, frames="flat") == ()
+    (note,) = notes(2, **settings)
     assert note.startswith(
         "flat_quads was requested: readers, including rdfm, will read one message"
     )

@@ -100,7 +100,7 @@ def test_links_that_are_dropped_are_counted():
     assert file.getvalue() == b"?a\n<http://e/s>\n<http://e/s>\n"
 
 
-def test_the_head_needs_only_the_first_rows(tmp_path):
+def test_variables_are_available_before_all_rows_are_read(tmp_path):
     path = tmp_path / "r.tsv.gz"
     path.write_bytes(gzip.compress(b"?a\n" + b'"x"\n' * 500_000))
     with rdfm.open_results(path) as results:
@@ -139,7 +139,7 @@ def test_rows_before_an_error_are_returned():
 
 
 def test_an_error_in_the_head_is_raised_by_the_first_access():
-    for ask in (
+    for access in (
         lambda results: results.variables,
         lambda results: results.boolean,
         lambda results: results.links,
@@ -151,7 +151,7 @@ def test_an_error_in_the_head_is_raised_by_the_first_access():
         with rdfm.open_results(b'{"head":{"vars":["a","a', "results-json") as results:
             for _ in range(2):
                 with pytest.raises(TruncatedError, match="bytes: results-json"):
-                    ask(results)
+                    access(results)
 
 
 def test_other_kinds_are_rejected(tmp_path):
@@ -197,16 +197,16 @@ def test_options_reach_the_decoder():
 
 
 @pytest.mark.parametrize(
-    ("heads", "reason"),
+    ("arguments", "reason"),
     [
         ({"variables": "ab"}, "a list of names"),
         ({"variables": ["a"], "boolean": True}, "ASK query have no variables"),
     ],
 )
-def test_invalid_heads_are_rejected(heads, reason, tmp_path):
+def test_invalid_heads_are_rejected(arguments, reason, tmp_path):
     path = tmp_path / "r.srj"
     with pytest.raises(OptionError, match=reason):
-        rdfm.create_results(path, **heads)
+        rdfm.create_results(path, **arguments)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -288,7 +288,7 @@ def test_the_suffix_selects_the_compression(suffix, tmp_path):
         assert list(results) == [(S,)]
 
 
-def test_the_compression_can_be_named(tmp_path):
+def test_results_can_be_compressed_on_request(tmp_path):
     path = tmp_path / "r.tsv"
     with rdfm.create_results(path, ["a", "b"], compression="bzip2") as results:
         for row in ROWS:
@@ -304,7 +304,7 @@ def test_an_exception_leaves_no_files(tmp_path):
     assert list(tmp_path.iterdir()) == []
     results = rdfm.create_results(path, ["a"])
     results.discard()
-    results.close()  # nothing more to close
+    results.close()  # has no effect
     assert list(tmp_path.iterdir()) == []
 
 
@@ -336,12 +336,12 @@ def test_closed_results_reject_rows(tmp_path):
     results = rdfm.create_results(path, ["a"])
     results.close()
     results.close()
-    for late in (
+    for write in (
         lambda: results.write([S]),
         lambda: results.write_batch(ResultBatch.from_rows([], ["a"])),
     ):
         with pytest.raises(ValueError, match="closed"):
-            late()
+            write()
     with rdfm.open_results(path) as found:
         assert list(found) == []
 
@@ -383,9 +383,9 @@ def test_a_batch_has_rows_and_variables():
 def test_rows_have_positions():
     with rdfm.open_results(TSV, "results-tsv") as results:
         (batch,) = results.batches()
-    starts = [6, 20, 22, 33]
-    assert [TSV[start - 1 :].startswith(b"\n") for start in starts] == [True] * 4
-    assert [batch.position(row) for row in range(4)] == starts
+    positions = [6, 20, 22, 33]
+    assert [TSV[start - 1 :].startswith(b"\n") for start in positions] == [True] * 4
+    assert [batch.position(row) for row in range(4)] == positions
     assert batch.position(-1) == batch.position(3)
     with pytest.raises(IndexError):
         batch.position(4)
@@ -415,7 +415,7 @@ def test_invalid_rows_are_rejected(rows, variables, error):
         ResultBatch.from_rows(rows, variables)
 
 
-def test_rows_are_pickled_and_batches_are_not():
+def test_rows_can_be_pickled_but_batches_cannot():
     batch = ResultBatch.from_rows(ROWS, ["a", "b"])
     assert pickle.loads(pickle.dumps(batch.rows())) == ROWS
     with pytest.raises(TypeError, match="pickle"):

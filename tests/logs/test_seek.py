@@ -13,15 +13,15 @@ SLICES = ("0", "5", "500", "777:780", "-1", "-5", "-700:-698", "-3:", "990:", ":
 
 
 def log(delimiter, *, head="", first_empty=False, count=1000):
-    """Returns a log of messages of different sizes with numbers as objects.
+    """Returns a log with messages of different sizes, whose objects begin with the message number.
 
     The last message is not empty.
     """
-    drawn = random.Random(count)
+    generator = random.Random(count)
     messages = [
         "".join(
-            f'<http://e/s> <http://e/p> "{number}{"x" * drawn.randint(0, 200)}" .\n'
-            for _ in range(drawn.randint(0, 3))
+            f'<http://e/s> <http://e/p> "{number}{"x" * generator.randint(0, 200)}" .\n'
+            for _ in range(generator.randint(0, 3))
         )
         for number in range(count - 1)
     ]
@@ -52,22 +52,24 @@ def _small_steps(monkeypatch):
 def test_selected_messages_equal_those_of_the_complete_log(name, suffix, tmp_path):
     path = tmp_path / f"a.{suffix}"
     path.write_text(LOGS[name])
-    with rdfm.open_log(path) as whole:
-        messages = [list(message.quads) for message in whole]
+    with rdfm.open_log(path) as complete:
+        messages = [list(message.quads) for message in complete]
     for text in SLICES:
-        wanted = parse_messages(text)
-        if isinstance(wanted, int) and not -len(messages) <= wanted < len(messages):
+        selection = parse_messages(text)
+        if isinstance(selection, int) and not -len(messages) <= selection < len(messages):
             with (
                 pytest.raises(rdfm.OptionError, match="there is no message"),
-                rdfm.open_log(path, messages=text) as opened,
+                rdfm.open_log(path, messages=text) as selected,
             ):
-                list(opened)
+                list(selected)
             continue
-        expected = messages[as_slice(wanted)]
-        with rdfm.open_log(path, messages=text) as opened:
-            found = [(message.index, list(message.quads)) for message in opened]
+        expected = messages[as_slice(selection)]
+        with rdfm.open_log(path, messages=text) as selected:
+            found = [(message.index, list(message.quads)) for message in selected]
         assert [quads for _, quads in found] == expected, text
-        assert [index for index, _ in found] == list(range(len(messages)))[as_slice(wanted)], text
+        assert [index for index, _ in found] == list(range(len(messages)))[as_slice(selection)], (
+            text
+        )
         converted = tmp_path / f"out.{suffix}"
         rdfm.convert(path, converted, messages=text)
         with rdfm.open_log(converted) as out:
@@ -75,13 +77,13 @@ def test_selected_messages_equal_those_of_the_complete_log(name, suffix, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("text", "start"), [("500", True), ("-3:", True), ("0", False), ("-3:5", False)]
+    ("text", "is_skipped"), [("500", True), ("-3:", True), ("0", False), ("-3:5", False)]
 )
-def test_data_before_the_selection_is_not_read(text, start, tmp_path):
+def test_data_before_the_selection_is_not_read(text, is_skipped, tmp_path):
     path = tmp_path / "a.nq"
     path.write_text(LOGS["comment"])
     split = seeking.seek(path, Reading(), as_slice(parse_messages(text)))
-    assert (split is not None and split.start > 20_000) is start
+    assert (split is not None and split.start > 20_000) is is_skipped
 
 
 @pytest.mark.parametrize("name", ["a.nq.gz", "a.trig", "a/"])
@@ -108,7 +110,7 @@ def test_an_error_before_the_selection_is_not_reached(tmp_path):
         list(log)
 
 
-def test_a_selection_and_a_split_are_rejected_together(tmp_path):
+def test_a_selection_and_a_split_cannot_be_combined(tmp_path):
     split = rdfm.split.Split(5, 10, format="nq")
     with pytest.raises(rdfm.OptionError, match="messages and split both select a part of the log"):
         rdfm.open_log(b"", "nq", messages="1", split=split)

@@ -13,19 +13,19 @@ from rdfm.logs.selection import parse_messages, parse_sample, random_share, rand
 P = Iri("http://e/p")
 
 
-def batches(cuts):
+def batches(sizes):
     """Yields batches with the given numbers of messages, whose objects are consecutive numbers."""
     number = 0
-    for count in cuts:
+    for count in sizes:
         numbers = range(number, number + count)
         yield MessageBatch.from_messages([[Quad(P, P, Iri(f"http://e/{n}"))] for n in numbers])
         number += count
 
 
-def chosen(selector, given_batches):
-    """Returns the numbers of the messages that a selection chooses, read until it is done."""
+def select(selector, source):
+    """Returns the numbers of the selected messages. Stops when the selection is complete."""
     out = []
-    for batch in given_batches:
+    for batch in source:
         out += selector.take(Read(None, batch, {}, 0))
         if selector.done:
             break
@@ -33,8 +33,8 @@ def chosen(selector, given_batches):
         out += selector.finish()
     return [
         int(quad.object.value.rpartition("/")[2])
-        for read in out
-        for message in read.batch
+        for item in out
+        for message in item.batch
         for quad in message.quads
     ]
 
@@ -43,18 +43,18 @@ number = st.none() | st.integers(-30, 30)
 
 
 @given(st.lists(st.integers(0, 7), max_size=8), st.builds(slice, number, number, st.integers(1, 7)))
-def test_a_slice_selects_like_a_list(cuts, wanted):
-    assert chosen(sliced(wanted), batches(cuts)) == list(range(sum(cuts)))[wanted]
+def test_slices_select_messages_like_list_slices(sizes, bounds):
+    assert select(sliced(bounds), batches(sizes)) == list(range(sum(sizes)))[bounds]
 
 
 @given(st.lists(st.integers(1, 7), min_size=1, max_size=8), st.integers(-60, 60))
-def test_a_number_is_one_message_or_an_error(cuts, wanted):
-    numbers = list(range(sum(cuts)))
-    if -len(numbers) <= wanted < len(numbers):
-        assert chosen(sliced(wanted), batches(cuts)) == [numbers[wanted]]
+def test_a_number_selects_one_message_or_is_an_error(sizes, index):
+    numbers = list(range(sum(sizes)))
+    if -len(numbers) <= index < len(numbers):
+        assert select(sliced(index), batches(sizes)) == [numbers[index]]
     else:
-        with pytest.raises(OptionError, match=f"there is no message {wanted}; the last of"):
-            chosen(sliced(wanted), batches(cuts))
+        with pytest.raises(OptionError, match=f"there is no message {index}; the last of"):
+            select(sliced(index), batches(sizes))
 
 
 def in_parts(sizes):
@@ -76,13 +76,13 @@ def in_parts(sizes):
     st.lists(st.integers(1, 35), min_size=1, max_size=6),
     st.builds(slice, number, number, st.integers(1, 3)),
 )
-def test_a_message_in_parts_is_chosen_completely_or_not_at_all(sizes, wanted):
+def test_a_message_in_parts_is_chosen_completely_or_not_at_all(sizes, bounds):
     parts = list(in_parts(sizes))
-    expected = [at for at in range(len(sizes))[wanted] for _ in range(sizes[at])]
-    assert chosen(sliced(wanted), parts) == expected
+    expected = [at for at in range(len(sizes))[bounds] for _ in range(sizes[at])]
+    assert select(sliced(bounds), parts) == expected
 
 
-def test_messages_in_parts_are_generated():
+def test_in_parts_yields_incomplete_messages():
     assert any(batch.continues for batch in in_parts([35]))
 
 
@@ -95,27 +95,27 @@ def test_invalid_slices_are_rejected(text):
 def test_counting_from_the_end_is_limited(monkeypatch):
     monkeypatch.setattr(selection, "MAX_BUFFERED_BYTES", 1000)
     with pytest.raises(OptionError, match=r"the last 100 messages take more than .* count from"):
-        chosen(sliced(slice(-100, None)), batches([10] * 20))
+        select(sliced(slice(-100, None)), batches([10] * 20))
 
 
 @pytest.mark.slow
 def test_a_share_is_approximate_and_reproducible():
     counts = [3000] * 10
-    drawn = chosen(random_share(0.1, 7), batches(counts))
-    assert 2700 < len(drawn) < 3300
-    assert drawn == sorted(set(drawn)) == chosen(random_share(0.1, 7), batches([30000]))
-    assert drawn != chosen(random_share(0.1, 8), batches(counts))
+    sample = select(random_share(0.1, 7), batches(counts))
+    assert 2700 < len(sample) < 3300
+    assert sample == sorted(set(sample)) == select(random_share(0.1, 7), batches([30000]))
+    assert sample != select(random_share(0.1, 8), batches(counts))
     # Each third of the log contributes about equally.
     for third in range(3):
-        assert 850 < sum(third * 10000 <= each < (third + 1) * 10000 for each in drawn) < 1150
-    assert chosen(random_share(1.0, 1), batches([5, 5])) == list(range(10))
+        assert 850 < sum(third * 10000 <= each < (third + 1) * 10000 for each in sample) < 1150
+    assert select(random_share(1.0, 1), batches([5, 5])) == list(range(10))
 
 
 @given(st.integers(1, 50), st.lists(st.integers(0, 9), max_size=8), st.integers(0, 3))
-def test_the_requested_number_of_messages_is_drawn(count, cuts, seed):
-    drawn = chosen(random_subset(count, sum(cuts), seed), batches(cuts))
-    assert len(drawn) == len(set(drawn)) == min(count, sum(cuts))
-    assert drawn == sorted(drawn)
+def test_the_requested_number_of_messages_is_drawn(count, sizes, seed):
+    sample = select(random_subset(count, sum(sizes), seed), batches(sizes))
+    assert len(sample) == len(set(sample)) == min(count, sum(sizes))
+    assert sample == sorted(sample)
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,10 @@ DEPTH = 100
 A = Iri("a:")
 
 def term(depth=DEPTH):
-    made = A
+    result = A
     for _ in range(depth):
-        made = TripleTerm(A, A, made)
-    return made
+        result = TripleTerm(A, A, result)
+    return result
 
 def log(name, data, **options):
     with rdfm.open_log(io.BytesIO(data), name, max_depth=DEPTH, **options) as log:

@@ -16,7 +16,7 @@ TRIPLE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
 
 
 @pytest.mark.parametrize(
-    ("start", "name"),
+    ("data", "name"),
     [
         (QUAD, "nq"),
         (TRIPLE + QUAD + b"<http://e/", "nq"),
@@ -24,14 +24,14 @@ TRIPLE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
         (rdfm.formats.find("jelly").encode(rdfm.MessageBatch.from_messages([[]])), "jelly"),
     ],
 )
-def test_the_format_of_a_live_log_is_detected_from_its_first_lines(start, name):
-    read, write = os.pipe()
+def test_the_format_of_a_live_log_is_detected_from_its_first_lines(data, name):
+    read_end, write_end = os.pipe()
     try:
-        os.write(write, start)
-        with os.fdopen(read, "rb", buffering=0) as file:
+        os.write(write_end, data)
+        with os.fdopen(read_end, "rb", buffering=0) as file:
             assert Input(file).format().name == name
     finally:
-        os.close(write)
+        os.close(write_end)
 
 
 def test_detection_waits_after_triples():
@@ -68,7 +68,7 @@ def test_a_format_does_not_depend_on_how_a_log_arrives(log, name):
 def test_a_server_without_ranges_is_read(tmp_path):
     pytest.importorskip("aiohttp")
     (tmp_path / "a.nq").write_bytes(QUAD * 100_000)
-    handler = functools.partial(Quiet, directory=str(tmp_path))
+    handler = functools.partial(SilentHandler, directory=str(tmp_path))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
@@ -78,7 +78,7 @@ def test_a_server_without_ranges_is_read(tmp_path):
             server.shutdown()
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
+class SilentHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *args):
         pass
 

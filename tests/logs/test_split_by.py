@@ -13,11 +13,11 @@ TIME = "<http://www.w3.org/ns/sosa/resultTime>"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
-def at(subject: str, time: str, kind: str = "dateTime", predicate: str = TIME) -> str:
+def with_time(subject: str, time: str, kind: str = "dateTime", predicate: str = TIME) -> str:
     return f'<http://e/{subject}> {predicate} "{time}"^^<{XSD}{kind}> .\n'
 
 
-def value(subject: str, value: str, graph: str = "") -> str:
+def with_value(subject: str, value: str, graph: str = "") -> str:
     return f"<http://e/{subject}> <http://e/p> {value} {graph}.\n"
 
 
@@ -35,12 +35,12 @@ def subjects(path: Path) -> list[str]:
 
 def test_each_day_has_a_file(tmp_path):
     messages = [
-        at("a", "2026-11-01T23:30:00Z"),
-        at("b", "noon"),  # not a time
-        at("c", "2026-11-02", "date"),
-        at("d", "2026-11-02T00:30:00+01:00"),
+        with_time("a", "2026-11-01T23:30:00Z"),
+        with_time("b", "noon"),  # not a time
+        with_time("c", "2026-11-02", "date"),
+        with_time("d", "2026-11-02T00:30:00+01:00"),
         "",
-        at("e", "2026-11-02T12:00:00Z"),
+        with_time("e", "2026-11-02T12:00:00Z"),
     ]
     summary, files = split(tmp_path, messages, "day")
     assert sorted(files) == ["2026-11-01.nq", "2026-11-02.nq", "other.nq"]
@@ -50,33 +50,34 @@ def test_each_day_has_a_file(tmp_path):
     assert summary.notes == ("the messages without a day are in other.nq",)
 
 
-def test_each_month_has_a_file_and_a_predicate_replaces_the_known_ones(tmp_path):
+def test_each_month_has_a_file_and_a_predicate_replaces_the_defaults(tmp_path):
     messages = [
-        at("a", "2025-12-31T23:59:59Z", predicate="<http://e/t>") + at("a", "2026-03-01T00:00:00Z"),
-        at("b", "2026-01-01", "date", predicate="<http://e/t>"),
-        at("c", "2026-01-01", "date"),
+        with_time("a", "2025-12-31T23:59:59Z", predicate="<http://e/t>")
+        + with_time("a", "2026-03-01T00:00:00Z"),
+        with_time("b", "2026-01-01", "date", predicate="<http://e/t>"),
+        with_time("c", "2026-01-01", "date"),
     ]
     _, files = split(tmp_path, messages, "month:<http://e/t>")
     assert sorted(files) == ["2025-12.nq", "2026-01.nq", "other.nq"]
 
 
 def test_a_log_declares_its_time_property(tmp_path):
-    own = "<http://e/t>"
-    declaration = f"<http://e/log> <https://w3id.org/ldes#timestampPath> {own} .\n"
+    predicate = "<http://e/t>"
+    declaration = f"<http://e/log> <https://w3id.org/ldes#timestampPath> {predicate} .\n"
     messages = [
-        at("early", "2026-01-01", "date", own),
+        with_time("early", "2026-01-01", "date", predicate),
         declaration,
-        at("late", "2026-01-02", "date", own),
+        with_time("late", "2026-01-02", "date", predicate),
     ]
     _, files = split(tmp_path, messages, "day")
     assert sorted(files) == ["2026-01-02.nq", "other.nq"]
 
 
-def test_the_first_value_decides_and_messages_with_several_are_counted(tmp_path):
+def test_the_first_value_decides_and_a_note_reports_several_values(tmp_path):
     messages = [
-        value("a", '"x"') + value("a", '"y"'),
-        value("b", '"y"') + value("b", '"y"'),
-        value("c", "_:b") + value("c", '"x"'),
+        with_value("a", '"x"') + with_value("a", '"y"'),
+        with_value("b", '"y"') + with_value("b", '"y"'),
+        with_value("c", "_:b") + with_value("c", '"x"'),
     ]
     summary, files = split(tmp_path, messages, "value:<http://e/p>")
     assert sorted(files) == ["x.nq", "y.nq"]
@@ -86,21 +87,25 @@ def test_the_first_value_decides_and_messages_with_several_are_counted(tmp_path)
     )
 
 
-def test_prefixes_of_the_log_and_of_the_option_apply(tmp_path):
+def test_prefixes_come_from_the_log_or_the_option(tmp_path):
     log = (
         b"PREFIX ex: <http://e/>\nex:a ex:p 1 .\n# @message\nPREFIX ex: <http://f/>\nex:a ex:p 2 ."
     )
     convert(log, f"{tmp_path}/log/", from_format="ttl", to_format="nt", split_by="value:ex:p")
     assert sorted(path.name for path in (tmp_path / "log").iterdir()) == ["1.nt", "2.nt"]
-    given = {"from_format": "ttl", "to_format": "nt", "prefixes": {"ex": "http://f/"}}
-    convert(log, f"{tmp_path}/given/", split_by="value:ex:p", **given)
-    assert sorted(path.name for path in (tmp_path / "given").iterdir()) == ["2.nt", "other.nt"]
+    arguments = {"from_format": "ttl", "to_format": "nt", "prefixes": {"ex": "http://f/"}}
+    convert(log, f"{tmp_path}/option/", split_by="value:ex:p", **arguments)
+    assert sorted(path.name for path in (tmp_path / "option").iterdir()) == ["2.nt", "other.nt"]
     with pytest.raises(OptionError, match="no log declares the prefix no:"):
         convert(log, f"{tmp_path}/no/", from_format="ttl", to_format="nt", split_by="value:no:p")
 
 
 def test_graphs_have_readable_names(tmp_path):
-    messages = [value("a", '"1"', "<http://e/g> "), value("b", '"1"'), value("c", '"1"', "_:g ")]
+    messages = [
+        with_value("a", '"1"', "<http://e/g> "),
+        with_value("b", '"1"'),
+        with_value("c", '"1"', "_:g "),
+    ]
     _, files = split(tmp_path, messages, "graph")
     assert sorted(files) == ["default.nq", "http%3A%2F%2Fe%2Fg.nq", "other.nq"]
 
@@ -110,8 +115,8 @@ def test_different_keys_have_different_files_on_every_file_system(tmp_path):
         '"a"', '"A"', '"a"@en', f'"a"^^<{XSD}token>', "<http://e/a>", '"http://e/a"', '"other"', '""',
         '".."', '"../../x"', '"con"', '"' + "é" * 200 + '"', '"' + "é" * 201 + '"',
     ]  # fmt: skip
-    messages = [value(str(number), text) for number, text in enumerate(values)]
-    messages += ["", ""]  # the end of the log does not begin a message
+    messages = [with_value(str(number), text) for number, text in enumerate(values)]
+    messages += ["", ""]  # the delimiter at the end does not begin a message
     _, files = split(tmp_path, messages, "value:<http://e/p>")
     assert len({name.casefold() for name in files}) == len(values) + 1
     assert all(len(name.encode()) <= 255 and not name.startswith(".") for name in files)
@@ -140,12 +145,12 @@ def test_file_names_are_escaped(text, name):
 @pytest.mark.parametrize("format", ["nt", "nq", "ttl", "trig", "jelly", "ndjsonld", "rdf-protobuf"])
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 def test_closed_files_are_continued(tmp_path, format, compression):
-    messages = [value(f"s{number}", f'"{number % 7}"') for number in range(100)]
+    messages = [with_value(f"s{number}", f'"{number % 7}"') for number in range(100)]
     options = {"format": format, "compression": compression}
-    _, few = split(tmp_path, messages, "value:<http://e/p>", max_open=2, **options)
-    assert len(few) == 7
+    _, files = split(tmp_path, messages, "value:<http://e/p>", max_open=2, **options)
+    assert len(files) == 7
     found = {}
-    for name in few:
+    for name in files:
         found[name[0]] = subjects(tmp_path / "out" / name)
     assert found == {
         str(key): [f"http://e/s{number}" for number in range(key, 100, 7)] for key in range(7)
@@ -154,24 +159,24 @@ def test_closed_files_are_continued(tmp_path, format, compression):
         _, all_open = split(
             tmp_path, messages, "value:<http://e/p>", max_open=7, overwrite=True, **options
         )
-        assert few == all_open
+        assert files == all_open
     if compression == "gzip":
-        assert all(gzip.decompress(content) for content in few.values())
+        assert all(gzip.decompress(content) for content in files.values())
 
 
 def test_empty_messages_stay_in_continued_files(tmp_path):
     keys = ['"a"', None, '"b"', None, None, '"a"', None, '"b"']
-    messages = ["" if key is None else value("s", key) for key in keys]
+    messages = ["" if key is None else with_value("s", key) for key in keys]
     _, files = split(tmp_path, messages, "value:<http://e/p>", max_open=1)
     with rdfm.open_log(tmp_path / "out/other.nq") as log:
         assert len(list(log)) == 4
-    _, same = split(tmp_path, messages, "value:<http://e/p>", overwrite=True)
-    assert files == same
+    _, expected = split(tmp_path, messages, "value:<http://e/p>", overwrite=True)
+    assert files == expected
 
 
 @pytest.mark.parametrize(("format", "options"), [("parquet", {}), ("nq", {"flat": True})])
 def test_files_that_cannot_be_continued_stay_open(tmp_path, format, options):
-    messages = [value("a", '"x"'), value("b", '"y"'), value("c", '"z"')]
+    messages = [with_value("a", '"x"'), with_value("b", '"y"'), with_value("c", '"z"')]
     key = "value:<http://e/p>"
     with pytest.raises(EncodeError, match=r"more than 2 keys.*max_open=N.*message 2"):
         split(tmp_path, messages, key, format, max_open=2, keep_partial=True, **options)
@@ -180,9 +185,9 @@ def test_files_that_cannot_be_continued_stay_open(tmp_path, format, options):
     assert len(files) == 3
 
 
-def test_an_error_leaves_the_messages_before_it(tmp_path):
+def test_partial_files_contain_the_messages_before_an_error(tmp_path):
     messages = [
-        value("a", '"x"'), value("b", '"y"'), value("c", '"x"', "<http://e/g> "), value("d", '"y"'),
+        with_value("a", '"x"'), with_value("b", '"y"'), with_value("c", '"x"', "<http://e/g> "), with_value("d", '"y"'),
     ]  # fmt: skip
     with pytest.raises(EncodeError, match="message 2"):
         split(tmp_path, messages, "value:<http://e/p>", "nt", keep_partial=True)
@@ -192,7 +197,7 @@ def test_an_error_leaves_the_messages_before_it(tmp_path):
 
 
 def test_errors_for_single_message_formats_name_a_useful_remedy(tmp_path):
-    messages = [value("a", '"x"'), value("b", '"x"')]
+    messages = [with_value("a", '"x"'), with_value("b", '"x"')]
     with pytest.raises(
         EncodeError, match=r'format="nq" or "jelly".*writes files of several'
     ) as error:
@@ -205,10 +210,10 @@ def test_omitted_namespaces_are_counted_once(tmp_path, options):
     prefixes = "PREFIX e: <http://e/>\nPREFIX f: <http://f/>\n"
     log = prefixes + "# @message\n".join(f'e:s e:p "{key}" .\n' for key in "abac")
     log += "# @message\nPREFIX f: <http://g/>\ne:s e:p e:o .\n"
-    given = {"from_format": "trig", "to_format": "nq"}
-    expected = convert(log.encode(), tmp_path / "log.nq", **given).dropped
+    arguments = {"from_format": "trig", "to_format": "nq"}
+    expected = convert(log.encode(), tmp_path / "log.nq", **arguments).dropped
     assert expected == {"namespaces": 3}
-    assert convert(log.encode(), f"{tmp_path}/out/", **given, **options).dropped == expected
+    assert convert(log.encode(), f"{tmp_path}/out/", **arguments, **options).dropped == expected
 
 
 @pytest.mark.parametrize(
@@ -229,7 +234,7 @@ def test_omitted_namespaces_are_counted_once(tmp_path, options):
         ("out/", {"split_by": "day", "max_open": 0}, "max_open"),
     ],
 )  # fmt: skip
-def test_invalid_options_are_errors(tmp_path, target, options, text):
+def test_invalid_split_options_are_rejected(tmp_path, target, options, text):
     with pytest.raises(OptionError, match=text):
         convert(b"", f"{tmp_path}/{target}", from_format="nq", to_format="nq", **options)
     assert not list(tmp_path.iterdir())

@@ -59,11 +59,11 @@ USES = {
 }
 
 
-@pytest.mark.parametrize("is_shared", [True, False], ids=["one loop", "a loop each"])
+@pytest.mark.parametrize("is_shared", [True, False], ids=["one loop", "separate loops"])
 @pytest.mark.parametrize("use", USES)
 def test_a_second_thread_gets_an_error_and_the_first_gets_all_items(use, is_shared):
-    make, loop = USES[use]
-    file, reader = make()
+    open_reader, loop = USES[use]
+    file, reader = open_reader()
     items = loop(reader)
     found = []
     first = threading.Thread(target=lambda: found.extend(items))
@@ -88,9 +88,9 @@ def test_a_second_thread_cannot_read_properties_of_a_reader():
     first.start()
     try:
         assert file.reached.wait(60)
-        for ask in (lambda: log.header, log.skip_message, log.to_arrow):
+        for access in (lambda: log.header, log.skip_message, log.to_arrow):
             with pytest.raises(RuntimeError, match=f"^{log.source} is {IN_USE}"):
-                ask()
+                access()
     finally:
         file.released.set()
         first.join(60)

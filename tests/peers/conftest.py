@@ -16,7 +16,7 @@ from support import ROOT
 
 HERE = Path(__file__).resolve().parent
 BUILD = ROOT / "build" / "peers"
-LEAN = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g")
+JVM_OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g")
 DELIMITER = "--- message\n"
 
 
@@ -34,10 +34,10 @@ class Peer:
         )
 
     def convert(self, data: bytes, source: str, target: str, *options: object) -> bytes:
-        """Makes the peer read `data` in one of its formats and write it in another.
+        """Converts `data` with the peer, from one of its formats to another.
 
         Raises:
-            ValueError: If the peer reports an error, with its text.
+            ValueError: If the peer reports an error; contains the text of the error.
         """
         source_path, target_path = self.folder / "in", self.folder / "out"
         source_path.write_bytes(data)
@@ -50,12 +50,12 @@ class Peer:
         return target_path.read_bytes()
 
     def messages(self, data: bytes, source: str) -> list[list[tuple]]:
-        """Returns what the JVM reads, message by message."""
+        """Returns the messages that the JVM reads."""
         text = self.convert(data, source, "messages").decode()
         return [read_quads(part) for part in text.split(DELIMITER)[1:]]
 
     def quads(self, data: bytes, source: str) -> list[tuple]:
-        """Returns what the peer reads from one document."""
+        """Returns the quads that the peer reads from one document."""
         return read_quads(self.convert(data, source, "nq").decode())
 
     def close(self) -> None:
@@ -64,7 +64,7 @@ class Peer:
         self.process.stdout.close()
 
 
-def need(*programs: str) -> None:
+def require_programs(*programs: str) -> None:
     missing = [program for program in programs if not shutil.which(program)]
     if missing:
         pytest.skip(f"no {' and no '.join(missing)} on this machine")
@@ -73,8 +73,10 @@ def need(*programs: str) -> None:
 def run(*command: str | Path, cwd: Path) -> None:
     completed = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
     if completed.returncode:
-        words = " ".join(map(str, command))
-        pytest.fail(f"{words}\n{completed.stdout[-3000:]}{completed.stderr[-3000:]}", pytrace=False)
+        command_line = " ".join(map(str, command))
+        pytest.fail(
+            f"{command_line}\n{completed.stdout[-3000:]}{completed.stderr[-3000:]}", pytrace=False
+        )
 
 
 def prepared(name: str, files: list[Path], prepare: Callable[[Path], None]) -> Path:
@@ -92,7 +94,7 @@ def prepared(name: str, files: list[Path], prepare: Callable[[Path], None]) -> P
 @pytest.fixture(scope="session")
 def classpath() -> str:
     """The class path of the programs in jvm."""
-    need("java", "javac", "mvn")
+    require_programs("java", "javac", "mvn")
     pom, *programs = HERE / "jvm" / "pom.xml", *sorted((HERE / "jvm").glob("*.java"))
 
     def prepare(folder: Path) -> None:
@@ -108,7 +110,7 @@ def classpath() -> str:
 @pytest.fixture(scope="session")
 def jvm(classpath: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
     """Jena and Jelly-JVM."""
-    peer = Peer(["java", *LEAN, "-cp", classpath, "Peer"], tmp_path_factory.mktemp("jvm"))
+    peer = Peer(["java", *JVM_OPTIONS, "-cp", classpath, "Peer"], tmp_path_factory.mktemp("jvm"))
     yield peer
     peer.close()
 
@@ -118,7 +120,7 @@ class LivePeer:
 
     def __init__(self, classpath: str) -> None:
         self.process = subprocess.Popen(
-            ["java", *LEAN, "-cp", classpath, "Live"],
+            ["java", *JVM_OPTIONS, "-cp", classpath, "Live"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             encoding="utf-8",
@@ -155,7 +157,7 @@ def live(classpath: str) -> Iterator[LivePeer]:
 @pytest.fixture(scope="session")
 def nanopub_java() -> Callable[[list[Path]], list[str]]:
     """Returns the verdicts of the Java nanopublication library, one line per file."""
-    need("java", "javac", "mvn")
+    require_programs("java", "javac", "mvn")
     pom, program = HERE / "nanopub" / "pom.xml", HERE / "nanopub" / "Nanopubs.java"
 
     def prepare(folder: Path) -> None:
@@ -178,7 +180,7 @@ def nanopub_java() -> Callable[[list[Path]], list[str]]:
 @pytest.fixture(scope="session")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
     """N3.js."""
-    need("node", "npm")
+    require_programs("node", "npm")
     files = [HERE / "node" / name for name in ("package.json", "package-lock.json")]
 
     def prepare(folder: Path) -> None:

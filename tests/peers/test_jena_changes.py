@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from logs import logs
 from rdf_patch import patches_of, rows_of_text
-from samples import folded as folded_quads
+from samples import as_jena_changes as folded_quads
 from support import as_term, as_tuple
 
 from rdfm import formats
@@ -21,7 +21,7 @@ NOTHING = (None,) * 4
 def patches(draw):
     """Draws patch logs that Jena supports.
 
-    Headers come first, each patch is one transaction, and prefixes have no graph.
+    Each patch begins with a header and is one transaction.
     """
     found = []
     for number, message in enumerate(draw(logs(graphs=True, plain="terms"))):
@@ -47,11 +47,11 @@ def decoded(name, data):
 
 
 def read_with_jena(jvm, name, data):
-    """Returns what Jena reads."""
+    """Returns the patches that Jena reads."""
     return patches_of(rows_of_text(jvm.convert(data, name, "rows").decode()))
 
 
-def folded(log):
+def as_jena_changes(log):
     """Changes a log as Jena does.
 
     Jena lowercases language tags, and its Thrift format lacks base directions.
@@ -70,8 +70,8 @@ def folded(log):
 @pytest.mark.parametrize("name", FORMATS)
 @given(log=patches())
 def test_patches_are_exchanged_with_jena(jvm, name, log):
-    expected = folded(log)
+    expected = as_jena_changes(log)
     written = encoded(name, expected)
-    assert folded(read_with_jena(jvm, name, written)) == expected
+    assert as_jena_changes(read_with_jena(jvm, name, written)) == expected
     for other in FORMATS:
-        assert folded(decoded(other, jvm.convert(written, name, other))) == expected
+        assert as_jena_changes(decoded(other, jvm.convert(written, name, other))) == expected

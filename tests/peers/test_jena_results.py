@@ -17,7 +17,7 @@ FORMATS = {
 
 
 def read_with_jena(jvm, name, data):
-    """Returns what Jena reads: variables, and rows of terms."""
+    """Returns the variables and rows that Jena reads."""
     head, *lines = jvm.convert(data, name, "table").decode().split("\n")[:-1]
     if not head:
         return [], [()] * len(lines)
@@ -31,8 +31,8 @@ def term_of(text):
     return line.term(line.token())
 
 
-def folded(found):
-    """Normalizes what Jena changes: labels, case of language tags, and directions."""
+def normalized(found):
+    """Normalizes labels, language tags and base directions, which Jena changes."""
     variables, rows = found
     labels = {}
 
@@ -46,8 +46,8 @@ def folded(found):
     return variables, [map_terms(row, change) for row in rows]
 
 
-def undirected(rows):
-    """Removes base directions, which Jena's formats lack."""
+def without_directions(rows):
+    """Removes base directions, which Jena's formats do not support."""
 
     def change(term):
         return literal(term[1], term[2]) if term[0] == "literal" and term[2] else term
@@ -58,13 +58,15 @@ def undirected(rows):
 @pytest.mark.parametrize("name", FORMATS)
 @given(given_results=results(any_text=False, generalized=False))
 def test_results_are_exchanged_with_jena(jvm, name, given_results):
-    variables = [f"v{number}" for number in range(len(given_results[0]))]  # as in queries
-    rows = undirected(given_results[1])
+    variables = [
+        f"v{number}" for number in range(len(given_results[0]))
+    ]  # names that are valid in queries
+    rows = without_directions(given_results[1])
     written = encoded(FORMATS[name], variables, rows)
-    expected = folded((variables, rows))
-    assert folded(read_with_jena(jvm, name, written)) == expected
+    expected = normalized((variables, rows))
+    assert normalized(read_with_jena(jvm, name, written)) == expected
     for other, format in FORMATS.items():
-        assert folded(decoded(format, jvm.convert(written, name, other))) == expected
+        assert normalized(decoded(format, jvm.convert(written, name, other))) == expected
 
 
 @pytest.mark.parametrize("answer", [True, False])
@@ -76,6 +78,6 @@ def test_boolean_answers_are_exchanged_with_jena(jvm, name, answer, tmp_path):
     with rdfm.create_results(path, boolean=answer):
         pass
     assert jvm.convert(path.read_bytes(), name, "table").decode() == f"{answer}\n".lower()
-    back = jvm.convert(path.read_bytes(), name, name)
-    with rdfm.open_results(back, FORMATS[name]) as found:
+    converted = jvm.convert(path.read_bytes(), name, name)
+    with rdfm.open_results(converted, FORMATS[name]) as found:
         assert found.boolean is answer

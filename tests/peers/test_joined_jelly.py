@@ -45,7 +45,7 @@ def appended(path, first, second):
 
 
 def assert_read_alike(jvm, data, expected):
-    """Checks what Jelly-JVM and rdfm read."""
+    """Checks that Jelly-JVM and rdfm read the expected messages."""
     assert_same(folded(jvm.messages(data, "jelly")), folded(expected))
     assert_same(folded(decoded("jelly", data)), folded(expected))
 
@@ -90,7 +90,7 @@ def test_jelly_jvm_reads_restarts_with_namespaces(jvm, tmp_path):
 
 
 def test_logs_of_several_sources_can_be_joined(jvm, tmp_path):
-    """Sensor readings, map data and nanopublications, each written by its own process."""
+    """Sensor readings, map data and nanopublications, each written separately."""
     sources = [log_of(name) for name in ("iot", "osm", "nanopubs")]
     parts = [written(log, physical_type="quads") for log in sources]
     for order in itertools.permutations(range(3)):

@@ -46,7 +46,7 @@ def messages_text(log):
 @pytest.mark.parametrize(
     "path", sorted(FIXTURES.glob("*/*.jelly")), ids=lambda path: f"{path.parent.name}/{path.name}"
 )
-def test_fixtures_are_read_in_the_same_way(jvm, path):
+def test_jelly_jvm_reads_fixtures_like_rdfm(jvm, path):
     found = jvm.messages(path.read_bytes(), "jelly")
     if path.stem == "flat":  # Jelly-JVM returns it frame by frame
         found = [merged(found)]
@@ -58,8 +58,8 @@ def assert_round_trip(jvm, log, physical, tables):
     """Checks that each side reads the output of the other."""
     written = jelly(log, physical, tables)
     assert_same(folded(jvm.messages(written, "jelly")), folded(log))
-    again = jvm.convert(written, "jelly", "jelly", physical, "all", *tables)
-    assert_same(folded(decoded("jelly", again)), folded(log, directions=False))
+    converted = jvm.convert(written, "jelly", "jelly", physical, "all", *tables)
+    assert_same(folded(decoded("jelly", converted)), folded(log, directions=False))
 
 
 @pytest.mark.parametrize("tables", [BIG, TINY, NO_PREFIXES], ids=["big", "tiny", "no-prefixes"])
@@ -76,9 +76,9 @@ def test_rdfm_reads_the_output_of_jelly_jvm(jvm, name, tables):
     log = log_of(name)
     for physical in physical_types(log):
         converted = jvm.convert(messages_text(log), "messages", "jelly", physical, "all", *tables)
-        kept = folded(log, directions=False)
-        assert_same(folded(decoded("jelly", converted)), kept)
-        assert_same(folded(jvm.messages(converted, "jelly")), kept)
+        expected = folded(log, directions=False)
+        assert_same(folded(decoded("jelly", converted)), expected)
+        assert_same(folded(jvm.messages(converted, "jelly")), expected)
 
 
 @pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
@@ -134,16 +134,16 @@ def test_text_is_exchanged_with_jena(jvm, name, format):
     log = folded(log_of(name))
     written = encode(format, log_of(name), dialect="comment")
     assert relabelled(*folded([jvm.quads(written, format)])) == relabelled(merged(log))
-    back = folded(decoded(format, jvm.convert(written, format, format)))
-    assert relabelled(merged(back)) == relabelled(merged(log))
+    converted = folded(decoded(format, jvm.convert(written, format, format)))
+    assert relabelled(merged(converted)) == relabelled(merged(log))
 
 
 @pytest.mark.parametrize(("name", "format"), [*text_cases("ttl", "trig")])
 def test_rdfm_reads_pretty_printed_output_of_jena(jvm, name, format):
     for message in log_of(name)[:10]:
         pretty = jvm.convert(encode("nq", [message]), "nq", f"{format}-pretty")
-        back = merged(folded(decoded(format, pretty)))
-        assert isomorphic(back, merged(folded([message])))
+        found = merged(folded(decoded(format, pretty)))
+        assert isomorphic(found, merged(folded([message])))
 
 
 @pytest.mark.parametrize("format", ["nt", "nq", "ttl", "trig"])
@@ -153,8 +153,8 @@ def test_random_text_is_exchanged_with_jena(jvm, format, data):
     written = encode(format, [message])
     expected = relabelled(merged(folded([message])))
     assert relabelled(merged(folded([jvm.quads(written, format)]))) == expected
-    back = decoded(format, jvm.convert(written, format, format))
-    assert relabelled(merged(folded(back))) == expected
+    converted = decoded(format, jvm.convert(written, format, format))
+    assert relabelled(merged(folded(converted))) == expected
 
 
 def outcome(text):
@@ -168,7 +168,7 @@ def outcome(text):
 @pytest.mark.parametrize("numbers", batches(), ids=str)
 def test_json_ld_is_read_as_in_jena(jvm, numbers):
     def read(documents):
-        data = "".join(json.dumps(one) + "\n" for one in documents).encode()
+        data = "".join(json.dumps(document) + "\n" for document in documents).encode()
         answers = jvm.convert(data, "jsonld-lines", "messages", BASE).decode()
         return [outcome(text) for text in answers.split(DELIMITER)[1:]]
 

@@ -1,4 +1,4 @@
-"""Jelly gRPC with a server and a client in Java, which use the frames of Jelly-JVM."""
+"""Jelly gRPC with a server and a client in Java that use Jelly-JVM."""
 
 import threading
 import time
@@ -25,7 +25,7 @@ QUADS = [*TRIPLES, message(60, GRAPH), [*message(61)[:1], *message(62, GRAPH)]]
 PHYSICAL = {1: "triples", 2: "quads", 3: "graphs"}
 
 
-def same(found, expected):
+def all_isomorphic(found, expected):
     assert len(found) == len(expected)
     return all(isomorphic(a, b) for a, b in zip(found, expected, strict=True))
 
@@ -51,32 +51,32 @@ def served(folder):
 @pytest.mark.parametrize("preset", ["SMALL_STRICT", "SMALL_ALL_FEATURES", "BIG_STRICT", None])
 @pytest.mark.parametrize("physical", [1, 2, 3])
 def test_java_subscribes(live, jvm, served, tmp_path, topic, preset, physical):
-    wanted = "-" if preset is None else f"{preset}/{physical}"
+    requested_options = "-" if preset is None else f"{preset}/{physical}"
     out = tmp_path / "out.jelly"
-    status, text = live.ask("subscribe", served.port, topic, wanted, out, -1, 0)
+    status, text = live.ask("subscribe", served.port, topic, requested_options, out, -1, 0)
     if preset is not None and physical == 1 and topic != "triples":
         assert (status, "does not allow graph names" in text) == ("FAILED_PRECONDITION", True)
-        assert same(decode(out.read_bytes()), QUADS[:60])
+        assert all_isomorphic(decode(out.read_bytes()), QUADS[:60])
         return
     expected = TRIPLES if topic == "triples" else QUADS
     assert (status, text) == ("OK", str(len(expected)))
     data = out.read_bytes()
-    assert same(decode(data), expected)
-    assert same(jvm.messages(data, "jelly"), expected)
-    got = read_frames(data)[0].rows[0].options
+    assert all_isomorphic(decode(data), expected)
+    assert all_isomorphic(jvm.messages(data, "jelly"), expected)
+    response = read_frames(data)[0].rows[0].options
     if preset is not None:
-        assert got.physical_type == physical
-        assert got.max_name_table_size <= (128 if "SMALL" in preset else 4000)
-        assert got.max_prefix_table_size <= (16 if "SMALL" in preset else 150)
-        assert got.max_datatype_table_size <= (16 if "SMALL" in preset else 32)
-        assert got.version <= 2
+        assert response.physical_type == physical
+        assert response.max_name_table_size <= (128 if "SMALL" in preset else 4000)
+        assert response.max_prefix_table_size <= (16 if "SMALL" in preset else 150)
+        assert response.max_datatype_table_size <= (16 if "SMALL" in preset else 32)
+        assert response.version <= 2
         if "STRICT" in preset:
-            assert not got.rdf_star
-            assert not got.generalized_statements
+            assert not response.rdf_star
+            assert not response.generalized_statements
 
 
 @pytest.mark.parametrize(
-    ("changed", "status"),
+    ("fields", "status"),
     [
         ({"stream_name": "mine", "max_name_table_size": 64}, "OK"),
         ({"physical_type": 3}, "OK"),
@@ -93,23 +93,23 @@ def test_java_subscribes(live, jvm, served, tmp_path, topic, preset, physical):
         ({"physical_type": 1, "logical_type": 4}, "INVALID_ARGUMENT"),
     ],
 )
-def test_requested_options_are_answered_as_in_the_table(live, served, tmp_path, changed, status):
-    wanted = options(**changed)
+def test_responses_follow_the_table_of_requested_options(live, served, tmp_path, fields, status):
+    requested_options = options(**fields)
     out = tmp_path / "out.jelly"
-    given = wanted.SerializeToString().hex()
-    assert live.ask("subscribe", served.port, "quads", given, out, -1, 0)[0] == status
+    request = requested_options.SerializeToString().hex()
+    assert live.ask("subscribe", served.port, "quads", request, out, -1, 0)[0] == status
     if status != "OK":
         return
-    assert same(decode(out.read_bytes()), QUADS)
-    got = read_frames(out.read_bytes())[0].rows[0].options
-    assert got.physical_type == (wanted.physical_type or 2)
-    assert got.generalized_statements <= wanted.generalized_statements
-    assert got.rdf_star <= wanted.rdf_star
-    assert got.max_name_table_size <= min(wanted.max_name_table_size, 4096)
-    assert got.max_prefix_table_size <= wanted.max_prefix_table_size
-    assert got.max_datatype_table_size <= wanted.max_datatype_table_size
-    assert got.version <= (wanted.version or 2)
-    assert got.stream_name in ("", wanted.stream_name)
+    assert all_isomorphic(decode(out.read_bytes()), QUADS)
+    response = read_frames(out.read_bytes())[0].rows[0].options
+    assert response.physical_type == (requested_options.physical_type or 2)
+    assert response.generalized_statements <= requested_options.generalized_statements
+    assert response.rdf_star <= requested_options.rdf_star
+    assert response.max_name_table_size <= min(requested_options.max_name_table_size, 4096)
+    assert response.max_prefix_table_size <= requested_options.max_prefix_table_size
+    assert response.max_datatype_table_size <= requested_options.max_datatype_table_size
+    assert response.version <= (requested_options.version or 2)
+    assert response.stream_name in ("", requested_options.stream_name)
 
 
 def test_java_lists_the_services_by_reflection(live, served):
@@ -125,8 +125,8 @@ def test_a_slow_subscriber_in_java_receives_everything(live, served, tmp_path):
 
 
 @pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
-def test_java_reads_encoded_frames_followed_by_stored_ones(live, jvm, tmp_path, physical):
-    """The stream changes at the first restart frame, whose options row is that of the stream."""
+def test_java_reads_encoded_frames_followed_by_stored_frames(live, jvm, tmp_path, physical):
+    """The stream changes at the first restart frame, which repeats the options of the stream."""
     (tmp_path / "logs").mkdir()
     path, out = tmp_path / "logs/a.jelly", tmp_path / "out.jelly"
     graph = None if physical == "triples" else GRAPH
@@ -167,12 +167,12 @@ def test_java_publishes(live, served, folder, tmp_path, jvm, physical, compressi
     data = jvm.convert(
         lines.encode(), "messages", "jelly", PHYSICAL[physical].upper(), "all", 64, 16, 16
     )
-    given = tmp_path / "in.jelly"
-    given.write_bytes(data)
+    path = tmp_path / "in.jelly"
+    path.write_bytes(data)
     topic = f"java{physical}{compression}"
-    answer = live.ask("publish", served.port, topic, given, TOKEN, compression)
+    answer = live.ask("publish", served.port, topic, path, TOKEN, compression)
     assert answer == ("OK", str(len(messages)))
-    assert same(stored(folder / f"{topic}.jelly"), messages)
+    assert all_isomorphic(stored(folder / f"{topic}.jelly"), messages)
 
 
 def as_text(quads):
@@ -203,7 +203,7 @@ def test_a_killed_server_leaves_java_with_complete_messages(live, tmp_path):
 def test_rdfm_subscribes_to_java(live, folder, tmp_path, name, messages):
     status, port = live.ask("serve", folder / f"{name}.jelly", tmp_path)
     assert status == "OK"
-    assert same(stored(f"grpc://localhost:{port}/any"), messages)
+    assert all_isomorphic(stored(f"grpc://localhost:{port}/any"), messages)
     with pytest.raises(OSError, match="no topic none"):
         stored(f"grpc://localhost:{port}/none")
 
@@ -214,7 +214,7 @@ def test_rdfm_publishes_to_java(live, folder, tmp_path, compression):
     settings = {} if compression is None else {"compression": compression}
     rdfm.convert(folder / "quads.jelly", f"grpc://localhost:{port}/topic", **settings)
     data = (tmp_path / "0").read_bytes()
-    assert same(decode(data), QUADS)
+    assert all_isomorphic(decode(data), QUADS)
     assert read_frames(data)[0].rows[0].options.stream_name == "topic"
 
 

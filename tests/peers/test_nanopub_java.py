@@ -15,24 +15,24 @@ pytestmark = pytest.mark.peers
 
 
 def test_random_codes_equal_those_of_the_java_library(nanopub_java, tmp_path):
-    chance = random.Random(7)
+    generator = random.Random(7)
     texts = ["", "a", "a b", "b\\n", "b\\", "c\nd", "e\rf", "é", '"', "\ue000", "€uro"]
     names = ["http://e/a", "http://e/b", "http://e/é", f"{nanopubs.BASE}{nanopubs.PLACEHOLDER}/x"]
 
-    def object():
-        kind = chance.randrange(3)
+    def random_object():
+        kind = generator.randrange(3)
         if kind == 0:
-            return iri(chance.choice(names))
-        text = chance.choice(texts)
+            return iri(generator.choice(names))
+        text = generator.choice(texts)
         if kind == 1:
-            return literal(text, chance.choice(["en", "de", "en-gb"]))
-        return literal(text, datatype=chance.choice([nanopubs.XSD_STRING, "http://d/1"]))
+            return literal(text, generator.choice(["en", "de", "en-gb"]))
+        return literal(text, datatype=generator.choice([nanopubs.XSD_STRING, "http://d/1"]))
 
-    paths, right = [], []
+    paths, expected = [], []
     for number in range(100):
         assertion = [
-            (iri(chance.choice(names)), iri(chance.choice(names)), object())
-            for _ in range(chance.randrange(1, 12))
+            (iri(generator.choice(names)), iri(generator.choice(names)), random_object())
+            for _ in range(generator.randrange(1, 12))
         ]
         quads = nanopubs.trusty(nanopubs.nanopub(assertion=assertion))
         if number % 4 == 0:
@@ -40,16 +40,16 @@ def test_random_codes_equal_those_of_the_java_library(nanopub_java, tmp_path):
         paths.append(tmp_path / f"{number}.nq")
         paths[-1].write_bytes(nanopubs.nq(quads))
         with rdfm.open_log(paths[-1]) as log:
-            right.append(trusty.verify(log) == [None])
-    assert nanopub_java(paths) == [f"{str(each).lower()} none" for each in right]
-    assert right.count(False) == 25
+            expected.append(trusty.verify(log) == [None])
+    assert nanopub_java(paths) == [f"{str(each).lower()} none" for each in expected]
+    assert expected.count(False) == 25
 
 
 @pytest.mark.suites
 def test_verdicts_on_the_suite_equal_those_of_the_java_library(nanopub_java):
     root = suites.path("conformance", "nanopub")
     paths = sorted(root.glob("*valid/*/*.trig"))
-    words = {True: "true", False: "false"}
+    names = {True: "true", False: "false"}
     for path, verdict in zip(paths, nanopub_java(paths), strict=True):
         checked = check(path)
         rules = {found.rule for found in checked if found.severity == "error"}
@@ -57,9 +57,9 @@ def test_verdicts_on_the_suite_equal_those_of_the_java_library(nanopub_java):
             assert rules, path
             continue
         is_trusty, is_signed = verdict.split()
-        assert words[checked.trusty == 1] == is_trusty, path
+        assert names[checked.trusty == 1] == is_trusty, path
         assert is_signed == (
             "none"
             if not checked.signed and "signature" not in rules
-            else words[checked.signed == 1]
+            else names[checked.signed == 1]
         )

@@ -24,12 +24,12 @@ pytestmark = pytest.mark.peers
 
 
 def assert_round_trip(node, log, format):
-    """N3.js reads the comment dialect as one document."""
+    """Checks that both sides read each other's output. N3.js reads a log as one document."""
     expected = relabelled(merged(folded(log)))
     written = encode(format, log, dialect="comment")
     assert relabelled(merged(folded([node.quads(written, format)]))) == expected
-    back = decoded(format, node.convert(written, format, format))
-    assert relabelled(merged(folded(back))) == expected
+    converted = decoded(format, node.convert(written, format, format))
+    assert relabelled(merged(folded(converted))) == expected
 
 
 @pytest.mark.parametrize(("name", "format"), [*text_cases("nt", "nq", "ttl", "trig")])
@@ -45,17 +45,17 @@ def test_random_text_is_exchanged_with_n3(node, format, data):
     )
 
 
-def term(given):
+def term(value):
     """Returns a term of jsonld.js as a tuple of `nquads`; a missing term is an invalid IRI."""
-    kind = given["termType"] if given else "NamedNode"
+    kind = value["termType"] if value else "NamedNode"
     if kind == "DefaultGraph":
         return None
     if kind == "BlankNode":
-        return ("bnode", given["value"])
+        return ("bnode", value["value"])
     if kind == "NamedNode":
-        return ("iri", given["value"] if given else "")
-    language = given.get("language") or None
-    return ("literal", given["value"], language, None, str(given["datatype"]["value"]))
+        return ("iri", value["value"] if value else "")
+    language = value.get("language") or None
+    return ("literal", value["value"], language, None, str(value["datatype"]["value"]))
 
 
 def outcome(line):
@@ -70,7 +70,7 @@ def outcome(line):
 @pytest.mark.parametrize("numbers", batches(), ids=str)
 def test_json_ld_is_read_as_in_jsonld_js(node, numbers):
     def read(documents):
-        lines = [json.dumps(without_false_protected(one)) + "\n" for one in documents]
+        lines = [json.dumps(without_false_protected(document)) + "\n" for document in documents]
         data = "".join(lines).encode()
         answers = node.convert(data, "jsonld-lines", "json-lines", BASE).decode()
         return [outcome(line) for line in answers.splitlines()]

@@ -1,4 +1,4 @@
-"""Jena and Jelly-JVM read the packages of rdfm."""
+"""Jena and Jelly-JVM read packages written by rdfm."""
 
 import gzip
 import tarfile
@@ -23,7 +23,7 @@ def packaged(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("packages") / "package"
     stream_type = STREAM_TYPES[request.param]
     package(encode("nq", log), folder, stream_type=stream_type, format="nq")
-    # Messages of a package are sets.
+    # Packages omit repeated quads.
     return folder, stream_type, [list(dict.fromkeys(message)) for message in log]
 
 
@@ -33,7 +33,7 @@ def test_jelly_jvm_reads_jelly_files(jvm, packaged):
     assert_same(folded(jvm.messages(data, "jelly")), folded(expected), order=False)
 
 
-def test_jena_reads_the_files_of_archives(jvm, packaged):
+def test_jena_reads_archive_members(jvm, packaged):
     folder, stream_type, expected = packaged
     _, suffix = SUFFIXES[stream_type]
     with tarfile.open(folder / "stream_full.tar.gz") as archive:

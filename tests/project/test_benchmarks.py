@@ -35,12 +35,12 @@ def test_both_sides_of_writing_rows_write_to_the_same_kind_of_file(tasks, data, 
 
     files = []
 
-    class Recorded(shared.NullFile):
+    class RecordingFile(shared.NullFile):
         def __init__(self):
             super().__init__()
             files.append(self)
 
-    monkeypatch.setattr(shared, "NullFile", Recorded)
+    monkeypatch.setattr(shared, "NullFile", RecordingFile)
     rows = [row for row in tasks.rows() if " write" in row.name]
     assert len(rows) > 10
     for row in rows:

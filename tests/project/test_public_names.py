@@ -1,4 +1,4 @@
-"""Public names are stable: a change to these lists is a change for users."""
+"""Public names, which are part of the API: changing these lists affects users."""
 
 import ast
 import importlib
@@ -102,7 +102,7 @@ def test_dir_lists_public_names():
     for name in dir(rdfm):
         assert getattr(rdfm, name) is not None
     with pytest.raises(AttributeError, match="module 'rdfm' has no attribute 'storage_of'"):
-        getattr(rdfm, "storage_of")  # noqa: B009 - the point
+        getattr(rdfm, "storage_of")  # noqa: B009 - tests `getattr`
 
 
 IMPORTS = [
@@ -136,7 +136,7 @@ def test_public_names_have_docstrings():
             assert (getattr(rdfm, name).__doc__ or "").strip(), name
 
 
-def public(module):
+def public_names(module):
     if module.startswith("rdfm.spark"):
         pytest.importorskip("pyspark")
     return importlib.import_module(module).__all__
@@ -146,13 +146,13 @@ def public(module):
 def test_public_names_are_documented(module):
     pages = [(ROOT / f"docs/{name}.md").read_text("utf-8") for name in ("python", *SPARK_PAGES)]
     code = [part for page in pages for part in re.findall(r"```.*?```|`[^`\n]+`", page, re.DOTALL)]
-    words = {word for part in code for word in re.findall(r"\w+", part)}
-    assert not set(public(module)) - words
+    documented = {word for part in code for word in re.findall(r"\w+", part)}
+    assert not set(public_names(module)) - documented
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_public_names_exist(module):
-    names = public(module)
+    names = public_names(module)
     found = importlib.import_module(module)
     assert len(set(names)) == len(names)
     assert set(names) <= set(dir(found))
@@ -201,7 +201,7 @@ def test_documentation_uses_public_names():
     assert ("python.md", "rdfm", "convert") in found
     for page, module, name in found:
         assert module in MODULES, (page, module)
-        if name not in public(module):
+        if name not in public_names(module):
             assert module == "rdfm.formats", (page, module, name)
             rdfm.formats.find(name)  # an attribute for each format
 

@@ -1,4 +1,4 @@
-"""Only tests with the marker `suites` read files outside the repository."""
+"""Only tests that have the marker `suites` read files outside the repository."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 import suites
 from support import ROOT
 
-READERS = {"tests/suites.py", "crates/rdfm-core/tests/support/mod.rs"}
+HELPERS = {"tests/suites.py", "crates/rdfm-core/tests/support/mod.rs"}
 
 
 def test_a_test_without_the_marker_cannot_read_suites():
@@ -18,13 +18,13 @@ def test_a_test_without_the_marker_cannot_read_suites():
         suites.w3c_files("w3c-rdf-tests.tar.gz")
 
 
-def test_only_two_helpers_refer_to_the_folder():
+def test_only_two_helpers_refer_to_the_suite_folder():
     sources = [*ROOT.glob("tests/**/*.py"), *ROOT.glob("crates/*/tests/**/*.rs")]
-    named = re.compile(r"""RDFM_SHARED\b|["'/]shared["'/]""")
+    reference = re.compile(r"""RDFM_SHARED\b|["'/]shared["'/]""")
     found = {
-        str(path.relative_to(ROOT)) for path in sources if named.search(path.read_text("utf-8"))
+        str(path.relative_to(ROOT)) for path in sources if reference.search(path.read_text("utf-8"))
     }
-    assert found == {*READERS, "tests/project/test_suites.py"}
+    assert found == {*HELPERS, "tests/project/test_suites.py"}
 
 
 def test_every_rust_test_that_reads_suites_is_ignored_by_default():

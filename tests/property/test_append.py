@@ -1,4 +1,4 @@
-"""Random logs that are appended to in several runs equal logs that are written at once."""
+"""Random logs that are written in several runs equal logs that are written at once."""
 
 import gzip
 import tempfile
@@ -37,20 +37,20 @@ def test_every_format_that_can_be_appended_to_is_tested():
     assert set(PATCHES) == {"rdf-patch", "jelly-patch"}
 
 
-def cuts(draw, log):
+def random_runs(draw, log):
     """Divides the log into random runs, some of them empty."""
-    places = sorted(draw(st.lists(st.integers(0, len(log)), max_size=4)))
-    return [log[a:b] for a, b in zip([0, *places], [*places, len(log)], strict=True)]
+    boundaries = sorted(draw(st.lists(st.integers(0, len(log)), max_size=4)))
+    return [log[a:b] for a, b in zip([0, *boundaries], [*boundaries, len(log)], strict=True)]
 
 
 def append(path, name, runs, **options):
-    # The options of the first run with messages are those of the log.
-    first = WRITING.get(name, {})
+    # The first run with messages determines the options of the log.
+    first_options = WRITING.get(name, {})
     for run in runs:
         batch = patches.as_batch(run) if name in PATCHES else as_batch(run)
-        with rdfm.create_log(path, name, append=True, **first, **options) as log:
+        with rdfm.create_log(path, name, append=True, **first_options, **options) as log:
             log.write_batch(batch)
-        first = {} if run else first
+        first_options = {} if run else first_options
 
 
 @pytest.mark.parametrize(("name", "dialect"), DIALECTS)
@@ -61,23 +61,23 @@ def test_a_log_appended_in_runs_equals_a_log_written_at_once(name, dialect, data
     sync = data.draw(st.booleans())
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "log")
-        append(path, name, cuts(data.draw, log), sync=sync, **options)
+        append(path, name, random_runs(data.draw, log), sync=sync, **options)
         found = path.read_bytes()
         assert [file.name for file in Path(folder).iterdir()] == ["log"]
     assert_same(decoded(name, found, **READING.get(name, {})), log, order=ordered(name))
     if name in SAME_BYTES:
-        at_once = formats.find(name).encode(as_batch(log), **options)
-        assert found == at_once
+        single_run = formats.find(name).encode(as_batch(log), **options)
+        assert found == single_run
 
 
 @pytest.mark.parametrize("compression", ["gzip", "zstd"])
 @pytest.mark.parametrize("name", MESSAGES)
 @given(data=st.data())
-def test_a_compressed_log_gets_members(name, compression, data):
+def test_appending_to_a_compressed_log_adds_members(name, compression, data):
     log = data.draw(carried(name))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "log.gz" if compression == "gzip" else "log.zst")
-        append(path, name, cuts(data.draw, log))
+        append(path, name, random_runs(data.draw, log))
         if compression == "gzip":
             found = gzip.decompress(path.read_bytes())
             assert_same(decoded(name, found, **READING.get(name, {})), log, order=ordered(name))
@@ -92,7 +92,7 @@ def test_patches_appended_in_runs_equal_patches_written_at_once(name, data):
     sync = data.draw(st.booleans())
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "log")
-        append(path, name, cuts(data.draw, log), sync=sync)
+        append(path, name, random_runs(data.draw, log), sync=sync)
         with rdfm.open_log(path, name) as reader:
             found = [[patches.of_operation(tuple(each)) for each in patch] for patch in reader]
     assert found == log
@@ -101,23 +101,23 @@ def test_patches_appended_in_runs_equal_patches_written_at_once(name, data):
 @pytest.mark.parametrize("name", ["nq", "trig"])
 @given(data=st.data())
 def test_logs_of_other_programs_are_continued(name, data):
-    """Trailing delimiters, missing line feeds, comments and blank lines, other line breaks."""
+    """Such logs may have other line breaks, comments, or no line feed at the end."""
     log = data.draw(carried(name))
-    more = data.draw(carried(name))
+    addition = data.draw(carried(name))
     dialect = data.draw(st.sampled_from(["comment", "directive"]))
     text = formats.find(name).encode(as_batch(log), dialect=dialect)
     delimiter = b"# @message" if dialect == "comment" else b"MESSAGE"
     text += data.draw(st.sampled_from([b"", b"\n", b"# a comment", b" \n\n", delimiter, b"\n#"]))
-    end = data.draw(st.sampled_from([b"\n", b"\r\n", b"\r"]))
+    line_break = data.draw(st.sampled_from([b"\n", b"\r\n", b"\r"]))
     if data.draw(st.booleans()):
         text = text.removesuffix(b"\n")
-    text = text.replace(b"\n", end)
-    before = decoded(name, text, **READING.get(name, {}))
+    text = text.replace(b"\n", line_break)
+    existing = decoded(name, text, **READING.get(name, {}))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "log")
         path.write_bytes(text)
-        append(path, name, [more])
+        append(path, name, [addition])
         found = path.read_bytes()
     if text.strip():  # otherwise it is replaced like an empty file
-        assert found.startswith(text) or not more
-    assert_same(decoded(name, found, **READING.get(name, {})), before + more)
+        assert found.startswith(text) or not addition
+    assert_same(decoded(name, found, **READING.get(name, {})), existing + addition)

@@ -4,7 +4,7 @@ import pytest
 from archives import tar
 from measured import measured
 
-ROOM = 150_000_000
+MAX_RESIDENT_BYTES = 150_000_000
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n# @message\n"
 
 
@@ -12,8 +12,8 @@ def repeated(name, line, count):
     """Returns `line` repeated `count` times and compressed, without storing the expanded text."""
     from rdfm.storage.compression import compressor
 
-    made, block = compressor(name), line * 10_000
-    return b"".join([*(made.compress(block) for _ in range(count // 10_000)), made.flush()])
+    encoder, block = compressor(name), line * 10_000
+    return b"".join([*(encoder.compress(block) for _ in range(count // 10_000)), encoder.flush()])
 
 
 @pytest.mark.parametrize(("name", "suffix"), [("zstd", "zst"), ("gzip", "gz")])
@@ -25,7 +25,7 @@ def test_compressed_members_of_archives_are_decompressed_in_pieces(tmp_path, nam
     path.write_bytes(tar((f"log.nq.{suffix}", member)))
     code, resident, errors, _ = measured("validate", path, "--quiet")
     assert (code, errors) == (0, "")
-    assert resident < ROOM, resident
+    assert resident < MAX_RESIDENT_BYTES, resident
 
 
 def test_archive_members_with_expanding_prefixes_are_decoded_in_batches(tmp_path):
@@ -35,10 +35,10 @@ def test_archive_members_with_expanding_prefixes_are_decoded_in_batches(tmp_path
     path.write_bytes(tar(("log.trig", log)))
     code, resident, errors, _ = measured("validate", path, "--quiet")
     assert (code, errors) == (0, "")
-    assert resident < ROOM, resident
+    assert resident < MAX_RESIDENT_BYTES, resident
 
 
-def values_of_one(text, count):
+def repeated_value(text, count):
     import pyarrow as pa
 
     return pa.DictionaryArray.from_arrays(pa.array(bytes(count), pa.int8()), pa.array([text]))
@@ -47,34 +47,34 @@ def values_of_one(text, count):
 def quads_of(count, objects):
     import pyarrow as pa
 
-    terms = [values_of_one("<a:s>", count), values_of_one("<a:p>", count), objects]
+    terms = [repeated_value("<a:s>", count), repeated_value("<a:p>", count), objects]
     return pa.StructArray.from_arrays(terms, ["subject", "predicate", "object"])
 
 
-def lists(quads, each):
+def list_table(quads, list_size):
     import pyarrow as pa
 
-    offsets = pa.array(range(0, len(quads) + 1, each), pa.int32())
+    offsets = pa.array(range(0, len(quads) + 1, list_size), pa.int32())
     return pa.table({"quads": pa.ListArray.from_arrays(offsets, quads)})
 
 
-def pages_of_one_large_text():
+def pages_with_one_large_string():
     import pyarrow as pa
 
-    large = values_of_one(f'"{"x" * (8 << 20)}"', 200)
+    large = repeated_value(f'"{"x" * (8 << 20)}"', 200)
     return pa.table({"message": range(200), "subject": large, "predicate": large, "object": large})
 
 
-def lists_of_one_large_text():
-    return lists(quads_of(1000, values_of_one(f'"{"x" * (1 << 20)}"', 1000)), 100)
+def lists_of_one_large_string():
+    return list_table(quads_of(1000, repeated_value(f'"{"x" * (1 << 20)}"', 1000)), 100)
 
 
 def a_list_of_50_million_quads():
     count = 50_000_000
-    return lists(quads_of(count, values_of_one("<a:o>", count)), count)
+    return list_table(quads_of(count, repeated_value("<a:o>", count)), count)
 
 
-def one_huge_text():
+def one_huge_string():
     import pyarrow as pa
 
     quads = {"message": [0], "subject": ["<a:s>"], "predicate": ["<a:p>"]}
@@ -82,19 +82,19 @@ def one_huge_text():
 
 
 @pytest.mark.parametrize(
-    ("make", "dictionary"),
+    ("create", "dictionary"),
     [
-        (pages_of_one_large_text, True),
-        (lists_of_one_large_text, True),
+        (pages_with_one_large_string, True),
+        (lists_of_one_large_string, True),
         (a_list_of_50_million_quads, True),
-        (one_huge_text, False),
+        (one_huge_string, False),
     ],
 )
-def test_parquet_is_measured_before_it_is_expanded(tmp_path, make, dictionary):
+def test_parquet_is_measured_before_it_is_expanded(tmp_path, create, dictionary):
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "bomb.parquet"
     parquet.write_table(
-        make(),
+        create(),
         path,
         compression="zstd",
         use_dictionary=dictionary,
@@ -108,7 +108,7 @@ def test_parquet_is_measured_before_it_is_expanded(tmp_path, make, dictionary):
     assert resident < 500_000_000, resident
 
 
-def a_large_text(path):
+def a_large_string(path):
     import pyarrow as pa
 
     large = pa.array([f'"{"x" * (700 << 20)}"'])
@@ -120,8 +120,8 @@ def save_arrow(path, table):
     from pyarrow import ipc
 
     options = ipc.IpcWriteOptions(compression="zstd")
-    new = ipc.new_stream if path.suffix == ".arrows" else ipc.new_file
-    with new(path, table.schema, options=options) as writer:
+    new_writer = ipc.new_stream if path.suffix == ".arrows" else ipc.new_file
+    with new_writer(path, table.schema, options=options) as writer:
         writer.write_table(table)
 
 
@@ -133,12 +133,12 @@ def a_large_dictionary(path):
     save_arrow(path, pa.table(terms))
 
 
-def indices_of_one_large_text(path):
-    large = values_of_one(f'"{"x" * (8 << 20)}"', 200)
-    save_arrow(path, lists(quads_of(200, large), 1))
+def indices_of_one_large_string(path):
+    large = repeated_value(f'"{"x" * (8 << 20)}"', 200)
+    save_arrow(path, list_table(quads_of(200, large), 1))
 
 
-def runs_of_one_text(path):
+def runs_of_one_string(path):
     import pyarrow as pa
 
     count = 2_000_000_000
@@ -160,7 +160,7 @@ def nulls(path):
 def views_of_the_same_items(path):
     import pyarrow as pa
 
-    items = quads_of(100_000, values_of_one("<a:o>", 100_000))
+    items = quads_of(100_000, repeated_value("<a:o>", 100_000))
     rows = 200
     sizes = pa.array([100_000] * rows, pa.int32())
     views = pa.ListViewArray.from_arrays(pa.array([0] * rows, pa.int32()), sizes, items)
@@ -169,20 +169,20 @@ def views_of_the_same_items(path):
 
 @pytest.mark.parametrize("suffix", ["arrow", "arrows"])
 @pytest.mark.parametrize(
-    "make",
+    "create",
     [
-        a_large_text,
+        a_large_string,
         a_large_dictionary,
-        indices_of_one_large_text,
-        runs_of_one_text,
+        indices_of_one_large_string,
+        runs_of_one_string,
         nulls,
         views_of_the_same_items,
     ],
 )
-def test_arrow_is_measured_before_it_is_expanded(tmp_path, make, suffix):
+def test_arrow_is_measured_before_it_is_expanded(tmp_path, create, suffix):
     pytest.importorskip("pyarrow")
     path = tmp_path / f"bomb.{suffix}"
-    make(path)
+    create(path)
     assert path.stat().st_size < 200_000
     code, resident, errors, _ = measured("convert", path, "/dev/null", "--to", "nq")
     assert code in (0, 1), errors

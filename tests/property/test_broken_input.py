@@ -10,8 +10,8 @@ from support import NATIVE, decode, encode, ordered, outcome
 import rdfm
 from rdfm import formats
 
-# Start of another message or row.
-CUT = {
+# Incomplete message or row, by format.
+INCOMPLETE_MESSAGES = {
     "jelly": b"\x05\x0a\xff\xff",
     "rdf-protobuf": b"\x05\x0a\xff",
     "rdf-thrift": b"\x2c\x1c",
@@ -35,22 +35,22 @@ def logs_of(name):
 @pytest.mark.parametrize("name", NATIVE)
 @settings(max_examples=12)
 @given(data=st.data())
-def test_truncation_at_every_byte_gives_a_prefix_of_the_messages(name, data):
+def test_truncation_at_every_byte_yields_a_prefix_of_the_messages(name, data):
     log = data.draw(logs_of(name))
     text = encode(name, log)
-    whole, error = outcome(formats.find(name).Decoder, text, max(len(text), 1))
+    complete, error = outcome(formats.find(name).Decoder, text, max(len(text), 1))
     assert error is None
     for end in range(len(text)):
-        cut, error = outcome(formats.find(name).Decoder, text[:end], max(end, 1))
+        truncated, error = outcome(formats.find(name).Decoder, text[:end], max(end, 1))
         assert error is None or error.startswith(f"{name}: ")
-        assert len(cut) <= len(whole)
-        for at, message in enumerate(cut):
-            found, quads = message[0], whole[at][0]
+        assert len(truncated) <= len(complete)
+        for at, message in enumerate(truncated):
+            found, quads = message[0], complete[at][0]
             if not ordered(name):
-                # A truncated YAML text may be a different valid text.
-                assert at == len(cut) - 1 or isomorphic(found, quads)
+                # Truncated YAML may be valid, with a different meaning.
+                assert at == len(truncated) - 1 or isomorphic(found, quads)
                 continue
-            if at == len(cut) - 1:  # the truncated last token may itself be valid
+            if at == len(truncated) - 1:  # the last token may be valid although it is truncated
                 found = found[:-1]
                 quads = quads[: len(found)]
             assert relabelled(found) == relabelled(quads)
@@ -59,7 +59,7 @@ def test_truncation_at_every_byte_gives_a_prefix_of_the_messages(name, data):
 @pytest.mark.parametrize("name", NATIVE)
 @settings(max_examples=60)
 @given(data=st.data())
-def test_flipped_bits_are_an_error_or_another_log(name, data):
+def test_flipped_bits_cause_an_error_or_change_the_log(name, data):
     log = data.draw(logs_of(name))
     text = bytearray(encode(name, log))
     if not text:
@@ -84,20 +84,20 @@ def test_random_bytes_are_an_error_or_a_log(name, data):
 def test_the_error_has_a_class_a_position_and_a_message_index(name):
     module = formats.find(name)
     # If the log is a single message, the error is in that message.
-    whole = 2 if module.spec.carries["boundaries"] else 0
+    count = 2 if module.spec.carries["boundaries"] else 0
     quad = (("iri", "http://e/s"), ("iri", "http://e/p"), ("iri", "http://e/o"), None)
-    good = encode(name, [[quad]] * max(whole, 1)) if name != "jsonld" else b""
+    valid = encode(name, [[quad]] * max(count, 1)) if name != "jsonld" else b""
     decoder = module.Decoder()
-    decoder.feed(good + CUT.get(name, b"# @message\n<http://e/s> <"))
+    decoder.feed(valid + INCOMPLETE_MESSAGES.get(name, b"# @message\n<http://e/s> <"))
     decoder.finish()
     found = 0
     with pytest.raises(rdfm.DecodeError) as caught:
         while (batch := decoder.next_batch()) is not None:
             found += len(batch)
-    assert found == whole
+    assert found == count
     error = caught.value
     assert isinstance(error, rdfm.TruncatedError)
     assert error.format == name
-    assert error.message_index == whole
-    assert error.offset >= len(good)
+    assert error.message_index == count
+    assert error.offset >= len(valid)
     assert (error.line is None) == module.spec.binary

@@ -24,11 +24,11 @@ STEPS = (
 )
 STEPS += ("create_whole", "rename", "remove", "remove_folder")
 OLD = {"old-0", "old-1"}
-acting = threading.local()
+current = threading.local()
 
 
-class Died(BaseException):
-    """Ends the process of an actor."""
+class ProcessDied(BaseException):
+    """Simulates the death of an actor's process."""
 
 
 class Actor(threading.Thread):
@@ -42,11 +42,11 @@ class Actor(threading.Thread):
         self.error = None
 
     def run(self):
-        acting.actor = self
+        current.actor = self
         try:
             self.step()
             self.act()
-        except Died:
+        except ProcessDied:
             pass
         except Exception as error:
             self.error = error
@@ -55,17 +55,17 @@ class Actor(threading.Thread):
 
     def step(self):
         if self.dead:  # a killed process does not run exception handlers
-            raise Died
+            raise ProcessDied
         self.waits.release()
         self.may_go.acquire()
         if self.dies:
             self.dead = True
-            raise Died
+            raise ProcessDied
 
 
-def watched(method):
+def in_turn(method):
     def call(*arguments, **options):
-        actor = getattr(acting, "actor", None)
+        actor = getattr(current, "actor", None)
         if actor is not None:
             actor.step()
         return method(*arguments, **options)
@@ -78,23 +78,23 @@ def in_steps():
     """Makes every storage method wait for its turn."""
     with pytest.MonkeyPatch.context() as patch:
         for name in STEPS:
-            patch.setattr(LocalStorage, name, watched(getattr(LocalStorage, name)))
+            patch.setattr(LocalStorage, name, in_turn(getattr(LocalStorage, name)))
         patch.setattr("os.fsync", lambda _: None)
         yield
 
 
-def run_in_turns(actors, chance, deaths):
-    """Lets random actors continue one step at a time; some die at some step."""
+def run_in_turns(actors, generator, deaths):
+    """Runs the actors alternately, in random order. Up to `deaths` of them die."""
     for actor in actors:
         actor.start()
         actor.waits.acquire()
     while alive := [actor for actor in actors if not actor.over]:
-        actor = chance.choice(alive)
-        if deaths and chance.random() < 0.02:
+        actor = generator.choice(alive)
+        if deaths and generator.random() < 0.02:
             deaths -= 1
             actor.dies = True
-        # A few steps at a time, so that some make progress while others wait.
-        for _ in range(chance.choice((1, 1, 2, 5, 20))):
+        # Several steps at a time, so that some actors make progress while others wait.
+        for _ in range(generator.choice((1, 1, 2, 5, 20))):
             if not actor.over:
                 actor.may_go.release()
                 actor.waits.acquire()
@@ -135,8 +135,8 @@ def test_commits_are_atomic_and_happen_once(seed, overwrites, deaths):
 
             return Actor(act)
 
-        def stream(who):
-            jobs = [f"batch{number}{who}" for number in range(2)]
+        def stream(suffix):
+            jobs = [f"batch{number}{suffix}" for number in range(2)]
             parts = [staged(target, job, names_of(job)) for job in jobs]
 
             def act():
@@ -151,13 +151,13 @@ def test_commits_are_atomic_and_happen_once(seed, overwrites, deaths):
             for _ in range(3):
                 view()
 
-        once = [writer("onceA", "once"), writer("onceB", "once")]
+        same_id = [writer("onceA", "once"), writer("onceB", "once")]
         streams = [stream("A"), stream("B")]
         plain = writer("plain")
         others = [Actor(read), Actor(read), Actor(target.clean)]
         if overwrites:
             others += [writer("all", overwrite=True), writer("other", overwrite=True)]
-        actors = [*once, *streams, plain, *others]
+        actors = [*same_id, *streams, plain, *others]
         run_in_turns(actors, random.Random(seed), deaths)
         for actor in actors:
             if actor.error is not None:
@@ -174,23 +174,23 @@ def test_commits_are_atomic_and_happen_once(seed, overwrites, deaths):
             "all",
             "other",
         ]
-        for seen in views:
-            whole = {job for job in jobs if names_of(job) <= seen}
-            assert seen - OLD == set().union(*map(names_of, whole))
-            assert (seen & OLD) == (set() if {"all", "other"} & whole else OLD)
-            assert not {"all", "other"} <= whole
+        for visible in views:
+            complete = {job for job in jobs if names_of(job) <= visible}
+            assert visible - OLD == set().union(*map(names_of, complete))
+            assert (visible & OLD) == (set() if {"all", "other"} & complete else OLD)
+            assert not {"all", "other"} <= complete
             for pair in (jobs[0:2], jobs[2:4], jobs[4:6]):
-                assert len(whole.intersection(pair)) <= 1
+                assert len(complete.intersection(pair)) <= 1
         if not overwrites:
             # Commits of a driver that is alive are kept.
             assert plain.dead or names_of("plain") <= views[-1]
-            if not all(actor.dead for actor in once):
+            if not all(actor.dead for actor in same_id):
                 assert len({"onceA-0", "onceB-0"} & views[-1]) == 1
             if not all(actor.dead for actor in streams):
                 for number in range(2):
                     assert len({f"batch{number}A-0", f"batch{number}B-0"} & views[-1]) == 1
         target.remove_abandoned(0)
-        left = [path for path in Path(folder, "_rdfm").rglob("*") if path.is_file()]
-        assert [path for path in left if "commits" not in path.parts] == [
+        remaining = [path for path in Path(folder, "_rdfm").rglob("*") if path.is_file()]
+        assert [path for path in remaining if "commits" not in path.parts] == [
             Path(folder, "_rdfm/ours")
         ]

@@ -45,8 +45,8 @@ MOMENTS = st.sampled_from(["2026-06-01", "2026-06-01T08:00:00Z", "2026-06-01T12:
 
 
 @st.composite
-def questions(draw):
-    """Draws the arguments of a filter, at least one."""
+def filter_arguments(draw):
+    """Draws one or more arguments of a filter."""
     criteria = draw(
         st.fixed_dictionaries(
             {},
@@ -100,13 +100,13 @@ def matches(quad, criteria, namespaces):
                 return False
         elif criterion is not None and not is_term(part, criterion, namespaces):
             return False
-    anywhere = [
+    all_terms = [
         *quad,
         *(re.findall(r"<[^<>() ]+>|\"x\"", quad[2]) if quad[2].startswith("<<(") else ()),
     ]
-    several = criteria.get("any", [])
-    for criterion in [several] if isinstance(several, str) else several:
-        if not any(is_term(part, criterion, namespaces) for part in anywhere):
+    terms = criteria.get("any", [])
+    for criterion in [terms] if isinstance(terms, str) else terms:
+        if not any(is_term(part, criterion, namespaces) for part in all_terms):
             return False
     lexical = re.match('"([^"]*)"', quad[2])
     for name, found in (
@@ -122,20 +122,22 @@ def in_time(quad, criteria, namespaces):
     moment = TIMES.get(quad[2])
     if moment is None or not is_term(quad[1], criteria["time"], namespaces):
         return False
-    read = {
+    bounds = {
         name: datetime.fromisoformat(criteria[name])
         for name in ("after", "before")
         if name in criteria
     }
-    read = {name: time if time.tzinfo else time.replace(tzinfo=UTC) for name, time in read.items()}
+    bounds = {
+        name: time if time.tzinfo else time.replace(tzinfo=UTC) for name, time in bounds.items()
+    }
     return (
-        read.get("after", moment) <= moment
-        and not read.get("before", datetime.max.replace(tzinfo=UTC)) <= moment
+        bounds.get("after", moment) <= moment
+        and not bounds.get("before", datetime.max.replace(tzinfo=UTC)) <= moment
     )
 
 
-def kept(messages, criteria):
-    """Yields the expected result: index and quads."""
+def expected_messages(messages, criteria):
+    """Yields the index and quads of each expected message."""
     namespaces = {"given": "http://one/"}
     tests = []
     if criteria.keys() & {"subject", "predicate", "object", "graph", "any", "contains", "regex"}:
@@ -149,18 +151,18 @@ def kept(messages, criteria):
             if matching != criteria.get("invert", False):
                 yield index, quads
             continue
-        chosen = [matching and tests[0](quad, criteria, namespaces) for quad in quads]
-        left = [
+        is_selected = [matching and tests[0](quad, criteria, namespaces) for quad in quads]
+        remaining = [
             quad
-            for quad, each in zip(quads, chosen, strict=True)
+            for quad, each in zip(quads, is_selected, strict=True)
             if each != criteria.get("invert", False)
         ]
-        if left:
-            yield index, left
+        if remaining:
+            yield index, remaining
 
 
 @settings(max_examples=200)
-@given(messages=MESSAGES, criteria=questions(), size=st.sampled_from([1, 2, 100]))
+@given(messages=MESSAGES, criteria=filter_arguments(), size=st.sampled_from([1, 2, 100]))
 def test_a_filter_equals_a_loop_over_quads(messages, criteria, size):
     data = written(messages)
     texts = str(criteria)
@@ -183,4 +185,4 @@ def test_a_filter_equals_a_loop_over_quads(messages, criteria, size):
             )
             for message in filtered
         ]
-    assert found == list(kept(messages, criteria))
+    assert found == list(expected_messages(messages, criteria))

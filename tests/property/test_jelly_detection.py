@@ -1,4 +1,4 @@
-"""Detection of delimited Jelly depends only on the bytes, not on how they arrive."""
+"""Detection of delimited Jelly does not depend on piece sizes."""
 
 import jelly_proto
 import pytest
@@ -10,11 +10,11 @@ from rdfm.formats import jelly
 
 
 def outcome(pieces):
-    """Returns the messages of a log in pieces, and the error."""
+    """Returns the messages of a log that is fed in pieces, and the error."""
     decoder = jelly.Decoder()
     found = []
 
-    def take():
+    def read_batches():
         while (batch := decoder.next_batch()) is not None:
             found.extend(
                 (list(map(str, message.quads)), dict(message.metadata)) for message in batch
@@ -23,9 +23,9 @@ def outcome(pieces):
     try:
         for piece in pieces:
             decoder.feed(piece)
-            take()
+            read_batches()
         decoder.finish()
-        take()
+        read_batches()
     except DecodeError as error:
         return found, str(error)
     return found, None
@@ -33,11 +33,11 @@ def outcome(pieces):
 
 def in_all_pieces(log):
     """Returns the outcome of a log, which must be the same in one piece, in two, and byte by byte."""
-    whole = outcome([log])
-    assert outcome([log[at : at + 1] for at in range(len(log))]) == whole
+    expected = outcome([log])
+    assert outcome([log[at : at + 1] for at in range(len(log))]) == expected
     for at in range(len(log)):
-        assert outcome([log[:at], log[at:]]) == whole
-    return whole
+        assert outcome([log[:at], log[at:]]) == expected
+    return expected
 
 
 def field(tag, payload):
@@ -58,12 +58,14 @@ def rows():
 
 ROWS = rows()
 # Bytes at positions that detection inspects.
-SIGNS = st.sampled_from([0x00, 0x02, 0x08, 0x0A, 0x12, 0x76, 0x78, 0x7A, 0x80, 0xFF])
+SIGNIFICANT_BYTES = st.sampled_from([0x00, 0x02, 0x08, 0x0A, 0x12, 0x76, 0x78, 0x7A, 0x80, 0xFF])
 
 
-@given(st.lists(SIGNS, max_size=8), st.binary(max_size=4), st.sampled_from([0, 110, 130]))
-def test_detection_of_small_inputs_does_not_depend_on_pieces(signs, more, padding):
-    in_all_pieces(bytes(signs) + more + bytes(padding))
+@given(
+    st.lists(SIGNIFICANT_BYTES, max_size=8), st.binary(max_size=4), st.sampled_from([0, 110, 130])
+)
+def test_detection_of_small_inputs_does_not_depend_on_pieces(first_bytes, next_bytes, padding):
+    in_all_pieces(bytes(first_bytes) + next_bytes + bytes(padding))
 
 
 def test_an_input_with_ambiguous_first_bytes_is_detected():
@@ -80,12 +82,12 @@ def test_a_first_entry_of_any_size_is_detected(size, rows_first):
     value = bytes(max(size - len(name) - 4, 0))
     for key_first in (True, False):
         metadata = entry(name.encode(), value, key_first=key_first)
-        bare = ROWS + metadata if rows_first else metadata + ROWS
+        frame = ROWS + metadata if rows_first else metadata + ROWS
         quads, expected = ["<http://e/a> <http://e/a> <http://e/a> ."], {name: value}
-        assert in_all_pieces(bare) == ([(quads, expected)], None)
-        # Alone in a frame, whose length is that of the entry plus two.
-        for alone in (metadata, entry(b"", bytes(max(size - 6, 0)))):
-            delimited = field(b"", alone) + field(b"", ROWS)
+        assert in_all_pieces(frame) == ([(quads, expected)], None)
+        # A separate frame, which is two bytes longer than the entry.
+        for content in (metadata, entry(b"", bytes(max(size - 6, 0)))):
+            delimited = field(b"", content) + field(b"", ROWS)
             messages, error = in_all_pieces(delimited)
             assert (len(messages), error) == (2, None)
 

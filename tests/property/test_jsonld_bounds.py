@@ -129,16 +129,16 @@ def check(measure, case, name, size, limit):
     data = case.text(size, name)
     remote = hostile.remote_contexts(case, size)
     found = measure(name, data, remote, max_message_bytes=limit, **case.options)
-    about = f"{name}, {len(data)} bytes, max_message_bytes {limit}: {vars(found)}"
-    assert found.kind in ("read", "limit", "error"), about
-    assert not found.signal, about
-    assert found.resident <= FACTOR * limit + BASE, about
+    description = f"{name}, {len(data)} bytes, max_message_bytes {limit}: {vars(found)}"
+    assert found.kind in ("read", "limit", "error"), description
+    assert not found.signal, description
+    assert found.resident <= FACTOR * limit + BASE, description
     if found.kind != "read":
-        assert found.message is not None, about
-        assert 0 < len(found.text) <= MAX_TEXT, about
-        assert "please report" not in found.text, about
+        assert found.message is not None, description
+        assert 0 < len(found.text) <= MAX_TEXT, description
+        assert "please report" not in found.text, description
     if found.kind == "limit":
-        assert any(part in found.text for part in LIMITS.split("|")), about
+        assert any(part in found.text for part in LIMITS.split("|")), description
     return found.kind == "read"
 
 
@@ -168,7 +168,7 @@ MESSAGES = {
 }
 
 
-def one_message(log, name, count):
+def merged_message(log, name, count):
     """Returns messages of a log merged into one, with distinct blank nodes."""
     texts = enumerate(samples.generated(log, count))
     text = "".join(re.sub(r"_:\w+", rf"\g<0>{at}", text) for at, text in texts).encode()
@@ -190,7 +190,7 @@ PREFIXES = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("log", "name"), MESSAGES)
 def test_benchmark_logs_as_one_message_are_read_with_the_default_limits(measure, log, name):
-    data = one_message(log, name, MESSAGES[log, name])
+    data = merged_message(log, name, MESSAGES[log, name])
     assert 0.9 * LOG_BYTES < len(data) <= LOG_BYTES
     found = measure(name, data)
     assert found.kind == "read", vars(found)

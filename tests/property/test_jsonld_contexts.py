@@ -1,4 +1,4 @@
-"""The meaning of a message depends only on its current context, not on earlier ones."""
+"""The meaning of a message depends only on its current context, not on earlier contexts."""
 
 import json
 
@@ -26,8 +26,8 @@ DEFINITIONS = st.one_of(
     ),
 )
 CONTEXTS = st.dictionaries(st.sampled_from("abcq"), DEFINITIONS, max_size=4)
-VARIED = st.builds(
-    lambda context, more: {**context, **more},
+CONTEXTS_WITH_KEYWORDS = st.builds(
+    lambda context, keywords: {**context, **keywords},
     CONTEXTS,
     st.sampled_from(({}, {}, {}, {"@vocab": "http://v/"}, {"@base": "http://w/"}, {"a:k": "a:k"})),
 )
@@ -40,7 +40,9 @@ MESSAGES = st.dictionaries(
     min_size=1,
     max_size=4,
 )
-LINES = st.lists(st.tuples(VARIED, st.lists(MESSAGES, min_size=1, max_size=2)), max_size=6)
+LINES = st.lists(
+    st.tuples(CONTEXTS_WITH_KEYWORDS, st.lists(MESSAGES, min_size=1, max_size=2)), max_size=6
+)
 
 
 def read(context, messages):
@@ -48,27 +50,29 @@ def read(context, messages):
     lines = [{"@context": context}, *messages]
     data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
     found = formats.find("ndjsonld").decode(data, lenient=True)
-    return [described(message) for message in found]
+    return [description(message) for message in found]
 
 
-def described(message):
+def description(message):
     quads = sorted(f"{quad}" for quad in message.quads)
     return quads, dict(message.namespaces)
 
 
 @settings(max_examples=400)
 @given(LINES)
-def test_a_context_does_not_depend_on_earlier_ones(lines):
+def test_a_context_does_not_depend_on_earlier_contexts(lines):
     expected, data = [], []
     for context, messages in lines:
         try:
-            alone = [read(context, [message])[0] for message in messages]
+            separate = [read(context, [message])[0] for message in messages]
         except rdfm.DecodeError:
             continue
-        expected += alone
+        expected += separate
         data += [{"@context": context}, *messages]
     text = b"".join(json.dumps(line).encode() + b"\n" for line in data)
-    found = [described(message) for message in formats.find("ndjsonld").decode(text, lenient=True)]
+    found = [
+        description(message) for message in formats.find("ndjsonld").decode(text, lenient=True)
+    ]
     assert [quads for quads, _ in found] == [quads for quads, _ in expected]
-    for (_, namespaces), (_, own) in zip(found, expected, strict=True):
-        assert own.items() <= namespaces.items()
+    for (_, namespaces), (_, expected_namespaces) in zip(found, expected, strict=True):
+        assert expected_namespaces.items() <= namespaces.items()

@@ -14,15 +14,15 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 FORMATS = ("ndjsonld", "yamlld", "jsonld")
 
 
-def of_bits(bits: int) -> float:
+def double_of_bits(bits: int) -> float:
     return float(struct.unpack("<d", struct.pack("<Q", bits))[0])
 
 
-EVERY_DOUBLE = st.integers(0, 2**64 - 1).map(of_bits).filter(math.isfinite)
+EVERY_DOUBLE = st.integers(0, 2**64 - 1).map(double_of_bits).filter(math.isfinite)
 FEW_DIGITS = st.builds(
     lambda digits, power: float(f"{digits}e{power}"), st.integers(1, 10**6), st.integers(-12, 12)
 )
-HALVES = st.integers(10**15, 2**52 - 1).map(lambda whole: whole + 0.5)
+HALVES = st.integers(10**15, 2**52 - 1).map(lambda number: number + 0.5)
 DOUBLES = st.one_of(EVERY_DOUBLE, FEW_DIGITS, HALVES, st.floats(1e-7, 1e10))
 
 
@@ -40,11 +40,11 @@ def read(name, data, **options):
 @example(-1e21)
 @example(1000000000000000.5)
 def test_doubles_are_read_as_in_pyld(number):
-    typed = {"urn:p": {"@value": number, "@type": f"{XSD}double"}}
-    (quad,) = jsonld.to_rdf(typed)["@default"]
+    document = {"urn:p": {"@value": number, "@type": f"{XSD}double"}}
+    (quad,) = jsonld.to_rdf(document)["@default"]
     for name in FORMATS:
-        literal = read(name, json.dumps(typed).encode())
-        # PyLD gives zero a sign, contrary to the specification.
+        literal = read(name, json.dumps(document).encode())
+        # PyLD keeps the sign of zero, contrary to the specification.
         assert literal[1] == quad["object"]["value"].removeprefix("-" if number == 0 else "~")
 
 

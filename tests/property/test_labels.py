@@ -8,10 +8,10 @@ from support import NATIVE, assert_same, decoded, encode, ordered
 from rdfm import Bnode, Iri, Literal, TripleTerm, formats, parse_term
 
 P, END = ("iri", "http://e/p"), ("iri", "http://e/end")
-WITH_LABELS = tuple(name for name in NATIVE if not formats.find(name).spec.binary)
+TEXT_FORMATS = tuple(name for name in NATIVE if not formats.find(name).spec.binary)
 # In these formats, nodes that occur only once are nested without labels.
 NESTED = ("ndjsonld", "jsonld", "yamlld")
-KEEPING = tuple(name for name in NATIVE if name not in NESTED)
+LABEL_FORMATS = tuple(name for name in NATIVE if name not in NESTED)
 
 
 def escaped(label):
@@ -19,9 +19,11 @@ def escaped(label):
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-odd = st.sampled_from(["", "a", "a b", "-", ".", "1", "1a", "a.", "é", "_", "_g", "\n", "_gx6"])
+unusual = st.sampled_from(["", "a", "a b", "-", ".", "1", "1a", "a.", "é", "_", "_g", "\n", "_gx6"])
 like_generated = st.from_regex("_gu{0,3}[0-9]{1,2}", fullmatch=True)
-labels = st.recursive(texts | odd | like_generated, lambda inner: inner.map(escaped), max_leaves=4)
+labels = st.recursive(
+    texts | unusual | like_generated, lambda inner: inner.map(escaped), max_leaves=4
+)
 several_labels = st.lists(labels, min_size=1, max_size=8)
 
 
@@ -39,7 +41,7 @@ def labels_of(messages):
     ]
 
 
-@pytest.mark.parametrize("name", KEEPING)
+@pytest.mark.parametrize("name", LABEL_FORMATS)
 @given(names=several_labels)
 def test_every_label_is_read_back(name, names):
     log = log_of(names)
@@ -49,7 +51,7 @@ def test_every_label_is_read_back(name, names):
         assert found == log
 
 
-@pytest.mark.parametrize("name", WITH_LABELS)
+@pytest.mark.parametrize("name", TEXT_FORMATS)
 @given(names=several_labels)
 def test_a_second_pass_does_not_change_the_output(name, names):
     log = log_of(names)
@@ -59,10 +61,10 @@ def test_a_second_pass_does_not_change_the_output(name, names):
     assert encode(name, found) == first
 
 
-@given(names=several_labels, way=st.lists(st.sampled_from(KEEPING), max_size=4))
-def test_conversion_through_any_formats_keeps_labels(names, way):
+@given(names=several_labels, path=st.lists(st.sampled_from(LABEL_FORMATS), max_size=4))
+def test_conversions_keep_labels(names, path):
     log = log_of(names)
-    for name in way:
+    for name in path:
         log = decoded(name, encode(name, log))
     assert set(labels_of(log)[0]) == set(names)
 
@@ -71,32 +73,32 @@ written_labels = like_generated | st.from_regex("_gx[0-9a-f]{0,4}|[a-c]", fullma
 ANONYMOUS = None
 
 
-def turtle(words):
+def turtle(names):
     return "".join(
-        f"{'[]' if word is ANONYMOUS else f'_:{word}'} <http://e/p> {number} .\n"
-        for number, word in enumerate(words)
+        f"{'[]' if name is ANONYMOUS else f'_:{name}'} <http://e/p> {number} .\n"
+        for number, name in enumerate(names)
     )
 
 
-def ndjsonld(words, more=""):
+def ndjsonld(names, properties=""):
     nodes = ",".join(
-        ('{"http://e/l":{"@list":[1,2]},' if word is ANONYMOUS else f'{{"@id":"_:{word}",')
-        + f'{more}"http://e/p":{number}}}'
-        for number, word in enumerate(words)
+        ('{"http://e/l":{"@list":[1,2]},' if name is ANONYMOUS else f'{{"@id":"_:{name}",')
+        + f'{properties}"http://e/p":{number}}}'
+        for number, name in enumerate(names)
     )
     return f'{{"@graph":[{nodes}]}}\n'
 
 
-def reversed_ndjsonld(words):
+def reversed_ndjsonld(names):
     """Returns messages with a reverse property."""
-    return ndjsonld(words, more='"@reverse":{"http://e/q":{"@id":"http://e/x"}},')
+    return ndjsonld(names, properties='"@reverse":{"http://e/q":{"@id":"http://e/x"}},')
 
 
-def rdfxml(words):
+def rdfxml(names):
     nodes = "".join(
-        f"<rdf:Description{'' if word is ANONYMOUS else f' rdf:nodeID={word!r}'}>"
+        f"<rdf:Description{'' if name is ANONYMOUS else f' rdf:nodeID={name!r}'}>"
         f"<p xmlns='http://e/'>{number}</p></rdf:Description>"
-        for number, word in enumerate(words)
+        for number, name in enumerate(names)
     )
     rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
     return f"<rdf:RDF xmlns:rdf='{rdf}'>{nodes}</rdf:RDF>\n"
@@ -110,7 +112,7 @@ def rdfxml(words):
     words=st.lists(st.just(ANONYMOUS) | written_labels, max_size=8), target=st.sampled_from(NATIVE)
 )
 def test_generated_labels_are_unique(name, document, words, target):
-    """They are one-to-one within the message, and later conversions do not change them."""
+    """Each node of a message has a unique label, which later conversions keep."""
     messages = decoded(name, document(words).encode())
     subjects = {
         int(value[1]): subject[1]
@@ -165,5 +167,5 @@ terms = st.recursive(
 
 
 @given(term=terms)
-def test_every_term_is_read_from_its_text(term):
+def test_every_term_can_be_parsed_from_its_string(term):
     assert parse_term(str(term)) == term

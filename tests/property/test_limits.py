@@ -19,7 +19,7 @@ LIMIT = 200_000_000
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["jelly", "nq", "trig"])
-def test_a_gigabyte_of_messages_takes_little_memory(target):
+def test_a_gigabyte_of_messages_uses_little_memory(target):
     piece = block(4 << 20)
     times = 1_000_000_000 // len(piece) + 1
     code, resident, errors, out = measured(
@@ -32,8 +32,8 @@ def test_a_gigabyte_of_messages_takes_little_memory(target):
 
 
 @pytest.mark.slow
-def test_one_message_of_a_gigabyte_in_parts_takes_little_memory():
-    """A file without delimiters is one message; line formats pass it on in parts."""
+def test_one_message_of_a_gigabyte_in_parts_uses_little_memory():
+    """A file without delimiters is one message. Line-based formats process it in parts."""
     piece = block(4 << 20, b"")
     times = 1_000_000_000 // len(piece) + 1
     code, resident, errors, out = measured(
@@ -46,7 +46,7 @@ def test_one_message_of_a_gigabyte_in_parts_takes_little_memory():
 
 
 @pytest.mark.slow
-def test_a_compressed_jelly_log_of_a_gigabyte_of_text_takes_little_memory(tmp_path):
+def test_a_compressed_jelly_log_of_a_gigabyte_of_text_uses_little_memory(tmp_path):
     path = tmp_path / "log.jelly.gz"
     text = block(4 << 20)
     batch = formats.find("nq").decode(text)
@@ -62,7 +62,7 @@ def test_a_compressed_jelly_log_of_a_gigabyte_of_text_takes_little_memory(tmp_pa
 
 
 def operations(count: int) -> rdfm.PatchBatch:
-    """Returns patches of ten operations with different terms, and a header."""
+    """Returns patches with a header and nine other operations, whose terms differ."""
     iri = lambda name, number: rdfm.Iri(f"http://example.org/{name}/{number}")  # noqa: E731
     patches = []
     for number in range(count):
@@ -91,8 +91,8 @@ def rows(count: int) -> rdfm.ResultBatch:
 
 
 RESULTS = ("thrift", "protobuf", "json", "xml", "tsv", "csv")
-# Input format, output format, and the function that makes a batch.
-CONVERTED = [
+# Input format, output format, and the function that creates a batch.
+CONVERSIONS = [
     *(
         (source, target, operations)
         for source, target in (
@@ -109,7 +109,7 @@ CONVERTED = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("source", "target", "messages"), CONVERTED)
+@pytest.mark.parametrize(("source", "target", "messages"), CONVERSIONS)
 def test_memory_does_not_grow_with_patch_and_result_logs(source, target, messages):
     """Memory is the same at 50 MB and at 500 MB.
 
@@ -145,7 +145,7 @@ def test_memory_does_not_grow_with_patch_and_result_logs(source, target, message
 def test_repeated_long_prefixes_take_little_memory():
     """Jelly of 200 kB that would expand to 1 GB.
 
-    Every IRI is long, and every row uses the other prefix.
+    Every IRI is long, and the rows alternate between two prefixes.
     """
     writer = jelly_proto.Writer(1)
     kinds = jelly_proto.classes()

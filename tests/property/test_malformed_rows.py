@@ -24,13 +24,13 @@ def term(number):
 
 
 def quads(count=COUNT, kind=None):
-    given = {
+    columns = {
         "subject": [f"<http://e/{number % 7}>" for number in range(count)],
         "predicate": ["<http://e/p>"] * count,
         "object": [term(number) for number in range(count)],
         "graph": [None if number % 4 else "<http://e/g>" for number in range(count)],
     }
-    return {name: pa.array(texts).cast(kind or pa.string()) for name, texts in given.items()}
+    return {name: pa.array(texts).cast(kind or pa.string()) for name, texts in columns.items()}
 
 
 def structs(columns):
@@ -41,7 +41,7 @@ def table(columns):
     return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
 
 
-def listed(items, kind=pa.ListArray, width=None):
+def list_array(items, kind=pa.ListArray, width=None):
     offsets = pa.array([0, 0, 3, 10, 11, 30, COUNT], width or pa.int32())
     return kind.from_arrays(offsets, items)
 
@@ -84,7 +84,7 @@ def views():
     return pa.ListViewArray.from_arrays(offsets, sizes.cast(pa.int32()), structs(quads()))
 
 
-def runs(text):
+def run_array(text):
     return pa.RunEndEncodedArray.from_arrays(
         pa.array([9, 20, COUNT], pa.int32()), pa.array([text, text, text])
     )
@@ -93,39 +93,39 @@ def runs(text):
 ROWS = {
     "messages": lambda: table(
         {
-            "quads": listed(structs(quads())),
+            "quads": list_array(structs(quads())),
             "metadata": metadata(),
             "namespaces": namespaces(),
         }
     ),
     "large": lambda: table(
-        {"quads": listed(structs(quads(kind=pa.large_string())), pa.LargeListArray, pa.int64())}
+        {"quads": list_array(structs(quads(kind=pa.large_string())), pa.LargeListArray, pa.int64())}
     ),
-    "string views": lambda: table({"quads": listed(structs(quads(kind=pa.string_view())))}),
+    "string views": lambda: table({"quads": list_array(structs(quads(kind=pa.string_view())))}),
     "list views": lambda: table({"quads": views()}),
     "fixed size": lambda: table({"quads": pa.FixedSizeListArray.from_arrays(structs(quads()), 4)}),
     "dictionaries": lambda: table(
         {
-            "quads": listed(
+            "quads": list_array(
                 structs({name: texts.dictionary_encode() for name, texts in quads().items()})
             )
         }
     ),
     "runs": lambda: table(
         {
-            "quads": listed(
+            "quads": list_array(
                 structs(
                     {
-                        "subject": runs("<http://e/s>"),
-                        "predicate": runs("<http://e/p>"),
-                        "object": runs('"o"'),
+                        "subject": run_array("<http://e/s>"),
+                        "predicate": run_array("<http://e/p>"),
+                        "object": run_array('"o"'),
                     }
                 )
             )
         }
     ),
-    "structs": lambda: table({"quads": listed(structs(terms_as_structs()))}),
-    "operations": lambda: table({"operations": listed(structs(operations()))}),
+    "structs": lambda: table({"quads": list_array(structs(terms_as_structs()))}),
+    "operations": lambda: table({"operations": list_array(structs(operations()))}),
     "rows of quads": lambda: table(
         {
             "source": pa.array(["a", "b"] * (COUNT // 2)).dictionary_encode(),
@@ -135,24 +135,24 @@ ROWS = {
     ),
 }
 FILES = {
-    "parquet": lambda rows: written(rows, compression="zstd"),
-    "parquet, old": lambda rows: written(
+    "parquet": lambda rows: parquet_file(rows, compression="zstd"),
+    "parquet, old": lambda rows: parquet_file(
         rows, compression="none", data_page_version="1.0", version="1.0"
     ),
-    "parquet, v2": lambda rows: written(
+    "parquet, v2": lambda rows: parquet_file(
         rows, compression="snappy", data_page_version="2.0", data_page_size=100
     ),
-    "parquet, delta": lambda rows: written(
+    "parquet, delta": lambda rows: parquet_file(
         rows, compression="none", use_dictionary=False, column_encoding=deltas(rows)
     ),
-    "parquet, gzip": lambda rows: written(
+    "parquet, gzip": lambda rows: parquet_file(
         rows, compression="gzip", dictionary_pagesize_limit=64, write_batch_size=4
     ),
-    "arrow": lambda rows: saved(rows, ipc.new_file),
-    "arrow, zstd": lambda rows: saved(rows, ipc.new_file, compression="zstd"),
-    "arrow, lz4": lambda rows: saved(rows, ipc.new_stream, compression="lz4"),
-    "arrow, zstd stream": lambda rows: saved(rows, ipc.new_stream, compression="zstd"),
-    "arrow, stream": lambda rows: saved(rows, ipc.new_stream),
+    "arrow": lambda rows: arrow_file(rows, ipc.new_file),
+    "arrow, zstd": lambda rows: arrow_file(rows, ipc.new_file, compression="zstd"),
+    "arrow, lz4": lambda rows: arrow_file(rows, ipc.new_stream, compression="lz4"),
+    "arrow, zstd stream": lambda rows: arrow_file(rows, ipc.new_stream, compression="zstd"),
+    "arrow, stream": lambda rows: arrow_file(rows, ipc.new_stream),
 }
 
 
@@ -161,15 +161,15 @@ def deltas(rows):
     return dict.fromkeys(names, "DELTA_BYTE_ARRAY") if "quads" in rows.schema.names else {}
 
 
-def written(rows, **options):
+def parquet_file(rows, **options):
     sink = io.BytesIO()
     parquet.write_table(pa.Table.from_batches([rows]), sink, row_group_size=4, **options)
     return sink.getvalue()
 
 
-def saved(rows, new, **options):
+def arrow_file(rows, new_writer, **options):
     sink = io.BytesIO()
-    with new(sink, rows.schema, options=ipc.IpcWriteOptions(**options)) as writer:
+    with new_writer(sink, rows.schema, options=ipc.IpcWriteOptions(**options)) as writer:
         writer.write_batch(rows)
         writer.write_batch(rows.slice(1, 3))
     return sink.getvalue()
@@ -191,25 +191,25 @@ def valid(file):
 
 def mutated(data, seed):
     """Returns the bytes with random changes."""
-    chance = random.Random(seed)
+    generator = random.Random(seed)
     data = bytearray(data)
-    for _ in range(chance.choice([1, 1, 2, 4, 16])):
-        at = chance.randrange(len(data))
-        kind = chance.randrange(6)
+    for _ in range(generator.choice([1, 1, 2, 4, 16])):
+        at = generator.randrange(len(data))
+        kind = generator.randrange(6)
         if kind == 0:
-            data[at] ^= 1 << chance.randrange(8)
+            data[at] ^= 1 << generator.randrange(8)
         elif kind == 1:
-            data[at] = chance.choice([0, 1, 127, 128, 255])
+            data[at] = generator.choice([0, 1, 127, 128, 255])
         elif kind == 2:
-            size = chance.choice([1, 4, 8, 100])
+            size = generator.choice([1, 4, 8, 100])
             del data[at : at + size]
             data = data or bytearray(b"P")
         elif kind == 3:
-            other = chance.randrange(len(data))
-            size = chance.choice([4, 8, 16, 64])
+            other = generator.randrange(len(data))
+            size = generator.choice([4, 8, 16, 64])
             data[at : at + size] = data[other : other + size]
         elif kind == 4:
-            number = chance.choice([-1, 0, 1 << 20, 1 << 31, (1 << 63) - 1])
+            number = generator.choice([-1, 0, 1 << 20, 1 << 31, (1 << 63) - 1])
             data[at : at + 8] = (number & ((1 << 64) - 1)).to_bytes(8, "little")
         else:
             del data[at + len(data) // 2 :]
@@ -221,10 +221,10 @@ SEEDS = st.integers(0, 2**64 - 1)
 
 
 @pytest.mark.parametrize("file", FILES)
-@given(seed=SEEDS, which=st.integers(0, 5))
-def test_mutated_files_are_read_or_rejected(file, seed, which):
+@given(seed=SEEDS, index=st.integers(0, 5))
+def test_mutated_files_are_read_or_rejected(file, seed, index):
     format = formats.find(file.partition(",")[0])
-    data = valid(file)[which % len(valid(file))]
+    data = valid(file)[index % len(valid(file))]
     decoder = format.decoder({"max_message_bytes": 1 << 20})
     decoder.feed(mutated(data, seed))
     decoder.finish()
@@ -260,11 +260,13 @@ def rebuilt(array, replaced):
             own_count = 3
         if pa.types.is_string_view(kind):
             own_count = len(array.buffers())
-    own = [None if buffer is None else pa.py_buffer(buffer) for buffer in replaced[:own_count]]
+    own_buffers = [
+        None if buffer is None else pa.py_buffer(buffer) for buffer in replaced[:own_count]
+    ]
     del replaced[:own_count]
     if pa.types.is_dictionary(kind):
-        keys = pa.Array.from_buffers(kind.index_type, len(array), own)
-        return pa.DictionaryArray.from_arrays(keys, array.dictionary, safe=False)
+        indices = pa.Array.from_buffers(kind.index_type, len(array), own_buffers)
+        return pa.DictionaryArray.from_arrays(indices, array.dictionary, safe=False)
     children = []
     if pa.types.is_struct(kind):
         children = [rebuilt(array.field(at), replaced) for at in range(kind.num_fields)]
@@ -277,13 +279,13 @@ def rebuilt(array, replaced):
         children = [rebuilt(entries, replaced)]
     elif pa.types.is_nested(kind):
         children = [rebuilt(array.values, replaced)]
-    return pa.Array.from_buffers(kind, len(array), own, children=children)
+    return pa.Array.from_buffers(kind, len(array), own_buffers, children=children)
 
 
 @pytest.mark.parametrize("name", ROWS)
 @given(seed=SEEDS)
 def test_mutated_arrays_are_read_or_rejected(name, seed):
-    chance = random.Random(seed)
+    generator = random.Random(seed)
     rows = ROWS[name]()
     columns, mutable = [], []
     for column in rows.columns:
@@ -292,19 +294,19 @@ def test_mutated_arrays_are_read_or_rejected(name, seed):
         columns.append(rebuilt(column, replaced))
     rows = pa.RecordBatch.from_arrays(columns, rows.schema.names)
     # Mutate afterwards: pyarrow checks some offsets when it creates an array, and again on export.
-    for _ in range(chance.choice([1, 1, 2, 5])):
-        buffer = chance.choice(mutable)
-        at = chance.randrange(len(buffer))
-        if chance.randrange(2):
-            buffer[at] ^= 1 << chance.randrange(8)
+    for _ in range(generator.choice([1, 1, 2, 5])):
+        buffer = generator.choice(mutable)
+        at = generator.randrange(len(buffer))
+        if generator.randrange(2):
+            buffer[at] ^= 1 << generator.randrange(8)
         else:
-            number = chance.choice([-1, 1, COUNT, 1 << 20, 1 << 31])
-            there = buffer[at : at + 4]
-            buffer[at : at + 4] = (number & 0xFFFFFFFF).to_bytes(4, "little")[: len(there)]
+            number = generator.choice([-1, 1, COUNT, 1 << 20, 1 << 31])
+            original = buffer[at : at + 4]
+            buffer[at : at + 4] = (number & 0xFFFFFFFF).to_bytes(4, "little")[: len(original)]
     batch = PatchBatch if name == "operations" else MessageBatch
-    for read in (batch.from_arrow, lambda rows: list(batches_from_arrow(rows))):
+    for convert in (batch.from_arrow, lambda rows: list(batches_from_arrow(rows))):
         try:
-            read(rows)
+            convert(rows)
         except DecodeError as error:
             assert not isinstance(error, InternalError)
             assert error.row is not None

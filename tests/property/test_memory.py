@@ -1,4 +1,4 @@
-"""Commands take the same memory for a log that is ten times as long."""
+"""Commands use the same memory for a log that is ten times as long."""
 
 import sys
 from contextlib import ExitStack
@@ -6,9 +6,9 @@ from contextlib import ExitStack
 import pytest
 from measured import block, measured
 
-ROOM = 20_000_000
+TOLERANCE_BYTES = 20_000_000
 # Several row groups are processed at once, but a short log has only a few.
-ROOM_OF_TABLES = 40_000_000
+TABLE_TOLERANCE_BYTES = 40_000_000
 COMMANDS = [
     ("cat", "LOG", "-m", "::1000"),
     ("cat", "LOG", "-m", "-10:"),
@@ -35,15 +35,15 @@ def logs(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("logs")
     piece, flat = block(5_000_000), block(5_000_000, b"")
-    packed = gzip.compress(piece, 1)
+    compressed = gzip.compress(piece, 1)
     for name, count in (("50", 10), ("500", 100)):
         files = (folder / f"{name}{suffix}" for suffix in (".nq", ".nq.gz", ".flat.nq"))
-        with ExitStack() as opened:
-            log, gz, message = (opened.enter_context(file.open("wb")) for file in files)
+        with ExitStack() as stack:
+            log, gz, message = (stack.enter_context(file.open("wb")) for file in files)
             for _ in range(count):
                 log.write(piece)
                 message.write(flat)
-                gz.write(packed)
+                gz.write(compressed)
     yield folder
     for path in folder.iterdir():
         path.unlink()
@@ -55,14 +55,14 @@ def test_memory_does_not_grow_with_the_log(logs, arguments):
     peaks = []
     for name in ("50", "500"):
         paths = {"LOG": f"{name}.nq", "FLAT": f"{name}.flat.nq", "OUT": "out"}
-        given = list(arguments)
-        for word, path in paths.items():
-            given = [each.replace(word, str(logs / path)) for each in given]
-        code, resident, errors, _ = measured(*given)
+        command = list(arguments)
+        for placeholder, path in paths.items():
+            command = [each.replace(placeholder, str(logs / path)) for each in command]
+        code, resident, errors, _ = measured(*command)
         assert (code, errors) == (0, "")
         peaks.append(resident)
-    room = ROOM_OF_TABLES if "parquet" in arguments else ROOM
-    assert abs(peaks[1] - peaks[0]) < room, peaks
+    tolerance = TABLE_TOLERANCE_BYTES if "parquet" in arguments else TOLERANCE_BYTES
+    assert abs(peaks[1] - peaks[0]) < tolerance, peaks
 
 
 STREAM = """
@@ -75,11 +75,11 @@ with rdfm.open_log(sys.argv[1], rows="quads") as log:
 
 
 @pytest.mark.slow
-def test_a_flat_log_as_an_arrow_stream_takes_bounded_memory(logs):
+def test_a_flat_log_as_an_arrow_stream_uses_bounded_memory(logs):
     peaks = []
     for name in ("50", "500"):
         path = str(logs / f"{name}.flat.nq")
         code, resident, errors, _ = measured("-c", STREAM, path, program=sys.executable)
         assert (code, errors) == (0, "")
         peaks.append(resident)
-    assert abs(peaks[1] - peaks[0]) < ROOM, peaks
+    assert abs(peaks[1] - peaks[0]) < TOLERANCE_BYTES, peaks

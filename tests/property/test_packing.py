@@ -1,4 +1,4 @@
-"""Packing files into tasks: all files, in order, in balanced tasks, enough for all cores."""
+"""Files are packed in order into balanced tasks, with enough tasks for all cores."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,20 +20,20 @@ def files_of(sizes):
 def test_every_file_is_in_one_pack_and_packs_are_balanced(sizes, pack_bytes, open_cost, cores):
     files = files_of(sizes)
     packs = list(pack(files, pack_bytes, open_cost, cores))
-    assert [file for packed in packs for file in packed] == files
+    assert [file for group in packs for file in group] == files
     assert all(packs)
     assert len(packs) >= min(cores, len(files))
 
-    def cost(packed):
-        return sum(max(file.size + open_cost, 1) for file in packed)
+    def cost(group):
+        return sum(max(file.size + open_cost, 1) for file in group)
 
-    small = [cost([file]) for file in files if cost([file]) <= pack_bytes]
-    for packed in packs:
-        if len(packed) > 1:
-            assert all(cost([file]) <= pack_bytes for file in packed)
-            assert cost(packed) < pack_bytes + max(small)
-    if len(small) == len(files):
-        rounds = -(-sum(small) // (pack_bytes * cores))
+    small_costs = [cost([file]) for file in files if cost([file]) <= pack_bytes]
+    for group in packs:
+        if len(group) > 1:
+            assert all(cost([file]) <= pack_bytes for file in group)
+            assert cost(group) < pack_bytes + max(small_costs)
+    if len(small_costs) == len(files):
+        rounds = -(-sum(small_costs) // (pack_bytes * cores))
         assert len(packs) == min(rounds * cores, len(files))
 
 
@@ -42,11 +42,11 @@ def test_packs_of_equal_files_differ_by_at_most_one_file(
     number, size, pack_bytes, open_cost, cores
 ):
     packs = list(pack(files_of([size] * number), pack_bytes, open_cost, cores))
-    counts = {len(some) for some in packs}
+    counts = {len(group) for group in packs}
     assert max(counts) - min(counts) <= 1
 
 
 def test_many_small_files_are_packed_together():
     packs = list(pack(files_of([2300] * 20_000), 4 << 20, 256 << 10))
-    assert {len(some) for some in packs} == {15, 16}
+    assert {len(group) for group in packs} == {15, 16}
     assert len(packs) == 1261

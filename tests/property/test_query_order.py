@@ -1,4 +1,4 @@
-"""ORDER BY, MIN and MAX use a total order of all terms that extends the operators of SPARQL."""
+"""ORDER BY, MIN and MAX use a total order of all terms that extends SPARQL's operators."""
 
 import pyoxigraph as ox
 import rdflib
@@ -91,7 +91,7 @@ KINDS = {
     "other": st.sampled_from(["", "1", "a"]).flatmap(typed("hexBinary", "anyURI", "integer", "date")),
 }  # fmt: skip
 terms = st.one_of(*KINDS.values())
-mixed = st.lists(terms, max_size=30, unique=True)
+mixed_terms = st.lists(terms, max_size=30, unique=True)
 one_kind = st.sampled_from(list(KINDS)).flatmap(
     lambda kind: st.lists(KINDS[kind], max_size=12, unique=True)
 )
@@ -105,7 +105,7 @@ def ordered(objects, text="SELECT ?o { ?s ?p ?o } ORDER BY ?o"):
     return [tuple(None if cell is None else as_tuple(cell) for cell in row) for row in part.rows]
 
 
-@given(mixed | one_kind, st.randoms(use_true_random=False))
+@given(mixed_terms | one_kind, st.randoms(use_true_random=False))
 def test_the_order_does_not_depend_on_the_order_of_the_data(objects, random):
     found = ordered(objects)
     assert sorted(found, key=repr) == sorted(((term,) for term in objects), key=repr)
@@ -120,13 +120,13 @@ def test_the_order_does_not_depend_on_the_order_of_the_data(objects, random):
 @given(st.lists(terms, min_size=3, max_size=3, unique=True))
 def test_the_order_of_two_terms_does_not_depend_on_a_third(objects):
     found = [term for (term,) in ordered(objects)]
-    for left in objects:
-        pair = [term for term in found if term != left]
+    for omitted in objects:
+        pair = [term for term in found if term != omitted]
         assert [term for (term,) in ordered(pair)] == pair
 
 
-@given(mixed | one_kind)
-def test_no_term_precedes_a_lesser_one(objects):
+@given(mixed_terms | one_kind)
+def test_no_term_precedes_a_lesser_term(objects):
     found = [term for (term,) in ordered(objects) if term[0] != "bnode"]
     rows = [f"({number} {to_oxigraph(term)})" for number, term in enumerate(found)]
     query = (
@@ -164,7 +164,7 @@ def test_terms_of_one_kind_are_ordered_like_rdflib(objects):
     assert found == sorted(found)
 
 
-@given(mixed | one_kind, st.randoms(use_true_random=False))
+@given(mixed_terms | one_kind, st.randoms(use_true_random=False))
 def test_min_and_max_are_the_first_and_last_terms_of_the_order(objects, random):
     extremes = "SELECT (MIN(?o) AS ?a) (MAX(DISTINCT ?o) AS ?b) { ?s ?p ?o }"
     found = ordered(objects, extremes)
@@ -172,8 +172,10 @@ def test_min_and_max_are_the_first_and_last_terms_of_the_order(objects, random):
     assert ordered(objects, extremes) == found
     if objects:
         [(least, greatest)] = found
-        for test, end in (("<", least), (">", greatest)):
+        for operator, extreme in (("<", least), (">", greatest)):
             rows = " ".join(str(to_oxigraph(term)) for term in objects if term[0] != "bnode")
-            if end[0] != "bnode":
-                query = f"ASK {{ VALUES ?x {{ {rows} }} FILTER(?x {test} {to_oxigraph(end)}) }}"
+            if extreme[0] != "bnode":
+                query = (
+                    f"ASK {{ VALUES ?x {{ {rows} }} FILTER(?x {operator} {to_oxigraph(extreme)}) }}"
+                )
                 assert not ox.Store().query(query)

@@ -45,12 +45,12 @@ def rdflib_rows(text, graph):
 
 
 @given(st.lists(triples, max_size=5), paths, constants, constants)
-def test_paths_between_constants_agree_with_the_specification(graph, path, one, other):
+def test_paths_between_constants_agree_with_the_specification(graph, path, first, second):
     for text in (
-        f"SELECT ?x {{ {one} {path} ?x }}",
-        f"SELECT ?x {{ ?x {path} {one} }}",
-        f"SELECT ({one} AS ?x) {{ {one} {path} {other} }}",
-        f"SELECT ({one} AS ?x) {{ {one} {path} {one} }}",
-        f"SELECT ?x {{ VALUES ?x {{ {one} }} FILTER EXISTS {{ {one} {path} {other} }} }}",
+        f"SELECT ?x {{ {first} {path} ?x }}",
+        f"SELECT ?x {{ ?x {path} {first} }}",
+        f"SELECT ({first} AS ?x) {{ {first} {path} {second} }}",
+        f"SELECT ({first} AS ?x) {{ {first} {path} {first} }}",
+        f"SELECT ?x {{ VALUES ?x {{ {first} }} FILTER EXISTS {{ {first} {path} {second} }} }}",
     ):
         assert rows(text, graph) == rdflib_rows(text, graph), text

@@ -1,4 +1,4 @@
-"""Regrouping, compared with a simple implementation over all quads."""
+"""Regrouping agrees with a simple implementation that uses all quads at once."""
 
 import contextlib
 import itertools
@@ -13,11 +13,11 @@ from support import as_batch, assert_same, quads_of
 import rdfm
 from rdfm.regroup import make, regrouped
 
-WAYS = ("message", "subject", "graph", "count=1", "count=3", "bytes=1", "bytes=150", "all")
+GROUPINGS = ("message", "subject", "graph", "count=1", "count=3", "bytes=1", "bytes=150", "all")
 
 
 def tagged(log):
-    """Yields all quads, each with its message, whose index is part of blank node labels."""
+    """Yields all quads, with the index of their message in blank node labels."""
     for at, message in enumerate(log):
         for quad in message:
 
@@ -35,14 +35,14 @@ def text_bytes(term):
     if term[0] != "literal":
         return len(term[1].encode())
     _, lexical, language, _, datatype = term
-    other = language or ("" if datatype.endswith("XMLSchema#string") else datatype)
-    return len(lexical.encode()) + len(other.encode())
+    suffix = language or ("" if datatype.endswith("XMLSchema#string") else datatype)
+    return len(lexical.encode()) + len(suffix.encode())
 
 
-def expected(log, how):
+def expected(log, grouping):
     """Returns the expected messages."""
     quads = list(tagged(log))
-    name, _, number = how.partition("=")
+    name, _, number = grouping.partition("=")
     if name == "message":
         rest = iter(quads)
         return [list(itertools.islice(rest, len(message))) for message in log]
@@ -51,9 +51,9 @@ def expected(log, how):
     if name in ("subject", "graph"):
         part = 0 if name == "subject" else 3
         return [list(group) for _, group in itertools.groupby(quads, lambda quad: quad[part])]
-    plain = [quad for message in log for quad in message]
+    original_quads = [quad for message in log for quad in message]
     groups, size = [], int(number)
-    for quad, original in zip(quads, plain, strict=True):
+    for quad, original in zip(quads, original_quads, strict=True):
         if not groups or size <= 0:
             groups.append([])
             size = int(number)
@@ -62,7 +62,7 @@ def expected(log, how):
     return groups
 
 
-def divided(groups):
+def is_divided(groups):
     """Whether a blank node occurs in two messages."""
     found = [set(itertools.chain.from_iterable(map(labels_of, group))) for group in groups]
     return any(one & other for one, other in itertools.combinations(found, 2))
@@ -84,7 +84,7 @@ def messages(batches):
     return found
 
 
-def cut(batch, sizes):
+def slices(batch, sizes):
     """Yields slices of the batch."""
     start = 0
     for size in itertools.cycle(sizes):
@@ -94,24 +94,24 @@ def cut(batch, sizes):
         start += size
 
 
-@pytest.mark.parametrize("how", WAYS)
+@pytest.mark.parametrize("grouping", GROUPINGS)
 @given(log=logs(generalized=True), sizes=st.lists(st.integers(1, 3), min_size=1, max_size=3))
-def test_messages_consist_of_consecutive_quads(how, log, sizes):
-    wanted = expected(log, how)
+def test_messages_consist_of_consecutive_quads(grouping, log, sizes):
+    expected_messages = expected(log, grouping)
     found = []
-    refused = None
+    reason = None
     try:
-        for batch in regrouped(cut(as_batch(log), sizes), how):
+        for batch in regrouped(slices(as_batch(log), sizes), grouping):
             found += messages([batch])
     except rdfm.EncodeError as error:
-        refused = str(error)
-    if how != "message" and divided(wanted):
-        assert refused is not None
-        assert "would be in two messages" in refused
-        wanted = wanted[: len(found)]
+        reason = str(error)
+    if grouping != "message" and is_divided(expected_messages):
+        assert reason is not None
+        assert "would be in two messages" in reason
+        expected_messages = expected_messages[: len(found)]
     else:
-        assert refused is None
-    assert_same(found, wanted)
+        assert reason is None
+    assert_same(found, expected_messages)
 
 
 def test_equal_triple_terms_are_one_subject_unless_they_contain_blank_nodes():
@@ -123,17 +123,17 @@ def test_equal_triple_terms_are_one_subject_unless_they_contain_blank_nodes():
 
     for term, count in ((("iri", "http://e/s"), 1), (("bnode", "b"), 3)):
         for size in (1, 2, 3):
-            found = messages(regrouped(cut(as_batch(log(term)), [size]), "subject"))
+            found = messages(regrouped(slices(as_batch(log(term)), [size]), "subject"))
             assert len(found) == count
 
 
-@pytest.mark.parametrize("how", WAYS)
+@pytest.mark.parametrize("grouping", GROUPINGS)
 @given(log=logs(), sizes=st.lists(st.integers(1, 3), min_size=1, max_size=3))
-def test_skolem_iris_identify_nodes_of_their_message(how, log, sizes):
+def test_skolem_iris_identify_nodes_of_their_message(grouping, log, sizes):
     """Equal IRIs mean equal nodes, regardless of which messages are split."""
-    base = "https://made.example"
-    found = messages(regrouped(cut(as_batch(log), sizes), how, skolemize=base))
-    wanted = expected(log, how)
+    base = "https://skolem.example"
+    found = messages(regrouped(slices(as_batch(log), sizes), grouping, skolemize=base))
+    expected_messages = expected(log, grouping)
     names = {}
 
     def as_bnode(term):
@@ -142,8 +142,10 @@ def test_skolem_iris_identify_nodes_of_their_message(how, log, sizes):
         assert term[1].startswith(f"{base}/.well-known/genid/")
         return ("bnode", term[1])
 
-    assert [len(message) for message in found] == [len(message) for message in wanted]
-    for ours, theirs in zip(itertools.chain(*found), itertools.chain(*wanted), strict=True):
+    assert [len(message) for message in found] == [len(message) for message in expected_messages]
+    for ours, theirs in zip(
+        itertools.chain(*found), itertools.chain(*expected_messages), strict=True
+    ):
         for one, other in zip(_bnodes(map_terms(ours, as_bnode)), _bnodes(theirs), strict=True):
             assert names.setdefault(one, other) == other
     assert len(set(names.values())) == len(names)
@@ -152,36 +154,36 @@ def test_skolem_iris_identify_nodes_of_their_message(how, log, sizes):
 def _bnodes(quad):
     found = []
 
-    def note(term):
+    def collect(term):
         if term[0] == "bnode":
             found.append(term[1])
         return term
 
-    map_terms(quad, note)
+    map_terms(quad, collect)
     return found
 
 
 @given(log=logs(generalized=True))
 def test_batch_sizes_do_not_change_the_result(log):
     batch = as_batch(log)
-    for how in WAYS:
+    for grouping in GROUPINGS:
         outcomes = []
         for sizes in ([1], [2, 1], [9]):
             found = []
             with contextlib.suppress(rdfm.EncodeError):
-                for made in regrouped(cut(batch, sizes), how):
-                    found += messages([made])
+                for part in regrouped(slices(batch, sizes), grouping):
+                    found += messages([part])
             outcomes.append(found)
         assert outcomes[0] == outcomes[1] == outcomes[2]
 
 
-@pytest.mark.parametrize("how", ["subject", "count=3", "all"])
-def test_a_log_larger_than_a_message_is_regrouped_in_parts(how):
+@pytest.mark.parametrize("grouping", ["subject", "count=3", "all"])
+def test_a_log_larger_than_a_message_is_regrouped_in_parts(grouping):
     lines = [f'<x:{at // 4}> <x:p> "{at}" .\n'.encode() for at in range(40_000)]
     decoder = rdfm.formats.nq.decoder(
         {"max_message_bytes": 1_000_000}, rdfm.formats.Opening("always")
     )
-    regrouper = make(how, parts=True, max_message_bytes=1_000_000)
+    regrouper = make(grouping, parts=True, max_message_bytes=1_000_000)
     sizes = []
     for start in range(0, len(lines), 5000):
         decoder.feed(b"".join(lines[start : start + 5000]))
@@ -195,8 +197,8 @@ def test_a_log_larger_than_a_message_is_regrouped_in_parts(how):
     regrouper.finish()
     sizes += batch_sizes(regrouper)
     assert sum(quads for quads, _ in sizes) == 40_000
-    whole = sum(count for _, count in sizes)
-    assert whole == {"subject": 10_000, "count=3": 13_334, "all": 1}[how]
+    message_count = sum(count for _, count in sizes)
+    assert message_count == {"subject": 10_000, "count=3": 13_334, "all": 1}[grouping]
 
 
 def batch_sizes(regrouper):

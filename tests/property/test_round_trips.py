@@ -33,27 +33,27 @@ def test_each_pair_keeps_what_both_formats_support(first, second, data):
     assert_same(read(second, written(second, converted)), log, order=ordered(first, second))
 
 
-@pytest.mark.parametrize("middle", FORMATS)
+@pytest.mark.parametrize("via", FORMATS)
 @given(data=st.data())
-def test_a_third_format_in_between_changes_nothing(middle, data):
-    log = data.draw(carried("nq", middle))
+def test_an_intermediate_format_changes_nothing(via, data):
+    log = data.draw(carried("nq", via))
     source = written("nq", log)
     direct = written("nq", read("nq", source))
-    through_middle = written("nq", read("nq", written("nq", read(middle, written(middle, log)))))
-    if ordered(middle) and not any(list(labels(message)) for message in log):
-        assert through_middle == direct
-    assert_same(read("nq", through_middle), read("nq", direct), order=ordered(middle))
+    indirect = written("nq", read("nq", written("nq", read(via, written(via, log)))))
+    if ordered(via) and not any(list(labels(message)) for message in log):
+        assert indirect == direct
+    assert_same(read("nq", indirect), read("nq", direct), order=ordered(via))
 
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(log=logs(generalized=True))
-def test_unsupported_data_is_rejected_with_the_name_of_the_format(name, log):
+def test_errors_about_unsupported_data_name_the_format(name, log):
     carries = formats.find(name).spec.carries
     try:
         data = written(name, log)
     except rdfm.EncodeError as error:
-        several = len(log) > 1 and not carries["boundaries"]
-        assert several or not (carries["graphs"] and carries["generalized"])
+        has_several_messages = len(log) > 1 and not carries["boundaries"]
+        assert has_several_messages or not (carries["graphs"] and carries["generalized"])
         assert str(error).startswith(f"{name}: ")
     else:
         # Without boundaries, a log is one message even if it is empty.
@@ -104,22 +104,22 @@ def test_jelly_tables_of_any_size_keep_the_messages(physical, tables, data):
 def test_batch_sizes_do_not_change_the_output(name, data):
     log = data.draw(carried(name))
     options = WRITING.get(name, {})
-    whole = formats.find(name).Encoder(**options)
+    single_encoder = formats.find(name).Encoder(**options)
     batch = as_batch(log)
-    expected = whole.encode(batch) + whole.finish()
+    expected = single_encoder.encode(batch) + single_encoder.finish()
     slices = [batch.slice(at, at + 1) for at in range(len(batch))]
-    # Each batch has its own ids; an encoder must not reuse what it stored for another batch.
+    # Ids differ between batches, so an encoder must not reuse what it stored for another batch.
     separate = [as_batch([message], at) for at, message in enumerate(log)]
-    for cut in (slices, separate):
+    for batches in (slices, separate):
         encoder = formats.find(name).Encoder(**options)
-        assert b"".join([*map(encoder.encode, cut), encoder.finish()]) == expected
+        assert b"".join([*map(encoder.encode, batches), encoder.finish()]) == expected
 
 
 @pytest.mark.parametrize(
     "name", [name for name in FORMATS if formats.find(name).spec.carries["boundaries"]]
 )
 def test_ids_of_one_batch_do_not_apply_to_the_next(name):
-    """The next batch has more ids: rdf:type has the id that another predicate gets there."""
+    """In the second batch, another predicate has the id that rdf:type has in the first batch."""
     iris = [("iri", f"http://e/{local}") for local in "sptoq"]
     s, p, *objects = iris
     kind = ("iri", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type")

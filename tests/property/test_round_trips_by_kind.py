@@ -58,7 +58,7 @@ def test_each_pair_keeps_patches(first, second, data):
 
 @pytest.mark.parametrize("name", PATCHES)
 @given(log=patches.patches(graphs=True))
-def test_unsupported_patches_are_rejected_with_the_name_of_the_format(name, log):
+def test_errors_about_unsupported_patches_name_the_format(name, log):
     try:
         data = written(name, log)
     except rdfm.EncodeError as error:
@@ -86,7 +86,7 @@ def test_each_pair_keeps_results(first, second, data):
 @pytest.mark.parametrize("first", EXACT)
 @given(found=results.results(any_text=False))
 def test_csv_keeps_the_text_of_results(first, found):
-    """The output is the same from each format, and writing it again does not change it."""
+    """The output does not depend on the input format, and converting it again changes nothing."""
     first_output = results.encoded(first, *found)
     data = converted(first_output, first, "results-csv", lossy=True)
     assert data == results.encoded("results-csv", *found, lossy=True)
@@ -106,23 +106,23 @@ def test_batch_sizes_do_not_change_the_output_for_results(name, data):
     variables, rows = data.draw(
         results.results(any_text=formats.find(name).spec.carries["any_text"])
     )
-    whole = results.encoded(name, variables, rows)
+    expected = results.encoded(name, variables, rows)
     file = io.BytesIO()
     with rdfm.create_results(file, variables, name) as out:
         for row in rows:
             out.write_batch(
                 rdfm.ResultBatch.from_rows([[results.as_term(cell) for cell in row]], variables)
             )
-    assert file.getvalue() == whole
+    assert file.getvalue() == expected
 
 
 @pytest.mark.parametrize("name", PATCHES)
 @given(log=patches.patches(graphs=True, plain=True))
 def test_batch_sizes_do_not_change_the_output_for_patches(name, log):
     options = WRITING.get(name, {})
-    whole = formats.find(name).Encoder(**options)
+    single_encoder = formats.find(name).Encoder(**options)
     batch = patches.as_batch(log)
-    expected = whole.encode(batch) + whole.finish()
+    expected = single_encoder.encode(batch) + single_encoder.finish()
     encoder = formats.find(name).Encoder(**options)
-    cut = [batch.slice(at, at + 1) for at in range(len(batch))]
-    assert b"".join([*map(encoder.encode, cut), encoder.finish()]) == expected
+    slices = [batch.slice(at, at + 1) for at in range(len(batch))]
+    assert b"".join([*map(encoder.encode, slices), encoder.finish()]) == expected

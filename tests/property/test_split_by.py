@@ -18,7 +18,7 @@ def test_the_files_together_equal_the_log(keys, max_open, format):
         for number, values in enumerate(keys)
     ]
     if messages and not messages[-1]:
-        messages.append("")  # the end of a log does not begin a message
+        messages.append("")  # the delimiter at the end does not begin a message
     log = "# @message\n".join(messages).encode()
     with rdfm.open_log(log, "nq") as source:
         expected: dict[str, list[str]] = {}

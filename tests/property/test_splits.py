@@ -12,7 +12,7 @@ from rdfm._core import DelimiterCounter
 from rdfm.errors import DecodeError
 from rdfm.formats import Opening
 
-ENDS = ("\n", "\r\n", "\r")
+LINE_BREAKS = ("\n", "\r\n", "\r")
 NOISE = {
     "comment": ("", "# c", " \t", "#@message x", " # @message", "VERSION \"1.1\"", "MESSAGE", "bad",
                 "<a:> <b:> <relative> . # @message", "bad # @message", "# see @message", "# \ufffe"),
@@ -24,7 +24,7 @@ DELIMITER = {"comment": "# @message", "directive": "MESSAGE"}
 
 @st.composite
 def texts(draw):
-    """Draws a log's dialect and text, with any text allowed between lines and mixed line breaks."""
+    """Draws the dialect and text of a log with extra lines and mixed line breaks."""
     dialect = draw(st.sampled_from(sorted(DELIMITER)))
     noise = st.lists(st.sampled_from(NOISE[dialect]), max_size=2)
     lines = ['VERSION "1.2-messages"'] if dialect == "directive" else []
@@ -36,20 +36,22 @@ def texts(draw):
         else:
             lines.append(DELIMITER[dialect])
     lines += draw(noise)
-    ends = draw(st.lists(st.sampled_from(ENDS), min_size=len(lines), max_size=len(lines)))
-    text = "".join(map("".join, zip(lines, ends, strict=True)))
+    line_breaks = draw(
+        st.lists(st.sampled_from(LINE_BREAKS), min_size=len(lines), max_size=len(lines))
+    )
+    text = "".join(map("".join, zip(lines, line_breaks, strict=True)))
     if draw(st.booleans()):
         text = text.rstrip("\r\n")
     return dialect, text.encode()
 
 
-def read(data, piece, **opening):
+def read(data, piece_size, **opening):
     """Returns messages and errors in order.
 
     Messages are index, position and quads; errors are index, position, reason and bytes skipped.
     """
     decoder, found, pending = formats.nq.decoder({}, Opening(**opening)), [], None
-    pieces = iter([data[at : at + piece] for at in range(0, len(data), piece)])
+    pieces = iter([data[at : at + piece_size] for at in range(0, len(data), piece_size)])
     finished = False
     while True:
         if pending is not None:
@@ -77,10 +79,10 @@ def read(data, piece, **opening):
             decoder.feed(data)
 
 
-def count(data, piece, split):
+def count(data, piece_size, split):
     counter = DelimiterCounter("nq", split=split)
-    for at in range(0, len(data), piece):
-        counter.feed(data[at : at + piece])
+    for at in range(0, len(data), piece_size):
+        counter.feed(data[at : at + piece_size])
         if counter.done:
             break
     else:
@@ -93,20 +95,20 @@ def count(data, piece, split):
 @given(texts(), st.lists(st.integers(1, 400), max_size=6), st.sampled_from([1, 2, 3, 7, 4096]))
 @example(("comment", b"<a:> <b:> <c:> .\r\n# @message\r\n\r\n# @message"), list(range(1, 48)), 1)
 @example(("directive", b'VERSION "1.2-messages"\nMESSAGE\n# c\nMESSAGE\n'), list(range(1, 44)), 2)
-def test_splits_yield_the_messages_of_the_complete_log(log, cuts, piece):
+def test_splits_yield_the_messages_of_the_complete_log(log, boundaries, piece_size):
     dialect, data = log
-    edges = [0, *sorted(set(cuts)), None]
+    edges = [0, *sorted(set(boundaries)), None]
     splits = [
         ((start, stop, dialect), data[max(start - 1, 0) :]) for start, stop in pairwise(edges)
     ]
-    counters = [count(part, piece, split) for split, part in splits]
-    before, leading, found = 0, 0, []
+    counters = [count(part, piece_size, split) for split, part in splits]
+    delimiters, leading, found = 0, 0, []
     for counter in counters:
-        leading |= before == 0 and counter.content_first
-        before += counter.delimiters
-    before = 0
+        leading |= delimiters == 0 and counter.content_first
+        delimiters += counter.delimiters
+    delimiters = 0
     for (split, part), counter in zip(splits, counters, strict=True):
-        first = before + leading if split[0] else 0
-        found += read(part, piece, split=split, first_index=first)
-        before += counter.delimiters
+        first = delimiters + leading if split[0] else 0
+        found += read(part, piece_size, split=split, first_index=first)
+        delimiters += counter.delimiters
     assert found == read(data, 1 << 20)

@@ -11,7 +11,7 @@ from rdfm.exchange.nanopub import trusty
 
 pytestmark = pytest.mark.slow
 
-# Characters with a special order or escape: beyond U+FFFF, for private use, and control characters.
+# Characters with special ordering or escapes: beyond U+FFFF, private use, control characters.
 TEXT = st.text(st.sampled_from("ab \\\n\r\t\"'^@é\ue000\uffff\U00010000\U0010fffd€"), max_size=6)
 NAMES = st.text(st.sampled_from("abZ09-_.~é\U00010000"), min_size=1, max_size=4)
 IRIS = st.one_of(
@@ -45,15 +45,15 @@ def test_order_repetition_and_case_of_tags_do_not_matter(assertion, random):
     quads = nanopubs.trusty(nanopubs.nanopub(assertion=assertion))
     quads += random.choices(quads, k=3)
     random.shuffle(quads)
-    swapped = [
+    changed = [
         (s, p, (o[0], o[1], o[2].swapcase(), *o[3:]) if o[0] == "literal" and o[2] else o, g)
         for s, p, o, g in quads
     ]
-    assert reason(swapped) == [None]
+    assert reason(changed) == [None]
 
 
 @given(TRIPLES, st.data())
-def test_one_changed_character_makes_the_code_wrong(assertion, data):
+def test_one_changed_character_invalidates_the_code(assertion, data):
     quads = nanopubs.trusty(nanopubs.nanopub(assertion=assertion))
     at = data.draw(st.integers(4, len(quads) - 1))
     subject, predicate, object, graph = quads[at]
@@ -66,7 +66,7 @@ def test_one_changed_character_makes_the_code_wrong(assertion, data):
         *quads[at + 1 :],
     ]
     if set(changed) == set(quads):
-        return  # a repeated quad
+        return  # the set of quads is the same
     (found,) = reason(changed)
     assert found is not None
 
@@ -85,7 +85,7 @@ def test_messages_of_a_batch_are_independent(contents):
 @given(st.lists(st.tuples(IRIS, IRIS, st.one_of(IRIS, LITERALS)), max_size=12))
 def test_codes_of_any_quads_follow_the_specification(triples):
     quads = [(*each, graph) for each in triples for graph in (None, iri("http://g/1"))]
-    written = nanopubs.filled(quads, "C" * 45)
-    with rdfm.open_log(nanopubs.nq(written), "nq") as log:
+    filled = nanopubs.filled(quads, "C" * 45)
+    with rdfm.open_log(nanopubs.nq(filled), "nq") as log:
         messages = list(log) or [rdfm.Message([])]
-    assert trusty.artifact_code(messages[0], "C" * 45) == nanopubs.code_of(written, "C" * 45)
+    assert trusty.artifact_code(messages[0], "C" * 45) == nanopubs.code_of(filled, "C" * 45)

@@ -26,12 +26,12 @@ def test_values_round_trip(name, data):
             any_text=carries["any_text"],
         )
     )
-    everything = {"generalized": True, "rdf_star": True}
-    writing = {key: value for key, value in everything.items() if key in format.writes}
-    reading = {key: value for key, value in everything.items() if key in format.reads}
+    all_options = {"generalized": True, "rdf_star": True}
+    writing = {key: value for key, value in all_options.items() if key in format.writes}
+    reading = {key: value for key, value in all_options.items() if key in format.reads}
     quads = pa.record_batch(as_batch(log))["quads"]
     values = encode_values(name, quads, **writing)
     table = pa.record_batch({"quads": pa.array(decode_values(name, values, **reading))})
-    back = rdfm.MessageBatch.from_arrow(table)
-    found = [quads_of(back, at) for at in range(len(back))]
+    batch = rdfm.MessageBatch.from_arrow(table)
+    found = [quads_of(batch, at) for at in range(len(batch))]
     assert_same(found, log, order=ordered(name))

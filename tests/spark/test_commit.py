@@ -33,7 +33,7 @@ class ObservedStorage:
         def call(*arguments):
             self._step(name, arguments)
             result = method(*arguments)
-            if name != "open_new":  # its file is still open
+            if name != "open_new":  # the file is still open
                 self._step(f"{name} done", arguments)
             return result
 
@@ -69,10 +69,10 @@ def stage(target, job="job", names=NEW):
     return tuple(f"0/{name}" for name in names)
 
 
-def write(target, kind="append", job="job", names=NEW, watched=None, **more):
-    """Runs a write from the beginning. Calls `watched` at each step of the commit."""
-    commit = FolderCommit(job, stage(target, job, names), **more)
-    storage = ObservedStorage(target.storage, watched) if watched else target.storage
+def write(target, kind="append", job="job", names=NEW, on_step=None, **settings):
+    """Runs a complete write. Calls `on_step` at each step of the commit."""
+    commit = FolderCommit(job, stage(target, job, names), **settings)
+    storage = ObservedStorage(target.storage, on_step) if on_step else target.storage
     return CommitTarget(storage, target.folder).commit(commit, replaces=kind == "overwrite")
 
 
@@ -80,7 +80,7 @@ def logs(target):
     return [name for name in target.visible() if name != "_SUCCESS"]
 
 
-def seen(target):
+def visible_logs(target):
     """Returns the logs that rdfm's reader sees, as paths in the folder."""
     found = find_settled([target.folder], recursive=True)
     return sorted(file.path.removeprefix(target.folder).lstrip("/") for file in found)
@@ -90,8 +90,8 @@ def expected(kind):
     return sorted(NEW if kind == "overwrite" else [*OLD, *NEW])
 
 
-def left_behind(target):
-    """Returns the protocol's files that remain, except for its records."""
+def remaining_files(target):
+    """Returns the remaining files of the commit protocol, except for records."""
     found = [file.path for file in target.storage.files(target.folder, recursive=True)]
     return [
         path
@@ -101,17 +101,17 @@ def left_behind(target):
 
 
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
-def test_a_commit_shows_all_parts_and_leaves_no_other_files(target, kind):
+def test_a_commit_makes_all_parts_visible_and_leaves_no_other_files(target, kind):
     assert write(target, kind)
-    assert seen(target) == expected(kind)
+    assert visible_logs(target) == expected(kind)
     assert target.storage.exists(f"{target.folder}/_SUCCESS")
-    assert left_behind(target) == []
+    assert remaining_files(target) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
-@pytest.mark.parametrize("more", [{}, {"write_id": "once"}, {"query": "q", "batch": 3}])
-def test_a_crash_at_any_step_leaves_all_parts_or_none(target, kind, more):
+@pytest.mark.parametrize("settings", [{}, {"write_id": "once"}, {"query": "q", "batch": 3}])
+def test_a_crash_at_any_step_leaves_all_parts_or_none(target, kind, settings):
     outcomes = set()
     for count in itertools.count():
         for name in target.visible():
@@ -126,23 +126,23 @@ def test_a_crash_at_any_step_leaves_all_parts_or_none(target, kind, more):
                 raise Crash
 
         try:
-            write(target, kind, watched=step, **more)
+            write(target, kind, on_step=step, **settings)
         except Crash:
             pass
         else:
             break
-        decided = target.storage.names(f"{target.folder}/_rdfm/journal")
-        shown = seen(target)
-        assert shown in (OLD, expected(kind))
-        if [name for name in decided if name.endswith(".json")]:
-            assert shown == expected(kind)
-        outcomes.add(tuple(shown))
-        # The same write from the beginning.
-        if more:
+        journals = target.storage.names(f"{target.folder}/_rdfm/journal")
+        found = visible_logs(target)
+        assert found in (OLD, expected(kind))
+        if [name for name in journals if name.endswith(".json")]:
+            assert found == expected(kind)
+        outcomes.add(tuple(found))
+        # Repeats the write from the beginning.
+        if settings:
             target.remove_abandoned(0)
-            assert write(target, kind, "again", **more) is (shown == OLD)
-            assert seen(target) == expected(kind)
-            assert left_behind(target) == []
+            assert write(target, kind, "again", **settings) is (found == OLD)
+            assert visible_logs(target) == expected(kind)
+            assert remaining_files(target) == []
     assert outcomes == {tuple(OLD), tuple(expected(kind))}
     assert count > 12
 
@@ -150,7 +150,7 @@ def test_a_crash_at_any_step_leaves_all_parts_or_none(target, kind, more):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
 def test_another_process_may_finish_the_commit_at_any_step(target, kind):
-    """At one step while A settles, B settles completely and makes a later write."""
+    """At one step of a commit, another process finishes it and performs a later write."""
     for count in itertools.count():
         for name in logs(target):
             target.storage.remove(f"{target.folder}/{name}")
@@ -168,15 +168,15 @@ def test_another_process_may_finish_the_commit_at_any_step(target, kind):
                 )
                 target.commit(following)
 
-        assert write(target, kind, watched=step, query="q", batch=count * 2) or interruptions
+        assert write(target, kind, on_step=step, query="q", batch=count * 2) or interruptions
         if not interruptions:
             break
-        after = sorted([*expected(kind), "x.nq"])
-        decided = seen(target)
+        with_both_writes = sorted([*expected(kind), "x.nq"])
+        found = visible_logs(target)
         # A batch is considered done if a later batch of its query is recorded.
-        assert decided in (after, sorted([*OLD, "x.nq"]))
+        assert found in (with_both_writes, sorted([*OLD, "x.nq"]))
         assert target.last_batch("q") == 9999
-        assert left_behind(target) == []
+        assert remaining_files(target) == []
         target.storage.remove_folder(f"{target.folder}/_rdfm/commits")
     assert count > 12
 
@@ -186,9 +186,9 @@ def test_a_reader_during_a_commit_sees_all_parts_or_none(target, kind):
     views = []
 
     def step(name, arguments):
-        views.append(seen(target))
+        views.append(visible_logs(target))
 
-    write(target, kind, watched=step)
+    write(target, kind, on_step=step)
     assert views[0] == OLD
     assert views[-1] == expected(kind)
     assert all(view in (OLD, expected(kind)) for view in views)
@@ -201,19 +201,19 @@ def test_a_commit_during_a_listing_is_seen_completely(tmp_path, monkeypatch):
     for name in OLD:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"old")
-    listing, done = LocalStorage.files, []
+    original, overwrites = LocalStorage.files, []
 
     def files(self, folder, *, recursive=False):
         """Lists the folder; another process overwrites everything after the first file."""
-        for file in listing(self, folder, recursive=recursive):
+        for file in original(self, folder, recursive=recursive):
             yield file
-            if not done and folder == str(tmp_path):
-                done.append(1)
+            if not overwrites and folder == str(tmp_path):
+                overwrites.append(1)
                 write(target, "overwrite")
 
     stage(target, "before")  # so that readers expect commits in the folder
     monkeypatch.setattr(LocalStorage, "files", files)
-    assert seen(target) == NEW
+    assert visible_logs(target) == NEW
 
 
 def test_a_folder_that_keeps_changing_is_an_error(tmp_path, monkeypatch):
@@ -236,9 +236,12 @@ def test_a_folder_that_keeps_changing_is_an_error(tmp_path, monkeypatch):
 def test_many_processes_may_settle_at_once(tmp_path):
     target = CommitTarget.of(str(tmp_path))
     names = [f"part-{number}.nq" for number in range(40)]
-    for turn in range(10):
+    for batch_number in range(10):
         commit = FolderCommit(
-            f"job{turn}", stage(target, f"job{turn}", names), query="q", batch=turn
+            f"job{batch_number}",
+            stage(target, f"job{batch_number}", names),
+            query="q",
+            batch=batch_number,
         )
         data = json.dumps({"version": 1, **commit.__dict__})
         (tmp_path / "_rdfm/journal" / f"{commit.name}.json").write_text(data)
@@ -257,8 +260,8 @@ def test_many_processes_may_settle_at_once(tmp_path):
             thread.join()
         assert errors == []
         assert logs(target) == sorted(names)
-        assert target.last_batch("q") == turn
-        assert left_behind(target) == []
+        assert target.last_batch("q") == batch_number
+        assert remaining_files(target) == []
 
 
 def test_two_drivers_with_the_same_write_append_once(target):
@@ -271,7 +274,7 @@ def test_two_drivers_with_the_same_write_append_once(target):
     assert target.is_written("load of Monday")
     assert not target.is_written("load of Tuesday")
     assert logs(target) == expected("append")
-    assert left_behind(target) == []
+    assert remaining_files(target) == []
 
 
 def test_batches_are_recorded_by_number(target):
@@ -307,11 +310,11 @@ def test_one_of_two_concurrent_overwrites_replaces_the_other(target):
                 assert write(target, "overwrite", f"other{count}", second)
 
         assert write(target, "overwrite", f"job{count}", first, step)
-        assert seen(target) in (first, second)
-        assert left_behind(target) == []
+        assert visible_logs(target) in (first, second)
+        assert remaining_files(target) == []
         if not interruptions:
             break
-    assert seen(target) == first
+    assert visible_logs(target) == first
     assert count > 12
     assert len(target.storage.names(f"{target.folder}/_rdfm/commits/overwrites")) == 1
 
@@ -326,7 +329,7 @@ def test_an_overwrite_waits_until_the_folder_is_stable(tmp_path, monkeypatch):
     parts, turns, visible = stage(target), itertools.count(), target._visible
     target._visible = lambda: [*visible(), *([f"x{turn}"] if (turn := next(turns)) < 30 else [])]
     assert target.commit(FolderCommit("job", parts), replaces=True)
-    assert seen(target) == NEW
+    assert visible_logs(target) == NEW
 
 
 def test_a_failure_before_the_commit_is_undone(target):
@@ -335,10 +338,10 @@ def test_a_failure_before_the_commit_is_undone(target):
             raise OSError(errno.ENOSPC, "No space left on device")
 
     with pytest.raises(OSError, match="No space"):
-        write(target, "overwrite", watched=step)
+        write(target, "overwrite", on_step=step)
     target.drop("job")  # Spark aborts like this after a failed commit
-    assert seen(target) == OLD
-    assert left_behind(target) == []
+    assert visible_logs(target) == OLD
+    assert remaining_files(target) == []
 
 
 def test_a_failure_after_the_commit_is_reported_and_kept(target):
@@ -347,19 +350,19 @@ def test_a_failure_after_the_commit_is_reported_and_kept(target):
             raise OSError(errno.EIO, "broken wire")
 
     with pytest.raises(OSError, match=r"committed.*do not repeat the write.*broken wire"):
-        write(target, "overwrite", watched=step)
+        write(target, "overwrite", on_step=step)
     target.drop("job")
-    assert seen(target) == NEW
+    assert visible_logs(target) == NEW
 
 
 def test_a_missing_part_is_an_error_before_the_commit(target):
     parts = stage(target)
     with pytest.raises(FileNotFoundError, match=r"1 parts .* such as 0/lost.nq"):
         target.commit(FolderCommit("job", (*parts, "0/lost.nq")))
-    assert seen(target) == OLD
+    assert visible_logs(target) == OLD
 
 
-REFUSALS = [
+ACCESS_ERRORS = [
     PermissionError(errno.EACCES, "Permission denied"),
     PermissionError("Access Denied"),  # raised by s3fs
     OSError(errno.EROFS, "Read-only file system"),
@@ -368,68 +371,68 @@ REFUSALS = [
 ]
 
 
-def crash_at(target, point, kind="append"):
-    """Crashes right before the named change."""
+def crash_at(target, change, kind="append"):
+    """Crashes immediately before a change of this kind."""
 
     def step(name, arguments):
-        if name == point:
+        if name == change:
             raise Crash
 
     with pytest.raises(Crash):
-        write(target, kind, watched=step)
+        write(target, kind, on_step=step)
 
 
-def refuse_here(monkeypatch, target, names, error):
-    """Denies some changes to this thread only."""
-    here = threading.current_thread()
+def deny_in_this_thread(monkeypatch, target, names, error):
+    """Denies some changes, but only in this thread."""
+    denied_thread = threading.current_thread()
     storage = type(target.storage)
 
-    def refused(real):
+    def denied(original):
         def call(*arguments):
-            if threading.current_thread() is here:
+            if threading.current_thread() is denied_thread:
                 raise error
-            return real(*arguments)
+            return original(*arguments)
 
         return call
 
     for name in names:
-        monkeypatch.setattr(storage, name, refused(getattr(storage, name)))
+        monkeypatch.setattr(storage, name, denied(getattr(storage, name)))
 
 
-@pytest.mark.parametrize("error", REFUSALS)
+@pytest.mark.parametrize("error", ACCESS_ERRORS)
 def test_a_reader_without_write_access_reports_the_cause(target, monkeypatch, error):
     crash_at(target, "rename")
     monkeypatch.setattr("rdfm.spark.commit._COMMIT_WAIT_SECONDS", 0.2)
-    refuse_here(monkeypatch, target, ["rename"], error)
+    deny_in_this_thread(monkeypatch, target, ["rename"], error)
     with pytest.raises(OSError, match=r"not complete.*write permission") as raised:
         find_settled([target.folder])
     assert str(error.args[-1]) in str(raised.value)
 
 
-@pytest.mark.parametrize("error", REFUSALS)
+@pytest.mark.parametrize("error", ACCESS_ERRORS)
 def test_a_reader_without_write_access_waits_for_the_writer(target, monkeypatch, error):
     crash_at(target, "rename", "overwrite")
-    refuse_here(monkeypatch, target, CHANGES, error)
+    deny_in_this_thread(monkeypatch, target, CHANGES, error)
     driver = threading.Timer(0.3, target.settle)
     driver.start()
-    assert seen(target) == expected("overwrite")
+    assert visible_logs(target) == expected("overwrite")
     driver.join()
 
 
-@pytest.mark.parametrize("error", REFUSALS)
+@pytest.mark.parametrize("error", ACCESS_ERRORS)
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
 def test_a_reader_does_not_need_write_access_if_all_parts_are_moved(
     target, monkeypatch, kind, error
 ):
-    crash_at(target, "open_new", kind)  # of _SUCCESS
-    refuse_here(monkeypatch, target, CHANGES, error)
-    assert seen(target) == expected(kind)
+    crash_at(target, "open_new", kind)  # before _SUCCESS is written
+    deny_in_this_thread(monkeypatch, target, CHANGES, error)
+    assert visible_logs(target) == expected(kind)
     monkeypatch.setattr("rdfm.spark.commit._COMMIT_WAIT_SECONDS", 0.1)
-    with pytest.raises(OSError, match="is not complete"):  # a writer needs more
+    with pytest.raises(OSError, match="is not complete"):  # a writer needs write access
         target.settle()
 
 
-PLACES = [
+PATHS = [
     ("", True, ["out", "a/out2"]),
     ("*", False, ["out"]),
     ("**", False, ["out", "a/out2"]),
@@ -443,33 +446,35 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(("path", "recursive", "settled"), PLACES)
-@pytest.mark.parametrize("others", [False, True])
-def test_finished_commits_are_visible_from_any_path(target, path, recursive, settled, others):
-    """Paths are a parent folder, a glob or a file name, with or without other files."""
+@pytest.mark.parametrize(("path", "recursive", "folders"), PATHS)
+@pytest.mark.parametrize("with_other_files", [False, True])
+def test_finished_commits_are_visible_from_any_path(
+    target, path, recursive, folders, with_other_files
+):
+    """The path may be a parent folder, a glob or a file name."""
     root = target.folder
     for name in ("out", "a/out2"):
         crash_at(CommitTarget(target.storage, f"{root}/{name}"), "rename")
-        if others:
+        if with_other_files:
             target.storage.write_whole(f"{root}/{name}/other.nq", b"")
     found = {file.path for file in find_settled([f"{root}/{path}"], recursive=recursive)}
-    wanted = NEW if "part-0" not in path else ["part-0.nq"]
-    for name in settled:
-        assert {f"{root}/{name}/{part}" for part in wanted} <= found
+    expected_names = NEW if "part-0" not in path else ["part-0.nq"]
+    for name in folders:
+        assert {f"{root}/{name}/{part}" for part in expected_names} <= found
 
 
 def test_a_lost_part_and_an_invalid_journal_are_errors(target):
     crash_at(target, "rename")
     target.storage.remove(f"{target.folder}/_rdfm/staging/job/0/part-1.nq")
     with pytest.raises(FileNotFoundError, match=r"remove .*job-job\.json"):
-        seen(target)
+        visible_logs(target)
     journal = f"{target.folder}/_rdfm/journal/job-job.json"
-    for broken in (b"", b"{}"):
-        target.storage.write_whole(journal, broken)
+    for invalid in (b"", b"{}"):
+        target.storage.write_whole(journal, invalid)
         with pytest.raises(
             OSError, match=r"not a readable journal .*remove it.*abandon.*job-job\.json"
         ):
-            seen(target)
+            visible_logs(target)
 
 
 def test_a_dropped_job_is_closed(target):
@@ -477,7 +482,7 @@ def test_a_dropped_job_is_closed(target):
     assert target.is_open("job")
     target.drop("job")
     assert not target.is_open("job")
-    assert left_behind(target) == []
+    assert remaining_files(target) == []
 
 
 def test_only_old_jobs_are_abandoned(tmp_path):
@@ -512,7 +517,7 @@ def test_a_late_attempt_does_not_reopen_a_closed_job(tmp_path):
 
 
 def test_parts_of_a_closed_job_are_removed_by_the_next_write(target):
-    """A late attempt that is killed can leave them on storage without folders."""
+    """On storage without folders, a late attempt that is killed can leave such parts."""
     stage(target, "over")
     stage(target, "going on")
     target.storage.remove(f"{target.folder}/_rdfm/staging/over/open")
@@ -529,14 +534,14 @@ def test_staging_folders_of_finished_batches_are_removed(target):
     assert target.storage.names(staging) == ["stream-q-2-a", "stream-q2-0-a"]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="no such names")
-def test_an_overwrite_removes_names_with_backslashes_too(tmp_path):
+@pytest.mark.skipif(os.name == "nt", reason="such names are not possible")
+def test_an_overwrite_removes_files_with_backslashes_in_their_names(tmp_path):
     (tmp_path / "a\\b.nq").write_bytes(b"")
     write(CommitTarget.of(str(tmp_path)), "overwrite")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["_SUCCESS", "_rdfm", *NEW]
 
 
-def test_hidden_and_foreign_files_are_kept(target):
+def test_hidden_files_are_kept(target):
     target.storage.write_whole(f"{target.folder}/_hidden", b"x")
     target.storage.write_whole(f"{target.folder}/.hidden", b"x")
     write(target, "overwrite")
@@ -548,8 +553,8 @@ def test_folders_without_commits_are_listed_once(tmp_path, monkeypatch):
 
     (tmp_path / "a.nq").write_bytes(b"")
     calls = []
-    real = commit.find_files
-    monkeypatch.setattr(commit, "find_files", lambda *a, **k: calls.append(1) or real(*a, **k))
+    original = commit.find_files
+    monkeypatch.setattr(commit, "find_files", lambda *a, **k: calls.append(1) or original(*a, **k))
     assert [file.path for file in find_settled([str(tmp_path)])] == [str(tmp_path / "a.nq")]
     assert len(calls) == 1
 
@@ -567,8 +572,10 @@ def test_globs_ignore_unfinished_commits(tmp_path):
 
 def test_only_folders_are_checked_for_running_commits(tmp_path, monkeypatch):
     checked = []
-    real = CommitTarget.is_ours
-    monkeypatch.setattr(CommitTarget, "is_ours", lambda it: checked.append(it.folder) or real(it))
+    original = CommitTarget.is_ours
+    monkeypatch.setattr(
+        CommitTarget, "is_ours", lambda target: checked.append(target.folder) or original(target)
+    )
     paths = [tmp_path / f"{number}.nq" for number in range(20)]
     for path in paths:
         path.write_bytes(b"")

@@ -14,37 +14,37 @@ from rdfm.storage.files import File, LocalStorage, RemoteStorage
 
 
 class Killed(BaseException):
-    """Simulates the end of the process."""
+    """Simulates the death of the process."""
 
 
 class FragileStorage(LocalStorage):
     """Fails before or after the n-th change to the disk, or leaves half a file."""
 
-    def __init__(self, steps, how):
+    def __init__(self, fatal_step, failure):
         self.steps = itertools.count()
-        self.fatal = steps
-        self.how = how
+        self.fatal_step = fatal_step
+        self.failure = failure
 
-    def _change(self, change, half=None):
-        fatal = next(self.steps) == self.fatal
-        if fatal and self.how == "before":
+    def _change(self, change, write_half=None):
+        is_fatal = next(self.steps) == self.fatal_step
+        if is_fatal and self.failure == "before":
             raise Killed
-        if fatal and self.how == "half" and half is not None:
-            half()
+        if is_fatal and self.failure == "half" and write_half is not None:
+            write_half()
             raise Killed
         change()
-        if fatal:
+        if is_fatal:
             raise Killed
 
     def write_whole(self, path, data):
-        def half():
+        def write_half():
             Path(path).write_bytes(data[: len(data) // 2])
 
         # The head is always written completely: lists require storage that writes small files
         # atomically.
         self._change(
             lambda: LocalStorage.write_whole(self, path, data),
-            None if path.endswith("list.json") else half,
+            None if path.endswith("list.json") else write_half,
         )
 
     def create_whole(self, path, data):
@@ -59,7 +59,7 @@ class FragileStorage(LocalStorage):
 
 
 @pytest.fixture(autouse=True)
-def no_waiting_for_the_disk(monkeypatch):
+def without_fsync(monkeypatch):
     """Disables fsync, since no test cuts the power."""
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
@@ -68,21 +68,21 @@ def file(number):
     return File(f"/logs/part-{number}.nq", number + 1, number + 0.125)
 
 
-def test_files_keep_their_positions_when_the_list_is_opened_again(tmp_path):
+def test_files_keep_their_positions_when_the_list_is_reopened(tmp_path):
     first = FileList(str(tmp_path))
     first.add([file(3), file(1)])
     first.add([file(1), file(2), file(2)])
-    again = FileList(str(tmp_path))
-    assert again.files == first.files == [file(3), file(1), file(2)]
-    assert again.name == first.name
-    again.add([file(0)])
+    reopened = FileList(str(tmp_path))
+    assert reopened.files == first.files == [file(3), file(1), file(2)]
+    assert reopened.name == first.name
+    reopened.add([file(0)])
     assert FileList(str(tmp_path)).files == [file(3), file(1), file(2), file(0)]
 
 
 def test_any_name_and_an_unknown_time_are_kept(tmp_path):
-    odd = [File('/l/a "b"\n%20é\udcff🙂.nq', 0, None), File("s3://b/c", 1 << 50, 1e9 + 0.1)]
-    FileList(str(tmp_path)).add(odd)
-    assert FileList(str(tmp_path)).files == odd
+    files = [File('/l/a "b"\n%20é\udcff🙂.nq', 0, None), File("s3://b/c", 1 << 50, 1e9 + 0.1)]
+    FileList(str(tmp_path)).add(files)
+    assert FileList(str(tmp_path)).files == files
 
 
 def test_a_list_may_be_a_url():
@@ -90,37 +90,37 @@ def test_a_list_may_be_a_url():
 
     MemoryFileSystem.store.clear()
     FileList("memory://state/list/").add([file(1)])
-    again = FileList("memory://state/list")
-    again.add([file(2)])
+    reopened = FileList("memory://state/list")
+    reopened.add([file(2)])
     assert FileList("memory://state/list").files == [file(1), file(2)]
-    assert isinstance(again._storage, RemoteStorage)
+    assert isinstance(reopened._storage, RemoteStorage)
 
 
-def test_a_later_owner_of_the_list_stops_the_earlier_one(tmp_path):
-    before = FileList(str(tmp_path))
-    before.add([file(1)])
+def test_a_later_owner_of_the_list_stops_the_earlier_owner(tmp_path):
+    earlier = FileList(str(tmp_path))
+    earlier.add([file(1)])
     later = FileList(str(tmp_path))
     with pytest.raises(OptionError, match="set a separate one for each query"):
-        before.add([file(2)])
+        earlier.add([file(2)])
     later.add([file(3)])
     assert FileList(str(tmp_path)).files == [file(1), file(3)]
 
 
 def test_a_list_merged_by_another_process_is_listed_again(tmp_path, monkeypatch):
     monkeypatch.setattr(filelist, "_MANY", 3)
-    before = FileList(str(tmp_path))
+    earlier = FileList(str(tmp_path))
     for number in range(3):
-        before.add([file(number)])
-    before._check_owner = lambda: None  # as if it had checked the owner before
-    read = LocalStorage.read_whole
+        earlier.add([file(number)])
+    earlier._check_owner = lambda: None  # as if it had checked the owner before
+    original = LocalStorage.read_whole
 
-    def meanwhile(storage, path):
+    def merge_before_read(storage, path):
         if Path(path).name.startswith("files-"):
-            monkeypatch.setattr(LocalStorage, "read_whole", read)
-            before.merge()
-        return read(storage, path)
+            monkeypatch.setattr(LocalStorage, "read_whole", original)
+            earlier.merge()
+        return original(storage, path)
 
-    monkeypatch.setattr(LocalStorage, "read_whole", meanwhile)
+    monkeypatch.setattr(LocalStorage, "read_whole", merge_before_read)
     later = FileList(str(tmp_path))
     assert later.files == [file(0), file(1), file(2)]
     later.add([file(3)])
@@ -129,64 +129,66 @@ def test_a_list_merged_by_another_process_is_listed_again(tmp_path, monkeypatch)
 
 def test_a_list_that_keeps_losing_files_is_an_error(tmp_path, monkeypatch):
     FileList(str(tmp_path)).add([file(1)])
-    read = LocalStorage.read_whole
+    original = LocalStorage.read_whole
 
-    def gone(storage, path):
+    def fail(storage, path):
         if Path(path).name.startswith("files-"):
             raise FileNotFoundError(path)
-        return read(storage, path)
+        return original(storage, path)
 
-    monkeypatch.setattr(LocalStorage, "read_whole", gone)
+    monkeypatch.setattr(LocalStorage, "read_whole", fail)
     with pytest.raises(OptionError, match="set a separate one for each query"):
         FileList(str(tmp_path))
 
 
 def test_one_of_two_concurrent_additions_fails(tmp_path):
     """The owner check and the addition are two steps."""
-    before = FileList(str(tmp_path))
-    before._check_owner = lambda: None
+    earlier = FileList(str(tmp_path))
+    earlier._check_owner = lambda: None
     later = FileList(str(tmp_path))
     later.add([file(1)])
     with pytest.raises(OptionError, match="set a separate one for each query"):
-        before.add([file(2)])
+        earlier.add([file(2)])
     assert FileList(str(tmp_path)).files == [file(1)]
 
 
 def test_adding_known_files_writes_nothing(tmp_path):
     files = FileList(str(tmp_path))
     files.add([file(1)])
-    before = sorted(path.name for path in tmp_path.iterdir())
+    names = sorted(path.name for path in tmp_path.iterdir())
     files.add([file(1)])
     files.add([])
-    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
 def test_many_additions_are_merged_without_changing_positions(tmp_path):
     files = FileList(str(tmp_path))
-    most = 0
+    max_files = 0
     for number in range(1000):
         files.add([file(number)])
         files.merge()
-        most = max(most, len(list(tmp_path.iterdir())))
-    assert most < 70
+        max_files = max(max_files, len(list(tmp_path.iterdir())))
+    assert max_files < 70
     assert files.files == [file(number) for number in range(1000)]
     assert FileList(str(tmp_path)).files == files.files
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["before", "after", "half"])
-def test_a_kill_at_any_step_leaves_the_old_or_the_new_list(tmp_path, monkeypatch, how):
+@pytest.mark.parametrize("failure", ["before", "after", "half"])
+def test_a_kill_at_any_step_leaves_the_old_or_the_new_list(tmp_path, monkeypatch, failure):
     monkeypatch.setattr(filelist, "_MANY", 3)
     for step in range(200):
         folder = tmp_path / f"{step}"
-        storage = FragileStorage(step, how)
-        monkeypatch.setattr(filelist, "storage_of", lambda path, _, now=storage: (now, path))
-        added = number = 0
+        storage = FragileStorage(step, failure)
+        monkeypatch.setattr(
+            filelist, "storage_of", lambda path, _, replacement=storage: (replacement, path)
+        )
+        added_pairs = number = 0
         try:
             files = FileList(str(folder))
             for number in range(9):
                 files.add([file(2 * number), file(2 * number + 1)])
-                added = number + 1
+                added_pairs = number + 1
                 files.merge()
         except Killed:
             pass
@@ -194,17 +196,17 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_list(tmp_path, monkeypatch
             break
         monkeypatch.undo()
         monkeypatch.setattr(filelist, "_MANY", 3)
-        again = FileList(str(folder))
-        there = len(again.files) // 2
-        assert again.files == [file(index) for index in range(2 * there)]
-        assert there in (added, number + 1)
-        # The stream continues, and leftovers of the kill have no effect.
-        for number in range(there, 14):
-            again.add([file(2 * number), file(2 * number + 1)])
-            again.merge()
+        reopened = FileList(str(folder))
+        pairs = len(reopened.files) // 2
+        assert reopened.files == [file(index) for index in range(2 * pairs)]
+        assert pairs in (added_pairs, number + 1)
+        # The stream continues, and leftover files have no effect.
+        for number in range(pairs, 14):
+            reopened.add([file(2 * number), file(2 * number + 1)])
+            reopened.merge()
         assert FileList(str(folder)).files == [file(index) for index in range(28)]
     else:
-        pytest.fail("all steps were killed")
+        pytest.fail("every run was killed")
     assert step > 20
 
 
@@ -225,7 +227,7 @@ def test_a_folder_with_other_content_is_rejected(tmp_path, head):
     assert (tmp_path / "list.json").read_bytes() == head
 
 
-def test_limits_take_at_least_one_file(tmp_path):
+def test_limits_include_at_least_one_file(tmp_path):
     files = FileList(str(tmp_path))
     files.add([File(f"/{at}", size, None) for at, size in enumerate((10, 10, 50, 0, 10))])
     assert files.end_of(0) == 5

@@ -99,9 +99,9 @@ def test_kinds_are_not_mixed(tmp_path):
         read(folder, default_schema(("quads",)))
     offsets = StructType([StructField("offset", LongType())])
     assert read(folder, offsets) == [{"offset": 0}] * 2
-    both = StructType([StructField("quads", QUADS), StructField("operations", OPERATIONS)])
+    both_columns = StructType([StructField("quads", QUADS), StructField("operations", OPERATIONS)])
     with pytest.raises(OptionError, match="columns quads and operations"):
-        LogSourceReader({"path": str(folder)}, both)
+        LogSourceReader({"path": str(folder)}, both_columns)
     assert len(read(folder, pathGlobFilter="*.nq")) == 1
 
 
@@ -111,8 +111,8 @@ def test_results_have_a_column_for_each_variable(tmp_path):
         [StructField("a", StringType()), StructField("b", StringType())]
     )
     assert read(path) == [{"a": "<http://e/s>", "b": None}, {"a": None, "b": '"x"'}]
-    only = StructType([StructField("b", StringType())])
-    assert read(path, only) == [{"b": None}, {"b": '"x"'}]
+    schema = StructType([StructField("b", StringType())])
+    assert read(path, schema) == [{"b": None}, {"b": '"x"'}]
     for field, reason in [
         (StructField("c", StringType()), "no variable 'c' in the results; they have a, b"),
         (StructField("a", IntegerType()), "the column a is string, not int"),
@@ -122,7 +122,7 @@ def test_results_have_a_column_for_each_variable(tmp_path):
             read(path, StructType([field]))
 
 
-def test_results_files_have_the_same_variables(tmp_path):
+def test_result_files_must_have_the_same_variables(tmp_path):
     folder = tmp_path / "results"
     folder.mkdir()
     results(folder / "1.srj", ["a", "b"], [Literal("1"), Literal("2")])
@@ -181,7 +181,7 @@ def test_streams_of_results_are_rejected(tmp_path):
 def write(path, to, rows, schema):
     writer = LogSourceWriter({"path": str(path), "to": to}, schema, False)
     writer.commit([writer.write(iter([pyarrow.RecordBatch.from_pylist(rows)]))])
-    [part] = [one for one in path.iterdir() if not one.name.startswith("_")]
+    [part] = [file for file in path.iterdir() if not file.name.startswith("_")]
     return part
 
 
@@ -196,9 +196,9 @@ def test_rows_with_operations_are_written_as_patches(tmp_path, to):
 
 def test_rows_that_do_not_fit_the_format_are_rejected_before_writing(tmp_path):
     operations = default_schema(("quads",), "patches")
-    both = StructType([*operations.fields, StructField("quads", QUADS)])
-    plain = StructType([StructField("a", StringType())])
-    wrong = StructType([StructField("operations", QUADS)])
+    both_columns = StructType([*operations.fields, StructField("quads", QUADS)])
+    other_column = StructType([StructField("a", StringType())])
+    wrong_type = StructType([StructField("operations", QUADS)])
     for to, schema, reason in [
         ("nq", operations, "the column operations contains patches, but N-Quads is for messages"),
         (
@@ -206,16 +206,16 @@ def test_rows_that_do_not_fit_the_format_are_rejected_before_writing(tmp_path):
             default_schema(),
             "the column quads contains messages, but RDF Patch is for patches",
         ),
-        ("nq", both, "columns quads and operations"),
-        ("nq", plain, "the rows need a column quads of type"),
-        ("rdf-patch", plain, "the rows need a column operations of type"),
-        ("parquet", plain, "the rows need a column quads of .* or a column operations of"),
+        ("nq", both_columns, "columns quads and operations"),
+        ("nq", other_column, "the rows need a column quads of type"),
+        ("rdf-patch", other_column, "the rows need a column operations of type"),
+        ("parquet", other_column, "the rows need a column quads of .* or a column operations of"),
         (
             "rdf-patch",
-            wrong,
+            wrong_type,
             r"operations must be of type .* \(name and graph may be omitted\)",
         ),
-        ("results-json", plain, "is for SPARQL results, which Spark cannot write"),
+        ("results-json", other_column, "is for SPARQL results, which Spark cannot write"),
     ]:
         with pytest.raises(OptionError, match=reason):
             LogSourceWriter({"path": str(tmp_path / "out"), "to": to}, schema, False)

@@ -26,7 +26,7 @@ GROUPS = {
     "writing": WRITING,
     "write id": WRITE_ID,
 }
-OWN = [(name, spec) for specs in GROUPS.values() for name, spec in specs.items()]
+SPARK_OPTIONS = [(name, spec) for specs in GROUPS.values() for name, spec in specs.items()]
 
 
 @pytest.mark.parametrize("name", ["maxMessageBytes", "max_message_bytes", "maxmessagebytes"])
@@ -34,7 +34,7 @@ def test_names_are_compared_without_case_and_underscores(name):
     assert Options({name: "1000"}).of_formats([NQ], "read") == {"max_message_bytes": 1000}
 
 
-def test_an_unknown_option_is_an_error_that_lists_the_known_ones():
+def test_the_error_of_an_unknown_option_suggests_a_similar_name():
     with pytest.raises(
         OptionError, match=r"no option 'maxmesagebytes'; did you mean maxMessageBytes"
     ):
@@ -50,15 +50,15 @@ def _take(name, spec, text):
     return Options({name: text}).take({name: spec})[name]
 
 
-@pytest.mark.parametrize(("name", "spec"), OWN, ids=[name for name, _ in OWN])
-def test_a_default_given_as_text_equals_the_default(name, spec):
+@pytest.mark.parametrize(("name", "spec"), SPARK_OPTIONS, ids=[name for name, _ in SPARK_OPTIONS])
+def test_a_default_passed_as_a_string_equals_the_default(name, spec):
     default = Options({}).take({name: spec})[name]
     assert default == spec.default
     if default is not None:
         assert _take(name, spec, str(default).lower()) == default or spec.kind == "text"
 
 
-CHECKED = [(name, spec) for name, spec in OWN if spec.kind != "text"]
+CHECKED = [(name, spec) for name, spec in SPARK_OPTIONS if spec.kind != "text"]
 
 
 @pytest.mark.parametrize(("name", "spec"), CHECKED, ids=[name for name, _ in CHECKED])
@@ -79,7 +79,7 @@ def test_errors_about_invalid_values_use_spark_names(name, spec):
         ("modified_after", "2026-06-01T15:00:00+02:00", datetime(2026, 6, 1, 13, tzinfo=UTC)),
     ],
 )
-def test_values_are_parsed_from_text(name, text, value):
+def test_values_are_parsed_from_strings(name, text, value):
     assert _take(name, (READING | FILES)[name], text) == value
 
 
@@ -96,4 +96,4 @@ def test_options_that_may_contain_credentials_are_not_shown():
 
 
 def test_spark_option_names_are_reserved():
-    assert {*dict(OWN), *FILE_SOURCE} <= RESERVED
+    assert {*dict(SPARK_OPTIONS), *FILE_SOURCE} <= RESERVED

@@ -13,7 +13,7 @@ from rdfm.spark.writer import LogSourceWriter
 
 @pytest.fixture
 def databricks(tmp_path, monkeypatch):
-    """Folders that stand in for those of a Databricks machine."""
+    """Folders that replace those of a Databricks machine."""
     for name, folder in (("_DBFS", "dbfs"), ("_VOLUMES", "Volumes")):
         (tmp_path / folder / "logs").mkdir(parents=True)
         monkeypatch.setattr(paths, name, str(tmp_path / folder))
@@ -52,7 +52,7 @@ def test_the_package_for_azure_urls_is_named():
 
 
 @pytest.mark.parametrize(
-    ("path", "opened"),
+    ("path", "expected"),
     [
         ("file:/logs/a b%20+é.nq", "/logs/a b%20+é.nq"),
         ("file:///logs/a.nq", "/logs/a.nq"),
@@ -66,5 +66,5 @@ def test_the_package_for_azure_urls_is_named():
         ("dbfs://host/a.nq", "dbfs://host/a.nq"),
     ],
 )
-def test_escaped_spark_paths_are_decoded(path, opened):
-    assert mounted(path) == opened
+def test_escaped_spark_paths_are_decoded(path, expected):
+    assert mounted(path) == expected

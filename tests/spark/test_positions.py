@@ -48,15 +48,15 @@ def test_positions_identify_and_order_the_messages_of_a_file(log, tmp_path, form
 
 
 def test_positions_are_bytes_of_the_file_even_in_splits(log):
-    starts, at = [], 0
+    expected, at = [], 0
     for message in MESSAGES:
-        starts.append(at)
+        expected.append(at)
         at += len(message.encode()) + len("# @message\n")
-    whole, one = rows(log, splitBytes="0")
-    split, several = rows(log, splitBytes="1000")
-    assert (one, several > 3) == (1, True)
-    assert split == whole
-    assert [row["position"] for row in whole] == starts
+    unsplit, unsplit_tasks = rows(log, splitBytes="0")
+    split, split_tasks = rows(log, splitBytes="1000")
+    assert (unsplit_tasks, split_tasks > 3) == (1, True)
+    assert split == unsplit
+    assert [row["position"] for row in unsplit] == expected
     # Positions do not require messages to be counted.
     reader = LogSourceReader({"path": str(log), "splitBytes": "1000"})
     assert "offset" not in reader.schema.names
@@ -66,16 +66,16 @@ def test_positions_are_bytes_of_the_file_even_in_splits(log):
 def test_marked_jelly_has_the_same_positions_in_splits(log, tmp_path):
     path = tmp_path / "log.jelly"
     rdfm.convert(log, path, restart_bytes=512)
-    split, several = rows(path, splitBytes="1024")
-    assert several > 1
+    split, split_tasks = rows(path, splitBytes="1024")
+    assert split_tasks > 1
     assert split == rows(path, splitBytes="0")[0]
 
 
 def test_positions_in_a_compressed_file_refer_to_its_content(log, tmp_path):
     path = tmp_path / "log.nq.gz"
-    half = TEXT.index("# @message\n", len(TEXT) // 2)
+    middle = TEXT.index("# @message\n", len(TEXT) // 2)
     # A file with two gzip members.
-    path.write_bytes(gzip.compress(TEXT[:half].encode()) + gzip.compress(TEXT[half:].encode()))
+    path.write_bytes(gzip.compress(TEXT[:middle].encode()) + gzip.compress(TEXT[middle:].encode()))
     assert positions(path) == positions(log)
 
 

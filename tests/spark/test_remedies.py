@@ -32,17 +32,17 @@ def test_remedies_name_stage_options(option, value, spark, function):
     assert remedy.render(in_function) == function
 
 
-OWN = READING | FILES | STREAMING | WRITING | WRITE_ID
+SPARK_OPTIONS = READING | FILES | STREAMING | WRITING | WRITE_ID
 
 
 @pytest.mark.parametrize("name", STAGES)
 def test_conversion_options_are_shown_if_spark_accepts_them(name):
-    shown = Remedy("stage", name, "1", "").render(in_spark)
-    if shown is not None:
-        written = shown.split('"')[1]
-        given = Options({written: "1"})
-        given.texts(OWN)
-        assert given.remaining == {}
+    rendered = Remedy("stage", name, "1", "").render(in_spark)
+    if rendered is not None:
+        spark_name = rendered.split('"')[1]
+        options = Options({spark_name: "1"})
+        options.texts(SPARK_OPTIONS)
+        assert options.remaining == {}
 
 
 @pytest.mark.parametrize("side", ["read", "write"])

@@ -1,4 +1,4 @@
-"""Rows for Spark made from files, without a session."""
+"""Rows that Spark reads from files, without a session."""
 
 from types import SimpleNamespace
 
@@ -39,21 +39,21 @@ def rows(path, splits, **options):
 
 
 @pytest.mark.parametrize("options", MODES)
-@pytest.mark.parametrize("broken", ["", "oops\n# @message\n"])
-def test_no_mode_skips_splits_that_would_lose_messages(tmp_path, options, broken):
+@pytest.mark.parametrize("error", ["", "oops\n# @message\n"])
+def test_no_mode_skips_splits_that_would_lose_messages(tmp_path, options, error):
     path = tmp_path / "log.nq"
-    # The earlier error may be that of the skipped message, or a separate one.
-    head = COMMENTS + (broken if options["mode"] != "FAILFAST" else "")
-    # Longer than the bytes that planning reads; otherwise it would see the other dialect and not
-    # split.
-    head += QUAD % 0 + "# @message\n" * 10_000
-    path.write_text(head + 'VERSION "1.2-messages"\n' + DIRECTIVES)
+    # The log may contain an additional error before the change of dialect.
+    start = COMMENTS + (error if options["mode"] != "FAILFAST" else "")
+    # Longer than what planning reads; otherwise, planning would find the other dialect and not
+    # split the log.
+    start += QUAD % 0 + "# @message\n" * 10_000
+    path.write_text(start + 'VERSION "1.2-messages"\n' + DIRECTIVES)
     with pytest.raises(
         UnsupportedError, match=rf"^{path}: nq: .*read it in one piece; .*splitBytes., .0"
     ):
         rows(path, 30_000, **options)
-    whole, found = rows(path, 1 << 20, **options)
-    assert [split for _, split in whole] == [Split(first_index=0, format="nq")]
+    unsplit, found = rows(path, 1 << 20, **options)
+    assert [split for _, split in unsplit] == [Split(first_index=0, format="nq")]
     assert len([quads for quads in found if quads]) == 41
 
 
@@ -71,13 +71,13 @@ def test_unsupported_messages_are_skipped_in_splits_too(tmp_path):
             rows(path, size)
 
 
-def work(path, **options):
+def plan(path, **options):
     reader = LogSourceReader({"path": str(path), **options}, OFFSETS)
     return reader, reader.partitions()
 
 
 def offsets(path, **options):
-    reader, partitions = work(path, **options)
+    reader, partitions = plan(path, **options)
     batches = [batch for partition in partitions for batch in reader.read(partition)]
     return [offset for batch in batches for offset in batch["offset"].to_pylist()]
 
@@ -85,10 +85,10 @@ def offsets(path, **options):
 def test_a_file_that_ends_at_an_error_is_not_split(tmp_path):
     path = tmp_path / "a.nq"
     path.write_text(COMMENTS + "oops\n# @message\n" + COMMENTS)
-    given = {"ignoreCorruptFiles": "true", "splitBytes": "100"}
-    assert offsets(path, **given) == list(range(20))
-    assert len(work(path, **given)[1]) == 1
-    assert len(work(path, **given, mode="DROPMALFORMED")[1]) > 1
+    options = {"ignoreCorruptFiles": "true", "splitBytes": "100"}
+    assert offsets(path, **options) == list(range(20))
+    assert len(plan(path, **options)[1]) == 1
+    assert len(plan(path, **options, mode="DROPMALFORMED")[1]) > 1
 
 
 def test_skipping_the_rest_of_a_file_is_reported_in_every_mode(tmp_path, caplog):
@@ -107,7 +107,7 @@ def test_planning_opens_only_files_that_can_be_split(tmp_path, monkeypatch):
     )
     for name in ("a.ttl", "b.nq", "c.nq.gz", "d", "e.jelly"):
         (tmp_path / name).write_bytes(b"x" * 100)
-    assert len(work(tmp_path, splitBytes="10")[1]) == 5
+    assert len(plan(tmp_path, splitBytes="10")[1]) == 5
     assert sorted(opened) == [str(tmp_path / name) for name in ("b.nq", "d", "e.jelly")]
 
 
@@ -149,10 +149,10 @@ def test_errors_name_remedies_in_the_syntax_of_spark(tmp_path):
         offsets(path, maxMessageBytes="100")
 
 
-def test_a_relative_path_is_made_absolute_when_checked(tmp_path, monkeypatch):
+def test_relative_paths_become_absolute_when_checked(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.nq").write_text(COMMENTS)
-    reader, _ = work("a.nq")
+    reader, _ = plan("a.nq")
     assert reader.paths == [str(tmp_path / "a.nq")]
 
 
@@ -175,8 +175,8 @@ def test_a_source_is_registered_once_per_session(tmp_path, monkeypatch):
         def schema(self, _):
             return self
 
-        def options(self, **given):
-            cores.add(given["minPartitions"])
+        def options(self, **settings):
+            cores.add(settings["minPartitions"])
             return self
 
         def load(self, paths):
@@ -185,9 +185,9 @@ def test_a_source_is_registered_once_per_session(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.nq").write_text(COMMENTS)
     monkeypatch.setattr(rdfm.spark, "register", calls.append)
-    one, other = Session(), Session()
-    for session in (one, one, other):
+    first, second = Session(), Session()
+    for session in (first, first, second):
         rdfm.spark.read(session, "a.nq")
-    assert calls == [one, other]
+    assert calls == [first, second]
     assert loaded == [[str(tmp_path / "a.nq")]] * 3
     assert cores == {"7"}

@@ -13,7 +13,7 @@ S, P = Iri("http://example.org/s"), Iri("http://example.org/p")
 ONE = [Quad(S, P, Literal("a\nb")), Quad(S, P, Bnode("b"))]
 TWO = [Quad(Iri("http://other.example/s"), P, Bnode("b"))]
 PARTS = [[ONE], [[]], [[], TWO], [ONE, []], [TWO, ONE, [], TWO]]
-JOINED = [
+JOINABLE_FORMATS = [
     each.name
     for each in formats.every()
     if each.spec.append != "never" and each.spec.kinds[0] == "messages"
@@ -33,8 +33,10 @@ PATCHES = [
 ]
 
 
-def write(folder, format, parts, compression="none", options=None, make=MessageBatch.from_messages):
-    """Returns a log that is joined from one fragment for each list of messages."""
+def write(
+    folder, format, parts, compression="none", options=None, create_batch=MessageBatch.from_messages
+):
+    """Writes a fragment for each list of messages and joins them. Returns the path of the log."""
     target = CommitTarget.of(str(folder))
     target.begin("job")
     fragments = []
@@ -45,7 +47,7 @@ def write(folder, format, parts, compression="none", options=None, make=MessageB
         file = target.storage.open_new(f"{path}/{name}")
         writer = FragmentWriter(file, format, compression, options or {})
         for message in messages:
-            writer.write_batch(make([message]))
+            writer.write_batch(create_batch([message]))
         writer.close()
         target.storage.finish(file)
         fragments.append(writer.fragment(f"{attempt}/{name}"))
@@ -61,7 +63,7 @@ def write(folder, format, parts, compression="none", options=None, make=MessageB
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=["plain", "directive", "prefixes"])
-@pytest.mark.parametrize("name", JOINED)
+@pytest.mark.parametrize("name", JOINABLE_FORMATS)
 def test_joined_fragments_contain_all_messages(tmp_path, name, options):
     if set(options) - set(formats.find(name).spec.options("write")):
         pytest.skip("the format does not have the option")
@@ -71,8 +73,8 @@ def test_joined_fragments_contain_all_messages(tmp_path, name, options):
         with open_log(path, name) as log:
             found = list(log)
         assert [len(message) for message in found] == [len(message) for message in expected]
-        for message, other in zip(found, expected, strict=True):
-            assert message.isomorphic(other)
+        for message, expected_message in zip(found, expected, strict=True):
+            assert message.isomorphic(expected_message)
         if not formats.find(name).spec.binary:
             assert path.read_bytes().count(b"VERSION") == ("dialect" in options)
 
@@ -80,7 +82,7 @@ def test_joined_fragments_contain_all_messages(tmp_path, name, options):
 @pytest.mark.parametrize("name", ["rdf-patch", "jelly-patch"])
 def test_joined_fragments_contain_all_patches(tmp_path, name):
     for number, parts in enumerate(itertools.product(PATCHES, repeat=2)):
-        path = write(tmp_path / str(number), name, parts, make=PatchBatch.from_patches)
+        path = write(tmp_path / str(number), name, parts, create_batch=PatchBatch.from_patches)
         with open_log(path, name) as log:
             found = [len(list(patch)) for patch in log]
         assert found == [len(patch) for part in parts for patch in part]

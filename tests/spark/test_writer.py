@@ -23,20 +23,20 @@ def writer_of(path, kind=LogSourceWriter, **options):
 
 
 def logs(path):
-    return [one.name for one in path.iterdir() if not one.name.startswith("_")]
+    return [file.name for file in path.iterdir() if not file.name.startswith("_")]
 
 
 def staged(path):
-    return [one.name for one in (path / "_rdfm/staging").iterdir()]
+    return [folder.name for folder in (path / "_rdfm/staging").iterdir()]
 
 
 def test_a_repeated_id_is_reported_with_its_time(tmp_path, caplog):
-    one, other = (writer_of(tmp_path, writeId="daily") for _ in range(2))
-    one.commit([one.write(rows())])
+    first, second = (writer_of(tmp_path, writeId="daily") for _ in range(2))
+    first.commit([first.write(rows())])
     assert caplog.messages == []
-    other.commit([other.write(rows())])
-    again = writer_of(tmp_path, writeId="daily")
-    again.commit([again.write(rows())])
+    second.commit([second.write(rows())])
+    third = writer_of(tmp_path, writeId="daily")
+    third.commit([third.write(rows())])
     text = r"nothing was written, since .* writeId daily was completed on 20\d\d-\d\d-\d\d \d\d:"
     assert len(caplog.messages) == 2
     for message in caplog.messages:
@@ -55,15 +55,15 @@ class Context:
 
 
 def test_an_aborting_driver_keeps_the_parts_of_another_driver(tmp_path, monkeypatch):
-    """Both run the same batch of the same query: one was presumed dead but is alive."""
+    """Both run the same batch of the same query, because one was presumed dead."""
     monkeypatch.setattr(module.TaskContext, "get", Context)
     options = {"checkpointLocation": "checkpoint"}
     dead, alive = (writer_of(tmp_path, LogSourceStreamWriter, **options) for _ in range(2))
-    lost, kept = dead.write(rows()), alive.write(rows())
-    dead.abort([lost, None], 3)
+    aborted_part, committed_part = dead.write(rows()), alive.write(rows())
+    dead.abort([aborted_part, None], 3)
     dead.abort([None], 3)
-    assert staged(tmp_path) == [kept.job]
-    alive.commit([kept], 3)
+    assert staged(tmp_path) == [committed_part.job]
+    alive.commit([committed_part], 3)
     assert len(logs(tmp_path)) == 1
 
 
@@ -79,7 +79,7 @@ def test_a_finished_batch_removes_all_its_staging_folders(tmp_path, monkeypatch)
 def test_a_driver_notes_how_readers_interpret_the_parts(tmp_path, caplog):
     options = {"to": "jelly", "logicalType": "flat_quads"}
     writer = writer_of(tmp_path, **options)
-    two = pyarrow.RecordBatch.from_pylist([{"quads": [QUAD]}] * 2)
-    writer.commit([writer.write(iter([two]))])
+    batch = pyarrow.RecordBatch.from_pylist([{"quads": [QUAD]}] * 2)
+    writer.commit([writer.write(iter([batch]))])
     assert len(caplog.messages) == 1
     assert f"{tmp_path}: flat_quads was requested: " in caplog.text

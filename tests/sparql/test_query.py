@@ -16,8 +16,8 @@ LOG = b"""<x:a> <x:p> 1 .
 # @message
 """
 SELECT = "SELECT ?s ?o { ?s <x:p> ?o }"
-CONSTRUCT = "CONSTRUCT { ?o <x:of> ?s } { ?s <x:p> ?o }"
-MADE = "CONSTRUCT { ?s <x:has> ?o } { ?s <x:p> ?o }"
+ILL_FORMED_CONSTRUCT = "CONSTRUCT { ?o <x:of> ?s } { ?s <x:p> ?o }"
+CONSTRUCT = "CONSTRUCT { ?s <x:has> ?o } { ?s <x:p> ?o }"
 INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
 
 
@@ -37,20 +37,24 @@ def test_rows_are_a_table():
 
 def test_each_query_form_has_a_function():
     assert rdfm.select(SELECT, LOG, format="trig").to_arrow().num_rows == 2
-    assert [len(each) for each in rdfm.construct(CONSTRUCT, LOG, format="trig")] == [0, 0, 0]
-    with_triples = rdfm.construct(MADE, LOG, format="trig", skip_empty=True)
+    assert [len(each) for each in rdfm.construct(ILL_FORMED_CONSTRUCT, LOG, format="trig")] == [
+        0,
+        0,
+        0,
+    ]
+    with_triples = rdfm.construct(CONSTRUCT, LOG, format="trig", skip_empty=True)
     assert [len(each) for each in with_triples] == [1, 1]
     assert rdfm.ask("ASK { ?s <x:p> 2 }", LOG, format="trig") == [1]
     assert rdfm.ask("ASK { ?s <x:p> 2 }", [LOG, LOG], format="trig") == [("bytes", 1)] * 2
     assert rdfm.ask("ASK { ?s <x:p> 2 }", LOG, format="trig", whole=True) is True
 
 
-QUERIES = {"select": SELECT, "construct": MADE, "ask": "ASK { ?s ?p ?o }"}
+QUERIES = {"select": SELECT, "construct": CONSTRUCT, "ask": "ASK { ?s ?p ?o }"}
 
 
 @pytest.mark.parametrize("function", QUERIES)
 @pytest.mark.parametrize("form", QUERIES)
-def test_another_query_form_is_rejected_with_the_right_function(function, form):
+def test_the_error_for_another_query_form_names_its_function(function, form):
     run = getattr(rdfm, function)
     if function == form:
         assert type(run(QUERIES[form], LOG, format="trig")) is type(
@@ -67,7 +71,7 @@ def test_options_reach_the_query(function):
     with pytest.raises(rdfm.errors.QueryError, match="e:p"):
         run(QUERIES[function].replace("<x:p>", "e:p").replace("?p", "e:p"), LOG, format="trig")
     text = QUERIES[function].replace("<x:p>", "e:p").replace("?p", "e:p")
-    given = {
+    options = {
         "prefixes": {"e": "x:"},
         "whole": True,
         "union_graphs": True,
@@ -76,12 +80,12 @@ def test_options_reach_the_query(function):
         "on_error": "skip",
         "compression": "none",
     }
-    assert run(text, LOG, format="trig", lenient=True, **given)
+    assert run(text, LOG, format="trig", lenient=True, **options)
     with pytest.raises(rdfm.LimitError):
         list(run(QUERIES[function], LOG, format="trig", max_message_bytes=1) or ())
 
 
-def test_types_may_be_given_as_on_the_command_line():
+def test_types_may_be_in_command_line_syntax():
     found = rdfm.query(SELECT, LOG, format="trig", types="o=integer, ?s=iri")
     assert pa.table(found).column("s").to_pylist() == ["x:a", "x:b"]
     found = rdfm.query(SELECT, LOG, format="trig", types="o=integer", whole=True)
@@ -122,7 +126,7 @@ def test_rows_do_not_need_pyarrow():
         assert found.variables == ("s", "o")
 
 
-def test_unbound_is_null():
+def test_unbound_variables_are_null():
     query = "SELECT ?s ?q { ?s <x:p> ?o OPTIONAL { ?s <x:q> ?q } }"
     table = pa.table(rdfm.query(query, LOG, format="trig"))
     assert [value is None for value in table.column("q").to_pylist()] == [True, False]
@@ -139,16 +143,16 @@ def test_results_over_the_entire_log_have_no_message_columns():
 
 
 def test_constructed_messages_are_a_log():
-    with rdfm.query(MADE, LOG, format="trig") as constructed:
+    with rdfm.query(CONSTRUCT, LOG, format="trig") as constructed:
         assert isinstance(constructed, rdfm.LogReader)
         assert [[str(quad) for quad in message] for message in constructed] == [
             [f'<x:a> <x:has> "1"^^<{INTEGER}> .'],
             [f'<x:b> <x:has> "2"^^<{INTEGER}> .'],
             [],
         ]
-    with rdfm.query(MADE, LOG, format="trig", skip_empty=True) as constructed:
+    with rdfm.query(CONSTRUCT, LOG, format="trig", skip_empty=True) as constructed:
         assert sum(len(batch) for batch in constructed.batches()) == 2
-    with rdfm.query(MADE, LOG, format="trig", whole=True) as constructed:
+    with rdfm.query(CONSTRUCT, LOG, format="trig", whole=True) as constructed:
         assert sorted(str(quad) for message in constructed for quad in message) == [
             f'<x:a> <x:has> "1"^^<{INTEGER}> .',
             f'<x:b> <x:has> "2"^^<{INTEGER}> .',
@@ -156,35 +160,35 @@ def test_constructed_messages_are_a_log():
 
 
 def test_ill_formed_triples_are_skipped():
-    with rdfm.query(CONSTRUCT, LOG, format="trig") as constructed:
+    with rdfm.query(ILL_FORMED_CONSTRUCT, LOG, format="trig") as constructed:
         assert [len(message) for message in constructed] == [0, 0, 0]
 
 
 def test_constructed_messages_can_be_written(tmp_path):
     with (
-        rdfm.query(MADE, LOG, format="trig") as constructed,
+        rdfm.query(CONSTRUCT, LOG, format="trig") as constructed,
         rdfm.create_log(tmp_path / "out.jelly") as out,
     ):
         for batch in constructed.batches():
             out.write_batch(batch)
     with rdfm.open_log(tmp_path / "out.jelly") as log:
         assert [len(message) for message in log] == [1, 1, 0]
-    assert pa.table(rdfm.query(MADE, LOG, format="trig")).num_rows == 3
+    assert pa.table(rdfm.query(CONSTRUCT, LOG, format="trig")).num_rows == 3
 
 
 def test_constructed_messages_can_be_filtered():
-    with rdfm.query(MADE, LOG, format="trig") as constructed:
+    with rdfm.query(CONSTRUCT, LOG, format="trig") as constructed:
         assert [message.index for message in constructed.filter(subject="<x:b>")] == [1]
 
 
 def test_construct_reads_solutions():
     rows = b"?s\t?o\n<x:a>\t1\n\t2\n"
-    with rdfm.query(MADE, solutions=rows, format="results-tsv") as constructed:
+    with rdfm.query(CONSTRUCT, solutions=rows, format="results-tsv") as constructed:
         assert [len(message) for message in constructed] == [1, 0]
     with pytest.raises(rdfm.OptionError, match="solutions replaces the logs"):
-        rdfm.query(MADE, LOG, solutions=rows)
+        rdfm.query(CONSTRUCT, LOG, solutions=rows)
     with pytest.raises(rdfm.OptionError, match="whole applies to logs"):
-        rdfm.query(MADE, solutions=rows, whole=True)
+        rdfm.query(CONSTRUCT, solutions=rows, whole=True)
 
 
 def test_ask_returns_indexes():
@@ -197,7 +201,7 @@ def test_ask_returns_indexes():
     assert rdfm.query("ASK {}", b"", format="trig", whole=True) is True
 
 
-@pytest.mark.parametrize("query", [SELECT, MADE, "ASK { ?s ?p ?o }"])
+@pytest.mark.parametrize("query", [SELECT, CONSTRUCT, "ASK { ?s ?p ?o }"])
 def test_a_missing_log_is_an_error_at_once(query):
     with pytest.raises(FileNotFoundError):
         rdfm.query(query, "none.nq")
@@ -258,7 +262,7 @@ def test_a_query_is_read_from_a_file(tmp_path, monkeypatch):
         rdfm.query("q.rq", LOG, format="trig")
 
 
-def test_iris_of_a_file_are_relative_to_it(tmp_path):
+def test_iris_in_a_query_file_are_relative_to_it(tmp_path):
     (tmp_path / "q.rq").write_text("ASK { ?s ?p <o> }")
     log = f"<x:a> <x:p> <{(tmp_path / 'o').as_uri()}> .\n".encode()
     assert rdfm.query(tmp_path / "q.rq", log, format="nq") == [0]
@@ -280,13 +284,13 @@ def test_rows_may_be_read_in_another_thread():
 def test_logs_are_closed(tmp_path):
     path = tmp_path / "a.trig"
     path.write_bytes(LOG * 1000)
-    before = set(threading.enumerate())
+    threads_before = set(threading.enumerate())
     found = rdfm.query(SELECT, path)
     next(iter(found))
     found.close()
     with pytest.raises(ValueError, match="already been read"):
         next(iter(found))
-    for thread in set(threading.enumerate()) - before:
+    for thread in set(threading.enumerate()) - threads_before:
         thread.join(30)
         assert not thread.is_alive()
 
@@ -302,11 +306,11 @@ def test_columns_have_the_requested_types():
 
 
 def test_a_value_of_the_wrong_type_is_an_error_or_null():
-    given = {"format": "trig", "types": {"o": "dateTime"}}
+    options = {"format": "trig", "types": {"o": "dateTime"}}
     with pytest.raises(rdfm.DecodeError, match=r"\?o is .*, expected an xsd:dateTime") as caught:
-        list(rdfm.query(SELECT, LOG, **given).batches())
+        list(rdfm.query(SELECT, LOG, **options).batches())
     assert (caught.value.message_index, caught.value.source) == (0, "bytes")
-    found = rdfm.query(SELECT, LOG, on_error="skip", **given)
+    found = rdfm.query(SELECT, LOG, on_error="skip", **options)
     assert pa.table(found)["o"].to_pylist() == [None, None]
     assert found.skipped == 2
 
@@ -317,26 +321,26 @@ def test_open_and_filtered_logs_can_be_queried():
     def log():
         return rdfm.open_log(data, "trig")
 
-    def kept():
+    def filtered():
         return log().filter(subject="<x:a>")
 
     query = "SELECT ?v { ?s <x:p> ?v }"
-    for opened, expected in ((log, [0, 1, 2]), (kept, [0, 2])):
-        with rdfm.query(query, opened()) as found:
+    for open_reader, expected in ((log, [0, 1, 2]), (filtered, [0, 2])):
+        with rdfm.query(query, open_reader()) as found:
             assert [index for _, index, _ in found.rows()] == expected
-        assert rdfm.query("ASK { ?s ?p ?o }", opened()) == expected
-        with rdfm.query("CONSTRUCT { ?s <x:q> ?v } { ?s <x:p> ?v }", opened()) as constructed:
+        assert rdfm.query("ASK { ?s ?p ?o }", open_reader()) == expected
+        with rdfm.query("CONSTRUCT { ?s <x:q> ?v } { ?s <x:p> ?v }", open_reader()) as constructed:
             assert len(list(constructed)) == len(expected)
-        assert rdfm.query("ASK { <x:b> ?p ?o }", opened(), whole=True) is (len(expected) == 3)
+        assert rdfm.query("ASK { <x:b> ?p ?o }", open_reader(), whole=True) is (len(expected) == 3)
     with pytest.raises(
         rdfm.errors.OptionError, match=r"the log is already open; pass format to rdfm\.open_log"
     ):
         rdfm.query(query, log(), format="nq")
-    begun = log()
-    next(iter(begun))
+    started = log()
+    next(iter(started))
     with pytest.raises(ValueError, match="has already been read"):
-        rdfm.query("ASK { ?s ?p ?o }", begun)
-    found = rdfm.query(query, begun)
+        rdfm.query("ASK { ?s ?p ?o }", started)
+    found = rdfm.query(query, started)
     with pytest.raises(ValueError, match="has already been read"):
         list(found.rows())
 

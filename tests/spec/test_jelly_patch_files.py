@@ -30,7 +30,7 @@ def translated(line: str) -> str:
         return ""
     strings = r'"(?:[^"\\]|\\.)*"(?:@\S+|\^\^<[^>]*>)?'
 
-    def word(match: re.Match[str]) -> str:
+    def converted(match: re.Match[str]) -> str:
         found = match[0]
         if found.startswith("<_:"):
             return f"_:{found[3:-1]}"
@@ -38,7 +38,7 @@ def translated(line: str) -> str:
             return f'"{found}"^^<{XSD}{"decimal" if "." in found else "integer"}>'
         return found
 
-    line = re.sub(rf"{strings}|<_:[^>]*>|(?<= )\d+(?:\.\d+)?(?= )", word, line)
+    line = re.sub(rf"{strings}|<_:[^>]*>|(?<= )\d+(?:\.\d+)?(?= )", converted, line)
     line = re.sub(r"^H (\S+)", r'H "\1"', line)
     return re.sub(r'^(PA "[^"]*") "([^"]*)"', r"\1 <\2>", line)
 
@@ -55,21 +55,22 @@ def test_a_file_of_jelly_jvm_is_read_as_expected(path):
             decode(data, len(data))
         return
     expected = path.with_suffix(".rdfp").read_text("utf-8").splitlines(keepends=True)
-    wanted = "".join(map(translated, expected))
+    expected_text = "".join(map(translated, expected))
     found = decode(data, len(data))
     assert (
-        "".join(map(jelly_patch_proto.line, (each for patch in found for each in patch))) == wanted
+        "".join(map(jelly_patch_proto.line, (each for patch in found for each in patch)))
+        == expected_text
     )
-    # The test's own reader agrees, including the boundaries.
+    # An independent reader agrees, including the boundaries.
     assert jelly_patch_proto.decode(data, bare=path.name in BARE) == found
     for size in PIECES:
         assert decode(data, size) == found
-    # Written with the options of the file, it is identical.
+    # Encoded with the options of the file, it contains the same patches.
     decoder = formats.find("jelly-patch").Decoder()
     decoder.feed(data)
     decoder.finish()
     batches = list(iter(decoder.next_batch, None))
     options = decoder.header()["options"]
     (batch,) = batches
-    again = formats.find("jelly-patch").encode(batch, **options)
-    assert jelly_patch_proto.decode(again) == found
+    encoded = formats.find("jelly-patch").encode(batch, **options)
+    assert jelly_patch_proto.decode(encoded) == found

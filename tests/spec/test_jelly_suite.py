@@ -23,11 +23,11 @@ def expected(case):
     return [read_quads((SUITE / name).read_text("utf-8")) for name in case["outputs"]]
 
 
-def ids(direction):
+def cases(direction):
     return [pytest.param(case, id=case["id"]) for case in CASES if case["direction"] == direction]
 
 
-@pytest.mark.parametrize("case", ids("from_jelly"))
+@pytest.mark.parametrize("case", cases("from_jelly"))
 def test_a_case_is_read_as_expected(case):
     (name,) = case["inputs"]
     # The suite compares frame by frame, regardless of the logical type.
@@ -54,7 +54,7 @@ def write(case):
     return formats.find("jelly").encode(batch, **decoder.header()["options"])
 
 
-@pytest.mark.parametrize("case", ids("to_jelly"))
+@pytest.mark.parametrize("case", cases("to_jelly"))
 def test_a_case_is_written_as_expected(case):
     if case["expected"] == "negative":
         with pytest.raises((rdfm.DecodeError, rdfm.EncodeError, rdfm.OptionError), match="table"):

@@ -29,7 +29,7 @@ OTHER_ROWS = {
     *("prefixes-base-values.rpb", "prefixes-base-values.rt"),
     *("quads-basic.rpb", "wire-bnode-iri.rpb", "wire-quad-without-graph.rpb"),
 }
-# Doubles by value that Jena reads in other lexical forms; rdfm writes their lexical forms.
+# Doubles stored by value: Jena reads them in other lexical forms, and rdfm writes lexical forms.
 OTHER_ROWS |= {"numbers-values.rpb", "numbers-values.rt"}
 DOUBLE = "http://www.w3.org/2001/XMLSchema#double"
 
@@ -42,7 +42,7 @@ def test_the_folder_is_complete():
 def by_value(quads):
     """Normalizes doubles, which Java writes differently, and the case of language tags."""
 
-    def value(term):
+    def normalized(term):
         if term[0] != "literal":
             return term
         _, lexical, language, direction, datatype = term
@@ -51,7 +51,7 @@ def by_value(quads):
                 lexical = repr(float(lexical.replace("Infinity", "INF").replace("INF", "inf")))
         return ("literal", lexical, language and language.lower(), direction, datatype)
 
-    return [map_terms(quad, value) for quad in quads]
+    return [map_terms(quad, normalized) for quad in quads]
 
 
 @pytest.mark.parametrize("entry", JELLY, ids=lambda entry: entry["file"])
@@ -63,10 +63,10 @@ def test_a_jena_file_is_read_as_expected(entry):
     else:
         assert error is None
         assert [len(message) for message in messages] == entry["frames"]
-        # The files state whether that matches their content.
+        # The logical type decides whether the frames are one message.
         found, _ = decode("jelly", data)
-        whole = [quad for message in messages for quad in message]
-        assert found in (messages, [whole])
+        merged = [quad for message in messages for quad in message]
+        assert found in (messages, [merged])
         assert (len(found) == 1) or "flat" not in entry["file"]
     if "expected" in entry:
         expected = by_value(read_quads((FOLDER / entry["expected"]).read_text("utf-8")))
@@ -78,15 +78,15 @@ def test_a_jena_file_is_read_as_expected(entry):
 def test_a_binary_jena_file_is_read_as_expected(entry):
     name, options = NAMES[entry["format"]], ROWS[entry["format"]]
     data = (FOLDER / entry["file"]).read_bytes()
-    found_out, error = decode(name, data)
-    messages, error_of_rows = decode(name, data, **options)
+    detected, error = decode(name, data)
+    messages, rows_error = decode(name, data, **options)
     if "error" in entry:
         assert error is not None
-        assert error_of_rows is not None
+        assert rows_error is not None
         return
-    assert (error, error_of_rows) == (None, None)
+    assert (error, rows_error) == (None, None)
     # The framing can be detected except in an empty file.
-    assert found_out == ([] if entry["file"] == "empty.rpb" else messages)
+    assert detected == ([] if entry["file"] == "empty.rpb" else messages)
     (quads,) = messages
     expected = by_value(read_quads((FOLDER / entry["expected"]).read_text("utf-8")))
     assert relabelled(by_value(quads)) == relabelled(expected)
@@ -100,8 +100,8 @@ def test_output_equals_jenas_files(entry):
     module, options = formats.find(NAMES[entry["format"]]), ROWS[entry["format"]]
     data = (FOLDER / entry["file"]).read_bytes()
     values = Path(entry["file"]).stem.endswith("-values")
-    again = module.encode(module.decode(data, **options), values=values, **options)
-    assert (again == data) == (entry["file"] not in OTHER_ROWS)
+    output = module.encode(module.decode(data, **options), values=values, **options)
+    assert (output == data) == (entry["file"] not in OTHER_ROWS)
 
 
 @pytest.mark.parametrize("format", NAMES)

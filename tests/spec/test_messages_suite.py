@@ -12,8 +12,8 @@ from rdfm import formats
 SUITE = suites.path("conformance", "messages")
 SUITE_DATA = json.loads((SUITE / "manifest.json").read_text("utf-8"))
 ALL = SUITE_DATA["cases"]
-OURS = [case for case in ALL if case.get("format") in NATIVE]
-CASES = [case for case in OURS if not case["disputed"] and case["kind"] != "discovery"]
+SUPPORTED = [case for case in ALL if case.get("format") in NATIVE]
+CASES = [case for case in SUPPORTED if not case["disputed"] and case["kind"] != "discovery"]
 
 
 def test_the_suite_is_complete():
@@ -22,21 +22,21 @@ def test_the_suite_is_complete():
 
 
 def options(case):
-    chosen = {}
+    arguments = {}
     if case["format"] == "ndjsonld":
         files = SUITE_DATA["contexts"].items()
         return {"context": {url: str(SUITE / name) for url, name in files}}
     if case["dialect"] == "directive":
-        chosen["dialect"] = "directive"
+        arguments["dialect"] = "directive"
     if "announce" in case:
-        chosen["announced"] = case["announce"]
-    return chosen
+        arguments["announced"] = case["announce"]
+    return arguments
 
 
 def assert_messages(found, texts):
     assert len(found) == len(texts)
-    for ours, text in zip(found, texts, strict=True):
-        assert isomorphic(ours, read_quads(text))
+    for message, text in zip(found, texts, strict=True):
+        assert isomorphic(message, read_quads(text))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])

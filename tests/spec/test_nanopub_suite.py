@@ -1,4 +1,4 @@
-"""The public test suite of nanopublications: each file is valid, or invalid for its own reason."""
+"""The public nanopublication test suite: each file is valid, or invalid for the expected reason."""
 
 import warnings
 
@@ -15,7 +15,7 @@ from rdfm.exchange.nanopub.checking import check
 
 ROOT = suites.path("conformance", "nanopub")
 FILES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.glob("*valid/*/*"))}
-TRIX = "valid/plain/simple1.xml"  # not a format of rdfm
+TRIX = "valid/plain/simple1.xml"  # rdfm does not support TriX
 VALID = [name for name in FILES if name.startswith("valid/")]
 # The rules that each invalid file violates, and a part of the first finding.
 INVALID = {
@@ -83,13 +83,13 @@ FORMATS = [
 
 
 def content(name):
-    """Returns a file, converted to N-Quads if it is TriX, and its format."""
+    """Returns the content and format of a file; TriX is converted to N-Quads."""
     data = FILES[name].read_bytes()
     if name != TRIX:
         return data, FILES[name].suffix.removeprefix(".")
     dataset = rdflib.Dataset()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # rdflib uses names that it deprecates
+        warnings.simplefilter("ignore", DeprecationWarning)  # rdflib calls deprecated functions
         dataset.parse(data=data, format="trix")
         return dataset.serialize(format="nquads").encode(), "nq"
 
@@ -144,15 +144,15 @@ def test_codes_equal_those_of_an_independent_implementation(name):
         (message,) = log
     computed = trusty.artifact_code(message, code)
     assert computed == nanopubs.code_of(quads, code)
-    is_right = name.startswith("valid/") or "trusty2" in name or "invalid-" in name
-    assert (computed == code) is is_right
+    is_code_correct = name.startswith("valid/") or "trusty2" in name or "invalid-" in name
+    assert (computed == code) is is_code_correct
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_verdicts_survive_conversions(format, tmp_path):
+def test_conversions_do_not_change_verdicts(format, tmp_path):
     for name in FILES:
         data, source = content(name)
         rdfm.convert(data, tmp_path / "log", from_format=source, to_format=format)
-        there = [found.rule for found in check(data, source)]
-        back = [found.rule for found in check(tmp_path / "log", format)]
-        assert back == there, name
+        original = [found.rule for found in check(data, source)]
+        converted = [found.rule for found in check(tmp_path / "log", format)]
+        assert converted == original, name

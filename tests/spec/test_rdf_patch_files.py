@@ -20,9 +20,9 @@ JELLY = [
 ]
 ENTRIES = [entry for entry in ENTRIES if entry["format"] in NAMES]
 FILES = [path for path in sorted(RDFLIB.glob("*.rd*")) if path.suffix[1:] in NAMES]
-# Jena does not expand prefixed names, moves a late header to the front, and reads a truncated row
-# as the end.
-OTHERWISE = {"patchtext-prefixed-names.rdfp", "patchtext-header-late.rdfp"}
+# Jena does not expand prefixed names, moves a late header to the front, and treats a truncated
+# row as the end.
+READ_DIFFERENTLY = {"patchtext-prefixed-names.rdfp", "patchtext-header-late.rdfp"}
 
 
 def test_the_folder_is_complete():
@@ -52,7 +52,7 @@ def test_a_jena_file_is_read_as_expected(entry, tmp_path):
             read(path)
         return
     found = in_every_format(path, tmp_path)
-    if "expected_patch" in entry and entry["file"] not in OTHERWISE:
+    if "expected_patch" in entry and entry["file"] not in READ_DIFFERENTLY:
         assert found == read(JENA / entry["expected_patch"])
 
 
@@ -79,7 +79,7 @@ def test_jelly_files_equal_their_text(entry, tmp_path):
     if "written_patch" in entry:
         assert read(JENA / entry["written_patch"]) == expected
     pairs = [pair for rows in found for pair in pairwise(rows)]
-    if any(before[0] != "H" and row[0] == "H" for before, row in pairs):
+    if any(previous[0] != "H" and row[0] == "H" for previous, row in pairs):
         assert "-star." in entry["file"]
         with pytest.raises(rdfm.EncodeError) as caught:
             rdfm.convert(path, tmp_path / "one.rdfp")
@@ -96,10 +96,10 @@ def test_jelly_files_equal_their_text(entry, tmp_path):
     ids=lambda entry: entry["file"],
 )
 def test_patches_can_be_applied_to_an_empty_dataset(entry, tmp_path):
-    now = tmp_path / "now.nq"
-    summary = patch.apply(b"", JENA / entry["file"], now, from_format="nq")
+    target = tmp_path / "now.nq"
+    summary = patch.apply(b"", JENA / entry["file"], target, from_format="nq")
     assert summary.quads == entry["applied_quads"]
-    wanted = read_quads((JENA / entry["applied_to_empty"]).read_text("utf-8"))
-    assert relabelled(sorted(read_quads(now.read_text("utf-8")), key=repr)) == relabelled(
-        sorted(wanted, key=repr)
+    expected = read_quads((JENA / entry["applied_to_empty"]).read_text("utf-8"))
+    assert relabelled(sorted(read_quads(target.read_text("utf-8")), key=repr)) == relabelled(
+        sorted(expected, key=repr)
     )

@@ -44,7 +44,7 @@ def tuples(batch):
     return [quads_of(batch, at) for at in range(len(batch))]
 
 
-def reading(name: str) -> dict:
+def read_options(name: str) -> dict:
     return {"generalized": True} if name in ("nt", "nq") else {}
 
 
@@ -64,27 +64,27 @@ def test_round_trips_through_every_pair(path):
     assert expected
     targets = carried(source)
     for first in targets:
-        there = log_of(formats.find(first).encode(source), first, **reading(first))
+        intermediate = log_of(formats.find(first).encode(source), first, **read_options(first))
         for second in targets:
-            written = formats.find(second).encode(there)
-            found = tuples(log_of(written, second, **reading(second)))
+            written = formats.find(second).encode(intermediate)
+            found = tuples(log_of(written, second, **read_options(second)))
             assert_same(found, expected, order=ordered(first, second))
 
 
 def test_a_flat_jelly_log_of_many_frames_is_one_message():
     """One message of 100,000 triples in many frames, converted to other formats and back.
 
-    The formats are those that keep the order of quads.
+    Only formats that keep the order of quads are tested.
     """
     data = gzip.decompress((DATA / "jelly" / "assist-iot-weather_100kt.jelly.gz").read_bytes())
     source = log_of(data, "jelly", frames="message")
     assert (len(source), source.quad_count) == (395, 100_000)
-    flat = log_of(data, "jelly")
-    assert (len(flat), flat.quad_count) == (1, 100_000)
-    for batch in (source, flat):
-        plain = formats.find("nt").encode(batch)
+    flat_log = log_of(data, "jelly")
+    assert (len(flat_log), flat_log.quad_count) == (1, 100_000)
+    for batch in (source, flat_log):
+        expected = formats.find("nt").encode(batch)
         for name in filter(ordered, NATIVE if len(batch) == 1 else DELIMITED):
             written = formats.find(name).encode(batch)
-            back = log_of(written, name, **reading(name))
-            assert back.quad_counts() == batch.quad_counts()
-            assert formats.find("nt").encode(back) == plain
+            decoded = log_of(written, name, **read_options(name))
+            assert decoded.quad_counts() == batch.quad_counts()
+            assert formats.find("nt").encode(decoded) == expected

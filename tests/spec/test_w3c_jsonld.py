@@ -1,7 +1,7 @@
 """W3C suites that convert JSON-LD to RDF; each document is one message.
 
-Cases are read strictly. The few whose dataset omits data that is not well-formed are read with
-`lenient`, and rejected without it.
+Cases are read strictly. A few need `lenient`, because their expected dataset omits data that is not
+well-formed; without it, they are rejected.
 """
 
 import json
@@ -63,7 +63,7 @@ def name_of(case):
     return case["@id"].removeprefix("#")
 
 
-def only_1_0(case):
+def is_1_0_only(case):
     """Whether the case is specific to JSON-LD 1.0, by version or processing mode."""
     options = case.get("option", {})
     return "json-ld-1.0" in (options.get("specVersion"), options.get("processingMode"))
@@ -71,10 +71,12 @@ def only_1_0(case):
 
 def cases():
     for suite, (_, manifest, _) in SUITES.items():
-        described = json.loads(files(suite)[manifest])
-        for case in described["sequence"]:
-            if not only_1_0(case) and name_of(case) not in NOT_APPLICABLE:
-                yield pytest.param(suite, described["baseIri"], case, id=f"{suite}-{name_of(case)}")
+        manifest_data = json.loads(files(suite)[manifest])
+        for case in manifest_data["sequence"]:
+            if not is_1_0_only(case) and name_of(case) not in NOT_APPLICABLE:
+                yield pytest.param(
+                    suite, manifest_data["baseIri"], case, id=f"{suite}-{name_of(case)}"
+                )
 
 
 CASES = list(cases())
@@ -82,21 +84,21 @@ CASES = list(cases())
 
 def test_the_suites_are_complete():
     for suite, (_, manifest, count) in SUITES.items():
-        described = json.loads(files(suite)[manifest])["sequence"]
-        assert len(described) == count
-        old = [case for case in described if only_1_0(case)]
-        assert len(old) == 19
+        manifest_data = json.loads(files(suite)[manifest])["sequence"]
+        assert len(manifest_data) == count
+        cases_of_1_0 = [case for case in manifest_data if is_1_0_only(case)]
+        assert len(cases_of_1_0) == 19
         # Generalized RDF, with blank nodes as predicates, is only used in JSON-LD 1.0.
         assert all(
-            case in old or not case.get("option", {}).get("produceGeneralizedRdf")
-            for case in described
+            case in cases_of_1_0 or not case.get("option", {}).get("produceGeneralizedRdf")
+            for case in manifest_data
         )
     assert len(CASES) == 467 + 483 - 2 * 19 - len(NOT_APPLICABLE)
 
 
 @pytest.fixture(scope="session")
 def contexts(tmp_path_factory):
-    """URLs of each suite's documents and the files that contain them."""
+    """Paths of the suites' documents, by URL."""
     found = {}
     for suite, (_, manifest, _) in SUITES.items():
         folder = tmp_path_factory.mktemp(suite)
@@ -111,17 +113,17 @@ def contexts(tmp_path_factory):
 
 def options_of(suite, base, case, contexts):
     """Returns the decoder's options for a case."""
-    given = case.get("option", {})
-    chosen = {
+    settings = case.get("option", {})
+    options = {
         "lenient": name_of(case) in LENIENT,
-        "base": given.get("base", base + case["input"]),
-        "rdf_direction": given.get("rdfDirection", "none"),
+        "base": settings.get("base", base + case["input"]),
+        "rdf_direction": settings.get("rdfDirection", "none"),
     }
     if b"context" in files(suite)[document_of(case)]:
-        chosen["context"] = contexts
-    if "expandContext" in given:
-        chosen["expand_context"] = files(suite)[given["expandContext"]].decode()
-    return chosen
+        options["context"] = contexts
+    if "expandContext" in settings:
+        options["expand_context"] = files(suite)[settings["expandContext"]].decode()
+    return options
 
 
 def document_of(case):

@@ -12,8 +12,8 @@ from support import as_batch, decoded
 
 from rdfm import formats
 
-# Documents that omit some of their input, by test name, each with the lost data.
-KNOWN = {
+# Data that the expected documents lose, by test name.
+KNOWN_LOSSES = {
     "t0016": "the type rdf:List of the cells",
     "t0027": "booleans written as 1 and 0",
     "t0028": "the white space of JSON",
@@ -49,7 +49,7 @@ def test_output_is_read_back_as_the_input(case, options):
 
 @pytest.mark.parametrize("case", [case for case in CASES if "expect" in case.values[0]])
 def test_expected_documents_are_read_as_the_input(case, request):
-    if reason := KNOWN.get(case["@id"].removeprefix("#")):
+    if reason := KNOWN_LOSSES.get(case["@id"].removeprefix("#")):
         request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
     quads = read_quads(files()[case["input"]].decode())
     direction = case.get("option", {}).get("rdfDirection", "none")

@@ -50,6 +50,6 @@ def test_a_case_is_read_as_expected(action, result):
     expected = read_quads(files()[result].decode())
     assert len(messages) == 1
     assert isomorphic(messages[0], expected)
-    again = decoded("rdfxml", encode("rdfxml", messages))
-    assert len(again) == 1
-    assert isomorphic(again[0], expected)
+    round_trip = decoded("rdfxml", encode("rdfxml", messages))
+    assert len(round_trip) == 1
+    assert isomorphic(round_trip[0], expected)

@@ -14,7 +14,7 @@ _GRAPH = "within GRAPH ?g, the evaluator binds ?g first, so groups and patterns 
 _LEXICAL = "the evaluator stores numbers by value, so STR returns their canonical form"
 _CONCAT = "GROUP_CONCAT keeps the common language of all values"
 # Skipped tests, each with the different behaviour of the evaluator, Oxigraph.
-LEFT_OUT = {
+SKIPPED = {
     "sparql10/expr-builtin/case-insensitive-booleans": "true and false are only recognized in lower case",
     "sparql10/expr-builtin/dawg-str-1": _LEXICAL,
     "sparql10/expr-builtin/dawg-str-2": _LEXICAL,
@@ -39,7 +39,7 @@ def test_the_suites_are_complete():
     assert len(CASES) == 660
     assert {case.reason for case in CASES} == {None, "SERVICE", "entailment"}
     assert sum(case.reason is None for case in CASES) == 583
-    assert set(LEFT_OUT) <= {case.name for case in CASES if case.reason is None}
+    assert set(SKIPPED) <= {case.name for case in CASES if case.reason is None}
 
 
 def base(name, path):
@@ -49,22 +49,22 @@ def base(name, path):
 
 def logs(case):
     """Yields the data as logs of one message each; named graphs are N-Quads."""
-    given = [(None, path) for path in case.data] + case.graphs
-    for number, (graph, path) in enumerate(given):
+    sources = [(None, path) for path in case.data] + case.graphs
+    for number, (graph, path) in enumerate(sources):
         source = Path(f"{number}.{path.rpartition('.')[2]}")
         source.write_bytes(files()[path])
         log = f"log{number}.nq"
         options = {} if graph is None else {"default_graph_as": graph}
         rdfm.convert(source, log, message_per_file=True, **options, **base("from_base", path))
         yield log
-    if not given:
+    if not sources:
         Path("empty.nq").write_bytes(b"")
         yield "empty.nq"
 
 
-def run(capfd, *words):
+def run(capfd, *arguments):
     with pytest.raises(SystemExit) as exit:
-        main(list(words))
+        main(list(arguments))
     captured = capfd.readouterr()
     assert exit.value.code in (0, None), captured.err
     return captured.out
@@ -74,44 +74,48 @@ def run(capfd, *words):
 def test_a_query_has_the_expected_results(case, capfd, tmp_path, monkeypatch):
     if case.reason is not None:
         pytest.skip(f"needs {case.reason}")
-    if case.name in LEFT_OUT:
-        pytest.skip(LEFT_OUT[case.name])
+    if case.name in SKIPPED:
+        pytest.skip(SKIPPED[case.name])
     monkeypatch.chdir(tmp_path)
     text = files()[case.query].decode()
     Path("query.rq").write_text(f"BASE <{BASE}{case.query}>\n{text}")
-    words = ["query", "query.rq", *logs(case), "--whole", "--quiet"]
+    arguments = ["query", "query.rq", *logs(case), "--whole", "--quiet"]
     expected = files()[case.result]
     if not is_result_set(expected, case.result):
-        run(capfd, *words, "-o", "made.nq")
+        run(capfd, *arguments, "-o", "output.nq")
         with (
-            rdfm.open_log("made.nq") as output,
+            rdfm.open_log("output.nq") as output,
             rdfm.open_log(
                 expected, case.result.rpartition(".")[2], **base("base", case.result)
             ) as log,
         ):
-            one = rdfm.Message({quad for message in output for quad in message})
-            assert one.isomorphic(rdfm.Message({quad for message in log for quad in message}))
+            found = rdfm.Message({quad for message in output for quad in message})
+            assert found.isomorphic(rdfm.Message({quad for message in log for quad in message}))
         return
-    wanted = read_results(expected, case.result)
-    if wanted.boolean is not None:
-        assert run(capfd, *words) == f"{str(wanted.boolean).lower()}\n"
+    expected_results = read_results(expected, case.result)
+    if expected_results.boolean is not None:
+        assert run(capfd, *arguments) == f"{str(expected_results.boolean).lower()}\n"
         return
     suffix = "csv" if case.result.endswith(".csv") else "srt"
-    run(capfd, *words, "-o", f"made.{suffix}")
+    run(capfd, *arguments, "-o", f"output.{suffix}")
     if suffix == "csv":
-        output = read_results(Path("made.csv").read_bytes(), "made.csv")
+        output = read_results(Path("output.csv").read_bytes(), "output.csv")
     else:
-        rdfm.convert("made.srt", "made.srj")
-        output = read_results(Path("made.srj").read_bytes(), "made.srj")
-    assert set(output.variables) == set(wanted.variables)
+        rdfm.convert("output.srt", "output.srj")
+        output = read_results(Path("output.srj").read_bytes(), "output.srj")
+    assert set(output.variables) == set(expected_results.variables)
     if case.lax:
-        output.rows, wanted.rows = each_once(output.rows), each_once(wanted.rows)
+        output.rows, expected_results.rows = distinct(output.rows), distinct(expected_results.rows)
     # An ORDER BY in a subquery does not apply to the rows.
-    ordered = wanted.ordered and re.search(r"\bORDER\s+BY\b[^}]*$", text, re.I) is not None
-    one, other = (as_message(each, ordered=ordered) for each in (output, wanted))
-    assert len(output.rows) == len(wanted.rows)
-    assert one.isomorphic(other), (output.rows, wanted.rows)
+    ordered = (
+        expected_results.ordered and re.search(r"\bORDER\s+BY\b[^}]*$", text, re.I) is not None
+    )
+    found, expected_message = (
+        as_message(each, ordered=ordered) for each in (output, expected_results)
+    )
+    assert len(output.rows) == len(expected_results.rows)
+    assert found.isomorphic(expected_message), (output.rows, expected_results.rows)
 
 
-def each_once(rows):
+def distinct(rows):
     return [row for at, row in enumerate(rows) if row not in rows[:at]]

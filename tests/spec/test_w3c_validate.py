@@ -15,7 +15,7 @@ SITE = "https://w3c.github.io/rdf-tests/rdf/"
 FORMATS = {".nt": "nt", ".nq": "nq", ".ttl": "ttl", ".trig": "trig", ".rdf": "rdfxml"}
 ARCHIVES = ("w3c-rdf-tests.tar.gz", "w3c-rdf-xml-tests.tar.gz")
 # Number of valid and invalid documents in each format.
-NUMBERS = {
+COUNTS = {
     "nt": (89, 51),
     "nq": (101, 54),
     "ttl": (289, 127),
@@ -46,11 +46,11 @@ def syntax_cases():
 CASES = sorted(syntax_cases(), key=lambda case: case[1])
 
 
-@pytest.mark.parametrize("format", list(NUMBERS))
+@pytest.mark.parametrize("format", list(COUNTS))
 def test_only_invalid_documents_are_reported(format):
     valid = invalid = 0
-    for found, path, data, is_invalid in CASES:
-        if found != format:
+    for document_format, path, data, is_invalid in CASES:
+        if document_format != format:
             continue
         base = {} if format in ("nt", "nq") else {"base": SITE + path}
         checked = rdfm.validate(data, format, **base)
@@ -60,7 +60,7 @@ def test_only_invalid_documents_are_reported(format):
         assert checked.errors == len(errors)
         assert all(each.line is not None for each in errors), path
         valid, invalid = valid + (not is_invalid), invalid + is_invalid
-    assert (valid, invalid) == NUMBERS[format]
+    assert (valid, invalid) == COUNTS[format]
 
 
 def json_ld_cases():
@@ -71,9 +71,9 @@ def json_ld_cases():
     files = w3c_files("w3c-json-ld-api-rdf.tar.gz")
     for case in json.loads(files["toRdf-manifest.jsonld"])["sequence"]:
         options = case.get("option", {})
-        old = "json-ld-1.0" in (options.get("specVersion"), options.get("processingMode"))
-        alone = set(options) <= {"specVersion", "processingMode", "base"}
-        if not old and alone and case["input"] in files:
+        is_1_0 = "json-ld-1.0" in (options.get("specVersion"), options.get("processingMode"))
+        is_self_contained = set(options) <= {"specVersion", "processingMode", "base"}
+        if not is_1_0 and is_self_contained and case["input"] in files:
             invalid = "jld:NegativeEvaluationTest" in case["@type"]
             yield case["@id"].removeprefix("#"), files[case["input"]], invalid
 

@@ -51,13 +51,13 @@ def test_quads_equal_those_of_the_suite():
 
 @pytest.fixture(scope="session")
 def contexts(tmp_path_factory):
-    """Returns the suite's contexts as JSON, by the URLs that its documents use."""
+    """Paths of the suite's contexts, converted to JSON, by URL."""
     folder, found = tmp_path_factory.mktemp("yaml-ld"), {}
     for name, data in w3c_files(ARCHIVE).items():
         if name.rpartition("/")[2].startswith("context."):
             path = folder / name.replace("/", "_")
             document = yaml.safe_load(data)
-            # One file is the context itself, without the required document around it.
+            # One file lacks the required @context key around the context.
             document = document if "@context" in document else {"@context": document}
             path.write_text(json.dumps(document))
             found[f"http://e/{name}"] = str(path)
@@ -82,7 +82,7 @@ def test_expanded_documents_have_the_same_dataset(contexts):
             messages = messages[:1]
         expected = read(test["input"], files[test["expect"]])
         found = [quad for message in messages for quad in message]
-        due = [quad for message in expected for quad in message]
-        assert isomorphic(found, due), (name, found, due)
-        count += bool(due)
+        expected_quads = [quad for message in expected for quad in message]
+        assert isomorphic(found, expected_quads), (name, found, expected_quads)
+        count += bool(expected_quads)
     assert count >= 20

@@ -42,8 +42,8 @@ def pieces(data, size):
 
 @pytest.mark.parametrize("name", COMPRESSIONS)
 def test_members_are_joined_in_bounded_pieces(name):
-    one = COMPRESS[name](DATA)
-    log = one + COMPRESS[name](b"") + one
+    member = COMPRESS[name](DATA)
+    log = member + COMPRESS[name](b"") + member
     assert by_content(log[:10]) == name
     for size in (1999, 1 << 20):
         out = list(decompress(name, pieces(log, size)))
@@ -68,9 +68,9 @@ def test_many_empty_members_are_read_fast(name):
     }
     for member in members.get(name, [COMPRESS[name](b"")]):
         log = member * (2_000_000 // len(member)) + COMPRESS[name](b"data")
-        begun = time.process_time()
+        start = time.process_time()
         assert b"".join(decompress(name, pieces(log, 1 << 20))) == b"data"
-        assert time.process_time() - begun < 6
+        assert time.process_time() - start < 6
 
 
 def zstd_frames():
@@ -92,34 +92,34 @@ def test_frames_without_compressed_blocks_are_read_as_by_the_decompressor():
     limit = {zstd.DecompressionParameter.window_log_max: compression.ZSTD_WINDOW_LOG}
     frames = list(zstd_frames())
     changes = [0, 1, 2, 4, 8, 0x20, 0x50, 0x60, 0x28, 0x88, 0x8F, 0xFF]
-    read = 0
+    count = 0
     for number in range(20_000):
         frame = bytearray(frames[number % len(frames)])
         if number >= len(frames):
             for _ in range(generator.randrange(3)):
-                place = generator.randrange(min(len(frame), 16))
-                frame[place] = generator.choice([*changes, generator.randrange(256)])
+                offset = generator.randrange(min(len(frame), 16))
+                frame[offset] = generator.choice([*changes, generator.randrange(256)])
             if not generator.randrange(5):
                 del frame[generator.randrange(len(frame)) :]
         log = bytes(frame) + b"more" * generator.randrange(2)
         if (found := plain_frame(memoryview(log), 0)) is None:
             continue
-        read += 1
+        count += 1
         decoder = zstd.ZstdDecompressor(options=limit)
         content = decoder.decompress(log)
         assert decoder.eof
         assert found == (len(log) - len(decoder.unused_data), content)
-    assert read > 1000
+    assert count > 1000
 
 
 @pytest.mark.parametrize("name", COMPRESSIONS)
 def test_truncated_data_is_an_error_after_its_content(name):
     log = COMPRESS[name](DATA)
-    for cut in (5, 12, len(log) // 2, len(log) - 1):
-        got = []
+    for length in (5, 12, len(log) // 2, len(log) - 1):
+        found = []
         with pytest.raises(TruncatedError, match=rf"^f: the {name} data ends before its end mark"):
-            got.extend(decompress(name, [log[:cut]], "f"))
-        assert DATA.startswith(b"".join(got))
+            found.extend(decompress(name, [log[:length]], "f"))
+        assert DATA.startswith(b"".join(found))
 
 
 @pytest.mark.parametrize("name", COMPRESSIONS)
@@ -146,8 +146,8 @@ def test_skippable_frames_of_zstd_are_skipped():
 @pytest.mark.parametrize("name", COMPRESSIONS)
 def test_output_is_reproducible(name):
     def written():
-        make = compressor(name)
-        return b"".join(make.compress(piece) for piece in pieces(DATA, 4096)) + make.flush()
+        encoder = compressor(name)
+        return b"".join(encoder.compress(piece) for piece in pieces(DATA, 4096)) + encoder.flush()
 
     assert written() == written()
     assert b"".join(decompress(name, [written()])) == DATA
@@ -155,11 +155,11 @@ def test_output_is_reproducible(name):
 
 def test_an_excessive_zstd_window_is_rejected():
     parameter = zstd.CompressionParameter
-    make = zstd.ZstdCompressor(
+    encoder = zstd.ZstdCompressor(
         options={parameter.window_log: 30, parameter.enable_long_distance_matching: 1}
     )
     with pytest.raises(LimitError, match="window over 128 MiB; decompress it first"):
-        list(decompress("zstd", [make.compress(b"x" * 1000) + make.flush()]))
+        list(decompress("zstd", [encoder.compress(b"x" * 1000) + encoder.flush()]))
 
 
 @pytest.mark.slow
@@ -177,7 +177,7 @@ def test_compression_is_detected_by_suffix(path, name):
     assert by_suffix(path) == name
 
 
-@pytest.mark.parametrize("head", [b"", b"BZh9 is no bzip2", b"\x1f", b"<http://", b"\x28\xb5"])
+@pytest.mark.parametrize("head", [b"", b"BZh9 is not bzip2", b"\x1f", b"<http://", b"\x28\xb5"])
 def test_plain_data_is_not_detected_as_compressed(head):
     assert by_content(head) is None
 
@@ -188,8 +188,8 @@ def test_every_level_is_read_back_and_the_highest_is_smallest(name):
     sizes = []
     text = b" ".join(b"%d" % (number % 977) for number in range(20_000))
     for level in (lowest, 1, highest):
-        made = compressor(f"{name}:{level}")
-        log = made.compress(text) + made.flush()
+        encoder = compressor(f"{name}:{level}")
+        log = encoder.compress(text) + encoder.flush()
         assert b"".join(decompress(name, [log])) == text
         sizes.append(len(log))
     assert sizes[2] < sizes[0] or name == "bzip2"
@@ -217,27 +217,27 @@ def test_unknown_names_are_rejected():
 @pytest.mark.parametrize("name", COMPRESSIONS)
 def test_many_small_members_take_linear_time(name, monkeypatch):
     """A decompressor copies the data after a member, so it must not receive all remaining data."""
-    make, broken = compression._decompressors(name)
-    given = 0
+    new_decompressor, errors = compression._decompressors(name)
+    received = 0
 
     class Counting:
         def __init__(self):
-            self.inner = make()
+            self.inner = new_decompressor()
 
-        def decompress(self, data, most):
-            nonlocal given
-            given += len(data)
-            return self.inner.decompress(data, most)
+        def decompress(self, data, max_bytes):
+            nonlocal received
+            received += len(data)
+            return self.inner.decompress(data, max_bytes)
 
         def __getattr__(self, attribute):
             return getattr(self.inner, attribute)
 
-    monkeypatch.setattr(compression, "_decompressors", lambda name: (Counting, broken))
+    monkeypatch.setattr(compression, "_decompressors", lambda name: (Counting, errors))
     line = b"ab\n" * 40  # shorter data is not compressed by zstd
     member = COMPRESS[name](line)
     count = (1 << 20) // len(member)
     assert b"".join(decompress(name, [member * count])) == line * count
-    assert 0 < given <= count * compression.SLICE_BYTES
+    assert 0 < received <= count * compression.SLICE_BYTES
 
 
 @pytest.mark.parametrize("name", COMPRESSIONS)

@@ -55,7 +55,7 @@ def test_files_of_a_folder_are_found_by_several_names(tmp_path, name):
     assert predicates(contexts=str(tmp_path)) == ["http://v/p"]
 
 
-def test_the_index_of_a_folder_has_priority_and_cannot_name_files_outside_it(tmp_path):
+def test_the_index_of_a_folder_has_priority_and_cannot_refer_to_files_outside_it(tmp_path):
     (tmp_path / "mine.json").write_bytes(CONTEXT)
     (tmp_path / "index.json").write_text(json.dumps({URL: "mine.json"}))
     assert predicates(contexts=str(tmp_path)) == ["http://v/p"]
@@ -99,8 +99,10 @@ def test_contexts_that_expand_too_much_are_rejected(tmp_path):
     files = {}
     for depth in range(7):
         url = f"https://example.org/{depth}"
-        below = [f"https://example.org/{depth + 1}"] * 50 if depth < 6 else [{"a": "http://a/"}]
-        (tmp_path / str(depth)).write_text(json.dumps({"@context": below}))
+        references = (
+            [f"https://example.org/{depth + 1}"] * 50 if depth < 6 else [{"a": "http://a/"}]
+        )
+        (tmp_path / str(depth)).write_text(json.dumps({"@context": references}))
         files[url] = str(tmp_path / str(depth))
     with pytest.raises(
         rdfm.DecodeError, match="define terms, or expand keys to long IRIs, too often"
@@ -112,7 +114,7 @@ class Server(BaseHTTPRequestHandler):
     """Serves contexts at `/c`, a page that links to it at `/page`, and redirects at `/r`."""
 
     requests: ClassVar[list[tuple[str, str | None]]] = []
-    drips = threading.Semaphore(0)  # one for each byte of `/drip`
+    drips = threading.Semaphore(0)  # released once for each byte of `/drip`
 
     def do_GET(self):
         self.requests.append((self.path, self.headers.get("Accept")))

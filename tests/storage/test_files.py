@@ -10,7 +10,7 @@ from rdfm.storage.files import LocalStorage, storage_of
 
 
 def test_a_missing_native_library_is_reported_briefly():
-    """The error of pyarrow would list every place that it searched."""
+    """pyarrow's error lists every path that it searched."""
     fsspec = pytest.importorskip("fsspec")
 
     class Files(fsspec.AbstractFileSystem):
@@ -22,9 +22,9 @@ def test_a_missing_native_library_is_reported_briefly():
 
     fsspec.register_implementation("native", Files, clobber=True)
     text = r"native://h/a.nq needs the native library libhdfs, .* HADOOP_HOME"
-    for reach in (storage_of, rdfm.open_log):
+    for open_location in (storage_of, rdfm.open_log):
         with pytest.raises(rdfm.MissingExtraError, match=text) as error:
-            reach("native://h/a.nq")
+            open_location("native://h/a.nq")
         assert "dlopen" not in str(error.value)
     with pytest.raises(OSError, match=r"^no route to h$"):
         storage_of("native://h/a.nq", {"reason": "no route to h"})
@@ -82,23 +82,23 @@ def test_an_interrupted_write_leaves_no_files(tmp_path, monkeypatch):
 
 
 def test_a_file_is_complete_on_storage_that_writes_in_pieces():
-    """As in HDFS and SFTP, files are visible from the first byte on, but can be renamed."""
+    """As in HDFS and SFTP, files are visible while they are written, but can be renamed."""
     fsspec = pytest.importorskip("fsspec")
     from fsspec.implementations.memory import MemoryFileSystem
 
     class Files(MemoryFileSystem):
         protocol = "pieces"
-        store, pseudo_dirs, dies = {}, [""], False
+        store, pseudo_dirs, is_killed = {}, [""], False
 
         def pipe_file(self, path, value, mode="overwrite", **options):
             assert mode == "overwrite"
             super().pipe_file(path, b"", **options)
-            if self.dies:
+            if self.is_killed:
                 raise KeyboardInterrupt
             super().pipe_file(path, value, **options)
 
         def rm_file(self, path):
-            if self.dies:  # a killed process does not remove files
+            if self.is_killed:  # a killed process does not remove files
                 raise OSError
             super().rm_file(path)
 
@@ -112,12 +112,12 @@ def test_a_file_is_complete_on_storage_that_writes_in_pieces():
     assert not storage.create_whole(f"{root}/a", b"new")
     assert storage.create_whole(f"{root}/b", b"new")
     assert storage.names(root) == ["a", "b"]
-    Files.dies = True
+    Files.is_killed = True
     for write in (storage.write_whole, storage.create_whole):
         for name in "ac":
             with contextlib.suppress(KeyboardInterrupt):
                 write(f"{root}/{name}", b"new")
-    Files.dies = False
+    Files.is_killed = False
     assert storage.read_whole(f"{root}/a") == b"old"
     assert [name for name in storage.names(root) if not name.endswith(".tmp")] == ["a", "b"]
     assert all(name.startswith(".") for name in storage.names(root) if name.endswith(".tmp"))

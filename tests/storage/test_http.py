@@ -46,7 +46,7 @@ def certificate_of(folder, name):
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
     address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-    created = (
+    certificate = (
         x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
         .not_valid_before(now - timedelta(hours=1))
         .not_valid_after(now + timedelta(hours=1))
@@ -54,7 +54,7 @@ def certificate_of(folder, name):
         .sign(key, hashes.SHA256())
     )
     paths = folder / f"{name}.pem", folder / f"{name}.key"
-    paths[0].write_bytes(created.public_bytes(Encoding.PEM))
+    paths[0].write_bytes(certificate.public_bytes(Encoding.PEM))
     paths[1].write_bytes(
         key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, serialization.NoEncryption())
     )
@@ -62,8 +62,8 @@ def certificate_of(folder, name):
 
 
 @pytest.fixture
-def certified(tmp_path):
-    """A server with TLS, and the paths of its certificate and of another one."""
+def tls_site(tmp_path):
+    """A TLS server, with the paths of its certificate and of another certificate."""
     certificate, key = certificate_of(tmp_path, "own")
     other, _ = certificate_of(tmp_path, "other")
     with web.site(tls=(certificate, key)) as opened:
@@ -77,8 +77,8 @@ def body_of(url, settings=QUICK):
 
 
 def zstd(data):
-    created = compression.compressor("zstd")
-    return created.compress(data) + created.flush()
+    encoder = compression.compressor("zstd")
+    return encoder.compress(data) + encoder.flush()
 
 
 @pytest.mark.parametrize("chunked", [True, False])
@@ -97,8 +97,8 @@ def test_a_body_is_decoded(site, chunked, encoding, encoded):
     with open_url(url, QUICK) as response:
         assert response.read() == BODY
         assert response.read1() == b""
-        known = encoding == "identity" and not chunked
-        assert response.size == (len(BODY) if known else None)
+        has_size = encoding == "identity" and not chunked
+        assert response.size == (len(BODY) if has_size else None)
     _, _, headers = site.requests[0]
     assert headers["User-Agent"] == f"rdfm/{rdfm.__version__}"
     assert headers["Accept-Encoding"] == "gzip, zstd"
@@ -178,9 +178,9 @@ def test_secrets_are_sent_to_one_origin_only(site):
         (_, _, first), (_, _, last) = site.requests
         assert first["X-Key"] == last["X-Key"] == "secret"
         assert first["Authorization"] == last["Authorization"] == "Basic bWU6cEB3"
-        ((_, _, foreign),) = other.requests
-        assert "X-Key" not in foreign
-        assert "Authorization" not in foreign
+        ((_, _, other_headers),) = other.requests
+        assert "X-Key" not in other_headers
+        assert "Authorization" not in other_headers
 
 
 # --- retries ---
@@ -254,39 +254,39 @@ def test_a_refused_connection_is_an_error():
     ],
 )
 def test_an_unknown_host_is_tried_twice(monkeypatch, code, text):
-    def fails(*_, **__):
+    def fail(*_, **__):
         raise socket.gaierror(code, "…")
 
-    monkeypatch.setattr(socket, "getaddrinfo", fails)
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
     with pytest.raises(HttpError, match=text):
         open_url("http://nosuch.example/", QUICK)
 
 
-def test_a_trusted_certificate_is_accepted(certified, monkeypatch):
-    url = certified.on("/a", web.send(200, BODY))
-    monkeypatch.setenv("SSL_CERT_FILE", certified.certificate)
+def test_a_trusted_certificate_is_accepted(tls_site, monkeypatch):
+    url = tls_site.on("/a", web.send(200, BODY))
+    monkeypatch.setenv("SSL_CERT_FILE", tls_site.certificate)
     assert body_of(url) == BODY
-    with rdfm.open_log(certified.on("/a.nq", web.send(200, QUADS))) as log:
+    with rdfm.open_log(tls_site.on("/a.nq", web.send(200, QUADS))) as log:
         assert len(list(log)) == 1
-    monkeypatch.setenv("SSL_CERT_FILE", certified.other_certificate)
+    monkeypatch.setenv("SSL_CERT_FILE", tls_site.other_certificate)
     with pytest.raises(HttpError, match="certificate is not accepted"):
         body_of(url)
 
 
-def test_untrusted_certificate_errors_are_one_sentence(certified):
+def test_untrusted_certificate_errors_are_one_sentence(tls_site):
     with pytest.raises(HttpError) as caught:
-        open_url(certified.on("/a", web.send(200, BODY)), QUICK)
+        open_url(tls_site.on("/a", web.send(200, BODY)), QUICK)
     assert caught.value.strerror == (
         "the server's certificate is not accepted: self-signed certificate; the environment variable "
         "SSL_CERT_FILE names a file with certificates to trust"
     )
     assert not caught.value.transient
-    assert certified.requests == []
+    assert tls_site.requests == []
 
 
-def test_a_certificate_for_another_host_is_rejected(certified, monkeypatch):
-    monkeypatch.setenv("SSL_CERT_FILE", certified.certificate)
-    url = certified.on("/a", web.send(200, BODY)).replace("127.0.0.1", "localhost")
+def test_a_certificate_for_another_host_is_rejected(tls_site, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", tls_site.certificate)
+    url = tls_site.on("/a", web.send(200, BODY)).replace("127.0.0.1", "localhost")
     with pytest.raises(HttpError, match=r"not accepted: Hostname mismatch[^;]*$"):
         open_url(url, QUICK)
 
@@ -304,13 +304,13 @@ def test_the_first_byte_has_a_timeout(site):
     release.set()
 
 
-@pytest.mark.parametrize("closes", ["close", "keep-alive"])
-def test_idle_transfers_have_a_timeout(site, closes):
+@pytest.mark.parametrize("connection", ["close", "keep-alive"])
+def test_idle_transfers_have_a_timeout(site, connection):
     release = threading.Event()
-    waits = iter([lambda: None, release.wait, release.wait, release.wait])
+    pauses = iter([lambda: None, release.wait, release.wait, release.wait])
     url = site.on(
         "/a",
-        web.send(200, BODY, between=lambda: next(waits)(), Connection=closes),
+        web.send(200, BODY, between=lambda: next(pauses)(), Connection=connection),
     )
     settings = HttpSettings(first_byte_seconds=30, idle_seconds=0.2, tries=1)
     start = time.monotonic()
@@ -371,12 +371,12 @@ def dated(seconds):
 
 
 def test_a_date_continues_a_body_without_a_tag(site):
-    first, rest = BODY[:1000], BODY[1000:]
+    first, remaining = BODY[:1000], BODY[1000:]
     span = f"bytes 1000-{len(BODY) - 1}/{len(BODY)}"
     url = site.on(
         "/a",
         web.send(200, BODY, cut=len(first), **dated(1)),
-        web.send(206, rest, **{"Content-Range": span, **dated(9)}),
+        web.send(206, remaining, **{"Content-Range": span, **dated(9)}),
     )
     assert body_of(url) == BODY
     _, _, headers = site.requests[1]
@@ -503,10 +503,10 @@ def test_errors_have_no_secrets_and_can_be_pickled(site):
     site.on("/a", web.send(500))
     with pytest.raises(HttpError, match="500 Internal Server Error; try again later") as caught:
         open_url(f"http://me:pw@{host}/a?token=s3", HttpSettings(tries=1))
-    again = pickle.loads(pickle.dumps(caught.value))
-    assert str(again) == str(caught.value)
-    assert "pw" not in str(again)
-    assert "s3" not in str(again)
+    unpickled = pickle.loads(pickle.dumps(caught.value))
+    assert str(unpickled) == str(caught.value)
+    assert "pw" not in str(unpickled)
+    assert "s3" not in str(unpickled)
 
 
 def test_a_proxy_is_used(site, monkeypatch):
@@ -522,7 +522,7 @@ def test_a_proxy_is_used(site, monkeypatch):
         open_url("http://internal.example/", HttpSettings(tries=1))
 
 
-def test_another_kind_of_proxy_is_rejected(monkeypatch):
+def test_unsupported_proxies_are_rejected(monkeypatch):
     monkeypatch.setenv("http_proxy", "socks5://me:pw@127.0.0.1:1")
     with pytest.raises(rdfm.OptionError, match=r"proxy socks5://127\.0\.0\.1:1 is not supported"):
         open_url("http://example.org/")

@@ -59,12 +59,12 @@ def test_options_equal_those_of_protobuf(options):
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.none() | OPTIONS)
 def test_subscriptions_equal_those_of_protobuf(topic, options):
-    wanted = PROTO.RdfStreamSubscribe(topic=topic)
+    subscription = PROTO.RdfStreamSubscribe(topic=topic)
     if options is not None:
-        wanted.requested_options.CopyFrom(message(options))
-    assert PROTO.RdfStreamSubscribe.FromString(subscribe_message(topic, options)) == wanted
+        subscription.requested_options.CopyFrom(message(options))
+    assert PROTO.RdfStreamSubscribe.FromString(subscribe_message(topic, options)) == subscription
     expected = None if options == StreamOptions() else options
-    assert parse_subscribe(wanted.SerializeToString()) == (topic, expected)
+    assert parse_subscribe(subscription.SerializeToString()) == (topic, expected)
 
 
 @given(OPTIONS, st.booleans())
@@ -91,12 +91,12 @@ def test_other_rows_are_not_options():
 @given(st.lists(st.binary(max_size=300)), st.integers(0, 400))
 def test_only_complete_frames_are_returned(frames, missing):
     data = b"".join(map(delimited, frames))
-    cut = data[: max(len(data) - missing, 0)]
-    found, end = cut_frames(cut)
+    truncated = data[: max(len(data) - missing, 0)]
+    found, end = cut_frames(truncated)
     assert found == frames[: len(found)]
-    rest, done = cut_frames(data, end)
-    assert found + rest == frames
-    assert done == len(data)
+    remaining, end_of_data = cut_frames(data, end)
+    assert found + remaining == frames
+    assert end_of_data == len(data)
 
 
 @pytest.mark.parametrize(
@@ -119,16 +119,16 @@ def test_invalid_messages_are_rejected(data):
 
 
 @given(OPTIONS, st.lists(st.text(max_size=5), max_size=3), st.booleans())
-def test_options_are_put_before_the_other_rows(options, names, metadata):
+def test_options_are_inserted_before_the_other_rows(options, names, metadata):
     frame = PROTO.RdfStreamFrame()
     for name in names:
         frame.rows.add().name.value = name
     if metadata:
         frame.metadata["key"] = b"value"
     assert has_rows(frame.SerializeToString()) == bool(names)
-    made = with_options(frame.SerializeToString(), options)
-    assert with_options(made, StreamOptions()) == made
-    found = PROTO.RdfStreamFrame.FromString(made)
+    encoded = with_options(frame.SerializeToString(), options)
+    assert with_options(encoded, StreamOptions()) == encoded
+    found = PROTO.RdfStreamFrame.FromString(encoded)
     assert found.rows.pop(0).options == message(options)
     assert found == frame
 
@@ -155,20 +155,20 @@ def varint(value):
 
 
 def test_a_frame_larger_than_the_limit_is_rejected():
-    large = varint(MAX_FRAME_BYTES + 1)
+    length_prefix = varint(MAX_FRAME_BYTES + 1)
     for function in (cut_frames, missing_bytes):
         with pytest.raises(WireError, match="at most 64 MiB"):
-            function(large)
+            function(length_prefix)
     # The frames before it are returned first.
-    before = delimited(b"a") + delimited(b"b")
-    assert cut_frames(before + large) == ([b"a", b"b"], len(before))
+    frames_before = delimited(b"a") + delimited(b"b")
+    assert cut_frames(frames_before + length_prefix) == ([b"a", b"b"], len(frames_before))
     with pytest.raises(WireError, match="at most 64 MiB"):
-        cut_frames(before + large, len(before))
+        cut_frames(frames_before + length_prefix, len(frames_before))
 
 
 @given(st.binary(max_size=300), st.integers(0, 310))
 def test_missing_bytes_of_a_frame_are_counted(frame, length):
     data = delimited(frame)
-    cut = data[:length]
-    known = bool(cut) and not (len(cut) == 1 and cut[0] >= 0x80)
-    assert missing_bytes(cut) == (max(len(data) - length, 0) if known else 0)
+    truncated = data[:length]
+    has_length = bool(truncated) and not (len(truncated) == 1 and truncated[0] >= 0x80)
+    assert missing_bytes(truncated) == (max(len(data) - length, 0) if has_length else 0)

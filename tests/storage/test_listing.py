@@ -81,13 +81,13 @@ def test_files_are_selected_by_modification_time(folder):
 
 
 def hosted(files):
-    """Creates a storage whose paths omit the host, like fsspec's FTP, and which records requests."""
+    """Registers a storage whose paths omit the host, as in fsspec's FTP; returns its requests."""
     import fsspec
     from fsspec.implementations.memory import MemoryFileSystem
 
     class Files(MemoryFileSystem):
         protocol = "hosted"
-        store, pseudo_dirs, asked = {}, [""], []
+        store, pseudo_dirs, requests = {}, [""], []
 
         @classmethod
         def _strip_protocol(cls, path):
@@ -95,14 +95,14 @@ def hosted(files):
             return f"/{path.strip('/')}" if path.strip("/") else ""
 
         def info(self, path, **options):
-            self.asked.append(path)
+            self.requests.append(path)
             return super().info(path, **options)
 
     fsspec.register_implementation("hosted", Files, clobber=True)
     for name in files:
         Files().pipe_file(name, b"x")
-    Files.asked.clear()
-    return Files.asked
+    Files.requests.clear()
+    return Files.requests
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs Unix pipes")
@@ -137,11 +137,11 @@ def test_urls_keep_their_hosts():
 
 def test_files_of_a_glob_are_not_requested_one_by_one():
     pytest.importorskip("fsspec")
-    few = hosted(["/logs/a.nq"])
+    requests_for_one = hosted(["/logs/a.nq"])
     find_files(["hosted://h/logs/*.nq"])
-    many = hosted([f"/logs/{number}.nq" for number in range(50)])
+    requests_for_many = hosted([f"/logs/{number}.nq" for number in range(50)])
     find_files(["hosted://h/logs/*.nq"])
-    assert len(many) == len(few)
+    assert len(requests_for_many) == len(requests_for_one)
 
 
 def test_urls_are_found_like_paths():

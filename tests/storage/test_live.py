@@ -37,7 +37,7 @@ def read(source, **options):
 
 
 @pytest.fixture(autouse=True)
-def quickly(monkeypatch):
+def short_pauses(monkeypatch):
     monkeypatch.setattr(live, "FIRST_PAUSE_SECONDS", 0.01)
     monkeypatch.delenv("RDFM_GRPC_TOKEN", raising=False)
 
@@ -75,7 +75,7 @@ def test_the_token_is_sent(monkeypatch):
 
 
 @pytest.mark.parametrize("breaks", [[0], [1], [20], [20, 30], [30, 10, 45], [50], [7] * 4])
-def test_a_lost_connection_is_continued_by_count(breaks):
+def test_a_lost_connection_is_resumed_at_the_next_message(breaks):
     with Server(frames_of(MESSAGES), break_after=breaks) as server:
         found, error = read(url(server), storage_options={"retry": 5})
         assert len(server.topics) == len(breaks) + 1
@@ -97,7 +97,7 @@ def test_blank_nodes_and_graphs_survive_a_reconnection(physical):
     assert all(map(isomorphic, found, messages))
 
 
-def test_without_retry_a_lost_connection_is_an_error_after_the_messages_before_it():
+def test_without_retry_a_lost_connection_is_an_error_after_earlier_messages():
     with Server(frames_of(MESSAGES), break_after=[20]) as server:
         found, error = read(url(server))
     assert found == MESSAGES[:20]
@@ -105,7 +105,7 @@ def test_without_retry_a_lost_connection_is_an_error_after_the_messages_before_i
     assert "interrupted" in str(error)
 
 
-def test_attempts_are_counted_in_a_row():
+def test_retry_limits_consecutive_attempts():
     with Server(frames_of(MESSAGES), break_after=[5, 0, 0, 8, 0, 0]) as server:
         assert read(url(server), storage_options={"retry": 3}) == (MESSAGES, None)
     with Server(frames_of(MESSAGES), break_after=[5, 0, 0, 0]) as server:
@@ -149,7 +149,7 @@ def test_a_stream_must_begin_with_options():
         ("RESOURCE_EXHAUSTED", "no such topic"),
     ],
 )
-def test_a_refusal_is_one_sentence(code, text):
+def test_a_rejection_is_one_sentence(code, text):
     with Server() as server:
         server.refusal = (grpc.StatusCode[code], "no such topic")
         _, error = read(url(server))
@@ -195,22 +195,22 @@ def test_frames_may_be_compressed(compression):
         assert [reader.frame(frame) for frame in server.published[0]] == MESSAGES
 
 
-def test_a_slow_server_keeps_memory_flat():
+def test_writers_wait_for_a_slow_server():
     batch = as_batch([[(*message(n)[0][:2], ("literal", f"{n}" * 20_000, None, None, "http://www.w3.org/2001/XMLSchema#string"), None)] for n in range(10)])  # fmt: skip
     with Server() as server:
         server.proceed.clear()
-        done = threading.Event()
+        finished = threading.Event()
 
         def write():
             with rdfm.create_log(url(server)) as log:
                 for _ in range(400):
                     log.write_batch(batch)
-            done.set()
+            finished.set()
 
         thread = threading.Thread(target=write, daemon=True)
         thread.start()
         time.sleep(1)
-        assert not done.is_set()  # it waits for the server
+        assert not finished.is_set()  # it waits for the server
         server.proceed.set()
         thread.join(60)
         assert len(server.published[0]) == 4000
@@ -226,7 +226,7 @@ def test_an_exception_cancels_the_publication():
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("address", "text"),
     [
         ("grpc:///topic", "has no host"),
         ("grpc://localhost/topic", "has no port"),
@@ -236,10 +236,10 @@ def test_an_exception_cancels_the_publication():
         ("grpc://localhost:1/%FF", "not valid UTF-8"),
     ],
 )
-def test_invalid_urls_are_rejected(given, text):
+def test_invalid_urls_are_rejected(address, text):
     for function in (rdfm.open_log, rdfm.create_log):
         with pytest.raises(rdfm.OptionError, match=text) as failed:
-            function(given)
+            function(address)
         assert "secret" not in str(failed.value)
 
 

@@ -1,4 +1,4 @@
-"""Paths and URLs: local, remote and ambiguous ones."""
+"""Local, remote and ambiguous paths and URLs."""
 
 import re
 
@@ -51,9 +51,9 @@ ONE_SLASH = [
 
 @pytest.mark.parametrize(("path", "text"), ONE_SLASH)
 def test_a_scheme_with_one_slash_is_neither_a_url_nor_a_path(path, text):
-    for place in (local_path, local_target):
+    for function in (local_path, local_target):
         with pytest.raises(OptionError, match=re.escape(text)):
-            place(path)
+            function(path)
 
 
 @pytest.mark.parametrize(

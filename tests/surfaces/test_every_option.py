@@ -21,7 +21,7 @@ from rdfm.errors import render
 from rdfm.spark.options import Options
 
 SIDES = ("read", "write")
-EVERY = [
+ALL_OPTIONS = [
     pytest.param(format.spec, side, option, id=f"{format.name}-{side}-{option.name}")
     for format in formats.built_in()
     for side in SIDES
@@ -39,13 +39,13 @@ def arguments_of(option, side):
     return [flag, "http://e/=f" if option.kind == "files" else option_text(option)]
 
 
-def lacking(side, name):
+def format_without(side, name):
     """Returns a format that does not support the option."""
     return next((each for each in formats.built_in() if name not in each.spec.options(side)), None)
 
 
-@pytest.mark.parametrize(("spec", "side", "option"), EVERY)
-def test_python_accepts_options_as_text_and_as_values(spec, side, option):
+@pytest.mark.parametrize(("spec", "side", "option"), ALL_OPTIONS)
+def test_python_accepts_options_as_strings_and_as_values(spec, side, option):
     (value,) = spec.values(side, {option.name: option_text(option)}).values()
     assert spec.values(side, {option.name: value}) == {option.name: value}
     if option.kind != "log":
@@ -53,7 +53,7 @@ def test_python_accepts_options_as_text_and_as_values(spec, side, option):
         (format.Decoder if side == "read" else format.Encoder)(**{option.name: value})
 
 
-@pytest.mark.parametrize(("spec", "side", "option"), EVERY)
+@pytest.mark.parametrize(("spec", "side", "option"), ALL_OPTIONS)
 def test_spark_accepts_options_in_any_spelling(spec, side, option):
     if option.python_only:
         pytest.skip("only available in Python")
@@ -63,7 +63,7 @@ def test_spark_accepts_options_in_any_spelling(spec, side, option):
         assert values == spec.values(side, {option.name: option_text(option)})
 
 
-@pytest.mark.parametrize(("spec", "side", "option"), EVERY)
+@pytest.mark.parametrize(("spec", "side", "option"), ALL_OPTIONS)
 def test_the_command_line_accepts_options_with_and_without_a_side(spec, side, option):
     if option.python_only:
         pytest.skip("only available in Python")
@@ -78,11 +78,11 @@ def test_the_command_line_accepts_options_with_and_without_a_side(spec, side, op
         assert spec.values(side, {option.name: found[name]})
 
 
-@pytest.mark.parametrize(("spec", "side", "option"), EVERY)
+@pytest.mark.parametrize(("spec", "side", "option"), ALL_OPTIONS)
 def test_formats_without_an_option_reject_it_in_the_same_words(
     spec, side, option, capsys, tmp_path, monkeypatch
 ):
-    other = lacking(side, option.name)
+    other = format_without(side, option.name)
     if other is None:
         pytest.skip("every format supports it")
     sentence = str(OptionError(other.spec.refusal(side, option.name)))
@@ -92,15 +92,15 @@ def test_formats_without_an_option_reject_it_in_the_same_words(
         codec(**{option.name: option_text(option)})
     if side == "read" and option.hint:
         return  # a hint, which conversions ignore
-    named = f"{'from' if side == 'read' else 'to'}_{option.name}"
-    ends = (other.name, "nq") if side == "read" else ("nq", other.name)
+    argument = f"{'from' if side == 'read' else 'to'}_{option.name}"
+    format_names = (other.name, "nq") if side == "read" else ("nq", other.name)
     with pytest.raises(OptionError, match=f"^{re.escape(sentence)}$"):
         rdfm.convert(
             b"",
             io.BytesIO(),
-            from_format=ends[0],
-            to_format=ends[1],
-            **{named: option_text(option)},
+            from_format=format_names[0],
+            to_format=format_names[1],
+            **{argument: option_text(option)},
         )
     if option.python_only:
         return
@@ -109,12 +109,17 @@ def test_formats_without_an_option_reject_it_in_the_same_words(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in").write_bytes(b"")
     arguments = arguments_of(option, side)
-    assert run(["convert", "in", "out", "--from", ends[0], "--to", ends[1], *arguments]) == 2
-    shown = render(OptionError(other.spec.refusal(side, option.name)), on_command_line)
-    assert capsys.readouterr().err == f"rdfm: error: {shown}\n"
+    assert (
+        run(
+            ["convert", "in", "out", "--from", format_names[0], "--to", format_names[1], *arguments]
+        )
+        == 2
+    )
+    expected = render(OptionError(other.spec.refusal(side, option.name)), on_command_line)
+    assert capsys.readouterr().err == f"rdfm: error: {expected}\n"
 
 
-def test_an_option_of_the_other_side_is_reported_as_such():
+def test_the_error_of_an_option_for_the_other_side_names_its_side():
     reason = r"^the option version_label is for writing N-Triples, .* and TriG, not for reading$"
     with pytest.raises(OptionError, match=reason):
         rdfm.open_log(b"", "nq", version_label="1.2-messages")
@@ -131,10 +136,10 @@ def test_a_conversion_ignores_hints_for_other_formats():
         name for spec in formats.specs() for name, each in spec.options("read").items() if each.hint
     }
     assert found == {"dialect", "frames"}
-    ends = {"from_format": "ndjsonld", "to_format": "nq"}
-    rdfm.convert(b"", io.BytesIO(), from_dialect="directive", from_frames="flat", **ends)
+    format_names = {"from_format": "ndjsonld", "to_format": "nq"}
+    rdfm.convert(b"", io.BytesIO(), from_dialect="directive", from_frames="flat", **format_names)
     with pytest.raises(OptionError, match=r"^dialect must be one of"):
-        rdfm.convert(b"", io.BytesIO(), from_dialect="loud", **ends)
+        rdfm.convert(b"", io.BytesIO(), from_dialect="loud", **format_names)
     for name in found:
         with pytest.raises(OptionError, match=f"^the option {name} is for reading"):
             rdfm.open_log(b"", "ndjsonld", **{name: "flat"})

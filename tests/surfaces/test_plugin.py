@@ -1,4 +1,4 @@
-"""A format in pure Python, built as in docs/plugins.md, used with all functions of rdfm."""
+"""A format in pure Python, as in docs/plugins.md, with the functions of rdfm."""
 
 import json
 
@@ -100,13 +100,13 @@ def test_plug_in_messages_are_ordinary_messages(tmp_path):
 
 
 def test_messages_before_an_error_are_delivered(tmp_path):
-    broken = b'[]\n[["<http://e/s>"]]\n'
-    with rdfm.open_log(broken, "jsonq") as log:
+    invalid = b'[]\n[["<http://e/s>"]]\n'
+    with rdfm.open_log(invalid, "jsonq") as log:
         messages = iter(log)
         assert len(next(messages)) == 0
         with pytest.raises(DecodeError, match=r"^bytes: jsonq: .*\(message 1\)"):
             next(messages)
-    summary = rdfm.convert(broken, tmp_path / "x.nq", from_format="jsonq", on_error="skip")
+    summary = rdfm.convert(invalid, tmp_path / "x.nq", from_format="jsonq", on_error="skip")
     assert (summary.messages, summary.skipped, summary.abandoned) == (1, 1, ("bytes",))
 
 
@@ -135,7 +135,7 @@ def test_a_failing_detection_is_ignored():
 
 def test_a_folder_of_plug_in_logs_is_inspected(tmp_path):
     (tmp_path / "a.jsonq").write_bytes(b"[]\n[]\n")
-    for format in (None, "jsonq"):  # which lacks options of other formats, such as parts
+    for format in (None, "jsonq"):  # the plug-in lacks options of other formats, such as parts
         assert rdfm.inspect(tmp_path, format).messages == 2
     with pytest.raises(
         rdfm.OptionError, match="no option 'loud'; the options for reading JSON quads are shout"

@@ -97,7 +97,7 @@ def test_the_registry_contains_the_format():
     assert formats.by_content(b"toy") is TOY
 
 
-def test_python_reads_and_writes_it_with_its_options():
+def test_python_functions_accept_the_options():
     with rdfm.create_log("a.toy", between=";", times="2") as log:
         log.write_batch(formats.nq.decode(QUAD))
     assert Path("a.toy").read_text() == LINE * 2
@@ -128,8 +128,8 @@ def test_the_command_line_has_the_options(capsys):
     assert run(["inspect", "a.toy", "--between", ";", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["messages"] == 2
     assert run(["convert", "a.toy", "c.toy", "--between", ";"]) == 2
-    refused = "--from-between ; applies to the input, or --to-between ; applies to the output"
-    assert refused in capsys.readouterr().err
+    reason = "--from-between ; applies to the input, or --to-between ; applies to the output"
+    assert reason in capsys.readouterr().err
     assert run(["formats"]) == 0
     assert re.search(r"^toy +Toy +yes +yes", capsys.readouterr().out, re.M)
     context = click.Context(command, info_name="convert")

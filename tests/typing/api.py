@@ -52,11 +52,11 @@ def write(target: io.BytesIO) -> int:
 
 
 def mirror(path: Path) -> int:
-    done = nanopub.fetch("https://registry.example.org/", path, check=True, name_table=64)
-    state: nanopub.RegistryState = nanopub.status(done.registry)
+    result = nanopub.fetch("https://registry.example.org/", path, check=True, name_table=64)
+    state: nanopub.RegistryState = nanopub.status(result.registry)
     with rdfm.open_log(path) as log:
         numbers = [nanopub.counter(message) for message in log]
-    return done.messages + (state.load_counter or 0) + len(numbers)
+    return result.messages + (state.load_counter or 0) + len(numbers)
 
 
 def convert() -> dict[str, int]:
@@ -101,12 +101,12 @@ def patches(path: str) -> list[str]:
     return texts
 
 
-def write_patches(quad: rdfm.Quad, one: rdfm.Message | rdfm.Patch) -> None:
+def write_patches(quad: rdfm.Quad, item: rdfm.Message | rdfm.Patch) -> None:
     with rdfm.create_log("out.rdfp") as log:
         log.write(rdfm.Patch([rdfm.Operation("TX"), ("TC",)]))
         log.write([("TX",), ("D", None, quad.subject, quad.predicate, quad.object), ("TA",)])
         log.write([("PA", "e", None, None, rdfm.Iri("http://e/")), ("PD", "e")])
-        log.write(one)
+        log.write(item)
 
 
 def results(path: str) -> list[str]:
@@ -131,8 +131,10 @@ def queries(path: str, *, whole: bool) -> list[str]:
     names: tuple[str, ...] = rows.variables
     with rdfm.select(Path("q.rq"), [path, b""], max_rows=10, whole=True) as found:
         texts = [cell.value for _, _, row in found.rows() for cell in row if cell is not None]
-    made: rdfm.LogReader = rdfm.construct("CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", solutions="a.srj")
-    true: bool = rdfm.ask("ASK {}", path, whole=True)
+    constructed: rdfm.LogReader = rdfm.construct(
+        "CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", solutions="a.srj"
+    )
+    boolean_answer: bool = rdfm.ask("ASK {}", path, whole=True)
     indexes: list[int] | list[tuple[str, int]] = rdfm.ask("ASK {}", path)
     either: bool | list[int] | list[tuple[str, int]] = rdfm.ask("ASK {}", path, whole=whole)
     any_form = rdfm.query("q.rq", path)
@@ -140,10 +142,14 @@ def queries(path: str, *, whole: bool) -> list[str]:
         texts += any_form.variables
     elif isinstance(any_form, rdfm.LogReader):
         texts.append(any_form.format)
-    return [*names, *texts, f"{sum(len(message) for message in made)} {true} {indexes} {either}"]
+    return [
+        *names,
+        *texts,
+        f"{sum(len(message) for message in constructed)} {boolean_answer} {indexes} {either}",
+    ]
 
 
-def form_unknown() -> tuple[str, ...]:
+def query_of_unknown_form() -> tuple[str, ...]:
     return rdfm.query("q.rq", "a.nq").variables  # type: ignore[union-attr]  # pyright: ignore
 
 
@@ -159,11 +165,11 @@ def frames(path: str) -> list[int]:
 def modules(path: str) -> int:
     splits = plan(path)
     with rdfm.open_log(path, split=splits[0]) as log:
-        read = sum(1 for _ in log)
-    return read + rdfm.patch.from_log(path, "a.rdfp").messages
+        count = sum(1 for _ in log)
+    return count + rdfm.patch.from_log(path, "a.rdfp").messages
 
 
 def attributes() -> list[str]:
-    known: list[formats.Format] = [formats.nq, formats.rdf_protobuf, formats.turtle]
+    found: list[formats.Format] = [formats.nq, formats.rdf_protobuf, formats.turtle]
     formats.nonsense  # type: ignore[attr-defined]  # noqa: B018  # pyright: ignore
-    return [each.name for each in known]
+    return [each.name for each in found]

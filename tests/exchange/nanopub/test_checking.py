@@ -43,27 +43,27 @@ def test_valid_signatures_are_verified(keys, algorithm):
 @pytest.mark.parametrize("algorithm", ["RSA", "DSA"])
 def test_white_space_in_base64_is_ignored(keys, algorithm):
     key = keys[algorithm]
-    broken = "\n".join(key.public[at : at + 64] for at in range(0, len(key.public), 64))
-    assert errors(nanopubs.signed(key.sign, algorithm, broken)) == []
+    wrapped = "\n".join(key.public[at : at + 64] for at in range(0, len(key.public), 64))
+    assert errors(nanopubs.signed(key.sign, algorithm, wrapped)) == []
 
 
 def test_a_signature_covers_every_other_quad(keys):
     quads = signed(keys["RSA"])
     info = quads[-1][3]
     code = nanopubs.own_code(quads)
-    added = [*quads, (*triple("http://e/s", "http://e/p", "http://e/o"), info)]
-    assert {rule for rule, _ in errors(added)} == {"artifact-code", "signature"}
+    extended = [*quads, (*triple("http://e/s", "http://e/p", "http://e/o"), info)]
+    assert {rule for rule, _ in errors(extended)} == {"artifact-code", "signature"}
     # With the right code, only the signature is wrong.
-    right = nanopubs.filled(nanopubs.filled(added, code), code)
-    again = nanopubs.code_of(right, code)
-    moved = [
+    filled = nanopubs.filled(nanopubs.filled(extended, code), code)
+    new_code = nanopubs.code_of(filled, code)
+    renamed = [
         tuple(
-            ("iri", term[1].replace(code, again)) if term and term[0] == "iri" else term
+            ("iri", term[1].replace(code, new_code)) if term and term[0] == "iri" else term
             for term in quad
         )
-        for quad in right
+        for quad in filled
     ]
-    assert errors(moved) == [
+    assert errors(renamed) == [
         ("signature", "the RSA signature does not match the quads and the public key")
     ]
 
@@ -128,13 +128,13 @@ def test_two_values_in_a_signature_element_are_an_error(keys):
     ) in (errors([*quads, second]))
 
 
-def test_old_signatures_are_a_warning():
+def test_old_signatures_cause_a_warning():
     info = [triple(N, NPX + "hasSignatureElement", N + "/sig")]
     (found,) = findings(nanopubs.nanopub(N, info=info))
     assert (found.severity, found.rule) == ("warning", "old-signature")
 
 
-def test_signatures_without_trusty_uri_are_verified(keys):
+def test_signatures_without_a_trusty_uri_are_verified(keys):
     key = keys["RSA"]
     quads = nanopubs.filled(nanopubs.nanopub(), "1")
     element, info = N + "/sig", iri(N + "/info")
@@ -151,21 +151,21 @@ def test_signatures_without_trusty_uri_are_verified(keys):
     assert (checked.errors, checked.trusty, checked.signed) == (0, 0, 1)
 
 
-def test_signatures_are_not_verified_on_request(keys):
-    wrong = signed(keys["RSA"], Signature=literal("AAAA"))
-    checked = check(nanopubs.nq(wrong), "nq", signatures=False)
+def test_signature_verification_can_be_disabled(keys):
+    quads = signed(keys["RSA"], Signature=literal("AAAA"))
+    checked = check(nanopubs.nq(quads), "nq", signatures=False)
     assert (checked.errors, checked.signed) == (0, 0)
 
 
 def test_without_cryptography_the_error_names_the_extra(monkeypatch):
-    real = builtins.__import__
+    original_import = builtins.__import__
 
-    def absent(name, *args, **kwargs):
+    def import_without_cryptography(name, *args, **kwargs):
         if name.startswith("cryptography"):
             raise ImportError(name)
-        return real(name, *args, **kwargs)
+        return original_import(name, *args, **kwargs)
 
-    monkeypatch.setattr(builtins, "__import__", absent)
+    monkeypatch.setattr(builtins, "__import__", import_without_cryptography)
     with pytest.raises(MissingExtraError) as caught:
         check(nanopubs.nq(nanopubs.trusty()), "nq")
     assert str(caught.value) == (
@@ -179,14 +179,14 @@ def test_without_cryptography_the_error_names_the_extra(monkeypatch):
 
 
 def test_plain_nanopublications_are_valid_unless_more_is_required(keys):
-    plain = nanopubs.nanopub(N)
-    assert errors(plain) == []
+    quads = nanopubs.nanopub(N)
+    assert errors(quads) == []
     not_trusty = (
         "not-trusty",
         f"<{N}> is not a trusty URI: expected RA and 43 more characters at its end",
     )
-    assert errors(plain, require="trusty") == [not_trusty]
-    assert errors(plain, require="signed") == [
+    assert errors(quads, require="trusty") == [not_trusty]
+    assert errors(quads, require="signed") == [
         not_trusty,
         ("not-signed", f"<{N}> has no signature"),
     ]
@@ -196,14 +196,14 @@ def test_plain_nanopublications_are_valid_unless_more_is_required(keys):
 
 
 def test_a_wrong_code_or_signature_is_reported_once(keys):
-    wrong = signed(keys["RSA"], Signature=literal("AAAA"))
-    assert [rule for rule, _ in errors(wrong, require="signed")] == ["signature"]
-    moved = [*nanopubs.trusty(), nanopubs.trusty()[0]]
-    moved = [
+    invalid = signed(keys["RSA"], Signature=literal("AAAA"))
+    assert [rule for rule, _ in errors(invalid, require="signed")] == ["signature"]
+    quads = [*nanopubs.trusty(), nanopubs.trusty()[0]]
+    quads = [
         quad if quad[2] != iri("http://e/o") else (*quad[:2], iri("http://e/x"), quad[3])
-        for quad in moved
+        for quad in quads
     ]
-    assert [rule for rule, _ in errors(moved, require="trusty")] == ["artifact-code"]
+    assert [rule for rule, _ in errors(quads, require="trusty")] == ["artifact-code"]
 
 
 def test_ill_typed_literals_are_errors_unless_the_uri_is_trusty():
@@ -251,10 +251,10 @@ def test_a_message_may_contain_thousands_of_nanopublications():
     assert (checked.nanopubs, checked.errors, checked.warnings) == (2000, 0, 1)
 
 
-def test_graphs_of_several_nanopublications_may_be_mixed():
+def test_quads_of_several_nanopublications_may_be_interleaved():
     first, second = nanopubs.nanopub(N), nanopubs.nanopub(nanopubs.BASE + "2")
-    mixed = [quad for pair in zip(first, second, strict=True) for quad in pair]
-    checked = check(nanopubs.nq(mixed), "nq")
+    interleaved = [quad for pair in zip(first, second, strict=True) for quad in pair]
+    checked = check(nanopubs.nq(interleaved), "nq")
     assert (checked.nanopubs, checked.errors) == (2, 0)
 
 
@@ -265,24 +265,24 @@ def test_the_first_twenty_malformed_terms_are_reported():
 
 
 def test_a_finding_has_the_position_of_its_term():
-    before, bad = nanopubs.trusty(), nanopubs.nanopub(N)
-    bad.append((*triple("http://e/s", "http://e/p", "http://e/o"), iri(N + "/fifth")))
-    (found,) = check(nanopubs.nq(before, bad), "nq")
-    lines = nanopubs.nq(before, bad).decode().splitlines()
+    valid, invalid = nanopubs.trusty(), nanopubs.nanopub(N)
+    invalid.append((*triple("http://e/s", "http://e/p", "http://e/o"), iri(N + "/fifth")))
+    (found,) = check(nanopubs.nq(valid, invalid), "nq")
+    lines = nanopubs.nq(valid, invalid).decode().splitlines()
     assert (found.message, found.line) == (1, len(lines))
     assert lines[-1][found.column - 1 :].startswith(f"<{N}/fifth>")
 
 
 def test_the_order_of_messages_does_not_depend_on_batches():
-    many = [nanopubs.trusty(), nanopubs.nanopub(N), OTHER] * 50
-    data = nanopubs.nq(*many)
+    messages = [nanopubs.trusty(), nanopubs.nanopub(N), OTHER] * 50
+    data = nanopubs.nq(*messages)
     at_once = [(found.message, found.rule) for found in check(data, "nq", require="trusty")]
-    single = check(data, "nq", require="trusty", batch_messages=1)
-    assert [(found.message, found.rule) for found in single] == at_once
+    one_by_one = check(data, "nq", require="trusty", batch_messages=1)
+    assert [(found.message, found.rule) for found in one_by_one] == at_once
     assert len(at_once) == 100
 
 
-def test_invalid_messages_are_reported_and_the_next_ones_checked():
+def test_checking_continues_after_an_invalid_message():
     data = nanopubs.nq(nanopubs.trusty()) + b"# @message\noops\n# @message\n" + nanopubs.nq(OTHER)
     found = [(each.rule, each.message) for each in check(data, "nq")]
     assert found == [("syntax", 1), ("nanopub-head", 2)]

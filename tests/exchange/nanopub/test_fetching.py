@@ -58,7 +58,7 @@ def right_code(number):
 
 
 def is_complete(registry, log="m.jelly"):
-    """Checks that a log has each nanopublication once, and that its state is correct."""
+    """Checks that a log contains each nanopublication once, and that its state is correct."""
     state = json.loads(Path(f"{log}.state.json").read_text())
     assert state["length"] == Path(log).stat().st_size
     assert state["counter"] == max(registry.stored)
@@ -187,7 +187,9 @@ def test_the_first_byte_has_a_timeout(registry, monkeypatch):
 
 
 def with_counters(*counters):
-    return registry_double.body([(one, number + 1) for number, one in enumerate(counters)])
+    return registry_double.body(
+        [(counter_value, number + 1) for number, counter_value in enumerate(counters)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -249,16 +251,16 @@ def test_an_invalid_header_is_an_error(registry, value):
 
 
 @pytest.mark.parametrize("status", ["null", "launching", "coreLoading", "coreReady"])
-def test_a_starting_registry_is_waited_for(registry, status):
+def test_fetch_waits_for_a_starting_registry(registry, status):
     registry.headers["Status"] = status
     notes = []
 
-    def ready(note):
+    def become_ready(note):
         notes.append(note)
         if len(notes) == 3:
             registry.headers["Status"] = "updating"
 
-    assert fetch(registry.url, "m.jelly", notify=ready).messages == COUNT
+    assert fetch(registry.url, "m.jelly", notify=become_ready).messages == COUNT
     assert f"its status is {status}, expected ready or updating" in notes[0]
 
 
@@ -315,8 +317,8 @@ def test_another_setup_needs_a_new_log(registry):
 
 def test_lower_counters_need_a_new_log(registry):
     fetch(registry.url, "m.jelly")
-    for one in range(COUNT // 2, COUNT):
-        del registry.stored[one + 1]
+    for number in range(COUNT // 2, COUNT):
+        del registry.stored[number + 1]
     with pytest.raises(rdfm.OptionError, match=f"has counters up to {COUNT // 2}, .* lost data"):
         fetch(registry.url, "m.jelly")
     fetch(registry.url, "m.jelly", restart=True)
@@ -413,13 +415,13 @@ def test_a_registry_is_followed(registry):
 def test_following_survives_a_registry_that_fails_for_a_while(registry, monkeypatch):
     monkeypatch.setattr("rdfm.storage.http.time.sleep", lambda _: None)
     notes, rounds = [], []
-    broken = [registry.answer(503)] * 5
+    failures = [registry.answer(503)] * 5
 
     def report(result):
         rounds.append(result.messages)
         registry.add(2)
         if len(rounds) == 1:
-            registry.faults = list(broken)
+            registry.faults = list(failures)
         if len(rounds) == 3:
             raise KeyboardInterrupt
 
@@ -447,11 +449,11 @@ def test_following_ends_if_the_registry_rejects_requests(registry):
 
 def test_late_counters_are_found_while_nothing_else_changes(registry, monkeypatch):
     registry.hidden = {COUNT - 3}
-    registry.headers["Nanopub-Count"] = "60"  # an estimate, which stays the same
+    registry.headers["Nanopub-Count"] = "60"  # an estimate that does not change
     polls = []
     state = registry_double.RegistryDouble.state
 
-    def counted(self):
+    def count_poll(self):
         polls.append(len(registry.bodies))
         if len(polls) == 12:
             registry.hidden = set()
@@ -459,7 +461,7 @@ def test_late_counters_are_found_while_nothing_else_changes(registry, monkeypatc
             raise AssertionError
         return state(self)
 
-    monkeypatch.setattr(registry_double.RegistryDouble, "state", counted)
+    monkeypatch.setattr(registry_double.RegistryDouble, "state", count_poll)
 
     def report(result):
         if result.messages == 1:
@@ -522,7 +524,7 @@ def test_a_continued_run_may_stop_again(registry, monkeypatch):
     monkeypatch.setattr(fetching, "SAVE_SECONDS", -1)
     settle = fetching._Mirror._settle
 
-    def stops_at(number):
+    def stop_at(number):
         count = []
 
         def call(self, last, size):
@@ -536,7 +538,7 @@ def test_a_continued_run_may_stop_again(registry, monkeypatch):
     for number, saves in ((3, False), (2, True)):
         registry.faults = [registry.slow(0.1)]
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr(fetching._Mirror, "_settle", stops_at(number))
+            patch.setattr(fetching._Mirror, "_settle", stop_at(number))
             if not saves:
                 states.MirrorState(registry.url, "4242").save("m.trig")
                 patch.setattr(states.MirrorState, "save", lambda *_: None)
@@ -548,9 +550,9 @@ def test_a_continued_run_may_stop_again(registry, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_runs_that_stop_anywhere_lose_and_repeat_nothing(registry, seed, monkeypatch):
+def test_runs_that_stop_anywhere_neither_lose_nor_repeat_messages(registry, seed, monkeypatch):
     monkeypatch.setattr(fetching, "SAVE_SECONDS", -1)
-    chance = random.Random(seed)
+    generator = random.Random(seed)
     steps = [
         (fetching._Mirror, "_write"),
         (fetching._Mirror, "_settle"),
@@ -559,11 +561,11 @@ def test_runs_that_stop_anywhere_lose_and_repeat_nothing(registry, seed, monkeyp
 
     def with_random_stops(function):
         def call(*args):
-            when = chance.random()
-            if when < 0.1:
+            draw = generator.random()
+            if draw < 0.1:
                 raise KeyboardInterrupt
             function(*args)
-            if when > 0.9:
+            if draw > 0.9:
                 raise KeyboardInterrupt
 
         return call
@@ -584,16 +586,16 @@ def test_runs_that_stop_anywhere_lose_and_repeat_nothing(registry, seed, monkeyp
     assert is_complete(registry, "m.trig")
 
 
-def test_the_registry_is_set_up_again_between_two_requests(registry):
+def test_a_setup_between_two_requests_is_detected(registry):
     fetch(registry.url, "m.jelly")
     registry.add(1)
     reply = registry.reply
 
-    def other(handler, data):
+    def reply_after_setup(handler, data):
         registry.headers["Setup-Id"] = "7"
         reply(handler, data)
 
-    registry.faults = [other]
+    registry.faults = [reply_after_setup]
     with pytest.raises(rdfm.OptionError, match="was set up again"):
         fetch(registry.url, "m.jelly")
     assert len(numbers("m.jelly")) == COUNT
@@ -607,20 +609,20 @@ def test_credentials_are_not_stored(registry):
     assert registry.site.requests[-1][2]["Authorization"].startswith("Basic ")
 
 
-def test_an_interrupted_batch_is_found_again(registry, monkeypatch):
-    written = []
+def test_an_interrupted_batch_is_not_repeated(registry, monkeypatch):
+    sizes = []
     write = fetching._Mirror._write
 
-    def interrupted(self, batch):
+    def interrupt_after_write(self, batch):
         write(self, batch)
-        written.append(len(batch))
+        sizes.append(len(batch))
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(fetching._Mirror, "_write", interrupted)
+        patch.setattr(fetching._Mirror, "_write", interrupt_after_write)
         fetch(registry.url, "m.jelly")
-    assert written[0] > 0
-    assert fetch(registry.url, "m.jelly").messages == COUNT - written[0]
+    assert sizes[0] > 0
+    assert fetch(registry.url, "m.jelly").messages == COUNT - sizes[0]
     assert is_complete(registry)
 
 
@@ -629,11 +631,11 @@ def test_an_interrupted_batch_is_found_again(registry, monkeypatch):
 @pytest.mark.parametrize("name", ["m.jelly", "m.nq.zst"])
 def test_a_killed_run_is_continued(registry, name, checks):
     kills = int(os.environ.get("RDFM_KILLS", "4"))
-    chance = random.Random(name)
+    generator = random.Random(name)
     options = ["--check", "--rejects", "wrong.jelly"] if checks else []
 
-    def fetched():
-        """Returns the committed numbers, after a check that the logs are readable and disjoint."""
+    def committed_numbers():
+        """Checks that the logs are readable and disjoint. Returns their numbers."""
         logs = [log for log in (name, "wrong.jelly") if Path(log).exists()]
         found = [number for log in logs for number in numbers(log)]
         assert len(found) == len(set(found))
@@ -651,15 +653,15 @@ def test_a_killed_run_is_continued(registry, name, checks):
         bodies = len(registry.bodies)
         while len(registry.bodies) == bodies and process.poll() is None:
             time.sleep(0.005)
-        time.sleep(chance.random() * 0.3)
+        time.sleep(generator.random() * 0.3)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        fetched()
+        committed_numbers()
     registry.faults = []
     fetch(registry.url, name, check=checks, rejects="wrong.jelly" if checks else None)
     if not checks:
         assert is_complete(registry, name)
         return
-    assert sorted(fetched()) == sorted(registry.stored.values())
+    assert sorted(committed_numbers()) == sorted(registry.stored.values())
     assert all(number % 3 == 0 for number in numbers("wrong.jelly"))
     assert all(number % 3 for number in numbers(name))

@@ -54,11 +54,11 @@ def test_invalid_nanopublications_go_to_another_log(registry):
 def test_rejects_are_not_repeated_after_an_interrupted_run(registry, monkeypatch):
     from rdfm.exchange.nanopub import fetching
 
-    def interrupted(self, last, count):
+    def interrupt(self, last, count):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(fetching._Mirror, "_settle", interrupted)
+        patch.setattr(fetching._Mirror, "_settle", interrupt)
         fetch(registry.url, "m.jelly", check=True, rejects="wrong.jelly")
     fetch(registry.url, "m.jelly", check=True, rejects="wrong.jelly")
     assert counters("wrong.jelly") == sorted(WRONG)

@@ -24,7 +24,7 @@ def row(**parts):
     return found
 
 
-def test_a_row_has_the_columns():
+def test_a_row_has_a_value_for_each_column():
     found = row(
         assertion=[triple("http://e/s", "http://e/p", "http://e/o")],
         info=[
@@ -62,8 +62,8 @@ def test_creators_are_listed(name):
 
 
 def test_creators_are_in_quad_order_without_repetition():
-    given = [triple(N, DCTERMS + "creator", f"http://e/{name}") for name in "bab"]
-    assert row(info=given).creators == ["http://e/b", "http://e/a"]
+    creators = [triple(N, DCTERMS + "creator", f"http://e/{name}") for name in "bab"]
+    assert row(info=creators).creators == ["http://e/b", "http://e/a"]
 
 
 @pytest.mark.parametrize("name", [DCTERMS + "created", PROV + "generatedAtTime", PAV + "createdOn"])
@@ -73,7 +73,7 @@ def test_creation_times_are_listed(name):
     assert rows(quads)[0].created == "2026-11-24T10:00:00Z"
 
 
-def test_licenses_take_precedence_over_rights():
+def test_a_license_takes_precedence_over_rights():
     license = triple(N, "http://creativecommons.org/ns#license", "http://l/1")
     rights = triple(N, DCTERMS + "rights", "http://l/2")
     assert row(info=[rights, license]).license == "http://l/1"
@@ -95,7 +95,7 @@ TYPES = {
         "assertion": [*SAMPLE, triple(N + "/assertion", RDF_TYPE, "http://t/1")]
     },
     **{
-        f"type of what it {name}": {
+        f"type of the resource that it {name}": {
             "assertion": [*SAMPLE, triple("http://e/a", RDF_TYPE, "http://t/1")],
             "info": [triple(N, NPX + name, "http://e/a")],
         }
@@ -122,8 +122,8 @@ def test_types_are_listed(name):
 
 
 def test_the_predicate_of_key_declarations_is_a_type():
-    declared = triple("http://e/a", NPX + "declaredBy", "http://e/me")
-    assert row(assertion=[*SAMPLE, declared]).types == [NPX + "declaredBy"]
+    declaration = triple("http://e/a", NPX + "declaredBy", "http://e/me")
+    assert row(assertion=[*SAMPLE, declaration]).types == [NPX + "declaredBy"]
 
 
 def test_types_of_other_subjects_are_ignored():
@@ -131,29 +131,29 @@ def test_types_of_other_subjects_are_ignored():
 
 
 def test_retractions_may_have_any_subject():
-    retracts = [triple("http://e/me", NPX + "retracts", "http://e/old")]
-    assert row(assertion=retracts).retracts == ["http://e/old"]
-    other = [triple("http://e/x", NPX + "supersedes", "http://e/old")]
-    assert row(info=other).supersedes == []
+    retraction = [triple("http://e/me", NPX + "retracts", "http://e/old")]
+    assert row(assertion=retraction).retracts == ["http://e/old"]
+    supersession = [triple("http://e/x", NPX + "supersedes", "http://e/old")]
+    assert row(info=supersession).supersedes == []
 
 
 def test_messages_that_are_not_nanopublications_are_omitted():
-    other = [(*triple("http://e/s", "http://e/p", "http://e/o"), None)]
-    with list_nanopubs(nanopubs.nq(other, nanopubs.nanopub(N), other), format="nq") as found:
+    message = [(*triple("http://e/s", "http://e/p", "http://e/o"), None)]
+    with list_nanopubs(nanopubs.nq(message, nanopubs.nanopub(N), message), format="nq") as found:
         assert [(each.message, each.nanopub) for each in found] == [(1, N)]
         assert found.others == 2
 
 
-def test_several_nanopublications_in_a_message_have_a_row_each():
-    both = [*nanopubs.nanopub(N), *nanopubs.nanopub(BASE + "2")]
-    assert [(each.message, each.nanopub) for each in rows(both)] == [(0, N), (0, BASE + "2")]
+def test_each_nanopublication_in_a_message_has_a_row():
+    quads = [*nanopubs.nanopub(N), *nanopubs.nanopub(BASE + "2")]
+    assert [(each.message, each.nanopub) for each in rows(quads)] == [(0, N), (0, BASE + "2")]
 
 
 # --- the latest ---
 
 
 def keyed(name, key="k1", **links):
-    """Returns a nanopublication with a key, which may supersede or retract others."""
+    """Returns a nanopublication with a key. It may supersede or retract others."""
     base = BASE + name
     info = [
         triple(base + "/sig", NPX + "hasSignatureTarget", base),
@@ -247,7 +247,7 @@ def test_an_empty_log_is_an_empty_table():
         assert found.to_arrow().num_rows == 0
 
 
-def test_other_libraries_take_the_rows():
+def test_other_libraries_accept_the_rows():
     import polars
 
     with list_nanopubs(nanopubs.nq(keyed("a")), format="nq") as found:
@@ -334,6 +334,6 @@ def test_rows_are_written(tmp_path, suffix, latest):
     assert table.num_rows == count
 
 
-def test_a_log_is_not_a_format_of_rows(tmp_path):
+def test_rows_cannot_be_written_as_a_log(tmp_path):
     with pytest.raises(OptionError, match="a list has rows, but Jelly supports only messages"):
         NanopubLog([b""], {"from_format": "nq"}).write(tmp_path / "out.jelly")

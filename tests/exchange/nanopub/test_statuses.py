@@ -68,7 +68,7 @@ def test_invalid_urls_are_rejected(url, text):
         (b"\xff" * 10 + b"\x01", None),
     ],
 )
-def test_counters_are_exactly_one_varint(data, number):
+def test_a_counter_is_exactly_one_varint(data, number):
     assert nanopub.counter(rdfm.Message([], metadata={"c": data})) == number
 
 

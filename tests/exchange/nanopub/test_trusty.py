@@ -7,7 +7,7 @@ from nanopubs import BASE, NP, PLACEHOLDER, iri, literal, triple
 import rdfm
 from rdfm.exchange.nanopub import trusty
 
-# The example of the specification page, with the code that its author computed.
+# Artifact code of the example in the specification, as computed by the author.
 EXAMPLE = "RAH-UOollyCX32XCS7iHNUded59E3pDpu4wrHPcB-yy-8"
 
 
@@ -96,7 +96,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_change_makes_the_code_wrong(name):
+def test_a_change_invalidates_the_code(name):
     before, after = CHANGES[name]
     quads = nanopubs.trusty(nanopubs.nanopub(assertion=[before]))
     assert reason(quads) is None
@@ -170,11 +170,11 @@ def test_codes_are_found_in_iris(text, code):
 N = BASE + "1"
 
 
-def plain(**parts):
+def nanopub(**parts):
     return nanopubs.nanopub(N, **parts)
 
 
-def replaced(quads, predicate, object):
+def with_object(quads, predicate, object):
     return [
         (s, p, iri(object) if p == iri(predicate) else o, g) if object else (s, p, o, g)
         for s, p, o, g in quads
@@ -183,56 +183,56 @@ def replaced(quads, predicate, object):
 
 
 def without_graph(name):
-    return [quad for quad in plain() if quad[3] != iri(f"{N}/{name}")]
+    return [quad for quad in nanopub() if quad[3] != iri(f"{N}/{name}")]
 
 
-def extra(*quad):
-    return [*plain(), quad]
+def with_quad(*quad):
+    return [*nanopub(), quad]
 
 
 STRUCTURE = {
     "the message is empty, expected a nanopublication": [],
     "no quad has rdf:type np:Nanopublication, expected one in the head": [
-        quad for quad in plain() if quad[2] != iri(NP + "Nanopublication")
+        quad for quad in nanopub() if quad[2] != iri(NP + "Nanopublication")
     ],
-    f"two quads declare an np:Nanopublication, <{N}> and <http://e/other>, expected one": extra(
+    f"two quads declare an np:Nanopublication, <{N}> and <http://e/other>, expected one": with_quad(
         *triple("http://e/other", nanopubs.RDF_TYPE, NP + "Nanopublication"), iri(N + "/head")
     ),
     "the message contains 2 nanopublications, expected one": [
-        *plain(),
+        *nanopub(),
         *nanopubs.nanopub(BASE + "2"),
     ],
     "the nanopublication _:n is not identified by an IRI": [
-        (("bnode", "n") if quad[0] == iri(N) else quad[0], *quad[1:]) for quad in plain()
+        (("bnode", "n") if quad[0] == iri(N) else quad[0], *quad[1:]) for quad in nanopub()
     ],
-    "a quad is in the default graph, expected one of the four named graphs": extra(
+    "a quad is in the default graph, expected one of the four named graphs": with_quad(
         *triple("http://e/s", "http://e/p", "http://e/o"), None
     ),
-    f"<{N}> has no np:hasAssertion in the head, expected one": replaced(
-        plain(), NP + "hasAssertion", None
+    f"<{N}> has no np:hasAssertion in the head, expected one": with_object(
+        nanopub(), NP + "hasAssertion", None
     ),
-    f"<{N}> has no np:hasProvenance in the head, expected one": replaced(
-        plain(), NP + "hasProvenance", None
+    f"<{N}> has no np:hasProvenance in the head, expected one": with_object(
+        nanopub(), NP + "hasProvenance", None
     ),
-    f"<{N}> has no np:hasPublicationInfo in the head, expected one": replaced(
-        plain(), NP + "hasPublicationInfo", None
+    f"<{N}> has no np:hasPublicationInfo in the head, expected one": with_object(
+        nanopub(), NP + "hasPublicationInfo", None
     ),
-    f"np:hasAssertion has the values <{N}/assertion> and <{N}/x>, expected one value": extra(
+    f"np:hasAssertion has the values <{N}/assertion> and <{N}/x>, expected one value": with_quad(
         *triple(N, NP + "hasAssertion", N + "/x"), iri(N + "/head")
     ),
     'the value of np:hasAssertion is "x", expected an IRI': [
-        (s, p, literal("x") if p == iri(NP + "hasAssertion") else o, g) for s, p, o, g in plain()
+        (s, p, literal("x") if p == iri(NP + "hasAssertion") else o, g) for s, p, o, g in nanopub()
     ],
-    f"the assertion and the provenance are the same graph <{N}/assertion>": replaced(
-        plain(), NP + "hasProvenance", N + "/assertion"
+    f"the assertion and the provenance are the same graph <{N}/assertion>": with_object(
+        nanopub(), NP + "hasProvenance", N + "/assertion"
     ),
-    f"the assertion graph has the IRI of the nanopublication, <{N}>": replaced(
-        plain(), NP + "hasAssertion", N
+    f"the assertion graph has the IRI of the nanopublication, <{N}>": with_object(
+        nanopub(), NP + "hasAssertion", N
     ),
     f"the IRI of the assertion graph, <http://e/a>, does not begin with that of the nanopublication, <{N}>": (
-        replaced(plain(), NP + "hasAssertion", "http://e/a")
+        with_object(nanopub(), NP + "hasAssertion", "http://e/a")
     ),
-    f"the graph <{N}/fifth> is not one of the four graphs of the nanopublication": extra(
+    f"the graph <{N}/fifth> is not one of the four graphs of the nanopublication": with_quad(
         *triple("http://e/s", "http://e/p", "http://e/o"), iri(N + "/fifth")
     ),
     f"the assertion graph <{N}/assertion> is empty": without_graph("assertion"),
@@ -246,7 +246,7 @@ STRUCTURE = {
         *without_graph("info"),
         (*triple("http://e/s", "http://e/p", "http://e/o"), iri(N + "/info")),
     ],
-    f"<{N}> is not a trusty URI: expected RA and 43 more characters at its end": plain(),
+    f"<{N}> is not a trusty URI: expected RA and 43 more characters at its end": nanopub(),
 }
 
 

@@ -32,14 +32,14 @@ def log_of(count):
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
     """A package that rdfm wrote."""
-    folder = tmp_path_factory.mktemp("made") / "package"
+    folder = tmp_path_factory.mktemp("original") / "package"
     package(log_of(12), folder, stream_type="graphs", format="nt")
     return folder
 
 
 @pytest.fixture
 def damaged(original, tmp_path):
-    """A copy of the package, which the test damages."""
+    """A copy of the package for the test to damage."""
     folder = tmp_path / "package"
     shutil.copytree(original, folder)
     return folder
@@ -95,7 +95,7 @@ def archived(files):
 
 
 def jelly_of(folder, change=lambda messages: messages, **options):
-    """Returns the Jelly file of a package, written again with other messages or options."""
+    """Returns a package's Jelly file, rewritten with other messages or options."""
     with rdfm.open_log(folder / "jelly_full.jelly.gz") as log:
         messages = change([list(each) for each in log])
     out = io.BytesIO()
@@ -121,12 +121,12 @@ def test_a_package_from_an_independent_writer_is_clean(tmp_path, count, plain):
     assert findings(tmp_path / "p") == []
 
 
-@pytest.mark.parametrize("grouped", ["namedGraphStream", "datasetStream"])
-def test_a_package_with_graphs_from_an_independent_writer_is_clean(tmp_path, grouped):
+@pytest.mark.parametrize("stream_type", ["namedGraphStream", "datasetStream"])
+def test_a_package_with_graphs_from_an_independent_writer_is_clean(tmp_path, stream_type):
     texts = [message(i).replace(" .\n", f" <http://ex/g{i}> .\n") for i in range(12)]
-    if grouped == "datasetStream":
+    if stream_type == "datasetStream":
         texts[3] += "<http://ex/s> <http://ex/p> <http://ex/o> .\n"
-    riverbench.write_package(tmp_path / "p", texts, grouped)
+    riverbench.write_package(tmp_path / "p", texts, stream_type)
     assert findings(tmp_path / "p") == []
 
 
@@ -179,7 +179,7 @@ def rename_a_member(folder):
     change(folder, "stream_full.tar.gz", edit)
 
 
-def break_a_member(folder):
+def make_a_member_invalid(folder):
     def edit(data):
         return archived({**members(data), "0000000007.ttl": b"<http://ex/s> <http://ex/p> ."})
 
@@ -202,13 +202,13 @@ def fill_an_empty_sample(folder):
     (folder / "sample_0000000100.ttl").write_text("<http://ex/s> <http://ex/p> <http://ex/o> .")
 
 
-def drop_a_checksum(folder):
+def remove_a_checksum(folder):
     path = folder / "package_metadata.ttl"
     text = path.read_text()
     path.write_text(re.sub(r"\[ a spdx:Checksum[^]]*_md5[^]]*\] , ", "", text, count=1))
 
 
-def drop_a_class(folder):
+def remove_a_class(folder):
     path = folder / "package_metadata.ttl"
     text, count = re.subn(r"\[ a rb:SubjectCountStatistics [^]]*\] ,\n", "", path.read_text())
     assert count == 1
@@ -293,12 +293,12 @@ DAMAGE = {
         "message-count",
         "expected 12 messages, found 11",
     ),
-    "a name in the archive": (
+    "a member name": (
         rename_a_member,
         "layout",
         "the file of message 7 is 7.ttl, expected 0000000007.ttl",
     ),
-    "a broken message": (break_a_member, "syntax", "expected an object, found '\\.'.*"),
+    "an invalid message": (make_a_member_invalid, "syntax", "expected an object, found '\\.'.*"),
     "the logical type": (
         change_the_logical_type,
         "layout",
@@ -337,12 +337,12 @@ DAMAGE = {
         "the distribution jelly_full.jelly.gz is not listed",
     ),
     "a missing checksum": (
-        drop_a_checksum,
+        remove_a_checksum,
         "metadata",
         r"flat_full.nt.gz: the md5 is missing \(spdx:checksum\)",
     ),
     "missing statistics": (
-        drop_a_class,
+        remove_a_class,
         "metadata",
         "the statistics of the full distributions have no rb:SubjectCountStatistics",
     ),
@@ -466,13 +466,13 @@ def test_only_the_damage_is_reported(damaged):
 @pytest.mark.parametrize("name", ["flat_full.nt.gz", "jelly_full.jelly.gz", "stream_full.tar.gz"])
 @pytest.mark.parametrize("index", [0, 4, 11])
 def test_only_the_file_that_lacks_a_message_has_findings(damaged, name, index):
-    def shorter(messages):
+    def drop(messages):
         return [*messages[:index], *messages[index + 1 :]]
 
     if name.startswith("flat"):
         change(damaged, name, lambda data: without_message(data, index))
     elif name.startswith("jelly"):
-        rewrite(damaged, name, jelly_of(damaged, shorter))
+        rewrite(damaged, name, jelly_of(damaged, drop))
     else:
         change(damaged, name, lambda data: archived(without_member(members(data), index)))
     found = findings(damaged)
@@ -482,14 +482,14 @@ def test_only_the_file_that_lacks_a_message_has_findings(damaged, name, index):
 
 
 def without_message(data, index):
-    head, _, rest = data.partition(b"\n")
+    header, _, rest = data.partition(b"\n")
     texts = rest.split(b"MESSAGE\n")
     del texts[index]
-    return head + b"\n" + b"MESSAGE\n".join(texts)
+    return header + b"\n" + b"MESSAGE\n".join(texts)
 
 
 def without_member(files, index):
-    """Returns the files of an archive without one of them, numbered again."""
+    """Returns an archive's files without one of them, renumbered."""
     texts = [text for number, text in enumerate(files.values()) if number != index]
     return {f"{number:010}.ttl": text for number, text in enumerate(texts)}
 
@@ -559,16 +559,16 @@ def test_repeated_statements_in_a_plain_flat_file_count_once(tmp_path):
 
 @pytest.mark.parametrize("kind", ["sample", "archive"])
 def test_a_file_with_two_messages_differs(damaged, kind):
-    more = b"\n# @message\n<a:s> <a:p> <a:o> .\n"
+    addition = b"\n# @message\n<a:s> <a:p> <a:o> .\n"
     if kind == "sample":
         path = damaged / "sample_0000000010.ttl"
-        path.write_bytes(path.read_bytes() + more)
+        path.write_bytes(path.read_bytes() + addition)
     else:
         name = "0000000010.ttl"
 
         def edit(data):
             files = members(data)
-            return archived({**files, name: files[name] + more})
+            return archived({**files, name: files[name] + addition})
 
         change(damaged, "stream_full.tar.gz", edit)
     assert [rule for rule, _, _ in findings(damaged)] == ["different-message"]
@@ -612,9 +612,9 @@ def test_the_announcement_must_match_the_terms(tmp_path, label, rdf12, uses, tex
     value = b'"x"@en--ltr' if uses else b'"x"@en'
     package(b"<a:s> <a:p> %s ." % value, folder, stream_type="graphs", format="nt", rdf12=rdf12)
     name = "flat_full.nt.gz"
-    own = b"1.2-messages" if rdf12 else b"1.1-messages"
-    if own != label:
-        change(folder, name, lambda data: data.replace(own, label, 1))
+    written_label = b"1.2-messages" if rdf12 else b"1.1-messages"
+    if written_label != label:
+        change(folder, name, lambda data: data.replace(written_label, label, 1))
     found = [f"{each.severity}: {each.text}" for each in check(folder) if each.rule == "layout"]
     assert len(found) == (text is not None)
     assert all(each.startswith(text) for each in found), found
@@ -661,7 +661,7 @@ def test_modification_times_in_archives_are_found(damaged):
 
 
 def copy_of(folder, name, format, edit=lambda quads: quads):
-    """Writes the metadata in another format, as in a release."""
+    """Writes a copy of the metadata in another format, as releases contain."""
     (folder / "package_metadata.ttl").rename(folder / "metadata.ttl")
     with rdfm.open_log(folder / "metadata.ttl") as log:
         quads = [quad for message in log for quad in message]
@@ -673,12 +673,12 @@ def copy_of(folder, name, format, edit=lambda quads: quads):
     ("name", "format"),
     [("metadata.nt", "nt"), ("metadata.jelly", "jelly"), ("metadata.rdf", "rdfxml")],
 )
-def test_other_forms_of_the_metadata_have_the_same_triples(damaged, name, format):
+def test_equal_metadata_in_another_format_is_accepted(damaged, name, format):
     copy_of(damaged, name, format)
     assert findings(damaged) == []
 
 
-def test_another_form_of_the_metadata_with_other_triples_is_found(damaged):
+def test_different_metadata_in_another_format_is_reported(damaged):
     copy_of(damaged, "metadata.nt", "nt", lambda quads: quads[1:])
     assert findings(damaged) == [
         ("metadata", "metadata.nt", "the triples differ from those of metadata.ttl")
@@ -734,9 +734,9 @@ def test_many_different_messages_are_counted(damaged):
     assert texts[-1] == "2 more messages differ from those of other files"
 
 
-def test_messages_of_an_archive_are_named_by_their_number(tmp_path):
-    good = "<http://ex/s> <http://ex/p> <http://ex/o> <http://ex/g> .\n"
-    texts = [good, good, "<http://ex/s> <http://ex/p> <http://ex/o> .\n"]
+def test_messages_in_an_archive_are_identified_by_number(tmp_path):
+    valid = "<http://ex/s> <http://ex/p> <http://ex/o> <http://ex/g> .\n"
+    texts = [valid, valid, "<http://ex/s> <http://ex/p> <http://ex/o> .\n"]
     riverbench.write_package(tmp_path / "p", texts, "namedGraphStream")
     for name in ("flat_full.nq.gz", "jelly_full.jelly.gz"):
         (tmp_path / "p" / name).write_bytes(gzip.compress(b"oops"))
@@ -758,8 +758,8 @@ def test_messages_of_an_archive_are_named_by_their_number(tmp_path):
     ],
 )
 def test_a_message_that_violates_the_stream_type_is_found(tmp_path, extra, sentence):
-    good = "<http://ex/s> <http://ex/p> <http://ex/o> <http://ex/g> .\n"
-    texts = [good, extra or "<http://ex/s> <http://ex/p> <http://ex/o> .\n", good]
+    valid = "<http://ex/s> <http://ex/p> <http://ex/o> <http://ex/g> .\n"
+    texts = [valid, extra or "<http://ex/s> <http://ex/p> <http://ex/o> .\n", valid]
     riverbench.write_package(tmp_path / "p", texts, "namedGraphStream")
     found = list(check(tmp_path / "p"))
     assert [(each.rule, each.message, each.text) for each in found] == [

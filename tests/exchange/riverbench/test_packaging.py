@@ -45,7 +45,7 @@ def log_of(count, text=message):
     return "# @message\n".join(map(text, range(count))).encode()
 
 
-def small(number):
+def short_message(number):
     return f'<http://ex/{number}> <http://ex/p> "{number % 977}" .\n'
 
 
@@ -64,7 +64,7 @@ def flat_messages(folder, name):
     text = parts[0]
     messages = text.split("MESSAGE\n")
     if len(messages) > 1 and messages[-1] == "":
-        messages.pop()  # a delimiter after the last message, which is empty
+        messages.pop()  # the delimiter that follows an empty last message
     return [read_quads(each) for each in messages]
 
 
@@ -178,7 +178,7 @@ def test_repeated_quads_are_omitted(tmp_path):
 
 @pytest.mark.parametrize("count", [1, 1000, 1001])
 def test_folders_in_archives_depend_on_the_number_of_messages(tmp_path, count):
-    package(log_of(count, small), tmp_path / "p", stream_type="graphs", format="nt")
+    package(log_of(count, short_message), tmp_path / "p", stream_type="graphs", format="nt")
     names = list(archived(tmp_path / "p", "stream_full.tar.gz"))
     assert names == [riverbench.path_of(number, count, "ttl") for number in range(count)]
     assert not list((tmp_path / "p").glob("*.old"))
@@ -190,7 +190,7 @@ def test_archive_member_names_follow_the_documentation(number):
     assert member_name(number, levels(size), "ttl") == riverbench.path_of(number, size, "ttl")
 
 
-def test_sizes_include_the_one_that_is_the_number_of_messages():
+def test_a_size_equal_to_the_number_of_messages_is_included():
     assert sizes_of(9_999) == {"full": 9_999}
     assert sizes_of(100_000) == {"10K": 10_000, "100K": 100_000, "full": 100_000}
 
@@ -198,13 +198,13 @@ def test_sizes_include_the_one_that_is_the_number_of_messages():
 @pytest.fixture(scope="module")
 def two_sizes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sizes") / "package"
-    package(log_of(10_500, small), folder, stream_type="graphs", format="nt")
+    package(log_of(10_500, short_message), folder, stream_type="graphs", format="nt")
     return folder
 
 
 @pytest.mark.slow
 def test_partial_distributions_are_packages_of_the_first_messages(two_sizes, tmp_path):
-    package(log_of(10_000, small), tmp_path / "p", stream_type="graphs", format="nt")
+    package(log_of(10_000, short_message), tmp_path / "p", stream_type="graphs", format="nt")
     for name in ("flat_10K.nt.gz", "stream_10K.tar.gz", "jelly_10K.jelly.gz"):
         data = (two_sizes / name).read_bytes()
         assert data == (tmp_path / "p" / name).read_bytes()
@@ -225,7 +225,7 @@ def test_partial_distributions_end_with_an_empty_message(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_metadata_of_partial_distributions_has_their_own_statistics(two_sizes):
+def test_partial_distributions_have_separate_statistics(two_sizes):
     graph = rdflib.Graph().parse(two_sizes / "package_metadata.ttl")
     base = "https://w3id.org/riverbench/temp"
     for size, count in (("10k", 10_000), ("full", 10_500)):
@@ -333,7 +333,7 @@ def test_the_dataset_can_have_the_iri_of_a_release(tmp_path):
 # --- determinism ---
 
 
-def test_the_same_log_gives_the_same_bytes(tmp_path, nanopubs):
+def test_packages_are_reproducible(tmp_path, nanopubs):
     folder, _, _ = nanopubs
     package(NANOPUBS, tmp_path / "again", stream_type="datasets")
     assert files_of(tmp_path / "again") == files_of(folder)
@@ -466,7 +466,7 @@ def test_timestamped_named_graphs_are_packaged(tmp_path):
         ("", False),
     ],
 )
-def test_one_node_of_a_subject_graph_reaches_all_others(tmp_path, text, is_connected):
+def test_a_subject_graph_needs_a_node_that_reaches_all_others(tmp_path, text, is_connected):
     log = text.encode() or b"# @message\n# @message\n"
     if is_connected:
         package(log, tmp_path / "p", format="nt", stream_type="subject-graphs")
@@ -508,8 +508,8 @@ def rules(text, graphs="any", **options):
 
 def test_generalized_terms_are_rejected_unless_declared():
     text = '"s" <http://ex/p> <http://ex/o> .\n'
-    refused = "has the literal 's' as a subject, but generalized triples are not declared"
-    assert rules(text) == [(0, "generalized", refused)]
+    reason = "has the literal 's' as a subject, but generalized triples are not declared"
+    assert rules(text) == [(0, "generalized", reason)]
     assert rules(text, generalized_triples=True) == []
     text = '<http://ex/s> _:p <http://ex/o> "g" .\n'
     assert [each[1] for each in rules(text)] == ["generalized"]
@@ -560,9 +560,9 @@ SOURCE = """
 """
 
 
-def source(tmp_path, count=3, star="false", grouped="subjectGraphStream"):
+def source(tmp_path, count=3, rdf_star="false", stream_type="subjectGraphStream"):
     path = tmp_path / "metadata.ttl"
-    path.write_text(SOURCE % (count, star, grouped))
+    path.write_text(SOURCE % (count, rdf_star, stream_type))
     return path
 
 
@@ -584,12 +584,12 @@ def test_the_shapes_of_the_source_are_checked(tmp_path):
 
 
 def test_the_source_declares_rdf_star(tmp_path):
-    path = source(tmp_path, star="true")
+    path = source(tmp_path, rdf_star="true")
     package(log_of(3), tmp_path / "p", metadata=path, format="nt")
     assert content(tmp_path / "p/flat_full.nt.gz").startswith(b'VERSION "1.2-messages"\n')
 
 
-def test_another_number_of_messages_than_declared_is_rejected(tmp_path):
+def test_a_wrong_declared_number_of_messages_is_rejected(tmp_path):
     path = source(tmp_path, count=4)
     with pytest.raises(DecodeError, match=r"contains 3 messages, but .*metadata.ttl declares 4"):
         package(log_of(3), tmp_path / "p", metadata=path, format="nt")
@@ -672,7 +672,7 @@ def test_each_file_of_an_archive_can_be_a_message(tmp_path):
     assert (result.messages, result.statements) == (3, 2)
 
 
-def test_an_archive_in_another_order_than_its_numbers_is_noted(tmp_path):
+def test_a_note_reports_an_archive_that_is_not_in_number_order(tmp_path):
     path = tmp_path / "in.tar"
     with tarfile.open(path, "w") as archive:
         for name in (
@@ -692,7 +692,7 @@ def test_an_archive_in_another_order_than_its_numbers_is_noted(tmp_path):
     )
 
 
-def test_the_numbers_of_each_archive_are_separate(tmp_path):
+def test_member_numbers_restart_in_each_archive(tmp_path):
     (tmp_path / "in").mkdir()
     for name in ("a.tar", "b.tar"):
         with tarfile.open(tmp_path / "in" / name, "w") as archive:
@@ -731,7 +731,7 @@ LINE = "<http://e/s> <http://e/p> <http://e/o> .\n# @message\n"
 
 
 def packaging(tmp_path):
-    """Starts packaging. Returns the process once its folder exists and it waits for input."""
+    """Starts packaging. Returns the process when its folder exists and it waits for input."""
     command = [sys.executable, "-m", "rdfm", "riverbench", "package", "-"]
     command += ["--stream-type", "graphs", "--from", "nt", "-o", str(tmp_path / "out")]
     process = subprocess.Popen(
@@ -751,26 +751,26 @@ def packaging(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs Unix signals")
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_a_killed_packaging_leaves_no_folder_under_the_final_name(tmp_path, kind):
+@pytest.mark.parametrize("stop_signal", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_interrupted_packaging_leaves_no_folder_with_the_final_name(tmp_path, stop_signal):
     process = packaging(tmp_path)
-    process.send_signal(kind)
+    process.send_signal(stop_signal)
     _, errors = process.communicate(timeout=30)
     assert process.returncode != 0
     assert not (tmp_path / "out").exists()
     assert b"Traceback" not in errors
-    if kind != signal.SIGKILL:
+    if stop_signal != signal.SIGKILL:
         assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow
 def test_a_full_disk_leaves_no_folder(tmp_path, monkeypatch):
-    def full(*_):
+    def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(shutil, "copyfile", full)
+    monkeypatch.setattr(shutil, "copyfile", fail)
     with pytest.raises(OSError, match="No space left") as error:
-        package(log_of(10_001, small), tmp_path / "p", stream_type="graphs", format="nt")
+        package(log_of(10_001, short_message), tmp_path / "p", stream_type="graphs", format="nt")
     assert str(tmp_path / "p") in str(error.value)
     assert ".tmp" not in str(error.value)
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Who may call `rdfm serve`: tokens, TLS and addresses."""
+"""Access to `rdfm serve`: tokens, TLS and addresses."""
 
 import grpc
 import pytest
@@ -82,13 +82,13 @@ def test_tls(folder, authority):
         trusted = grpc.ssl_channel_credentials(authority.file.read_bytes())
         assert Client(served.port, trusted).messages("a")[0]
         assert code_of(lambda: Client(served.port).messages("a")) == "UNAVAILABLE"
-        unknown = grpc.ssl_channel_credentials()
-        assert code_of(lambda: Client(served.port, unknown).messages("a")) == "UNAVAILABLE"
+        default_trust = grpc.ssl_channel_credentials()
+        assert code_of(lambda: Client(served.port, default_trust).messages("a")) == "UNAVAILABLE"
 
 
 def test_mutual_tls(folder, authority, tmp_path):
-    server, own = authority.issue("server"), authority.issue("client")
-    other = Authority(tmp_path, "other").issue("stranger")
+    server, trusted_identity = authority.issue("server"), authority.issue("client")
+    stranger = Authority(tmp_path, "other").issue("stranger")
     arguments = ("--tls-cert", server.certificate, "--tls-key", server.key)
     with serve(folder, *arguments, "--client-ca", authority.file) as served:
 
@@ -97,7 +97,7 @@ def test_mutual_tls(folder, authority, tmp_path):
             trusted = grpc.ssl_channel_credentials(authority.file.read_bytes(), *parts)
             return Client(served.port, trusted)
 
-        assert client(own).messages("a")[0]
-        assert code_of(lambda: client(other).messages("a")) == "UNAVAILABLE"
-        without = grpc.ssl_channel_credentials(authority.file.read_bytes())
-        assert code_of(lambda: Client(served.port, without).messages("a")) == "UNAVAILABLE"
+        assert client(trusted_identity).messages("a")[0]
+        assert code_of(lambda: client(stranger).messages("a")) == "UNAVAILABLE"
+        no_identity = grpc.ssl_channel_credentials(authority.file.read_bytes())
+        assert code_of(lambda: Client(served.port, no_identity).messages("a")) == "UNAVAILABLE"

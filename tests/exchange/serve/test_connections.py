@@ -44,14 +44,14 @@ def large(number, size=MIB):
 
 
 @contextlib.contextmanager
-def pinging(folder, milliseconds):
+def frequent_pings(folder, milliseconds):
     """Runs a server in this process whose pings are more frequent. Yields its port."""
     server = Server(
         Topics(folder), ServerSettings(("127.0.0.1", 0), ping_milliseconds=milliseconds)
     )
     loop, stop, started = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
-    run = server.run(stop, lambda _: started.set())
-    thread = threading.Thread(target=loop.run_until_complete, args=(run,))
+    serving = server.run(stop, lambda _: started.set())
+    thread = threading.Thread(target=loop.run_until_complete, args=(serving,))
     thread.start()
     try:
         assert started.wait(20)
@@ -73,14 +73,14 @@ class Http2:
         self.send(SETTINGS)
 
     def send(self, kind, flags=0, payload=b""):
-        head = struct.pack(">I", len(payload))[1:] + bytes([kind, flags])
-        self._socket.sendall(head + struct.pack(">I", 0) + payload)
+        header = struct.pack(">I", len(payload))[1:] + bytes([kind, flags])
+        self._socket.sendall(header + struct.pack(">I", 0) + payload)
 
     def listen(self, seconds):
-        """Answers frames for some time. Returns whether the connection is open."""
+        """Answers frames for this time. Returns whether the connection is still open."""
         end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            self._socket.settimeout(left)
+        while (remaining := end - time.monotonic()) > 0:
+            self._socket.settimeout(remaining)
             try:
                 data = self._socket.recv(1 << 16)
             except TimeoutError:
@@ -121,21 +121,21 @@ def test_the_default_ping_interval_is_ten_seconds():
 
 
 def test_the_server_pings_quiet_clients(folder):
-    with pinging(folder, 100) as port, connected(port) as connection:
+    with frequent_pings(folder, 100) as port, connected(port) as connection:
         assert connection.listen(1.2)
         assert 5 <= connection.counts[PING, 0] <= 12
 
 
 def test_a_client_that_does_not_answer_pings_is_disconnected(folder, monkeypatch):
     monkeypatch.setattr("rdfm.exchange.serve.server.PING_TIMEOUT_MILLISECONDS", 200)
-    with pinging(folder, 100) as port, connected(port) as connection:
+    with frequent_pings(folder, 100) as port, connected(port) as connection:
         monkeypatch.setattr(connection, "send", lambda *_: None)
         assert not connection.listen(5)
 
 
 def test_clients_may_ping(folder):
-    """By default, gRPC allows a ping every five minutes, and tolerates two more."""
-    with pinging(folder, 100) as port, connected(port) as connection:
+    """By default, gRPC allows one ping every five minutes and tolerates two more."""
+    with frequent_pings(folder, 100) as port, connected(port) as connection:
         for _ in range(7):
             connection.send(PING, payload=b"12345678")
             assert connection.listen(0.25)
@@ -144,7 +144,7 @@ def test_clients_may_ping(folder):
 
 
 def test_clients_that_ping_more_often_are_disconnected(folder):
-    with pinging(folder, 10_000) as port, connected(port) as connection:
+    with frequent_pings(folder, 10_000) as port, connected(port) as connection:
         for _ in range(12):
             with contextlib.suppress(ConnectionError):
                 connection.send(PING, payload=b"12345678")
@@ -153,14 +153,14 @@ def test_clients_that_ping_more_often_are_disconnected(folder):
 
 
 def test_a_grpc_client_that_pings_keeps_its_subscription(folder):
-    """Without the setting, its third ping within five minutes would end the connection."""
-    with pinging(folder, 200) as port:
-        often = [
+    """With default server settings, the third ping in five minutes would end the connection."""
+    with frequent_pings(folder, 200) as port:
+        ping_options = [
             ("grpc.keepalive_time_ms", 200),
             ("grpc.keepalive_permit_without_calls", 1),
             ("grpc.http2.max_pings_without_data", 0),
         ]
-        client = Client(port, limits=[*LIMITS, *often])
+        client = Client(port, limits=[*LIMITS, *ping_options])
         call = client.subscribe("a", None, FROM_END)
         call.initial_metadata()
         time.sleep(2)
@@ -178,15 +178,15 @@ def open_files(process):
 
 
 @pytest.mark.parametrize("reads", [True, False])
-@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
-def test_a_deadline_ends_a_subscription_and_frees_its_resources(tmp_path, wanted, reads):
-    """A subscriber that waits for messages, and one that does not read them."""
+@pytest.mark.parametrize("requested_options", [None, options(max_name_table_size=64)])
+def test_a_deadline_ends_a_subscription_and_releases_its_files(tmp_path, requested_options, reads):
+    """The subscriber either waits for messages or does not read them."""
     write(tmp_path / "a.jelly", [large(n) for n in range(1 if reads else 30)])
     with serve(tmp_path, "--max-streams", "1") as served:
         client = Client(served.port)
-        client.messages("a", wanted)
-        before = open_files(served.process)
-        call = client.subscribe("a", wanted, timeout=0.5)
+        client.messages("a", requested_options)
+        files_before = open_files(served.process)
+        call = client.subscribe("a", requested_options, timeout=0.5)
         next(call)
         if not reads:
             time.sleep(1)
@@ -195,26 +195,26 @@ def test_a_deadline_ends_a_subscription_and_frees_its_resources(tmp_path, wanted
                 next(call)
         assert failed.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
         deadline = time.monotonic() + 10
-        while open_files(served.process) > before:
+        while open_files(served.process) > files_before:
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        # The server allows one call, and the call above no longer counts.
-        assert len(client.messages("a", wanted)[0]) == (1 if reads else 30)
+        # The server allows one call at a time, so the call above must have ended.
+        assert len(client.messages("a", requested_options)[0]) == (1 if reads else 30)
         client.close()
 
 
 def test_a_publication_whose_deadline_passes_keeps_its_messages(folder):
     with serve(folder) as served:
         client = Client(served.port)
-        wait = threading.Event()
+        release = threading.Event()
 
         def frames():
             yield from frames_of([message(100), message(101)], "a")
-            wait.wait(20)
+            release.wait(20)
 
         with pytest.raises(grpc.RpcError) as failed:
             client.publish(frames(), timeout=0.5)
-        wait.set()
+        release.set()
         assert failed.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
         client.publish(frames_of([message(102)], "a"))
         client.close()
@@ -263,19 +263,21 @@ def repetitive(number):
     return [*message(number), (*message(number)[0][:2], text, None)]
 
 
-@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
+@pytest.mark.parametrize("requested_options", [None, options(max_name_table_size=64)])
 @pytest.mark.parametrize("accepts", [True, False])
-@pytest.mark.parametrize("requested", [True, False])
-def test_responses_are_compressed_if_requested_and_accepted(tmp_path, requested, accepts, wanted):
+@pytest.mark.parametrize("gzip_enabled", [True, False])
+def test_responses_are_compressed_if_requested_and_accepted(
+    tmp_path, gzip_enabled, accepts, requested_options
+):
     write(tmp_path / "a.jelly", [repetitive(n) for n in range(50)])
-    with serve(tmp_path, *(["--gzip"] if requested else [])) as served:
+    with serve(tmp_path, *(["--gzip"] if gzip_enabled else [])) as served:
         meter = Meter(served.port)
-        # The algorithms in `grpc-accept-encoding`, as bits: identity is the first one.
-        only = [] if accepts else [("grpc.compression_enabled_algorithms_bitset", 1)]
-        client = Client(meter.port, limits=[*LIMITS, *only])
-        assert numbers(client.messages("a", wanted)[0]) == list(range(50))
+        # A bit set of the algorithms in `grpc-accept-encoding`; the first bit is identity.
+        identity_only = [] if accepts else [("grpc.compression_enabled_algorithms_bitset", 1)]
+        client = Client(meter.port, limits=[*LIMITS, *identity_only])
+        assert numbers(client.messages("a", requested_options)[0]) == list(range(50))
         size = (tmp_path / "a.jelly").stat().st_size
-        assert (meter.received < size / 5) == (requested and accepts)
+        assert (meter.received < size / 5) == (gzip_enabled and accepts)
         client.close()
         meter.close()
 
@@ -304,28 +306,30 @@ def assert_full(error):
     assert "more than 4194304 bytes, the limit of the server" in error.details()
 
 
-@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
-def test_the_frames_of_slow_subscribers_are_limited_per_connection(tmp_path, wanted):
+@pytest.mark.parametrize("requested_options", [None, options(max_name_table_size=64)])
+def test_buffered_frames_of_slow_subscribers_are_limited_per_connection(
+    tmp_path, requested_options
+):
     write(tmp_path / "a.jelly", [large(n) for n in range(20)])
     with serve(tmp_path, "--max-client-bytes", "4M") as served:
         client, other = Client(served.port), Client(served.port)
-        assert len(other.messages("a", wanted)[0]) == 20
-        before = memory(served.process)
-        calls, refused = [], 0
+        assert len(other.messages("a", requested_options)[0]) == 20
+        memory_before = memory(served.process)
+        calls, rejected = [], 0
         for _ in range(90):
-            call = client.subscribe("a", wanted, ONCE)
+            call = client.subscribe("a", requested_options, ONCE)
             try:
                 frames = [next(call), next(call)]
             except grpc.RpcError as error:
                 assert_full(error)
-                refused += 1
+                rejected += 1
             else:
                 calls.append((call, frames))
-        assert refused
-        # Without the limit: 750 MiB of encoded frames.
-        assert memory(served.process) - before < 150 * MIB
-        assert len(other.messages("a", wanted)[0]) == 20
-        complete = 0
+        assert rejected
+        # Without the limit, the server would keep 750 MiB of encoded frames.
+        assert memory(served.process) - memory_before < 150 * MIB
+        assert len(other.messages("a", requested_options)[0]) == 20
+        complete_count = 0
         for call, frames in calls:
             reader = Reader()
             found = numbers(map(reader.frame, frames))
@@ -335,15 +339,15 @@ def test_the_frames_of_slow_subscribers_are_limited_per_connection(tmp_path, wan
             except grpc.RpcError as error:
                 assert_full(error)
             else:
-                complete += len(found) == 20
+                complete_count += len(found) == 20
             assert found == list(range(len(found)))
-        assert complete
+        assert complete_count
         client.close()
         other.close()
 
 
 def test_the_open_messages_of_a_connection_are_limited(folder):
-    """A flat stream is one message, and other frames are kept until they are appended."""
+    """A flat stream is one message; frames of other streams are kept until they are appended."""
     messages = [large(n) for n in range(100, 120)]
     with serve(folder, "--create-topics", "--max-client-bytes", "12M") as served:
         client = Client(served.port)

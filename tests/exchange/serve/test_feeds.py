@@ -1,4 +1,4 @@
-"""Feeds: sharing between subscribers, slow subscribers, and subscribers that leave."""
+"""Feeds: subscribers that share a feed, slow subscribers, and subscribers that leave."""
 
 import asyncio
 
@@ -34,7 +34,7 @@ def topic(tmp_path, monkeypatch):
 
 
 class Subscriber:
-    """Reads a topic like the service does."""
+    """Reads a topic as the service does."""
 
     def __init__(self, log, response, found, position=0):
         self.log, self.response, self.found = log, response, found
@@ -46,9 +46,9 @@ class Subscriber:
         """Reads the available frames. Returns whether there were any."""
         frames = await self.member.frames()
         if frames is None:
-            moved = self.log.join(self.response, self.found, self.member.position)
+            member = self.log.join(self.response, self.found, self.member.position)
             self.member.leave()
-            self.member = moved
+            self.member = member
             self.joined += 1
             return True
         for frame in frames:
@@ -80,9 +80,9 @@ def test_subscribers_at_the_same_position_share_a_feed(topic):
     async def work(log, subscribe):
         subscribers = [subscribe() for _ in range(5)]
         assert len(log.feeds) == 1
-        await asyncio.gather(*(one.all() for one in subscribers))
-        assert [one.numbers for one in subscribers] == [list(range(COUNT))] * 5
-        assert {one.joined for one in subscribers} == {1}
+        await asyncio.gather(*(subscriber.all() for subscriber in subscribers))
+        assert [subscriber.numbers for subscriber in subscribers] == [list(range(COUNT))] * 5
+        assert {subscriber.joined for subscriber in subscribers} == {1}
 
     run(topic, work)
 
@@ -100,7 +100,7 @@ def test_a_slow_subscriber_gets_a_separate_feed_and_loses_nothing(topic):
     run(topic, work)
 
 
-def test_memory_of_a_feed_is_bounded(topic):
+def test_the_memory_of_a_feed_is_bounded(topic):
     async def work(log, subscribe):
         fast, slow = subscribe(), subscribe()
         await slow.step()
@@ -121,22 +121,22 @@ def test_the_feeds_of_a_topic_share_their_memory(topic):
         assert len(log.feeds) == 10
         sizes = []
         for _ in range(200):
-            for one in subscribers:
-                await one.step()
+            for subscriber in subscribers:
+                await subscriber.step()
             sizes.append(sum(len(frame) for feed in log.feeds for frame in feed._ring))
         assert max(sizes) < 10 * (1000 + 2 * BATCH_BYTES)
-        for one in subscribers:
-            one.member.leave()
+        for subscriber in subscribers:
+            subscriber.member.leave()
 
     run(topic, work)
 
 
 @pytest.mark.parametrize("position", [1, 17, 1500, COUNT - 1, COUNT])
-def test_a_feed_begins_anywhere(topic, position):
+def test_a_feed_can_begin_at_any_position(topic, position):
     async def work(log, subscribe):
-        one = subscribe(position)
-        await one.all()
-        assert one.numbers == list(range(position, COUNT))
+        subscriber = subscribe(position)
+        await subscriber.all()
+        assert subscriber.numbers == list(range(position, COUNT))
 
     run(topic, work)
 

@@ -17,7 +17,7 @@ COUNT = 300
 
 @pytest.fixture
 def frames(tmp_path):
-    """The frames of a log in which about every tenth one is a restart frame."""
+    """The frames of a log. About every tenth frame is a restart frame."""
     write(tmp_path / "all.jelly", [message(n) for n in range(COUNT)], restart_bytes=500)
     found, error = read(opened(tmp_path / "all.jelly"))
     assert error is None
@@ -34,7 +34,7 @@ def joined(frames):
 
 
 def read(source):
-    """The frames up to the end, and the error after them."""
+    """Returns the frames up to the end, and the error after them."""
     found = []
     try:
         while frames := source.read():
@@ -47,14 +47,14 @@ def read(source):
 
 
 def numbers_of(frames):
-    """The numbers of messages, as read by a reader that has seen no other frames."""
+    """Returns the message numbers, as read by a reader that has seen no other frames."""
     reader = Reader()
     parsed = [PROTO.RdfStreamFrame.FromString(frame) for frame in frames]
     return numbers([reader.frame(frame) for frame in read_frames(delimited(parsed))])
 
 
 def at_end(path, before, after):
-    """Stored frames from the end of a log of frames, to which others are then appended."""
+    """Opens a log at its end, then appends more frames. Returns the stored frames."""
     path.write_bytes(joined(before))
     source = opened(path, from_end=True)
     assert source.number == len(before)
@@ -85,7 +85,7 @@ def test_reading_begins_at_the_next_restart_frame(tmp_path, frames, start, piece
 
 
 def marked(frame):
-    """The bytes of a frame with a mark of its length, as another program may write it."""
+    """Returns a frame whose mark has the right length, as another program may write it."""
     frame.metadata.clear()
     rows = frame.SerializeToString()
     entry = PROTO.RdfStreamFrame()
@@ -97,13 +97,13 @@ def marked(frame):
 
 
 def second_restart(frames):
-    """The index of the second restart frame, and the frame."""
+    """Returns the index of the second restart frame, and the frame."""
     at = next(number for number in range(1, COUNT) if is_marked(frames[number]))
     return at, PROTO.RdfStreamFrame.FromString(frames[at])
 
 
 def test_a_frame_with_a_wrong_mark_is_not_sent(tmp_path, frames):
-    """The omitted id of its table entry has another value for a reader that begins there."""
+    """For a reader that begins at the frame, the omitted id of the table entry has another value."""
     at, frame = second_restart(frames)
     next(row for row in frame.rows if row.WhichOneof("row") == "name").name.id = 0
     source = at_end(tmp_path / "a.jelly", frames[:at], [marked(frame), *frames[at + 1 :]])
@@ -115,17 +115,17 @@ def test_a_frame_with_a_wrong_mark_is_not_sent(tmp_path, frames):
 
 def test_a_wrong_mark_that_is_detected_later_ends_the_frames(tmp_path, frames):
     at, frame = second_restart(frames)
-    dependent = [frames[at + 1]]
+    undecodable = [frames[at + 1]]
     del frame.rows[1:]  # only the options
     valid = [marked(frame), b"", b""]
-    source = at_end(tmp_path / "a.jelly", frames[:at], valid + dependent)
+    source = at_end(tmp_path / "a.jelly", frames[:at], valid + undecodable)
     assert source.find_restart(COUNT)
     found, error = read(source)
     assert found == valid
     assert "the restart mark at byte" in str(error)
 
 
-def test_the_options_are_put_into_the_first_frame(tmp_path):
+def test_the_options_are_moved_to_the_first_frame(tmp_path):
     frames = [PROTO.RdfStreamFrame(), PROTO.RdfStreamFrame(), *frames_of([message(1), message(2)])]
     (tmp_path / "a.jelly").write_bytes(delimited(frames))
     assert describe(tmp_path / "a.jelly").stored
@@ -141,7 +141,7 @@ def test_the_options_are_put_into_the_first_frame(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("broken", "reason"),
+    ("invalid", "reason"),
     [
         (with_length(b"\x0a\xff\xff"), "ends inside a number"),
         (b"\xff\xff\xff\xff\x7f", "at most 64 MiB"),
@@ -149,9 +149,9 @@ def test_the_options_are_put_into_the_first_frame(tmp_path):
         (with_length(b"\x0a\x04\x0a\x02\x10\x01"), "the stream options change"),
     ],
 )
-def test_an_invalid_frame_is_reported_after_the_preceding_frames(tmp_path, frames, broken, reason):
+def test_an_invalid_frame_is_reported_after_the_preceding_frames(tmp_path, frames, invalid, reason):
     with (tmp_path / "all.jelly").open("ab") as log:
-        log.write(broken + joined(frames))
+        log.write(invalid + joined(frames))
     found, error = read(opened(tmp_path / "all.jelly"))
     assert found == frames
     assert reason in str(error)

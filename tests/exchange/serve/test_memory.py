@@ -1,4 +1,4 @@
-"""The bytes that are kept for a connection."""
+"""The limit on buffered bytes per connection."""
 
 import pytest
 

@@ -58,18 +58,18 @@ def test_messages_are_appended_and_sent_to_subscribers(client, folder, physical)
 
 
 @pytest.mark.parametrize(("topic", "file"), [("text", "text.nq"), ("packed", "packed.trig.gz")])
-def test_topics_in_other_formats_are_appended_to(client, folder, topic, file):
+def test_messages_are_appended_to_topics_in_other_formats(client, folder, topic, file):
     client.publish(frames_of([message(1, GRAPH), message(2)], topic))
     assert numbers(stored(folder / file)) == [0, 1, 2]
 
 
 def test_subscribers_receive_messages_while_they_are_published(client):
-    sent = threading.Semaphore(0)
+    received = threading.Semaphore(0)
 
     def frames():
         for frame in frames_of([message(n) for n in range(1, 20)], "a"):
             yield frame
-            sent.acquire(timeout=20)
+            received.acquire(timeout=20)
 
     subscriptions = [client.subscribe("a"), client.subscribe("a", options(max_name_table_size=9))]
     readers = [Reader(), Reader()]
@@ -77,7 +77,7 @@ def test_subscribers_receive_messages_while_they_are_published(client):
     for expected in range(20):
         for call, reader in zip(subscriptions, readers, strict=True):
             assert numbers([reader.frame(next(call))]) == [expected]
-        sent.release()
+        received.release()
     publication.result(20)
     for call in subscriptions:
         call.cancel()
@@ -105,7 +105,7 @@ def test_no_topic_is_created_outside_the_folder(client, folder, topic):
     assert sorted(folder.parent.rglob("*")) == before
 
 
-def test_an_invalid_frame_ends_the_publication_after_the_messages_before_it(client, folder):
+def test_an_invalid_frame_ends_the_publication_after_earlier_messages(client, folder):
     frames = frames_of([message(1), message(2), message(3)], "broken")
     frames[2].rows[-1].quad.p_iri.name_id = 99
     code, reason = failure(client, frames)
@@ -160,11 +160,11 @@ def test_a_flat_stream_with_a_frame_that_is_too_large_is_not_appended(served, fo
 
 
 def test_an_invalid_publication_does_not_lose_messages_of_another(client, folder):
-    waits = threading.Event()
+    release = threading.Event()
 
     def frames():
         yield from frames_of([message(n) for n in range(10)], "both")
-        waits.wait(20)
+        release.wait(20)
         yield from frames_of([message(n) for n in range(10, 20)], "both")
 
     call = client.publish_future(frames())
@@ -172,10 +172,10 @@ def test_an_invalid_publication_does_not_lose_messages_of_another(client, folder
     while not (folder / "both.jelly").exists():
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    broken = frames_of([message(1000), message(1001, GRAPH)], "both", physical=2)
-    broken[1].rows[-1].quad.p_iri.name_id = 99
-    assert failure(client, broken)[0] == "INVALID_ARGUMENT"
-    waits.set()
+    invalid = frames_of([message(1000), message(1001, GRAPH)], "both", physical=2)
+    invalid[1].rows[-1].quad.p_iri.name_id = 99
+    assert failure(client, invalid)[0] == "INVALID_ARGUMENT"
+    release.set()
     call.result(20)
     assert sorted(numbers(stored(folder / "both.jelly"))) == [*range(20), 1000]
 
@@ -186,7 +186,7 @@ def test_an_invalid_publication_does_not_lose_messages_of_another(client, folder
 )
 def test_an_error_ends_a_publication_that_sends_nothing_more(client, folder, second, code):
     write(folder / f"idle{code}.jelly", [message(0)], physical_type="triples")
-    waits = threading.Event()
+    release = threading.Event()
 
     def frames():
         if isinstance(second, RawFrame):
@@ -194,12 +194,12 @@ def test_an_error_ends_a_publication_that_sends_nothing_more(client, folder, sec
             yield second
         else:
             yield from frames_of([message(1), second], f"idle{code}")
-        waits.wait(30)
+        release.wait(30)
 
     call = client.publish_future(frames())
     with pytest.raises(grpc.RpcError) as failed:
         call.result(10)
-    waits.set()
+    release.set()
     assert failed.value.code().name == code
     assert numbers(stored(folder / f"idle{code}.jelly")) == [0, 1]
 
@@ -240,12 +240,12 @@ def test_a_flat_stream_is_one_message(client, folder):
 @pytest.mark.parametrize("logical", [1, 3])
 def test_an_aborted_publication_keeps_its_complete_messages(client, folder, logical):
     topic = f"aborted{logical}"
-    going = threading.Event()
+    release = threading.Event()
     frames = frames_of([message(n) for n in range(3)], topic, physical=1, logical=logical)
 
     def endless():
         yield from frames
-        going.wait(20)
+        release.wait(20)
         yield frames[-1]
 
     call = client.publish_future(endless())
@@ -256,7 +256,7 @@ def test_an_aborted_publication_keeps_its_complete_messages(client, folder, logi
         time.sleep(0.02)
     time.sleep(0.2)
     call.cancel()
-    going.set()
+    release.set()
     time.sleep(0.5)
     assert numbers(stored(path)) == [0, 1, 2] if logical == 3 else not path.exists()
     client.publish(frames_of([message(3)], topic, physical=1, logical=3))
@@ -314,8 +314,8 @@ def test_without_a_default_topic_the_empty_topic_does_not_exist(client):
     assert (code, "there is no default topic" in reason) == ("NOT_FOUND", True)
 
 
-@pytest.mark.parametrize("wait", [0.0, 0.3])
-def test_a_killed_server_keeps_what_was_committed(tmp_path, wait):
+@pytest.mark.parametrize("delay", [0.0, 0.3])
+def test_a_killed_server_keeps_what_was_committed(tmp_path, delay):
     write(tmp_path / "a.jelly", [message(0)])
     with serve(tmp_path) as served:
         client = Client(served.port)
@@ -326,12 +326,12 @@ def test_a_killed_server_keeps_what_was_committed(tmp_path, wait):
                 time.sleep(0.001)
 
         call = client.publish_future(frames())
-        reader, got = Reader(), []
+        reader, received = Reader(), []
         for frame in client.subscribe("a"):
-            got.append(reader.frame(frame))
-            if len(got) == 20:
+            received.append(reader.frame(frame))
+            if len(received) == 20:
                 break
-        time.sleep(wait)
+        time.sleep(delay)
         served.process.kill()
         with pytest.raises(grpc.RpcError):
             call.result(20)
@@ -348,11 +348,11 @@ def test_a_stopped_server_ends_publications_and_keeps_their_messages(tmp_path):
     write(tmp_path / "a.jelly", [message(0)])
     with serve(tmp_path) as served:
         client = Client(served.port)
-        going = threading.Event()
+        release = threading.Event()
 
         def frames():
             yield from frames_of([message(1), message(2)], "a")
-            going.wait(30)
+            release.wait(30)
 
         call = client.publish_future(frames())
         subscription = client.subscribe("a")
@@ -361,33 +361,33 @@ def test_a_stopped_server_ends_publications_and_keeps_their_messages(tmp_path):
         assert served.stop() == 0
         with pytest.raises(grpc.RpcError):
             call.result(20)
-        going.set()
+        release.set()
     assert numbers(stored(tmp_path / "a.jelly")) == [0, 1, 2]
     assert [path.name for path in tmp_path.iterdir()] == ["a.jelly"]
 
 
 def test_messages_of_many_publishers_are_not_lost_repeated_or_reordered(tmp_path):
     """100 subscribers and 10 publishers; each publisher numbers its messages."""
-    publishers, subscribers, each = 10, 100, 60
+    publishers, subscribers, per_publisher = 10, 100, 60
     write(tmp_path / "a.jelly", [message(0)])
     kinds = [None, options(max_name_table_size=128), options(physical_type=3, version=1)]
-    total = publishers * each + 1
+    total = publishers * per_publisher + 1
     results = [None] * subscribers
     with serve(tmp_path) as served:
         clients = [Client(served.port) for _ in range(10)]
 
         def read(index):
             call = clients[index % 10].subscribe("a", kinds[index % 3], timeout=120)
-            reader, got = Reader(), []
+            reader, received = Reader(), []
             for frame in call:
-                got += numbers([reader.frame(frame)])
-                if len(got) == total:
+                received += numbers([reader.frame(frame)])
+                if len(received) == total:
                     break
             call.cancel()
-            results[index] = got
+            results[index] = received
 
         def publish(index):
-            messages = [message((index + 1) * 1000 + n) for n in range(each)]
+            messages = [message((index + 1) * 1000 + n) for n in range(per_publisher)]
             clients[index].publish(frames_of(messages, "a"), timeout=120)
 
         threads = [threading.Thread(target=read, args=(n,)) for n in range(subscribers)]
@@ -399,9 +399,9 @@ def test_messages_of_many_publishers_are_not_lost_repeated_or_reordered(tmp_path
         order = numbers(Client(served.port).messages("a", metadata=ONCE)[0])
     assert sorted(order) == [
         0,
-        *((p + 1) * 1000 + n for p in range(publishers) for n in range(each)),
+        *((p + 1) * 1000 + n for p in range(publishers) for n in range(per_publisher)),
     ]
     for index in range(publishers):
-        own = [number for number in order if number // 1000 == index + 1]
-        assert own == sorted(own)
+        subsequence = [number for number in order if number // 1000 == index + 1]
+        assert subsequence == sorted(subsequence)
     assert results == [order] * subscribers

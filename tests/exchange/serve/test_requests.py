@@ -6,21 +6,21 @@ from rdfm import formats
 from rdfm.exchange.serve.requests import LogOptions, RequestError, respond
 from rdfm.storage.jelly_wire import StreamOptions
 
-# A log that uses everything, and a request that allows everything.
+# A log that uses all features, and a request that allows them all.
 LOG = StreamOptions("log", 2, True, True, 4000, 150, 32, 4, 2)
 ALL = StreamOptions("", 2, True, True, 4096, 1024, 256, 0, 2)
 
 
-def answered(requested, log=LOG):
+def respond_to(requested, log=LOG):
     return respond(requested, LogOptions(log, stored=True))
 
 
-def test_without_a_request_the_stored_frames_are_sent():
-    assert answered(None).stored
-    assert answered(ALL).stored
+def test_stored_frames_are_sent_unless_options_restrict_them():
+    assert respond_to(None).stored
+    assert respond_to(ALL).stored
 
 
-def test_frames_that_cannot_be_sent_as_they_are_are_encoded():
+def test_frames_that_cannot_be_sent_unchanged_are_reencoded():
     assert not respond(None, LogOptions(LOG, stored=False)).stored
 
 
@@ -37,50 +37,50 @@ def test_frames_that_cannot_be_sent_as_they_are_are_encoded():
         ({"version": 1}, "jelly_version", 1),
     ],
 )
-def test_an_option_is_at_most_what_was_requested(changed, option, value):
-    response = answered(ALL._replace(**changed))
+def test_response_options_do_not_exceed_the_requested_options(changed, option, value):
+    response = respond_to(ALL._replace(**changed))
     assert not response.stored
     assert response.encoder[option] == value
-    others = answered(ALL).encoder
+    default = respond_to(ALL).encoder
     related = {option, "logical_type", "namespaces" if option == "jelly_version" else option}
-    for name, kept in others.items():
+    for name, expected in default.items():
         if name not in related:
-            assert response.encoder[name] == kept, name
+            assert response.encoder[name] == expected, name
 
 
 @pytest.mark.parametrize("option", ["generalized", "rdf_star"])
 def test_a_stream_does_not_declare_more_than_its_log(option):
-    response = answered(ALL, LOG._replace(**{option: False}))
+    response = respond_to(ALL, LOG._replace(**{option: False}))
     assert response.stored
     assert response.encoder[option] is False
 
 
 def test_unspecified_physical_type_and_version_mean_any():
-    response = answered(ALL._replace(physical_type=0, version=0))
+    response = respond_to(ALL._replace(physical_type=0, version=0))
     assert response.stored
     assert response.encoder["physical_type"] == "quads"
     assert response.encoder["jelly_version"] == 2
 
 
-def test_the_stream_name_may_be_the_requested_one():
-    response = answered(ALL._replace(stream_name="mine", name_table=100))
+def test_a_requested_stream_name_is_used():
+    response = respond_to(ALL._replace(stream_name="mine", name_table=100))
     assert response.encoder["stream_name"] == "mine"
-    assert answered(ALL._replace(stream_name="mine")).stored
+    assert respond_to(ALL._replace(stream_name="mine")).stored
 
 
-def test_tables_larger_than_the_limits_are_answered_at_the_limits():
-    big = ALL._replace(name_table=1 << 31, prefix_table=1 << 20, datatype_table=9999)
-    encoder = answered(big, LOG._replace(name_table=10_000)).encoder
+def test_requested_table_sizes_are_reduced_to_the_limits():
+    request = ALL._replace(name_table=1 << 31, prefix_table=1 << 20, datatype_table=9999)
+    encoder = respond_to(request, LOG._replace(name_table=10_000)).encoder
     assert [encoder[f"{name}_table"] for name in ("name", "prefix", "datatype")] == [
         4096,
         1024,
         256,
     ]
-    assert not answered(big, LOG._replace(name_table=10_000)).stored
+    assert not respond_to(request, LOG._replace(name_table=10_000)).stored
 
 
 @pytest.mark.parametrize(
-    ("physical", "requested", "own", "answer"),
+    ("physical", "requested", "stored", "answer"),
     [
         (1, 3, 4, 3),
         (1, 13, 4, 3),
@@ -97,10 +97,10 @@ def test_tables_larger_than_the_limits_are_answered_at_the_limits():
         (2, 4, 2, 2),
     ],
 )
-def test_the_logical_type_is_the_requested_one_if_the_log_has_it(physical, requested, own, answer):
-    log = LOG._replace(logical_type=own)
-    wanted = ALL._replace(physical_type=physical, logical_type=requested, name_table=100)
-    assert answered(wanted, log).encoder["logical_type"] == answer
+def test_the_requested_logical_type_is_used_if_the_log_has_it(physical, requested, stored, answer):
+    log = LOG._replace(logical_type=stored)
+    requested_options = ALL._replace(physical_type=physical, logical_type=requested, name_table=100)
+    assert respond_to(requested_options, log).encoder["logical_type"] == answer
 
 
 @pytest.mark.parametrize(
@@ -118,13 +118,13 @@ def test_the_logical_type_is_the_requested_one_if_the_log_has_it(physical, reque
 )
 def test_impossible_requests_are_rejected(changed, reason):
     with pytest.raises(RequestError, match=reason):
-        answered(ALL._replace(**changed))
+        respond_to(ALL._replace(**changed))
 
 
 @pytest.mark.parametrize("physical", [1, 2, 3])
 @pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("own", [0, 2, 4, 114])
-def test_the_encoder_accepts_every_answer(physical, version, own):
-    wanted = StreamOptions("n", physical, False, False, 8, 0, 0, 0, version)
-    response = answered(wanted, LOG._replace(logical_type=own))
+@pytest.mark.parametrize("stored", [0, 2, 4, 114])
+def test_the_encoder_accepts_every_response(physical, version, stored):
+    requested_options = StreamOptions("n", physical, False, False, 8, 0, 0, 0, version)
+    response = respond_to(requested_options, LOG._replace(logical_type=stored))
     formats.find("jelly").encoder(response.encoder)

@@ -64,7 +64,7 @@ def as_stored(frames):
     return read_frames(delimited(frames))
 
 
-def same(found, expected, merged=False):
+def all_isomorphic(found, expected, merged=False):
     if merged:
         expected = [[(*quad[:3], None) for quad in quads] for quads in expected]
     assert len(found) == len(expected)
@@ -74,7 +74,7 @@ def same(found, expected, merged=False):
 @pytest.mark.parametrize("topic", ["quads", "graphs", "text", "packed", "plain", "quads.jelly", ""])
 def test_a_topic_is_a_log_of_the_folder(client, topic):
     found, _ = client.messages(topic)
-    assert same(found, MESSAGES)
+    assert all_isomorphic(found, MESSAGES)
 
 
 def test_topics_in_subfolders_are_named_by_path(client):
@@ -98,7 +98,7 @@ def test_empty_requested_options_request_nothing(client, folder):
 @pytest.mark.parametrize("version", [1, 2])
 def test_each_physical_type_can_be_requested(client, stored, physical, tables, version):
     names, prefixes, datatypes = tables
-    wanted = options(
+    requested_options = options(
         physical_type=physical,
         max_name_table_size=names,
         max_prefix_table_size=prefixes,
@@ -110,22 +110,22 @@ def test_each_physical_type_can_be_requested(client, stored, physical, tables, v
     expected = MESSAGES
     if physical == 1 and stored != "triples":
         with pytest.raises(grpc.RpcError) as failed:
-            client.messages(stored, wanted)
+            client.messages(stored, requested_options)
         assert failed.value.code() is grpc.StatusCode.FAILED_PRECONDITION
         return
-    found, got = client.messages(stored, wanted)
-    assert same(found, expected, merged=stored == "triples")
-    assert got.physical_type == physical
-    assert got.max_name_table_size <= names
-    assert got.max_prefix_table_size <= prefixes
-    assert got.max_datatype_table_size <= datatypes
-    assert got.version <= version
-    assert not got.rdf_star
-    assert not got.generalized_statements
+    found, response = client.messages(stored, requested_options)
+    assert all_isomorphic(found, expected, merged=stored == "triples")
+    assert response.physical_type == physical
+    assert response.max_name_table_size <= names
+    assert response.max_prefix_table_size <= prefixes
+    assert response.max_datatype_table_size <= datatypes
+    assert response.version <= version
+    assert not response.rdf_star
+    assert not response.generalized_statements
 
 
 @pytest.mark.parametrize(
-    ("wanted", "reason"),
+    ("requested_options", "reason"),
     [
         (options(max_name_table_size=7), "max_name_table_size is 7; expected 8 or more"),
         (options(version=3), "version 3 is unknown"),
@@ -133,25 +133,25 @@ def test_each_physical_type_can_be_requested(client, stored, physical, tables, v
         (options(physical_type=1, logical_type=2), "not possible with physical type TRIPLES"),
     ],
 )
-def test_impossible_options_are_invalid(client, wanted, reason):
+def test_impossible_options_are_invalid(client, requested_options, reason):
     with pytest.raises(grpc.RpcError) as failed:
-        client.messages("quads", wanted)
+        client.messages("quads", requested_options)
     assert failed.value.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert reason in failed.value.details()
 
 
 @pytest.mark.parametrize(
-    ("topic", "wanted", "delivered", "reason"),
+    ("topic", "requested_options", "delivered", "reason"),
     [
         ("star", options(rdf_star=False), 2, "a triple term"),
         ("quads", options(physical_type=1), 1, "does not allow graph names"),
         ("quads", options(max_datatype_table_size=0), 0, "needs a datatype table"),
     ],
 )
-def test_data_that_the_options_do_not_allow_ends_the_stream_after_the_messages_before_it(
-    client, topic, wanted, delivered, reason
+def test_data_that_the_options_do_not_allow_ends_the_stream_after_earlier_messages(
+    client, topic, requested_options, delivered, reason
 ):
-    call = client.subscribe(topic, wanted, ONCE)
+    call = client.subscribe(topic, requested_options, ONCE)
     reader, found = Reader(), []
     with pytest.raises(grpc.RpcError) as failed:
         for frame in call:
@@ -173,14 +173,14 @@ def test_a_flat_log_stays_flat(client):
     "topic",
     ["none", "../secret", "/etc/passwd", "sub", "sub/../quads", ".hidden", "a\0b", "x" * 5000],
 )
-def test_other_topics_do_not_exist(client, folder, topic):
+def test_topics_outside_the_folder_do_not_exist(client, folder, topic):
     write(folder.parent / "secret.jelly", [message(1)])
     with pytest.raises(grpc.RpcError) as failed:
         client.messages(topic)
     assert failed.value.code() is grpc.StatusCode.NOT_FOUND
 
 
-def test_a_link_does_not_lead_out_of_the_folder(client, folder, tmp_path):
+def test_links_out_of_the_folder_are_not_followed(client, folder, tmp_path):
     write(tmp_path / "outside.jelly", [message(1)])
     (folder / "link.jelly").symlink_to(tmp_path / "outside.jelly")
     (folder / "links").symlink_to(tmp_path)
@@ -193,13 +193,13 @@ def test_a_link_does_not_lead_out_of_the_folder(client, folder, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".jelly", ".nq", ".jelly.gz", ".trig"])
-@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
-def test_a_subscription_follows_its_log(client, folder, suffix, wanted):
-    name = f"grows{suffix}{wanted is None}"
+@pytest.mark.parametrize("requested_options", [None, options(max_name_table_size=64)])
+def test_a_subscription_follows_its_log(client, folder, suffix, requested_options):
+    name = f"grows{suffix}{requested_options is None}"
     path = folder / f"{name}{suffix}"
     write(path, [message(0)])
     reader, found = Reader(), []
-    call = client.subscribe(name, wanted)
+    call = client.subscribe(name, requested_options)
     for expected in range(1, 4):
         for frame in call:
             found.append(reader.frame(frame))
@@ -231,11 +231,11 @@ def test_another_process_may_append(client, folder):
     call.cancel()
 
 
-@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
-def test_a_client_can_request_only_new_messages(client, folder, wanted):
-    name = f"new{wanted is None}"
+@pytest.mark.parametrize("requested_options", [None, options(max_name_table_size=64)])
+def test_a_client_can_request_only_new_messages(client, folder, requested_options):
+    name = f"new{requested_options is None}"
     write(folder / f"{name}.jelly", [message(n) for n in range(1000)])
-    calls = [client.subscribe(name, wanted, FROM_END) for _ in range(3)]
+    calls = [client.subscribe(name, requested_options, FROM_END) for _ in range(3)]
     for call in calls:
         call.initial_metadata()
     append(folder / f"{name}.jelly", message(1000))
@@ -250,10 +250,10 @@ def test_a_client_can_request_only_new_messages(client, folder, wanted):
 
 @pytest.mark.parametrize("closed", [True, False])
 @pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
-def test_new_messages_are_sent_as_stored_from_the_next_restart_frame_on(
+def test_new_messages_are_sent_as_stored_after_the_next_restart_frame(
     client, folder, physical, closed
 ):
-    """The log is either closed, so that the next message begins with a restart frame, or open."""
+    """If the log was closed, the next message begins with a restart frame."""
     name = f"restarts-{physical}-{closed}"
     path = folder / f"{name}.jelly"
     settings = {"physical_type": physical, "restart_bytes": 2000, "stream_name": "own"}
@@ -287,7 +287,7 @@ def test_new_messages_are_sent_as_stored_from_the_next_restart_frame_on(
         assert frames[0].rows[0].options.stream_name == "own"
 
 
-def test_a_subscription_of_a_log_without_marks_is_encoded(client, folder):
+def test_a_subscription_to_a_log_without_marks_is_reencoded(client, folder):
     path = folder / "unmarked.jelly"
     write(path, [message(n) for n in range(10)], restart_bytes=0)
     call = client.subscribe("unmarked", None, FROM_END)
@@ -297,29 +297,29 @@ def test_a_subscription_of_a_log_without_marks_is_encoded(client, folder):
     call.cancel()
 
 
-@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
-def test_the_server_may_send_new_messages_only(tmp_path, wanted):
+@pytest.mark.parametrize("requested_options", [None, options(max_name_table_size=64)])
+def test_the_server_may_send_new_messages_only(tmp_path, requested_options):
     write(tmp_path / "a.jelly", [message(0)])
     with serve(tmp_path, "--from-end") as served:
         client = Client(served.port)
-        new = client.subscribe("a", wanted)
-        new.initial_metadata()
-        assert client.messages("a", wanted)[0] == []
-        first = client.messages("a", wanted, (*ONCE, ("rdfm-start", "first")))
+        subscription = client.subscribe("a", requested_options)
+        subscription.initial_metadata()
+        assert client.messages("a", requested_options)[0] == []
+        first = client.messages("a", requested_options, (*ONCE, ("rdfm-start", "first")))
         assert numbers(first[0]) == [0]
         append(tmp_path / "a.jelly", message(1))
-        assert numbers([Reader().frame(next(new))]) == [1]
-        new.cancel()
+        assert numbers([Reader().frame(next(subscription))]) == [1]
+        subscription.cancel()
         client.close()
 
 
 @pytest.mark.parametrize("suffix", [".jelly", ".nq"])
 @pytest.mark.parametrize("metadata", [(), FROM_END])
-@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
-def test_an_empty_log_is_followed(client, folder, suffix, metadata, wanted):
-    name = f"empty{suffix}{len(metadata)}{wanted is None}"
+@pytest.mark.parametrize("requested_options", [None, options(max_name_table_size=64)])
+def test_an_empty_log_is_followed(client, folder, suffix, metadata, requested_options):
+    name = f"empty{suffix}{len(metadata)}{requested_options is None}"
     (folder / f"{name}{suffix}").write_bytes(b"")
-    call = client.subscribe(name, wanted, metadata)
+    call = client.subscribe(name, requested_options, metadata)
     call.initial_metadata()
     with (folder / f"{name}{suffix}").open("ab") as log:
         write(folder / "source.nq", [message(5)])
@@ -328,29 +328,29 @@ def test_an_empty_log_is_followed(client, folder, suffix, metadata, wanted):
     call.cancel()
 
 
-def test_a_subscriber_that_comes_later_receives_everything(client, folder):
+def test_a_late_subscriber_receives_everything(client, folder):
     write(folder / "late.jelly", [message(0)])
-    wanted = options(physical_type=3, max_name_table_size=32)
+    requested_options = options(physical_type=3, max_name_table_size=32)
     readers = [Reader() for _ in range(3)]
     calls, found = [], [[], [], []]
     for number in range(3):
-        calls.append(client.subscribe("late", wanted))
+        calls.append(client.subscribe("late", requested_options))
         append(folder / "late.jelly", message(number + 1))
-        for call, reader, got in zip(calls, readers, found, strict=False):
-            while len(got) < number + 2:
-                got.append(reader.frame(next(call)))
+        for call, reader, received in zip(calls, readers, found, strict=False):
+            while len(received) < number + 2:
+                received.append(reader.frame(next(call)))
     append(folder / "late.jelly", message(4))
-    for call, reader, got in zip(calls, readers, found, strict=True):
-        got.append(reader.frame(next(call)))
-        assert numbers(got) == [0, 1, 2, 3, 4]
+    for call, reader, received in zip(calls, readers, found, strict=True):
+        received.append(reader.frame(next(call)))
+        assert numbers(received) == [0, 1, 2, 3, 4]
         call.cancel()
 
 
-@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
-def test_a_log_that_is_replaced_ends_the_subscription(client, folder, wanted):
-    name = f"replaced{wanted is None}"
+@pytest.mark.parametrize("requested_options", [None, options(max_name_table_size=64)])
+def test_a_log_that_is_replaced_ends_the_subscription(client, folder, requested_options):
+    name = f"replaced{requested_options is None}"
     write(folder / f"{name}.jelly", [message(0)])
-    call = client.subscribe(name, wanted)
+    call = client.subscribe(name, requested_options)
     next(call)
     write(folder / f"{name}.jelly", [message(1)])
     with pytest.raises(grpc.RpcError) as failed:
@@ -358,13 +358,13 @@ def test_a_log_that_is_replaced_ends_the_subscription(client, folder, wanted):
     assert failed.value.code() is grpc.StatusCode.ABORTED
 
 
-@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
-def test_a_log_that_ends_inside_a_frame_is_an_error(client, folder, wanted):
+@pytest.mark.parametrize("requested_options", [None, options(max_name_table_size=64)])
+def test_a_log_that_ends_inside_a_frame_is_an_error(client, folder, requested_options):
     data = (folder / "many.jelly").read_bytes()
     (folder / "cut.jelly").write_bytes(data[:-3])
     reader, found = Reader(), []
     with pytest.raises(grpc.RpcError) as failed:
-        for frame in client.subscribe("cut", wanted, ONCE):
+        for frame in client.subscribe("cut", requested_options, ONCE):
             found.append(reader.frame(frame))
     assert failed.value.code() is grpc.StatusCode.DATA_LOSS
     assert "inside a frame" in failed.value.details()
@@ -385,23 +385,25 @@ def test_uncommitted_messages_are_not_sent(client, folder):
     assert numbers(client.messages("open")[0]) == [0]
 
 
-@pytest.mark.parametrize("wanted", [None, options(max_name_table_size=64)])
-def test_a_slow_subscriber_receives_everything_and_does_not_delay_others(tmp_path, wanted):
+@pytest.mark.parametrize("requested_options", [None, options(max_name_table_size=64)])
+def test_a_slow_subscriber_receives_everything_and_does_not_delay_others(
+    tmp_path, requested_options
+):
     count, padding = 3000, "x" * 20_000
     quads = [[(*message(n)[0][:3], ("iri", f"http://e/{n}{padding}"))] for n in range(count)]
     write(tmp_path / "big.jelly", quads, name_table=8, physical_type="graphs")
     del quads
     with serve(tmp_path, "--no-follow") as served:
         slow_client, client = Client(served.port), Client(served.port)
-        slow = slow_client.subscribe("big", wanted, timeout=120)
+        slow = slow_client.subscribe("big", requested_options, timeout=120)
         reader = Reader()
-        got = [reader.frame(next(slow))]
+        received = [reader.frame(next(slow))]
         before = memory(served.process)
         for _ in range(3):
-            assert len(client.messages("big", wanted)[0]) == count
+            assert len(client.messages("big", requested_options)[0]) == count
         assert memory(served.process) - before < 30 << 20
-        got += [reader.frame(frame) for frame in slow]
-        assert numbers(got) == list(range(count))
+        received += [reader.frame(frame) for frame in slow]
+        assert numbers(received) == list(range(count))
 
 
 @pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGINT])
@@ -431,7 +433,7 @@ def test_named_topics_replace_the_folder(tmp_path):
             client.messages("a")
 
 
-def test_responses_are_compressed_if_asked(tmp_path):
+def test_responses_are_compressed_if_requested(tmp_path):
     write(tmp_path / "a.jelly", [message(n) for n in range(100)])
     with serve(tmp_path, "--gzip") as served:
         client = Client(served.port, compression=grpc.Compression.Gzip)

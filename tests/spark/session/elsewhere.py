@@ -1,4 +1,4 @@
-"""Runs a Spark session of a different kind than the tests do, in a separate process.
+"""Runs a Spark session of another kind than the tests use, in a separate process.
 
 python elsewhere.py KIND FOLDER
 
@@ -53,20 +53,18 @@ def read(spark, folder):
 
     logs = str(folder / "logs")
     columns = "source, offset, quads, metadata"
-    plain = (
+    rows = (
         spark.read.format("rdfm")
         .options(splitBytes="2k", packBytes="1", columns=columns)
         .load(logs)
     )
-    typed = rdfm.spark.read(
-        spark, [logs], schema="offset bigint, position bigint", split_bytes=2048
-    )
+    keys = rdfm.spark.read(spark, [logs], schema="offset bigint, position bigint", split_bytes=2048)
     try:
         spark.read.format("rdfm").load(str(folder / "nothing")).collect()
         error = None
     except AnalysisException as raised:
         error = str(raised)
-    return {"rows": rows_of(plain), "keys": [[*row] for row in typed.collect()], "error": error}
+    return {"rows": rows_of(rows), "keys": [[*row] for row in keys.collect()], "error": error}
 
 
 def stream(spark, folder):
@@ -104,12 +102,12 @@ def values(spark):
     calls = [
         f"from_{f}(to_{f}(quads)) AS `{name}`" for name in names if (f := name.replace("-", "_"))
     ]
-    ways = (
+    frames = (
         frame.select("id", *functions),
         spark.sql(f"SELECT id, {', '.join(calls)} FROM {{frame}}", frame=frame),
     )
-    rows = [way.orderBy("id").collect() for way in ways]
-    return {name: [[row[name] for row in way] for way in rows] for name in names}
+    results = [each.orderBy("id").collect() for each in frames]
+    return {name: [[row[name] for row in rows] for rows in results] for name in names}
 
 
 def terms(spark, folder):
@@ -174,9 +172,9 @@ def write(spark, folder):
         )
     stream = stream.option("checkpointLocation", str(folder / "checkpoint"))
     stream.trigger(availableNow=True).start().awaitTermination()
-    bad = "array(struct('oops' AS subject, '_:p' AS predicate, '_:o' AS object)) AS quads"
+    invalid = "array(struct('oops' AS subject, '_:p' AS predicate, '_:o' AS object)) AS quads"
     try:
-        writer = spark.range(1).selectExpr(bad).write.format("rdfm").option("to", "nq")
+        writer = spark.range(1).selectExpr(invalid).write.format("rdfm").option("to", "nq")
         writer.mode("append").save(str(folder / "written"))
     except Exception as raised:
         return {"error": str(raised)}

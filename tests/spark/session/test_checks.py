@@ -12,23 +12,23 @@ import rdfm
 import rdfm.spark
 from rdfm import OptionError
 
-BROKEN = '<http://e/s> <http://e/p> "x"^^<http://www.w3.org/2001/XMLSchema#integer> .\n# @message\noops\n'
+INVALID_LOG = '<http://e/s> <http://e/p> "x"^^<http://www.w3.org/2001/XMLSchema#integer> .\n# @message\noops\n'
 
 
 def write(path, kind, count, **options):
     with rdfm.create_log(path, **options) as log:
         for text in generated(kind, count):
-            with rdfm.open_log(text.encode(), "nq") as one:
-                log.write(next(iter(one)))
+            with rdfm.open_log(text.encode(), "nq") as source:
+                log.write(next(iter(source)))
 
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory):
-    """A log that is split, another one, and an invalid one."""
+    """A log that is split, a small log, and an invalid log."""
     folder = tmp_path_factory.mktemp("logs")
     write(folder / "a.nq", "nanopubs", 60)
     write(folder / "b.jelly", "nanopubs", 20)
-    (folder / "c.nt").write_text(BROKEN)
+    (folder / "c.nt").write_text(INVALID_LOG)
     return folder
 
 
@@ -59,7 +59,7 @@ def test_findings_equal_those_of_validate(spark, logs):
 
 
 def test_omitted_warnings_are_counted(spark, tmp_path):
-    line = BROKEN.splitlines()[0]
+    line = INVALID_LOG.splitlines()[0]
     other = line.replace('"x"', '"y"')
     (tmp_path / "log.nt").write_text(f"{line}\n{other}\n")
     rows = rdfm.spark.validate(tmp_path, spark=spark, max_warnings=1).collect()
@@ -73,10 +73,10 @@ def test_rows_are_validated(spark, logs):
     valid = rdfm.spark.read(
         spark, logs / "c.nt", mode="DROPMALFORMED", columns=["source", "position", "quads"]
     )
-    broken = valid.withColumn("position", F.lit(7).cast("bigint")).withColumn(
+    invalid = valid.withColumn("position", F.lit(7).cast("bigint")).withColumn(
         "quads", F.transform("quads", lambda quad: quad.withField("subject", F.lit("oops")))
     )
-    rows = rdfm.spark.validate(broken.unionAll(valid)).orderBy("position").collect()
+    rows = rdfm.spark.validate(invalid.unionAll(valid)).orderBy("position").collect()
     assert [(row.position, row.severity, row.rule) for row in rows] == [
         (0, "warning", "ill-typed-literal"),
         (7, "error", "syntax"),
@@ -86,10 +86,10 @@ def test_rows_are_validated(spark, logs):
         rdfm.spark.validate(spark.range(3))
 
 
-def check_equal(found, expected, *, without=()):
+def check_equal(found, expected, *, ignored=()):
     """Checks that statistics are equal; ratios may differ in their last digits."""
     found, expected = numbers_of(found), numbers_of(expected)
-    for name in without:
+    for name in ignored:
         del found[name], expected[name]
     density = expected["series"].pop("byte_density")
     assert found["series"].pop("byte_density") == pytest.approx(density)
@@ -111,13 +111,13 @@ def test_statistics_equal_those_of_one_process(spark, logs, tmp_path):
     assert found.bytes == path.stat().st_size
     assert (found.format, found.logs, found.source) == ("nq", 1, str(path))
     check_equal(found, expected)
-    of_rows = rdfm.spark.statistics(rdfm.spark.read(spark, path), top=None)
-    check_equal(of_rows, expected, without=["prefixes"])
+    from_rows = rdfm.spark.statistics(rdfm.spark.read(spark, path), top=None)
+    check_equal(from_rows, expected, ignored=["prefixes"])
     rdfm.convert([path, logs / "b.jelly"], tmp_path / "both.nq")
-    both = rdfm.spark.statistics([path, logs / "b.jelly"], spark=spark)
-    assert (both.format, both.logs) == ("nq, jelly", 2)
-    assert both.distinct == rdfm.statistics(tmp_path / "both.nq").distinct
-    assert both.quads_per_message == rdfm.statistics(tmp_path / "both.nq").quads_per_message
+    combined = rdfm.spark.statistics([path, logs / "b.jelly"], spark=spark)
+    assert (combined.format, combined.logs) == ("nq, jelly", 2)
+    assert combined.distinct == rdfm.statistics(tmp_path / "both.nq").distinct
+    assert combined.quads_per_message == rdfm.statistics(tmp_path / "both.nq").quads_per_message
 
 
 def test_statistics_report_the_first_error(spark, logs):
@@ -131,7 +131,7 @@ def test_statistics_report_the_first_error(spark, logs):
 def test_differing_messages_are_found_in_any_order(spark, logs, tmp_path):
     with rdfm.open_log(logs / "a.nq") as log:
         messages = list(log)
-    changed = [
+    other_messages = [
         *messages[40:],
         *messages[:39],
         messages[0],
@@ -139,15 +139,15 @@ def test_differing_messages_are_found_in_any_order(spark, logs, tmp_path):
     ]
     (tmp_path / "b").mkdir()
     with rdfm.create_log(tmp_path / "b/log.jelly") as log:
-        for message in changed:
+        for message in other_messages:
             log.write(message)
     rows = rdfm.spark.diff(logs / "a.nq", tmp_path / "b", spark=spark, split_bytes=4096).collect()
     sides = [row.side for row in rows]
     assert sorted(sides) == ["a", "b", "b"]
     (missing,) = [row for row in rows if row.side == "a"]
     assert missing.source == str(logs / "a.nq")
-    read = rdfm.spark.read(spark, logs / "a.nq", columns=["position", "quads"])
-    (quads,) = [row.quads for row in read.where(f"position = {missing.position}").collect()]
+    rows_of_a = rdfm.spark.read(spark, logs / "a.nq", columns=["position", "quads"])
+    (quads,) = [row.quads for row in rows_of_a.where(f"position = {missing.position}").collect()]
     assert len(quads) == len(messages[39])
     assert not any(row.undecided for row in rows)
     a, b = rdfm.spark.read(spark, logs / "a.nq"), rdfm.spark.read(spark, tmp_path / "b")

@@ -17,7 +17,7 @@ SCRIPT = Path(__file__).with_name("elsewhere.py")
 LINE = '<http://e/s> <http://e/p> "{}" .\n'
 
 
-def elsewhere(kind, folder, environment):
+def run_elsewhere(kind, folder, environment):
     """Returns the results of `elsewhere.py`."""
     completed = subprocess.run(
         [sys.executable, str(SCRIPT), kind, str(folder)],
@@ -60,9 +60,9 @@ def test_logs_and_values_are_read_and_written_in_other_sessions(kind, tmp_path, 
     for name in ("2.jelly", "3.trig.gz"):
         rdfm.convert(logs / "1.nq", logs / name)
     paths = sorted(logs.iterdir())
-    result = elsewhere(kind, tmp_path, spark_environment)
-    every = [[str(path), offset] for path in paths for offset in range(count)]
-    assert result["stream"] == {"read_stream": every, "format": every}
+    result = run_elsewhere(kind, tmp_path, spark_environment)
+    expected = [[str(path), offset] for path in paths for offset in range(count)]
+    assert result["stream"] == {"read_stream": expected, "format": expected}
     quad = ["<http://e/s>", "<http://e/p>", '"o"@en', None]
     names = [each.name for each in formats.every() if each.spec.kinds[0] == "messages"]
     assert result["values"] == {name: [[[quad, quad], [], None]] * 2 for name in names}
@@ -80,8 +80,8 @@ def test_logs_and_values_are_read_and_written_in_other_sessions(kind, tmp_path, 
         "messages": count,
         "differences": 0,
     }
-    starts = [text.index(LINE.format(number)) for number in range(count)]
-    assert [position for _, position in found["keys"][:count]] == starts
+    positions = [text.index(LINE.format(number)) for number in range(count)]
+    assert [position for _, position in found["keys"][:count]] == positions
     assert "No such file or folder" in found["error"]
     assert "nothing" in found["error"]
     written = lines_of(messages_in(tmp_path / "written"))

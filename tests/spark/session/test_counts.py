@@ -1,4 +1,4 @@
-"""Counts of errors that a read skipped, and of messages that a write has written."""
+"""Tables of the errors that a read skipped, and summaries of writes."""
 
 import threading
 
@@ -15,10 +15,10 @@ LINE = '<http://e/s> <http://e/p> "{}" .\n'
 QUADS = "quads array<struct<subject: string, predicate: string, object: string, graph: string>>"
 
 
-def log_with_errors(path, count, every):
-    each = ["oops\n" if n % every == 1 else LINE.format(n) for n in range(count)]
-    path.write_text("# @message\n".join(each))
-    return [n for n in range(count) if n % every == 1]
+def log_with_errors(path, count, interval):
+    texts = ["oops\n" if n % interval == 1 else LINE.format(n) for n in range(count)]
+    path.write_text("# @message\n".join(texts))
+    return [n for n in range(count) if n % interval == 1]
 
 
 def messages(spark, *objects, graph=None):
@@ -28,26 +28,26 @@ def messages(spark, *objects, graph=None):
 
 @pytest.mark.feature("`errorsTo`")
 @pytest.mark.parametrize("mode", ["DROPMALFORMED", "PERMISSIVE"])
-def test_skipped_errors_are_in_a_table(spark, tmp_path, mode):
+def test_skipped_errors_are_written_to_a_table(spark, tmp_path, mode):
     logs, errors = tmp_path / "logs", tmp_path / "errors"
     logs.mkdir()
-    bad = log_with_errors(logs / "a.nq", 300, 7)
+    invalid_indexes = log_with_errors(logs / "a.nq", 300, 7)
     (logs / "b.jelly").write_bytes(b"\x05oops")
     (logs / "good.nq").write_text(LINE.format(1))
     options = {"mode": mode, "errors_to": str(errors), "split_bytes": 2048}
     for _ in range(2):  # a repeated read replaces the files
         frame = rdfm.spark.read(spark, logs, columns=["position"], **options)
         assert frame.count() == 300 + 1 + (0 if mode == "DROPMALFORMED" else 1) - (
-            len(bad) if mode == "DROPMALFORMED" else 0
+            len(invalid_indexes) if mode == "DROPMALFORMED" else 0
         )
         table = spark.read.parquet(str(errors))
         assert table.columns == ["source", "position", "message", "error"]
         rows = table.collect()
-        assert len(rows) == len(bad) + 1
+        assert len(rows) == len(invalid_indexes) + 1
         text = (logs / "a.nq").read_text()
         found = sorted(row.position for row in rows if row.source.endswith("a.nq"))
         assert all(text.startswith("oops", position) for position in found)
-        assert len(set(found)) == len(bad)
+        assert len(set(found)) == len(invalid_indexes)
         assert all("expected a statement" in row.error for row in rows if "a.nq" in row.source)
     assert len([*errors.glob("errors-*.parquet")]) > 2  # the large log was split
     # A log without errors no longer has a file.
@@ -71,7 +71,7 @@ def test_an_ignored_rest_of_a_file_is_one_error(spark, tmp_path):
     assert (row.source, row.message) == (str(logs / "a.nq"), 1)
 
 
-def test_a_table_needs_a_mode_and_its_own_folder(tmp_path):
+def test_an_error_table_needs_a_mode_and_a_separate_folder(tmp_path):
     (tmp_path / "a.nq").write_text(LINE.format(1))
     for options, reason in (
         ({"errorsTo": str(tmp_path / "_e")}, "in the mode FAILFAST the first error fails"),
@@ -135,12 +135,12 @@ def test_a_folder_without_a_completed_write_is_an_error(spark, tmp_path):
             spark.createDataFrame([([("oops", "<a:p>", "<a:o>", None)],)], QUADS), out, "nq"
         )
     assert out.exists()
-    for read in (
+    for count_rows in (
         lambda: spark.read.format("rdfm").load(str(out)).count(),
         lambda: rdfm.spark.read(spark, out).count(),
     ):
         with pytest.raises(Exception, match="no logs, since no write to it was completed"):
-            read()
+            count_rows()
     assert rdfm.spark.read(spark, out, ignore_missing_files=True).count() == 0
     # A write without rows is complete.
     rdfm.spark.write(messages(spark, 1).where("false"), out, "nq")

@@ -51,7 +51,7 @@ POINTS = [
     (r"^fsync /", 2),
     (r"^make_folder /.*/commits", 1),
 ]
-OF_BATCHES = [
+BATCH_POINTS = [
     (r"^open_new /.*/_SUCCESS", 1),
     (r"^remove done .*/old-", 1),
     (r"^open_new /.*/open", 1),
@@ -60,7 +60,7 @@ OF_BATCHES = [
 
 
 # Points of a stream of logs: its file list, its reads, and the sink.
-OF_SOURCES = [
+SOURCE_POINTS = [
     ("format", r"^create_whole done .*/files-", 1),
     ("read_stream", r"^status done .*/source/", 4),
     ("format", r"^status done .*/source/", 3),
@@ -79,7 +79,7 @@ OF_SOURCES = [
 
 
 class Session:
-    """Sessions in separate processes, with failures."""
+    """Runs Spark sessions in separate processes, and injects failures."""
 
     def __init__(self, environment, folder):
         self.folder = folder
@@ -94,8 +94,8 @@ class Session:
         }
 
     def run(self, *steps, master="local[2]", **settings):
-        """Runs steps one after another. Returns what each printed."""
-        arguments = [json.dumps(one) for one in (settings, *steps)]
+        """Runs the steps one after another. Returns the result line of each."""
+        arguments = [json.dumps(argument) for argument in (settings, *steps)]
         command = [sys.executable, str(HOOKS / "session.py"), master, *arguments]
         child = subprocess.Popen(
             command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -113,23 +113,23 @@ class Session:
         """Starts a cluster of two workers at different addresses, which speculation requires."""
         import pyspark
 
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
         address = f"spark://127.0.0.1:{port}"
         program = str(Path(pyspark.__file__).parent / "bin/spark-class")
-        small = {
+        daemon_settings = {
             "SPARK_DAEMON_MEMORY": "256m",
             "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             "SPARK_WORKER_DIR": str(self.folder / "work"),
         }
-        started = []
+        processes = []
 
         def start(kind, host, *arguments):
-            main = f"org.apache.spark.deploy.{kind.lower()}.{kind}"
-            command = [program, main, "--host", host, "--webui-port", "0", *arguments]
-            environment = {**self.environment, **small, "SPARK_LOCAL_IP": host}
-            started.append(
+            class_name = f"org.apache.spark.deploy.{kind.lower()}.{kind}"
+            command = [program, class_name, "--host", host, "--webui-port", "0", *arguments]
+            environment = {**self.environment, **daemon_settings, "SPARK_LOCAL_IP": host}
+            processes.append(
                 subprocess.Popen(
                     command,
                     env=environment,
@@ -144,7 +144,7 @@ class Session:
                 start("Worker", host, "--cores", "1", "--memory", "600m", address)
             yield address
         finally:
-            for process in started:
+            for process in processes:
                 process.kill()
                 process.wait()
             self.end()
@@ -154,20 +154,20 @@ class Session:
         return len(list(self.folder.glob("happened*")))
 
     def end(self):
-        """Waits for the children of killed processes to end, and kills those that remain."""
+        """Waits until the children of killed processes have ended, and kills those that remain."""
         marker = f"RDFM_TEST_FAILURES={self.folder}\0".encode()
         for second in range(10):
-            left = []
+            remaining = []
             for path in Path("/proc").glob("[0-9]*/environ"):
                 try:
                     if marker in path.read_bytes():
-                        left.append(int(path.parent.name))
+                        remaining.append(int(path.parent.name))
                 except OSError:
                     continue
-            if not left:
+            if not remaining:
                 return
             if second > 2:
-                for pid in left:
+                for pid in remaining:
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.5)
 
@@ -181,7 +181,7 @@ def save(rows, folder, mode="append", **options):
     rows.write.format("rdfm").options(to="jelly", **options).mode(mode).save(str(folder))
 
 
-def settled(folder):
+def read_numbers(folder):
     """Returns the numbers that rdfm reads. Checks that every visible file is complete."""
     if not folder.exists():
         return []
@@ -190,28 +190,28 @@ def settled(folder):
     return sorted(numbers_in(folder))
 
 
-# Cases for the death of a driver: each yields its step and the failure, and checks the result
-# afterwards.
+# Cases in which the driver dies. Each yields its step and the point of failure, and checks the
+# result afterwards.
 
 
 def a_batch_write(spark, folder, number):
-    """A write to a folder with a part of an older write, retried under its id."""
-    at, nth = [*POINTS, *OF_BATCHES][number]
+    """A write to a folder that contains an older part. The write is retried under its id."""
+    at, nth = [*POINTS, *BATCH_POINTS][number]
     out, mode = folder / "out", MODES[number % 2]
     save(numbered(spark.range(100, 104, 1, 1)), out)
     (old,) = shown(out)
     old.rename(old.with_name("old-part.jelly"))
-    before, new = [100, 101, 102, 103], list(range(ROWS))
-    after = sorted(before + new) if mode == "append" else new
+    existing, numbers = [100, 101, 102, 103], list(range(ROWS))
+    expected = sorted(existing + numbers) if mode == "append" else numbers
     options = {"mode": mode, "writeId": "the write", "maxRecordsPerFile": 8}
     yield {"kind": "batch", "folder": str(out), "rows": ROWS, **options}, at, nth
-    decided = any((out / "_rdfm/journal").glob("*.json"))
-    found = settled(out)
-    assert found in (before, after)
-    if decided:
-        assert found == after
+    is_committed = any((out / "_rdfm/journal").glob("*.json"))
+    found = read_numbers(out)
+    assert found in (existing, expected)
+    if is_committed:
+        assert found == expected
     save(numbered(spark.range(0, ROWS, 1, 4)), out, **options)
-    assert settled(out) == after
+    assert read_numbers(out) == expected
     remove_abandoned(str(out), untouched=0)
     assert left_in(out) == []
 
@@ -223,32 +223,32 @@ def a_stream(spark, folder, number):
     for first in range(0, ROWS, 10):
         query.add(*range(first, first + 10))
     yield {"kind": "stream", "folder": str(folder), "maxRecordsPerFile": 4}, at, nth
-    found = settled(query.out)
+    found = read_numbers(query.out)
     assert found == list(range(len(found)))
     assert len(found) % 10 == 0  # batches are complete
     query.run(maxRecordsPerFile=4)
-    assert settled(query.out) == list(range(ROWS))
+    assert read_numbers(query.out) == list(range(ROWS))
     assert left_in(query.out) == []
 
 
 def a_stream_of_logs(spark, folder, number):
     """A stream of logs into logs, to which one more file is added."""
-    kind, at, nth = OF_SOURCES[number % len(OF_SOURCES)]
+    kind, at, nth = SOURCE_POINTS[number % len(SOURCE_POINTS)]
     query = LogQuery(spark, folder, kind)
     for first in range(0, ROWS, 10):
         query.add(*range(first, first + 10))
     yield {"kind": kind, "folder": str(folder)}, at, nth
-    found = settled(query.out)
+    found = read_numbers(query.out)
     assert len(found) == len(set(found)) < ROWS
     query.add(*range(ROWS, ROWS + 10))
     query.run()
-    assert settled(query.out) == list(range(ROWS + 10))
+    assert read_numbers(query.out) == list(range(ROWS + 10))
     assert left_in(query.out) == []
 
 
-@pytest.mark.parametrize("number", range(min(KILLS, len(POINTS) + len(OF_BATCHES))))
+@pytest.mark.parametrize("number", range(min(KILLS, len(POINTS) + len(BATCH_POINTS))))
 def test_a_driver_that_dies_leaves_complete_writes(spark, session, tmp_path, number):
-    """All three die at once, each at a different point."""
+    """The driver dies when each of the three jobs has reached its point."""
     interrupted, steps, failures = [], [], []
     for prepare in (a_batch_write, a_stream, a_stream_of_logs):
         folder = tmp_path / prepare.__name__
@@ -273,7 +273,9 @@ def test_a_driver_that_dies_leaves_complete_writes(spark, session, tmp_path, num
         ),
     ],
 )
-def test_a_driver_dies_while_parts_are_renamed(spark, session, tmp_path, prepare):
+def test_a_driver_that_dies_while_renaming_leaves_complete_writes(
+    spark, session, tmp_path, prepare
+):
     """A small part of the test above, for every version of PySpark."""
     number = next(at for at, (point, _) in enumerate(POINTS) if "rename" in point)
     case = prepare(spark, tmp_path, number)
@@ -285,14 +287,14 @@ def test_a_driver_dies_while_parts_are_renamed(spark, session, tmp_path, prepare
 
 
 # State of a write, or of the second batch of a stream, when its driver dies: whether it is
-# committed, and how many parts are visible, including earlier ones.
-INSIDE = {
+# committed, and how many parts are visible, including earlier parts.
+STATES = {
     "a staged overwrite": ("overwrite", r"^finish done .*/staging/.*/part-", 3, False, 1),
     "a partly visible overwrite": ("overwrite", r"^rename /.*/staging/", 3, True, 3),
     "an overwrite during removal": ("overwrite", r"^remove done .*/old-", 1, True, 8),
     "a committed write": ("append", r"^rename /.*/staging/", 1, True, 1),
     "a recorded write": ("append", r"^finish done .*/commits/write-", 1, True, 9),
-    "a log that is joined": ("single", r"^finish /.*/staging/.*/single-.*/part-", 1, False, 1),
+    "a log being joined": ("single", r"^finish /.*/staging/.*/single-.*/part-", 1, False, 1),
     "a joined log": ("single", r"^rename /.*/staging/.*/single-", 1, True, 1),
     "a committed batch": ("stream", r"^create_whole done .*/journal/", 2, True, 3),
     "a partly visible batch": ("stream", r"^rename done .*/staging/", 5, True, 5),
@@ -301,11 +303,11 @@ INSIDE = {
 
 
 def test_a_retry_after_a_crash_finishes_or_undoes_the_first_attempt(spark, session, tmp_path):
-    """There is no read in between: the same write or query must finish or undo it."""
+    """Nothing reads the folder in between, so the same write or query must settle the attempt."""
     folders, steps, failures = {}, [], []
     write = {"writeId": "the write", "maxRecordsPerFile": 5}
     single = {"writeId": "the write", "single": "true"}
-    for name, (kind, at, nth, _, _) in INSIDE.items():
+    for name, (kind, at, nth, _, _) in STATES.items():
         folder = folders[name] = tmp_path / name.replace(" ", "-")
         folder.mkdir()
         if kind == "stream":
@@ -322,11 +324,11 @@ def test_a_retry_after_a_crash_finishes_or_undoes_the_first_attempt(spark, sessi
         steps.append(step)
         failures.append({"at": at, "nth": nth, "in": f"{folder}/", "do": "kill driver"})
     assert session.run({"together": steps, "failures": failures}, master="local[8]") == []
-    assert session.happened() == len(INSIDE)
-    for name, (kind, _, _, decided, parts) in INSIDE.items():
+    assert session.happened() == len(STATES)
+    for name, (kind, _, _, is_committed, parts) in STATES.items():
         folder = folders[name]
         out = folder / "out"
-        assert any((out / "_rdfm/journal").glob("*.json")) == decided, name
+        assert any((out / "_rdfm/journal").glob("*.json")) == is_committed, name
         assert len(shown(out)) == parts, name
         if kind == "stream":
             Query(spark, folder).run(maxRecordsPerFile=4)
@@ -341,7 +343,7 @@ def test_a_retry_after_a_crash_finishes_or_undoes_the_first_attempt(spark, sessi
         assert left_in(out) == [], name
 
 
-OF_TASKS = [
+TASK_POINTS = [
     (r"^open_new done .*/staging/.*/part-", 2),
     (r"^finish done .*/staging/.*/part-", 1),
     *[(r"^make_folder /.*/staging/.*/", nth) for nth in (1, 2, 3, 4)],
@@ -349,14 +351,14 @@ OF_TASKS = [
     *[(r"^finish /.*/staging/.*/part-", nth) for nth in (1, 2, 3, 4)],
     *[(r"^finish done .*/staging/.*/part-", nth) for nth in (2, 3, 4)],
 ]
-IN_STREAMS = [
+STREAM_POINTS = [
     ("stream", r"^finish done .*/staging/.*/part-", 2),
     ("format", r"^status done .*/source/", 3),
     ("read_stream", r"^status done .*/source/", 4),
-    *[("stream", at, nth) for at, nth in OF_TASKS],
+    *[("stream", at, nth) for at, nth in TASK_POINTS],
 ]
 # In the driver: the sink's commit, and the search for files.
-AT_THE_DRIVER = [
+DRIVER_POINTS = [
     ("batch", r"^rename /.*/staging/", 2),
     ("stream", r"^rename /.*/staging/", 1),
     ("format", r"^create_whole /.*/files-", 1),
@@ -381,11 +383,13 @@ def test_failed_tasks_are_retried_and_a_full_disk_leaves_no_files(session, tmp_p
         return [step_of(kind, tmp_path / f"{name} {n}", *p) for n, (kind, *p) in enumerate(points)]
 
     actions = ("kill worker", "fail")
-    retried = steps_of("again", [("batch", *one, do) for one in OF_TASKS[:KILLS] for do in actions])
-    retried += steps_of("stream", [(*one, "kill worker") for one in IN_STREAMS[: KILLS - 1]])
+    retried = steps_of(
+        "again", [("batch", *point, do) for point in TASK_POINTS[:KILLS] for do in actions]
+    )
+    retried += steps_of("stream", [(*point, "kill worker") for point in STREAM_POINTS[: KILLS - 1]])
     # Failures outside tasks end the job. The write is committed by then; the stream is restarted.
-    once = steps_of("once", [(*one, "kill worker") for one in AT_THE_DRIVER])
-    restarted = [{**step, "failures": []} for step in once if step["kind"] != "batch"]
+    driver_steps = steps_of("once", [(*point, "kill worker") for point in DRIVER_POINTS])
+    restarted = [{**step, "failures": []} for step in driver_steps if step["kind"] != "batch"]
     fatal = [
         (r"^finish done .*/staging/.*part-00002", "fail", "a failure"),
         (r"^finish /.*/staging/.*part-00002", "full", "No space left on device"),
@@ -396,21 +400,26 @@ def test_failed_tasks_are_retried_and_a_full_disk_leaves_no_files(session, tmp_p
     failing = [{**step, "failures": [{"at": at, "nth": 0, "do": do}]} for at, do, _ in fatal]
     printed = iter(
         session.run(
-            *retried, *once, *restarted, *failing, {**step, "failures": []}, master="local[2,4]"
+            *retried,
+            *driver_steps,
+            *restarted,
+            *failing,
+            {**step, "failures": []},
+            master="local[2,4]",
         )
     )
     assert [next(printed) for _ in retried] == ["done"] * len(retried)
-    assert [next(printed)[:6] for _ in once] == ["failed"] * len(once)
+    assert [next(printed)[:6] for _ in driver_steps] == ["failed"] * len(driver_steps)
     assert [next(printed) for _ in restarted] == ["done"] * len(restarted)
-    for _, _, words in fatal:
+    for _, _, text in fatal:
         line = next(printed)
         assert line.startswith("failed")
-        assert words in line
+        assert text in line
     assert list(printed) == ["done"]
-    folders = [Path(step["folder"]) for step in retried + once]
+    folders = [Path(step["folder"]) for step in retried + driver_steps]
     folders = [folder if folder.name == "out" else folder / "out" for folder in folders]
     for folder in (*folders, out):
-        assert settled(folder) == list(range(ROWS)), folder
+        assert read_numbers(folder) == list(range(ROWS)), folder
         assert left_in(folder) == [], folder
 
 
@@ -429,9 +438,9 @@ def test_one_of_two_attempts_of_a_task_is_visible(session, tmp_path):
     with session.cluster() as master:
         printed = session.run(step, master=master, **settings)
     assert printed == ["done"]
-    (counted,) = session.folder.glob("old-count0-*")
-    assert len(list(counted.iterdir())) == 2  # attempts that opened the part
-    assert settled(out) == list(range(ROWS))
+    (attempts,) = session.folder.glob("old-count0-*")
+    assert len(list(attempts.iterdir())) == 2  # attempts that opened the part
+    assert read_numbers(out) == list(range(ROWS))
     assert len(shown(out)) == 4
     assert left_in(out) == []
 
@@ -451,23 +460,23 @@ def test_a_late_attempt_leaves_no_files(tmp_path):
     writer = LogSourceWriter(options, default_schema(("quads",)), False)
     quad = {"subject": "_:s", "predicate": "<http://ex/p>", "object": "_:o", "graph": None}
     rows = pyarrow.RecordBatch.from_pylist([{"quads": [quad]}])
-    begun, committed, errors = threading.Event(), threading.Event(), []
+    started, committed, errors = threading.Event(), threading.Event(), []
 
-    def slow():
+    def slow_rows():
         yield rows
-        begun.set()
+        started.set()
         committed.wait()
         yield rows
 
-    def late():
+    def write_late():
         try:
-            writer.write(slow())
+            writer.write(slow_rows())
         except Exception as error:
             errors.append(error)
 
-    thread = threading.Thread(target=late)
+    thread = threading.Thread(target=write_late)
     thread.start()
-    begun.wait()
+    started.wait()
     writer.commit([writer.write(iter([rows]))])
     committed.set()
     thread.join()
@@ -482,7 +491,7 @@ def test_a_late_attempt_leaves_no_files(tmp_path):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A disk of 256 KiB, if mounting one is possible."""
+    """A disk of 256 KiB. Skips the test if it cannot be mounted."""
     folder = tmp_path / "disk"
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)]
@@ -499,7 +508,7 @@ def test_a_full_disk_leaves_no_files(spark, small_disk):
     save(numbered(spark.range(10)), out)
     with pytest.raises(Exception, match="No space left on device"):
         save(numbered(spark.range(20000)), out, compression="none")
-    assert settled(out) == list(range(10))
+    assert read_numbers(out) == list(range(10))
     assert left_in(out) == []
     save(numbered(spark.range(10, 20)), out)
-    assert settled(out) == list(range(20))
+    assert read_numbers(out) == list(range(20))

@@ -29,11 +29,11 @@ def test_rows_equal_those_of_the_reader(spark, log, options):
     reader = spark.read.format("rdfm").option("filter", json.dumps(CRANE)).options(**options)
     rows = reader.option("columns", "offset, quads").load(str(log)).orderBy("offset").collect()
     with rdfm.open_log(log) as opened:
-        kept = [
+        expected = [
             (message.index, str(message.quads[0].subject)) for message in opened.filter(**CRANE)
         ]
-    assert [(row.offset, row.quads[0].subject) for row in rows] == kept
-    assert [index for index, _ in kept] == CRANES
+    assert [(row.offset, row.quads[0].subject) for row in rows] == expected
+    assert [index for index, _ in expected] == CRANES
 
 
 def test_other_messages_are_not_returned(spark, log):
@@ -52,12 +52,12 @@ def test_an_ask_query_selects_messages(spark, log):
 
 
 def test_streams_can_be_filtered(spark, log, tmp_path):
-    given = {"filter": json.dumps(CRANE), "schema": "offset bigint"}
-    read = rdfm.spark.read_stream(spark, str(log.parent), **given)
-    reader = spark.readStream.format("rdfm").option("filter", given["filter"])
+    arguments = {"filter": json.dumps(CRANE), "schema": "offset bigint"}
+    stream = rdfm.spark.read_stream(spark, str(log.parent), **arguments)
+    reader = spark.readStream.format("rdfm").option("filter", arguments["filter"])
     reader = reader.option("columns", "offset").option("stateLocation", str(tmp_path / "state"))
     source = reader.load(str(log.parent))
-    for name, rows in (("one", read), ("other", source)):
+    for name, rows in (("one", stream), ("other", source)):
         query = (
             rows.writeStream.format("memory")
             .queryName(f"filtered_{name}")
@@ -66,12 +66,12 @@ def test_streams_can_be_filtered(spark, log, tmp_path):
             .start()
         )
         query.awaitTermination()
-        kept = spark.table(f"filtered_{name}").orderBy("offset").collect()
-        assert [row.offset for row in kept] == CRANES
+        found = spark.table(f"filtered_{name}").orderBy("offset").collect()
+        assert [row.offset for row in found] == CRANES
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("criteria", "text"),
     [
         ("oops", "the option filter must be a JSON object"),
         ({}, "the option filter: no criterion is given"),
@@ -84,9 +84,9 @@ def test_streams_can_be_filtered(spark, log, tmp_path):
         ({"regex": "("}, "the option filter: regex: unclosed group"),
     ],
 )
-def test_invalid_filters_are_rejected_before_reading(spark, log, given, text):
+def test_invalid_filters_are_rejected_before_reading(spark, log, criteria, text):
     with pytest.raises(OptionError, match=text):
-        rdfm.spark.read(spark, log, filter=given)
+        rdfm.spark.read(spark, log, filter=criteria)
 
 
 def test_filters_on_patches_are_rejected(spark, tmp_path):
@@ -110,6 +110,6 @@ def test_errors_remain_rows(spark, tmp_path):
     path = tmp_path / "broken.nq"
     path.write_text(LOG[:3000] + "\noops\n# @message\n" + LOG[:3000])
     found = rdfm.spark.read(spark, path, filter=CRANE, mode="PERMISSIVE").collect()
-    broken = [row for row in found if row._corrupt_record is not None]
-    assert len(broken) >= 1
-    assert {row.quads[0].object for row in found if row not in broken} == {"<http://e/crane>"}
+    errors = [row for row in found if row._corrupt_record is not None]
+    assert len(errors) >= 1
+    assert {row.quads[0].object for row in found if row not in errors} == {"<http://e/crane>"}

@@ -28,17 +28,17 @@ def objects(frame):
     return sorted(row[0] for row in rows.select("o.object").collect())
 
 
-WANTED = ['"a0"', '"a1"', '"b0"', '"b1"']
+OBJECTS = ['"a0"', '"a1"', '"b0"', '"b1"']
 
 
 @pytest.mark.parametrize("to", ["jelly-patch", "parquet"])
 def test_patches_are_read_and_written(spark, tmp_path, patches, to):
     frame = spark.read.format("rdfm").load(str(patches))
     assert frame.columns == ["source", "position", "operations", "metadata"]
-    assert objects(frame) == WANTED
+    assert objects(frame) == OBJECTS
     out = str(tmp_path / "out")
     frame.write.format("rdfm").option("to", to).mode("append").save(out)
-    assert objects(spark.read.format("rdfm").load(out)) == WANTED
+    assert objects(spark.read.format("rdfm").load(out)) == OBJECTS
     with rdfm.open_log(out) as log:
         assert sum(len(patch.adds) for patch in log) == 4
     with pytest.raises(
@@ -50,8 +50,8 @@ def test_patches_are_read_and_written(spark, tmp_path, patches, to):
 def test_patches_are_converted_to_values_and_back(spark, patches):
     frame = rdfm.spark.read(spark, patches)
     values = frame.select(to_rdf("operations", "jelly-patch").alias("value"))
-    back = values.select(from_rdf("value", "jelly-patch").alias("operations"))
-    assert objects(back) == WANTED
+    restored = values.select(from_rdf("value", "jelly-patch").alias("operations"))
+    assert objects(restored) == OBJECTS
 
 
 def test_patches_can_be_streamed(spark, tmp_path, patches):
@@ -64,10 +64,10 @@ def test_patches_can_be_streamed(spark, tmp_path, patches):
         .start(str(tmp_path / "out"))
     )
     query.awaitTermination()
-    assert objects(spark.read.format("rdfm").load(str(tmp_path / "out"))) == WANTED
+    assert objects(spark.read.format("rdfm").load(str(tmp_path / "out"))) == OBJECTS
 
 
-def test_results_are_columns(spark, tmp_path):
+def test_result_variables_are_columns(spark, tmp_path):
     folder = tmp_path / "results"
     folder.mkdir()
     for name, variables in (("1.srj", ["name", "age"]), ("2.srt", ["age", "name"])):
@@ -77,10 +77,10 @@ def test_results_are_columns(spark, tmp_path):
     frame = spark.read.format("rdfm").load(str(folder))
     assert frame.schema.simpleString() == "struct<name:string,age:string>"
     rows = sorted(map(tuple, frame.collect()), key=str)
-    both = ("<http://e/name>", "<http://e/age>")
-    assert rows == sorted([both, ('"name"', None), both, (None, '"age"')], key=str)
-    only = spark.read.format("rdfm").schema("age string").load(str(folder))
-    assert only.where("age is not null").count() == 3
+    bound_row = ("<http://e/name>", "<http://e/age>")
+    assert rows == sorted([bound_row, ('"name"', None), bound_row, (None, '"age"')], key=str)
+    ages = spark.read.format("rdfm").schema("age string").load(str(folder))
+    assert ages.where("age is not null").count() == 3
     with pytest.raises(AnalysisException, match="there is no variable 'x' in the results"):
         spark.read.format("rdfm").schema("x string").load(str(folder)).collect()
     with pytest.raises(AnalysisException, match="results cannot be read as a stream"):

@@ -15,7 +15,7 @@ COUNT = 500
 
 @pytest.fixture
 def logs(tmp_path):
-    """A large log that is split, a compressed one, and small ones with unusual names."""
+    """A large log that is split, a compressed log, and small logs with unusual names."""
     folder = tmp_path / "logs"
     (folder / "sub").mkdir(parents=True)
     (folder / "large.nq").write_text("# @message\n".join(LINE.format(n) for n in range(COUNT)))
@@ -35,7 +35,7 @@ def key(row):
 
 
 @pytest.mark.feature("`read(files=…)`")
-def test_listed_logs_have_the_rows_of_a_read(spark, logs):
+def test_listed_logs_have_the_same_rows_as_a_folder(spark, logs):
     options = {"columns": ["source", "position", "offset", "quads"], "split_bytes": 2048}
     expected = rdfm.spark.read(spark, logs, recursive_file_lookup=True, **options)
     found = rdfm.spark.read(spark, files=listing(spark, logs), **options)
@@ -70,8 +70,8 @@ def test_queries_filters_and_modes_apply(spark, logs):
     found = rdfm.spark.read(spark, files=files, query="SELECT ?o { ?s ?p ?o }", min_partitions=3)
     assert found.rdd.getNumPartitions() == 3
     assert found.count() == 2 * COUNT + 2
-    one = rdfm.spark.read(spark, files=files, filter={"object": '"7"'}, columns=["offset"])
-    assert [row.offset for row in one.collect()] == [7, 7]
+    filtered = rdfm.spark.read(spark, files=files, filter={"object": '"7"'}, columns=["offset"])
+    assert [row.offset for row in filtered.collect()] == [7, 7]
     (logs / "bad.nq").write_text(LINE.format(1) + "# @message\noops\n")
     files = listing(spark, logs).where("path LIKE '%bad.nq'")
     with pytest.raises(Exception, match="expected a statement"):
@@ -86,14 +86,14 @@ def test_a_file_that_changed_is_an_error(spark, logs):
     with pytest.raises(Exception, match="The file changed after it was found"):
         rdfm.spark.read(spark, files=files).count()
     assert rdfm.spark.read(spark, files=files, changed_files="read").count() == COUNT
-    timeless = files.select("path", "length")
-    assert rdfm.spark.read(spark, files=timeless).count() == COUNT
+    without_times = files.select("path", "length")
+    assert rdfm.spark.read(spark, files=without_times).count() == COUNT
     files.unpersist()
 
 
 def test_columns_and_options_are_checked_at_once(spark, logs):
     files = listing(spark, logs)
-    for given, options, reason in (
+    for invalid, options, reason in (
         (files.drop("length"), {}, "needs the columns path, length .* columns are path, modif"),
         (files.withColumn("length", F.lit("1")), {}, "length of files is string, not bigint"),
         (files.withColumn("modificationTime", F.lit(1)), {}, "is int, not timestamp"),
@@ -101,7 +101,7 @@ def test_columns_and_options_are_checked_at_once(spark, logs):
         (files, {"columns": ["sauce"]}, "no column 'sauce'"),
     ):
         with pytest.raises(OptionError, match=reason):
-            rdfm.spark.read(spark, files=given, **options)
-    for given in ({}, {"paths": str(logs), "files": files}):
+            rdfm.spark.read(spark, files=invalid, **options)
+    for invalid in ({}, {"paths": str(logs), "files": files}):
         with pytest.raises(OptionError, match="pass either paths, or files"):
-            rdfm.spark.read(spark, **given)
+            rdfm.spark.read(spark, **invalid)

@@ -1,4 +1,4 @@
-"""Nanopublications in Spark: a struct for each column of quads."""
+"""Nanopublications in Spark: the function `nanopub`, which returns a struct for each row."""
 
 import nanopubs
 import pytest
@@ -20,8 +20,8 @@ def path(tmp_path):
         triple(N, DCTERMS + "creator", "https://orcid.org/2"),
         triple(N, NPX + "supersedes", BASE + "0"),
     ]
-    several = [*nanopubs.nanopub(BASE + "2"), *nanopubs.nanopub(BASE + "3")]
-    log = [nanopubs.nanopub(N, info=info), OTHER, several, nanopubs.trusty()]
+    two_nanopubs = [*nanopubs.nanopub(BASE + "2"), *nanopubs.nanopub(BASE + "3")]
+    log = [nanopubs.nanopub(N, info=info), OTHER, two_nanopubs, nanopubs.trusty()]
     path = tmp_path / "log.nq"
     path.write_bytes(nanopubs.nq(*log))
     return path
@@ -32,17 +32,17 @@ def test_structs_equal_the_rows_of_lists(spark, path):
     frame = spark.read.format("rdfm").load(str(path))
     found = frame.select("position", R.nanopub("quads").alias("n")).orderBy("position").collect()
     with list_nanopubs(path) as rows:
-        listed = {row.message: row for row in rows}
+        expected = {row.message: row for row in rows}
     assert [each.n is None for each in found] == [False, True, True, False]
     for index in (0, 3):
         assert found[index].n.asDict() == {
             name: value
-            for name, value in zip(NanopubRow._fields, listed[index], strict=True)
+            for name, value in zip(NanopubRow._fields, expected[index], strict=True)
             if name not in ("source", "message")
         }
 
 
-def test_null_stays_null(spark, path):
+def test_null_quads_remain_null(spark, path):
     frame = rdfm.spark.read(spark, path, columns=["offset", "quads"])
     quads = F.when(F.col("offset") == 3, F.col("quads")).alias("quads")
     found = frame.select(R.nanopub(quads).alias("n"), "offset").orderBy("offset").collect()

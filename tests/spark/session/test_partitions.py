@@ -22,7 +22,7 @@ VALUES = {
     "very long": ["1" * 39],
     "texts": ["a", "1", "b%2Fc%3D1", "true"],
     "dates": ["2026-11-01", "2026-11-02"],
-    "no dates": ["2026-13-01"],
+    "invalid dates": ["2026-13-01"],
     "long and double": ["3000000000", "1.5"],
     "date and integer": ["2026-11-01", "1"],
     "nulls": ["__HIVE_DEFAULT_PARTITION__"],
@@ -30,7 +30,7 @@ VALUES = {
 
 
 def fill(root, folders):
-    """Writes one log of one message into each folder; its object is the name of the folder."""
+    """Writes a log with one message to each folder. Its object is the name of the folder."""
     for folder in folders:
         (root / folder).mkdir(parents=True)
         (root / folder / "a.nq").write_text(LINE.format(folder))
@@ -48,14 +48,14 @@ def test_columns_have_the_types_and_values_of_spark(spark, tmp_path):
         for value in values:
             (root / "text" / f"k={value}").mkdir(parents=True)
             (root / "text" / f"k={value}" / "a.txt").write_text("x\n")
-        known = spark.read.text(str(root / "text"))
+        text_frame = spark.read.text(str(root / "text"))
         frame = spark.read.format("rdfm").load(str(root / "logs"))
         assert frame.columns == ["source", "position", "quads", "metadata", "k"]
-        # Spark has a column without a type if all values are null.
-        expected = StringType() if name == "nulls" else known.schema["k"].dataType
+        # In Spark, a column has no type if all its values are null.
+        expected = StringType() if name == "nulls" else text_frame.schema["k"].dataType
         assert frame.schema["k"].dataType == expected, name
-        found, wanted = ([row.k for row in each.collect()] for each in (frame, known))
-        assert sorted(found, key=str) == sorted(wanted, key=str), name
+        found, expected_values = ([row.k for row in each.collect()] for each in (frame, text_frame))
+        assert sorted(found, key=str) == sorted(expected_values, key=str), name
 
 
 def test_folders_are_nested_and_may_be_selected(spark, tmp_path):
@@ -65,7 +65,7 @@ def test_folders_are_nested_and_may_be_selected(spark, tmp_path):
     assert frame.dtypes[-2:] == [("day", "date"), ("k", "int")]
     assert texts(frame.collect()) == folders
     assert texts(frame.where("day = DATE'2026-11-02' AND k = 1").collect()) == [folders[3]]
-    for partitions, kept in (
+    for partitions, expected in (
         ({"k": 1}, folders[1::2]),
         ({"k": [0], "day": {"from": "2026-11-02"}}, folders[2::2]),
         ({"DAY": {"from": "2026-11-01", "to": "2026-11-02"}}, folders[:4]),
@@ -73,10 +73,10 @@ def test_folders_are_nested_and_may_be_selected(spark, tmp_path):
     ):
         read_back = rdfm.spark.read(spark, tmp_path, partitions=partitions)
         assert read_back.dtypes == frame.dtypes
-        assert texts(read_back.collect()) == kept
+        assert texts(read_back.collect()) == expected
         assert all(f"/k={row.k}/" in row.source for row in read_back.collect())
-    only = rdfm.spark.read(spark, tmp_path, columns=["k", "position"], min_partitions=1)
-    assert sorted(tuple(row) for row in only.collect()) == [(0, 0)] * 3 + [(1, 0)] * 3
+    selected = rdfm.spark.read(spark, tmp_path, columns=["k", "position"], min_partitions=1)
+    assert sorted(tuple(row) for row in selected.collect()) == [(0, 0)] * 3 + [(1, 0)] * 3
     assert rdfm.spark.read(spark, tmp_path, schema="k string").distinct().count() == 2
     assert rdfm.spark.read(spark, tmp_path, rows="quads").columns[-2:] == ["day", "k"]
     query = rdfm.spark.query("SELECT ?o { ?s ?p ?o }", tmp_path, partitions={"k": 0})
@@ -90,9 +90,9 @@ def test_paths_that_name_a_folder_do_not_make_it_a_column(spark, tmp_path):
     frame = spark.read.format("rdfm").load(str(tmp_path / "k=*/j=0"))
     assert frame.columns[-2:] == ["k", "j"]
     assert frame.count() == 2
-    every = rdfm.spark.read(spark, tmp_path, recursive_file_lookup=True)
-    assert every.columns == ["source", "position", "quads", "metadata"]
-    assert every.count() == 2
+    recursive = rdfm.spark.read(spark, tmp_path, recursive_file_lookup=True)
+    assert recursive.columns == ["source", "position", "quads", "metadata"]
+    assert recursive.count() == 2
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_ambiguous_folders_and_invalid_selections_are_rejected(tmp_path, folders
         plan()
 
 
-def test_a_value_of_another_type_than_the_schema_is_an_error(spark, tmp_path):
+def test_a_folder_value_that_does_not_match_the_schema_is_an_error(spark, tmp_path):
     fill(tmp_path, ["k=x"])
     frame = rdfm.spark.read(spark, tmp_path, schema="position bigint, k int")
     with pytest.raises(Exception, match="the folder k=x is not int, the type of the column"):
@@ -139,7 +139,7 @@ def test_a_value_of_another_type_than_the_schema_is_an_error(spark, tmp_path):
 
 
 @pytest.mark.feature("partition columns")
-def test_columns_are_written_as_folders_and_read_again(spark, tmp_path):
+def test_columns_are_written_as_folders_and_read_back(spark, tmp_path):
     rows = spark.range(0, 40, 1, 2).select(
         F.expr("CASE WHEN id % 4 = 3 THEN NULL ELSE concat('a/', id % 4) END").alias("name"),
         (F.col("id") % 2 == 0).alias("even"),
@@ -158,11 +158,11 @@ def test_columns_are_written_as_folders_and_read_again(spark, tmp_path):
         "name=a%2F1/even=false",
         "name=a%2F2/even=true",
     ]
-    read = spark.read.format("rdfm").load(str(out))
-    assert read.dtypes[-2:] == [("name", "string"), ("even", "string")]
-    pairs = {(int(row.quads[0].object.strip('"')) % 4, row.name) for row in read.collect()}
+    result = spark.read.format("rdfm").load(str(out))
+    assert result.dtypes[-2:] == [("name", "string"), ("even", "string")]
+    pairs = {(int(row.quads[0].object.strip('"')) % 4, row.name) for row in result.collect()}
     assert pairs == {(0, "a/0"), (1, "a/1"), (2, "a/2"), (3, None)}
-    assert read.count() == 40
+    assert result.count() == 40
     # An overwrite replaces the files in all folders.
     writer.mode("overwrite").save(str(out))
     assert spark.read.format("rdfm").load(str(out)).count() == 40
@@ -179,11 +179,11 @@ def test_messages_are_written_to_folders_by_day(spark, tmp_path):
     out = tmp_path / "out"
     writer = frame.write.format("rdfm").options(to="nq", splitBy="day", maxOpen=2)
     writer.mode("append").save(str(out))
-    read = rdfm.spark.read(spark, out)
-    assert read.dtypes[-1] == ("day", "date")
-    found = sorted((str(row.day), len(row.quads)) for row in read.collect())
+    result = rdfm.spark.read(spark, out)
+    assert result.dtypes[-1] == ("day", "date")
+    found = sorted((str(row.day), len(row.quads)) for row in result.collect())
     assert found == sorted([(f"2026-11-0{day}", 1) for day in days] + [("None", 1)])
-    # Two files were open at most, so the folder of the first day has several.
+    # At most two files were open, so the folder of the first day contains several files.
     assert len(list((out / "day=2026-11-01").iterdir())) == 2
     names = [str(path) for path in out.rglob("*.nq")]
     assert len(names) == len(set(names)) == 6
@@ -210,7 +210,7 @@ def test_errors_name_the_row_and_leave_no_files(spark, tmp_path):
 
 
 def test_tasks_keep_few_files_open(spark, tmp_path):
-    """A task that kept all files open would exceed the limit of the process."""
+    """A task that kept all files open would exceed the process limit on open files."""
     rows = spark.range(0, 300, 1, 1).select(
         F.col("id").alias("k"),
         F.expr("array(struct('<a:s>' AS subject, '<a:p>' AS predicate, '<a:o>' AS object))").alias(
@@ -222,8 +222,8 @@ def test_tasks_keep_few_files_open(spark, tmp_path):
         "append"
     ).save(str(out))
     assert len(list(out.iterdir())) == 302  # also _rdfm and _SUCCESS
-    read = rdfm.spark.read(spark, out, columns=["k", "quads"], partitions={"k": {"from": 290}})
-    assert sorted(row.k for row in read.collect()) == list(range(290, 300))
+    result = rdfm.spark.read(spark, out, columns=["k", "quads"], partitions={"k": {"from": 290}})
+    assert sorted(row.k for row in result.collect()) == list(range(290, 300))
 
 
 def test_spark_does_not_pass_partition_by_to_a_python_source(spark, tmp_path):

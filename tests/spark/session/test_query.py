@@ -22,7 +22,9 @@ LOG = "".join(
 )
 SELECT = "SELECT ?s ?v ?t { ?s <http://e/value> ?v ; <http://e/at> ?t FILTER (?v >= 10) }"
 TYPES = {"v": "double", "t": "dateTime", "s": "iri"}
-MISFIT = f'<http://e/s> <http://e/value> "warm" .\n# @message\n{LOG[: LOG.index("# @message")]}'
+LOG_WITH_INVALID_VALUE = (
+    f'<http://e/s> <http://e/value> "warm" .\n# @message\n{LOG[: LOG.index("# @message")]}'
+)
 
 
 @pytest.fixture
@@ -37,9 +39,9 @@ def log(tmp_path):
 def run_query(request, spark, log):
     """Runs a query on the log, given as a path or as a DataFrame."""
     if request.param == "logs":
-        return lambda text, **more: rdfm.spark.query(text, log, **more)
+        return lambda text, **options: rdfm.spark.query(text, log, **options)
     rows = rdfm.spark.read(spark, log, columns=["source", "offset", "position", "quads"])
-    return lambda text, **more: rdfm.spark.query(text, rows, **more)
+    return lambda text, **options: rdfm.spark.query(text, rows, **options)
 
 
 @pytest.mark.feature("queries")
@@ -75,10 +77,10 @@ def test_constructed_messages_have_the_columns_of_a_read(run_query, spark, tmp_p
         "object": f'"1.5"^^<{XSD}double>',
         "graph": None,
     }
-    kept = run_query(text, skip_empty=True)
-    positions = [row.position for row in kept.orderBy("position").collect()]
+    non_empty = run_query(text, skip_empty=True)
+    positions = [row.position for row in non_empty.orderBy("position").collect()]
     assert positions == [row.position for row in rows[:3]]
-    kept.write.format("rdfm").mode("append").option("to", "nq").save(str(tmp_path / "out"))
+    non_empty.write.format("rdfm").mode("append").option("to", "nq").save(str(tmp_path / "out"))
     assert rdfm.spark.read(spark, tmp_path / "out").count() == 3
 
 
@@ -102,7 +104,7 @@ def test_answers_are_rows(run_query):
 
 
 def test_a_query_may_be_an_option(spark, log):
-    given = {
+    settings = {
         "query": "SELECT ?v { ?s e:value ?v }",
         "prefixes": {"e": "http://e/"},
         "types": {"v": "decimal"},
@@ -111,10 +113,10 @@ def test_a_query_may_be_an_option(spark, log):
         reader = spark.read.format("rdfm").option("query", "SELECT ?s { ?s <http://e/at> ?t }")
         rows = reader.option("splitBytes", split).load(str(log)).select("message", "s")
         assert sorted(rows.collect()) == [(n, f"<http://e/s{n}>") for n in range(COUNT)]
-    given["query"] = "SELECT ?v { ?s e:at ?v }"
-    given["types"] = {"v": "dateTime"}
-    read = spark.read.format("rdfm").option("query", json.dumps(given)).load(str(log.parent))
-    assert read.dtypes[-1] == ("v", "timestamp")
+    settings["query"] = "SELECT ?v { ?s e:at ?v }"
+    settings["types"] = {"v": "dateTime"}
+    frame = spark.read.format("rdfm").option("query", json.dumps(settings)).load(str(log.parent))
+    assert frame.dtypes[-1] == ("v", "timestamp")
     solutions = rdfm.spark.read(
         spark, log, query="SELECT ?s { ?s ?p ?o }", schema="S string, message bigint"
     )
@@ -144,10 +146,12 @@ def test_streams_can_be_queried(spark, log, tmp_path):
 
 def test_a_value_of_the_wrong_type_is_an_error(spark, tmp_path):
     path = tmp_path / "log.nq"
-    path.write_text(MISFIT)
+    path.write_text(LOG_WITH_INVALID_VALUE)
     text = "SELECT ?v { ?s <http://e/value> ?v }"
-    for logs, where in ((path, "message"), (rdfm.spark.read(spark, path), "byte")):
-        with pytest.raises(Exception, match=rf"{path}: \?v is .*, expected a number \({where} 0\)"):
+    for logs, position_kind in ((path, "message"), (rdfm.spark.read(spark, path), "byte")):
+        with pytest.raises(
+            Exception, match=rf"{path}: \?v is .*, expected a number \({position_kind} 0\)"
+        ):
             rdfm.spark.query(text, logs, types={"v": "double"}).collect()
     found = rdfm.spark.query(text, path, types={"v": "double"}, mode="PERMISSIVE")
     assert [(row.v, row._corrupt_record) for row in found.orderBy("message").collect()] == [
@@ -203,7 +207,7 @@ def test_every_type_has_a_spark_type(spark, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "more", "error", "reason"),
+    ("text", "options", "error", "reason"),
     [
         ("SELECT {", {}, QueryError, "line 1"),
         ("DESCRIBE <http://e/s>", {}, QueryError, "DESCRIBE"),
@@ -216,12 +220,12 @@ def test_every_type_has_a_spark_type(spark, tmp_path):
         (SELECT, {"timeout": -1}, OptionError, "timeout must be a number of seconds"),
     ],
 )
-def test_invalid_queries_are_rejected_before_reading(run_query, text, more, error, reason):
+def test_invalid_queries_are_rejected_before_reading(run_query, text, options, error, reason):
     with pytest.raises(error, match=reason):
-        run_query(text, **more)
+        run_query(text, **options)
 
 
-def test_rows_without_messages_are_rejected(spark, log):
+def test_invalid_rows_options_and_columns_are_rejected(spark, log):
     with pytest.raises(OptionError, match="the rows need a column quads"):
         rdfm.spark.query(SELECT, spark.range(3))
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""Batch reads: rows equal those that rdfm reads itself, for each format, schema and error mode."""
+"""Batch reads: the same messages as without Spark, for each format, schema and error mode."""
 
 import gzip
 import io
@@ -35,11 +35,11 @@ from pyspark_rdfm import DefaultSource
 from rdfm import DecodeError, LimitError, OptionError, UnknownFormatError, formats
 from rdfm.spark.schema import COLUMNS
 
-# Schemas as text require a session.
+# Schemas as strings require a session.
 pytestmark = pytest.mark.usefixtures("spark")
 FORMATS = [each.name for each in formats.every() if each.spec.kinds[0] == "messages"]
 COMPRESSED = {"": bytes, ".gz": gzip.compress}
-EVERYTHING = StructType([StructField(name, type) for name, type in COLUMNS.items()])
+ALL_COLUMNS = StructType([StructField(name, type) for name, type in COLUMNS.items()])
 LINE = '<http://e/s> <http://e/p> "{}" .\n'
 
 
@@ -50,7 +50,7 @@ def term(number):
 def messages_for(format, count=4):
     """Returns messages that a format supports, including an empty one."""
     carries = formats.find(format).spec.carries
-    tricky = [
+    literals = [
         rdfm.Literal('tab\t"quote"\n\\ é\U0001f422'),
         rdfm.Literal("salut", language="fr"),
         rdfm.Literal("2", datatype="http://www.w3.org/2001/XMLSchema#integer"),
@@ -58,13 +58,13 @@ def messages_for(format, count=4):
     messages = []
     for index in range(count if carries["boundaries"] else 1):
         graph = term("graph") if carries["graphs"] and index % 2 else None
-        objects = [] if index == 2 else [term(index), *tricky]
+        objects = [] if index == 2 else [term(index), *literals]
         messages.append([rdfm.Quad(term("s"), term("p"), found, graph) for found in objects])
     return messages
 
 
 def write_log(path, format, messages):
-    """Writes a log under a name that need not show its format."""
+    """Writes a log to a file whose name need not identify the format."""
     with path.open("wb") as file, rdfm.create_log(file, format) as log:
         for message in messages:
             log.write(message)
@@ -93,7 +93,7 @@ def as_rows(path, format=None, **options):
 
 
 def comparable(rows):
-    """Returns Spark rows in the form of `as_rows`."""
+    """Converts Spark rows to the form of `as_rows`."""
     return [
         (
             row.source,
@@ -107,12 +107,12 @@ def comparable(rows):
 
 def lines(*texts):
     """Returns an N-Quads log with one message per string; a string that ends with ! is an error."""
-    each = [f"{text}\n" if text.endswith("!") else LINE.format(text) for text in texts]
-    return "# @message\n".join(each)
+    messages = [f"{text}\n" if text.endswith("!") else LINE.format(text) for text in texts]
+    return "# @message\n".join(messages)
 
 
 def partitions(paths, schema=None, **options):
-    """Returns the rows of each partition as dicts, read as in Spark's workers but in this process."""
+    """Reads as Spark's workers do, but in this process. Returns the rows of each partition as dicts."""
     paths = paths if isinstance(paths, list) else [paths]
     if schema is None and not {"columns", "query"} & options.keys():
         names = [
@@ -149,11 +149,11 @@ def texts(rows):
 
 
 @pytest.mark.feature("read logs")
-def test_a_folder_of_every_format_is_read_as_by_open_log(spark, tmp_path):
+def test_a_folder_with_every_format_is_read_as_by_open_log(spark, tmp_path):
     expected = []
     for format in FORMATS:
-        for ending, compress in COMPRESSED.items():
-            path = tmp_path / f"log-{format}{suffix(format)}{ending}"
+        for compression_suffix, compress in COMPRESSED.items():
+            path = tmp_path / f"log-{format}{suffix(format)}{compression_suffix}"
             write_log(path, format, messages_for(format))
             path.write_bytes(compress(path.read_bytes()))
             expected += as_rows(path)
@@ -173,7 +173,7 @@ def test_a_folder_of_every_format_is_read_as_by_open_log(spark, tmp_path):
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_has_every_column(tmp_path, format):
     path = write_log(tmp_path / "a", format, messages_for(format))
-    rows = read(path, EVERYTHING, format=format)
+    rows = read(path, ALL_COLUMNS, format=format)
     with rdfm.open_log(path, format) as log:
         expected = [
             (batch.position(at), batch.quad_count_of(at), batch.namespaces(at))
@@ -223,14 +223,14 @@ def test_a_file_of_unknown_format_is_an_error(tmp_path):
 
 def test_columns_may_be_requested_in_any_order_and_number(spark, tmp_path):
     path = write_log(tmp_path / "a.jelly", "jelly", messages_for("jelly"))
-    own = as_rows(path)
+    expected = as_rows(path)
     frame = spark.read.format("rdfm").schema("OFFSET bigint, source string").load(str(path))
-    assert [tuple(row) for row in frame.collect()] == [(row[1], row[0]) for row in own]
+    assert [tuple(row) for row in frame.collect()] == [(row[1], row[0]) for row in expected]
     assert frame.columns == ["OFFSET", "source"]
     quads = "quads array<struct<Object:string,subject:string>>"
     frame = spark.read.format("rdfm").schema(f"_corrupt_record string, {quads}").load(str(path))
     found = [(row[0], [tuple(quad) for quad in row.quads]) for row in frame.collect()]
-    assert found == [(None, [(quad[2], quad[0]) for quad in row[2]]) for row in own]
+    assert found == [(None, [(quad[2], quad[0]) for quad in row[2]]) for row in expected]
 
 
 def test_non_nullable_columns_may_be_requested(spark, tmp_path):
@@ -280,17 +280,17 @@ def test_a_schema_without_columns_is_rejected(tmp_path):
 def test_only_requested_columns_are_rendered(tmp_path, monkeypatch):
     from rdfm.spark import rows
 
-    asked = []
+    requested = []
 
-    def watch(columns, **options):
-        asked.append(columns)
-        return real(columns, **options)
+    def record(columns, **options):
+        requested.append(columns)
+        return original(columns, **options)
 
-    real = rows.ArrowCoalescer
-    monkeypatch.setattr(rows, "ArrowCoalescer", watch)
+    original = rows.ArrowCoalescer
+    monkeypatch.setattr(rows, "ArrowCoalescer", record)
     path = write_log(tmp_path / "a.jelly", "jelly", messages_for("jelly"))
     assert [row["offset"] for row in read(path, StructType([StructField("offset", LongType())]))]
-    assert asked == [["offset"]]
+    assert requested == [["offset"]]
 
 
 def test_the_logical_type_determines_the_meaning_of_jelly_frames(tmp_path):
@@ -310,7 +310,7 @@ def test_the_logical_type_determines_the_meaning_of_jelly_frames(tmp_path):
     text = str(caught.value)
     assert "its type" in caught.value.reason
     assert "a larger option maxMessageBytes allows it, if the source is trusted, or" in text
-    assert '.option("frames", "message") reads each as one (' in text  # Spark remedies
+    assert '.option("frames", "message") reads each as one (' in text  # remedies in Spark syntax
     assert len(read(path, maxMessageBytes="10k", frames="message")) == 2
 
 
@@ -355,9 +355,9 @@ def test_invalid_options_are_rejected(tmp_path, options, reason):
         read(tmp_path, **options)
 
 
-def test_each_format_receives_the_options_it_supports(tmp_path):
-    long = "x" * 2000
-    (tmp_path / "a.nq").write_text(lines(long))
+def test_each_format_receives_only_options_that_it_supports(tmp_path):
+    long_text = "x" * 2000
+    (tmp_path / "a.nq").write_text(lines(long_text))
     write_log(tmp_path / "b.jelly", "jelly", messages_for("jelly"))
     assert len(read(tmp_path, maxNameTable="5000", generalized="true")) == 5
     with pytest.raises(DecodeError, match=r"b.jelly: .*maxNameTable"):
@@ -371,18 +371,18 @@ def test_files_are_selected_by_name_and_time(tmp_path):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(lines(path.stem))
-    old = datetime(2020, 6, 1, 12, tzinfo=UTC).timestamp()
-    os.utime(tmp_path / "a.nq", (old, old))
-    given = partial(read, tmp_path, schema="quads array<struct<object:string>>")
-    assert texts(given()) == ["a", "b", "c"]
-    assert texts(given(recursiveFileLookup="true")) == ["a", "b", "c", "d"]
-    assert texts(given(pathglobfilter="*.{nt,ttl}")) == ["c"]
-    assert texts(given(modifiedBefore="2020-06-01T12:00:01")) == ["a"]
-    assert texts(given(modifiedBefore="2020-06-01T12:00:00")) == []
-    assert texts(given(modifiedBefore="2020-06-01T13:00:01+02:00")) == []
-    assert texts(given(modifiedBefore="2020-06-01T15:00:01+02:00")) == ["a"]
-    assert texts(given(modifiedAfter="2020-06-01")) == ["a", "b", "c"]
-    assert texts(given(modifiedAfter="2020-06-01 12:00:00Z")) == ["b", "c"]
+    modified = datetime(2020, 6, 1, 12, tzinfo=UTC).timestamp()
+    os.utime(tmp_path / "a.nq", (modified, modified))
+    read_folder = partial(read, tmp_path, schema="quads array<struct<object:string>>")
+    assert texts(read_folder()) == ["a", "b", "c"]
+    assert texts(read_folder(recursiveFileLookup="true")) == ["a", "b", "c", "d"]
+    assert texts(read_folder(pathglobfilter="*.{nt,ttl}")) == ["c"]
+    assert texts(read_folder(modifiedBefore="2020-06-01T12:00:01")) == ["a"]
+    assert texts(read_folder(modifiedBefore="2020-06-01T12:00:00")) == []
+    assert texts(read_folder(modifiedBefore="2020-06-01T13:00:01+02:00")) == []
+    assert texts(read_folder(modifiedBefore="2020-06-01T15:00:01+02:00")) == ["a"]
+    assert texts(read_folder(modifiedAfter="2020-06-01")) == ["a", "b", "c"]
+    assert texts(read_folder(modifiedAfter="2020-06-01 12:00:00Z")) == ["b", "c"]
     assert texts(read([tmp_path / "[bc].n*", tmp_path / "a.nq"])) == ["b", "c", "a"]
     assert texts(read([tmp_path / "b.nq", (tmp_path / "a.nq").as_uri()])) == ["b", "a"]
 
@@ -449,18 +449,18 @@ def test_options_of_rdfm_spark_read_are_checked_first(spark, tmp_path):
 
 
 def test_errors_are_raised_by_load(spark, tmp_path):
-    loads = spark.read.format("rdfm")
+    reader = spark.read.format("rdfm")
     with pytest.raises(
         AnalysisException, match=r"FileNotFoundError: .*No such file or folder: '.*nothing"
     ):
-        loads.load(str(tmp_path / "nothing"))
+        reader.load(str(tmp_path / "nothing"))
     with pytest.raises(AnalysisException, match="OptionError: there is no option 'foo'"):
         spark.read.format("rdfm").option("foo", "1").load(str(tmp_path))
     with pytest.raises(AnalysisException, match=r"OptionError: no path is given; .*atalog"):
-        loads.load()
+        reader.load()
     with pytest.raises(AnalysisException, match=r"FileNotFoundError: .*ignoreMissing.*nothing"):
         spark.read.format("rdfm").schema("offset bigint").load(str(tmp_path / "nothing")).count()
-    assert loads.load(str(tmp_path)).count() == 0  # a folder without files
+    assert reader.load(str(tmp_path)).count() == 0  # a folder without files
 
 
 def test_a_catalog_table_is_rejected_with_a_remedy(spark, tmp_path):
@@ -503,21 +503,23 @@ def test_errors_become_rows_at_their_positions(tmp_path):
     ]
     assert [row["offset"] for row in rows] == [0, 1, 2, 3, 4, 5, 0]
     assert [Path(row["source"]).name for row in rows] == ["1.nq"] * 6 + ["2.nq"]
-    named = read(
+    renamed = read(
         tmp_path, "bad string, position bigint", mode="PERMISSIVE", columnNameOfCorruptRecord="bad"
     )
-    assert [row["bad"] for row in named] == [row["_corrupt_record"] for row in rows]
+    assert [row["bad"] for row in renamed] == [row["_corrupt_record"] for row in rows]
     # An invalid message has the position of its error.
-    starts = [
+    positions = [
         MANY.index(text)
         for text in (LINE.format("a"), "b!", LINE.format("c"), "d!", "e!", LINE.format("f"))
     ]
-    assert [row["position"] for row in named] == [*starts, 0]
-    unnamed = read(tmp_path, "offset bigint, quads array<struct<object:string>>", mode="PERMISSIVE")
-    assert texts(unnamed) == texts(rows)
+    assert [row["position"] for row in renamed] == [*positions, 0]
+    without_text = read(
+        tmp_path, "offset bigint, quads array<struct<object:string>>", mode="PERMISSIVE"
+    )
+    assert texts(without_text) == texts(rows)
 
 
-def test_many_errors_do_not_make_many_batches(tmp_path):
+def test_many_errors_do_not_cause_many_batches(tmp_path):
     from rdfm.spark.reader import LogSourceReader
 
     count = 20_000
@@ -557,44 +559,44 @@ def test_errors_are_dropped_with_a_warning(tmp_path, caplog):
 def test_a_truncated_log_is_handled_in_every_format_and_mode(tmp_path, caplog, format):
     path = write_log(tmp_path / f"a{suffix(format)}", format, messages_for(format))
     data = path.read_bytes()
-    # A YAML document may end anywhere except inside quotes.
+    # Truncated YAML is valid unless it ends inside quotes.
     path.write_bytes(data[: data.rindex(b'"') if format == "yamlld" else -3])
-    whole = []
+    complete = []
     with rdfm.open_log(path) as log:
         try:
             for message in log:
-                whole.append(message.index)
+                complete.append(message.index)
         except DecodeError as error:
             expected = error
     with pytest.raises(type(expected)) as raised:
         read(path)
     assert '; .option("mode", "PERMISSIVE") returns' in str(raised.value)
-    shown = {"renderer": None, "remedies": ()}
-    assert vars(raised.value) | shown == vars(expected) | shown
+    without_remedies = {"renderer": None, "remedies": ()}
+    assert vars(raised.value) | without_remedies == vars(expected) | without_remedies
     assert str(path) in str(expected)
-    assert [row["offset"] for row in read(path, ignoreCorruptFiles="true")] == whole
+    assert [row["offset"] for row in read(path, ignoreCorruptFiles="true")] == complete
     assert caplog.messages == [f"{expected}; the rest of {path} is skipped"]
     *rows, last = read(path, mode="PERMISSIVE")
-    assert [row["offset"] for row in rows] == whole
+    assert [row["offset"] for row in rows] == complete
     assert last["offset"] == expected.message_index
     assert last["quads"] is None
     if formats.find(format).spec.resumable:
         assert path.read_text().endswith(last["_corrupt_record"])
     else:
         assert last["_corrupt_record"] == f"{expected}; the rest of the file is skipped"
-    assert [row["offset"] for row in read(path, mode="DROPMALFORMED")] == whole
+    assert [row["offset"] for row in read(path, mode="DROPMALFORMED")] == complete
 
 
 @pytest.mark.parametrize("name", ["a.ttl", "a.trig", "a.yamlld", "a.ndjsonld"])
 def test_reading_resumes_after_an_invalid_message(tmp_path, name):
-    good = formats.by_path(name).encode(
+    data = formats.by_path(name).encode(
         rdfm.MessageBatch.from_messages(
             [[rdfm.Quad(rdfm.Iri("a:s"), rdfm.Iri("a:p"), rdfm.Literal(text))] for text in "123"]
         )
     )
-    (tmp_path / name).write_bytes(good.replace(b'"2"', b'"2\x00').replace(b": '2'", b": '2\x00"))
+    (tmp_path / name).write_bytes(data.replace(b'"2"', b'"2\x00').replace(b": '2'", b": '2\x00"))
     rows = read(tmp_path / name, mode="PERMISSIVE")
-    assert texts(rows) == ["1", None, "3"], good
+    assert texts(rows) == ["1", None, "3"], data
     assert rows[1]["offset"] == 1
     assert "2" in rows[1]["_corrupt_record"]
     assert "3" not in rows[1]["_corrupt_record"]
@@ -620,9 +622,9 @@ def test_invalid_compression_ends_its_file(tmp_path, caplog):
 def test_messages_above_a_limit_are_never_dropped_silently(tmp_path):
     (tmp_path / "a.nq").write_text(lines("a", "x" * 3000, "c"))
     limit = {"maxMessageBytes": "1k"}
-    for silent in ({"mode": "DROPMALFORMED"}, {"ignoreCorruptFiles": "true"}):
+    for options in ({"mode": "DROPMALFORMED"}, {"ignoreCorruptFiles": "true"}):
         with pytest.raises(LimitError) as error:
-            read(tmp_path, **limit, **silent)
+            read(tmp_path, **limit, **options)
         assert "a larger option maxMessageBytes allows it, if the source is trusted (line" in str(
             error.value
         )
@@ -637,11 +639,11 @@ def test_messages_above_a_limit_are_never_dropped_silently(tmp_path):
 def test_small_files_share_a_task_in_order(tmp_path):
     for number in range(25):
         (tmp_path / f"part-{number}.nq").write_text(lines(f"{number}"))
-    one = {"minPartitions": "1"}
-    found = partitions(tmp_path, packBytes="1k", openCostBytes="60", **one)
+    options = {"minPartitions": "1"}
+    found = partitions(tmp_path, packBytes="1k", openCostBytes="60", **options)
     assert len(found) == 3
     assert [text for rows in found for text in texts(rows)] == [str(number) for number in range(25)]
-    assert len(partitions(tmp_path, **one)) == 1
+    assert len(partitions(tmp_path, **options)) == 1
     assert len(partitions(tmp_path, packBytes="1")) == 25
 
 
@@ -662,18 +664,18 @@ def test_large_logs_are_split_at_messages(tmp_path, format):
     texts = [f"{i}" * (1 + i % 90) for i in range(400)]
     path = tmp_path / f"a.{format}"
     path.write_text("# @message\n".join(LINE.format(text) for text in texts))
-    whole = read(path, EVERYTHING)
-    found = partitions(path, EVERYTHING, splitBytes="4k")
+    expected = read(path, ALL_COLUMNS)
+    found = partitions(path, ALL_COLUMNS, splitBytes="4k")
     assert len(found) == -(-path.stat().st_size // 4096) > 5
-    assert [row for rows in found for row in rows] == whole
+    assert [row for rows in found for row in rows] == expected
     # Messages are only counted on request; positions are correct anyway.
     keys = partitions(path, "source string, position bigint", splitBytes="4k")
-    wanted = [(row["source"], row["position"]) for row in whole]
-    assert [(row["source"], row["position"]) for rows in keys for row in rows] == wanted
-    mixed = partitions(
+    expected_keys = [(row["source"], row["position"]) for row in expected]
+    assert [(row["source"], row["position"]) for rows in keys for row in rows] == expected_keys
+    with_others = partitions(
         [FIXTURES / "basic/log.jelly", path, FIXTURES / "basic/log.trig"], splitBytes="4k"
     )
-    assert [len(rows) for rows in mixed] == [2, *map(len, found), 2]
+    assert [len(rows) for rows in with_others] == [2, *map(len, found), 2]
     assert len(partitions(path, splitBytes="0", packBytes="1")) == 1
     compressed = tmp_path / "a.gz"
     compressed.write_bytes(gzip.compress(path.read_bytes(), 0))
@@ -683,30 +685,30 @@ def test_large_logs_are_split_at_messages(tmp_path, format):
 def test_indexes_are_counted_only_on_request(tmp_path, monkeypatch):
     from rdfm.spark import rows
 
-    asked = []
+    requested = []
 
-    def watch(*given, count, **options):
-        asked.append(count)
-        return real(*given, count=count, **options)
+    def record(*args, count, **options):
+        requested.append(count)
+        return original(*args, count=count, **options)
 
-    real = rows.plan_splits
-    monkeypatch.setattr(rows, "plan_splits", watch)
+    original = rows.plan_splits
+    monkeypatch.setattr(rows, "plan_splits", record)
     (tmp_path / "a.nq").write_text(lines(*map(str, range(100))))
     (tmp_path / "small.nq").write_text(lines("1"))
     for schema in ("quads array<struct<object:string>>, position bigint", "Offset bigint"):
         assert len(read(tmp_path, schema, splitBytes="1k")) == 101
-    assert asked == [False, True]
+    assert requested == [False, True]
 
 
 def test_errors_in_splits_have_the_positions_of_the_complete_log(tmp_path):
     (tmp_path / "a.nq").write_text(lines(*(f"{i}!" if i % 7 == 3 else f"{i}" for i in range(500))))
-    whole = read(tmp_path, mode="PERMISSIVE")
+    expected = read(tmp_path, mode="PERMISSIVE")
     found = partitions(tmp_path, mode="PERMISSIVE", splitBytes="1k")
     assert len(found) > 9
-    assert [row for rows in found for row in rows] == whole
-    assert sum(row["quads"] is None for row in whole) == 71
-    dropped = read(tmp_path, mode="DROPMALFORMED", splitBytes="1k")
-    assert [row["offset"] for row in dropped] == [i for i in range(500) if i % 7 != 3]
+    assert [row for rows in found for row in rows] == expected
+    assert sum(row["quads"] is None for row in expected) == 71
+    remaining = read(tmp_path, mode="DROPMALFORMED", splitBytes="1k")
+    assert [row["offset"] for row in remaining] == [i for i in range(500) if i % 7 != 3]
     (tmp_path / "a.nq").write_text(lines(*(f"{i}!" if i == 400 else f"{i}" for i in range(500))))
     with pytest.raises(DecodeError, match=r"byte \d+, message 400\)$"):
         read(tmp_path, splitBytes="1k")
@@ -766,11 +768,11 @@ def test_relative_paths_are_relative_to_the_drivers_folder(spark, tmp_path, monk
     (tmp_path / "a.nq").write_text(lines("a"))
     relative = os.path.relpath(tmp_path)
     (row,) = spark.read.format("rdfm").load(relative).collect()
-    assert os.path.samefile(row.source, tmp_path / "a.nq")  # noqa: PTH121 - both are text
+    assert os.path.samefile(row.source, tmp_path / "a.nq")  # noqa: PTH121 - both are strings
     assert Path(row.source).is_absolute()
 
 
-class Locked(SimpleHTTPRequestHandler):
+class KeyHandler(SimpleHTTPRequestHandler):
     """Serves a folder to clients that send a key."""
 
     def send_head(self):
@@ -786,19 +788,19 @@ class Locked(SimpleHTTPRequestHandler):
 @pytest.mark.feature("read logs")
 def test_urls_are_read_with_the_options_of_their_storage(spark, tmp_path):
     path = write_log(tmp_path / "a.jelly", "jelly", messages_for("jelly"))
-    key = json.dumps({"headers": {"X-Key": "secret"}})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Locked, directory=str(tmp_path)))
+    storage_options = json.dumps({"headers": {"X-Key": "secret"}})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(KeyHandler, directory=str(tmp_path)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         url = f"http://127.0.0.1:{server.server_port}/a.jelly"
-        loads = spark.read.format("rdfm").option("storageOptions", key)
-        loads = loads.option("columns", ", ".join(WITH_OFFSET))
-        rows = comparable(loads.load([url, str(path)]).collect())
+        reader = spark.read.format("rdfm").option("storageOptions", storage_options)
+        reader = reader.option("columns", ", ".join(WITH_OFFSET))
+        rows = comparable(reader.load([url, str(path)]).collect())
     finally:
         server.shutdown()
         server.server_close()
-    own = as_rows(path)
-    assert rows == [(url, *row[1:]) for row in own] + own
+    expected = as_rows(path)
+    assert rows == [(url, *row[1:]) for row in expected] + expected
 
 
 def test_importing_the_data_source_does_not_import_rdfm():

@@ -13,10 +13,10 @@ QUADS = '_:o <http://e/sensor> <http://e/{sensor}> .\n_:o <http://e/value> "{val
 
 def value_of(sensor, value):
     """Returns a topic value: a Jelly frame without a length."""
-    batch = rdfm.open_log(QUADS.format(sensor=sensor, value=value).encode(), "nq")
-    with batch:
+    log = rdfm.open_log(QUADS.format(sensor=sensor, value=value).encode(), "nq")
+    with log:
         encoder = rdfm.formats.find("jelly").encoder({"delimited": False})
-        data = b"".join(encoder.encode(each) for each in batch.batches())
+        data = b"".join(encoder.encode(each) for each in log.batches())
         return data + encoder.finish()
 
 
@@ -43,8 +43,8 @@ def test_values_of_a_topic_become_quads_with_their_offsets(topic):
     assert (
         len({row.subject for row in rows}) == 3
     )  # blank nodes of different messages stay distinct
-    back = R.messages(quads, by=["topic", "partition", "offset"]).orderBy("offset").collect()
-    assert [len(row.quads) for row in back] == [2, 2, 2]
+    restored = R.messages(quads, by=["topic", "partition", "offset"]).orderBy("offset").collect()
+    assert [len(row.quads) for row in restored] == [2, 2, 2]
 
 
 def test_messages_become_records_with_keys(spark, topic):

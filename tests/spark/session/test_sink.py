@@ -13,7 +13,7 @@ def query(spark, tmp_path):
     return Query(spark, tmp_path)
 
 
-def test_every_batch_writes_parts_named_after_it(query):
+def test_parts_are_named_after_their_batch(query):
     for numbers in ([0, 1], [2, 3, 4], [5]):
         query.add(*numbers)
     identity = query.run(compression="gzip")
@@ -56,8 +56,8 @@ def test_a_committed_batch_is_finished_and_not_written_again(query):
     staging = query.out / "_rdfm/staging/stream-x-1/00000-attempt"
     staging.mkdir(parents=True)
     part.rename(staging / part.name)
-    remembered = query.out / f"_rdfm/commits/query-{identity}"
-    (remembered / str(batch)).rename(remembered / str(batch - 1))
+    commits = query.out / f"_rdfm/commits/query-{identity}"
+    (commits / str(batch)).rename(commits / str(batch - 1))
     journal = {
         "version": 1,
         "job": "stream-x-1",
@@ -125,13 +125,13 @@ def test_a_failed_batch_leaves_no_files_and_is_retried(query):
 
 def test_only_append_mode_is_supported(query):
     query.add(0)
-    counted = "array(named_struct('subject', '_:s', 'predicate', '<http://ex/p>', 'object', "
-    counted += "concat('\"', count(*), '\"'), 'graph', cast(null as string)))"
+    count_quads = "array(named_struct('subject', '_:s', 'predicate', '<http://ex/p>', 'object', "
+    count_quads += "concat('\"', count(*), '\"'), 'graph', cast(null as string)))"
 
     def count(rows):
         from pyspark.sql.functions import expr
 
-        return rows.groupBy("id").agg(expr(counted).alias("quads"))
+        return rows.groupBy("id").agg(expr(count_quads).alias("quads"))
 
     with pytest.raises(Exception, match="only the output mode 'append'"):
         query.run(mode="complete", transform=count)

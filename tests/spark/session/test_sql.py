@@ -34,9 +34,9 @@ def functions(spark):
 
 @pytest.fixture(scope="module")
 def messages(spark, log):
-    """A view of the messages and of a row without quads."""
-    read = rdfm.spark.read(spark, log).select("quads")
-    read.union(spark.sql(f"SELECT cast(null AS {QUADS.simpleString()})")).createOrReplaceTempView(
+    """A view of the messages and a row without quads."""
+    frame = rdfm.spark.read(spark, log).select("quads")
+    frame.union(spark.sql(f"SELECT cast(null AS {QUADS.simpleString()})")).createOrReplaceTempView(
         "messages"
     )
     return "messages"
@@ -55,14 +55,14 @@ def test_a_table_function_returns_the_solutions_of_each_message(spark, messages)
     ]
 
 
-def test_a_table_function_takes_query_options(spark, messages):
+def test_a_table_function_accepts_query_options(spark, messages):
     text = "SELECT ?s ?v ?t { ?s e:value ?v ; e:at ?t FILTER (?v = 7.5) }"
     options = """map('types', 'v=double,t=dateTime,s=iri', 'prefixes', '{"e": "http://e/"}')"""
     found = spark.sql(f"SELECT q.* FROM messages, LATERAL rdf_query(quads, '{text}', {options}) q")
     assert found.dtypes == [("s", "string"), ("v", "double"), ("t", "timestamp")]
     ((s, v, t),) = found.select("s", "v", F.unix_timestamp("t")).collect()
-    at = datetime.datetime(2026, 6, 1, 10, 0, 7, tzinfo=datetime.UTC)
-    assert (s, v, t) == ("http://e/s7", 7.5, at.timestamp())
+    time = datetime.datetime(2026, 6, 1, 10, 0, 7, tzinfo=datetime.UTC)
+    assert (s, v, t) == ("http://e/s7", 7.5, time.timestamp())
 
 
 @pytest.mark.feature("`rdf_query`, `rdf_ask`, `rdf_construct`, `rdf_value`")
@@ -167,16 +167,16 @@ def test_the_value_of_a_predicate_is_a_plain_expression(spark):
     assert rows[5].plain == 'a "quote", a \\ and\na line'
     assert rows[6].plain == "é\ufeff\\u0041\t\b\r\f'"
     assert [row.plain for row in rows[7:9]] == [None, None]
-    aggregated = frame.where("rdf_value(quads, 'http://e/p') = 'b'").selectExpr("max(n)").collect()
-    assert aggregated == [(2,)]
+    maximum = frame.where("rdf_value(quads, 'http://e/p') = 'b'").selectExpr("max(n)").collect()
+    assert maximum == [(2,)]
 
 
 def test_a_view_reads_logs(spark, log):
     spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW logs USING rdfm OPTIONS (path '{log}')")
     assert spark.sql("SELECT count(*) FROM logs WHERE size(quads) = 2").collect() == [(50,)]
-    given = json.dumps({"query": SELECT, "types": {"v": "double"}})
+    settings = json.dumps({"query": SELECT, "types": {"v": "double"}})
     spark.sql(
-        f"CREATE OR REPLACE TEMPORARY VIEW hot USING rdfm OPTIONS (path '{log}', query '{given}')"
+        f"CREATE OR REPLACE TEMPORARY VIEW hot USING rdfm OPTIONS (path '{log}', query '{settings}')"
     )
     assert sorted(row.v for row in spark.sql("SELECT v FROM hot").collect()) == [48.5, 49.5]
     spark.sql(

@@ -1,4 +1,4 @@
-"""Streams of logs: each file is read once and none is lost, regardless of arrivals and restarts."""
+"""Streams of logs: each file is read exactly once, regardless of arrivals and restarts."""
 
 import json
 import logging
@@ -29,7 +29,9 @@ ODD_NAMES = ["a b.nq", "c%20d.nq", "é🙂.nq", "p+q.nq", "h#.nq", "x;y=1.nq", "
 GLOB_NAMES = ["q?x.nq", "br[1].nq", "{z}.nq", "s*.nq", "back\\slash.nq"]
 S, P = rdfm.Iri("http://ex/s"), rdfm.Iri("http://ex/p")
 LINE = '<http://ex/s> <http://ex/p> "{}" .\n'
-BROKEN = 'VERSION "1.2-messages"\n' + LINE.format(0) + "MESSAGE\nbroken\nMESSAGE\n" + LINE.format(1)
+INVALID_LOG = (
+    'VERSION "1.2-messages"\n' + LINE.format(0) + "MESSAGE\nbroken\nMESSAGE\n" + LINE.format(1)
+)
 
 
 class StreamFolder:
@@ -52,7 +54,7 @@ class StreamFolder:
                 self.written += 1
 
     def stream(self, source, **options):
-        """Returns the rows of the stream, read in one of the two ways."""
+        """Returns the rows of a stream of this source."""
         if source == "read_stream":
             return read_stream(self.spark, str(self.logs), **options)
         state = str(self.root / "state")
@@ -60,7 +62,7 @@ class StreamFolder:
         return reader.load(str(self.logs))
 
     def run(self, source, **options):
-        """Runs a query, restarted each time, on the available files.
+        """Restarts the query and runs it on the available files.
 
         Returns the number of rows of each batch.
         """
@@ -73,7 +75,11 @@ class StreamFolder:
             .start()
         )
         query.awaitTermination()
-        return [one["numInputRows"] for one in query.recentProgress if one["numInputRows"]]
+        return [
+            progress["numInputRows"]
+            for progress in query.recentProgress
+            if progress["numInputRows"]
+        ]
 
     def rows(self):
         """Returns the rows of the output."""
@@ -92,7 +98,7 @@ class StreamFolder:
 class Engine:
     """Simulates Spark's side of a stream.
 
-    It stores offsets as text, and requests batches while there is new data.
+    It stores offsets as strings, and requests batches while there is new data.
     """
 
     def __init__(self, options, start=None):
@@ -100,19 +106,19 @@ class Engine:
         self.reader = LogSourceStreamReader(options)
         self.offset = start
 
-    def again(self):
-        """Returns a later run that starts from the checkpoint of this one."""
+    def resumed(self):
+        """Returns a new run that starts from the checkpoint of this run."""
         return Engine(self.options, self.offset)
 
     def plan(self, limit=None):
-        """Plans the next batch: its end is recorded, but nothing is read yet."""
+        """Plans the next batch without reading it. Returns its end."""
         if self.offset is None:
             self.offset = json.dumps(self.reader.initialOffset())
         limit = limit or self.reader.getDefaultReadLimit()
         return json.dumps(self.reader.latestOffset(json.loads(self.offset), limit))
 
     def read(self, end):
-        """Returns a batch's rows; each task has its own reader."""
+        """Returns the rows of a batch. Each task has a separate reader."""
         parts = self.reader.partitions(json.loads(self.offset), json.loads(end))
         rows = []
         for part in parts:
@@ -158,7 +164,7 @@ def spark_folder(spark, tmp_path):
     return StreamFolder(tmp_path, spark)
 
 
-both = pytest.mark.parametrize("source", ["read_stream", "format"])
+both_sources = pytest.mark.parametrize("source", ["read_stream", "format"])
 
 
 # --- in Spark ---
@@ -175,8 +181,8 @@ def test_each_file_is_read_once_over_many_runs(spark_folder, source):
     for module in formats.every():
         if module.spec.kinds[0] != "messages":
             continue
-        few = {} if module.spec.carries["boundaries"] else {"count": 1}
-        spark_folder.arrive(f"log{module.spec.suffixes[0]}", format=module.name, **few)
+        options = {} if module.spec.carries["boundaries"] else {"count": 1}
+        spark_folder.arrive(f"log{module.spec.suffixes[0]}", format=module.name, **options)
     spark_folder.run(source)
     assert spark_folder.numbers() == list(range(spark_folder.written)) != []
     assert spark_folder.run(source) == []
@@ -202,8 +208,8 @@ def test_limits_apply_to_the_files_of_a_batch(spark_folder, source):
     for name in range(5):
         spark_folder.arrive(f"{name}.nq", count=3)
     # Spark counts the rows that its source returns, which are files.
-    counted = {"read_stream": [2, 2, 1], "format": [6, 6, 3]}[source]
-    assert spark_folder.run(source, maxFilesPerTrigger="2") == counted
+    expected = {"read_stream": [2, 2, 1], "format": [6, 6, 3]}[source]
+    assert spark_folder.run(source, maxFilesPerTrigger="2") == expected
     assert spark_folder.numbers() == list(range(15))
 
 
@@ -233,8 +239,8 @@ def test_the_spark_source_accepts_its_options_and_reads_no_content(spark_folder)
         (0, "a.nq"),
         (0, "b.nq"),
     ]
-    read = query._jsq.explainInternal(True).partition("== Physical Plan ==")[2]
-    schema = read.partition("ReadSchema: ")[2].splitlines()[0]
+    plan = query._jsq.explainInternal(True).partition("== Physical Plan ==")[2]
+    schema = plan.partition("ReadSchema: ")[2].splitlines()[0]
     assert schema.startswith("struct<path:string>")
 
 
@@ -250,7 +256,7 @@ def test_names_that_look_like_globs_are_rejected_or_read_once(spark_folder):
 
 def test_an_invalid_file_ends_the_query_or_becomes_a_row(spark_folder):
     spark_folder.arrive("a.nq", count=1)
-    (spark_folder.logs / "b.nq").write_text(BROKEN)
+    (spark_folder.logs / "b.nq").write_text(INVALID_LOG)
     with pytest.raises(PySparkException, match=r"b\.nq: nq: .*line 4"):
         spark_folder.run("read_stream")
     spark_folder.run("read_stream", mode="PERMISSIVE")
@@ -259,7 +265,7 @@ def test_an_invalid_file_ends_the_query_or_becomes_a_row(spark_folder):
     assert [text.strip() for text in texts] == ["broken"]
 
 
-@both
+@both_sources
 def test_a_pipe_in_the_folder_is_rejected_or_ignored(spark_folder, source):
     spark_folder.arrive("a.nq", count=1)
     os.mkfifo(spark_folder.logs / "b.nq")
@@ -272,14 +278,14 @@ def test_a_pipe_in_the_folder_is_rejected_or_ignored(spark_folder, source):
     assert len(spark_folder.rows()) == 1
 
 
-@both
+@both_sources
 def test_files_may_be_removed_or_added_before_a_batch_is_read(spark_folder, source):
     """Spark's source lists the files again and reads their current content; rdfm's source does not."""
     for name in "abc":
         spark_folder.arrive(f"{name}.nq", count=1)
-    seen = []
+    found = []
 
-    def fails(rows, number):
+    def fail(rows, number):
         raise ValueError("the first attempt fails after listing the files")
 
     def run(handle):
@@ -293,19 +299,19 @@ def test_files_may_be_removed_or_added_before_a_batch_is_read(spark_folder, sour
         query.awaitTermination()
 
     with pytest.raises(PySparkException, match="the first attempt fails"):
-        run(fails)
+        run(fail)
     (spark_folder.logs / "b.nq").unlink()
     (spark_folder.logs / "c.nq").write_text(LINE.format(33))
 
-    def keep(rows, number):
-        seen.extend(row.asDict(recursive=True) for row in rows.collect())
+    def collect(rows, number):
+        found.extend(row.asDict(recursive=True) for row in rows.collect())
 
     if source == "format":
         with pytest.raises(PySparkException, match=r"changed after it was found|was deleted after"):
-            run(keep)
+            run(collect)
     else:
-        run(keep)
-        assert numbers(seen) == [0, 33]
+        run(collect)
+        assert numbers(found) == [0, 33]
 
 
 def test_the_spark_source_ignores_old_files_and_the_rdfm_source_does_not(spark_folder):
@@ -314,7 +320,7 @@ def test_the_spark_source_ignores_old_files_and_the_rdfm_source_does_not(spark_f
     spark_folder.arrive("b.nq", count=1)
     os.utime(
         spark_folder.logs / "b.nq", (time.time() - 8 * 24 * 3600,) * 2
-    )  # moved here, keeps its modification time
+    )  # as if it had been moved here
     assert spark_folder.run("read_stream") == []
     assert spark_folder.run("read_stream", maxFileAge="9d") == [1]
     engine = spark_folder.engine()
@@ -343,7 +349,7 @@ def test_a_stream_of_logs_is_written_by_the_sink_and_read_again(spark_folder):
     assert numbers(engine.rows()) == list(range(6))
     spark_folder.arrive("c.jelly")
     run()
-    assert numbers(engine.again().rows()) == [6, 7, 8]
+    assert numbers(engine.resumed().rows()) == [6, 7, 8]
 
 
 def test_options_are_checked_before_the_query_starts(spark_folder):
@@ -374,9 +380,9 @@ def test_a_stream_continues_from_its_checkpoint(local_folder):
     assert numbers(engine.rows()) == list(range(6))
     assert engine.run() == []
     local_folder.arrive("c.jelly")
-    engine = engine.again()
+    engine = engine.resumed()
     assert sources(engine.rows()) == ["c.jelly"]
-    assert engine.again().run() == []
+    assert engine.resumed().run() == []
 
 
 @pytest.mark.parametrize("steps", range(4))
@@ -390,17 +396,17 @@ def test_a_stop_at_any_step_neither_loses_nor_duplicates_messages(local_folder, 
     # The list contains the files; the checkpoint may contain the end of the batch, and the sink its
     # rows.
     end = engine.plan() if steps else None
-    before = engine.read(end) if steps > 1 else []
+    first_read = engine.read(end) if steps > 1 else []
     if steps > 2:
         engine.reader.commit(json.loads(end))
     local_folder.arrive("d.nq")
     engine = Engine(engine.options, checkpoint)
     replayed = engine.read(end) if end is not None else []
-    assert before in ([], replayed)
+    assert first_read in ([], replayed)
     engine.offset = end or checkpoint
-    rest = engine.rows()
-    assert numbers(replayed + rest) == list(range(3, 12))
-    assert sources(replayed + rest) == ["b.nq", "c.nq", "d.nq"]
+    remaining = engine.rows()
+    assert numbers(replayed + remaining) == list(range(3, 12))
+    assert sources(replayed + remaining) == ["b.nq", "c.nq", "d.nq"]
 
 
 def test_another_spelling_of_the_folder_does_not_repeat_files(local_folder):
@@ -409,10 +415,10 @@ def test_another_spelling_of_the_folder_does_not_repeat_files(local_folder):
     assert len(engine.rows()) == 3
     (local_folder.root / "link").symlink_to(local_folder.logs)
     for path in ("logs/", "logs/../logs", "link", "link/*.nq"):
-        again = Engine({**engine.options, "path": f"{local_folder.root}/{path}"}, engine.offset)
-        assert again.run() == [], path
-    again = Engine({**engine.options, "path": local_folder.logs.as_uri()}, engine.offset)
-    assert again.run() == []
+        resumed = Engine({**engine.options, "path": f"{local_folder.root}/{path}"}, engine.offset)
+        assert resumed.run() == [], path
+    resumed = Engine({**engine.options, "path": local_folder.logs.as_uri()}, engine.offset)
+    assert resumed.run() == []
 
 
 def test_the_size_of_a_task_does_not_grow_with_the_list(local_folder):
@@ -422,7 +428,7 @@ def test_the_size_of_a_task_does_not_grow_with_the_list(local_folder):
         local_folder.arrive(f"{name}.nq", count=1)
         engine.run()
         (local_folder.logs / f"{name}.nq").write_text(LINE.format(77))
-        engine.run()  # the file is recognized as a different one
+        engine.run()  # the file is recognized as a different file
         sizes.add(len(pickle.dumps(engine.reader)))
     assert len(sizes) == 1
     assert len(engine.reader._files.files) == 3
@@ -437,7 +443,7 @@ def test_files_that_arrive_during_available_now_are_left_for_the_next_run(local_
     assert sources(engine.read(end)) == ["a.nq"]
     engine.offset = end
     assert engine.plan() == end
-    assert sources(engine.again().rows()) == ["b.nq"]
+    assert sources(engine.resumed().rows()) == ["b.nq"]
 
 
 def test_limits_count_files_or_bytes_and_spark_may_lift_them(local_folder):
@@ -445,19 +451,21 @@ def test_limits_count_files_or_bytes_and_spark_may_lift_them(local_folder):
         local_folder.arrive(f"{name}.nq", count=1)
     size = (local_folder.logs / "0.nq").stat().st_size
     assert local_folder.engine().reader.getDefaultReadLimit() == ReadAllAvailable()
-    files = local_folder.engine(maxfilespertrigger="2")
-    assert files.reader.getDefaultReadLimit() == ReadMaxFiles(2)
-    assert [len(batch) for batch in files.run()] == [2, 2, 1]
-    large = local_folder.engine(maxbytespertrigger=str(3 * size))
-    assert large.reader.getDefaultReadLimit() == ReadMaxBytes(3 * size)
-    assert [len(batch) for batch in large.run()] == [3, 2]
+    by_files = local_folder.engine(maxfilespertrigger="2")
+    assert by_files.reader.getDefaultReadLimit() == ReadMaxFiles(2)
+    assert [len(batch) for batch in by_files.run()] == [2, 2, 1]
+    by_bytes = local_folder.engine(maxbytespertrigger=str(3 * size))
+    assert by_bytes.reader.getDefaultReadLimit() == ReadMaxBytes(3 * size)
+    assert [len(batch) for batch in by_bytes.run()] == [3, 2]
     assert [len(batch) for batch in local_folder.engine(maxbytespertrigger="1").run()] == [1] * 5
-    assert [len(batch) for batch in files.__class__(files.options).run(ReadAllAvailable())] == [5]
+    assert [
+        len(batch) for batch in by_files.__class__(by_files.options).run(ReadAllAvailable())
+    ] == [5]
     with pytest.raises(OptionError, match="not both"):
         local_folder.engine(maxbytespertrigger="1", maxfilespertrigger="1")
 
 
-def test_large_logs_are_split_and_small_ones_are_combined(local_folder):
+def test_large_logs_are_split_and_small_logs_are_combined(local_folder):
     for name in ("a.nq", "b.nq", "c.jelly"):
         local_folder.arrive(name, count=200)
     engine = local_folder.engine(splitbytes="2000", columns="offset, quads")
@@ -467,8 +475,8 @@ def test_large_logs_are_split_and_small_ones_are_combined(local_folder):
     rows = engine.read(end)
     assert [row["offset"] for row in rows] == [*range(200)] * 3
     assert numbers(rows) == list(range(600))
-    whole = local_folder.engine(minpartitions="1")
-    assert len(whole.reader.partitions(json.loads(engine.offset), json.loads(end))) == 1
+    one_task = local_folder.engine(minpartitions="1")
+    assert len(one_task.reader.partitions(json.loads(engine.offset), json.loads(end))) == 1
 
 
 def test_files_are_read_oldest_first_and_then_by_name(local_folder):
@@ -492,9 +500,9 @@ def test_any_name_is_read_and_hidden_files_are_ignored(local_folder):
 def test_a_changed_file_is_an_error_skipped_or_read(local_folder, caplog):
     local_folder.arrive("a.nq", count=1)
     local_folder.arrive("b.nq", count=1)
-    for changed, expected in (("error", None), ("skip", [0]), ("read", [0, 22])):
+    for changed_files, expected in (("error", None), ("skip", [0]), ("read", [0, 22])):
         (local_folder.logs / "b.nq").write_text(LINE.format(1))
-        engine = local_folder.engine(changedfiles=changed)
+        engine = local_folder.engine(changedfiles=changed_files)
         end = engine.plan()
         (local_folder.logs / "b.nq").write_text(LINE.format(22))
         if expected is None:
@@ -503,7 +511,7 @@ def test_a_changed_file_is_an_error_skipped_or_read(local_folder, caplog):
             assert caught.value.filename == str(local_folder.logs / "b.nq")
         else:
             assert numbers(engine.read(end)) == expected
-        # Each setting has its own list.
+        # The next setting starts with an empty list.
         for path in (local_folder.root / "state").iterdir():
             path.unlink()
     assert "b.nq changed after it was found" in caplog.text
@@ -523,10 +531,12 @@ def test_a_file_that_grows_while_it_is_read_is_an_error(local_folder):
     local_folder.arrive("a.nq", count=1)
     path = local_folder.logs / "a.nq"
     status = path.stat()
-    reading = SparkReading.of(Options({}))
-    for changed in ("error", "skip"):
+    spark_reading = SparkReading.of(Options({}))
+    for changed_files in ("error", "skip"):
         paths = as_found(
-            [(File(str(path), path.stat().st_size, status.st_mtime), None)], reading, changed
+            [(File(str(path), path.stat().st_size, status.st_mtime), None)],
+            spark_reading,
+            changed_files,
         )
         assert next(paths) == (str(path), None)
         with path.open("a") as file:
@@ -544,9 +554,9 @@ def test_a_missing_file_is_an_error_or_ignored(local_folder, caplog):
     (local_folder.logs / "a.nq").unlink()
     with pytest.raises(FileNotFoundError, match="ignoreMissingFiles"):
         engine.read(end)
-    going = Engine({**engine.options, "ignoremissingfiles": "true"}, engine.offset)
+    tolerant = Engine({**engine.options, "ignoremissingfiles": "true"}, engine.offset)
     with caplog.at_level(logging.WARNING):
-        assert sources(going.read(end)) == ["b.nq"]
+        assert sources(tolerant.read(end)) == ["b.nq"]
     assert "a.nq was deleted" in caplog.text
 
 
@@ -555,7 +565,7 @@ def test_a_missing_file_is_an_error_or_ignored(local_folder, caplog):
 )
 def test_an_invalid_file_is_handled_as_in_a_batch(local_folder, mode, count):
     local_folder.arrive("a.nq", count=1)
-    (local_folder.logs / "b.nq").write_text(BROKEN)
+    (local_folder.logs / "b.nq").write_text(INVALID_LOG)
     engine = local_folder.engine(mode=mode)
     if mode == "FAILFAST":
         with pytest.raises(DecodeError, match="line 4"):
@@ -572,7 +582,7 @@ def test_the_list_and_the_checkpoint_must_match(local_folder):
     for path in (local_folder.root / "state").iterdir():
         path.unlink()
     with pytest.raises(OptionError, match="another list of files"):
-        engine.again().run()
+        engine.resumed().run()
     with pytest.raises(OptionError, match="needs the option stateLocation"):
         LogSourceStreamReader({"path": str(local_folder.logs)})
 
@@ -609,7 +619,7 @@ def test_the_list_must_not_be_among_the_logs(local_folder, state, recursive, acc
             local_folder.engine(**options)
 
 
-def test_an_unknown_option_lists_those_of_streams(local_folder):
+def test_the_error_of_an_unknown_option_lists_the_stream_options(local_folder):
     with pytest.raises(OptionError, match=r"no option 'nonsense'.* splitBytes, stateLocation"):
         local_folder.engine(nonsense="1")
 
@@ -636,7 +646,7 @@ def test_logs_and_list_may_be_urls():
     engine = Engine({"path": "memory://logs", "statelocation": "memory://state"})
     assert numbers(engine.rows()) == list(range(len(ODD_NAMES)))
     files.pipe_file("/logs/late.nq", LINE.format(7).encode())
-    engine = engine.again()
+    engine = engine.resumed()
     end = engine.plan()
     files.pipe_file("/logs/late.nq", LINE.format(77).encode())
     with pytest.raises(OSError, match="changed after it was found"):
@@ -650,18 +660,18 @@ def test_an_interrupted_commit_is_finished_before_listing_files(local_folder, mo
     schema = default_schema(("quads",))
     writer = LogSourceWriter({"path": str(local_folder.logs), "to": "nq"}, schema, False)
     batch = pyarrow.RecordBatch.from_pydict(columns, to_arrow_schema(schema))
-    written = [writer.write(iter([batch]))]
+    results = [writer.write(iter([batch]))]
     engine = local_folder.engine()
     assert engine.rows() == []
 
-    def dies(target, name):
+    def interrupt(target, name):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(CommitTarget, "_carry_out", dies)
-        writer.commit(written)
+        patch.setattr(CommitTarget, "_carry_out", interrupt)
+        writer.commit(results)
     assert [path for path in local_folder.logs.iterdir() if path.name[0] != "_"] == []
-    assert numbers(engine.again().rows()) == [0]
+    assert numbers(engine.resumed().rows()) == [0]
 
 
 def test_a_missing_folder_is_an_error(local_folder):

@@ -26,8 +26,8 @@ def log(tmp_path):
     return path
 
 
-def as_read(path, **options):
-    """Returns the rows of open_log."""
+def rows_of_log(path, **options):
+    """Returns the rows that `open_log` reads."""
     with rdfm.open_log(path, rows="quads", **options) as log:
         return pa.table(log).to_pylist()
 
@@ -45,14 +45,16 @@ def test_quad_rows_equal_those_of_a_table(spark, log, terms, options):
     assert frame.schema["message"].dataType == LongType()
     if terms == "structs":
         assert frame.schema["graph"].dataType.names == DETAILS
-    assert as_dicts(frame) == as_read(str(log), terms=terms)
+    assert as_dicts(frame) == rows_of_log(str(log), terms=terms)
 
 
 def test_message_terms_may_be_structs(spark, log):
     frame = rdfm.spark.read(spark, log, terms="structs")
     rows = [quad for row in frame.orderBy("position").collect() for quad in row.quads]
     found = [row.asDict(recursive=True) for row in rows]
-    expected = [{part: row[part] for part in QUADS[2:]} for row in as_read(log, terms="structs")]
+    expected = [
+        {part: row[part] for part in QUADS[2:]} for row in rows_of_log(log, terms="structs")
+    ]
     assert found == expected
     exploded = frame.select(F.explode("quads").alias("q")).where("q.object.language = 'en'")
     assert exploded.count() == 1000
@@ -63,14 +65,16 @@ def test_message_terms_may_be_structs(spark, log):
 def test_structs_equal_the_results_of_column_functions(spark):
     texts = rdfm.spark.read(spark, LOG, rows="quads")
     structs = rdfm.spark.read(spark, LOG, rows="quads", terms="structs")
-    makers = [R.term_kind, R.value, R.datatype, R.language, R.direction]
-    details = [make("object").alias(name) for make, name in zip(makers, DETAILS, strict=True)]
+    functions = [R.term_kind, R.value, R.datatype, R.language, R.direction]
+    details = [
+        function("object").alias(name) for function, name in zip(functions, DETAILS, strict=True)
+    ]
     assert texts.select(*details).collect() == structs.select("object.*").collect()
 
 
 @pytest.mark.parametrize("terms", ["ntriples", "structs"])
 def test_only_requested_columns_are_built(spark, log, terms):
-    expected = as_read(log, terms=terms)
+    expected = rows_of_log(log, terms=terms)
     frame = rdfm.spark.read(spark, log, rows="quads", terms=terms, columns=["graph", "object"])
     assert frame.columns == ["graph", "object"]
     assert as_dicts(frame) == [{part: row[part] for part in frame.columns} for row in expected]
@@ -95,7 +99,7 @@ def test_a_schema_may_select_fields(spark, log):
 
 
 def test_unknown_columns_and_fields_are_rejected_at_once(spark, log):
-    for given, reason in (
+    for arguments, reason in (
         (
             {"rows": "quads", "columns": ["offset"]},
             "these rows have no column 'offset'; known",
@@ -114,7 +118,7 @@ def test_unknown_columns_and_fields_are_rejected_at_once(spark, log):
         ({"rows": "quad"}, "the option rows must be one of 'messages', 'quads', not 'quad'"),
     ):
         with pytest.raises(OptionError, match=reason):
-            rdfm.spark.read(spark, log, **given)
+            rdfm.spark.read(spark, log, **arguments)
     with pytest.raises(AnalysisException, match="no column 'offset'"):
         spark.read.format("rdfm").options(rows="quads", columns="offset").load(str(log))
 
@@ -132,8 +136,10 @@ def test_errors_become_rows_among_the_quads(spark, tmp_path):
     frame = rdfm.spark.read(spark, path, rows="quads", mode="PERMISSIVE")
     found = [(row.message, row.subject, row._corrupt_record is None) for row in frame.collect()]
     assert found == [(0, "<a:s>", True), (1, None, False), (2, "<a:s>", True), (3, None, False)]
-    dropped = rdfm.spark.read(spark, path, rows="quads", mode="DROPMALFORMED", columns=["message"])
-    assert [row.message for row in dropped.collect()] == [0, 2]
+    remaining = rdfm.spark.read(
+        spark, path, rows="quads", mode="DROPMALFORMED", columns=["message"]
+    )
+    assert [row.message for row in remaining.collect()] == [0, 2]
     with pytest.raises(Exception, match="oops"):
         rdfm.spark.read(spark, path, rows="quads").count()
 
@@ -141,11 +147,11 @@ def test_errors_become_rows_among_the_quads(spark, tmp_path):
 def test_a_flat_log_is_read_in_parts(spark, tmp_path):
     path = tmp_path / "flat.nt"
     path.write_text("".join(f"<a:s> <a:p> <a:o{at}> .\n" for at in range(50_000)))
-    small = {"max_message_bytes": 1 << 20, "rows": "quads"}
-    frame = rdfm.spark.read(spark, path, **small)
+    options = {"max_message_bytes": 1 << 20, "rows": "quads"}
+    frame = rdfm.spark.read(spark, path, **options)
     assert frame.agg(F.count("object"), F.max("message")).first() == (50_000, 0)
     with pytest.raises(Exception, match="larger than 1048576 decoded bytes"):
-        rdfm.spark.read(spark, path, mode="DROPMALFORMED", **small).count()
+        rdfm.spark.read(spark, path, mode="DROPMALFORMED", **options).count()
 
 
 @pytest.mark.feature("one row per quad, filters")
@@ -153,15 +159,15 @@ def test_quad_rows_are_filtered_and_grouped(spark, log):
     frame = rdfm.spark.read(spark, log, rows="quads", filter={"subject": "<a:s7>"})
     assert [row.message for row in frame.collect()] == [7, 7]
     all_quads = rdfm.spark.read(spark, log, rows="quads")
-    back = R.messages(all_quads, by=["source", "message"])
-    assert back.count() == 1000
+    messages = R.messages(all_quads, by=["source", "message"])
+    assert messages.count() == 1000
 
 
 def test_streams_may_have_quad_rows(spark, log, tmp_path):
     options = {"rows": "quads", "columns": "message,object"}
-    native = spark.readStream.format("rdfm").options(**options)
+    source = spark.readStream.format("rdfm").options(**options)
     frames = [
-        native.option("stateLocation", str(tmp_path / "state")).load(str(tmp_path / "log.nq")),
+        source.option("stateLocation", str(tmp_path / "state")).load(str(tmp_path / "log.nq")),
         rdfm.spark.read_stream(spark, log.parent, rows="quads", columns=["message", "object"]),
     ]
     for number, frame in enumerate(frames):
@@ -183,8 +189,8 @@ def test_results_support_structs(spark, tmp_path):
         results.write([rdfm.Literal("x", language="en"), None])
     frame = rdfm.spark.read(spark, tmp_path / "r.srj", terms="structs")
     assert frame.select("a.language", "b").first() == ("en", None)
-    one = rdfm.spark.read(spark, tmp_path / "r.srj", columns=["b"])
-    assert one.columns == ["b"]
+    selected = rdfm.spark.read(spark, tmp_path / "r.srj", columns=["b"])
+    assert selected.columns == ["b"]
     fields = rdfm.spark.read(
         spark, tmp_path / "r.srj", terms="structs", schema="a struct<value: string>"
     )

@@ -13,7 +13,7 @@ from support import as_batch, as_term, as_tuple
 import rdfm
 from rdfm.errors import OptionError
 
-TRICKY = [
+EXAMPLES = [
     r'"plain"',
     '""',
     r'"\"@en"',
@@ -50,15 +50,15 @@ def examples_of(strategy, count):
 
     @settings(max_examples=count)
     @given(strategy)
-    def gather(example):
+    def collect(example):
         found.append(example)
 
-    gather()
+    collect()
     return found
 
 
-def respelled(text, chance):
-    """Returns a canonical literal or IRI with random characters escaped in each possible way."""
+def with_escapes(text, generator):
+    """Returns a canonical literal or IRI with random characters escaped in any allowed way."""
     if text[0] not in '<"' or text.startswith("<<"):
         return text
     end = text.rindex('"') if text[0] == '"' else len(text) - 1
@@ -68,12 +68,12 @@ def respelled(text, chance):
         if character == "\\":
             width = 6 if text[at + 1] == "u" else 2
             character = nquads.unescape(text[at : at + width])
-        forms = [text[at : at + width], f"\\U{ord(character):08X}"]
+        spellings = [text[at : at + width], f"\\U{ord(character):08X}"]
         if ord(character) < 0x10000:
-            forms.append(f"\\u{ord(character):04x}")
+            spellings.append(f"\\u{ord(character):04x}")
         if character == "'" and text[0] == '"':
-            forms.append("\\'")
-        out.append(chance.choice(forms))
+            spellings.append("\\'")
+        out.append(generator.choice(spellings))
         at += width
     return "".join(out) + text[end:]
 
@@ -81,8 +81,8 @@ def respelled(text, chance):
 def random_terms():
     kinds = iris | bnodes | literals | literals | triple_terms(iris | bnodes, iris, literals)
     canonical = [str(as_term(term)) for term in examples_of(kinds, 1500)]
-    chance = random.Random(0)
-    return [*canonical, *(respelled(text, chance) for text in canonical)]
+    generator = random.Random(0)
+    return [*canonical, *(with_escapes(text, generator) for text in canonical)]
 
 
 def columns(helpers, term):
@@ -97,8 +97,8 @@ def columns(helpers, term):
     ]
 
 
-def shown(spark, texts):
-    """Returns rows of text and the values of the seven functions, from one query over all rows."""
+def evaluated(spark, texts):
+    """Returns each term with the values of the seven functions, from a single query."""
     from pyspark.sql import functions as F
 
     from rdfm.spark import terms
@@ -107,7 +107,7 @@ def shown(spark, texts):
     return [tuple(row) for row in frame.select(F.col("term"), *columns(terms, "term")).collect()]
 
 
-def described_by_rdfm(text):
+def values_by_rdfm(text):
     term = rdfm.parse_term(text)
     kind = as_tuple(term)[0]
     literal = kind == "literal"
@@ -123,7 +123,7 @@ def described_by_rdfm(text):
     )
 
 
-def described_by_oxigraph(text):
+def values_by_oxigraph(text):
     """Returns the same values from another parser, or None if it rejects the term."""
     try:
         (quad,) = pyoxigraph.parse(f"<a:a> <a:a> {text} .", pyoxigraph.RdfFormat.N_TRIPLES)
@@ -141,8 +141,8 @@ def described_by_oxigraph(text):
 
 @pytest.fixture(scope="module")
 def rows(spark):
-    texts = [*TRICKY, *random_terms()]
-    found = shown(spark, texts)
+    texts = [*EXAMPLES, *random_terms()]
+    found = evaluated(spark, texts)
     assert [row[0] for row in found] == texts
     return found
 
@@ -150,29 +150,29 @@ def rows(spark):
 @pytest.mark.feature("functions on terms, `explode_quads`, `messages`")
 def test_functions_agree_with_rdfm(rows):
     assert len(rows) > 3000
-    for text, *described in rows:
-        assert tuple(described) == described_by_rdfm(text), text
+    for text, *values in rows:
+        assert tuple(values) == values_by_rdfm(text), text
 
 
 def test_functions_agree_with_pyoxigraph(rows):
     compared = 0
-    for text, *described in rows:
-        if (expected := described_by_oxigraph(text)) is not None:
-            described[3] = described[3] and described[3].lower()
-            assert tuple(described) == expected, text
+    for text, *values in rows:
+        if (expected := values_by_oxigraph(text)) is not None:
+            values[3] = values[3] and values[3].lower()
+            assert tuple(values) == expected, text
             compared += 1
     assert compared > 1000
 
 
 def test_null_remains_null(spark):
-    assert shown(spark, [None]) == [(None,) * 8]
+    assert evaluated(spark, [None]) == [(None,) * 8]
 
 
 def test_no_string_raises_an_error(spark):
-    """Truncated and invalid terms, with the errors of ANSI SQL enabled."""
+    """Truncated and invalid terms, with ANSI SQL errors enabled."""
     assert spark.conf.get("spark.sql.ansi.enabled") == "true"
-    chance = random.Random(1)
-    broken = [
+    generator = random.Random(1)
+    invalid = [
         "",
         "<",
         "<<",
@@ -188,11 +188,15 @@ def test_no_string_raises_an_error(spark):
         '"a"^^',
         '"a"^^<',
     ]
-    broken += [rf'"{escape}"' for escape in (r"\x", r"\u12", r"\uD83D", r"\U00110000", "\\")]
+    invalid += [rf'"{escape}"' for escape in (r"\x", r"\u12", r"\uD83D", r"\U00110000", "\\")]
     for text in random_terms()[::5]:
-        cut = chance.randrange(len(text) + 1)
-        broken += [text[:cut], text[cut:], text[:cut] + chance.choice('\\"<>@^_:') + text[cut:]]
-    found = dict((row[0], row[1:]) for row in shown(spark, broken))
+        middle = generator.randrange(len(text) + 1)
+        invalid += [
+            text[:middle],
+            text[middle:],
+            text[:middle] + generator.choice('\\"<>@^_:') + text[middle:],
+        ]
+    found = dict((row[0], row[1:]) for row in evaluated(spark, invalid))
     assert len(found) > 800
     assert found[""] == (None, None, None, None, None, None, False)
     assert found[r'"\uD83D"'][2] is None
@@ -222,9 +226,9 @@ def test_result_columns_are_named_after_the_call(spark):
         frame.alias("y"), terms.value("x.a term") == terms.value("y.a term")
     )
     assert joined.count() == 2
-    counted = frame.groupBy(terms.language(term)).agg(F.max(terms.value(term)).alias("last"))
-    assert counted.columns == ["language(a term)", "last"]
-    assert counted.first() == ("en", "b")
+    grouped = frame.groupBy(terms.language(term)).agg(F.max(terms.value(term)).alias("last"))
+    assert grouped.columns == ["language(a term)", "last"]
+    assert grouped.first() == ("en", "b")
 
 
 def test_no_python_worker_is_used(spark):
@@ -244,7 +248,7 @@ def plan(frame):
     return frame._jdf.queryExecution().executedPlan().toString()
 
 
-def test_a_long_text_is_unescaped_completely(spark):
+def test_long_strings_are_unescaped_completely(spark):
     """Escapes are not processed recursively."""
     from pyspark.sql import functions as F
 
@@ -288,7 +292,7 @@ def random_log():
 
 
 @pytest.mark.parametrize("keep_empty", [True, False])
-def test_quads_as_rows_become_the_same_messages_again(spark, random_log, keep_empty):
+def test_quad_rows_become_the_same_messages_again(spark, random_log, keep_empty):
     from rdfm.spark import terms
     from rdfm.spark.schema import QUADS
 
@@ -306,7 +310,7 @@ def test_quads_as_rows_become_the_same_messages_again(spark, random_log, keep_em
         ours = as_message(found[index])
         theirs = next(iter(as_batch([quads])))
         assert ours.isomorphic(theirs)
-        # In order, with only labels changed.
+        # The order is kept, and only labels change.
         assert nquads.relabelled(map(tuples, ours.quads)) == nquads.relabelled(
             map(tuples, theirs.quads)
         )
@@ -334,8 +338,8 @@ def test_labels_belong_to_one_message_and_are_reproducible(spark, random_log):
     assert len(owners) > 50
 
 
-# Distinct values of one type; some differ only in details that JSON or a time zone would drop.
-DIFFERENT = {
+# Distinct values, by type. Some differ only in details that JSON or a time zone would drop.
+DISTINCT_VALUES = {
     "timestamp": [
         f"TIMESTAMP '2026-10-25 0{text}'"
         for text in ("0:30:00.000001Z", "0:30:00.000002Z", "1:30:00.000001Z")
@@ -360,11 +364,13 @@ DIFFERENT = {
     "map<string, int>": ["map(X'ff', 1)", "map(X'fe', 1)", "map()", "null"],
 }
 
-LABELLED = "array(named_struct('subject', '_:b', 'predicate', '', 'object', '', 'graph', ''))"
+QUADS_WITH_LABEL = (
+    "array(named_struct('subject', '_:b', 'predicate', '', 'object', '', 'graph', ''))"
+)
 
 
 def labels_of(spark, zone):
-    """Returns types, and labels of messages that differ only in their values."""
+    """Returns the types and labels of messages that differ only in one value."""
     from pyspark.sql import DataFrame
 
     from rdfm.spark import terms
@@ -373,25 +379,25 @@ def labels_of(spark, zone):
         "spark.sql.session.timeZone": zone,
         "spark.sql.jsonGenerator.ignoreNullFields": zone == "UTC",
     }
-    before = {name: spark.conf.get(name) for name in settings}
+    previous = {name: spark.conf.get(name) for name in settings}
     for name, value in settings.items():
         spark.conf.set(name, value)
     try:
         found = []
-        for kind, values in DIFFERENT.items():
+        for kind, values in DISTINCT_VALUES.items():
             rows = ", ".join(f"(cast({value} AS {kind}))" for value in values)
-            columns = f"'{kind}' AS kind, {LABELLED} AS quads, id"
+            columns = f"'{kind}' AS kind, {QUADS_WITH_LABEL} AS quads, id"
             frame = spark.sql(f"SELECT {columns} FROM VALUES {rows} AS t(id)")
             found.append(terms.explode_quads(frame, by="id").select("kind", "subject"))
         return sorted(map(tuple, reduce(DataFrame.unionAll, found).collect()))
     finally:
-        for name, value in before.items():
+        for name, value in previous.items():
             spark.conf.set(name, value)
 
 
 def test_labels_differ_for_all_values_and_settings(spark):
     found = labels_of(spark, "UTC")
-    assert len(set(found)) == len(found) == sum(map(len, DIFFERENT.values()))
+    assert len(set(found)) == len(found) == sum(map(len, DISTINCT_VALUES.values()))
     assert labels_of(spark, "Europe/Berlin") == found
 
 
@@ -400,21 +406,21 @@ def test_columns_of_any_name_are_kept(spark):
 
     from rdfm.spark import terms
 
-    others = ("label", "Quad", "label_", "__label", "__quad")
+    names = ("label", "Quad", "label_", "__label", "__quad")
     frame = messages_frame(spark, [[]]).drop("quads").select("*", *map(F.lit, range(5)))
-    frame = frame.toDF("source", "offset", *others)
+    frame = frame.toDF("source", "offset", *names)
     quad = F.struct(
         *(F.lit("_:b").alias(part) for part in ("subject", "predicate", "object", "graph"))
     )
     row = terms.explode_quads(frame.withColumn("quads", F.array(quad))).head()
     assert row.asDict().keys() == {
-        "source", "offset", *others, "quad_index", "subject", "predicate", "object", "graph",
+        "source", "offset", *names, "quad_index", "subject", "predicate", "object", "graph",
     }  # fmt: skip
-    assert [row[name] for name in others] == [0, 1, 2, 3, 4]
+    assert [row[name] for name in names] == [0, 1, 2, 3, 4]
     assert row.subject.endswith("_b")
 
 
-def test_text_that_looks_like_a_label_is_unchanged(spark):
+def test_strings_that_look_like_labels_are_unchanged(spark):
     from rdfm.spark import terms
 
     texts = [
@@ -449,8 +455,8 @@ def test_quads_of_a_table_become_messages(spark):
         ("a", [("<s>", "<p>", '"1"', None), ("<s>", "<p>", '"3"', None)]),
         ("b", [("<s>", "<p>", '"2"', None)]),
     ]
-    dotted = messages_frame(spark, [[]]).withColumn("a.b", F.lit(1))
-    assert terms.explode_quads(dotted, by=["a.b"]).columns[2:4] == ["a.b", "quad_index"]
+    frame = messages_frame(spark, [[]]).withColumn("a.b", F.lit(1))
+    assert terms.explode_quads(frame, by=["a.b"]).columns[2:4] == ["a.b", "quad_index"]
 
 
 def test_missing_columns_are_named(spark):

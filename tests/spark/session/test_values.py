@@ -1,4 +1,4 @@
-"""Columns of values that each contain one message, in Spark."""
+"""Spark columns whose values contain one message each."""
 
 import dataclasses
 import io
@@ -16,7 +16,7 @@ from rdfm import OptionError, UnknownFormatError, convert, formats
 from rdfm.spark.functions import from_rdf, register_functions, to_rdf
 
 FORMATS = [format.name for format in formats.every() if format.spec.kinds[0] == "messages"]
-MANY = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n"
+TWO_MESSAGES = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n"
 
 
 def rows_of(log):
@@ -57,10 +57,10 @@ def log(messages):
 def test_values_of_every_format_round_trip(messages, log):
     values = messages.select("id", *(to_rdf("quads", name).alias(name) for name in FORMATS))
     assert {type for name, type in values.dtypes if name != "id"} == {"binary"}
-    back = values.select("id", *(from_rdf(F.col(name), name).alias(name) for name in FORMATS))
-    rows = back.orderBy("id").collect()
+    restored = values.select("id", *(from_rdf(F.col(name), name).alias(name) for name in FORMATS))
+    rows = restored.orderBy("id").collect()
     for name in FORMATS:
-        assert back.schema[name].dataType == messages.schema["quads"].dataType
+        assert restored.schema[name].dataType == messages.schema["quads"].dataType
         assert text(rows, name) == log
 
 
@@ -82,16 +82,18 @@ def test_null_and_empty_values(spark):
     )
     found = frame.select("id", from_rdf("v", "nq").alias("quads")).orderBy("id").collect()
     assert [row.quads for row in found] == [None, [], [("<a:s>", "<a:p>", "<a:o>", None)]]
-    back = frame.select("id", to_rdf(from_rdf("v", "nq"), "nt").alias("v")).orderBy("id").collect()
-    assert back[0].v is None
-    assert back[2].v == b"<a:s> <a:p> <a:o> .\n"
+    restored = (
+        frame.select("id", to_rdf(from_rdf("v", "nq"), "nt").alias("v")).orderBy("id").collect()
+    )
+    assert restored[0].v is None
+    assert restored[2].v == b"<a:s> <a:p> <a:o> .\n"
 
 
 @pytest.mark.parametrize(
-    ("bad", "reason"), [(b"<a:s>", "expected"), (MANY, "more than one message")]
+    ("value", "reason"), [(b"<a:s>", "expected"), (TWO_MESSAGES, "more than one message")]
 )
-def test_an_invalid_value_fails_the_query_or_becomes_null(spark, bad, reason):
-    frame = spark.createDataFrame([(1, b"<a:s> <a:p> <a:o> ."), (2, bad)], "id int, v binary")
+def test_an_invalid_value_fails_the_query_or_becomes_null(spark, value, reason):
+    frame = spark.createDataFrame([(1, b"<a:s> <a:p> <a:o> ."), (2, value)], "id int, v binary")
     with pytest.raises(PythonException, match=rf'{reason}.*mode="PERMISSIVE" returns null'):
         frame.select(from_rdf("v", "nq")).collect()
     found = frame.select(from_rdf("v", "nq", mode="PERMISSIVE").alias("quads"), "id").collect()
@@ -100,14 +102,14 @@ def test_an_invalid_value_fails_the_query_or_becomes_null(spark, bad, reason):
 
 def test_a_column_of_another_type_is_an_error_with_a_remedy(spark):
     frame = spark.createDataFrame([("<a:s> <a:p> <a:o> .",)], "v string")
-    for make in (from_rdf, to_rdf):
+    for function in (from_rdf, to_rdf):
         with pytest.raises(PythonException, match=r"cast text with cast\(text AS binary\)"):
-            frame.select(make("v", "nq")).collect()
+            frame.select(function("v", "nq")).collect()
     assert frame.select(from_rdf(frame.v.cast("binary"), "nq")).head()[0][0].subject == "<a:s>"
 
 
 def test_options_reach_the_codecs(spark, messages):
-    frame = spark.createDataFrame([(MANY,)], "v binary")
+    frame = spark.createDataFrame([(TWO_MESSAGES,)], "v binary")
     assert len(frame.select(from_rdf("v", "nq", dialect="plain")).head()[0]) == 2
     value = messages.where("id = 0").select(to_rdf("quads", "jelly", delimited=True)).head()[0]
     assert value[0] == len(value) - 1 or value[0] >= 0x80
@@ -155,7 +157,7 @@ def test_a_filter_on_the_result_decodes_once(spark):
 
 
 def plan(frame):
-    """Returns the physical plan as text."""
+    """Returns the physical plan as a string."""
     return frame._jdf.queryExecution().executedPlan().toString()
 
 
@@ -163,7 +165,9 @@ def plan(frame):
 def test_sql_has_functions_for_every_format(spark, messages, log):
     names = register_functions(spark)
     values = [spec.name for spec in formats.specs() if spec.kinds[0] != "results"]
-    expected = {f"{way}_{name.replace('-', '_')}" for name in values for way in ("from", "to")}
+    expected = {
+        f"{direction}_{name.replace('-', '_')}" for name in values for direction in ("from", "to")
+    }
     assert set(names) == expected | {"rdf_query", "rdf_ask", "rdf_construct", "rdf_value"}
     messages.createOrReplaceTempView("messages")
     calls = [f"from_{f}(to_{f}(quads)) AS {f}" for name in FORMATS if (f := name.replace("-", "_"))]
@@ -177,18 +181,18 @@ def test_sql_has_functions_for_every_format(spark, messages, log):
         spark.sql(query.format("")).collect()
     with pytest.raises(PythonException, match="there is no option 'loud'"):
         spark.sql(query.format(", map('loud', '1')")).collect()
-    for wrong in (", 'permissive'", ", map('mode', 'permissive'), 1"):
+    for arguments in (", 'permissive'", ", map('mode', 'permissive'), 1"):
         with pytest.raises(PythonException, match="a column and optionally a map of options"):
-            spark.sql(query.format(wrong)).collect()
-    relative = query.replace("3c", b"<s> <p> <o> .".hex())
-    found = spark.sql(relative.format(", map('lenient', true)")).first()
+            spark.sql(query.format(arguments)).collect()
+    relative_query = query.replace("3c", b"<s> <p> <o> .".hex())
+    found = spark.sql(relative_query.format(", map('lenient', true)")).first()
     assert found.quads[0].subject == "<s>"
     with pytest.raises(PythonException, match="than 3 "):
-        spark.sql(relative.format(", map('max_message_bytes', 3)")).collect()
-    differing = query.format(", map('mode', if(v is null, 'FAILFAST', 'PERMISSIVE'))")
+        spark.sql(relative_query.format(", map('max_message_bytes', 3)")).collect()
+    varying_query = query.format(", map('mode', if(v is null, 'FAILFAST', 'PERMISSIVE'))")
     with pytest.raises(PythonException, match="options must be the same in all rows"):
         spark.sql(
-            differing.replace("FROM", "FROM (SELECT /*+ COALESCE(1) */ * FROM") + ")"
+            varying_query.replace("FROM", "FROM (SELECT /*+ COALESCE(1) */ * FROM") + ")"
         ).collect()
 
 
@@ -211,11 +215,11 @@ def test_sql_reads_jelly_frames_according_to_the_logical_type(spark):
 
 
 def test_functions_of_spark_keep_their_names(spark, caplog):
-    def renamed(name):
+    def with_name(name):
         spec = dataclasses.replace(formats.nq.spec, name=name, aliases=(), suffixes=())
         return formats.Format(spec, formats.nq.Decoder, formats.nq.Encoder)
 
-    formats.register(renamed("json"))
+    formats.register(with_name("json"))
     try:
         names = register_functions(spark)
         assert register_functions(spark) == names
@@ -230,16 +234,16 @@ def test_functions_of_spark_keep_their_names(spark, caplog):
     assert spark.sql("""SELECT from_json('{"a": 1}', 'a int').a AS a""").head().a == 1
 
 
-@pytest.mark.parametrize("large", ["true", "false"])
-def test_arrow_types_of_either_width_are_accepted(spark, messages, log, large):
+@pytest.mark.parametrize("use_large_types", ["true", "false"])
+def test_small_and_large_arrow_types_are_accepted(spark, messages, log, use_large_types):
     name = "spark.sql.execution.arrow.useLargeVarTypes"
-    before = spark.conf.get(name)
-    spark.conf.set(name, large)
+    previous = spark.conf.get(name)
+    spark.conf.set(name, use_large_types)
     try:
-        back = messages.select("id", from_rdf(to_rdf("quads", "jelly"), "jelly").alias("quads"))
-        assert text(back.orderBy("id").collect()) == log
+        restored = messages.select("id", from_rdf(to_rdf("quads", "jelly"), "jelly").alias("quads"))
+        assert text(restored.orderBy("id").collect()) == log
     finally:
-        spark.conf.set(name, before)
+        spark.conf.set(name, previous)
 
 
 def test_streams_of_values_are_decoded_and_encoded(spark, messages, log, tmp_path):

@@ -18,7 +18,7 @@ from rdfm.spark.options import Options
 from rdfm.spark.rows import SparkReading
 
 LOG = str(FIXTURES / "nanopubs/log.trig")
-WAYS = {
+ENTRY_POINTS = {
     "register": lambda spark: rdfm.spark.register(spark),
     "read": lambda spark: rdfm.spark.read(spark, LOG),
     "read_stream": lambda spark: rdfm.spark.read_stream(spark, str(FIXTURES / "nanopubs")),
@@ -26,21 +26,21 @@ WAYS = {
 
 
 @pytest.fixture
-def use(spark, monkeypatch):
+def use_python(spark, monkeypatch):
     """Sets another Python for the workers of the session."""
 
-    def use(program):
+    def use_python(program):
         monkeypatch.setattr(spark.sparkContext, "pythonExec", str(program))
         return spark
 
     monkeypatch.setattr(workers, "_matching", set())
-    yield use
+    yield use_python
     monkeypatch.undo()
-    spark.dataSource.register(DefaultSource)  # replaces one with another Python
+    spark.dataSource.register(DefaultSource)  # replaces a source that uses another Python
 
 
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory):
+def bare_python(tmp_path_factory):
     """A Python without packages."""
     folder = tmp_path_factory.mktemp("bare")
     venv.create(folder, symlinks=True)
@@ -53,54 +53,54 @@ def script(path, text):
     return path
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("entry_point", ENTRY_POINTS)
 def test_a_python_without_rdfm_is_an_error_that_names_the_setting(
-    use, bare, way, tmp_path, monkeypatch
+    use_python, bare_python, entry_point, tmp_path, monkeypatch
 ):
     monkeypatch.delenv("PYTHONPATH")
     monkeypatch.chdir(tmp_path)
-    reason = rf"'{bare}', which cannot import rdfm \(.*No module named '(rdfm|pyarrow)'\); set PYSPARK_PYTHON to {sys.executable} before"
+    reason = rf"'{bare_python}', which cannot import rdfm \(.*No module named '(rdfm|pyarrow)'\); set PYSPARK_PYTHON to {sys.executable} before"
     with pytest.raises(rdfm.MissingExtraError, match=reason):
-        WAYS[way](use(bare))
+        ENTRY_POINTS[entry_point](use_python(bare_python))
 
 
-def test_a_missing_python_or_another_rdfm_version_is_an_error(use, tmp_path):
+def test_a_missing_python_or_another_rdfm_version_is_an_error(use_python, tmp_path):
     with pytest.raises(rdfm.MissingExtraError, match=r"cannot be started .*PYSPARK_PYTHON"):
-        rdfm.spark.register(use("./nowhere/python"))
-    other = script(tmp_path / "python", "echo 0.0.0")
+        rdfm.spark.register(use_python("./nowhere/python"))
+    other_version = script(tmp_path / "python", "echo 0.0.0")
     with pytest.raises(
         rdfm.MissingExtraError, match=rf"another version of rdfm .* {rdfm.__version__}"
     ):
-        rdfm.spark.register(use(other))
+        rdfm.spark.register(use_python(other_version))
 
 
-def test_a_source_found_by_spark_reports_missing_packages(use, bare):
-    spark = use(bare)  # finds the checkout through PYTHONPATH, but no other package
+def test_a_source_found_by_spark_reports_missing_packages(use_python, bare_python):
+    spark = use_python(bare_python)  # it finds only the checkout, through PYTHONPATH
     spark.dataSource.register(DefaultSource)
     with pytest.raises(AnalysisException, match=r"lacks a dependency of rdfm .*set PYSPARK_PYTHON"):
         spark.read.format("rdfm").load(LOG)
 
 
-def test_other_names_of_a_python_with_rdfm_are_accepted(use, tmp_path, monkeypatch):
-    wrapped = script(tmp_path / "wrapped", f'exec {sys.executable} "$@"')
-    rdfm.spark.register(use(wrapped))
-    rdfm.spark.register(use(wrapped))  # checked once
+def test_wrappers_and_links_of_a_python_with_rdfm_are_accepted(use_python, tmp_path, monkeypatch):
+    wrapper = script(tmp_path / "wrapped", f'exec {sys.executable} "$@"')
+    rdfm.spark.register(use_python(wrapper))
+    rdfm.spark.register(use_python(wrapper))  # checked once
     monkeypatch.setattr(subprocess, "run", None)
-    rdfm.spark.register(use(wrapped))
-    # A link to the folder of an environment needs no check.
+    rdfm.spark.register(use_python(wrapper))
+    # A link to the folder of an environment does not need a check.
     (tmp_path / "bin").symlink_to(Path(sys.executable).parent)
-    rdfm.spark.register(use(tmp_path / "bin/python"))
+    rdfm.spark.register(use_python(tmp_path / "bin/python"))
 
 
-def test_pythons_of_a_cluster_are_not_checked(use, monkeypatch):
-    spark = use("./only/on/the/workers")
+def test_pythons_of_a_cluster_are_not_checked(use_python, monkeypatch):
+    spark = use_python("./only/on/the/workers")
     monkeypatch.setattr(spark.sparkContext, "master", "spark://host:7077")
     rdfm.spark.register(spark)
 
 
 def test_a_worker_with_another_rdfm_version_raises_an_error(monkeypatch):
-    sent = pickle.dumps(SparkReading.of(Options({}), None))
-    assert pickle.loads(sent) == SparkReading.of(Options({}), None)
+    pickled = pickle.dumps(SparkReading.of(Options({}), None))
+    assert pickle.loads(pickled) == SparkReading.of(Options({}), None)
     monkeypatch.setattr(workers, "__version__", "0.0.0")
     with pytest.raises(rdfm.MissingExtraError, match=r"has rdfm 0\.0\.0, .*PYSPARK_PYTHON"):
-        pickle.loads(sent)
+        pickle.loads(pickled)

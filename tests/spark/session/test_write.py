@@ -31,8 +31,8 @@ def test_every_format_is_written_like_convert_and_read_back(spark, tmp_path, nam
     count = 40 if format.carries["boundaries"] else 1
     with rdfm.create_log(source) as log:
         for text in generated(kind, count):
-            with rdfm.open_log(text.encode(), "nq") as one:
-                log.write(next(iter(one)))
+            with rdfm.open_log(text.encode(), "nq") as message_log:
+                log.write(next(iter(message_log)))
     converted = tmp_path / f"converted{format.suffixes[0]}"
     rdfm.convert(source, converted)
     save(spark.read.format("rdfm").load(str(source)), tmp_path / "parts", name)
@@ -48,15 +48,15 @@ def test_every_format_is_written_like_convert_and_read_back(spark, tmp_path, nam
             assert lines_of([our]) == lines_of([their])
     save(spark.read.format("rdfm").load(str(tmp_path / "parts")), tmp_path / "back")
     with rdfm.open_log(source) as log:
-        for back, message in zip(messages_in(tmp_path / "back"), log, strict=True):
-            assert back.isomorphic(message)
+        for found, message in zip(messages_in(tmp_path / "back"), log, strict=True):
+            assert found.isomorphic(message)
 
 
 @pytest.mark.feature("write logs")
 def test_a_folder_may_be_read_and_replaced_at_once(spark, rows, tmp_path):
     save(rows, tmp_path)
-    read = spark.read.format("rdfm").load(str(tmp_path))
-    save(read, tmp_path, "jelly", "overwrite")
+    frame = spark.read.format("rdfm").load(str(tmp_path))
+    save(frame, tmp_path, "jelly", "overwrite")
     assert {path.suffix for path in shown(tmp_path)} == {".jelly"}
     assert sorted(numbers_in(tmp_path)) == list(range(10))
     save(spark.read.format("rdfm").load(str(tmp_path)), tmp_path, "trig")
@@ -73,7 +73,7 @@ def test_metadata_and_namespaces_are_written_if_present(spark, tmp_path):
     messages = messages_in(tmp_path / "jelly")
     assert [message.metadata for message in messages] == [{"key": b"v0"}, {"key": b"v1"}]
     assert messages[0].namespaces == {"ex": "http://ex/"}
-    # With other types they are ordinary columns.
+    # With other types, these are ordinary columns.
     save(rows.selectExpr("quads", "1 AS metadata", "quads AS namespaces"), tmp_path / "nq")
     assert numbers_in(tmp_path / "nq") == [0, 1]
 
@@ -116,11 +116,11 @@ def test_compressed_parts_have_a_suffix(rows, tmp_path, compression):
 
 def test_parts_are_limited_to_max_records_per_file(rows, tmp_path):
     save(rows, tmp_path, "jelly", maxRecordsPerFile=2)
-    with_counts = []
+    counts = []
     for part in shown(tmp_path):
         with rdfm.open_log(part) as log:
-            with_counts.append((part.name.split("-")[1], part.name[-10:-6], len(list(log))))
-    assert with_counts == [
+            counts.append((part.name.split("-")[1], part.name[-10:-6], len(list(log))))
+    assert counts == [
         (partition, f"c00{number}", count)
         for partition in ("00000", "00001")
         for number, count in enumerate((2, 2, 1))
@@ -172,26 +172,26 @@ def test_a_write_with_an_id_is_done_once(rows, tmp_path):
     assert left_in(tmp_path) == []
 
 
-def refused(frame, folder, *args, **options):
+def error_of_write(frame, folder, *args, **options):
     """Returns the error text of a write, which must leave no visible files."""
-    before = shown(folder) if folder.exists() else []
+    parts_before = shown(folder) if folder.exists() else []
     with pytest.raises(Exception) as error:
         save(frame, folder, *args, **options)
-    assert (shown(folder) if folder.exists() else []) == before
+    assert (shown(folder) if folder.exists() else []) == parts_before
     assert not folder.exists() or left_in(folder) == []
     return str(error.value)
 
 
 def test_the_error_of_an_invalid_term_names_row_quad_and_part(spark, tmp_path):
-    bad = (
+    invalid_quad = (
         "named_struct('subject','<http://ex/s>','predicate','no term','object','_:o','graph','_:g')"
     )
     rows = numbered(spark.range(0, 6000, 1, 2)).selectExpr(
-        f"if(id = 5500, array(quads[0], {bad}), quads) AS quads"
+        f"if(id = 5500, array(quads[0], {invalid_quad}), quads) AS quads"
     )
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "1000")
     try:
-        text = refused(rows, tmp_path / "out")
+        text = error_of_write(rows, tmp_path / "out")
     finally:
         spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
     assert "partition 1 of the rows" in text
@@ -205,11 +205,11 @@ def test_messages_that_a_format_does_not_support_are_rejected(spark, tmp_path):
         "SELECT array(struct('_:s' AS subject, '<http://ex/p>' AS predicate, '_:o' AS object,"
         " '<http://ex/g>' AS graph)) AS quads"
     )
-    text = refused(rows, tmp_path / "out", "ttl")
+    text = error_of_write(rows, tmp_path / "out", "ttl")
     assert "graph" in text
     assert "message 0" in text
     save(rows, tmp_path / "out", "trig")
-    text = refused(numbered(spark.range(2)).coalesce(1), tmp_path / "many", "jsonld")
+    text = error_of_write(numbered(spark.range(2)).coalesce(1), tmp_path / "many", "jsonld")
     assert (
         '; .option("flat", "true") makes them one message, or .option("maxRecordsPerFile", "1")'
         in text
@@ -217,7 +217,7 @@ def test_messages_that_a_format_does_not_support_are_rejected(spark, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("columns", "words"),
+    ("columns", "fragments"),
     [
         (["id"], ["column quads", "their columns are id"]),
         (["'text' AS quads"], ["column quads", "not string"]),
@@ -234,15 +234,15 @@ def test_messages_that_a_format_does_not_support_are_rejected(spark, tmp_path):
         ),
     ],
 )
-def test_rows_with_wrong_columns_are_rejected_before_any_task(rows, tmp_path, columns, words):
-    text = refused(rows.selectExpr(*columns), tmp_path / "out")
+def test_rows_with_wrong_columns_are_rejected_before_any_task(rows, tmp_path, columns, fragments):
+    text = error_of_write(rows.selectExpr(*columns), tmp_path / "out")
     assert "OptionError" in text
-    assert all(word in text for word in words)
+    assert all(fragment in text for fragment in fragments)
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
-    ("to", "options", "words"),
+    ("to", "options", "fragments"),
     [
         ("klingon", {}, ["klingon", "jelly"]),
         ("nq", {"compression": "rar"}, ["compression", "gzip"]),
@@ -258,31 +258,31 @@ def test_rows_with_wrong_columns_are_rejected_before_any_task(rows, tmp_path, co
         ("nq", {"storageOptions": "secret"}, ["storageOptions", "JSON"]),
     ],
 )
-def test_options_are_checked_before_any_task(rows, tmp_path, to, options, words):
-    text = refused(rows, tmp_path / "out", to, **options)
-    assert all(word.lower() in text.lower() for word in words)
+def test_options_are_checked_before_any_task(rows, tmp_path, to, options, fragments):
+    text = error_of_write(rows, tmp_path / "out", to, **options)
+    assert all(fragment.lower() in text.lower() for fragment in fragments)
     assert "secret" not in text
     assert not (tmp_path / "out").exists()
 
 
-def test_another_thread_writes_after_registration(spark, rows, tmp_path):
+def test_another_thread_must_register_before_it_writes(spark, rows, tmp_path):
     from rdfm.spark import register
 
-    seen = []
+    errors = []
 
     def write(prepare):
         try:
             prepare()
             rows.write.format("rdfm").option("to", "nq").mode("append").save(str(tmp_path / "out"))
         except Exception as error:
-            seen.append(str(error))
+            errors.append(str(error))
 
     for prepare in (lambda: None, lambda: register(spark)):
         thread = threading.Thread(target=write, args=[prepare])
         thread.start()
         thread.join()
-    assert len(seen) == 1  # Spark's error without the registration
-    assert "Failed to find the data source" in seen[0]
+    assert len(errors) == 1  # without registration, Spark raises an error
+    assert "Failed to find the data source" in errors[0]
     assert len(messages_in(tmp_path / "out")) == rows.count()
 
 
@@ -304,7 +304,7 @@ def test_an_empty_path_is_not_the_working_directory(tmp_path, monkeypatch):
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "other").mkdir()
-    for make in (
+    for create in (
         lambda: LogSourceWriter({"path": "", "to": "nq"}, default_schema(), True),
         lambda: LogSourceStreamWriter({"path": "", "to": "nq"}, default_schema(), False),
         lambda: LogSourceReader({"path": ""}),
@@ -312,7 +312,7 @@ def test_an_empty_path_is_not_the_working_directory(tmp_path, monkeypatch):
         lambda: LogSourceStreamReader({"path": "", "stateLocation": "other"}),
     ):
         with pytest.raises(rdfm.OptionError, match="the path is empty"):
-            make()
+            create()
     for paths in ("other", '"other"'):
         with pytest.raises(rdfm.OptionError, match="the option paths is reserved for Spark"):
             LogSourceReader({"paths": paths})
@@ -334,15 +334,15 @@ def test_a_url_with_one_slash_is_rejected(spark, rows, tmp_path):
     with pytest.raises(rdfm.OptionError, match=text):
         rdfm.spark.read(spark, "hdfs:/logs")
     stream = {"path": str(tmp_path), "stateLocation": "hdfs:/logs"}
-    for make in (
+    for create in (
         lambda: LogSourceStreamWriter({"path": "hdfs:/logs", "to": "nq"}, default_schema(), False),
         lambda: LogSourceStreamReader(stream),
     ):
         with pytest.raises(rdfm.OptionError, match=text):
-            make()
+            create()
 
 
-def test_encoder_options_are_text(rows, tmp_path):
+def test_encoder_options_are_strings(rows, tmp_path):
     save(rows, tmp_path, "trig", dialect="directive", PREFIXES='{"ex": "http://ex/"}')
     text = shown(tmp_path)[0].read_text()
     assert "PREFIX ex: <http://ex/>" in text or "@prefix ex: <http://ex/>" in text
@@ -429,29 +429,29 @@ def test_a_path_in_the_temporary_folder_of_a_session_is_rejected(tmp_path, monke
     # As in Spark Connect workers.
     monkeypatch.setattr(SparkFiles, "_is_running_on_worker", True)
     monkeypatch.setattr(SparkFiles, "_root_directory", str(tmp_path))
-    for make in (
+    for create in (
         lambda: LogSourceWriter({"path": "logs", "to": "nq"}, default_schema(), False),
         lambda: LogSourceReader({"path": "logs"}),
         lambda: LogSourceStreamReader({"path": str(tmp_path), "stateLocation": "state"}),
     ):
         with pytest.raises(rdfm.OptionError, match=r"is relative .* use an absolute path"):
-            make()
+            create()
     assert LogSourceReader({"path": str(tmp_path / "logs")}).files() == []
     monkeypatch.setattr(SparkFiles, "_root_directory", str(tmp_path.parent))
     assert LogSourceReader({"path": "logs"}).paths == [str(tmp_path / "logs")]
 
 
 @pytest.mark.parametrize(
-    ("bad", "reason"),
+    ("quads", "reason"),
     [
         (None, r"found null; exclude such rows with `where quads is not null`"),
         ([QUAD, None], "quad 1 is null"),
     ],
 )
-def test_null_quad_errors_name_their_row(writer, tmp_path, bad, reason):
-    good = as_rows({"quads": [QUAD]}, {"quads": []})
+def test_null_quad_errors_name_their_row(writer, tmp_path, quads, reason):
+    valid = as_rows({"quads": [QUAD]}, {"quads": []})
     with pytest.raises(rdfm.DecodeError, match=rf"partition 0 of the rows: .*{reason}.*row 3"):
-        writer.write(iter([good, as_rows({"quads": []}, {"quads": bad}, {"quads": bad})]))
+        writer.write(iter([valid, as_rows({"quads": []}, {"quads": quads}, {"quads": quads})]))
     writer.abort([None])
     assert shown(tmp_path) == []
     assert left_in(tmp_path) == []

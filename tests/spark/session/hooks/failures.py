@@ -4,8 +4,8 @@
 match that counts (0: each match), "in": a folder, "do": …}`. The pattern is matched against `NAME
 PATHS` before a change and `NAME done PATHS` after it, such as `rename done
 /out/_rdfm/staging/a/0/part /out/part`; `^rename /` matches only before a change. Matches are counted
-over all processes. The driver dies when all points of the list are reached; each of them waits until
-then.
+over all processes. The driver is killed when all points of the list have been reached; each point
+waits until then.
 """
 
 import contextlib
@@ -34,13 +34,13 @@ def install():
     from rdfm.storage.files import LocalStorage
 
     for name in (*CHANGES, *READS, "finish"):
-        setattr(LocalStorage, name, watched(name, getattr(LocalStorage, name)))
-    os.fsync = watched("fsync", os.fsync)
+        setattr(LocalStorage, name, observed(name, getattr(LocalStorage, name)))
+    os.fsync = observed("fsync", os.fsync)
 
 
-def watched(name, function):
+def observed(name, function):
     def call(*arguments):
-        text = " ".join(path for one in arguments if (path := path_of(one)) is not None)
+        text = " ".join(path for argument in arguments if (path := path_of(argument)) is not None)
         step(f"{name} {text}")
         result = function(*arguments)
         step(f"{name} done {text}")
@@ -50,7 +50,7 @@ def watched(name, function):
 
 
 def path_of(argument):
-    if isinstance(argument, int) and not isinstance(argument, bool):  # an open file
+    if isinstance(argument, int) and not isinstance(argument, bool):  # a file descriptor
         return str(Path(f"/proc/self/fd/{argument}").readlink())
     path = getattr(argument, "name", argument)
     return path if isinstance(path, str) else None
@@ -81,8 +81,8 @@ def count(folder):
         return number
 
 
-def act(what, folder, failures):
-    if what == "kill driver":
+def act(action, folder, failures):
+    if action == "kill driver":
         deadline = time.monotonic() + 120
         while len(list(folder.glob("happened*"))) < failures:
             if time.monotonic() > deadline:
@@ -92,11 +92,11 @@ def act(what, folder, failures):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         os.kill(os.getpid(), signal.SIGKILL)
-    if what == "kill worker":
+    if action == "kill worker":
         os.kill(os.getpid(), signal.SIGKILL)
-    if what == "fail":
+    if action == "fail":
         raise RuntimeError("a failure")
-    if what == "full":
+    if action == "full":
         raise OSError(errno.ENOSPC, "No space left on device")
-    if what == "sleep":
+    if action == "sleep":
         time.sleep(60)

@@ -1,7 +1,7 @@
 """Runs a session in a separate process.
 
-Usage: `session.py MASTER SETTINGS STEP…`, all except the master as JSON. It prints for each step
-whether it succeeded (`done`) or `failed`, and `without a failure` if an expected failure did not happen.
+Usage: `session.py MASTER SETTINGS STEP…`; the settings and the steps are JSON. For each step, it
+prints `done` or `failed`, or `done without a failure` if an expected failure did not happen.
 """
 
 import json
@@ -41,8 +41,8 @@ def main(master, settings, *steps):
         failures = step.pop("failures")
         (folder / "spec.json").write_text(json.dumps(failures))
         try:
-            for wait in [begin(spark, **one) for one in step.get("together", [step])]:
-                wait()
+            for wait_for_end in [begin(spark, **fields) for fields in step.get("together", [step])]:
+                wait_for_end()
         except Exception as error:
             print("failed", str(error).replace("\n", " ")[-2000:], flush=True)
         else:
