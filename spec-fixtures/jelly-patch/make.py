@@ -152,7 +152,7 @@ def log(patches, stream_type=PUNCTUATED, statement_type=2, rows=None, **options)
     for patch in patches:
         writer.patch(patch, rows)
     if writer.rows:
-        writer.cut()
+        writer.end_frame()
     return writer
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from logs import logs
 from rdf_patch import patches_of, rows_of_text
-from samples import as_jena_changes as folded_quads
+from samples import folded as folded_quads
 from support import as_term, as_tuple
 
 from rdfm import formats
@@ -21,7 +21,7 @@ NOTHING = (None,) * 4
 def patches(draw):
     """Draws patch logs that Jena supports.
 
-    Each patch begins with a header and is one transaction.
+    Each patch begins with a header and is one transaction. Prefixes have no graph.
     """
     found = []
     for number, message in enumerate(draw(logs(graphs=True, plain="terms"))):
