@@ -270,7 +270,7 @@ def _check_open(log: StoredLog, decoder: Any) -> None:
         if log.format.spec.append == "lengths":
             chain, size = _chain_and_size(log)
             # The log has only the start of a message, which does not show what it contains.
-            if chain.end == 0 and not chain.broken and size > 0:
+            if chain.end == 0 and not chain.is_malformed and size > 0:
                 raise _nothing_complete(log)
         raise OptionError(
             f"cannot append to {log.name}, because {closed}; convert it to a log of messages first"
@@ -569,7 +569,7 @@ def _end_of_chain(log: StoredLog, header: Mapping[str, Any], repair: bool) -> En
     if log.compression is None and _is_complete_after_mark(log):
         return Ending(log.size, "content", header)
     chain, size = _chain_and_size(log)
-    if chain.broken:
+    if chain.is_malformed:
         raise DecodeError(
             "the length prefixes of its messages are corrupt",
             format=log.format.name,
@@ -616,7 +616,7 @@ def _is_complete_after_mark(log: StoredLog) -> bool:
     data = data[mark:]
     chain = LengthChain()
     chain.feed(data)
-    if chain.broken or chain.end != len(data):
+    if chain.is_malformed or chain.end != len(data):
         return False
     decoder = log.decoder()
     decoder.feed(data)
@@ -637,7 +637,7 @@ def follow_lengths(file: int, size: int) -> LengthChain:
         size: The offset, in bytes.
     """
     chain = LengthChain()
-    while chain.next < size and not chain.broken:
+    while chain.next < size and not chain.is_malformed:
         piece = os.pread(file, min(PIECE_BYTES, size - chain.next), chain.next)
         if not piece:
             return chain
