@@ -34,7 +34,7 @@ __all__ = ["Ending", "StoredLog", "find_end", "follow_lengths"]
 PIECE_BYTES = 1 << 20
 # Number of bytes to search for the last line, initially and at most.
 TAIL_BYTES = 1 << 16
-MOST_TAIL_BYTES = 1 << 26
+MAX_TAIL_BYTES = 1 << 26
 # Number of bytes to search first for the last mark: more than the distance between marks.
 MARKED_BYTES = 5 << 20
 # Maximum number of comments and blank lines at the end of a log that are skipped.
@@ -401,7 +401,7 @@ def _first_line(log: StoredLog) -> bytes | None:
         end = _LINE_END.search(head)
         if end is not None:
             return head[: end.start()]
-        if len(head) > MOST_TAIL_BYTES:
+        if len(head) > MAX_TAIL_BYTES:
             return None
     return head
 
@@ -524,7 +524,7 @@ class _Tail:
         if self.start == 0 or self._compressed:
             return False
         length = 4 * len(self.data)
-        if length > MOST_TAIL_BYTES and not unbounded:
+        if length > MAX_TAIL_BYTES and not unbounded:
             return False
         self.start = max(self._log.size - length, 0)
         self.data = b"".join(self._log.raw(self.start))
@@ -549,13 +549,13 @@ class _Tail:
 
 
 def _tail_of(pieces: Iterable[bytes]) -> tuple[bytes, int]:
-    """Return the last bytes of a log, at most `MOST_TAIL_BYTES`, and their offset."""
+    """Return the last bytes of a log, at most `MAX_TAIL_BYTES`, and their offset."""
     kept: list[bytes] = []
     kept_bytes = start = 0
     for piece in pieces:
         kept.append(piece)
         kept_bytes += len(piece)
-        while kept_bytes - len(kept[0]) >= MOST_TAIL_BYTES // 16:
+        while kept_bytes - len(kept[0]) >= MAX_TAIL_BYTES // 16:
             kept_bytes -= len(kept[0])
             start += len(kept.pop(0))
     return b"".join(kept), start
@@ -611,7 +611,7 @@ def _is_complete_after_mark(log: StoredLog) -> bool:
         if mark is not None:
             break
         length *= 4
-        if start == 0 or length > MOST_TAIL_BYTES:
+        if start == 0 or length > MAX_TAIL_BYTES:
             return False
     data = data[mark:]
     chain = LengthChain()
