@@ -219,9 +219,9 @@ class Reader(jelly_proto.Reader):
         return self.patches
 
 
-def decode(data: bytes, *, bare: bool = False) -> list[list[tuple]]:
+def decode(data: bytes, *, undelimited: bool = False) -> list[list[tuple]]:
     """Returns the patches of a log."""
-    frames = [classes().RdfPatchFrame.FromString(data)] if bare else read_frames(data)
+    frames = [classes().RdfPatchFrame.FromString(data)] if undelimited else read_frames(data)
     return Reader().log(frames)
 
 

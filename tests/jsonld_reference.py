@@ -4,7 +4,7 @@ Each function is an algorithm of https://www.w3.org/TR/json-ld11-api/, and its c
 step numbers. It shares no code with rdfm. Errata that the W3C test suite covers are applied, and a
 comment marks them.
 
-Quads are tuples as in `nquads`. `Result.left_out` lists data that the algorithms drop because it is
+Quads are tuples as in `nquads`. `Result.omitted` lists data that the algorithms drop because it is
 not well-formed. `Result.ill_formed` also lists ill-formed data that they may keep because it
 produces no triple. `Result.dropped` lists keys without an IRI. If the specification does not
 determine the meaning of a document, so that readers may differ, `Result.open` names the question.
@@ -203,7 +203,7 @@ class Result:
 
     quads: list[tuple]
     errors: set[str]
-    left_out: list[str]
+    omitted: list[str]
     ill_formed: list[str]
     dropped: list[str]
     open: set[str]
@@ -220,7 +220,7 @@ class Processor:
         self.collect = collect
         self.errors: set[str] = set()
         self.dropped: list[str] = []
-        self.left_out: list[str] = []
+        self.omitted: list[str] = []
         self.ill_formed: list[str] = []
         self.open: set[str] = set()
 
@@ -928,7 +928,7 @@ class Processor:
             return []
         maps = NodeMaps()
         maps.add(items_of(expanded), "@default")
-        return Triples(maps, direction, self.left_out).quads
+        return Triples(maps, direction, self.omitted).quads
 
 
 def container_of(value: Any) -> tuple[str, ...]:
@@ -1059,8 +1059,8 @@ class NodeMaps:
 class Triples:
     """8.1.2, 8.2.2 and 8.3.2: the quads of node maps."""
 
-    def __init__(self, maps: NodeMaps, direction: str | None, left_out: list[str]) -> None:
-        self.maps, self.direction, self.left_out = maps, direction, left_out
+    def __init__(self, maps: NodeMaps, direction: str | None, omitted: list[str]) -> None:
+        self.maps, self.direction, self.omitted = maps, direction, omitted
         self.quads: list[tuple] = []
         for name, graph in maps.graphs.items():
             self.graph: Any = None
@@ -1078,7 +1078,7 @@ class Triples:
         if WELL_FORMED.fullmatch(name):
             return ("iri", name)
         if name != OMITTED:
-            self.left_out.append(name)
+            self.omitted.append(name)
         return None
 
     def node(self, id_: str, node: dict) -> None:
@@ -1090,7 +1090,7 @@ class Triples:
                     self.emit(subject, ("iri", f"{RDF}type"), self.resource(kind))
             elif name not in KEYWORDS and values:
                 if is_blank(name):
-                    self.left_out.append(name)
+                    self.omitted.append(name)
                 elif (predicate := self.resource(name)) is not None:
                     for value in values:
                         self.emit(subject, predicate, self.object(value))
@@ -1119,10 +1119,10 @@ class Triples:
         value, kind, language = item["@value"], item.get("@type"), item.get("@language")
         is_valid = isinstance(kind, str) and (kind == "@json" or WELL_FORMED.fullmatch(kind))
         if kind is not None and not is_valid:
-            self.left_out.append(str(kind))
+            self.omitted.append(str(kind))
             return None
         if language is not None and not LANGUAGE.fullmatch(language):
-            self.left_out.append(language)
+            self.omitted.append(language)
             return None
         if kind == "@json":
             return ("literal", canonical_json(value), None, None, f"{RDF}JSON")
@@ -1143,7 +1143,7 @@ class Triples:
         """Step 13, and "literal", the form of RDF 1.2, which the specification does not contain yet."""
         if self.direction == "literal":
             if language is None:
-                self.left_out.append(direction)
+                self.omitted.append(direction)
                 return None
             return ("literal", value, language, direction, DIR_LANG_STRING)
         language = language and language.lower()
@@ -1251,7 +1251,7 @@ def read(
     return Result(
         [] if processor.errors else quads,
         processor.errors,
-        processor.left_out,
+        processor.omitted,
         processor.ill_formed,
         processor.dropped,
         processor.open,

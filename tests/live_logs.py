@@ -20,7 +20,7 @@ def append(path, *messages, **options):
     write(path, list(messages), append=True, **options)
 
 
-def stored(source, **options):
+def messages_in(source, **options):
     """Returns the messages of a log."""
     with rdfm.open_log(source, **options) as log:
         return [quads_of(batch, n) for batch in log.batches() for n in range(len(batch))]

@@ -66,11 +66,11 @@ directions = st.sampled_from([None, None, "ltr", "rtl"])
 known_tags = st.sampled_from(["en", "fr", "en-GB", "de-CH-1996", "zh-Hans", "sl-rozaj-biske"])
 
 
-def literals_of(texts, tags=tags):
+def literals_of(strings, tags=tags):
     return (
-        st.builds(literal, texts)
-        | st.builds(literal, texts, tags, directions)
-        | st.builds(lambda lexical, datatype: literal(lexical, datatype=datatype[1]), texts, iris)
+        st.builds(literal, strings)
+        | st.builds(literal, strings, tags, directions)
+        | st.builds(lambda lexical, datatype: literal(lexical, datatype=datatype[1]), strings, iris)
         | numbers
     )
 
@@ -163,7 +163,7 @@ def logs(
     )
 
 
-def carried(*names, boundaries=None):
+def logs_for(*names, boundaries=None):
     """Draws logs that all these formats support, with one message if `boundaries` is false."""
     carries = [formats.find(name).spec.carries for name in names]
     return logs(

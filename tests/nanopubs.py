@@ -122,7 +122,7 @@ def own_code(quads):
     return found[1] if found else None
 
 
-def filled(quads, code):
+def with_code(quads, code):
     """Replaces the placeholder in the quads with the code."""
 
     def term(each):
@@ -135,7 +135,7 @@ def filled(quads, code):
 def trusty(quads=None):
     """Returns the nanopublication with its trusty URI."""
     quads = nanopub() if quads is None else quads
-    return filled(quads, code_of(quads))
+    return with_code(quads, code_of(quads))
 
 
 def signed(sign, algorithm, public_key, quads=None, **other):

@@ -9,7 +9,7 @@ import rdfm
 NUMBER = "http://ex/number"
 
 
-def shown(folder):
+def visible_files(folder):
     """Returns the visible files of a folder, sorted by name."""
     return sorted(path for path in Path(folder).iterdir() if path.name[0] not in "._")
 
@@ -17,7 +17,7 @@ def shown(folder):
 def messages_in(folder):
     """Returns the messages of all part files, in order of the file names."""
     messages = []
-    for path in shown(folder):
+    for path in visible_files(folder):
         with rdfm.open_log(path) as log:
             messages += list(log)
     return messages
@@ -33,7 +33,7 @@ def numbers_in(folder):
     return [int(message.quads[0].object.value) for message in messages_in(folder)]
 
 
-def left_in(folder):
+def remaining_files(folder):
     """Returns the files that remain in the commit protocol's folder, except for its records."""
     return sorted(
         os.path.relpath(path, folder)

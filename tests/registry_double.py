@@ -198,11 +198,11 @@ class RegistryDouble:
             handler
         )
 
-    def cut(self, share: float) -> Fault:
+    def closing_early(self, share: float) -> Fault:
         """Returns a fault that closes the connection after a share of the body."""
         return lambda handler, data: self.reply(handler, data, cut=int(len(data) * share))
 
-    def shortened(self, share: float) -> Fault:
+    def truncated(self, share: float) -> Fault:
         """Returns a fault that sends only a share of the body, as a complete response."""
         return lambda handler, data: self.reply(handler, data[: int(len(data) * share)])
 
@@ -210,11 +210,11 @@ class RegistryDouble:
         """Returns a fault that sends the body in four pieces, with pauses."""
         return lambda handler, data: self.reply(handler, data, between=lambda: time.sleep(seconds))
 
-    def instead(self, data: bytes) -> Fault:
+    def replaced_by(self, data: bytes) -> Fault:
         """Returns a fault that sends a different body."""
         return lambda handler, _: self.reply(handler, data)
 
-    def answer(self, status: int, **headers: str) -> Fault:
+    def with_status(self, status: int, **headers: str) -> Fault:
         """Returns a fault that sends a response with a different status."""
         return lambda handler, _: web.send(status, **self.state(), **headers)(handler)
 

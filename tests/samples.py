@@ -35,12 +35,12 @@ def text_cases(*formats: str) -> Iterator:
                 yield pytest.param(name, format, id=f"{name}-{format}")
 
 
-def merged(log: list[list[tuple]]) -> list[tuple]:
+def merge(log: list[list[tuple]]) -> list[tuple]:
     """Merges the log into one dataset, like programs that ignore comment delimiters."""
     return [quad for message in log for quad in message]
 
 
-def folded(log: list[list[tuple]], *, directions: bool = True) -> list[list[tuple]]:
+def lowercase_languages(log: list[list[tuple]], *, directions: bool = True) -> list[list[tuple]]:
     """Lowercases language tags, because other programs do, and optionally removes directions."""
 
     def change(term):

@@ -35,7 +35,7 @@ class Case:
         result: Path of the expected result.
         data: Paths of the default graph.
         graphs: Names and paths of the named graphs.
-        lax: Whether rows may occur less often than expected, but at least once (REDUCED).
+        reduced: Whether rows may occur less often than expected, but at least once (REDUCED).
         reason: Unsupported feature that the test requires ("SERVICE" or "entailment"), or None.
     """
 
@@ -44,7 +44,7 @@ class Case:
     result: str
     data: list[str] = field(default_factory=list)
     graphs: list[tuple[str, str]] = field(default_factory=list)
-    lax: bool = False
+    reduced: bool = False
     reason: str | None = None
 
 
@@ -80,7 +80,7 @@ def _case(store: ox.Store, test: object, manifest: str) -> Case:
         return Case(name, _path(action), _path(result))
     (query,) = _values(store, action, QT + "query")
     case = Case(name, _path(query), _path(result))
-    case.lax = bool(_values(store, test, MF + "resultCardinality"))
+    case.reduced = bool(_values(store, test, MF + "resultCardinality"))
     case.data = [_path(data) for data in _values(store, action, QT + "data")]
     for graph in _values(store, action, QT + "graphData"):
         if isinstance(graph, ox.NamedNode):

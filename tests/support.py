@@ -133,7 +133,7 @@ def encode(name: str, messages: list[list[tuple]], **options: Any) -> bytes:
     return formats.find(name).encode(as_batch(messages), **options)
 
 
-def same(left: list[list[tuple]], right: list[list[tuple]]) -> bool:
+def equal_logs(left: list[list[tuple]], right: list[list[tuple]]) -> bool:
     """Whether logs contain equal messages in the same order, up to blank node labels."""
     return [relabelled(message) for message in left] == [relabelled(message) for message in right]
 
@@ -159,7 +159,10 @@ def ordered(*names: str) -> bool:
 def assert_same(
     found: list[list[tuple]], expected: list[list[tuple]], *, order: bool = True
 ) -> None:
-    """Like `same`, but shows the first different message; without `order`, compares datasets."""
+    """Like `equal_logs`, but shows the first different message.
+
+    Without `order`, compares datasets.
+    """
     for at, (ours, theirs) in enumerate(zip(found, expected, strict=False)):
         if order:
             assert relabelled(ours) == relabelled(theirs), f"message {at}"

@@ -9,7 +9,7 @@ from itertools import chain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from logs import carried
+from logs import logs_for
 from nquads import labels, with_labels
 from patches import as_batch as patch_batch
 from patches import of_operation
@@ -102,7 +102,7 @@ MESSAGES = (*NATIVE, *TABLES)
 @given(data=st.data())
 def test_applying_a_difference_gives_the_new_dataset(first, second, name, data, tmp_path_factory):
     """Blank nodes are compared by the labels that each format assigns when it is read."""
-    log = data.draw(carried(first, second, boundaries=False))
+    log = data.draw(logs_for(first, second, boundaries=False))
     quads = log[0]
     old, new = data.draw(st.tuples(*[st.lists(st.sampled_from(quads))] * 2)) if quads else ([], [])
     folder = tmp_path_factory.mktemp("diff")
@@ -129,7 +129,7 @@ def test_applying_a_difference_gives_the_new_dataset(first, second, name, data, 
 @pytest.mark.parametrize("name", PATCHES)
 @given(data=st.data())
 def test_differences_are_computed_per_message(name, data):
-    old, new = (data.draw(carried("nq")) for _ in range(2))
+    old, new = (data.draw(logs_for("nq")) for _ in range(2))
     found, summary = diff(
         ("nq", encoded("nq", old)), ("nq", encoded("nq", new)), name, per_message=True
     )
@@ -147,7 +147,7 @@ def test_differences_are_computed_per_message(name, data):
 @pytest.mark.parametrize("name", PATCHES)
 @given(data=st.data())
 def test_snapshots_are_the_states_between_the_patches(name, data):
-    log = data.draw(carried("nq"))
+    log = data.draw(logs_for("nq"))
     found, summary = diff(("nq", encoded("nq", log)), None, name)
     assert summary.messages == len(log)
     with rdfm.open_log(found, name) as patches:
@@ -183,7 +183,7 @@ def shuffled(quads, seed):
 
 @given(data=st.data())
 def test_canonical_differences_ignore_the_labels_of_the_new_dataset(data):
-    (old,), (new,) = (data.draw(carried("nq", boundaries=False)) for _ in range(2))
+    (old,), (new,) = (data.draw(logs_for("nq", boundaries=False)) for _ in range(2))
     relabelled = shuffled(old, data.draw(st.integers(0, 9)))
     _, summary = diff(
         ("nq", encoded("nq", [old])), ("nq", encoded("nq", [relabelled])), canonical=True
@@ -203,7 +203,7 @@ def test_canonical_differences_ignore_the_labels_of_the_new_dataset(data):
 
 @given(data=st.data())
 def test_canonical_differences_apply_to_snapshots(data):
-    log = data.draw(carried("nq"))
+    log = data.draw(logs_for("nq"))
     log = [quads for message in log for quads in (message, shuffled(message, 3))]
     found, _ = diff(("nq", encoded("nq", log)), None, canonical=True)
     patches = operations("rdf-patch", found)
@@ -238,7 +238,7 @@ def test_canonical_differences_keep_the_labels_of_unchanged_parts():
 @given(data=st.data())
 def test_messages_round_trip_through_patches(first, name, data):
     boundaries = formats.find(first).spec.carries["boundaries"]
-    log = data.draw(carried(first, boundaries=boundaries))
+    log = data.draw(logs_for(first, boundaries=boundaries))
     source = encoded(first, log)
     as_patches, back = io.BytesIO(), io.BytesIO()
     result = patch.from_log(

@@ -245,7 +245,9 @@ def _readings(
             spec for specs in possible_specs for spec in specs if name in spec.options("read")
         ]
         if not supporting_specs:
-            raise OptionError(possible_specs[0][0].refusal("read", name, several=True))
+            raise OptionError(
+                possible_specs[0][0].unsupported_option_text("read", name, several=True)
+            )
         if value is not None:
             supporting_specs[0].options("read")[name].value(value)
     return [
@@ -271,7 +273,7 @@ def _reject_unused(sides: list[ComparedLog], options: Mapping[str, Any]) -> None
     specs = [spec for side in sides for spec in side.formats.values()]
     for name in options:
         if specs and not any(name in spec.options("read") for spec in specs):
-            raise OptionError(specs[0].refusal("read", name, several=True))
+            raise OptionError(specs[0].unsupported_option_text("read", name, several=True))
 
 
 def _reject_other_kind(sides: list[ComparedLog]) -> None:

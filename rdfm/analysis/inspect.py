@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from rdfm._core import MessageBatch, NameListing, PatchBatch, PatchRules, ResultBatch
 from rdfm.errors import DecodeError, OptionError, RdfmError
 from rdfm.logs.counters import CounterRange
-from rdfm.logs.driver import Broken, Driver, Reading, Skipped, Source
+from rdfm.logs.driver import Driver, ReadError, Reading, Skipped, Source
 from rdfm.logs.input import Input, Readable
 from rdfm.logs.notes import Notes
 from rdfm.logs.progress import Progress, Reporter, total_bytes
@@ -181,7 +181,7 @@ def inspect(
                 data = last.input
                 report.kind = last.format.spec.kinds[0]  # until the first batch
                 files.update(dict.fromkeys((*driver.opened, *(() if last.member else (data,)))))
-                if data.refusal is None:
+                if data.rejection is None:
                     found.setdefault(last.format.name)
                 if not driver.several:
                     report.source = last.name
@@ -190,7 +190,7 @@ def inspect(
             if logs == 1:
                 _set_header(report, item.header)
             notes.update(item.source, item.header.get("notes", ()))
-            if isinstance(item, Broken):
+            if isinstance(item, ReadError):
                 raise item.error
             report.dropped_keys += item.lost.keys
             report.dropped_key = report.dropped_key or item.lost.key

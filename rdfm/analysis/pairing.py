@@ -19,7 +19,7 @@ from rdfm._core import Comparer, ResultBatch, common_blocks
 from rdfm.analysis.formatting import BatchMessage, DifferenceFormatter
 from rdfm.errors import OptionError
 from rdfm.formats import FormatSpec
-from rdfm.logs.driver import Broken, Driver, Read, Reading
+from rdfm.logs.driver import Driver, Read, ReadError, Reading
 from rdfm.logs.input import Readable
 
 TYPE_CHECKING = False
@@ -138,7 +138,7 @@ class ComparedLog:
                 self.kind = spec.kinds[0]
             first_log = not self.formats
             self.formats.setdefault(spec.name, spec)
-            if isinstance(item, Broken):
+            if isinstance(item, ReadError):
                 raise item.error
             if not isinstance(item, Read) or item.batch is None:
                 continue

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm.errors import DecodeError, OptionError, RdfmError
-from rdfm.logs.ahead import ahead
-from rdfm.logs.driver import Broken, Driver, Reading, Skipped, Source
+from rdfm.logs.driver import Driver, ReadError, Reading, Skipped, Source
 from rdfm.logs.input import Readable
 from rdfm.logs.notes import Notes
 from rdfm.logs.progress import Progress, Reporter, total_bytes
+from rdfm.logs.read_ahead import ahead
 from rdfm.logs.statistics import (
     TOP,
     Distinct,
@@ -220,12 +220,12 @@ def statistics(
                 last, logs = item.source, logs + 1
                 kind = last.format.spec.kinds[0]  # until the first batch
                 collector.start_log()
-                if last.input.refusal is None:
+                if last.input.rejection is None:
                     found.setdefault(last.format.name)
             if isinstance(item, Skipped):
                 continue
             notes.update(item.source, item.header.get("notes", ()))
-            if isinstance(item, Broken):
+            if isinstance(item, ReadError):
                 raise item.error
             done = item.bytes_in
             if item.batch is not None:

@@ -22,7 +22,7 @@ from rdfm.errors import (
     spelled,
 )
 from rdfm.logs.checking import MAX_WARNINGS, LogCheck, LogState, check_settings, end_of
-from rdfm.logs.driver import Broken, Read, Reading, Source
+from rdfm.logs.driver import Read, ReadError, Reading, Source
 from rdfm.logs.input import Readable, as_inputs
 from rdfm.logs.positions import Lines
 from rdfm.logs.progress import Progress
@@ -204,7 +204,7 @@ class Validation(LogCheck):
         """Count the dropped keys that were not reported."""
         assert isinstance(log, _ValidatedLog)
         if log.keys > 1:
-            self._leave_out("key-without-iri", log.keys - 1)
+            self._omit("key-without-iri", log.keys - 1)
 
     def _end(self) -> None:
         """Check that the stream options of at least one log were compared.
@@ -218,7 +218,7 @@ class Validation(LogCheck):
                 "but no input is in that format"
             )
 
-    def _report_decode_error(self, log: LogState, item: Broken) -> None:
+    def _report_decode_error(self, log: LogState, item: ReadError) -> None:
         assert isinstance(log, _ValidatedLog)
         self._patch_rules.skip()
         self._compare(log, item.header)
@@ -242,12 +242,12 @@ class Validation(LogCheck):
             if rule == "redeclared-namespace":  # declarations precede their message
                 number = message - batch.first_index
                 start = batch.position(number - 1) if number else log.searched
-            where = self._where(log, start, stop, rule, term_text)
+            where = self._location(log, start, stop, rule, term_text)
             self._add(log, rule, text, message=message, **where)
         for rule, count in self._checker.counts():
             more = count - self._counted.get(rule, 0)
             self._counted[rule] = count
-            self._leave_out(rule, more - sum(finding.rule == rule for finding in self._new))
+            self._omit(rule, more - sum(finding.rule == rule for finding in self._new))
         if self.shapes is not None:
             self._check_shapes(log, batch)
 
@@ -284,7 +284,7 @@ class Validation(LogCheck):
         offsets = item.header.get("look_alike_offsets", ())
         for index in range(log.look_alikes, count):
             if not self._returns_warning("look-alike"):
-                self._leave_out("look-alike", count - index - 1)
+                self._omit("look-alike", count - index - 1)
                 break
             offset = offsets[index] if index < len(offsets) else None
             line, column = None, None
@@ -309,7 +309,7 @@ class Validation(LogCheck):
         first = header.get("first_large_frames", ())
         for index in range(log.large_frames, count):
             if not self._returns_warning("large-frame"):
-                self._leave_out("large-frame", count - index - 1)
+                self._omit("large-frame", count - index - 1)
                 break
             offset, frame, size = first[index] if index < len(first) else (None, None, None)
             frame_text = "the frame" if size is None else f"the frame of {size} bytes"
@@ -323,7 +323,7 @@ class Validation(LogCheck):
         first = header.get("first_wrong_marks", ())
         for index in range(log.wrong_marks, count):
             if not self._returns_warning("wrong-mark"):
-                self._leave_out("wrong-mark", count - index - 1)
+                self._omit("wrong-mark", count - index - 1)
                 break
             offset, frame, _ = first[index] if index < len(first) else (None, None, None)
             text = (
@@ -339,7 +339,7 @@ class Validation(LogCheck):
         where: dict[str, Any] = {}
         if item.batch is not None and len(item.batch):
             key_text = f'"{key[1:-1]}"'.encode()
-            where = self._where(log, item.batch.position(0), None, "key-without-iri", key_text)
+            where = self._location(log, item.batch.position(0), None, "key-without-iri", key_text)
         text = f"the key {key} has no IRI and is dropped with its values"
         self._add(log, "key-without-iri", text, **where)
 
@@ -359,7 +359,7 @@ class Validation(LogCheck):
                 results = self.shapes.results(message)
             except (EncodeError, ValueError) as error:
                 text = error.reason if isinstance(error, EncodeError) else str(error)
-                where = self._where(log, position, stop, "shacl", b"")
+                where = self._location(log, position, stop, "shacl", b"")
                 text = f"the message cannot be checked: {text}"
                 self._add(log, "shacl", text, message=index, **where)
                 self._not_conforming += 1
@@ -369,7 +369,7 @@ class Validation(LogCheck):
                 is_warning = result.severity in ("Warning", "Info")
                 if is_warning and not self._returns_warning("shacl"):
                     continue
-                where = self._where(log, position, stop, "shacl", result.focus.encode())
+                where = self._location(log, position, stop, "shacl", result.focus.encode())
                 parts = [f"focus node {result.focus}"]
                 parts += [f"path {result.path}"] if result.path else []
                 parts += [f"value {result.value}"] if result.value else []

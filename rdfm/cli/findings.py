@@ -59,7 +59,7 @@ def run_check(
     output: str,
     as_json: bool,
     quiet: bool,
-    more: Callable[[Any], str],
+    count_suffix: Callable[[Any], str],
 ) -> int:
     """Check logs, print the findings and counts, and return the exit status.
 
@@ -71,7 +71,7 @@ def run_check(
         output: "text", "json" or "github".
         as_json: Whether `--json` is given.
         quiet: Whether to print only findings.
-        more: Function that returns additional text for the counts of a check.
+        count_suffix: Function that returns additional text for the counts of a check.
 
     Raises:
         UsageError: If the options cannot be combined.
@@ -108,7 +108,7 @@ def run_check(
         if not quiet:
             click.echo(json_line({"summary": checked.summary()}))
     elif not quiet:
-        for line in _summary(checked, more(checked)):
+        for line in _summary(checked, count_suffix(checked)):
             click.echo(f"rdfm: {line}", err=True)
     return 0 if checked.ok else 1
 
@@ -190,16 +190,16 @@ def _escaped(text: str, more: str = "") -> str:
     return escaped
 
 
-def _summary(checked: LogCheck, more: str) -> list[str]:
+def _summary(checked: LogCheck, count_suffix: str) -> list[str]:
     """Return the counts as lines of text."""
     from rdfm.cli.stdio import WORDS, plural
 
     numbers = checked.summary()
     read = plural(numbers["logs"], "log") + ", " + plural(checked.messages, WORDS[checked.kind][0])
     found = f"{count_text(checked.errors, 'error')}, {count_text(checked.warnings, 'warning')}"
-    lines = [f"{read}: {found}" + (", stopped early" if checked.stopped else "") + more]
+    lines = [f"{read}: {found}" + (", stopped early" if checked.stopped else "") + count_suffix]
     lines += [
         f"not shown: {count:,} more {'finding' if count == 1 else 'findings'} [{rule}]"
-        for rule, count in checked.left_out.items()
+        for rule, count in checked.omitted.items()
     ]
     return lines

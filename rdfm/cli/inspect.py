@@ -182,7 +182,7 @@ def _options_by_log(
     if len(specs) == len(formats_by_log):
         for name in options:
             if not any(name in spec.options("read") for spec in specs):
-                raise OptionError(specs[0].refusal("read", name))
+                raise OptionError(specs[0].unsupported_option_text("read", name))
     return {
         log: {
             name: value

@@ -122,7 +122,7 @@ def _answer(log_query: LogQuery, quiet: bool) -> None:
     bar = _bar(quiet)
     stream = log_query.stream(bar)
     answer = False
-    for batch in _closing(bar, stream.solved):
+    for batch in _closing(bar, stream.batches):
         answer = True
         for index in batch.indexes:
             where = f"{safe(batch.source)}\t" if stream.driver.several else ""
@@ -160,7 +160,7 @@ def _show(log_query: LogQuery, quiet: bool) -> None:
     table = TerminalTable(
         [*(() if log_query.whole else ("source", "message")), *log_query.query.variables]
     )
-    for batch in _closing(bar, stream.solved):
+    for batch in _closing(bar, stream.batches):
         rows = batch.rows.rows()
         if log_query.whole:
             table.add(rows)

@@ -51,7 +51,7 @@ def command(
         output=output,
         as_json=as_json,
         quiet=quiet,
-        more=_conformance,
+        count_suffix=_conformance,
     )
 
 

@@ -20,7 +20,7 @@ from rdfm.formats import OptionSpec
 from rdfm.logs.append import Appending
 from rdfm.logs.driver import Driver, Reading
 from rdfm.logs.filtering import FILTERING, Filtering
-from rdfm.logs.input import Readable, as_inputs, holds_files
+from rdfm.logs.input import Readable, as_inputs, is_folder_or_glob
 from rdfm.logs.keyed import SplitBy
 from rdfm.logs.output import Shape, Writable, output_format
 from rdfm.logs.own_input import reject_own_input
@@ -190,7 +190,7 @@ def plan(
         and not filters
         and not is_regrouped
         and len(inputs) == 1
-        and not holds_files(inputs[0])
+        and not is_folder_or_glob(inputs[0])
         and reads.get("joins") != "new"  # the input may be several logs of one message
     )
     # Written parts cannot be removed if their message turns out to be invalid. Therefore, each

@@ -100,7 +100,7 @@ class Encoding:
             messages = len(batch) - batch.continued
             return Encoded(output, messages, batch.record_count, bytes_in), encoder, generation
 
-        self._pool.submit(work, here=in_caller)
+        self._pool.submit(work, in_caller=in_caller)
 
     def is_ready(self) -> bool:
         """Return whether the bytes of the next batch are complete."""

@@ -21,7 +21,7 @@ from rdfm.logs.output import Writable
 from rdfm.logs.own_input import reject_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.selection import sliced
-from rdfm.logs.stages import SkipBroken, Tally, through
+from rdfm.logs.stages import SkipErrors, Tally, through
 
 __all__ = ["FILTER", "count", "filter_logs"]
 
@@ -96,7 +96,7 @@ def count(inputs: Sequence[Readable], **options: Any) -> Summary:
     )
     limit = stages.get("take")
     line = (
-        SkipBroken(skip=stages.get("on_error") == "skip"),
+        SkipErrors(skip=stages.get("on_error") == "skip"),
         Filtering(stages),
         sliced(slice(0, limit)),
     )

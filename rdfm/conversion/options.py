@@ -18,7 +18,7 @@ from rdfm.conversion.regroup import REGROUPING
 from rdfm.errors import OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import is_of_one_side, listed
-from rdfm.logs.input import Readable, holds_files
+from rdfm.logs.input import Readable, is_folder_or_glob
 from rdfm.logs.options import APPENDING, LIVE, READING, RUNNING, SPLITTING, WRITING
 from rdfm.logs.selection import SELECTING
 from rdfm.storage.paths import is_live
@@ -87,7 +87,7 @@ def readers(inputs: Sequence[Readable], name: str | None) -> list[FormatSpec] | 
         return [formats.find(name).spec]
     found = []
     for given in inputs:
-        if not isinstance(given, (str, os.PathLike)) or holds_files(given):
+        if not isinstance(given, (str, os.PathLike)) or is_folder_or_glob(given):
             return None
         if is_live(given):
             found.append(formats.find("jelly").spec)
@@ -153,11 +153,11 @@ def divide(
             divided.hints[plain_name] = hint.value(value)
         elif side == "read" or (side is None and matching_readers and not applies_to_output):
             if not matching_readers:
-                raise OptionError(possible_readers[0].refusal("read", plain_name))
+                raise OptionError(possible_readers[0].unsupported_option_text("read", plain_name))
             _assign(divided.reads, plain_name, value)
         elif side == "write" or (applies_to_output and not matching_readers):
             if not applies_to_output:
-                raise OptionError(writer.refusal("write", plain_name))
+                raise OptionError(writer.unsupported_option_text("write", plain_name))
             _assign(divided.writes, plain_name, value)
         elif matching_readers and applies_to_output:
             if is_of_one_side(
@@ -184,7 +184,9 @@ def divide(
             _assign(divided.reads, plain_name, value)
             _assign(divided.writes, plain_name, value)
         elif not _has_no_effect(plain_name, value):
-            raise OptionError(_refusal(plain_name, possible_readers[0], writer, stages))
+            raise OptionError(
+                _unsupported_option_text(plain_name, possible_readers[0], writer, stages)
+            )
     return divided
 
 
@@ -223,15 +225,15 @@ def _has_no_effect(name: str, value: Any) -> bool:
     )
 
 
-def _refusal(
+def _unsupported_option_text(
     name: str, reader: FormatSpec, writer: FormatSpec, stages: Mapping[str, OptionSpec]
 ) -> str:
     """Return the error text for an option that neither side supports."""
     specs = formats.specs()
     if any(name in spec.options("write") for spec in specs):
-        return writer.refusal("write", name)
+        return writer.unsupported_option_text("write", name)
     if any(name in spec.options("read") for spec in specs):
-        return reader.refusal("read", name)
+        return reader.unsupported_option_text("read", name)
     known = {*stages, *reader.options("read"), *writer.options("write")}
     from difflib import get_close_matches  # costly to import
 

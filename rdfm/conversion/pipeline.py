@@ -27,13 +27,13 @@ from rdfm.formats.spec import listed
 from rdfm.logs import remedies
 from rdfm.logs.channel import Channel, Stopped, feeding_thread
 from rdfm.logs.counters import CounterRange
-from rdfm.logs.driver import Broken, Driver, Item, Piece, Read, cost
+from rdfm.logs.driver import Driver, Item, Piece, Read, ReadError, cost
 from rdfm.logs.input import Readable
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.notes import Notes
 from rdfm.logs.output import FolderOutput, Output, Shape
 from rdfm.logs.progress import Progress, Reporter
-from rdfm.logs.stages import SkipBroken, Stage, Stages, Tally
+from rdfm.logs.stages import SkipErrors, Stage, Stages, Tally
 
 if TYPE_CHECKING:
     from rdfm.logs.append import Appended
@@ -215,7 +215,7 @@ class Pipeline:
 
     def _decode(self, pieces: Iterable[Piece]) -> Iterator[tuple[list[Item], int]]:
         """Yield decoded items. Errors are raised or skipped after all items before them."""
-        policy = SkipBroken(skip=self._plan.skip_errors, explain=self._explain)
+        policy = SkipErrors(skip=self._plan.skip_errors, explain=self._explain)
         for items in self._plan.driver.decode(pieces):
             decoded: list[Item] = []
             try:
@@ -228,7 +228,7 @@ class Pipeline:
             if decoded:
                 yield decoded, _cost(decoded)
 
-    def _explain(self, failure: Broken) -> None:
+    def _explain(self, failure: ReadError) -> None:
         """Add remedies to an error, except for results, whose rows cannot be read in parts."""
         if failure.source.format.spec.kinds == ("results",):
             return

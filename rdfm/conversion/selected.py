@@ -24,7 +24,7 @@ from rdfm.logs.selection import (
     random_subset,
     sliced,
 )
-from rdfm.logs.stages import SkipBroken, Stage, through
+from rdfm.logs.stages import SkipErrors, Stage, through
 
 __all__ = ["select"]
 
@@ -111,7 +111,7 @@ def _count(
     try:
         return sum(
             len(item.batch) - item.batch.continued
-            for item in through(driver, (SkipBroken(skip=skips), *stages))
+            for item in through(driver, (SkipErrors(skip=skips), *stages))
             if isinstance(item, Read) and item.batch is not None
         )
     except RdfmError as error:

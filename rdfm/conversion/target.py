@@ -15,7 +15,7 @@ from rdfm import formats
 from rdfm.errors import DecodeError, OptionError, spelled
 from rdfm.formats import EncoderLike, Format
 from rdfm.logs.driver import Read, Source
-from rdfm.logs.input import Readable, holds_files
+from rdfm.logs.input import Readable, is_folder_or_glob
 from rdfm.logs.output import Shape, Writable, suffix_options
 
 __all__ = ["Target"]
@@ -121,7 +121,7 @@ def source_of(
         name: Name of the format of all inputs, if given.
     """
     carries = dict(read.source.format.spec.carries)
-    has_several_logs = read.source.member or len(inputs) > 1 or any(map(holds_files, inputs))
+    has_several_logs = read.source.member or len(inputs) > 1 or any(map(is_folder_or_glob, inputs))
     if has_several_logs and _may_contain_graphs(inputs, name):
         carries["graphs"] = True
     return {

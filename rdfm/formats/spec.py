@@ -405,12 +405,12 @@ class FormatSpec:
         for name, value in given.items():
             option = known.get(name)
             if option is None:
-                raise OptionError(self.refusal(side, name))
+                raise OptionError(self.unsupported_option_text(side, name))
             if value is not None:
                 values[name] = option.value(value)
         return values
 
-    def refusal(self, side: Side, name: str, *, several: bool = False) -> str:
+    def unsupported_option_text(self, side: Side, name: str, *, several: bool = False) -> str:
         """Return the error text for an option that the decoder or encoder does not have.
 
         Args:

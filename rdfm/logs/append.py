@@ -27,7 +27,7 @@ from rdfm.storage import compression as compressions
 from rdfm.storage.paths import JOURNAL_SUFFIX, describe_invalid_path, is_live, local_target
 
 if TYPE_CHECKING:
-    from rdfm.logs.ending import Ending
+    from rdfm.logs.log_end import Ending
     from rdfm.message import AnyBatch
 
 # Options that apply to an entire log, in addition to those in its header.
@@ -230,7 +230,7 @@ class Appended:
             by_suffix = compressions.by_suffix(self.name)
             self._compression = by_suffix if compression is None else _compression(compression)
             return
-        last_commit = state.journal.left
+        last_commit = state.journal.leftover
         if last_commit is not None:
             state.uncommitted = last_commit.length < size
             if state.uncommitted:
@@ -251,7 +251,7 @@ class Appended:
                     f"change; omit {option}"
                 )
             self._compression = _compression(compression)
-        from rdfm.logs.ending import StoredLog, find_end  # costly to import
+        from rdfm.logs.log_end import StoredLog, find_end  # costly to import
 
         log = StoredLog(file, size, self.name, self._format, found)
         if log.is_empty():

@@ -24,9 +24,9 @@ from rdfm.errors import (
     spelled,
     visible,
 )
-from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Source
+from rdfm.logs.driver import Driver, Item, Read, ReadError, Reading, Source
 from rdfm.logs.findings import READING_RULES, Finding, Rule, reason
-from rdfm.logs.input import Input, Readable, holds_files
+from rdfm.logs.input import Input, Readable, is_folder_or_glob
 from rdfm.logs.positions import Lines
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.message import AnyBatch
@@ -77,12 +77,12 @@ def _check_options(inputs: list[Readable], reading: Reading) -> None:
     found = []
     for given in inputs:
         path = os.fspath(given) if isinstance(given, (str, os.PathLike)) else None
-        found.append(None if path is None or holds_files(path) else formats.by_path(path))
+        found.append(None if path is None or is_folder_or_glob(path) else formats.by_path(path))
     specs = [format.spec for format in found if format is not None]
     if reading.format is None and len(specs) == len(inputs):
         for name in reading.options:
             if not any(name in spec.options("read") for spec in specs):
-                raise OptionError(specs[0].refusal("read", name))
+                raise OptionError(specs[0].unsupported_option_text("read", name))
 
 
 @dataclass
@@ -112,7 +112,7 @@ class Numbers:
     errors: int = 0
     warnings: int = 0
     rules: dict[str, int] = field(default_factory=dict)
-    left_out: dict[str, int] = field(default_factory=dict)
+    omitted: dict[str, int] = field(default_factory=dict)
     stopped: bool = False
     kinds: dict[str, None] = field(default_factory=dict)
 
@@ -189,9 +189,9 @@ class LogCheck:
         return self._read().rules
 
     @property
-    def left_out(self) -> dict[str, int]:
+    def omitted(self) -> dict[str, int]:
         """Number of warnings that were counted but not returned, by rule."""
-        return self._read().left_out
+        return self._read().omitted
 
     @property
     def stopped(self) -> bool:
@@ -215,18 +215,18 @@ class LogCheck:
 
     def summary(self) -> dict[str, Any]:
         """Return the counts as a dictionary that can be serialized as JSON."""
-        names = (
-            "logs",
-            "messages",
-            "records",
-            "errors",
-            "warnings",
-            "rules",
-            "left_out",
-            "stopped",
-        )
         numbers = self._read()
-        return {"inputs": len(self._inputs), **{name: getattr(numbers, name) for name in names}}
+        return {
+            "inputs": len(self._inputs),
+            "logs": numbers.logs,
+            "messages": numbers.messages,
+            "records": numbers.records,
+            "errors": numbers.errors,
+            "warnings": numbers.warnings,
+            "rules": numbers.rules,
+            "left_out": numbers.omitted,
+            "stopped": numbers.stopped,
+        }
 
     def run(self) -> Self:
         """Read all logs for their counts, and return `self`."""
@@ -345,7 +345,7 @@ class LogCheck:
             self._begin_log(item.source)
         log = self._log
         assert log is not None
-        if isinstance(item, Broken):
+        if isinstance(item, ReadError):
             self._report_decode_error(log, item)
         elif isinstance(item, Read):
             self._item(log, item)
@@ -368,7 +368,7 @@ class LogCheck:
         if not source.format.spec.binary:
             lines = watched[1] if watched and watched[0] is source.input else Lines()
         self._log = self._make_log(source, lines)
-        self._numbers.logs += source.input.refusal is None
+        self._numbers.logs += source.input.rejection is None
 
     def _end_log(self) -> None:
         log, self._log = self._log, None
@@ -389,12 +389,12 @@ class LogCheck:
         kind = log.kind or log.source.format.spec.kinds[0]
         self._new.append(Finding(log.source.name, severity, rule, text, kind=kind, **where))
 
-    def _leave_out(self, rule: str, count: int) -> None:
+    def _omit(self, rule: str, count: int) -> None:
         """Count warnings that are not returned."""
         if count <= 0:
             return
         self._numbers.rules[rule] = self._numbers.rules.get(rule, 0) + count
-        self._numbers.left_out[rule] = self._numbers.left_out.get(rule, 0) + count
+        self._numbers.omitted[rule] = self._numbers.omitted.get(rule, 0) + count
         if self.strict:
             self._numbers.errors += count
         else:
@@ -402,11 +402,11 @@ class LogCheck:
 
     def _returns_warning(self, rule: str) -> bool:
         """Return whether to return another warning of a rule. If not, count it."""
-        returned_count = self._numbers.rules.get(rule, 0) - self._numbers.left_out.get(rule, 0)
+        returned_count = self._numbers.rules.get(rule, 0) - self._numbers.omitted.get(rule, 0)
         returned_count += sum(each.rule == rule for each in self._new)
         if self.strict or returned_count < self.max_warnings:
             return True
-        self._leave_out(rule, 1)
+        self._omit(rule, 1)
         return False
 
     def _is_enough(self) -> bool:
@@ -414,7 +414,7 @@ class LogCheck:
         new = sum(self.strict or each.severity == "error" for each in self._new)
         return self.max_errors is not None and self.errors + new >= self.max_errors
 
-    def _where(
+    def _location(
         self, log: LogState, position: int, stop: int | None, rule: str, written: bytes
     ) -> dict[str, Any]:
         """Return the offset, line and column of a term, or of its message if it cannot be found."""
@@ -429,10 +429,10 @@ class LogCheck:
         line, column = lines.at(offset) or (None, None)
         return {"offset": offset, "line": line, "column": column}
 
-    def _report_decode_error(self, log: LogState, item: Broken) -> None:
+    def _report_decode_error(self, log: LogState, item: ReadError) -> None:
         """Report an error of a decoder."""
         error = item.error
-        rejected = log.source.input.refusal is not None
+        rejected = log.source.input.rejection is not None
         if rejected and log.source.input.unreadable:
             rule = "unreadable"
         elif rejected and not log.source.member:

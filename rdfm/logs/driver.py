@@ -24,7 +24,7 @@ from rdfm._core import MessageBatch
 from rdfm.errors import DecodeError, OptionError, RdfmError, spelled, visible
 from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs import remedies
-from rdfm.logs.input import Input, MemberInput, Readable, files_of, holds_files
+from rdfm.logs.input import Input, MemberInput, Readable, files_of, is_folder_or_glob
 from rdfm.logs.notes import MAX_LISTED
 from rdfm.logs.split import Split
 from rdfm.storage.addresses import is_web, shown
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 __all__ = [
     "NOTHING",
     "NO_LOG",
-    "Broken",
     "Driver",
+    "DroppedData",
     "Item",
-    "Lost",
     "Piece",
     "Read",
+    "ReadError",
     "Reading",
     "Skipped",
     "Source",
@@ -163,7 +163,7 @@ class Piece(NamedTuple):
     cost: int = 0
 
 
-class Lost(NamedTuple):
+class DroppedData(NamedTuple):
     """Data dropped between two items of the second half.
 
     Attributes:
@@ -179,7 +179,7 @@ class Lost(NamedTuple):
     key: str | None = None
 
 
-NOTHING = Lost()
+NOTHING = DroppedData()
 # Header entries that report dropped data.
 _LOSSES = frozenset({"dropped_metadata", "dropped_keys", "trailing_namespaces"})
 
@@ -199,10 +199,10 @@ class Read(NamedTuple):
     batch: AnyBatch | None
     header: Mapping[str, Any]
     bytes_in: int
-    lost: Lost = NOTHING
+    lost: DroppedData = NOTHING
 
 
-class Broken(NamedTuple):
+class ReadError(NamedTuple):
     """An error, after all messages that were complete before it. Reading further skips it.
 
     Attributes:
@@ -221,7 +221,7 @@ class Broken(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """Skipped data. It follows `Broken` if the caller continues to read; stages also yield it.
+    """Skipped data. It follows `ReadError` if the caller continues to read; stages also yield it.
 
     Attributes:
         source: The log.
@@ -238,7 +238,7 @@ class Skipped(NamedTuple):
     error: RdfmError | None = None
 
 
-Item = Read | Broken | Skipped
+Item = Read | ReadError | Skipped
 
 
 class Driver:
@@ -261,7 +261,7 @@ class Driver:
         """
         self._inputs = inputs
         self._reading = reading
-        self.several = len(inputs) != 1 or holds_files(inputs[0], reading.storage_options)
+        self.several = len(inputs) != 1 or is_folder_or_glob(inputs[0], reading.storage_options)
         self.opened: list[Input] = []
         self._bytes_before = 0  # of the inputs before the current one
         self._logs = 0  # started so far
@@ -453,7 +453,7 @@ class Driver:
                     group.append(item)
                     total += cost(item)
                     # A compressed member may contain any number of items.
-                    if isinstance(item, Broken) or total >= GROUP_BYTES:
+                    if isinstance(item, ReadError) or total >= GROUP_BYTES:
                         yield group
                         group, total = [], 0
         except RdfmError:
@@ -505,7 +505,7 @@ class Driver:
         count = 0
         has_error = False
         for item in self._items(opened, stream, begin):
-            has_error = has_error or isinstance(item, Broken)
+            has_error = has_error or isinstance(item, ReadError)
             if isinstance(item, Read):
                 if item.batch is not None:
                     count += len(item.batch) - item.batch.continued
@@ -549,7 +549,7 @@ class Driver:
                     if head and at_start and not error.message_index:
                         _suggest(error, source.format, head)
                     resuming = source.format.spec.resumable
-                    yield Broken(source, error, decoder.header(), resuming)
+                    yield ReadError(source, error, decoder.header(), resuming)
                     if not resuming:
                         abandoned = True
                         opened.unwanted.set()
@@ -571,9 +571,9 @@ class Driver:
                     self._record_lost_namespaces(decoder.header())
                     if item.error is not None:
                         item.error.source = source.name
-                        yield Broken(source, item.error, decoder.header(), False, item.final)
+                        yield ReadError(source, item.error, decoder.header(), False, item.final)
                         # A rejected input was not read at all.
-                        yield Skipped(source, abandoned=source.input.refusal is None)
+                        yield Skipped(source, abandoned=source.input.rejection is None)
                 yield self._read(source, None, decoder.header(), piece.bytes_in)
                 return
 
@@ -593,7 +593,7 @@ class Driver:
         if count := header.get("trailing_namespaces", 0):
             self._lost = self._lost._replace(namespaces=self._lost.namespaces + count)
 
-    def _record_losses(self, header: Mapping[str, Any], before: Lost) -> Lost:
+    def _record_losses(self, header: Mapping[str, Any], before: DroppedData) -> DroppedData:
         """Record data that a decoder dropped; return the totals of the log so far."""
         metadata, keys = header.get("dropped_metadata", 0), header.get("dropped_keys", 0)
         if (metadata, keys) == (before.metadata, before.keys):
@@ -603,7 +603,7 @@ class Driver:
             keys=self._lost.keys + keys - before.keys,
             key=self._lost.key or header.get("dropped_key"),
         )
-        return Lost(metadata=metadata, keys=keys)
+        return DroppedData(metadata=metadata, keys=keys)
 
 
 class _Decoders:
@@ -647,7 +647,9 @@ class _Decoders:
         for name, given in self._reading.options.items():
             supporting = [format for format in found if name in format.spec.options("read")]
             if not supporting:
-                raise OptionError(found[0].spec.refusal("read", name, several=len(found) > 1))
+                raise OptionError(
+                    found[0].spec.unsupported_option_text("read", name, several=len(found) > 1)
+                )
             if given is not None:
                 supporting[0].spec.options("read")[name].value(given)
 
@@ -663,7 +665,7 @@ class _Decoders:
             OptionError: If the format does not support an option or its value.
         """
         reading = self._reading
-        if data.refusal is None:
+        if data.rejection is None:
             self._used[format.name] = format
         supported = format.spec.options("read")
         options = {

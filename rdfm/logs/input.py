@@ -38,7 +38,7 @@ from rdfm.storage.files import storage_of, without_library
 from rdfm.storage.listing import find_files, is_glob, matches
 from rdfm.storage.paths import describe_invalid_path, is_live, is_url, local_path
 
-__all__ = ["Input", "MemberInput", "Readable", "as_inputs", "files_of", "holds_files"]
+__all__ = ["Input", "MemberInput", "Readable", "as_inputs", "files_of", "is_folder_or_glob"]
 
 NOT_PLAIN = "a pipe, device or socket, which rdfm reads only if it is named explicitly"
 
@@ -59,15 +59,15 @@ class Input:
         bytes_given: Bytes of the log yielded so far (decompressed).
         compression: The compression detected, or None.
         error: The compression error, if one has occurred, or the reason why the file is not read.
-        refusal: The reason why this file, one of several, is not read; None if it is read.
-        refusal_remedies: Remedies for the refusal.
+        rejection: The reason why this file, one of several, is not read; None if it is read.
+        rejection_remedies: Remedies for the rejection.
         unreadable: Whether it is rejected because it cannot be read, not because of its content.
         watch: Called with the log and each piece before it is decoded.
         announced: The format and options that the headers of a response announce.
     """
 
-    refusal: str | None = None
-    refusal_remedies: tuple[Remedy, ...] = ()
+    rejection: str | None = None
+    rejection_remedies: tuple[Remedy, ...] = ()
     unreadable = False
     watch: Callable[[Input, bytes], None] | None = None
     announced: Announced = NOTHING_ANNOUNCED
@@ -140,12 +140,12 @@ class Input:
             DecodeError: If the compressed data is corrupt.
             UnsupportedError: If the input is rejected.
         """
-        if self.refusal is not None:
+        if self.rejection is not None:
             self.error = UnsupportedError(
-                self.refusal,
+                self.rejection,
                 format=self._archive_format,
                 source=self.name,
-                remedies=self.refusal_remedies,
+                remedies=self.rejection_remedies,
             )
             raise self.error
         try:
@@ -166,7 +166,7 @@ class Input:
         Raises:
             UnknownFormatError: If the format cannot be detected, or the name is unknown.
         """
-        if self.refusal is not None:
+        if self.rejection is not None:
             return formats.find(name or "nq")
         if name is not None:
             return formats.find(name)
@@ -204,22 +204,22 @@ class Input:
     def _reject(self, head: bytes) -> Format:
         """Reject one of many inputs because its format cannot be detected."""
         if archives.stem(self.name) is not None or archives.is_archive(head):
-            self.refusal = (
+            self.rejection = (
                 "an archive inside an archive, which rdfm does not read; extract it first"
             )
         elif (likely := to_read(self.name, head)) is not None:
-            self.refusal, self.refusal_remedies = likely.text, likely.remedies
+            self.rejection, self.rejection_remedies = likely.text, likely.remedies
         else:
             reason = (
                 "neither its name nor its content identifies its format"
                 if head
                 else "it is empty, and its name does not identify its format"
             )
-            self.refusal = reason
+            self.rejection = reason
             named = remedies.named_format(
                 "from_format", formats.names(), "sets the format of all inputs"
             )
-            self.refusal_remedies = (named, remedies.SKIP_INVALID)
+            self.rejection_remedies = (named, remedies.SKIP_INVALID)
         return self.format()
 
     def is_archive(self, format: str | None = None) -> bool:
@@ -369,7 +369,7 @@ class MemberInput(Input):
         self.compression = None
         self._owned = False
         self._one_of_many = True
-        self.refusal = member.refusal
+        self.rejection = member.rejection
         self.whole = False
         self.in_memory = member.whole
         pieces = iter(member.pieces)
@@ -383,7 +383,7 @@ class MemberInput(Input):
 
     def take(self) -> bytes | None:
         """Return all the data at once if it is in memory uncompressed; no pieces remain."""
-        if not self.whole or self.refusal is not None:
+        if not self.whole or self.rejection is not None:
             return None
         data = next(self._pieces, b"")
         self.bytes_given = len(data)
@@ -406,13 +406,13 @@ class _RejectedInput(Input):
 
     unreadable = True
 
-    def __init__(self, name: str, refusal: str) -> None:
+    def __init__(self, name: str, rejection: str) -> None:
         """Initialize with the file's name and the reason why it is not read."""
         self.name = visible(name)
         self.url = self.size = self.error = self.compression = None
         self.bytes_read = self.bytes_given = 0
-        self.refusal = refusal
-        self.refusal_remedies = (remedies.SKIP_INVALID,)
+        self.rejection = rejection
+        self.rejection_remedies = (remedies.SKIP_INVALID,)
         self._owned = False
 
     def is_archive(self, format: str | None = None) -> bool:
@@ -441,7 +441,7 @@ def as_inputs(given: Readable | Iterable[Readable]) -> list[Any]:
     return list(given)
 
 
-def holds_files(source: object, storage_options: Mapping[str, Any] | None = None) -> bool:
+def is_folder_or_glob(source: object, storage_options: Mapping[str, Any] | None = None) -> bool:
     """Return whether a source is a folder, or a glob of files."""
     if not isinstance(source, (str, os.PathLike)):
         return False
@@ -472,7 +472,7 @@ def files_of(
         reject_unreadable: Whether one of many files that cannot be opened is rejected on its own,
             instead of raising an error.
     """
-    if not holds_files(source, storage_options):
+    if not is_folder_or_glob(source, storage_options):
         yield Input(source, compression, storage_options=storage_options)
         return
     path = os.fspath(source)  # type: ignore[arg-type]  # it is a path

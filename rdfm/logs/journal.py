@@ -91,7 +91,7 @@ class Journal:
     Attributes:
         path: The path of the journal.
         name: The path as text, for errors.
-        left: The last commit of a writer that did not end cleanly; None if there is none.
+        leftover: The last commit of a writer that did not end cleanly; None if there is none.
     """
 
     def __init__(self, log: Path) -> None:
@@ -116,7 +116,7 @@ class Journal:
         with name_in_errors(self.name):
             self._file = self._locked(shown)
         try:
-            self.left: Commit | None = None
+            self.leftover: Commit | None = None
             with name_in_errors(self.name):
                 data = os.pread(self._file, 2 * SLOT_BYTES, 0)
             if not data.startswith(_HEAD.encode()[: len(data)]):
@@ -127,7 +127,7 @@ class Journal:
                 with contextlib.suppress(FileNotFoundError), log.open("rb", buffering=0) as file:
                     if _begins_as_committed(slot, file.fileno()):
                         _check_same_file(slot, file.fileno(), shown, self.name)
-                        self.left = slot.commit
+                        self.leftover = slot.commit
         except BaseException:
             self.release()
             raise

@@ -302,7 +302,7 @@ class KeyEncoder:
         encoder = self._spare.pop() if self._spare else self._make()
         if file.end is not None:
             encoder.continue_log(file.end)
-        parts.append(Part(file.name, b"", False, again=file.end is not None))
+        parts.append(Part(file.name, b"", False, continued=file.end is not None))
         file.encoder = encoder
         self._open[file] = None
         return encoder

@@ -322,7 +322,7 @@ class FolderOutput:
         with name_in_errors(name):
             path.parent.mkdir(exist_ok=True)
             # Unbuffered, so that a forked process has no buffered data to write.
-            file = path.open("ab" if part.again else "xb", buffering=0)
+            file = path.open("ab" if part.continued else "xb", buffering=0)
         self._opened.append(file)
         opened = _OpenFile(file, name, _compressor(self._compression))
         self._files[part.name] = opened
@@ -355,7 +355,7 @@ class FolderOutput:
     def _publish(self) -> None:
         """Rename the folder to its final name.
 
-        Ctrl-C may interrupt at any line, so `_settle` relies only on which folders exist.
+        Ctrl-C may interrupt at any line, so `_keep_final_folder` relies only on which folders exist.
         """
         if self._final.exists():
             if self._overwrite:
@@ -389,7 +389,7 @@ class FolderOutput:
             for part in list(self._files):
                 with contextlib.suppress(OSError):
                     self._end(part)
-            _settle(self._staging, self._final, self._old)
+            _keep_final_folder(self._staging, self._final, self._old)
         # Last, because the finalizer removes the rest if the process ends earlier.
         self._finalizer.detach()
 
@@ -600,7 +600,7 @@ def _write_all(file: BinaryIO, data: bytes | memoryview) -> int:
     return len(data)
 
 
-def _settle(staging: Path, final: Path, old: Path) -> None:
+def _keep_final_folder(staging: Path, final: Path, old: Path) -> None:
     """Keep the folder that has or had the final name, and remove the others.
 
     May be called again.
@@ -635,7 +635,7 @@ def _finalize_folder(
     if process != os.getpid():
         return
     is_unfinished = folders[0].exists()
-    _settle(*folders)
+    _keep_final_folder(*folders)
     if is_unfinished:
         warnings.warn(
             f"the logs in {name} were not closed, so their content is lost; use a with block",

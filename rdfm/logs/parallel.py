@@ -211,7 +211,9 @@ class ParallelDriver(Driver):
 
     def _is_separate(self, data: Input) -> bool:
         """Whether another thread can read a file at any time."""
-        return data.local_path is not None and self._reading.watch is None and data.refusal is None
+        return (
+            data.local_path is not None and self._reading.watch is None and data.rejection is None
+        )
 
     def _file(self, data: Input, begin: int) -> Callable[[Driver], Iterator[list[Item]]]:
         """Return a function that decodes a file in a thread."""

@@ -32,13 +32,13 @@ class Part(NamedTuple):
         name: Its path in the folder.
         data: The next bytes of the file.
         ended: Whether the file ends after these bytes.
-        again: Whether the file was ended before, and is now continued.
+        continued: Whether the file was ended before, and is now continued.
     """
 
     name: str
     data: bytes
     ended: bool
-    again: bool = False
+    continued: bool = False
 
 
 class Namespaces:

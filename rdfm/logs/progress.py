@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rdfm.errors import OptionError
-from rdfm.logs.input import holds_files
+from rdfm.logs.input import is_folder_or_glob
 from rdfm.storage.listing import find_files
 from rdfm.storage.paths import local_path
 
@@ -96,7 +96,7 @@ def total_bytes(inputs: Iterable[Any]) -> int | None:
             return None
         if Path(path).is_file():
             total += Path(path).stat().st_size
-        elif holds_files(path):
+        elif is_folder_or_glob(path):
             found, _ = find_files([path], recursive=True)
             total += sum(file.size for file in found)
         else:

@@ -17,7 +17,7 @@ from rdfm._core import MessageBatch, PatchBatch, ResultBatch
 from rdfm.errors import OptionError, RdfmError
 from rdfm.formats import Format
 from rdfm.logs.arrow import TableForm, arrow_reader
-from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Skipped, Source
+from rdfm.logs.driver import Driver, Item, Read, ReadError, Reading, Skipped, Source
 from rdfm.logs.filtering import Filtering, filter_values
 from rdfm.logs.frames import Tabular
 from rdfm.logs.input import Input, Readable
@@ -162,7 +162,7 @@ class LogReader(Tabular):
         self._driver = driver
         self._table = table
         self._first: MessageBatch | RdfmError | None = None  # already read, but not yet returned
-        self._broken: Broken | None = None
+        self._error: ReadError | None = None
         self._begun = self._ended = False
         self._header: Mapping[str, Any] = {}
         self.input: Input | None = None
@@ -353,8 +353,8 @@ class LogReader(Tabular):
         """Return the next batch of the driver."""
         for item in self._items:
             self._enter(item.source)
-            if isinstance(item, Broken):
-                self._header, self._broken = item.header, item
+            if isinstance(item, ReadError):
+                self._header, self._error = item.header, item
                 raise item.error
             if isinstance(item, Read):
                 self._header = item.header
@@ -393,16 +393,16 @@ class LogReader(Tabular):
             return self._skip_message()
 
     def _skip_message(self) -> bytes:
-        broken = self._broken
-        if broken is None:
+        failure = self._error
+        if failure is None:
             raise ValueError(f"{self.source}: there is no error to skip")
-        if broken.final or not (broken.resumable or self.several):
-            raise broken.error
+        if failure.final or not (failure.resumable or self.several):
+            raise failure.error
         skipped = next(self._items, None)
-        if isinstance(skipped, Broken):
-            self._broken = skipped
+        if isinstance(skipped, ReadError):
+            self._error = skipped
             raise skipped.error
-        self._broken, self._ended = None, False
+        self._error, self._ended = None, False
         return skipped.data if isinstance(skipped, Skipped) else b""
 
     def close(self) -> None:

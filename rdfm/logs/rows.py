@@ -10,9 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Sequence
 from typing import Any, ClassVar, Self
 
-from rdfm.logs.ahead import ahead
 from rdfm.logs.driver import Driver, Piece, Read
 from rdfm.logs.frames import Tabular
+from rdfm.logs.read_ahead import ahead
 from rdfm.logs.reader import LogReader
 from rdfm.logs.stages import Stage, Tally, through
 from rdfm.logs.turns import Turn

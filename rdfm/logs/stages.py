@@ -13,9 +13,9 @@ from itertools import chain
 from typing import Any, ClassVar
 
 from rdfm.errors import LimitError
-from rdfm.logs.driver import NOTHING, Broken, Item, Read, Skipped
+from rdfm.logs.driver import NOTHING, Item, Read, ReadError, Skipped
 
-__all__ = ["MAX_LISTED_ERRORS", "SkipBroken", "Stage", "Stages", "Tally", "Watching", "through"]
+__all__ = ["MAX_LISTED_ERRORS", "SkipErrors", "Stage", "Stages", "Tally", "Watching", "through"]
 
 MAX_LISTED_ERRORS = 10
 
@@ -130,14 +130,14 @@ def through(items: Iterable[Item], stages: Sequence[Stage]) -> Iterator[Item]:
     yield from line.finish()
 
 
-class SkipBroken(Stage):
+class SkipErrors(Stage):
     """Raises errors about invalid data, or skips the data.
 
     If the data is skipped, the `Skipped` item after the error contains the error.
     """
 
     def __init__(
-        self, *, skip: bool = True, explain: Callable[[Broken], None] | None = None
+        self, *, skip: bool = True, explain: Callable[[ReadError], None] | None = None
     ) -> None:
         """Initialize with the handling of errors.
 
@@ -149,7 +149,7 @@ class SkipBroken(Stage):
         """
         self._skip = skip
         self._explain = explain
-        self._broken: Broken | None = None
+        self._error: ReadError | None = None
 
     def take(self, item: Item) -> Iterable[Item]:
         """Process an item.
@@ -157,16 +157,16 @@ class SkipBroken(Stage):
         Raises:
             DecodeError: If the item is an error that is not skipped.
         """
-        if isinstance(item, Broken):
+        if isinstance(item, ReadError):
             if self._explain is not None:
                 self._explain(item)
             if not self._skip or isinstance(item.error, LimitError):
                 raise item.error
-            self._broken = item
+            self._error = item
             return ()
-        if self._broken is not None and isinstance(item, Skipped):
-            item = item._replace(data=b"", errors=1, error=self._broken.error)
-            self._broken = None
+        if self._error is not None and isinstance(item, Skipped):
+            item = item._replace(data=b"", errors=1, error=self._error.error)
+            self._error = None
         return (item,)
 
 

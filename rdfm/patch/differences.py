@@ -131,7 +131,7 @@ def _of_messages(
     """Yield the patches between messages; for one log, from each message to the next."""
     if canonical:
         batches = _aligned(batches)
-    while (side := difference.wanted()) is not None:
+    while (side := difference.next_log()) is not None:
         number = side if len(logs) > 1 else 0
         batch = next(batches[number], None)
         if batch is None:

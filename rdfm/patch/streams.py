@@ -20,7 +20,7 @@ from rdfm.errors import DecodeError, EncodeError, OptionError, UnknownFormatErro
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import listed
 from rdfm.logs.driver import Driver, Read, Reading
-from rdfm.logs.input import Input, Readable, holds_files
+from rdfm.logs.input import Input, Readable, is_folder_or_glob
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.output import Shape, Writable, output_format
 from rdfm.logs.own_input import reject_own_input
@@ -341,7 +341,7 @@ def _readers(inputs: Inputs) -> list[FormatSpec]:
         for log in inputs.logs:
             path = os.fspath(log) if isinstance(log, (str, os.PathLike)) else None
             has_several_logs = path is not None and (
-                holds_files(path) or archive.stem(path) is not None
+                is_folder_or_glob(path) or archive.stem(path) is not None
             )
             if path is None or not (has_several_logs or formats.by_path(path)):
                 remedy = named_format(inputs.format_option, (spec.name for spec in names))

@@ -27,7 +27,7 @@ from rdfm.analysis.findings import RULES
 from rdfm.analysis.statistics import Collector, Statistics
 from rdfm.analysis.validate import validate
 from rdfm.errors import DecodeError, OptionError
-from rdfm.logs.driver import Broken, Driver, Read
+from rdfm.logs.driver import Driver, Read, ReadError
 from rdfm.spark.options import as_text
 from rdfm.spark.reader import LogSourceReader
 from rdfm.spark.remedies import in_spark
@@ -310,7 +310,7 @@ def find_statistics(
                         source = item.source
                         counted.collector.start_log()
                         counted.formats.setdefault(source.format.name)
-                    if isinstance(item, Broken):
+                    if isinstance(item, ReadError):
                         counted.error = counted.error or str(item.error)
                         break
                     if isinstance(item, Read) and item.batch is not None:
@@ -401,7 +401,7 @@ def _hashed_logs(
             driver = Driver([path], reading.log_reading(path, split))
             try:
                 for item in driver:
-                    if isinstance(item, Broken):
+                    if isinstance(item, ReadError):
                         item.error.renderer = in_spark
                         raise item.error
                     if isinstance(item, Read) and item.batch is not None and len(item.batch):

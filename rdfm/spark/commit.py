@@ -227,7 +227,7 @@ class CommitTarget:
         try:
             # Another driver with the same commit may have been faster, before or after this driver
             # wrote the journal.
-            return self._carry_out(commit.name) and is_created
+            return self._complete(commit.name) and is_created
         except Exception as error:
             if not is_created and commit.turn is not None:  # the other driver's commit is decided
                 raise
@@ -261,7 +261,7 @@ class CommitTarget:
         end = time.monotonic() + _COMMIT_WAIT_SECONDS
         while True:
             try:
-                self._carry_out(name)
+                self._complete(name)
                 return True
             except OSError as error:
                 if not isinstance(error, PermissionError) and error.errno not in _LOCAL_ERRORS:
@@ -354,7 +354,7 @@ class CommitTarget:
                 found.append(path)
         return sorted(found)
 
-    def _carry_out(self, name: str) -> bool:
+    def _complete(self, name: str) -> bool:
         """Complete a decided commit. Return False if it was already done under another journal."""
         commit = self._read(name)
         if commit is None:  # another process was faster

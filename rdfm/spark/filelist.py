@@ -26,7 +26,7 @@ __all__ = ["FileList"]
 _VERSION = 1
 _HEAD = "list.json"
 _SEGMENT = re.compile(r"files-(\d{12})(?:-(\d{12}))?\.json")
-_MANY = 64
+_MERGE_SEGMENTS = 64
 _TRIES = 3
 
 
@@ -122,7 +122,7 @@ class FileList:
         Raises:
             OptionError: If another query has opened the list.
         """
-        if len(self._segments) >= _MANY:
+        if len(self._segments) >= _MERGE_SEGMENTS:
             self._check_owner()
             # A segment is merged only with at least as many newer entries, so each time an entry is
             # rewritten, the size of its segment at least doubles.

@@ -366,7 +366,7 @@ class Options:
         for spec in formats.specs():
             for name in spec.options(side):
                 if key(name) == written and len(specs) == 1:
-                    return specs[0].refusal(side, name)
+                    return specs[0].unsupported_option_text(side, name)
         names = sorted(
             {
                 name

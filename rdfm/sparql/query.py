@@ -387,13 +387,13 @@ class QueryStream(NamedTuple):
     """A running query.
 
     Attributes:
-        solved: Iterator over the solutions.
+        batches: Iterator over the batches of solutions.
         querying: Stage that evaluates the query.
         driver: Driver that reads the logs.
         tally: Counts of skipped data.
     """
 
-    solved: Iterator[SolutionBatch]
+    batches: Iterator[SolutionBatch]
     querying: QueryStage
     driver: Driver
     tally: Tally
@@ -610,8 +610,8 @@ class LogQuery:
                 )
 
         watcher = Watching(count, end)
-        solved = solve(querying, driver, tally, skips=self._skips, before=(watcher,))
-        return QueryStream(solved, querying, driver, tally)
+        batches = solve(querying, driver, tally, skips=self._skips, stages_before=(watcher,))
+        return QueryStream(batches, querying, driver, tally)
 
     def add(self, options: Mapping[str, Any]) -> None:
         """Add options of the output."""

@@ -14,7 +14,7 @@ from rdfm.logs.driver import Driver
 from rdfm.logs.frames import needed
 from rdfm.logs.reader import LogReader
 from rdfm.logs.rows import RowReader, batches_through
-from rdfm.logs.stages import SkipBroken, Stage, Tally
+from rdfm.logs.stages import SkipErrors, Stage, Tally
 from rdfm.logs.turns import Loop
 from rdfm.sparql.querying import QueryStage
 from rdfm.sparql.tables import Columns
@@ -33,7 +33,7 @@ def solve(
     tally: Tally,
     *,
     skips: bool = False,
-    before: Sequence[Stage] = (),
+    stages_before: Sequence[Stage] = (),
 ) -> Generator[Any, None, None]:
     """Yield the results of a query in batches, and close the input at the end.
 
@@ -42,12 +42,12 @@ def solve(
         driver: Driver that reads the logs, or an open log.
         tally: Counter of skipped data.
         skips: Whether to skip invalid messages.
-        before: Stages to run before the query.
+        stages_before: Stages to run before the query.
 
     Raises:
         RdfmError, OSError: If a log cannot be read, or the query fails.
     """
-    stages = (*before, SkipBroken(skip=skips), querying)
+    stages = (*stages_before, SkipErrors(skip=skips), querying)
     return batches_through(driver, stages, tally)
 
 
@@ -79,7 +79,7 @@ class Solutions(RowReader):
             driver: Driver that reads the logs, or an open log.
             skips: Whether to skip invalid messages.
         """
-        super().__init__(driver, (SkipBroken(skip=skips), querying))
+        super().__init__(driver, (SkipErrors(skip=skips), querying))
         self.variables = tuple(querying.query.variables)
         self._columns = columns
         self._nulls = 0

@@ -35,13 +35,13 @@ class Member(NamedTuple):
     Attributes:
         name: Its path in the archive.
         pieces: Its bytes, which must be read before the next member is requested.
-        refusal: The reason why it cannot be read; None if it can.
+        rejection: The reason why it cannot be read; None if it can.
         whole: Whether the bytes are a single piece.
     """
 
     name: str
     pieces: Iterable[bytes]
-    refusal: str | None
+    rejection: str | None
     whole: bool
 
 
@@ -74,9 +74,9 @@ def members(pieces: Iterable[bytes]) -> Iterator[list[Member]]:
     while parts.more():
         complete = []
         while parts.pending and parts.pending[0][2]:
-            name, data, _, refusal = parts.pending.popleft()
-            if name is not None and (refusal is not None or not _is_hidden(name)):
-                complete.append(Member(name, (data,), refusal, True))
+            name, data, _, rejection = parts.pending.popleft()
+            if name is not None and (rejection is not None or not _is_hidden(name)):
+                complete.append(Member(name, (data,), rejection, True))
         if complete:
             yield complete
         if parts.pending:  # a large member begins

@@ -81,11 +81,11 @@ class Pool(Generic[Result]):
         self._closed = False
         self._changed = threading.Condition()
 
-    def submit(self, work: Callable[[], Result], *, here: bool = False) -> None:
-        """Add work for a thread. If `here`, the caller does it immediately."""
+    def submit(self, work: Callable[[], Result], *, in_caller: bool = False) -> None:
+        """Add work for a thread. If `in_caller`, the caller does it immediately."""
         slot: _Slot[Result] = _Slot()
         self._slots.append(slot)
-        if here or not self._max_threads:
+        if in_caller or not self._max_threads:
             slot.run(work)
             return
         with self._changed:

@@ -292,7 +292,7 @@ def test_keys_without_an_iri_are_reported():
     assert (finding.rule, finding.line, finding.column) == ("key-without-iri", 2, 21)
     assert "'name'" in finding.text
     assert checked.rules == {"key-without-iri": 3}
-    assert checked.left_out == {"key-without-iri": 2}
+    assert checked.omitted == {"key-without-iri": 2}
 
 
 def test_changed_prefixes_are_reported():
@@ -339,7 +339,7 @@ def test_warnings_beyond_max_warnings_are_only_counted():
     checked = rdfm.validate(log.encode(), "nq", max_warnings=5)
     assert [each.message for each in checked] == [0, 1, 2, 3, 4]
     assert checked.warnings == 50
-    assert checked.left_out == {"ill-typed-literal": 45}
+    assert checked.omitted == {"ill-typed-literal": 45}
     checked = rdfm.validate(log.encode(), "nq", max_warnings=0)
     assert list(checked) == []
     assert checked.warnings == 50

@@ -100,7 +100,7 @@ def test_warnings_beyond_max_warnings_are_only_counted():
     log = "Z .\n".join(["TX .\n"] * 30)
     checked = rdfm.validate(log.encode(), "rdf-patch", max_warnings=3)
     assert len(list(checked)) == 3
-    assert (checked.warnings, checked.left_out) == (30, {"unfinished-transaction": 27})
+    assert (checked.warnings, checked.omitted) == (30, {"unfinished-transaction": 27})
     assert checked.rules == {"unfinished-transaction": 30}
 
 

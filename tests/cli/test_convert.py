@@ -30,7 +30,7 @@ COSTLY_MODULES = {
     "random",
     "rdfm.formats.arrow_sizes",
     "rdfm.formats.parquet_sizes",
-    "rdfm.logs.ending",
+    "rdfm.logs.log_end",
     "rdfm.logs.plan",
     "rdfm.logs.seek",
     "rdfm.sparql",

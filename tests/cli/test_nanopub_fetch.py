@@ -32,7 +32,7 @@ def test_fetch_reports_the_number_of_appended_nanopublications(rdfm, registry):
 
 
 def test_fetch_reports_retries(rdfm, registry):
-    registry.faults = [registry.shortened(0.5)]
+    registry.faults = [registry.truncated(0.5)]
     run = rdfm("nanopub", "fetch", registry.url, "-o", "m.jelly")
     note, result = run.err.splitlines()
     assert note.startswith("rdfm: note: ")

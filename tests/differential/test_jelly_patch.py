@@ -38,7 +38,7 @@ def test_protobuf_reads_the_output_of_rdfm(stream, statements, data):
         undelimited = encode(
             log, stream_type=stream, statement_type=statements, delimited=False, **ALL_FEATURES
         )
-        assert not log or jelly_patch_proto.decode(undelimited, bare=True) == log
+        assert not log or jelly_patch_proto.decode(undelimited, undelimited=True) == log
 
 
 @pytest.mark.parametrize("short", [False, True])

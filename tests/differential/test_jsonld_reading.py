@@ -199,9 +199,9 @@ def test_dropped_data_is_an_error_unless_lenient(part):
         description = describe(number, value, found, expected)
         if found.quads is None:
             assert "lenient" in found.error, description
-            assert expected.left_out or expected.ill_formed, description
+            assert expected.omitted or expected.ill_formed, description
         else:
-            assert not expected.left_out, description
+            assert not expected.omitted, description
             assert isomorphic(found.quads, expected.quads), description
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from logs import logs
 from nquads import isomorphic, literal, map_terms
 from oxigraph import from_oxigraph, to_oxigraph
-from samples import folded
+from samples import lowercase_languages
 from support import as_batch, decoded, encode
 
 # rdflib's own parsers and serializers use deprecated parts of rdflib.
@@ -171,7 +171,7 @@ def test_random_documents_are_read_as_in_rdflib(inner):
 )
 @given(log=LOGS)
 def test_other_libraries_read_the_output_of_rdfm(read, log):
-    log = folded(log, directions=False)
+    log = lowercase_languages(log, directions=False)
     lines = encode("rdfxml", log).splitlines(keepends=True)
     assert len(lines) == len(log)
     for line, message in zip(lines, log, strict=True):
@@ -186,7 +186,7 @@ def with_letter(term):
 def test_rdfm_reads_the_output_of_other_libraries(log, data):
     # These libraries write labels unchanged, but not all labels are XML names.
     renamed_log = [[map_terms(quad, with_letter) for quad in message] for message in log]
-    for message in folded(renamed_log, directions=False):
+    for message in lowercase_languages(renamed_log, directions=False):
         triples = [ox.Triple(*(to_oxigraph(term) for term in quad[:3])) for quad in message]
         their_quads = ox.serialize(triples, format=ox.RdfFormat.RDF_XML)
         (found,) = decoded("rdfxml", their_quads)

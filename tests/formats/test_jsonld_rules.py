@@ -1383,7 +1383,7 @@ OMITTED_DATA = [
 def test_invalid_terms_are_errors_unless_lenient(document, expected, remote):
     text = json.dumps(document)
     found = reference.read(text, base="http://base/d/doc")
-    assert found.left_out
+    assert found.omitted
     assert isomorphic(found.quads, expected_quads(expected)), found.quads
     for name, data in encodings(document):
         messages, error = decode(name, data, base="http://base/d/doc")

@@ -15,7 +15,7 @@ import pytest
 
 import rdfm
 from rdfm import formats
-from rdfm.logs import ending, journal
+from rdfm.logs import journal, log_end
 
 S, P = rdfm.Iri("http://e/s"), rdfm.Iri("http://e/p")
 LINE = b'<http://e/s> <http://e/p> "%d" .\n'
@@ -155,7 +155,7 @@ def test_a_long_last_line_is_found(tmp_path, monkeypatch):
     path = tmp_path / "log.nq"
     append(path, message(0), message(1, " " + "x" * 300_000))
     append(path, message(2))
-    monkeypatch.setattr(ending, "MOST_TAIL_BYTES", 1000)  # forces decoding of the entire log
+    monkeypatch.setattr(log_end, "MAX_TAIL_BYTES", 1000)  # forces decoding of the entire log
     append(path, message(3, " " + "x" * 300_000))
     append(path, message(4))
     assert numbers(path) == list(range(5))
@@ -294,7 +294,7 @@ def test_a_log_truncated_at_any_byte_is_repaired(tmp_path, name, options):
 
 def test_a_delimiter_inside_a_string_does_not_end_a_log(tmp_path):
     """The string starts before the part of the log that is searched for the last line."""
-    text = b"text\n" * (ending.TAIL_BYTES // 4)
+    text = b"text\n" * (log_end.TAIL_BYTES // 4)
     unclosed = LINE % 0 + DELIMITED + b'<http://e/s> <http://e/p> """' + text + DELIMITED
     patches = b"A " + LINE % 0 + b'Z .\nA <http://e/s> <http://e/p> """' + text + b"Z .\n"
     for suffix, data in {"ttl": unclosed, "trig": unclosed, "rdfp": patches}.items():
@@ -310,7 +310,7 @@ def test_a_delimiter_inside_a_string_does_not_end_a_log(tmp_path):
 
 @pytest.mark.parametrize("suffix", ["jelly", "jelly.gz", "rpb", "rpb.gz"])
 def test_a_last_message_larger_than_a_piece_is_complete(tmp_path, suffix, monkeypatch):
-    monkeypatch.setattr(ending, "PIECE_BYTES", 100)
+    monkeypatch.setattr(log_end, "PIECE_BYTES", 100)
     path = tmp_path / f"log.{suffix}"
     options = {"restart_bytes": 0} if "jelly" in suffix else {}
     with rdfm.create_log(path, **options) as log:
@@ -337,7 +337,7 @@ def test_a_log_truncated_in_its_first_message_cannot_be_repaired(tmp_path, name)
 
 def test_a_truncated_document_after_long_lines_is_repaired(tmp_path):
     path = tmp_path / "log.rdf"
-    append(path, *(message(number, " " + "x" * 2 * ending.TAIL_BYTES) for number in range(3)))
+    append(path, *(message(number, " " + "x" * 2 * log_end.TAIL_BYTES) for number in range(3)))
     path.write_bytes(path.read_bytes()[:-5])
     append(path, message(3), repair=True)
     assert numbers(path) == [0, 1, 3]
@@ -390,7 +390,7 @@ LOGS = {
 @pytest.mark.parametrize("compress", [bytes, gzip.compress])
 def test_a_byte_order_mark_that_readers_reject_is_rejected(tmp_path, suffix, compress):
     path = tmp_path / f"log.{suffix}"
-    data = compress(ending.BOM + LOGS[suffix])
+    data = compress(log_end.BOM + LOGS[suffix])
     path.write_bytes(data)
     addition = patch(1) if suffix == "rdfp" else message(1)
     for repair in (False, True):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from logs import logs
 from rdf_patch import patches_of, rows_of_text
-from samples import folded as folded_quads
+from samples import lowercase_languages
 from support import as_term, as_tuple
 
 from rdfm import formats
@@ -60,7 +60,9 @@ def as_jena_changes(log):
         [
             (*row[:2], *terms)
             for row, terms in zip(
-                patch, folded_quads([[row[2:] for row in patch]], directions=False)[0], strict=True
+                patch,
+                lowercase_languages([[row[2:] for row in patch]], directions=False)[0],
+                strict=True,
             )
         ]
         for patch in log

@@ -12,7 +12,7 @@ from jsonld_documents import BASE
 from jsonld_reading import Outcome, batches, compare, normalized, well_formed
 from logs import logs
 from nquads import isomorphic, read_expected, read_quads, relabelled
-from samples import NAMES, folded, generated, log_of, merged, text_cases
+from samples import NAMES, generated, log_of, lowercase_languages, merge, text_cases
 from support import FIXTURES, assert_same, decoded, encode
 
 from rdfm import formats
@@ -49,17 +49,19 @@ def messages_text(log):
 def test_jelly_jvm_reads_fixtures_like_rdfm(jvm, path):
     found = jvm.messages(path.read_bytes(), "jelly")
     if path.stem == "flat":  # Jelly-JVM returns it frame by frame
-        found = [merged(found)]
+        found = [merge(found)]
     expected = read_expected(path.parent / "expected.txt")
-    assert_same(folded(found), folded(expected))
+    assert_same(lowercase_languages(found), lowercase_languages(expected))
 
 
 def assert_round_trip(jvm, log, physical, tables):
     """Checks that each side reads the output of the other."""
     written = jelly(log, physical, tables)
-    assert_same(folded(jvm.messages(written, "jelly")), folded(log))
+    assert_same(lowercase_languages(jvm.messages(written, "jelly")), lowercase_languages(log))
     converted = jvm.convert(written, "jelly", "jelly", physical, "all", *tables)
-    assert_same(folded(decoded("jelly", converted)), folded(log, directions=False))
+    assert_same(
+        lowercase_languages(decoded("jelly", converted)), lowercase_languages(log, directions=False)
+    )
 
 
 @pytest.mark.parametrize("tables", [BIG, TINY, NO_PREFIXES], ids=["big", "tiny", "no-prefixes"])
@@ -76,9 +78,9 @@ def test_rdfm_reads_the_output_of_jelly_jvm(jvm, name, tables):
     log = log_of(name)
     for physical in physical_types(log):
         converted = jvm.convert(messages_text(log), "messages", "jelly", physical, "all", *tables)
-        expected = folded(log, directions=False)
-        assert_same(folded(decoded("jelly", converted)), expected)
-        assert_same(folded(jvm.messages(converted, "jelly")), expected)
+        expected = lowercase_languages(log, directions=False)
+        assert_same(lowercase_languages(decoded("jelly", converted)), expected)
+        assert_same(lowercase_languages(jvm.messages(converted, "jelly")), expected)
 
 
 @pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
@@ -131,30 +133,30 @@ def test_real_logs_are_not_larger_than_those_of_jelly_jvm(jvm, capsys):
 
 @pytest.mark.parametrize(("name", "format"), [*text_cases("nt", "nq", "ttl", "trig")])
 def test_text_is_exchanged_with_jena(jvm, name, format):
-    log = folded(log_of(name))
+    log = lowercase_languages(log_of(name))
     written = encode(format, log_of(name), dialect="comment")
-    assert relabelled(*folded([jvm.quads(written, format)])) == relabelled(merged(log))
-    converted = folded(decoded(format, jvm.convert(written, format, format)))
-    assert relabelled(merged(converted)) == relabelled(merged(log))
+    assert relabelled(*lowercase_languages([jvm.quads(written, format)])) == relabelled(merge(log))
+    converted = lowercase_languages(decoded(format, jvm.convert(written, format, format)))
+    assert relabelled(merge(converted)) == relabelled(merge(log))
 
 
 @pytest.mark.parametrize(("name", "format"), [*text_cases("ttl", "trig")])
 def test_rdfm_reads_pretty_printed_output_of_jena(jvm, name, format):
     for message in log_of(name)[:10]:
         pretty = jvm.convert(encode("nq", [message]), "nq", f"{format}-pretty")
-        found = merged(folded(decoded(format, pretty)))
-        assert isomorphic(found, merged(folded([message])))
+        found = merge(lowercase_languages(decoded(format, pretty)))
+        assert isomorphic(found, merge(lowercase_languages([message])))
 
 
 @pytest.mark.parametrize("format", ["nt", "nq", "ttl", "trig"])
 @given(data=st.data())
 def test_random_text_is_exchanged_with_jena(jvm, format, data):
-    message = merged(data.draw(logs(graphs=format in ("nq", "trig"), plain="terms")))
+    message = merge(data.draw(logs(graphs=format in ("nq", "trig"), plain="terms")))
     written = encode(format, [message])
-    expected = relabelled(merged(folded([message])))
-    assert relabelled(merged(folded([jvm.quads(written, format)]))) == expected
+    expected = relabelled(merge(lowercase_languages([message])))
+    assert relabelled(merge(lowercase_languages([jvm.quads(written, format)]))) == expected
     converted = decoded(format, jvm.convert(written, format, format))
-    assert relabelled(merged(folded(converted))) == expected
+    assert relabelled(merge(lowercase_languages(converted))) == expected
 
 
 def outcome(text):

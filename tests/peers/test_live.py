@@ -6,7 +6,7 @@ import time
 import pytest
 from jelly_grpc import TOKEN, message, numbers, options, serve
 from jelly_proto import decode, read_frames
-from live_logs import GRAPH, stored, write
+from live_logs import GRAPH, messages_in, write
 from nquads import isomorphic
 from support import as_batch
 
@@ -172,7 +172,7 @@ def test_java_publishes(live, served, folder, tmp_path, jvm, physical, compressi
     topic = f"java{physical}{compression}"
     answer = live.ask("publish", served.port, topic, path, TOKEN, compression)
     assert answer == ("OK", str(len(messages)))
-    assert all_isomorphic(stored(folder / f"{topic}.jelly"), messages)
+    assert all_isomorphic(messages_in(folder / f"{topic}.jelly"), messages)
 
 
 def as_text(quads):
@@ -203,9 +203,9 @@ def test_a_killed_server_leaves_java_with_complete_messages(live, tmp_path):
 def test_rdfm_subscribes_to_java(live, folder, tmp_path, name, messages):
     status, port = live.ask("serve", folder / f"{name}.jelly", tmp_path)
     assert status == "OK"
-    assert all_isomorphic(stored(f"grpc://localhost:{port}/any"), messages)
+    assert all_isomorphic(messages_in(f"grpc://localhost:{port}/any"), messages)
     with pytest.raises(OSError, match="no topic none"):
-        stored(f"grpc://localhost:{port}/none")
+        messages_in(f"grpc://localhost:{port}/none")
 
 
 @pytest.mark.parametrize("compression", [None, "gzip"])

@@ -8,7 +8,7 @@ import patches
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from logs import carried
+from logs import logs_for
 from support import as_batch, assert_same, decoded, ordered
 
 import rdfm
@@ -56,7 +56,7 @@ def append(path, name, runs, **options):
 @pytest.mark.parametrize(("name", "dialect"), DIALECTS)
 @given(data=st.data())
 def test_a_log_appended_in_runs_equals_a_log_written_at_once(name, dialect, data):
-    log = data.draw(carried(name))
+    log = data.draw(logs_for(name))
     options = {} if dialect is None else {"dialect": dialect}
     sync = data.draw(st.booleans())
     with tempfile.TemporaryDirectory() as folder:
@@ -74,7 +74,7 @@ def test_a_log_appended_in_runs_equals_a_log_written_at_once(name, dialect, data
 @pytest.mark.parametrize("name", MESSAGES)
 @given(data=st.data())
 def test_appending_to_a_compressed_log_adds_members(name, compression, data):
-    log = data.draw(carried(name))
+    log = data.draw(logs_for(name))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "log.gz" if compression == "gzip" else "log.zst")
         append(path, name, random_runs(data.draw, log))
@@ -102,8 +102,8 @@ def test_patches_appended_in_runs_equal_patches_written_at_once(name, data):
 @given(data=st.data())
 def test_logs_of_other_programs_are_continued(name, data):
     """Such logs may have other line breaks, comments, or no line feed at the end."""
-    log = data.draw(carried(name))
-    addition = data.draw(carried(name))
+    log = data.draw(logs_for(name))
+    addition = data.draw(logs_for(name))
     dialect = data.draw(st.sampled_from(["comment", "directive"]))
     text = formats.find(name).encode(as_batch(log), dialect=dialect)
     delimiter = b"# @message" if dialect == "comment" else b"MESSAGE"

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from logs import carried, logs
+from logs import logs, logs_for
 from nquads import labels
 from support import NATIVE, TABLES, as_batch, assert_same, decode, decoded, encode, ordered
 
@@ -27,7 +27,7 @@ def read(name, data):
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 @given(data=st.data())
 def test_each_pair_keeps_what_both_formats_support(first, second, data):
-    log = data.draw(carried(first, second))
+    log = data.draw(logs_for(first, second))
     converted = read(first, written(first, log))
     assert_same(converted, log, order=ordered(first))
     assert_same(read(second, written(second, converted)), log, order=ordered(first, second))
@@ -36,7 +36,7 @@ def test_each_pair_keeps_what_both_formats_support(first, second, data):
 @pytest.mark.parametrize("via", FORMATS)
 @given(data=st.data())
 def test_an_intermediate_format_changes_nothing(via, data):
-    log = data.draw(carried("nq", via))
+    log = data.draw(logs_for("nq", via))
     source = written("nq", log)
     direct = written("nq", read("nq", source))
     indirect = written("nq", read("nq", written("nq", read(via, written(via, log)))))
@@ -68,7 +68,7 @@ def test_errors_about_unsupported_data_name_the_format(name, log):
 @pytest.mark.parametrize("name", ["nt", "nq", "ttl", "trig"])
 @given(data=st.data())
 def test_both_dialects_keep_empty_messages(name, dialect, data):
-    log = data.draw(carried(name))
+    log = data.draw(logs_for(name))
     assert_same(read(name, written(name, log, dialect=dialect)), log)
 
 
@@ -76,7 +76,7 @@ def test_both_dialects_keep_empty_messages(name, dialect, data):
 @settings(max_examples=15)
 @given(data=st.data())
 def test_piece_sizes_do_not_change_the_messages(name, data):
-    log = data.draw(carried(name))
+    log = data.draw(logs_for(name))
     found, error = decode(name, written(name, log), **READING.get(name, {}))
     assert error is None
     assert_same(found, log, order=ordered(name))
@@ -102,7 +102,7 @@ def test_jelly_tables_of_any_size_keep_the_messages(physical, tables, data):
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
 def test_batch_sizes_do_not_change_the_output(name, data):
-    log = data.draw(carried(name))
+    log = data.draw(logs_for(name))
     options = WRITING.get(name, {})
     single_encoder = formats.find(name).Encoder(**options)
     batch = as_batch(log)

@@ -85,7 +85,7 @@ def test_messages_of_a_batch_are_independent(contents):
 @given(st.lists(st.tuples(IRIS, IRIS, st.one_of(IRIS, LITERALS)), max_size=12))
 def test_codes_of_any_quads_follow_the_specification(triples):
     quads = [(*each, graph) for each in triples for graph in (None, iri("http://g/1"))]
-    filled = nanopubs.filled(quads, "C" * 45)
+    filled = nanopubs.with_code(quads, "C" * 45)
     with rdfm.open_log(nanopubs.nq(filled), "nq") as log:
         messages = list(log) or [rdfm.Message([])]
     assert trusty.artifact_code(messages[0], "C" * 45) == nanopubs.code_of(filled, "C" * 45)

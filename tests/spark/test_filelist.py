@@ -107,7 +107,7 @@ def test_a_later_owner_of_the_list_stops_the_earlier_owner(tmp_path):
 
 
 def test_a_list_merged_by_another_process_is_listed_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(filelist, "_MANY", 3)
+    monkeypatch.setattr(filelist, "_MERGE_SEGMENTS", 3)
     earlier = FileList(str(tmp_path))
     for number in range(3):
         earlier.add([file(number)])
@@ -176,7 +176,7 @@ def test_many_additions_are_merged_without_changing_positions(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("failure", ["before", "after", "half"])
 def test_a_kill_at_any_step_leaves_the_old_or_the_new_list(tmp_path, monkeypatch, failure):
-    monkeypatch.setattr(filelist, "_MANY", 3)
+    monkeypatch.setattr(filelist, "_MERGE_SEGMENTS", 3)
     for step in range(200):
         folder = tmp_path / f"{step}"
         storage = FragileStorage(step, failure)
@@ -195,7 +195,7 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_list(tmp_path, monkeypatch
         else:
             break
         monkeypatch.undo()
-        monkeypatch.setattr(filelist, "_MANY", 3)
+        monkeypatch.setattr(filelist, "_MERGE_SEGMENTS", 3)
         reopened = FileList(str(folder))
         pairs = len(reopened.files) // 2
         assert reopened.files == [file(index) for index in range(2 * pairs)]

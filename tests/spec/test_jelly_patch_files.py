@@ -62,7 +62,7 @@ def test_a_file_of_jelly_jvm_is_read_as_expected(path):
         == expected_text
     )
     # An independent reader agrees, including the boundaries.
-    assert jelly_patch_proto.decode(data, bare=path.name in BARE) == found
+    assert jelly_patch_proto.decode(data, undelimited=path.name in BARE) == found
     for size in PIECES:
         assert decode(data, size) == found
     # Encoded with the options of the file, it contains the same patches.

@@ -14,7 +14,7 @@ from rdfm.storage import archive
 def read_members(data, size):
     for members in archive.members(data[at : at + size] for at in range(0, len(data), size)):
         for member in members:
-            yield member.name, b"".join(member.pieces), member.refusal
+            yield member.name, b"".join(member.pieces), member.rejection
 
 
 MEMBERS = st.lists(

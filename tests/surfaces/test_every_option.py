@@ -85,7 +85,7 @@ def test_formats_without_an_option_reject_it_in_the_same_words(
     other = format_without(side, option.name)
     if other is None:
         pytest.skip("every format supports it")
-    sentence = str(OptionError(other.spec.refusal(side, option.name)))
+    sentence = str(OptionError(other.spec.unsupported_option_text(side, option.name)))
     assert spec.title in sentence
     codec = other.Decoder if side == "read" else other.Encoder
     with pytest.raises(OptionError, match=f"^{re.escape(sentence)}$"):
@@ -115,7 +115,9 @@ def test_formats_without_an_option_reject_it_in_the_same_words(
         )
         == 2
     )
-    expected = render(OptionError(other.spec.refusal(side, option.name)), on_command_line)
+    expected = render(
+        OptionError(other.spec.unsupported_option_text(side, option.name)), on_command_line
+    )
     assert capsys.readouterr().err == f"rdfm: error: {expected}\n"
 
 

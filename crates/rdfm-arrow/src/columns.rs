@@ -258,15 +258,15 @@ impl ResultColumns {
         source: Option<&str>,
         misfits_are_null: bool,
     ) -> Result<(RecordBatch, usize), Failure> {
-        let shape = |reason: &str| Failure::Error(Error::shape(reason.to_owned()));
+        let wrong_columns = |reason: &str| Failure::Error(Error::wrong_columns(reason.to_owned()));
         let head = rows.head();
         if !rows.is_empty() && *head.variables != *self.variables {
-            return Err(shape(
+            return Err(wrong_columns(
                 "the variables of the rows differ from those of the columns",
             ));
         }
         if self.with_messages && messages.len() != rows.len() {
-            return Err(shape(
+            return Err(wrong_columns(
                 "the number of message indexes differs from the number of rows",
             ));
         }
@@ -386,7 +386,7 @@ impl ColumnBuilder<'_> {
         self.bytes = bytes;
         let mut arrays = terms.finish().map_err(MakeError::from)?;
         let array = arrays.pop();
-        array.ok_or_else(|| Failure::Error(Error::shape("no column".to_owned())))
+        array.ok_or_else(|| Failure::Error(Error::wrong_columns("no column".to_owned())))
     }
 
     fn texts<'t>(

@@ -25,7 +25,7 @@ pub struct Error {
 
 impl Error {
     /// Creates an error for data that rows cannot represent.
-    pub(crate) fn refused(class: ErrorClass, reason: impl Into<Reason>) -> Self {
+    pub(crate) fn with_class(class: ErrorClass, reason: impl Into<Reason>) -> Self {
         Self {
             class,
             row: None,
@@ -34,8 +34,8 @@ impl Error {
     }
 
     /// Creates an error for missing columns or columns of the wrong type.
-    pub(crate) fn shape(reason: String) -> Self {
-        Self::refused(ErrorClass::Malformed, reason)
+    pub(crate) fn wrong_columns(reason: String) -> Self {
+        Self::with_class(ErrorClass::Malformed, reason)
     }
 
     /// Creates an error in one row.
@@ -64,7 +64,7 @@ impl std::error::Error for Error {}
 /// An error of the Arrow library: the data cannot be read.
 impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Self {
-        Self::shape(error.to_string())
+        Self::wrong_columns(error.to_string())
     }
 }
 

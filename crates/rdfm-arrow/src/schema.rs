@@ -366,7 +366,7 @@ pub fn rows_of(schema: &Schema) -> Result<RowsOf, Error> {
     match (has(Column::Quads), has(Column::Operations)) {
         (true, false) => Ok(RowsOf::Messages),
         (false, true) => Ok(RowsOf::Patches),
-        (true, true) => Err(Error::shape(
+        (true, true) => Err(Error::wrong_columns(
             "the rows have both columns 'quads' and 'operations', but a row is either a message or a patch; drop one of them"
                 .to_owned(),
         )),
@@ -385,7 +385,7 @@ pub fn rows_of(schema: &Schema) -> Result<RowsOf, Error> {
 pub(crate) fn missing(column: &str, schema: &Schema) -> Error {
     let fields = schema.fields().iter();
     let names: Vec<&str> = fields.map(|field| field.name().as_str()).collect();
-    Error::shape(format!(
+    Error::wrong_columns(format!(
         "there is no column {column}; found: {}",
         names.join(", ")
     ))

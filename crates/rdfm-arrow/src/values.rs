@@ -206,7 +206,7 @@ fn only<R: KindOf>(decoder: &mut dyn Decoder, value: &[u8]) -> Result<Option<Log
 fn binary(array: &ArrayRef) -> Result<Strings, Error> {
     Strings::bytes(array, false).ok_or_else(|| {
         let found = array.data_type();
-        Error::shape(format!("expected an array of bytes, found {found}"))
+        Error::wrong_columns(format!("expected an array of bytes, found {found}"))
     })
 }
 

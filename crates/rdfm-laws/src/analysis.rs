@@ -50,7 +50,7 @@ pub struct Coverage {
     /// Applied operations of patches.
     pub operations: usize,
     /// Patches that cannot be applied.
-    pub refused: usize,
+    pub rejected: usize,
 }
 
 /// Applies every law to arbitrary bytes, read as TriG and as RDF Patch.
@@ -550,7 +550,7 @@ fn applied(reading: &Reading, data: &[u8], batches: &[PatchBatch], count: &mut C
         .iter()
         .map(|patch| patch.records.len())
         .sum::<usize>();
-    count.refused += usize::from(!is_valid);
+    count.rejected += usize::from(!is_valid);
     let violations = check(batches);
     let breaks = |is: fn(Rule) -> bool| violations.iter().any(|found| is(found.violation.rule));
     assert_eq!(is_valid, !breaks(|rule| rule == Rule::Transaction));

@@ -25,7 +25,7 @@ pub struct Member {
     /// Whether it is complete.
     pub ended: bool,
     /// The reason why it was rejected, if it was.
-    pub refusal: Option<String>,
+    pub rejection: Option<String>,
 }
 
 /// Applies every law to the bytes, and to the bytes with corrected checksums, which make them valid headers.
@@ -108,7 +108,7 @@ impl Reader {
                                 name,
                                 bytes,
                                 ended: part.ended,
-                                refusal: part.refusal,
+                                rejection: part.rejection,
                             });
                         } else {
                             let last = self.found.last_mut().expect("the bytes belong to a member");

@@ -353,7 +353,7 @@ pub fn skipping(reading: &Reading, data: &[u8]) {
 
 /// Makes each message of a valid log of datasets invalid in turn. All other messages must be read as before, however
 /// the input is cut, except those that need declarations of the invalid message.
-pub fn each_broken(reading: &Reading, data: &[u8]) {
+pub fn each_invalid(reading: &Reading, data: &[u8]) {
     let mut starts = Vec::new();
     let error = drive(reading, data, data.len(), |batch| {
         starts.extend(positions(&batch));

@@ -266,7 +266,7 @@ fn parts<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8], expecte
 }
 
 /// Encodes batches of the messages `expected` with `writing`, decodes the output, and compares.
-pub fn there_and_back<R: ToValues>(
+pub fn check_round_trip<R: ToValues>(
     writing: &Writing,
     source: &FormatSpec,
     batches: &[LogBatch<R>],

@@ -63,7 +63,7 @@ fn quick_of<R: ToValues>(format: &'static FormatSpec, data: &[u8]) {
     let found: Vec<Batch> = batches.iter().cloned().map(R::any).collect();
     let whole = decode::outcome_in(&found, error);
     decode::in_pieces(&reading, data, size, &whole);
-    encode::there_and_back(&Writing::new(target), format, &batches, &whole.messages);
+    encode::check_round_trip(&Writing::new(target), format, &batches, &whole.messages);
 }
 
 /// The formats to which a log of the given format can be converted.

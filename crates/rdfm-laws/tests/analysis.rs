@@ -96,13 +96,13 @@ fn random_changes_do_not_break_any_law() {
         total.same += coverage.same;
         total.different += coverage.different;
         total.operations += coverage.operations;
-        total.refused += coverage.refused;
+        total.rejected += coverage.rejected;
     }
     let least = [
         total.same / 100,
         total.different / 1000,
         total.operations / 1000,
-        total.refused / 100,
+        total.rejected / 100,
     ];
     assert!(least.iter().all(|count| *count > 0), "{total:?}");
 }

@@ -55,7 +55,7 @@ impl TarMembers {
                 .map_err(|error| errors::decode(py, &error))?;
             let tuples = parts.into_iter().map(|part| {
                 let data = PyBytes::new(py, members.bytes(&part));
-                (part.name, data, part.ended, part.refusal)
+                (part.name, data, part.ended, part.rejection)
             });
             PyList::new(py, tuples.collect::<Vec<_>>())
         })

@@ -219,7 +219,7 @@ impl Batches for QuadBatches {
             }
             match self.reader.next() {
                 Some(rows) => {
-                    let rows = rows.map_err(|error| self.quads.broken(&error))?;
+                    let rows = rows.map_err(|error| self.quads.read_error(&error))?;
                     self.quads.feed(&rows)?;
                 }
                 None if self.quads.ended() => return Ok(None),

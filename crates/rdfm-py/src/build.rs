@@ -184,7 +184,7 @@ impl<'py, R: Record> Terms<'py, R> {
             object: self.optional(&parts[4])?,
             graph: self.optional(&parts[5])?,
         };
-        match operation.broken_rule(self.builder.table()) {
+        match operation.violated_rule(self.builder.table()) {
             None => Ok(operation),
             Some(rule) => Err(PyValueError::new_err(format!("{}: {rule}", code.name()))),
         }

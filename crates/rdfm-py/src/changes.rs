@@ -357,9 +357,9 @@ impl MessageDifferences {
     }
 
     /// Return the log whose messages are needed next: 0 (old), 1 (new), or None if both have ended.
-    fn wanted(&self) -> PyResult<Option<usize>> {
-        let wanted = lock(&self.state)?.wanted();
-        Ok(wanted.map(|old_or_new| usize::from(old_or_new == OldOrNew::New)))
+    fn next_log(&self) -> PyResult<Option<usize>> {
+        let next_log = lock(&self.state)?.next_log();
+        Ok(next_log.map(|old_or_new| usize::from(old_or_new == OldOrNew::New)))
     }
 
     /// Add complete messages of a log.

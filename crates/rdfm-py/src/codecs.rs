@@ -853,8 +853,8 @@ impl LengthChain {
 
     /// Whether a length prefix has more than ten bytes.
     #[getter]
-    fn broken(&self) -> bool {
-        self.locked().broken()
+    fn is_malformed(&self) -> bool {
+        self.locked().is_malformed()
     }
 }
 

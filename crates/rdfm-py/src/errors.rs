@@ -47,7 +47,7 @@ pub fn note(py: Python<'_>, note: &Reason) -> PyResult<String> {
 }
 
 /// Creates an exception from a reason, its remedies and an optional additional remedy.
-fn make(
+fn new_exception(
     class: &Bound<'_, PyType>,
     reason: &Reason,
     extra_remedy: Option<Remedy>,
@@ -69,7 +69,8 @@ fn make(
 /// Creates an exception whose only attributes are its remedies.
 fn plain<E: pyo3::PyTypeInfo>(reason: &Reason) -> PyErr {
     Python::attach(|py| {
-        make(&py.get_type::<E>(), reason, None, &PyDict::new(py)).unwrap_or_else(|error| error)
+        new_exception(&py.get_type::<E>(), reason, None, &PyDict::new(py))
+            .unwrap_or_else(|error| error)
     })
 }
 
@@ -106,7 +107,7 @@ pub fn decode(py: Python<'_>, error: &DecodeError) -> PyErr {
         }
         let lacks = error.reason.lacks();
         let extra_remedy = lacks.and_then(|lacks| registry::another_source(error.format, lacks));
-        make(&class, &error.reason, extra_remedy, &attributes)
+        new_exception(&class, &error.reason, extra_remedy, &attributes)
     };
     build().unwrap_or_else(|error| error)
 }
@@ -124,7 +125,7 @@ pub fn encode(py: Python<'_>, error: &EncodeError, completed: &[u8]) -> PyErr {
         let lacks = error.lacks();
         let more = lacks.and_then(|lacks| registry::another_target(error.format, lacks));
         let class = py.get_type::<py::EncodeError>();
-        make(&class, &error.reason, more, &attributes)
+        new_exception(&class, &error.reason, more, &attributes)
     };
     build().unwrap_or_else(|error| error)
 }
@@ -145,7 +146,7 @@ pub fn row(py: Python<'_>, row: u64, class: ErrorClass, reason: Reason) -> PyErr
         let attributes = PyDict::new(py);
         attributes.set_item("format", "arrow")?;
         attributes.set_item("row", row)?;
-        make(&decode_class(py, class), &reason, None, &attributes)
+        new_exception(&decode_class(py, class), &reason, None, &attributes)
     };
     build().unwrap_or_else(|error| error)
 }
@@ -166,7 +167,7 @@ pub fn misfit(
             attributes.set_item("row", row)?;
         }
         let class = decode_class(py, ErrorClass::Unsupported);
-        make(&class, &reason.into(), None, &attributes)
+        new_exception(&class, &reason.into(), None, &attributes)
     };
     build().unwrap_or_else(|error| error)
 }

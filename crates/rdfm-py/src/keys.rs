@@ -136,7 +136,7 @@ impl KeySplitter {
             *keys = finder.keys(messages);
         })?;
         let key = |key: &rdfm_query::keys::Key| (PyBytes::new(py, &key.id), key.text.clone());
-        Ok((keys.distinct.iter().map(key).collect(), keys.several))
+        Ok((keys.distinct.iter().map(key).collect(), keys.ambiguous))
     }
 
     /// Find the next messages whose keys are live or can become live.

@@ -128,7 +128,7 @@ impl ParquetColumn {
     /// Count the rows of a page that does not need to be scanned.
     fn skip(&self, py: Python<'_>, page: usize) -> PyResult<()> {
         self.with(py, |chunk| {
-            chunk.pass(page);
+            chunk.skip_page(page);
             Ok(())
         })
     }

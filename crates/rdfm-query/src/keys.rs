@@ -60,7 +60,7 @@ pub struct Keys {
     /// For each message, the index of its key in `distinct`.
     pub key_numbers: Vec<u32>,
     /// Number of messages with several distinct keys.
-    pub several: u64,
+    pub ambiguous: u64,
 }
 
 /// Finds the keys of messages.
@@ -283,7 +283,7 @@ impl<'a> KeyReading<'a> {
             })
         });
         self.keys.key_numbers.push(number);
-        self.keys.several += u64::from(several);
+        self.keys.ambiguous += u64::from(several);
     }
 
     fn key(&mut self, value: TermId) -> CachedKey {

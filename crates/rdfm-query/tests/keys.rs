@@ -44,7 +44,7 @@ fn texts(make: impl Fn() -> KeyFinder) -> (Vec<String>, u64) {
             let keys = finder.keys(&batch);
             let text = |number: &u32| keys.distinct[*number as usize].text.clone();
             texts.extend(keys.key_numbers.iter().map(text));
-            several += keys.several;
+            several += keys.ambiguous;
         }
         (texts, several)
     };
@@ -101,7 +101,7 @@ fn a_stretch_ends_when_there_is_no_room_for_a_key() {
     let keys = Keys {
         distinct: ["a", "b", "c"].map(key).into(),
         key_numbers: vec![0, 1, 0, 2, 1],
-        several: 0,
+        ambiguous: 0,
     };
     let none = [false; 3];
     assert_eq!(keys.stretch(0, &none, 2), (3, vec![1, 0]));

@@ -49,7 +49,7 @@ def command(
         output=output,
         as_json=as_json,
         quiet=quiet,
-        more=_counts,
+        count_suffix=_counts,
     )
 
 

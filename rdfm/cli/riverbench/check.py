@@ -43,5 +43,5 @@ def command(folder: str, output: str, as_json: bool, quiet: bool, **options: Any
         output=output,
         as_json=as_json,
         quiet=quiet,
-        more=lambda _: "",
+        count_suffix=lambda _: "",
     )

@@ -239,5 +239,5 @@ class NanopubCheck(LogCheck):
         if severity == "warning" and not self._returns_warning(rule):
             return
         index = batch.index_of(number)
-        where = self._where(log, batch.position(number), end_of(batch, index), rule, written)
+        where = self._location(log, batch.position(number), end_of(batch, index), rule, written)
         self._add(log, rule, text, severity, message=index, **where)

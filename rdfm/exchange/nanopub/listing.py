@@ -37,7 +37,7 @@ from rdfm.logs.own_input import reject_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
 from rdfm.logs.rows import ComputedBatch, RowReader
-from rdfm.logs.stages import SkipBroken, Stage
+from rdfm.logs.stages import SkipErrors, Stage
 from rdfm.logs.turns import Loop
 
 if TYPE_CHECKING:
@@ -489,7 +489,7 @@ class NanopubLog:
     def rows(self) -> NanopubList:
         """Return the rows."""
         describe = _Describe()
-        stages = (SkipBroken(skip=self._skips), *self._stages(describe))
+        stages = (SkipErrors(skip=self._skips), *self._stages(describe))
         given = self._options.items()
         reading_options = {name.removeprefix("from_"): v for name, v in given if name not in LIST}
         return NanopubList(describe, stages, self._log or self._driver(reading_options))

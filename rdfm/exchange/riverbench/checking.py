@@ -645,7 +645,7 @@ class PackageCheck(LogCheck):
         """Check the names of files in an archive, up to the first wrong one."""
         if file.kind != "stream":
             return
-        names = file.reader.taken_names()
+        names = file.reader.take_names()
         if file.misnamed:
             return
         depth = levels(file.messages)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from rdfm._core import Comparer, MessageBatch, Quad
 from rdfm.compare.isomorphism import MAX_STEPS
 from rdfm.errors import RdfmError
-from rdfm.logs.driver import Broken, Driver, Read, Reading
+from rdfm.logs.driver import Driver, Read, ReadError, Reading
 
 __all__ = ["FileReader", "MessageDifference", "PlainFileReader", "announcement", "same_message"]
 
@@ -118,7 +118,7 @@ class FileReader:
                 self._advance(1)
                 at += 1
 
-    def taken_names(self) -> list[str]:
+    def take_names(self) -> list[str]:
         """Return and clear the names of the archive members, one for each message."""
         names, self._names = self._names, []
         return names
@@ -140,7 +140,7 @@ class FileReader:
                 return False
             if item is None:
                 self.ended = True
-            elif isinstance(item, Broken):
+            elif isinstance(item, ReadError):
                 self.error, self.ended = item.error, True
             elif isinstance(item, Read):
                 self.bytes_in = item.bytes_in

@@ -94,7 +94,7 @@ class GrowingFile:
         # Continues after the data compressed so far.
         compressor = self._compressor.copy()
         data = compressor.compress(tail) + compressor.flush()
-        self._folder.write([Part(name, data, True, again=True)])
+        self._folder.write([Part(name, data, True, continued=True)])
         hashes = [each.copy() for each in self._hashes]
         return self._saved(name, data, hashes)
 

@@ -32,7 +32,6 @@ from rdfm.exchange.riverbench.distributions import (
 from rdfm.exchange.riverbench.metadata import Distribution, package_metadata, uncounted
 from rdfm.exchange.riverbench.names import DATASET, FULL, METADATA_FILE, SIZES
 from rdfm.exchange.riverbench.options import PACKAGE
-from rdfm.logs.ahead import ahead
 from rdfm.logs.driver import Driver, Read, Reading
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.notes import Notes
@@ -40,7 +39,8 @@ from rdfm.logs.output import FolderOutput, Shape
 from rdfm.logs.own_input import reject_own_input
 from rdfm.logs.parts import Part
 from rdfm.logs.progress import Progress, Reporter, total_bytes
-from rdfm.logs.stages import SkipBroken
+from rdfm.logs.read_ahead import ahead
+from rdfm.logs.stages import SkipErrors
 from rdfm.logs.statistics import LogCollector, LogStatistics
 from rdfm.logs.statistics_rdf import check_iri
 
@@ -251,7 +251,7 @@ class _Packaging:
         Raises:
             RdfmError, OSError: As in `package`.
         """
-        policy = SkipBroken(skip=False)
+        policy = SkipErrors(skip=False)
         items = ahead(driver)
         last = None
         # Most of the time is spent in compression, which releases the GIL.

@@ -160,11 +160,11 @@ class Member:
             return True
         return source is not None and source.size() > source.reached
 
-    def passed(self) -> None:
+    def frame_sent(self) -> None:
         """Record that the next frame was sent."""
         self.position += 1
 
-    def progressed(self) -> None:
+    def resume_feed(self) -> None:
         """Let a feed that waits for this member continue."""
         self.feed.moved.set()
 

@@ -22,8 +22,8 @@ from rdfm.errors import DecodeError, TruncatedError, visible
 from rdfm.exchange.serve.requests import LogOptions
 from rdfm.formats import DecoderLike, Opening
 from rdfm.logs.driver import Reading
-from rdfm.logs.ending import follow_lengths
 from rdfm.logs.journal import committed_length
+from rdfm.logs.log_end import follow_lengths
 from rdfm.logs.reader import LogReader, open_log
 from rdfm.logs.seek import seek
 from rdfm.storage import compression as compressions

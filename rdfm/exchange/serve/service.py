@@ -272,8 +272,8 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                         and (sent := stream_options(frames[0])) != log.options
                     ):
                         stored = None  # the options of a stream must not change
-                await receiver.send(frames, member.passed)
-                member.progressed()
+                await receiver.send(frames, member.frame_sent)
+                member.resume_feed()
                 if stored is not None and restarted:
                     return True
                 if frames:

@@ -54,7 +54,7 @@ def test_a_signature_covers_every_other_quad(keys):
     extended = [*quads, (*triple("http://e/s", "http://e/p", "http://e/o"), info)]
     assert {rule for rule, _ in errors(extended)} == {"artifact-code", "signature"}
     # With the right code, only the signature is wrong.
-    filled = nanopubs.filled(nanopubs.filled(extended, code), code)
+    filled = nanopubs.with_code(nanopubs.with_code(extended, code), code)
     new_code = nanopubs.code_of(filled, code)
     renamed = [
         tuple(
@@ -136,7 +136,7 @@ def test_old_signatures_cause_a_warning():
 
 def test_signatures_without_a_trusty_uri_are_verified(keys):
     key = keys["RSA"]
-    quads = nanopubs.filled(nanopubs.nanopub(), "1")
+    quads = nanopubs.with_code(nanopubs.nanopub(), "1")
     element, info = N + "/sig", iri(N + "/info")
     quads += [
         (*triple(element, NPX + "hasSignatureTarget", N), info),

@@ -129,14 +129,14 @@ def test_the_same_nanopublication_with_another_counter_is_dropped(registry):
 
 
 @pytest.mark.parametrize("share", [0, 0.01, 0.5, 0.999])
-@pytest.mark.parametrize("fault", ["cut", "shortened"])
+@pytest.mark.parametrize("fault", ["closing_early", "truncated"])
 def test_a_body_that_ends_early_is_continued(registry, fault, share):
     registry.faults = [getattr(registry, fault)(share)] * 2
     notes = []
     result = fetch(registry.url, "m.jelly", notify=notes.append)
     assert result.messages == COUNT
     assert is_complete(registry)
-    if fault == "shortened":
+    if fault == "truncated":
         assert result.retries == len(notes) == 2
 
 
@@ -144,7 +144,7 @@ def test_a_body_that_always_ends_early_is_an_error(registry, monkeypatch):
     monkeypatch.setattr(fetching, "TRIES", 2)
     fetch(registry.url, "m.jelly")
     registry.add(5)
-    registry.faults = [registry.shortened(0)] * 9
+    registry.faults = [registry.truncated(0)] * 9
     with pytest.raises(HttpError, match=f"at counter {COUNT}, but .* to {COUNT + 5} .2 attempts."):
         fetch(registry.url, "m.jelly")
     registry.faults = []
@@ -169,7 +169,7 @@ def test_a_slow_body_is_appended_as_it_arrives(registry):
 
 @pytest.mark.parametrize("status", [500, 502, 503])
 def test_server_errors_are_retried(registry, status):
-    registry.faults = [registry.answer(status, Retry_After="0")] * 2
+    registry.faults = [registry.with_status(status, Retry_After="0")] * 2
     fetch(registry.url, "m.jelly")
     assert is_complete(registry)
 
@@ -201,7 +201,7 @@ def with_counters(*counters):
     ],
 )
 def test_invalid_counters_are_an_error(registry, body, text):
-    registry.faults = [registry.instead(body)]
+    registry.faults = [registry.replaced_by(body)]
     with pytest.raises(HttpError, match=text):
         fetch(registry.url, "m.jelly")
     fetch(registry.url, "m.jelly")
@@ -209,13 +209,13 @@ def test_invalid_counters_are_an_error(registry, body, text):
 
 
 def test_invalid_jelly_is_an_error(registry):
-    registry.faults = [registry.instead(b"\x05hello" * 9)]
+    registry.faults = [registry.replaced_by(b"\x05hello" * 9)]
     with pytest.raises(rdfm.DecodeError, match=r"nanopubs\.jelly\?afterCounter=-1: jelly: "):
         fetch(registry.url, "m.jelly")
 
 
 def test_a_frame_of_two_gigabytes_is_an_error(registry):
-    registry.faults = [registry.instead(b"\xff\xff\xff\xff\x07" + bytes(1 << 20))]
+    registry.faults = [registry.replaced_by(b"\xff\xff\xff\xff\x07" + bytes(1 << 20))]
     with pytest.raises(rdfm.LimitError, match="frame"):
         fetch(registry.url, "m.jelly")
 
@@ -386,7 +386,7 @@ def test_messages_from_other_writers_stay_in_the_log(registry):
 
 
 def test_a_run_that_commits_nothing_does_not_bind_the_log(registry):
-    registry.faults = [registry.instead(b"\x05hello" * 9)]
+    registry.faults = [registry.replaced_by(b"\x05hello" * 9)]
     with pytest.raises(rdfm.DecodeError):
         fetch(registry.url, "m.jelly")
     with registry_double.registry(3) as other:
@@ -415,7 +415,7 @@ def test_a_registry_is_followed(registry):
 def test_following_survives_a_registry_that_fails_for_a_while(registry, monkeypatch):
     monkeypatch.setattr("rdfm.storage.http.time.sleep", lambda _: None)
     notes, rounds = [], []
-    failures = [registry.answer(503)] * 5
+    failures = [registry.with_status(503)] * 5
 
     def report(result):
         rounds.append(result.messages)
@@ -440,7 +440,7 @@ def test_following_survives_a_registry_that_fails_for_a_while(registry, monkeypa
 
 def test_following_ends_if_the_registry_rejects_requests(registry):
     def report(_):
-        registry.faults = [registry.answer(403)]
+        registry.faults = [registry.with_status(403)]
         registry.add(1)
 
     with pytest.raises(HttpError, match="403 Forbidden; check the credentials"):
@@ -474,7 +474,7 @@ def test_late_counters_are_found_while_nothing_else_changes(registry, monkeypatc
 
 
 def test_notes_have_no_remedy_before_the_pause(registry):
-    registry.faults = [registry.cut(0.5)]
+    registry.faults = [registry.closing_early(0.5)]
     notes = []
     fetch(registry.url, "m.jelly", notify=notes.append)
     (note,) = notes

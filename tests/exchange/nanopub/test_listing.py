@@ -207,7 +207,7 @@ def test_superseded_and_retracted_nanopublications_are_omitted(name):
 
 def test_targets_are_identified_by_their_artifact_code():
     code = nanopubs.own_code(nanopubs.trusty())
-    old = nanopubs.filled(keyed(nanopubs.PLACEHOLDER), code)
+    old = nanopubs.with_code(keyed(nanopubs.PLACEHOLDER), code)
     new = keyed("b", supersedes=[])
     new.append(
         (

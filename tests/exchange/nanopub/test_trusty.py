@@ -31,7 +31,7 @@ def test_the_example_of_the_specification_has_its_code():
     ]
     quads = [(subject, iri("http://example.org/p"), each, graph) for each in objects]
     assert nanopubs.code_of(quads) == EXAMPLE
-    (message,) = messages(nanopubs.filled(quads, EXAMPLE))
+    (message,) = messages(nanopubs.with_code(quads, EXAMPLE))
     assert trusty.artifact_code(message, EXAMPLE) == EXAMPLE
     assert trusty.artifact_code(message) != EXAMPLE
 
@@ -41,7 +41,7 @@ def test_a_nanopublication_with_its_own_code_is_valid():
 
 
 def test_batches_and_messages_have_the_same_reasons():
-    quads = [nanopubs.trusty(), [], nanopubs.filled(nanopubs.nanopub(), "x")]
+    quads = [nanopubs.trusty(), [], nanopubs.with_code(nanopubs.nanopub(), "x")]
     batch = rdfm.MessageBatch.from_messages(messages(*quads))
     reasons = trusty.verify(batch)
     assert reasons == trusty.verify(list(batch))
@@ -112,7 +112,7 @@ def test_the_case_of_language_tags_does_not_matter():
     upper = nanopubs.nanopub(assertion=[triple("http://e/s", "http://e/p", literal("a", "EN-gb"))])
     code = nanopubs.code_of(upper)
     lower = nanopubs.nanopub(assertion=[triple("http://e/s", "http://e/p", literal("a", "en-GB"))])
-    assert reason(nanopubs.filled(lower, code)) is None
+    assert reason(nanopubs.with_code(lower, code)) is None
 
 
 UNHASHABLE = {

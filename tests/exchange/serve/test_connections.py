@@ -13,7 +13,7 @@ import grpc
 import pytest
 from jelly_grpc import FROM_END, LIMITS, ONCE, Client, frames_of, message, numbers, options, serve
 from jelly_proto import Reader
-from live_logs import append, memory, stored, write
+from live_logs import append, memory, messages_in, write
 
 from rdfm.exchange.serve.server import PING_MILLISECONDS, Server, ServerSettings
 from rdfm.exchange.serve.topics import Topics
@@ -218,7 +218,7 @@ def test_a_publication_whose_deadline_passes_keeps_its_messages(folder):
         assert failed.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
         client.publish(frames_of([message(102)], "a"))
         client.close()
-    assert numbers(stored(folder / "a.jelly")) == list(range(103))
+    assert numbers(messages_in(folder / "a.jelly")) == list(range(103))
 
 
 # --- compression ---
@@ -295,7 +295,7 @@ def test_requests_may_be_compressed(tmp_path, compressed):
         assert (meter.sent < size / 5) == compressed
         client.close()
         meter.close()
-    assert numbers(stored(tmp_path / "a.jelly")) == list(range(50))
+    assert numbers(messages_in(tmp_path / "a.jelly")) == list(range(50))
 
 
 # --- memory ---
@@ -358,9 +358,9 @@ def test_the_open_messages_of_a_connection_are_limited(folder):
         assert "the limit of the server" in failed.value.details()
         client.publish(frames_of(messages[:5], "small", physical=1, logical=1))
         client.close()
-    assert numbers(stored(folder / "a.jelly")) == [*range(100), *range(100, 120)]
+    assert numbers(messages_in(folder / "a.jelly")) == [*range(100), *range(100, 120)]
     assert not (folder / "flat.jelly").exists()
-    assert [len(quads) for quads in stored(folder / "small.jelly")] == [10]
+    assert [len(quads) for quads in messages_in(folder / "small.jelly")] == [10]
 
 
 def test_a_message_larger_than_64_mib_is_rejected(folder):

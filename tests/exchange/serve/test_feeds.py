@@ -54,8 +54,8 @@ class Subscriber:
         for frame in frames:
             (parsed,) = read_frames(delimited(frame))
             self.numbers += numbers([self.reader.frame(parsed)])
-            self.member.passed()
-        self.member.progressed()
+            self.member.frame_sent()
+        self.member.resume_feed()
         return bool(frames)
 
     async def all(self, pause=0.0):

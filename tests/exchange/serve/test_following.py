@@ -8,7 +8,7 @@ from live_logs import write
 import rdfm
 from rdfm.exchange.serve import following
 from rdfm.exchange.serve.following import StoredFrames, describe
-from rdfm.logs import ending
+from rdfm.logs import log_end
 from rdfm.storage.jelly_wire import delimited as with_length
 from rdfm.storage.jelly_wire import is_marked
 
@@ -67,7 +67,7 @@ def at_end(path, before, after):
 @pytest.mark.parametrize("start", [1, 2, 25, 150, COUNT - 1])
 def test_reading_begins_at_the_next_restart_frame(tmp_path, frames, start, piece, monkeypatch):
     monkeypatch.setattr(following, "PIECE_BYTES", piece)
-    monkeypatch.setattr(ending, "PIECE_BYTES", piece)
+    monkeypatch.setattr(log_end, "PIECE_BYTES", piece)
     source = at_end(tmp_path / "a.jelly", frames[:start], frames[start:])
     restarts = [number for number in range(start, COUNT) if is_marked(frames[number])]
     if not restarts:

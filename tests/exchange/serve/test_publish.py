@@ -7,7 +7,7 @@ import grpc
 import pytest
 from jelly_grpc import ONCE, PROTO, Client, frames_of, message, numbers, options, serve
 from jelly_proto import Reader
-from live_logs import GRAPH, stored, write
+from live_logs import GRAPH, messages_in, write
 from nquads import isomorphic
 from support import as_batch
 
@@ -51,7 +51,7 @@ def test_messages_are_appended_and_sent_to_subscribers(client, folder, physical)
     client.publish(frames_of(messages, topic, physical))
     client.publish(frames_of(messages, topic, physical))
     expected = messages * 2
-    found = stored(folder / f"{topic}.jelly")
+    found = messages_in(folder / f"{topic}.jelly")
     assert len(found) == len(expected)
     assert all(map(isomorphic, found, expected))
     assert all(map(isomorphic, client.messages(topic)[0], expected))
@@ -60,7 +60,7 @@ def test_messages_are_appended_and_sent_to_subscribers(client, folder, physical)
 @pytest.mark.parametrize(("topic", "file"), [("text", "text.nq"), ("packed", "packed.trig.gz")])
 def test_messages_are_appended_to_topics_in_other_formats(client, folder, topic, file):
     client.publish(frames_of([message(1, GRAPH), message(2)], topic))
-    assert numbers(stored(folder / file)) == [0, 1, 2]
+    assert numbers(messages_in(folder / file)) == [0, 1, 2]
 
 
 def test_subscribers_receive_messages_while_they_are_published(client):
@@ -111,7 +111,7 @@ def test_an_invalid_frame_ends_the_publication_after_earlier_messages(client, fo
     code, reason = failure(client, frames)
     assert code == "INVALID_ARGUMENT"
     assert "99" in reason
-    assert numbers(stored(folder / "broken.jelly")) == [1, 2]
+    assert numbers(messages_in(folder / "broken.jelly")) == [1, 2]
 
 
 class RawFrame:
@@ -145,7 +145,7 @@ def test_an_invalid_frame_does_not_lose_earlier_messages(served, folder, data, c
         yield frames_of([message(50)], topic)[0]
 
     assert failure(client, frames())[0] == code
-    assert numbers(stored(folder / f"{topic}.jelly")) == list(range(50))
+    assert numbers(messages_in(folder / f"{topic}.jelly")) == list(range(50))
     client.close()
 
 
@@ -177,7 +177,7 @@ def test_an_invalid_publication_does_not_lose_messages_of_another(client, folder
     assert failure(client, invalid)[0] == "INVALID_ARGUMENT"
     release.set()
     call.result(20)
-    assert sorted(numbers(stored(folder / "both.jelly"))) == [*range(20), 1000]
+    assert sorted(numbers(messages_in(folder / "both.jelly"))) == [*range(20), 1000]
 
 
 @pytest.mark.parametrize(
@@ -201,16 +201,16 @@ def test_an_error_ends_a_publication_that_sends_nothing_more(client, folder, sec
         call.result(10)
     release.set()
     assert failed.value.code().name == code
-    assert numbers(stored(folder / f"idle{code}.jelly")) == [0, 1]
+    assert numbers(messages_in(folder / f"idle{code}.jelly")) == [0, 1]
 
 
 def test_a_message_that_the_log_cannot_represent_is_rejected(client, folder):
     code, reason = failure(client, frames_of([message(1), message(2, GRAPH)], "triples"))
     assert code == "FAILED_PRECONDITION"
     assert "graph names" in reason
-    assert numbers(stored(folder / "triples.jelly")) == [0, 1]
+    assert numbers(messages_in(folder / "triples.jelly")) == [0, 1]
     client.publish(frames_of([message(3)], "triples"))
-    assert numbers(stored(folder / "triples.jelly")) == [0, 1, 3]
+    assert numbers(messages_in(folder / "triples.jelly")) == [0, 1, 3]
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_options_beyond_the_limits_are_invalid(client, folder, field, value):
 def test_a_flat_stream_is_one_message(client, folder):
     rows = [[message(n)[0]] for n in range(5)]
     client.publish(frames_of(rows, "flat", physical=1, logical=1))
-    assert [len(quads) for quads in stored(folder / "flat.jelly")] == [5]
+    assert [len(quads) for quads in messages_in(folder / "flat.jelly")] == [5]
 
 
 @pytest.mark.parametrize("logical", [1, 3])
@@ -251,16 +251,16 @@ def test_an_aborted_publication_keeps_its_complete_messages(client, folder, logi
     call = client.publish_future(endless())
     deadline = time.monotonic() + 10
     path = folder / f"{topic}.jelly"
-    while logical == 3 and not (path.exists() and len(stored(path)) == 3):
+    while logical == 3 and not (path.exists() and len(messages_in(path)) == 3):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     time.sleep(0.2)
     call.cancel()
     release.set()
     time.sleep(0.5)
-    assert numbers(stored(path)) == [0, 1, 2] if logical == 3 else not path.exists()
+    assert numbers(messages_in(path)) == [0, 1, 2] if logical == 3 else not path.exists()
     client.publish(frames_of([message(3)], topic, physical=1, logical=3))
-    assert numbers(stored(path)) == ([0, 1, 2, 3] if logical == 3 else [3])
+    assert numbers(messages_in(path)) == ([0, 1, 2, 3] if logical == 3 else [3])
 
 
 def test_a_log_that_another_program_appends_to_is_in_use(client, folder):
@@ -270,7 +270,7 @@ def test_a_log_that_another_program_appends_to_is_in_use(client, folder):
     assert code == "FAILED_PRECONDITION"
     assert "is in use by another process that appends to it" in reason
     client.publish(frames_of([message(3)], "busy"))
-    assert numbers(stored(folder / "busy.jelly")) == [0, 1, 3]
+    assert numbers(messages_in(folder / "busy.jelly")) == [0, 1, 3]
 
 
 def test_compressed_publications_are_accepted(client, folder):
@@ -278,7 +278,7 @@ def test_compressed_publications_are_accepted(client, folder):
         frames_of([message(n) for n in range(100)], "compressed"),
         compression=grpc.Compression.Gzip,
     )
-    assert numbers(stored(folder / "compressed.jelly")) == list(range(100))
+    assert numbers(messages_in(folder / "compressed.jelly")) == list(range(100))
 
 
 def test_unknown_topics_are_not_created_unless_requested(tmp_path):
@@ -306,7 +306,7 @@ def test_the_empty_topic_is_the_default_topic(tmp_path):
         client.publish(frames_of([message(2)], "main"))
         assert numbers(client.messages("")[0]) == [1, 2]
         client.close()
-    assert numbers(stored(tmp_path / "main.jelly")) == [1, 2]
+    assert numbers(messages_in(tmp_path / "main.jelly")) == [1, 2]
 
 
 def test_without_a_default_topic_the_empty_topic_does_not_exist(client):
@@ -335,7 +335,7 @@ def test_a_killed_server_keeps_what_was_committed(tmp_path, delay):
         served.process.kill()
         with pytest.raises(grpc.RpcError):
             call.result(20)
-    found = numbers(stored(tmp_path / "a.jelly"))
+    found = numbers(messages_in(tmp_path / "a.jelly"))
     assert found == list(range(len(found)))
     assert len(found) >= 20
     with serve(tmp_path) as served:
@@ -362,7 +362,7 @@ def test_a_stopped_server_ends_publications_and_keeps_their_messages(tmp_path):
         with pytest.raises(grpc.RpcError):
             call.result(20)
         release.set()
-    assert numbers(stored(tmp_path / "a.jelly")) == [0, 1, 2]
+    assert numbers(messages_in(tmp_path / "a.jelly")) == [0, 1, 2]
     assert [path.name for path in tmp_path.iterdir()] == ["a.jelly"]
 
 

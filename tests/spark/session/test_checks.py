@@ -4,7 +4,7 @@ import dataclasses
 import json
 
 import pytest
-from parts import left_in, shown
+from parts import remaining_files, visible_files
 from pyspark.sql import functions as F
 from samples import generated
 
@@ -168,17 +168,17 @@ def test_resplit_writes_logs_that_can_be_split(spark, tmp_path):
 
     assert splits(logs) == 2
     rdfm.spark.resplit(spark, logs, tmp_path / "out", restart_bytes=4096)
-    assert len(shown(tmp_path / "out")) == 2
-    assert left_in(tmp_path / "out") == []
+    assert len(visible_files(tmp_path / "out")) == 2
+    assert remaining_files(tmp_path / "out") == []
     assert splits(tmp_path / "out") > 5
     assert rdfm.spark.diff(logs, tmp_path / "out", spark=spark).count() == 0
     rdfm.spark.resplit(spark, logs[0], tmp_path / "out", to="nq", mode="overwrite")
-    (part,) = shown(tmp_path / "out")
+    (part,) = visible_files(tmp_path / "out")
     assert part.suffix == ".nq"
     with pytest.raises(OptionError, match="Turtle cannot be split; choose one of "):
         rdfm.spark.resplit(spark, logs, tmp_path / "out", to="ttl")
     with pytest.raises(Exception, match=r"c\.nt"):
         (tmp_path / "c.nt").write_text("oops")
         rdfm.spark.resplit(spark, tmp_path / "c.nt", tmp_path / "out")
-    assert shown(tmp_path / "out") == [part]
-    assert left_in(tmp_path / "out") == []
+    assert visible_files(tmp_path / "out") == [part]
+    assert remaining_files(tmp_path / "out") == []

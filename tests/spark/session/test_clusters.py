@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from parts import left_in, lines_of, messages_in
+from parts import lines_of, messages_in, remaining_files
 
 import rdfm
 from rdfm import formats
@@ -87,5 +87,5 @@ def test_logs_and_values_are_read_and_written_in_other_sessions(kind, tmp_path, 
     written = lines_of(messages_in(tmp_path / "written"))
     assert sorted(written) == sorted([[LINE.format(number).strip()] for number in range(count)] * 3)
     assert sorted(lines_of(messages_in(tmp_path / "streamed"))) == sorted(written)
-    assert left_in(tmp_path / "written") == left_in(tmp_path / "streamed") == []
+    assert remaining_files(tmp_path / "written") == remaining_files(tmp_path / "streamed") == []
     assert "found 'oops'" in result["write"]["error"]

@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from parts import left_in
+from parts import remaining_files
 
 import rdfm
 import rdfm.spark
@@ -101,7 +101,7 @@ def test_a_write_returns_a_summary(spark, tmp_path):
     by_k = frame.selectExpr("quads", "size(quads) AS k")
     assert rdfm.spark.write(by_k, tmp_path / "k", "nq", partition_columns=["k"]).files == 1
     assert [path.name for path in (tmp_path / "k").glob("k=*")] == ["k=1"]
-    assert left_in(out) == []
+    assert remaining_files(out) == []
 
 
 @pytest.mark.feature("`rdfm.spark.write`")

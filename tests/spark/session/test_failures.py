@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from parts import LogQuery, Query, left_in, messages_in, numbered, numbers_in, shown
+from parts import LogQuery, Query, messages_in, numbered, numbers_in, remaining_files, visible_files
 from support import ROOT
 
 from rdfm.spark import remove_abandoned
@@ -199,7 +199,7 @@ def a_batch_write(spark, folder, number):
     at, nth = [*POINTS, *BATCH_POINTS][number]
     out, mode = folder / "out", MODES[number % 2]
     save(numbered(spark.range(100, 104, 1, 1)), out)
-    (old,) = shown(out)
+    (old,) = visible_files(out)
     old.rename(old.with_name("old-part.jelly"))
     existing, numbers = [100, 101, 102, 103], list(range(ROWS))
     expected = sorted(existing + numbers) if mode == "append" else numbers
@@ -213,7 +213,7 @@ def a_batch_write(spark, folder, number):
     save(numbered(spark.range(0, ROWS, 1, 4)), out, **options)
     assert read_numbers(out) == expected
     remove_abandoned(str(out), untouched=0)
-    assert left_in(out) == []
+    assert remaining_files(out) == []
 
 
 def a_stream(spark, folder, number):
@@ -228,7 +228,7 @@ def a_stream(spark, folder, number):
     assert len(found) % 10 == 0  # batches are complete
     query.run(maxRecordsPerFile=4)
     assert read_numbers(query.out) == list(range(ROWS))
-    assert left_in(query.out) == []
+    assert remaining_files(query.out) == []
 
 
 def a_stream_of_logs(spark, folder, number):
@@ -243,7 +243,7 @@ def a_stream_of_logs(spark, folder, number):
     query.add(*range(ROWS, ROWS + 10))
     query.run()
     assert read_numbers(query.out) == list(range(ROWS + 10))
-    assert left_in(query.out) == []
+    assert remaining_files(query.out) == []
 
 
 @pytest.mark.parametrize("number", range(min(KILLS, len(POINTS) + len(BATCH_POINTS))))
@@ -317,7 +317,7 @@ def test_a_retry_after_a_crash_finishes_or_undoes_the_first_attempt(spark, sessi
             step = {"kind": kind, "folder": str(folder), "maxRecordsPerFile": 4}
         else:
             save(numbered(spark.range(100, 104, 1, 1)), folder / "out")
-            (old,) = shown(folder / "out")
+            (old,) = visible_files(folder / "out")
             old.rename(old.with_name("old-part.jelly"))
             step = {"kind": "batch", "folder": str(folder / "out"), "rows": ROWS}
             step |= {"mode": "append", **single} if kind == "single" else {"mode": kind, **write}
@@ -329,18 +329,18 @@ def test_a_retry_after_a_crash_finishes_or_undoes_the_first_attempt(spark, sessi
         folder = folders[name]
         out = folder / "out"
         assert any((out / "_rdfm/journal").glob("*.json")) == is_committed, name
-        assert len(shown(out)) == parts, name
+        assert len(visible_files(out)) == parts, name
         if kind == "stream":
             Query(spark, folder).run(maxRecordsPerFile=4)
         elif kind == "single":
             save(numbered(spark.range(0, ROWS, 1, 4)), out, "append", **single)
-            assert len(shown(out)) == 2, name
+            assert len(visible_files(out)) == 2, name
         else:
             save(numbered(spark.range(0, ROWS, 1, 4)), out, kind, **write)
         old = [100, 101, 102, 103] if kind in ("append", "single") else []
         assert sorted(numbers_in(out)) == sorted([*range(ROWS), *old]), name
         remove_abandoned(str(out), untouched=0)
-        assert left_in(out) == [], name
+        assert remaining_files(out) == [], name
 
 
 TASK_POINTS = [
@@ -420,7 +420,7 @@ def test_failed_tasks_are_retried_and_a_full_disk_leaves_no_files(session, tmp_p
     folders = [folder if folder.name == "out" else folder / "out" for folder in folders]
     for folder in (*folders, out):
         assert read_numbers(folder) == list(range(ROWS)), folder
-        assert left_in(folder) == [], folder
+        assert remaining_files(folder) == [], folder
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a second address of this machine")
@@ -441,8 +441,8 @@ def test_one_of_two_attempts_of_a_task_is_visible(session, tmp_path):
     (attempts,) = session.folder.glob("old-count0-*")
     assert len(list(attempts.iterdir())) == 2  # attempts that opened the part
     assert read_numbers(out) == list(range(ROWS))
-    assert len(shown(out)) == 4
-    assert left_in(out) == []
+    assert len(visible_files(out)) == 4
+    assert remaining_files(out) == []
 
 
 def test_a_late_attempt_leaves_no_files(tmp_path):
@@ -485,7 +485,7 @@ def test_a_late_attempt_leaves_no_files(tmp_path):
     with pytest.raises(RuntimeError, match="is over"):
         writer.write(iter([rows]))
     assert len(messages_in(tmp_path)) == 1
-    assert left_in(tmp_path) == []
+    assert remaining_files(tmp_path) == []
     assert not CommitTarget.of(str(tmp_path)).is_open(writer.job)
 
 
@@ -509,6 +509,6 @@ def test_a_full_disk_leaves_no_files(spark, small_disk):
     with pytest.raises(Exception, match="No space left on device"):
         save(numbered(spark.range(20000)), out, compression="none")
     assert read_numbers(out) == list(range(10))
-    assert left_in(out) == []
+    assert remaining_files(out) == []
     save(numbered(spark.range(10, 20)), out)
     assert read_numbers(out) == list(range(20))

@@ -1,7 +1,7 @@
 """Partition columns: folders NAME=VALUE, when reading and writing."""
 
 import pytest
-from parts import left_in
+from parts import remaining_files
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
@@ -166,7 +166,7 @@ def test_columns_are_written_as_folders_and_read_back(spark, tmp_path):
     # An overwrite replaces the files in all folders.
     writer.mode("overwrite").save(str(out))
     assert spark.read.format("rdfm").load(str(out)).count() == 40
-    assert left_in(out) == []
+    assert remaining_files(out) == []
 
 
 @pytest.mark.feature("partition columns")

@@ -1,7 +1,7 @@
 """Writing one log from several tasks: `option("single", "true")`."""
 
 import pytest
-from parts import left_in, numbered, numbers_in, shown
+from parts import numbered, numbers_in, remaining_files, visible_files
 from pyspark.sql import functions as F
 
 import rdfm
@@ -36,10 +36,10 @@ EXPECTED = [*range(6, 12), *range(18, 24)]
 )
 def test_all_tasks_write_one_log(spark, rows, tmp_path, to, options):
     save(rows, tmp_path, to, **options)
-    (part,) = shown(tmp_path)
+    (part,) = visible_files(tmp_path)
     assert numbers_in(tmp_path) == EXPECTED
     assert spark.read.format("rdfm").load(str(part)).count() == len(EXPECTED)
-    assert left_in(tmp_path) == []
+    assert remaining_files(tmp_path) == []
     if options == {"dialect": "directive"}:
         assert part.read_text().count("VERSION") == 1
 
@@ -47,7 +47,7 @@ def test_all_tasks_write_one_log(spark, rows, tmp_path, to, options):
 @pytest.mark.feature("`single`")
 def test_the_log_keeps_the_order_of_sorted_rows(spark, rows, tmp_path):
     save(rows.orderBy(F.desc("id")), tmp_path, "jelly")
-    assert len(shown(tmp_path)) == 1
+    assert len(visible_files(tmp_path)) == 1
     assert numbers_in(tmp_path) == EXPECTED[::-1]
 
 
@@ -57,11 +57,11 @@ def test_a_single_log_can_overwrite_or_append(rows, tmp_path):
     save(rows, tmp_path, mode="append", writeId="one")
     assert numbers_in(tmp_path) == [*EXPECTED, *EXPECTED]
     save(rows.where("id < 8"), tmp_path, "jelly", "overwrite")
-    assert len(shown(tmp_path)) == 1
+    assert len(visible_files(tmp_path)) == 1
     assert numbers_in(tmp_path) == [6, 7]
     save(rows.where("id < 0"), tmp_path, "jelly", "overwrite")
-    assert shown(tmp_path) == []
-    assert left_in(tmp_path) == []
+    assert visible_files(tmp_path) == []
+    assert remaining_files(tmp_path) == []
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_single_log_can_overwrite_or_append(rows, tmp_path):
 def test_logs_that_cannot_be_joined_are_rejected(rows, tmp_path, to, options, reason):
     with pytest.raises(Exception, match=reason):
         save(rows, tmp_path, to, **options)
-    assert shown(tmp_path) == []
+    assert visible_files(tmp_path) == []
 
 
 def test_streams_are_rejected(spark, tmp_path):

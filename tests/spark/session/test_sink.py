@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from parts import Query, left_in, messages_in, numbered, numbers_in, shown
+from parts import Query, messages_in, numbered, numbers_in, remaining_files, visible_files
 
 
 @pytest.fixture
@@ -18,9 +18,9 @@ def test_parts_are_named_after_their_batch(query):
         query.add(*numbers)
     identity = query.run(compression="gzip")
     assert numbers_in(query.out) == [0, 1, 2, 3, 4, 5]
-    names = [path.name for path in shown(query.out)]
+    names = [path.name for path in visible_files(query.out)]
     assert names == [f"part-0000{batch}-00000-{identity}-c000.jelly.gz" for batch in range(3)]
-    assert left_in(query.out) == []
+    assert remaining_files(query.out) == []
     assert not (query.out / "_SUCCESS").exists()
 
 
@@ -43,7 +43,7 @@ def test_a_repeated_batch_is_not_written_again(query):
     query.add(3)
     assert query.run() == identity
     assert numbers_in(query.out) == [0, 1, 2, 3]
-    assert left_in(query.out) == []
+    assert remaining_files(query.out) == []
 
 
 def test_a_committed_batch_is_finished_and_not_written_again(query):
@@ -52,7 +52,9 @@ def test_a_committed_batch_is_finished_and_not_written_again(query):
     identity = query.run()
     batch = query.forget_last_commit()
     # Simulates a driver that died right after the commit.
-    (part,) = [path for path in shown(query.out) if path.name.startswith(f"part-0000{batch}-")]
+    (part,) = [
+        path for path in visible_files(query.out) if path.name.startswith(f"part-0000{batch}-")
+    ]
     staging = query.out / "_rdfm/staging/stream-x-1/00000-attempt"
     staging.mkdir(parents=True)
     part.rename(staging / part.name)
@@ -73,7 +75,7 @@ def test_a_committed_batch_is_finished_and_not_written_again(query):
     query.add(3)
     query.run()
     assert numbers_in(query.out) == [0, 1, 2, 3]
-    assert left_in(query.out) == []
+    assert remaining_files(query.out) == []
 
 
 def test_two_queries_share_a_folder(query, tmp_path):
@@ -99,11 +101,11 @@ def test_a_new_checkpoint_is_a_new_query(query):
 def test_a_batch_without_rows_writes_nothing(query):
     query.add(0)
     query.run(transform=lambda rows: numbered(rows).where("id < 0"))
-    assert shown(query.out) == []
+    assert visible_files(query.out) == []
     query.add(1)
     query.run()
     assert numbers_in(query.out) == [1]
-    assert left_in(query.out) == []
+    assert remaining_files(query.out) == []
 
 
 def test_a_failed_batch_leaves_no_files_and_is_retried(query):
@@ -117,8 +119,8 @@ def test_a_failed_batch_leaves_no_files_and_is_retried(query):
 
     with pytest.raises(Exception, match="found 'no'"):
         query.run(transform=invalid)
-    assert shown(query.out) == []
-    assert left_in(query.out) == []
+    assert visible_files(query.out) == []
+    assert remaining_files(query.out) == []
     query.run()
     assert numbers_in(query.out) == [0, 1]
 
@@ -139,7 +141,7 @@ def test_only_append_mode_is_supported(query):
         query.run(mode="update", transform=count)
     with pytest.raises(Exception, match="writeId applies only to batch writes"):
         query.run(writeId="x")
-    assert not Path(query.out).exists() or shown(query.out) == []
+    assert not Path(query.out).exists() or visible_files(query.out) == []
 
 
 def test_messages_keep_their_quads(query):

@@ -668,7 +668,7 @@ def test_an_interrupted_commit_is_finished_before_listing_files(local_folder, mo
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(CommitTarget, "_carry_out", interrupt)
+        patch.setattr(CommitTarget, "_complete", interrupt)
         writer.commit(results)
     assert [path for path in local_folder.logs.iterdir() if path.name[0] != "_"] == []
     assert numbers(engine.resumed().rows()) == [0]

@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from parts import left_in, lines_of, messages_in, numbered, numbers_in, shown
+from parts import lines_of, messages_in, numbered, numbers_in, remaining_files, visible_files
 from samples import generated
 
 import rdfm
@@ -36,7 +36,7 @@ def test_every_format_is_written_like_convert_and_read_back(spark, tmp_path, nam
     converted = tmp_path / f"converted{format.suffixes[0]}"
     rdfm.convert(source, converted)
     save(spark.read.format("rdfm").load(str(source)), tmp_path / "parts", name)
-    (part,) = shown(tmp_path / "parts")
+    (part,) = visible_files(tmp_path / "parts")
     assert part.name.startswith("part-00000-")
     assert part.name.endswith(f"-c000{format.suffixes[0]}")
     with rdfm.open_log(part) as ours, rdfm.open_log(converted) as theirs:
@@ -57,7 +57,7 @@ def test_a_folder_may_be_read_and_replaced_at_once(spark, rows, tmp_path):
     save(rows, tmp_path)
     frame = spark.read.format("rdfm").load(str(tmp_path))
     save(frame, tmp_path, "jelly", "overwrite")
-    assert {path.suffix for path in shown(tmp_path)} == {".jelly"}
+    assert {path.suffix for path in visible_files(tmp_path)} == {".jelly"}
     assert sorted(numbers_in(tmp_path)) == list(range(10))
     save(spark.read.format("rdfm").load(str(tmp_path)), tmp_path, "trig")
     assert sorted(numbers_in(tmp_path)) == sorted([*range(10), *range(10)])
@@ -83,23 +83,23 @@ def test_messages_follow_the_rows_and_parts_follow_the_partitions(rows, tmp_path
     assert numbers_in(tmp_path / "out") == list(range(10))
     save(rows.sort("id", ascending=False), tmp_path / "sorted")
     assert numbers_in(tmp_path / "sorted") == list(range(9, -1, -1))
-    assert left_in(tmp_path / "out") == []
+    assert remaining_files(tmp_path / "out") == []
 
 
 def test_parts_are_added_or_replaced_according_to_the_mode(rows, tmp_path):
     save(rows, tmp_path)
     save(rows, tmp_path, "jelly")
-    assert len(shown(tmp_path)) == 4
+    assert len(visible_files(tmp_path)) == 4
     assert sorted(numbers_in(tmp_path)) == sorted([*range(10), *range(10)])
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub/old.nq").write_bytes(b"")
     (tmp_path / "_hidden").write_bytes(b"")
     save(rows.where("id < 3"), tmp_path, "trig", "overwrite")
-    assert [path.suffix for path in shown(tmp_path) if path.is_file()] == [".trig"]
+    assert [path.suffix for path in visible_files(tmp_path) if path.is_file()] == [".trig"]
     assert list((tmp_path / "sub").iterdir()) == []
     assert (tmp_path / "_hidden").exists()
     assert (tmp_path / "_SUCCESS").exists()
-    assert left_in(tmp_path) == []
+    assert remaining_files(tmp_path) == []
 
 
 @pytest.mark.parametrize("compression", ["none", *COMPRESSIONS])
@@ -108,7 +108,7 @@ def test_compressed_parts_have_a_suffix(rows, tmp_path, compression):
 
     save(rows, tmp_path, "jelly", compression=compression.upper())
     assert numbers_in(tmp_path) == list(range(10))
-    for part in shown(tmp_path):
+    for part in visible_files(tmp_path):
         found = compressions.by_content(part.read_bytes())
         assert found == compressions.by_suffix(part.name)
         assert (found or "none") == compression
@@ -117,7 +117,7 @@ def test_compressed_parts_have_a_suffix(rows, tmp_path, compression):
 def test_parts_are_limited_to_max_records_per_file(rows, tmp_path):
     save(rows, tmp_path, "jelly", maxRecordsPerFile=2)
     counts = []
-    for part in shown(tmp_path):
+    for part in visible_files(tmp_path):
         with rdfm.open_log(part) as log:
             counts.append((part.name.split("-")[1], part.name[-10:-6], len(list(log))))
     assert counts == [
@@ -130,12 +130,12 @@ def test_parts_are_limited_to_max_records_per_file(rows, tmp_path):
 
 def test_empty_partitions_do_not_write_parts(spark, rows, tmp_path):
     save(rows.where("id < 0"), tmp_path / "none")
-    assert shown(tmp_path / "none") == []
+    assert visible_files(tmp_path / "none") == []
     assert (tmp_path / "none/_SUCCESS").exists()
     save(rows.where("id > 6"), tmp_path / "half")  # the first partition is empty
-    assert [path.name[:10] for path in shown(tmp_path / "half")] == ["part-00001"]
+    assert [path.name[:10] for path in visible_files(tmp_path / "half")] == ["part-00001"]
     save(rows.where("id < 0"), tmp_path / "half", mode="overwrite")
-    assert shown(tmp_path / "half") == []
+    assert visible_files(tmp_path / "half") == []
 
 
 def test_empty_quads_are_empty_messages(writer, tmp_path):
@@ -169,16 +169,16 @@ def test_a_write_with_an_id_is_done_once(rows, tmp_path):
     save(rows.where("id < 5"), tmp_path)
     save(rows, tmp_path, mode="overwrite", writeId="load of Tuesday")
     assert sorted(numbers_in(tmp_path)) == sorted([*range(10), *range(5)])
-    assert left_in(tmp_path) == []
+    assert remaining_files(tmp_path) == []
 
 
 def error_of_write(frame, folder, *args, **options):
     """Returns the error text of a write, which must leave no visible files."""
-    parts_before = shown(folder) if folder.exists() else []
+    parts_before = visible_files(folder) if folder.exists() else []
     with pytest.raises(Exception) as error:
         save(frame, folder, *args, **options)
-    assert (shown(folder) if folder.exists() else []) == parts_before
-    assert not folder.exists() or left_in(folder) == []
+    assert (visible_files(folder) if folder.exists() else []) == parts_before
+    assert not folder.exists() or remaining_files(folder) == []
     return str(error.value)
 
 
@@ -344,7 +344,7 @@ def test_a_url_with_one_slash_is_rejected(spark, rows, tmp_path):
 
 def test_encoder_options_are_strings(rows, tmp_path):
     save(rows, tmp_path, "trig", dialect="directive", PREFIXES='{"ex": "http://ex/"}')
-    text = shown(tmp_path)[0].read_text()
+    text = visible_files(tmp_path)[0].read_text()
     assert "PREFIX ex: <http://ex/>" in text or "@prefix ex: <http://ex/>" in text
     assert "MESSAGE" in text
 
@@ -372,7 +372,7 @@ def test_urls_are_written_through_fsspec(spark, rows, tmp_path):
     assert numbers_in(tmp_path / "out") == list(range(10))
     save(rows.where("id < 4"), url, "jelly", "overwrite", storageOptions='{"auto_mkdir": true}')
     assert numbers_in(tmp_path / "out") == [0, 1, 2, 3]
-    assert left_in(tmp_path / "out") == []
+    assert remaining_files(tmp_path / "out") == []
     assert spark.read.format("rdfm").load(url).count() == 4
 
 
@@ -453,5 +453,5 @@ def test_null_quad_errors_name_their_row(writer, tmp_path, quads, reason):
     with pytest.raises(rdfm.DecodeError, match=rf"partition 0 of the rows: .*{reason}.*row 3"):
         writer.write(iter([valid, as_rows({"quads": []}, {"quads": quads}, {"quads": quads})]))
     writer.abort([None])
-    assert shown(tmp_path) == []
-    assert left_in(tmp_path) == []
+    assert visible_files(tmp_path) == []
+    assert remaining_files(tmp_path) == []

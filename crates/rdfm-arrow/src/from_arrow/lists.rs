@@ -98,8 +98,8 @@ pub struct InputLists<R: InputListed> {
 impl<R: InputListed> InputLists<R> {
     /// Reads a column.
     pub fn new(column: &ArrayRef) -> Result<Self, Error> {
-        let shape = || {
-            Error::shape(format!(
+        let wrong_columns = || {
+            Error::wrong_columns(format!(
                 "column {}: expected a list of structs of {}, found {}",
                 R::COLUMN,
                 R::FIELDS,
@@ -108,14 +108,14 @@ impl<R: InputListed> InputLists<R> {
         };
         let (rows, items) = ListRanges::new(column).ok_or_else(|| {
             let found = column.data_type();
-            Error::shape(format!(
+            Error::wrong_columns(format!(
                 "column {}: expected a list of structs, found {found}",
                 R::COLUMN
             ))
         })?;
         let within = rows.within(items.len());
         let items = items.slice(within.start, within.len());
-        let items: &StructArray = items.as_struct_opt().ok_or_else(shape)?;
+        let items: &StructArray = items.as_struct_opt().ok_or_else(wrong_columns)?;
         Ok(Self {
             rows,
             start: within.start,
@@ -124,7 +124,7 @@ impl<R: InputListed> InputLists<R> {
                 .nulls()
                 .filter(|nulls| nulls.null_count() > 0)
                 .cloned(),
-            items: R::Items::new(items)?.ok_or_else(shape)?,
+            items: R::Items::new(items)?.ok_or_else(wrong_columns)?,
         })
     }
 

@@ -28,15 +28,15 @@ impl InputMaps {
         if *column.data_type() == DataType::Null {
             return Ok(None);
         }
-        let shape = || {
+        let wrong_columns = || {
             let found = column.data_type();
-            Error::shape(format!(
+            Error::wrong_columns(format!(
                 "column {name}: expected a map of strings, found {found}"
             ))
         };
-        let maps = column.as_map_opt().ok_or_else(shape)?.clone();
+        let maps = column.as_map_opt().ok_or_else(wrong_columns)?.clone();
         let keys = Strings::new(maps.keys(), name)?;
-        let values = Strings::bytes(maps.values(), true).ok_or_else(shape)?;
+        let values = Strings::bytes(maps.values(), true).ok_or_else(wrong_columns)?;
         Ok(Some(Self {
             rows: maps,
             keys,

@@ -91,7 +91,7 @@ impl<R: InputListed> Messages<R> {
     }
 
     /// Returns the error for rows that cannot be read, starting with the next message.
-    pub fn broken(&self, error: &ArrowError) -> Error {
+    pub fn read_error(&self, error: &ArrowError) -> Error {
         let reason = format!("malformed Arrow data: {error}");
         Error::in_row(self.builder.message_index(), ErrorClass::Malformed, reason)
     }

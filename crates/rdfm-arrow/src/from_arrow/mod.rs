@@ -97,7 +97,7 @@ impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: InputListed> RowRea
             let Some((columns, row)) = &mut self.open else {
                 match self.reader.next() {
                     Some(batch) => {
-                        let batch = batch.map_err(|error| self.messages.broken(&error))?;
+                        let batch = batch.map_err(|error| self.messages.read_error(&error))?;
                         self.open = Some((MessageColumns::new(&batch)?, 0));
                     }
                     None => return Ok(self.messages.take()),

@@ -79,7 +79,7 @@ impl Structs {
         };
         let [kinds, values, datatypes, languages, directions] = DETAILS.map(field);
         let (Some(kinds), Some(values)) = (kinds?, values?) else {
-            return Err(Error::shape(format!(
+            return Err(Error::wrong_columns(format!(
                 "column {name}: expected strings, or structs of kind, value, datatype, language and direction, found {}",
                 structs.data_type()
             )));
@@ -114,7 +114,7 @@ impl Structs {
                 let reason = format!(
                     "the terms in column {name} need more than {room} bytes in one batch of rows; use smaller batches"
                 );
-                return Err(Error::refused(ErrorClass::Limit, reason));
+                return Err(Error::with_class(ErrorClass::Limit, reason));
             }
             valid.push(is_present);
             offsets.push((bytes.len() as u64).cast_signed());

@@ -44,7 +44,7 @@ impl QuadRowColumns {
         let name = QuadColumn::Message.name();
         let messages = batch.column_by_name(name).ok_or_else(|| missing(name))?;
         let messages = integers(messages).ok_or_else(|| {
-            Error::shape(format!(
+            Error::wrong_columns(format!(
                 "column {name}: expected integers, found {}",
                 messages.data_type()
             ))
@@ -148,7 +148,7 @@ impl QuadReader {
         let mut reader = Self::within_2_gib(0, max_depth);
         reader.whole = true;
         for batch in rows {
-            let batch = batch.map_err(|error| reader.broken(&error))?;
+            let batch = batch.map_err(|error| reader.read_error(&error))?;
             reader.feed(&batch)?;
             reader.next_batch()?;
             if let Some(error) = reader.failed {
@@ -166,14 +166,14 @@ impl QuadReader {
     pub fn feed(&mut self, rows: &RecordBatch) -> Result<(), Error> {
         if self.open.is_some() {
             let reason = "rows were added before the previous rows were read";
-            return Err(Error::refused(ErrorClass::Internal, reason));
+            return Err(Error::with_class(ErrorClass::Internal, reason));
         }
         self.open = Some((QuadRowColumns::new(rows)?, 0));
         Ok(())
     }
 
     /// Returns the error for rows that cannot be read.
-    pub fn broken(&self, error: &ArrowError) -> Error {
+    pub fn read_error(&self, error: &ArrowError) -> Error {
         let reason = format!("malformed Arrow data: {error}");
         Error::in_row(self.builder.message_index(), ErrorClass::Malformed, reason)
     }

@@ -44,7 +44,7 @@ impl Strings {
     pub fn new(array: &ArrayRef, name: &str) -> Result<Self, Error> {
         let wrong_type = || {
             let found = array.data_type();
-            Error::shape(format!("column {name}: expected strings, found {found}"))
+            Error::wrong_columns(format!("column {name}: expected strings, found {found}"))
         };
         Self::of(array, false, true).ok_or_else(wrong_type)
     }

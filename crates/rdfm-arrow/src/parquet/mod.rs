@@ -200,7 +200,7 @@ impl Chunk {
 
     /// Counts the rows of a page that need not be read, because it has no lists and does not
     /// expand.
-    pub fn pass(&mut self, page: usize) {
+    pub fn skip_page(&mut self, page: usize) {
         let page = &self.pages[page].1;
         let (values, width) = (u64::from(page.values), self.leaf.width);
         let (row_bytes, shared_bytes) = width.map_or((0, page.size as u64), |width| (width, 0));

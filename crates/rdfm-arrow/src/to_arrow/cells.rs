@@ -129,10 +129,10 @@ impl RowRecord for TermId {
     fn check(head: &Arc<ResultHead>) -> Result<(), Error> {
         if head.boolean.is_some() {
             let reason = "the answer to an ASK query is not a table; the JSON and XML result formats can represent it";
-            return Err(Error::refused(ErrorClass::Unsupported, reason));
+            return Err(Error::with_class(ErrorClass::Unsupported, reason));
         }
         check_variables(&head.variables)
-            .map_err(|reason| Error::refused(ErrorClass::Unsupported, reason))
+            .map_err(|reason| Error::with_class(ErrorClass::Unsupported, reason))
     }
 }
 

@@ -75,12 +75,12 @@ fn check_variables<R: RowRecord>(batch: &LogBatch<R>, variables: &[Box<str>]) ->
     }
     let found = R::variables(batch.head());
     let reason = ResultHead::other_variables(variables, found, "a result table");
-    Err(Error::refused(ErrorClass::Unsupported, reason))
+    Err(Error::with_class(ErrorClass::Unsupported, reason))
 }
 
 /// Returns the error for a batch of another kind.
 fn other_kind(kind: Kind, found: Kind) -> Error {
     let (kind, found) = (kind.name(), found.name());
     let reason = format!("found {found} among {kind}; a table contains only one kind of log");
-    Error::refused(ErrorClass::Unsupported, reason)
+    Error::with_class(ErrorClass::Unsupported, reason)
 }

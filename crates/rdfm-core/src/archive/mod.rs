@@ -34,7 +34,7 @@ pub struct MemberPart {
     /// Whether the member ends here.
     pub ended: bool,
     /// Reason why the member is rejected, or `None` if it is not.
-    pub refusal: Option<String>,
+    pub rejection: Option<String>,
     /// Range of the bytes in the buffer.
     range: Range<usize>,
 }
@@ -186,7 +186,7 @@ impl TarMembers {
                             name: Some(name),
                             range,
                             ended: true,
-                            refusal: None,
+                            rejection: None,
                         });
                     }
                 }
@@ -200,7 +200,7 @@ impl TarMembers {
                         name: None,
                         range,
                         ended: left == 0,
-                        refusal: None,
+                        rejection: None,
                     });
                     if left == 0 {
                         self.state = ArchiveState::Skip { left: padding };
@@ -317,7 +317,7 @@ impl TarMembers {
         let path = self.long_name.take().unwrap_or(path);
         let size = self.long_size.take().unwrap_or(size);
         let sparse = std::mem::take(&mut self.sparse) || kind == EntryType::GNUSparse;
-        let (name, refusal) = name::checked(&path, kind, sparse);
+        let (name, rejection) = name::checked(&path, kind, sparse);
         self.name.clone_from(&name);
         let folder =
             kind == EntryType::Directory || (kind == EntryType::Regular && path.ends_with(b"/"));
@@ -331,13 +331,13 @@ impl TarMembers {
                     | EntryType::Fifo
             );
         let blocks = if empty { 0 } else { size + padding(size) };
-        if let Some(refusal) = refusal {
+        if let Some(rejection) = rejection {
             let range = self.at..self.at;
             parts.push(MemberPart {
                 name: Some(name),
                 range,
                 ended: true,
-                refusal: Some(refusal),
+                rejection: Some(rejection),
             });
             self.state = ArchiveState::Skip { left: blocks };
         } else if folder {
@@ -355,7 +355,7 @@ impl TarMembers {
                 name: Some(name),
                 range,
                 ended: false,
-                refusal: None,
+                rejection: None,
             });
             self.state = ArchiveState::Member {
                 left: size,

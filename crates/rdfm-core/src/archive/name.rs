@@ -29,10 +29,10 @@ pub(super) fn checked(path: &[u8], kind: EntryType, sparse: bool) -> (String, Op
     } else {
         what
     };
-    let refusal = what.map(|what| {
+    let rejection = what.map(|what| {
         format!("rdfm does not read this member because it {what}; pack only regular files with relative paths")
     });
-    (display_path(path), refusal)
+    (display_path(path), rejection)
 }
 
 /// Removes all leading `./` from a path.

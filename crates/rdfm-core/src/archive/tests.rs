@@ -23,8 +23,8 @@ fn take(members: &mut TarMembers, (found, error): &mut Outcome) {
                     let bytes = members.bytes(part);
                     match (&part.name, found.last_mut()) {
                         (Some(name), _) => {
-                            let refusal = part.refusal.clone();
-                            found.push((name.clone(), bytes.to_vec(), part.ended, refusal));
+                            let rejection = part.rejection.clone();
+                            found.push((name.clone(), bytes.to_vec(), part.ended, rejection));
                         }
                         (None, Some(last)) => {
                             last.1.extend_from_slice(bytes);
@@ -194,11 +194,11 @@ fn links_devices_and_outside_paths_are_rejected_and_skipped() {
         assert_eq!(found.len(), 3, "{name}");
         assert_eq!(found[0], plain("a.nq", b"1"));
         assert_eq!(found[2], plain("c.nq", b"3"));
-        let (shown, bytes, ended, refusal) = &found[1];
+        let (shown, bytes, ended, rejection) = &found[1];
         assert_eq!(shown, name.trim_start_matches("./"));
         assert!(bytes.is_empty() && *ended);
-        let refusal = refusal.as_ref().expect("a refusal");
-        assert!(refusal.contains(what), "{name}: {refusal}");
+        let rejection = rejection.as_ref().expect("a rejection");
+        assert!(rejection.contains(what), "{name}: {rejection}");
     }
 }
 

@@ -8,7 +8,7 @@
 //!   their patch aborts or does not end are undone.
 
 use super::index::{Index, hash_numbers};
-use super::rules::{Rules, Violation, in_row, refused};
+use super::rules::{Rules, Violation, in_row, row_error};
 use super::terms::{Copies, TermIndex, TermNumber};
 use crate::model::batch::{InForce, MessageBatch, PatchBatch};
 use crate::model::builder::BatchBuilder;
@@ -187,7 +187,7 @@ impl Dataset {
     pub fn apply(&mut self, batch: &PatchBatch, chain: bool) -> Result<(), DecodeError> {
         let quads = batch.records().iter().map(|operation| operation.change());
         let keys = self.take_keys(batch.table(), quads);
-        let keys = keys.map_err(|error| refused(batch, 0, None, (ErrorClass::Limit, error.0)))?;
+        let keys = keys.map_err(|error| row_error(batch, 0, None, (ErrorClass::Limit, error.0)))?;
         let mut next = keys.iter();
         for patch in 0..batch.len() {
             if patch > 0 || !batch.continued() {
@@ -200,7 +200,7 @@ impl Dataset {
                     done.and_then(|()| self.operation(batch.table(), operation, *key))
                 {
                     self.undo();
-                    let error = refused(batch, patch, Some(at), error);
+                    let error = row_error(batch, patch, Some(at), error);
                     self.rules.skip();
                     return Err(error);
                 }

@@ -212,7 +212,7 @@ impl ToPatches {
 
 /// A row of a patch that messages cannot represent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RefusedRow {
+pub struct RejectedRow {
     /// The patch and the reason.
     pub error: EncodeError,
     /// Offset of the row in the log if the format of the patches reports it; otherwise of the
@@ -281,7 +281,7 @@ impl ToMessages {
     /// If a patch deletes a quad (unless that is undone), transaction rows are out of order, a
     /// blank node is used in two messages, or a message is too large. [`take`](Self::take) then
     /// returns the earlier messages.
-    pub fn messages(&mut self, batch: &PatchBatch) -> Result<Option<MessageBatch>, RefusedRow> {
+    pub fn messages(&mut self, batch: &PatchBatch) -> Result<Option<MessageBatch>, RejectedRow> {
         self.copied.begin_batch(batch.table());
         for patch in 0..batch.len() {
             if patch > 0 || !batch.continued() {
@@ -295,7 +295,7 @@ impl ToMessages {
                         if self.builder.is_open() {
                             self.builder.discard_message();
                         }
-                        RefusedRow {
+                        RejectedRow {
                             error: failed(batch.index(patch), class, in_row(self.row, reason)),
                             offset: self.offset,
                         }

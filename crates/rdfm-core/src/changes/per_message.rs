@@ -101,7 +101,7 @@ impl MessageDifferences {
     /// The log whose messages are needed next: the one with fewer waiting messages. `None` if
     /// both have ended.
     #[must_use]
-    pub fn wanted(&self) -> Option<OldOrNew> {
+    pub fn next_log(&self) -> Option<OldOrNew> {
         match (self.old.ended, self.new.ended) {
             (true, true) => None,
             (false, true) => Some(OldOrNew::Old),
@@ -356,9 +356,9 @@ mod tests {
     #[test]
     fn messages_wait_for_their_counterparts() {
         let mut differences = MessageDifferences::of_logs();
-        assert_eq!(differences.wanted(), Some(OldOrNew::Old));
+        assert_eq!(differences.next_log(), Some(OldOrNew::Old));
         differences.add(OldOrNew::Old, &message([1])).unwrap();
-        assert_eq!(differences.wanted(), Some(OldOrNew::New));
+        assert_eq!(differences.next_log(), Some(OldOrNew::New));
         assert!(operations(&mut differences).is_empty());
         differences.limits = (0, 0);
         differences.add(OldOrNew::Old, &message([2, 3])).unwrap();
@@ -366,11 +366,11 @@ mod tests {
         differences.add(OldOrNew::New, &message([4, 1])).unwrap();
         assert_eq!(operations(&mut differences), [["TX", "Aa:4", "TC"]]);
         differences.end(OldOrNew::New);
-        assert_eq!(differences.wanted(), Some(OldOrNew::Old));
+        assert_eq!(differences.next_log(), Some(OldOrNew::Old));
         let expected = [["TX", "Da:2", "Da:3", "TC"]];
         assert_eq!(operations(&mut differences), expected);
         differences.end(OldOrNew::Old);
-        assert_eq!(differences.wanted(), None);
+        assert_eq!(differences.next_log(), None);
         assert_eq!(differences.counts(), (2, 1));
     }
 }

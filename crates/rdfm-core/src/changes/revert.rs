@@ -18,7 +18,7 @@
 use rustc_hash::FxHashMap;
 
 use super::logs::CopiedTerms;
-use super::rules::{Rules, in_row, refused};
+use super::rules::{Rules, in_row, row_error};
 use crate::model::batch::PatchBatch;
 use crate::model::builder::PatchBuilder;
 use crate::model::error::{DecodeError, ErrorClass, LimitExceeded};
@@ -178,7 +178,7 @@ impl Inverse {
             for at in batch.range(patch) {
                 let operation = batch.records()[at];
                 self.operation(batch.table(), operation, &mut steps)
-                    .map_err(|error| refused(batch, patch, Some(at), error))?;
+                    .map_err(|error| row_error(batch, patch, Some(at), error))?;
                 self.rules.next_row();
                 self.store(&mut steps);
             }
@@ -188,7 +188,7 @@ impl Inverse {
                 }
                 let limit = |error: LimitExceeded| (ErrorClass::Limit, error.0);
                 self.mark(PATCH)
-                    .map_err(|error| refused(batch, patch, None, limit(error)))?;
+                    .map_err(|error| row_error(batch, patch, None, limit(error)))?;
                 self.builder.end_message();
             }
         }

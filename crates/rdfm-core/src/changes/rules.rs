@@ -358,7 +358,7 @@ pub(super) fn in_row(row: u64, reason: Reason) -> Reason {
 
 /// Returns the error for a record of a patch.
 #[cold]
-pub(super) fn refused(
+pub(super) fn row_error(
     batch: &PatchBatch,
     patch: usize,
     record: Option<usize>,

@@ -23,7 +23,7 @@ pub struct LengthChain {
     length: u64,
     bytes: u32,
     /// Whether a length is too long.
-    broken: bool,
+    malformed: bool,
 }
 
 impl LengthChain {
@@ -58,14 +58,14 @@ impl LengthChain {
 
     /// Whether a length has more than ten bytes.
     #[must_use]
-    pub const fn broken(&self) -> bool {
-        self.broken
+    pub const fn is_malformed(&self) -> bool {
+        self.malformed
     }
 
     /// Follows the lengths in the next piece.
     pub fn feed(&mut self, piece: &[u8]) {
         let mut at = 0;
-        while at < piece.len() && !self.broken {
+        while at < piece.len() && !self.malformed {
             if self.left == 0 {
                 let byte = piece[at];
                 self.length |= u64::from(byte & 0x7f)
@@ -74,7 +74,7 @@ impl LengthChain {
                 self.bytes += 1;
                 at += 1;
                 if byte >= 0x80 {
-                    self.broken = self.bytes == MAX_VARINT_BYTES;
+                    self.malformed = self.bytes == MAX_VARINT_BYTES;
                     continue;
                 }
                 self.left = std::mem::take(&mut self.length);
@@ -135,6 +135,6 @@ mod tests {
     fn a_length_has_at_most_ten_bytes() {
         let mut chain = LengthChain::default();
         chain.feed(&[0xff; 11]);
-        assert!(chain.broken());
+        assert!(chain.is_malformed());
     }
 }

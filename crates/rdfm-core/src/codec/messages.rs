@@ -13,8 +13,8 @@ use std::slice::Iter;
 
 use super::batch::{BatchRef, KindOf as _};
 use super::options::{MERGE_GRAPHS, prefixes};
-use super::refuse::{Refusable, Refused, refuse};
 use super::spec::FormatSpec;
+use super::unsupported::{Representable, WriteResult, check_supported};
 use super::values::Values;
 use super::{Encoder, LogEnd, LogPlace};
 use crate::model::batch::{InForce, LogBatch};
@@ -38,7 +38,7 @@ pub type Head<R> = <R as Record>::Head;
 /// be reset.
 pub trait Writer: Send + 'static {
     /// The records of its messages.
-    type Record: Refusable;
+    type Record: Representable;
 
     /// If true, namespaces in force at the start of a batch are written before its first message,
     /// and are kept if that message is rejected. Otherwise they are written in the message.
@@ -51,7 +51,7 @@ pub trait Writer: Send + 'static {
     ///
     /// # Errors
     /// If the format cannot express the header.
-    fn head(&mut self, _head: &Head<Self::Record>, _out: &mut Vec<u8>) -> Refused<()> {
+    fn head(&mut self, _head: &Head<Self::Record>, _out: &mut Vec<u8>) -> WriteResult<()> {
         Ok(())
     }
 
@@ -66,7 +66,7 @@ pub trait Writer: Send + 'static {
     ///
     /// # Errors
     /// If the log cannot contain a second message.
-    fn second(&self) -> Refused<bool> {
+    fn second_message(&self) -> WriteResult<bool> {
         Ok(false)
     }
 
@@ -74,7 +74,7 @@ pub trait Writer: Send + 'static {
     ///
     /// # Errors
     /// If the message cannot be written.
-    fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> Refused<bool>;
+    fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> WriteResult<bool>;
 
     /// Writes the records of a message, or of a part of it.
     ///
@@ -85,7 +85,7 @@ pub trait Writer: Send + 'static {
         batch: &LogBatch<Self::Record>,
         message: usize,
         out: &mut Vec<u8>,
-    ) -> Refused<()>;
+    ) -> WriteResult<()>;
 
     /// Ends the message.
     fn end_message(&mut self, _out: &mut Vec<u8>) {}
@@ -272,7 +272,7 @@ impl<W: Writer> MessageLoop<W> {
         if W::NAMESPACES_BEFORE {
             self.start(batch, out).map_err(|error| stopped(0, error))?;
         }
-        let mut rejection = refuse(batch, self.format, self.merge_graphs).err();
+        let mut rejection = check_supported(batch, self.format, self.merge_graphs).err();
         for message in 0..batch.len() {
             let reason = rejection.take_if(|(at, _)| *at == message);
             let reason = reason.map(|(_, reason)| reason);
@@ -284,7 +284,7 @@ impl<W: Writer> MessageLoop<W> {
     }
 
     /// Declares the namespaces in force before the first message of the batch.
-    fn start(&mut self, batch: &LogBatch<W::Record>, out: &mut Vec<u8>) -> Refused<()> {
+    fn start(&mut self, batch: &LogBatch<W::Record>, out: &mut Vec<u8>) -> WriteResult<()> {
         if self.is_twin {
             return Ok(());
         }
@@ -309,7 +309,7 @@ impl<W: Writer> MessageLoop<W> {
         rejection: Option<Reason>,
         changes: &mut Peekable<Iter<'_, NamespaceChange>>,
         out: &mut Vec<u8>,
-    ) -> Refused<()> {
+    ) -> WriteResult<()> {
         let start = out.len();
         let begins = !(message == 0 && batch.continued() && self.open);
         if begins {
@@ -345,7 +345,7 @@ impl<W: Writer> MessageLoop<W> {
         rejection: Option<Reason>,
         changes: &mut Peekable<Iter<'_, NamespaceChange>>,
         out: &mut Vec<u8>,
-    ) -> Refused<bool> {
+    ) -> WriteResult<bool> {
         if message == 0 && !W::NAMESPACES_BEFORE {
             self.start(batch, out)?;
         }
@@ -363,7 +363,7 @@ impl<W: Writer> MessageLoop<W> {
         if let Some(reason) = rejection {
             return Err((ErrorClass::Unsupported, reason));
         }
-        let merged = begins && self.messages > 0 && self.writer.second()?;
+        let merged = begins && self.messages > 0 && self.writer.second_message()?;
         self.writer.write(batch, message, out)?;
         Ok(merged)
     }
@@ -556,7 +556,7 @@ mod tests {
             out.extend_from_slice(format!("{number}(").as_bytes());
         }
 
-        fn second(&self) -> Refused<bool> {
+        fn second_message(&self) -> WriteResult<bool> {
             match self.second {
                 None => Ok(false),
                 Some(Ok(())) => Ok(true),
@@ -564,7 +564,7 @@ mod tests {
             }
         }
 
-        fn declare(&mut self, name: &[u8], _iri: &[u8], out: &mut Vec<u8>) -> Refused<bool> {
+        fn declare(&mut self, name: &[u8], _iri: &[u8], out: &mut Vec<u8>) -> WriteResult<bool> {
             if name == b"no" {
                 return Ok(false);
             }
@@ -578,7 +578,7 @@ mod tests {
             batch: &MessageBatch,
             message: usize,
             out: &mut Vec<u8>,
-        ) -> Refused<()> {
+        ) -> WriteResult<()> {
             for quad in batch.message(message) {
                 let text = batch.table().text(quad.subject);
                 out.extend_from_slice(text);

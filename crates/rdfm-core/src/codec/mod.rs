@@ -12,10 +12,10 @@ pub mod contexts;
 pub mod input;
 pub mod messages;
 pub mod options;
-pub mod refuse;
 pub mod sniff;
 pub mod spec;
 pub mod start;
+pub mod unsupported;
 pub mod values;
 
 use std::sync::{Arc, LazyLock};

@@ -168,9 +168,9 @@ impl Operation {
         }
     }
 
-    /// Returns the rule that the operation breaks, or `None` if it is well-formed.
+    /// Returns the rule that the operation violates, or `None` if it is well-formed.
     #[must_use]
-    pub fn broken_rule(self, table: &TermTable) -> Option<&'static str> {
+    pub fn violated_rule(self, table: &TermTable) -> Option<&'static str> {
         use OperationCode as Code;
         let has = |id: TermId| id != TermId::DEFAULT_GRAPH;
         let Self {

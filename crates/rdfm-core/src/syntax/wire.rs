@@ -49,7 +49,7 @@ pub(crate) fn malformed(reason: impl Into<Reason>) -> WireError {
 /// Returns the error for bytes that end inside a field, because of a truncated log or wrong
 /// lengths.
 #[cold]
-pub(crate) fn cut(reason: impl Into<Reason>) -> WireError {
+pub(crate) fn truncated(reason: impl Into<Reason>) -> WireError {
     WireError::new(ErrorClass::Truncated, reason)
 }
 
@@ -152,7 +152,7 @@ impl<'a> Wire<'a> {
                 self.rest = &self.rest[length..];
                 Ok(value)
             }
-            Varint::Incomplete => Err(cut("a varint runs past the end of its message")),
+            Varint::Incomplete => Err(truncated("a varint runs past the end of its message")),
             Varint::TooLong => Err(malformed("a varint is longer than 10 bytes")),
         }
     }
@@ -254,7 +254,7 @@ fn bad_number(field: u64) -> WireError {
 
 #[cold]
 fn runs_over(length: u64, rest: usize) -> WireError {
-    cut(format!(
+    truncated(format!(
         "a field of {length} bytes runs past the end of its message, which has {rest} bytes left"
     ))
 }

@@ -24,7 +24,7 @@ use rdfm_core::model::write::write_term;
 use support::{Options, PIECES, decoder, encoder};
 
 /// All formats except CSV.
-const EXACT: [&str; 5] = [
+const LOSSLESS_FORMATS: [&str; 5] = [
     "results-thrift",
     "results-protobuf",
     "results-json",
@@ -50,7 +50,7 @@ impl Read {
         self.head.as_ref().and_then(|head| head.boolean)
     }
 
-    fn good(self) -> Self {
+    fn without_error(self) -> Self {
         assert_eq!(self.error, None);
         self
     }

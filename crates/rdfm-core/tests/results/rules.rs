@@ -23,7 +23,7 @@ fn xml(rows: &str) -> String {
 
 /// The first cell of the only row.
 fn cell(format: &str, log: &str) -> String {
-    let mut found = read(format, log).good();
+    let mut found = read(format, log).without_error();
     assert_eq!(found.rows.len(), 1, "{log}");
     found.rows.swap_remove(0).swap_remove(0)
 }
@@ -84,7 +84,7 @@ fn json_rows_may_precede_their_head() {
         "\u{feff}{{\"results\":{{\"distinct\":false,\"bindings\":[{rows}],\"ordered\":[]}},\"z\":[{{}}],\
          \"head\":{{\"link\":[\"m.rdf\"],\"vars\":[\"x\",\"y\"],\"q\":{{}}}},\"k\":0}} \n"
     );
-    let found = read("results-json", &log).good();
+    let found = read("results-json", &log).without_error();
     assert_eq!(found.variables(), ["x", "y"]);
     assert_eq!(&*found.head.as_ref().unwrap().links[0], "m.rdf");
     assert_eq!(found.rows, [vec!["", "<a>"], vec!["", ""]]);
@@ -121,13 +121,13 @@ fn answers_to_ask_are_read() {
             format!("{XML_HEAD}<link href='a'/></head><boolean> true\n</boolean></sparql>"),
         ),
     ] {
-        let found = read(format, &log).good();
+        let found = read(format, &log).without_error();
         assert_eq!(found.boolean(), Some(true));
         assert_eq!(found.variables(), Vec::<&str>::new());
         assert_eq!(&*found.head.unwrap().links[0], "a");
         assert!(found.rows.is_empty());
         let log = log.replace("true", "false");
-        assert_eq!(read(format, log).good().boolean(), Some(false));
+        assert_eq!(read(format, log).without_error().boolean(), Some(false));
     }
 }
 
@@ -463,9 +463,9 @@ fn terms_in_tsv_are_read() {
             expected
         );
     }
-    let found = read("results-tsv", "\n\n\n").good();
+    let found = read("results-tsv", "\n\n\n").without_error();
     assert_eq!((found.variables().len(), found.rows.len()), (0, 2));
-    let found = read("results-tsv", "?x\n\n").good();
+    let found = read("results-tsv", "?x\n\n").without_error();
     assert_eq!(found.rows, [[""]]);
 }
 
@@ -531,7 +531,7 @@ fn invalid_tsv_and_csv_are_rejected() {
 #[test]
 fn csv_is_read_as_plain_literals() {
     let log = "x,\"y \"\"z\"\"\"\r\nhttp://e/a,\"a,\r\nb\"\r\n,\"\"\r\n\"\"\"\",4";
-    let found = read("results-csv", log).good();
+    let found = read("results-csv", log).without_error();
     assert_eq!(found.variables(), ["x", "y \"z\""]);
     assert_eq!(
         found.rows,
@@ -558,7 +558,7 @@ fn tuples_in_thrift_are_read() {
     let format = "results-thrift";
     let head = b"\x19\x2c\x18\x01x\0\x18\x01y\0\0";
     let log = |rest: &[u8]| [head, rest].concat();
-    let found = read(format, log(b"\x19\x2c\x7c\0\0\x1c\x18\x01a\0\0\0")).good();
+    let found = read(format, log(b"\x19\x2c\x7c\0\0\x1c\x18\x01a\0\0\0")).without_error();
     assert_eq!(found.variables(), ["x", "y"]);
     assert_eq!(found.rows, [["", "<a>"]]);
     // Unknown fields and types are skipped.
@@ -623,7 +623,7 @@ fn tuples_in_protobuf_are_read() {
     let format = "results-protobuf";
     let head = b"\x0a\x0a\x03\x0a\x01x\x0a\x03\x0a\x01y";
     let log = |rest: &[u8]| [head, rest].concat();
-    let found = read(format, log(b"\x0b\x0a\x02\x42\0\x0a\x05\x0a\x03\x0a\x01a")).good();
+    let found = read(format, log(b"\x0b\x0a\x02\x42\0\x0a\x05\x0a\x03\x0a\x01a")).without_error();
     assert_eq!(found.rows, [["", "<a>"]]);
     for (rest, class, reason) in [
         (
@@ -670,7 +670,10 @@ fn tuples_in_protobuf_are_read() {
         read(format, b"").reason(),
         "the log ends before the tuple of variables"
     );
-    assert_eq!(read(format, b"\0\0\0").good().rows, [[""; 0], [""; 0]]);
+    assert_eq!(
+        read(format, b"\0\0\0").without_error().rows,
+        [[""; 0], [""; 0]]
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ use rdfm_core::model::record::ResultHead;
 use rdfm_core::model::term::TermKind;
 
 use super::support::{Options, encoder};
-use super::{EXACT, batches, convert, read, write_with};
+use super::{LOSSLESS_FORMATS, batches, convert, read, write_with};
 
 const TSV: &str = "?x\t?y\n<a>\t\n_:b\t\"é\\n<&>\\\"\"@he--rtl\n\t1\n<<( <a> <b> \"c\" )>>\t\"\"\n";
 
@@ -57,7 +57,7 @@ fn formats_are_equivalent() {
         "x,y\r\na,\r\n_:b,\"é\n<&>\"\"\"\r\n,1\r\n\"<<( <a> <b> \"\"c\"\" )>>\",\"\"\r\n"
     );
     let expected = read("results-tsv", TSV);
-    for format in EXACT {
+    for format in LOSSLESS_FORMATS {
         assert_eq!(
             read(format, convert("results-tsv", TSV, format)),
             expected,
@@ -81,9 +81,9 @@ fn numbers_are_written_as_values_on_request() {
 #[test]
 fn results_may_lack_rows_and_variables() {
     for (log, count) in [("?x\t?y\n", 0), ("\n", 0), ("\n\n\n", 2)] {
-        let expected = read("results-tsv", log).good();
+        let expected = read("results-tsv", log).without_error();
         assert_eq!(expected.rows.len(), count);
-        for format in EXACT {
+        for format in LOSSLESS_FORMATS {
             assert_eq!(
                 read(format, convert("results-tsv", log, format)),
                 expected,
@@ -165,10 +165,10 @@ fn unsupported_data_is_rejected() {
             reason,
             "a row after the answer to an ASK query, which has no rows"
         );
-        assert_eq!(read(format, out).good().boolean(), Some(true));
+        assert_eq!(read(format, out).without_error().boolean(), Some(true));
     }
     let lossy = Options::with("lossy", true);
-    for format in EXACT.into_iter().chain(["results-csv"]) {
+    for format in LOSSLESS_FORMATS.into_iter().chain(["results-csv"]) {
         let options = if format == "results-csv" {
             &lossy
         } else {
@@ -182,7 +182,7 @@ fn unsupported_data_is_rejected() {
         );
         let (_, reason, out) = encoding_error(format, options, batch(head(&["x"]), &["a", "b"]));
         assert_eq!(reason, "a row has 2 terms, but the head has 1 variable");
-        assert_eq!(read(format, out).good().rows.len(), 0);
+        assert_eq!(read(format, out).without_error().rows.len(), 0);
     }
     let (_, reason, out) = encoding_error("results-csv", &plain, batch(head(&["x"]), &["a"]));
     assert_eq!(
@@ -195,7 +195,7 @@ fn unsupported_data_is_rejected() {
         reason,
         "XML cannot represent the character U+000B, found in 'a\\u000B'"
     );
-    assert_eq!(read("results-xml", out).good().rows.len(), 0);
+    assert_eq!(read("results-xml", out).without_error().rows.len(), 0);
     let (_, reason, _) = encoding_error("results-tsv", &plain, batch(head(&["x\t"]), &["a"]));
     assert_eq!(
         reason,
@@ -258,7 +258,7 @@ fn unsupported_links_are_dropped_and_counted() {
         links,
         ..head(&["x"])
     };
-    for format in EXACT {
+    for format in LOSSLESS_FORMATS {
         let mut encoder = encoder(format, &Options::default()).unwrap();
         let mut out = Vec::new();
         encoder
@@ -272,7 +272,7 @@ fn unsupported_links_are_dropped_and_counted() {
             vec![("links", 2)]
         };
         assert_eq!(encoder.dropped(), dropped);
-        let reread = read(format, out).good().head.unwrap();
+        let reread = read(format, out).without_error().head.unwrap();
         assert_eq!(reread.links.len(), if has_links { 2 } else { 0 });
     }
 }
@@ -280,8 +280,8 @@ fn unsupported_links_are_dropped_and_counted() {
 #[test]
 fn unusual_strings_round_trip() {
     let unusual = "?a b\n<\\u005F:x>\n<<( <_:s> <p> _:o )>>\n\"\\u0020 \\r\\n\\t \"\n<\\u0020>\n\"a\"@x-gx-656e2020\n_:_gx2061\n";
-    let expected = read("results-tsv", unusual).good();
-    for format in EXACT {
+    let expected = read("results-tsv", unusual).without_error();
+    for format in LOSSLESS_FORMATS {
         if matches!(format, "results-json" | "results-xml" | "results-tsv") {
             assert_eq!(
                 read(format, convert("results-tsv", unusual, format)),

@@ -256,7 +256,7 @@ pub fn forget_kept() {
 }
 
 /// Ends the evaluation by unwinding to [`within`].
-pub fn end_by(stop: Stop) {
+pub fn stop_with(stop: Stop) {
     if !std::thread::panicking() {
         // This is not a panic, so the panic hook is not called.
         resume_unwind(Box::new(stop));
@@ -316,6 +316,6 @@ impl ResourceUse {
         } else {
             return;
         };
-        end_by(stop);
+        stop_with(stop);
     }
 }

@@ -42,7 +42,7 @@ const MAX_CACHED: usize = 64;
 /// Number of bytes of text that are scanned between two checks of the clock.
 const SCANNED: usize = 1 << 16;
 /// Datatypes of string literals.
-pub(super) const TEXTS: [NamedNodeRef<'_>; 3] =
+pub(super) const STRING_DATATYPES: [NamedNodeRef<'_>; 3] =
     [xsd::STRING, rdf::LANG_STRING, rdf::DIR_LANG_STRING];
 
 /// A `GROUP_CONCAT` in a query.
@@ -147,7 +147,7 @@ pub(super) fn limit(expression: &mut Expression) {
 ///
 /// # Errors
 /// If the query is nested too deeply.
-pub(super) fn limit_texts(pattern: &mut GraphPattern) -> Result<Vec<Join>, QueryError> {
+pub(super) fn limit_strings(pattern: &mut GraphPattern) -> Result<Vec<Join>, QueryError> {
     let mut joins = Vec::new();
     let mut counted = 0;
     walk(QueryPart::Pattern(pattern), 0, &mut |part| {
@@ -345,18 +345,18 @@ fn string_literal(text: String, language: Option<(String, Option<BaseDirection>)
 /// Returns the literal if a term is a string literal.
 fn as_string_literal(term: &Term) -> Option<&Literal> {
     match term {
-        Term::Literal(text) if TEXTS.contains(&text.datatype()) => Some(text),
+        Term::Literal(text) if STRING_DATATYPES.contains(&text.datatype()) => Some(text),
         _ => None,
     }
 }
 
 /// Concatenates the arguments of `CONCAT`. Returns `None` if one of them is not a string literal.
 fn concatenated(given: &[Term]) -> Option<Term> {
-    let texts: Vec<_> = given.iter().map(as_string_literal).collect::<Option<_>>()?;
-    budget::copied(texts.iter().map(|text| text.value().len()).sum());
+    let literals: Vec<_> = given.iter().map(as_string_literal).collect::<Option<_>>()?;
+    budget::copied(literals.iter().map(|literal| literal.value().len()).sum());
     let mut joined = JoinedStrings::default();
-    for text in texts {
-        joined.push(text, "");
+    for literal in literals {
+        joined.push(literal, "");
     }
     Some(joined.finish().into())
 }
@@ -536,7 +536,7 @@ fn with_regex<T>(pattern: &str, flags: &str, work: impl FnOnce(&Regex) -> T) -> 
         pattern: pattern.to_owned(),
         flags: flags.to_owned(),
         regex: regex(pattern, flags).unwrap_or_else(|TooLarge| {
-            budget::end_by(Stop::Failed(format!(
+            budget::stop_with(Stop::Failed(format!(
                 "a regular expression takes more than {} MB when it is compiled; make it shorter, or use smaller \
                  repetition counts",
                 REGEX_BYTES / 1_000_000

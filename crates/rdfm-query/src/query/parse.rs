@@ -16,7 +16,7 @@ use spargebra::term::TermPattern;
 use spargebra::{Query as Algebra, SparqlParser};
 
 use super::diagnosis::{diagnose, find};
-use super::functions::{Calls, Join, limit, limit_texts};
+use super::functions::{Calls, Join, limit, limit_strings};
 use super::message::Graphs;
 use super::order::sort_by_keys;
 use super::paths::match_absent_ends;
@@ -199,7 +199,7 @@ impl Query {
         let uses_default_graph = dataset.is_none() && uses_default_graph(&pattern)?;
         match_absent_ends(&mut pattern)?;
         sort_by_keys(&mut pattern)?;
-        let joins = limit_texts(&mut pattern)?;
+        let joins = limit_strings(&mut pattern)?;
         let calls = Calls::of(&mut pattern)?;
         let graphs = graphs(dataset, union_graphs);
         let dataset = None;

@@ -15,8 +15,8 @@ use super::spec::JELLY;
 use super::stream::StreamSettings;
 use super::term_writer::{EntryTags, FrameSize, GRAPH, MAX_FRAME_BYTES, TermWriter};
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
-use crate::codec::refuse::Refused;
 use crate::codec::spec::CodecResult;
+use crate::codec::unsupported::WriteResult;
 use crate::codec::values::Values;
 use crate::codec::{Encoder, LogEnd, Source};
 use crate::model::batch::MessageBatch;
@@ -113,7 +113,7 @@ impl JellyWriter {
     }
 
     #[inline]
-    fn quad(&mut self, table: &TermTable, quad: Quad) -> Refused<()> {
+    fn quad(&mut self, table: &TermTable, quad: Quad) -> WriteResult<()> {
         match self.physical {
             PhysicalType::Triples => {
                 if quad.graph != TermId::DEFAULT_GRAPH {
@@ -159,7 +159,7 @@ impl JellyWriter {
 
     /// Redeclares the current namespaces, once after a restart.
     #[inline]
-    fn redeclare(&mut self) -> Refused<()> {
+    fn redeclare(&mut self) -> WriteResult<()> {
         if self.redeclares {
             self.redeclare_all()?;
         }
@@ -167,7 +167,7 @@ impl JellyWriter {
     }
 
     #[cold]
-    fn redeclare_all(&mut self) -> Refused<()> {
+    fn redeclare_all(&mut self) -> WriteResult<()> {
         self.redeclares = false;
         for (name, iri) in self.declared.clone().iter() {
             self.namespace(name, iri)?;
@@ -175,7 +175,7 @@ impl JellyWriter {
         Ok(())
     }
 
-    fn namespace(&mut self, name: &[u8], iri: &[u8]) -> Refused<()> {
+    fn namespace(&mut self, name: &[u8], iri: &[u8]) -> WriteResult<()> {
         let terms = &mut self.terms;
         terms.begin_row();
         if !name.is_empty() {
@@ -216,7 +216,7 @@ impl Writer for JellyWriter {
         }
     }
 
-    fn second(&self) -> Refused<bool> {
+    fn second_message(&self) -> WriteResult<bool> {
         if self.delimited || self.flat {
             return Ok(self.flat);
         }
@@ -229,7 +229,7 @@ impl Writer for JellyWriter {
     }
 
     /// Declares a namespace, unless the same declaration is already in force.
-    fn declare(&mut self, name: &[u8], iri: &[u8], _out: &mut Vec<u8>) -> Refused<bool> {
+    fn declare(&mut self, name: &[u8], iri: &[u8], _out: &mut Vec<u8>) -> WriteResult<bool> {
         if self.declared.get(name) == Some(iri) {
             return Ok(true);
         }
@@ -248,7 +248,12 @@ impl Writer for JellyWriter {
     // Not inlined: inside the loop that all formats share, it would use too many registers (2 %
     // more instructions per quad).
     #[inline(never)]
-    fn write(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+    fn write(
+        &mut self,
+        batch: &MessageBatch,
+        message: usize,
+        out: &mut Vec<u8>,
+    ) -> WriteResult<()> {
         self.redeclare()?;
         for entry in batch.metadata(message) {
             if is_reserved(&entry.key, &entry.value) {

@@ -9,7 +9,7 @@
 use super::lru::LruTable;
 use super::options::{FRAME_ROWS, OptionsRow};
 use super::owned::OwnedTerm;
-use crate::codec::refuse::Refused;
+use crate::codec::unsupported::WriteResult;
 use crate::codec::values::Values;
 use crate::model::batch::LogBatch;
 use crate::model::error::{ErrorClass, quote};
@@ -18,7 +18,7 @@ use crate::model::remedy::{Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
 use crate::model::write::{needs_message_prefix, write_message_prefix};
-use crate::syntax::text::encode::holds_labels;
+use crate::syntax::text::encode::contains_labels;
 use crate::syntax::wire::{put_bytes, put_number, put_varint, varint_size};
 
 /// Tag of a row in a frame.
@@ -210,7 +210,7 @@ impl TermWriter {
     /// Appends the subject, predicate and object, except those that repeat the previous statement.
     #[allow(clippy::inline_always)] // a call per statement costs 5 % of the encoder's instructions
     #[inline(always)]
-    pub fn triple(&mut self, table: &TermTable, triple: [TermId; 3]) -> Refused<()> {
+    pub fn triple(&mut self, table: &TermTable, triple: [TermId; 3]) -> WriteResult<()> {
         let [subject, predicate, object] = triple;
         if !self.last.is::<0>(table, subject) {
             self.term_at::<0, 0>(table, subject)?;
@@ -225,7 +225,7 @@ impl TermWriter {
     }
 
     /// Appends any term to a row whose term field numbers are one higher than those of a subject.
-    pub fn value(&mut self, table: &TermTable, id: TermId) -> Refused<()> {
+    pub fn value(&mut self, table: &TermTable, id: TermId) -> WriteResult<()> {
         self.term_at::<0, 1>(table, id)
     }
 
@@ -236,7 +236,7 @@ impl TermWriter {
         &mut self,
         table: &TermTable,
         id: TermId,
-    ) -> Refused<()> {
+    ) -> WriteResult<()> {
         let field = POSITION * 4 + 1 + FIELD_OFFSET;
         // Only IRIs have a memo.
         if let Some((prefix, name)) = self.cached_iri(id) {
@@ -293,7 +293,7 @@ impl TermWriter {
         self.statement.extend_from_slice(text);
     }
 
-    fn generalized(&self, what: &str) -> Refused<()> {
+    fn generalized(&self, what: &str) -> WriteResult<()> {
         if self.generalized {
             return Ok(());
         }
@@ -306,7 +306,7 @@ impl TermWriter {
         ))
     }
 
-    fn triple_term(&mut self, table: &TermTable, term: Term, tag: u8) -> Refused<()> {
+    fn triple_term(&mut self, table: &TermTable, term: Term, tag: u8) -> WriteResult<()> {
         if !self.rdf_star {
             return Err((
                 ErrorClass::Unsupported,
@@ -328,7 +328,7 @@ impl TermWriter {
     }
 
     /// Appends a graph to a quad (field numbers after 12) or another row (after 0 or 2).
-    pub fn graph(&mut self, table: &TermTable, id: TermId, before: u8) -> Refused<()> {
+    pub fn graph(&mut self, table: &TermTable, id: TermId, before: u8) -> WriteResult<()> {
         let term = table.term(id);
         match term.kind {
             TermKind::Iri => {
@@ -357,7 +357,7 @@ impl TermWriter {
 
     /// Appends the length and the fields of a literal.
     #[inline]
-    fn literal(&mut self, table: &TermTable, term: Term) -> Refused<()> {
+    fn literal(&mut self, table: &TermTable, term: Term) -> WriteResult<()> {
         let text = table.text_of(term);
         let lexical = if text.is_empty() {
             0
@@ -413,7 +413,7 @@ impl TermWriter {
     }
 
     #[inline]
-    fn datatype(&mut self, table: &TermTable, id: TermId) -> Refused<u32> {
+    fn datatype(&mut self, table: &TermTable, id: TermId) -> WriteResult<u32> {
         let memo = self.datatype_memos[id.index()];
         if memo.epoch == self.epoch && self.datatypes.is_current(memo.name, memo.name_serial) {
             self.datatypes.touch(memo.name, self.row);
@@ -448,7 +448,7 @@ impl TermWriter {
 
     /// Returns the ids of an IRI's prefix and name. New entries are written before the row.
     #[inline]
-    fn iri(&mut self, table: &TermTable, id: TermId, term: Term) -> Refused<(u32, u32)> {
+    fn iri(&mut self, table: &TermTable, id: TermId, term: Term) -> WriteResult<(u32, u32)> {
         match self.cached_iri(id) {
             Some(ids) => Ok(ids),
             None => self.new_iri(table, id, term),
@@ -472,20 +472,20 @@ impl TermWriter {
         Some((memo.prefix, memo.name))
     }
 
-    fn new_iri(&mut self, table: &TermTable, id: TermId, term: Term) -> Refused<(u32, u32)> {
+    fn new_iri(&mut self, table: &TermTable, id: TermId, term: Term) -> WriteResult<(u32, u32)> {
         let (prefix, name, memo) = self.iri_entries(table.text_of(term))?;
         self.memos[id.index()] = memo;
         Ok((prefix, name))
     }
 
     /// Appends an IRI that is not a term of the batch.
-    pub fn iri_text(&mut self, tag: u8, iri: &[u8]) -> Refused<()> {
+    pub fn iri_text(&mut self, tag: u8, iri: &[u8]) -> WriteResult<()> {
         let (prefix, name, _) = self.iri_entries(iri)?;
         self.put_iri(tag, prefix, name);
         Ok(())
     }
 
-    fn iri_entries(&mut self, iri: &[u8]) -> Refused<(u32, u32, TermMemo)> {
+    fn iri_entries(&mut self, iri: &[u8]) -> WriteResult<(u32, u32, TermMemo)> {
         let mut memo = TermMemo {
             epoch: self.epoch,
             ..TermMemo::default()
@@ -657,7 +657,7 @@ impl PreviousTerms {
             } else {
                 self.kept[position].as_ref().map(OwnedTerm::kind)
             };
-            if kind.is_some_and(holds_labels) {
+            if kind.is_some_and(contains_labels) {
                 self.live &= !(1 << position);
                 self.kept[position] = None;
             }

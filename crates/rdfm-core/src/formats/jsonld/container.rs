@@ -46,7 +46,7 @@ impl Walk<'_> {
         };
         if !property.is_iri {
             let iri: Box<[u8]> = property.iri().into();
-            return self.refuse_non_iri(key, &iri, "the property");
+            return self.reject_non_iri(key, &iri, "the property");
         }
         Ok(self.terms.of_property(self.builder, property)?)
     }

@@ -146,7 +146,7 @@ impl Walk<'_> {
         if let Some(tag) = language
             && !chars::is_language_tag(tag)
         {
-            let result = self.refuse(value, "the language", tag, "is not a valid language tag")?;
+            let result = self.reject(value, "the language", tag, "is not a valid language tag")?;
             return Ok(Item::Value(result));
         }
         let direction = direction.filter(|_| self.options.direction != RdfDirection::None);
@@ -250,7 +250,7 @@ impl Walk<'_> {
     /// Checks that literals can have a datatype.
     fn datatype<'t>(&self, datatype: &'t [u8], value: u32) -> Read<Option<&'t [u8]>> {
         if is_language_type(datatype) {
-            self.refuse(value, "the datatype", datatype, "needs a language")?;
+            self.reject(value, "the datatype", datatype, "needs a language")?;
             return Ok(None);
         }
         Ok(Some(datatype))
@@ -285,7 +285,7 @@ impl Walk<'_> {
     /// Creates a literal with a datatype that may not be an IRI.
     fn typed(&mut self, value: u32, text: &[u8], clean: bool, datatype: &[u8]) -> Read<TermId> {
         if self.terms.iri(self.builder, datatype)?.is_none() {
-            return self.refuse_non_iri(value, datatype, "the datatype");
+            return self.reject_non_iri(value, datatype, "the datatype");
         }
         Ok(self.terms.typed(self.builder, text, clean, datatype)?)
     }

@@ -599,7 +599,7 @@ impl Walk<'_> {
 
     /// Skips or rejects a string that is not a valid term.
     #[cold]
-    pub fn refuse(&self, node: u32, what: &str, text: &[u8], reason: &str) -> Read<TermId> {
+    pub fn reject(&self, node: u32, what: &str, text: &[u8], reason: &str) -> Read<TermId> {
         if self.options.lenient {
             return Ok(DROPPED);
         }
@@ -674,30 +674,30 @@ impl Walk<'_> {
             Expanded::Null => return Ok(DROPPED),
             Expanded::Keyword(_) => {
                 let text = self.view.text(node);
-                return self.refuse(node, what, text, "is a keyword");
+                return self.reject(node, what, text, "is a keyword");
             }
             Expanded::Nothing => {
                 let text = self.view.text(node);
-                return self.refuse(node, what, text, "has the form of a keyword");
+                return self.reject(node, what, text, "has the form of a keyword");
             }
         }
         if let Some(label) = iri.strip_prefix(b"_:") {
             if !std::str::from_utf8(label).is_ok_and(chars::is_label) {
-                return self.refuse(node, "the blank node label", label, "is invalid");
+                return self.reject(node, "the blank node label", label, "is invalid");
             }
             return Ok(self.terms.bnode(self.builder, label)?);
         }
         match self.terms.iri(self.builder, iri)? {
             Some(id) => Ok(id),
-            None => self.refuse_non_iri(node, iri, what),
+            None => self.reject_non_iri(node, iri, what),
         }
     }
 
     /// Rejects a string that is not an IRI.
     #[cold]
-    pub fn refuse_non_iri(&self, node: u32, text: &[u8], what: &str) -> Read<TermId> {
+    pub fn reject_non_iri(&self, node: u32, text: &[u8], what: &str) -> Read<TermId> {
         if text.starts_with(b"_:") {
-            return self.refuse(
+            return self.reject(
                 node,
                 what,
                 text,
@@ -713,7 +713,7 @@ impl Walk<'_> {
             (true, true) => "is a relative IRI that cannot be resolved",
             (false, _) => "is not an IRI",
         };
-        self.refuse(node, what, text, reason).map_err(|error| {
+        self.reject(node, what, text, reason).map_err(|error| {
             if relative && !self.options.has_base {
                 error.with(Remedy::read("base", "IRI", "makes it absolute"))
             } else {

@@ -173,7 +173,7 @@ impl LineReader {
 
     /// Returns the permanent error at the next line, after
     /// [`dialect_changed`](Self::dialect_changed) returned true.
-    pub(super) fn refuse_dialect(&mut self, input: &Buffer) -> ReadError {
+    pub(super) fn reject_dialect(&mut self, input: &Buffer) -> ReadError {
         let base = self.here.clone();
         self.fail(input, &base, input.at, dialect_change_error(input.at))
     }

@@ -92,7 +92,7 @@ impl LineReader {
                 self.skip = Some(skip);
                 return Ok(None);
             }
-            SkipOutcome::DialectChanged => return Err(self.refuse_dialect(input)),
+            SkipOutcome::DialectChanged => return Err(self.reject_dialect(input)),
             SkipOutcome::Delimiter(line) if line >= self.stop => self.end_split(input),
             SkipOutcome::Delimiter(_) | SkipOutcome::End => {}
         }
@@ -109,7 +109,7 @@ impl LineReader {
                 self.seek = Some(skip);
                 return Ok(false);
             }
-            SkipOutcome::DialectChanged => return Err(self.refuse_dialect(input)),
+            SkipOutcome::DialectChanged => return Err(self.reject_dialect(input)),
             SkipOutcome::Delimiter(_) => {}
             SkipOutcome::End => self.end_split(input),
         }

@@ -14,8 +14,8 @@ use super::protobuf::ProtobufRows;
 use super::spec::{PROTOBUF, THRIFT};
 use super::thrift::ThriftRows;
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
-use crate::codec::refuse::{Refused, refuse_second};
 use crate::codec::spec::CodecResult;
+use crate::codec::unsupported::{WriteResult, reject_second};
 use crate::codec::values::Values;
 use crate::codec::{Encoder, LogEnd};
 use crate::model::batch::MessageBatch;
@@ -108,7 +108,7 @@ impl<W: RowWriter> RdfBinaryWriter<W> {
         quads: &[Quad],
         start: usize,
         out: &mut Vec<u8>,
-    ) -> Refused<()> {
+    ) -> WriteResult<()> {
         for quad in quads {
             let mut parts = [
                 self.terms.term::<W::Terms>(table, quad.subject)?,
@@ -141,7 +141,7 @@ impl<W: RowWriter> RdfBinaryWriter<W> {
     }
 
     #[inline]
-    fn graph(&mut self, table: &TermTable, id: TermId) -> Refused<TermPlace> {
+    fn graph(&mut self, table: &TermTable, id: TermId) -> WriteResult<TermPlace> {
         if id != self.last_graph {
             default_graph::check(table, id)?;
             self.last_graph = id;
@@ -163,11 +163,11 @@ impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
         self.terms.begin_message(number);
     }
 
-    fn second(&self) -> Refused<bool> {
+    fn second_message(&self) -> WriteResult<bool> {
         if self.in_message {
             return Ok(false);
         }
-        refuse_second(self.flat).map_err(|(class, reason)| {
+        reject_second(self.flat).map_err(|(class, reason)| {
             let separate = Remedy::write("framing", "messages", "keeps them separate");
             (
                 class,
@@ -181,7 +181,7 @@ impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
     }
 
     /// Declares a namespace, unless it is already in force.
-    fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> Refused<bool> {
+    fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> WriteResult<bool> {
         if self.declared.get(name) == Some(iri) {
             return Ok(true);
         }
@@ -202,7 +202,12 @@ impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
         Ok(true)
     }
 
-    fn write(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+    fn write(
+        &mut self,
+        batch: &MessageBatch,
+        message: usize,
+        out: &mut Vec<u8>,
+    ) -> WriteResult<()> {
         let (table, quads) = (batch.table(), batch.message(message));
         if !self.in_message {
             return self.quads(table, quads, out.len(), out);

@@ -10,7 +10,7 @@ use super::order::{Order, Patches, ordered};
 use super::spec::TEXT;
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::options::LENIENT;
-use crate::codec::refuse::Refused;
+use crate::codec::unsupported::WriteResult;
 use crate::codec::values::Values;
 use crate::codec::{Encoder, LogEnd};
 use crate::model::batch::PatchBatch;
@@ -162,7 +162,7 @@ impl TextPatchWriter {
         batch: &PatchBatch,
         rows: impl Iterator<Item = &'a Operation>,
         out: &mut Vec<u8>,
-    ) -> Refused<()> {
+    ) -> WriteResult<()> {
         for row in rows {
             self.row(batch.table(), row, out)
                 .map_err(|stop| stop.explain(batch.table(), MAX_TEXT))?;
@@ -193,11 +193,11 @@ impl Writer for TextPatchWriter {
         self.patches.begin(out);
     }
 
-    fn declare(&mut self, _: &[u8], _: &[u8], _: &mut Vec<u8>) -> Refused<bool> {
+    fn declare(&mut self, _: &[u8], _: &[u8], _: &mut Vec<u8>) -> WriteResult<bool> {
         Ok(false)
     }
 
-    fn write(&mut self, batch: &PatchBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+    fn write(&mut self, batch: &PatchBatch, message: usize, out: &mut Vec<u8>) -> WriteResult<()> {
         let operations = batch.message(message);
         match self.patches.order(operations)? {
             Order::Given => self.rows(batch, operations.iter(), out),

@@ -6,7 +6,7 @@
 use super::options::HEADERS_FIRST;
 use crate::codec::LogEnd;
 use crate::codec::messages::{Counts, Dropped};
-use crate::codec::refuse::Refused;
+use crate::codec::unsupported::WriteResult;
 use crate::codec::values::Values;
 use crate::model::error::ErrorClass;
 use crate::model::record::{Operation, OperationCode};
@@ -107,7 +107,7 @@ impl Patches {
     ///
     /// # Errors
     /// If a header is in a position where it cannot be written.
-    pub fn order(&mut self, operations: &[Operation]) -> Refused<Order> {
+    pub fn order(&mut self, operations: &[Operation]) -> WriteResult<Order> {
         let code = |operation: &Operation| match operation.code {
             OperationCode::Begin => Some(true),
             OperationCode::Commit | OperationCode::Abort => Some(false),

@@ -20,7 +20,7 @@ use super::vocabulary::{ITS, RDF};
 use crate::codec::Encoder;
 use crate::codec::messages::{MessageLoop, Writer};
 use crate::codec::options::LENIENT;
-use crate::codec::refuse::Refused;
+use crate::codec::unsupported::WriteResult;
 use crate::codec::values::Values;
 use crate::model::batch::MessageBatch;
 use crate::model::error::{ErrorClass, quote};
@@ -608,12 +608,17 @@ impl Writer for RdfXmlWriter {
         self.labels.begin_batch(terms, out);
     }
 
-    fn declare(&mut self, name: &[u8], iri: &[u8], _out: &mut Vec<u8>) -> Refused<bool> {
+    fn declare(&mut self, name: &[u8], iri: &[u8], _out: &mut Vec<u8>) -> WriteResult<bool> {
         Ok(self.names.declare(name, iri))
     }
 
     #[inline]
-    fn write(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+    fn write(
+        &mut self,
+        batch: &MessageBatch,
+        message: usize,
+        out: &mut Vec<u8>,
+    ) -> WriteResult<()> {
         self.message(batch, message, out)
             .map_err(|stop| Self::rejection(batch.table(), stop))
     }

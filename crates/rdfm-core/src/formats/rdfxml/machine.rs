@@ -570,7 +570,7 @@ impl RdfXmlMachine {
             self.builder.end_message();
             self.forget_document();
             self.prolog = Prolog {
-                after: true,
+                after_document: true,
                 ..Prolog::default()
             };
         }

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use super::head::{Variables, other_length};
+use super::head::{Variables, length_error};
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;
@@ -298,7 +298,7 @@ fn check_length(cells: usize, columns: usize) -> Checked<()> {
     if cells == columns {
         return Ok(());
     }
-    Err(malformed(other_length(cells, columns)))
+    Err(malformed(length_error(cells, columns)))
 }
 
 /// Reads the list in field 1 of a struct. Returns the number of its elements and the bytes of the

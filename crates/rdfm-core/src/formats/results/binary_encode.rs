@@ -5,12 +5,12 @@
 //! - Cost: a term is encoded once per batch and copied from there.
 //! - Law: the bytes depend only on the rows. After an error nothing more is written.
 
-use super::head::{other_length, refuse_boolean, refuse_duplicate};
+use super::head::{length_error, reject_boolean, reject_duplicate};
 use super::spec::{PROTOBUF, THRIFT};
 use crate::codec::Encoder;
 use crate::codec::messages::{Counts, Dropped, Head, MessageLoop, Writer};
 use crate::codec::options::VALUES;
-use crate::codec::refuse::Refused;
+use crate::codec::unsupported::WriteResult;
 use crate::codec::values::Values;
 use crate::model::batch::ResultBatch;
 use crate::model::error::ErrorClass;
@@ -74,9 +74,9 @@ impl<W: Tuples> TupleWriter<W> {
 impl<W: Tuples> Writer for TupleWriter<W> {
     type Record = TermId;
 
-    fn head(&mut self, head: &Head<TermId>, out: &mut Vec<u8>) -> Refused<()> {
-        refuse_boolean(head)?;
-        refuse_duplicate(head)?;
+    fn head(&mut self, head: &Head<TermId>, out: &mut Vec<u8>) -> WriteResult<()> {
+        reject_boolean(head)?;
+        reject_duplicate(head)?;
         self.columns = head.variables.len();
         self.links = head.links.len() as u64;
         W::variables(&head.variables, out);
@@ -88,15 +88,15 @@ impl<W: Tuples> Writer for TupleWriter<W> {
         self.terms.begin(batch.table().terms().len());
     }
 
-    fn declare(&mut self, _: &[u8], _: &[u8], _: &mut Vec<u8>) -> Refused<bool> {
+    fn declare(&mut self, _: &[u8], _: &[u8], _: &mut Vec<u8>) -> WriteResult<bool> {
         Ok(false)
     }
 
     #[inline]
-    fn write(&mut self, batch: &ResultBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+    fn write(&mut self, batch: &ResultBatch, message: usize, out: &mut Vec<u8>) -> WriteResult<()> {
         let row = batch.message(message);
         if row.len() != self.columns {
-            let reason = other_length(row.len(), self.columns);
+            let reason = length_error(row.len(), self.columns);
             return Err((ErrorClass::Unsupported, reason.into()));
         }
         self.cells.clear();

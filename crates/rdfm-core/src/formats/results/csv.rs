@@ -5,7 +5,7 @@
 
 use memchr::{memchr, memchr2, memchr3};
 
-use super::head::other_length;
+use super::head::length_error;
 use super::rows::{ResultLiteralKind, RowBuilder};
 use super::table::{LineScan, TableDecoder, TableDialect};
 use crate::codec::Decoder;
@@ -149,7 +149,7 @@ impl TableDialect for CsvDialect {
         if column == columns {
             return Ok(());
         }
-        malformed(text.len(), other_length(column, columns))
+        malformed(text.len(), length_error(column, columns))
     }
 
     fn is_cut(scan: LineScan) -> bool {

@@ -8,7 +8,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::codec::refuse::Refused;
+use crate::codec::unsupported::WriteResult;
 use crate::model::error::{ErrorClass, counted, quote};
 use crate::model::record::ResultHead;
 use crate::model::remedy::Reason;
@@ -72,13 +72,13 @@ fn duplicate(name: &str) -> Reason {
 
 /// Error text for a row whose number of cells differs from the number of variables.
 #[cold]
-pub(super) fn other_length(cells: usize, variables: usize) -> String {
+pub(super) fn length_error(cells: usize, variables: usize) -> String {
     let (cells, variables) = (counted(cells, "term"), counted(variables, "variable"));
     format!("a row has {cells}, but the head has {variables}")
 }
 
 /// Rejects a head with a duplicate variable, which no format supports.
-pub(super) fn refuse_duplicate(head: &ResultHead) -> Refused<()> {
+pub(super) fn reject_duplicate(head: &ResultHead) -> WriteResult<()> {
     let mut seen = FxHashSet::default();
     for name in &head.variables {
         if !seen.insert(&**name) {
@@ -89,7 +89,7 @@ pub(super) fn refuse_duplicate(head: &ResultHead) -> Refused<()> {
 }
 
 /// Rejects the answer to an ASK query in a format that cannot represent it.
-pub(super) fn refuse_boolean(head: &ResultHead) -> Refused<()> {
+pub(super) fn reject_boolean(head: &ResultHead) -> WriteResult<()> {
     if head.boolean.is_none() {
         return Ok(());
     }
@@ -98,7 +98,7 @@ pub(super) fn refuse_boolean(head: &ResultHead) -> Refused<()> {
 }
 
 /// Rejects a row after the answer to an ASK query.
-pub(super) fn refuse_row(ask: bool) -> Refused<()> {
+pub(super) fn reject_row(ask: bool) -> WriteResult<()> {
     if ask {
         let text = "a row after the answer to an ASK query, which has no rows";
         return Err((ErrorClass::Unsupported, text.into()));

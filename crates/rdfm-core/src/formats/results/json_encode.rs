@@ -1,7 +1,7 @@
 //! Encoder for result sets in JSON: one row per line.
 
 use super::text_encode::{RowError, TextForm};
-use crate::codec::refuse::Refused;
+use crate::codec::unsupported::WriteResult;
 use crate::model::record::ResultHead;
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
@@ -43,7 +43,7 @@ fn text(table: &TermTable, term: Term, out: &mut Vec<u8>) {
 impl TextForm for JsonForm {
     const LINKS: bool = true;
 
-    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Refused<()> {
+    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()> {
         out.extend_from_slice(b"{\"head\":{");
         if head.boolean.is_none() {
             out.extend_from_slice(b"\"vars\":");

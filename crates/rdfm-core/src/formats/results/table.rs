@@ -6,7 +6,7 @@
 //!   stopped.
 //! - Law: LF or CRLF ends a line; the last line may lack it.
 
-use super::head::other_length;
+use super::head::length_error;
 use super::rows::RowBuilder;
 use crate::codec::Noticed;
 use crate::model::batch::ResultBatch;
@@ -146,7 +146,7 @@ impl<D: TableDialect> TableDecoder<D> {
         if self.rows.variables.len() > 0 {
             self.dialect.cells(text, start, &mut self.rows)?;
         } else if start < text.len() {
-            return malformed(start, other_length(1, 0));
+            return malformed(start, length_error(1, 0));
         }
         self.rows.end().map_err(|error| limit(start, error))
     }

@@ -1,8 +1,8 @@
 //! Encoders for result sets in TSV and CSV: one row per line.
 
-use super::head::refuse_boolean;
+use super::head::reject_boolean;
 use super::text_encode::{RowError, TextForm};
-use crate::codec::refuse::Refused;
+use crate::codec::unsupported::WriteResult;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::record::ResultHead;
 use crate::model::remedy::{Feature, Reason, Remedy};
@@ -16,8 +16,8 @@ pub(super) struct TsvForm;
 impl TextForm for TsvForm {
     const LINKS: bool = false;
 
-    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Refused<()> {
-        refuse_boolean(head)?;
+    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()> {
+        reject_boolean(head)?;
         for (at, name) in head.variables.iter().enumerate() {
             if name.contains(['\t', '\n', '\r']) {
                 let name = quote(name.as_bytes());
@@ -90,8 +90,8 @@ fn field(text: &[u8], out: &mut Vec<u8>) {
 impl TextForm for CsvForm {
     const LINKS: bool = false;
 
-    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Refused<()> {
-        refuse_boolean(head)?;
+    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()> {
+        reject_boolean(head)?;
         if !self.lossy {
             let reason = Reason::new(
                 "CSV cannot distinguish IRIs, blank nodes and literals, and has no datatypes or languages",

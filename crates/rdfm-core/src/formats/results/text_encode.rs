@@ -6,11 +6,11 @@
 //!   exceed [`MAX_TEXT`].
 //! - Law: a log that ends with an error is closed in the same way as a complete one.
 
-use super::head::{other_length, refuse_duplicate, refuse_row};
+use super::head::{length_error, reject_duplicate, reject_row};
 use crate::codec::Encoder;
 use crate::codec::messages::{Counts, Dropped, Head, MessageLoop, Writer};
-use crate::codec::refuse::Refused;
 use crate::codec::spec::FormatSpec;
+use crate::codec::unsupported::WriteResult;
 use crate::codec::values::Values;
 use crate::model::batch::ResultBatch;
 use crate::model::error::ErrorClass;
@@ -34,7 +34,7 @@ pub(super) trait TextForm: Send + 'static {
     const LINKS: bool;
 
     /// Writes the text before the rows. For the answer to an ASK query, nothing else is written.
-    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Refused<()>;
+    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()>;
 
     /// Writes the text before the cells of a row.
     fn begin_row(&mut self, first: bool, out: &mut Vec<u8>);
@@ -131,8 +131,8 @@ impl<F: TextForm> FormWriter<F> {
 impl<F: TextForm> Writer for FormWriter<F> {
     type Record = TermId;
 
-    fn head(&mut self, head: &Head<TermId>, out: &mut Vec<u8>) -> Refused<()> {
-        refuse_duplicate(head)?;
+    fn head(&mut self, head: &Head<TermId>, out: &mut Vec<u8>) -> WriteResult<()> {
+        reject_duplicate(head)?;
         self.form.head(head, out)?;
         self.columns = head.variables.len();
         self.ask = head.boolean.is_some();
@@ -150,16 +150,16 @@ impl<F: TextForm> Writer for FormWriter<F> {
         self.number = number;
     }
 
-    fn declare(&mut self, _: &[u8], _: &[u8], _: &mut Vec<u8>) -> Refused<bool> {
+    fn declare(&mut self, _: &[u8], _: &[u8], _: &mut Vec<u8>) -> WriteResult<bool> {
         Ok(false)
     }
 
     #[inline]
-    fn write(&mut self, batch: &ResultBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+    fn write(&mut self, batch: &ResultBatch, message: usize, out: &mut Vec<u8>) -> WriteResult<()> {
         let row = batch.message(message);
-        refuse_row(self.ask)?;
+        reject_row(self.ask)?;
         if row.len() != self.columns {
-            let reason = other_length(row.len(), self.columns);
+            let reason = length_error(row.len(), self.columns);
             return Err((ErrorClass::Unsupported, reason.into()));
         }
         self.row(batch.table(), row, out)

@@ -4,7 +4,7 @@
 
 use memchr::memchr;
 
-use super::head::other_length;
+use super::head::length_error;
 use super::rows::RowBuilder;
 use super::table::{LineScan, TableDecoder, TableDialect};
 use crate::codec::Decoder;
@@ -86,7 +86,7 @@ impl TableDialect for TsvDialect {
         if column == columns {
             return Ok(());
         }
-        malformed(text.len(), other_length(column, columns))
+        malformed(text.len(), length_error(column, columns))
     }
 
     fn is_cut(_: LineScan) -> bool {

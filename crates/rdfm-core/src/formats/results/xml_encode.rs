@@ -2,7 +2,7 @@
 
 use super::text_encode::{RowError, TextForm};
 use super::xml::{ITS, RESULTS};
-use crate::codec::refuse::Refused;
+use crate::codec::unsupported::WriteResult;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::record::ResultHead;
 use crate::model::remedy::{Feature, Reason};
@@ -139,7 +139,7 @@ impl Xml {
 impl TextForm for Xml {
     const LINKS: bool = true;
 
-    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Refused<()> {
+    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()> {
         self.write_head(head, out)
             .map_err(|reason| (ErrorClass::Unsupported, reason))
     }

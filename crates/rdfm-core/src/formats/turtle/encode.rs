@@ -22,7 +22,7 @@ use crate::model::write::{
 };
 use crate::syntax::prefixes::{Declared, Prefixes, head_of};
 use crate::syntax::text::encode::{
-    StatementError, StatementWriter, TextLayout, TextWriter, holds_labels,
+    StatementError, StatementWriter, TextLayout, TextWriter, contains_labels,
 };
 
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
@@ -217,7 +217,7 @@ impl Blocks {
         }
         let start = out.len();
         let group = self.new_term(table, id, style, out)?;
-        if style.apart.is_none() || !holds_labels(table.term(id).kind) {
+        if style.apart.is_none() || !contains_labels(table.term(id).kind) {
             self.terms.keep(&self.changes, id, group, start, out);
         }
         Ok(group)

@@ -10,14 +10,14 @@ use std::ops::Range;
 use super::model::{NativeValue, PrefixedName, RawLiteralKind};
 use super::terms::BNODE_IRI;
 use super::values::of_literal;
-use crate::codec::refuse::{Refused, misread_as};
+use crate::codec::unsupported::{WriteResult, misread_as};
 use crate::model::error::ErrorClass;
 use crate::model::remedy::{Feature, Reason};
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
 use crate::model::write::{needs_message_prefix, write_message_prefix};
 use crate::syntax::prefixes::Prefixes;
-use crate::syntax::text::encode::holds_labels;
+use crate::syntax::text::encode::contains_labels;
 
 /// Maximum encoded size in bytes of a batch, and of a message.
 pub(crate) const MAX_BYTES: usize = 1 << 30;
@@ -125,7 +125,7 @@ impl Encoded {
         &mut self,
         table: &TermTable,
         id: TermId,
-    ) -> Refused<TermPlace> {
+    ) -> WriteResult<TermPlace> {
         match self.places.get(id.index()) {
             Some((generation, place)) if *generation == self.generation => Ok(*place),
             _ => self.new_term::<W>(table, id),
@@ -136,7 +136,7 @@ impl Encoded {
         &mut self,
         table: &TermTable,
         id: TermId,
-    ) -> Refused<TermPlace> {
+    ) -> WriteResult<TermPlace> {
         let term = table.term(id);
         let text = table.text_of(term);
         // The parts of a triple term are encoded before it.
@@ -193,7 +193,7 @@ impl Encoded {
         if self.bytes.len() > MAX_BYTES {
             return Err(too_long());
         }
-        if self.flat && holds_labels(term.kind) {
+        if self.flat && contains_labels(term.kind) {
             self.labelled.push(id);
         }
         let place = TermPlace {

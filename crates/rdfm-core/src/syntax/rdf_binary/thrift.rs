@@ -12,8 +12,8 @@ use super::model::{
 };
 use super::terms::TripleTermReader;
 use crate::syntax::wire::{
-    Checked, Varint, WireError, cut, from_zigzag, limit, long_varint, malformed, put_varint,
-    to_zigzag,
+    Checked, Varint, WireError, from_zigzag, limit, long_varint, malformed, put_varint, to_zigzag,
+    truncated,
 };
 
 /// Types of the compact protocol.
@@ -386,7 +386,7 @@ impl<'a> CompactReader<'a> {
 
 #[cold]
 fn truncated_row() -> WireError {
-    cut("the log ends inside a row")
+    truncated("the log ends inside a row")
 }
 
 /// Writes terms of RDF Thrift.

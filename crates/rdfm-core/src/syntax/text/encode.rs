@@ -9,8 +9,8 @@
 
 use crate::codec::messages::{MessageLoop, Writer};
 use crate::codec::options::{FLAT, VERSION_LABEL, WRITE_DIALECT};
-use crate::codec::refuse::{Refused, misread_as, refuse_second};
 use crate::codec::spec::FormatSpec;
+use crate::codec::unsupported::{WriteResult, misread_as, reject_second};
 use crate::codec::values::Values;
 use crate::codec::{Dialect, LogEnd, LogPlace, Source};
 use crate::model::batch::MessageBatch;
@@ -214,19 +214,24 @@ impl<S: StatementWriter> Writer for TextWriter<S> {
         self.layout.delimiters.begin(out);
     }
 
-    fn second(&self) -> Refused<bool> {
+    fn second_message(&self) -> WriteResult<bool> {
         if self.boundaries {
             return Ok(false);
         }
-        refuse_second(self.layout.flat)
+        reject_second(self.layout.flat)
     }
 
-    fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> Refused<bool> {
+    fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> WriteResult<bool> {
         Ok(self.statements.declare(name, iri, out))
     }
 
     #[inline]
-    fn write(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+    fn write(
+        &mut self,
+        batch: &MessageBatch,
+        message: usize,
+        out: &mut Vec<u8>,
+    ) -> WriteResult<()> {
         if !batch.message(message).is_empty() {
             self.layout.delimiters.not_empty();
         }
@@ -432,6 +437,6 @@ impl TextMemo {
 
 /// Whether the text of a term may differ between messages if labels are made unique.
 #[inline]
-pub const fn holds_labels(kind: TermKind) -> bool {
+pub const fn contains_labels(kind: TermKind) -> bool {
     matches!(kind, TermKind::Bnode | TermKind::TripleTerm)
 }

@@ -10,7 +10,7 @@ use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
 use crate::model::write::{Style, direction, term_error, write_escaped};
 use crate::syntax::ntriples::allows_label;
-use crate::syntax::text::encode::{StatementError, TextMemo, holds_labels};
+use crate::syntax::text::encode::{StatementError, TextMemo, contains_labels};
 
 /// Writes terms.
 pub(crate) struct TextTermWriter {
@@ -144,7 +144,7 @@ impl TextTermWriter {
         let start = out.len();
         self.check_and_write(table, id, style, out)?;
         out.push(b' ');
-        if style.apart.is_none() || !holds_labels(table.term(id).kind) {
+        if style.apart.is_none() || !contains_labels(table.term(id).kind) {
             self.memo.keep(id, start, out);
         }
         Ok(())

@@ -15,7 +15,7 @@ use spareval::QueryEvaluator;
 use spargebra::algebra::{Expression, Function, GraphPattern};
 
 use super::super::budget;
-use super::super::functions::{Calls, REGEX, TEXTS, evaluator, regex};
+use super::super::functions::{Calls, REGEX, STRING_DATATYPES, evaluator, regex};
 use super::super::view::length;
 
 /// Maximum nesting depth of expressions.
@@ -199,7 +199,7 @@ fn compile(expression: &mut Expression, regexes: &mut Vec<(NamedNode, Regex)>) {
 
 fn found(regex: &Regex, given: &[Term]) -> Option<Term> {
     match given {
-        [Term::Literal(text)] if TEXTS.contains(&text.datatype()) => {
+        [Term::Literal(text)] if STRING_DATATYPES.contains(&text.datatype()) => {
             budget::scanned(text.value().len());
             Some(Literal::from(regex.is_match(text.value())).into())
         }

@@ -14,8 +14,8 @@ use super::options::{StatementType, StreamType};
 use super::spec::JELLY_PATCH;
 use super::stream::PatchStreamSettings;
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
-use crate::codec::refuse::{Refused, refuse_second};
 use crate::codec::spec::CodecResult;
+use crate::codec::unsupported::{WriteResult, reject_second};
 use crate::codec::values::Values;
 use crate::codec::{Encoder, LogEnd, Source};
 use crate::model::batch::PatchBatch;
@@ -93,7 +93,7 @@ impl PatchWriter {
     }
 
     #[inline]
-    fn operation(&mut self, table: &TermTable, operation: Operation) -> Refused<()> {
+    fn operation(&mut self, table: &TermTable, operation: Operation) -> WriteResult<()> {
         match operation.code {
             OperationCode::Add => self.statement(table, operation, ADD),
             OperationCode::Delete => self.statement(table, operation, DELETE),
@@ -102,7 +102,7 @@ impl PatchWriter {
     }
 
     #[inline(never)]
-    fn rare_operation(&mut self, table: &TermTable, operation: Operation) -> Refused<()> {
+    fn rare_operation(&mut self, table: &TermTable, operation: Operation) -> WriteResult<()> {
         match operation.code {
             OperationCode::Header => {
                 self.begin_named(table, operation)?;
@@ -134,7 +134,7 @@ impl PatchWriter {
     }
 
     #[inline]
-    fn statement(&mut self, table: &TermTable, operation: Operation, tag: u8) -> Refused<()> {
+    fn statement(&mut self, table: &TermTable, operation: Operation, tag: u8) -> WriteResult<()> {
         self.terms.begin_row();
         let triple = [operation.subject, operation.predicate, operation.object];
         self.terms.triple(table, triple)?;
@@ -144,7 +144,7 @@ impl PatchWriter {
     }
 
     /// Begins a row with a key or a prefix.
-    fn begin_named(&mut self, table: &TermTable, operation: Operation) -> Refused<()> {
+    fn begin_named(&mut self, table: &TermTable, operation: Operation) -> WriteResult<()> {
         let name = table.term(operation.name);
         if name.kind != TermKind::Literal {
             return Err(misplaced());
@@ -159,7 +159,7 @@ impl PatchWriter {
 
     /// Appends a graph, unless it repeats the previous one.
     #[inline]
-    fn graph(&mut self, table: &TermTable, graph: TermId, before: u8) -> Refused<()> {
+    fn graph(&mut self, table: &TermTable, graph: TermId, before: u8) -> WriteResult<()> {
         if self.stream.statements == StatementType::Quads {
             if !self.terms.last.is::<GRAPH>(table, graph) {
                 self.terms.graph(table, graph, before)?;
@@ -173,7 +173,7 @@ impl PatchWriter {
         Ok(())
     }
 
-    fn transaction(&mut self, tag: u8) -> Refused<()> {
+    fn transaction(&mut self, tag: u8) -> WriteResult<()> {
         let begins = tag == BEGIN;
         if begins == self.in_transaction {
             let text = match tag {
@@ -208,9 +208,9 @@ impl Writer for PatchWriter {
         }
     }
 
-    fn second(&self) -> Refused<bool> {
+    fn second_message(&self) -> WriteResult<bool> {
         match self.stream.kind {
-            StreamType::Flat => refuse_second(self.stream.flat).map_err(|(class, reason)| {
+            StreamType::Flat => reject_second(self.stream.flat).map_err(|(class, reason)| {
                 let marks = Remedy::write("stream_type", "punctuated", "ends patches with marks");
                 let first = Reason::from(reason.text().to_owned()).with(marks);
                 (class, first.because_of(&reason))
@@ -229,14 +229,14 @@ impl Writer for PatchWriter {
         }
     }
 
-    fn declare(&mut self, _name: &[u8], _iri: &[u8], _out: &mut Vec<u8>) -> Refused<bool> {
+    fn declare(&mut self, _name: &[u8], _iri: &[u8], _out: &mut Vec<u8>) -> WriteResult<bool> {
         Ok(false)
     }
 
     // Not inlined into the loop that all formats share, for the same reason as in the Jelly
     // encoder.
     #[inline(never)]
-    fn write(&mut self, batch: &PatchBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+    fn write(&mut self, batch: &PatchBatch, message: usize, out: &mut Vec<u8>) -> WriteResult<()> {
         let table = batch.table();
         let cuts = self.cuts();
         for operation in batch.message(message) {

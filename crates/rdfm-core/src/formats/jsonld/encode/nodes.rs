@@ -18,7 +18,7 @@ use crate::model::batch::MessageBatch;
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, Term, TermId, TermKind, flags};
 use crate::model::write::{Style, TermError, term_error};
-use crate::syntax::text::encode::{StatementError, TextMemo, holds_labels};
+use crate::syntax::text::encode::{StatementError, TextMemo, contains_labels};
 
 /// The message being written.
 #[derive(Clone, Copy)]
@@ -763,7 +763,7 @@ impl<S: Sink> NodeWriter<S> {
         // Not kept if the sink may move a long key, because kept tokens are positions in the
         // output.
         let is_stable = out.len() - start <= MAX_KEY;
-        if is_stable && (message.style.apart.is_none() || !holds_labels(term.kind)) {
+        if is_stable && (message.style.apart.is_none() || !contains_labels(term.kind)) {
             self.tokens.keep(id, start, out);
         }
         Ok(())

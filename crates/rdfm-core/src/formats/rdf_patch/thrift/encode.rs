@@ -9,7 +9,7 @@
 use super::row::{SEGMENT, put_bare, put_header, put_prefix, put_statement};
 use crate::codec::Encoder;
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
-use crate::codec::refuse::Refused;
+use crate::codec::unsupported::WriteResult;
 use crate::codec::values::Values;
 use crate::formats::rdf_patch::order::{Patches, ordered};
 use crate::formats::rdf_patch::spec::THRIFT;
@@ -43,12 +43,12 @@ struct ThriftPatchWriter {
 
 impl ThriftPatchWriter {
     #[inline]
-    fn term(&mut self, table: &TermTable, id: TermId) -> Refused<TermPlace> {
+    fn term(&mut self, table: &TermTable, id: TermId) -> WriteResult<TermPlace> {
         self.terms.term::<ThriftTerms>(table, id)
     }
 
     #[inline]
-    fn row(&mut self, table: &TermTable, row: &Operation, out: &mut Vec<u8>) -> Refused<()> {
+    fn row(&mut self, table: &TermTable, row: &Operation, out: &mut Vec<u8>) -> WriteResult<()> {
         match row.code {
             OperationCode::Add | OperationCode::Delete => {
                 let mut parts = [
@@ -91,7 +91,7 @@ impl ThriftPatchWriter {
     }
 
     #[inline]
-    fn graph(&mut self, table: &TermTable, id: TermId) -> Refused<TermPlace> {
+    fn graph(&mut self, table: &TermTable, id: TermId) -> WriteResult<TermPlace> {
         if id != self.last_graph {
             default_graph::check(table, id)?;
             self.last_graph = id;
@@ -113,11 +113,11 @@ impl Writer for ThriftPatchWriter {
         self.patches.begin(out);
     }
 
-    fn declare(&mut self, _: &[u8], _: &[u8], _: &mut Vec<u8>) -> Refused<bool> {
+    fn declare(&mut self, _: &[u8], _: &[u8], _: &mut Vec<u8>) -> WriteResult<bool> {
         Ok(false)
     }
 
-    fn write(&mut self, batch: &PatchBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+    fn write(&mut self, batch: &PatchBatch, message: usize, out: &mut Vec<u8>) -> WriteResult<()> {
         let operations = batch.message(message);
         let order = self.patches.order(operations)?;
         for operation in ordered(operations, order) {

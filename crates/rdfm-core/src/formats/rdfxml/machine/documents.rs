@@ -16,7 +16,7 @@ use crate::syntax::xml::{self, Read, XmlToken, check_characters, fail, malformed
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Prolog {
     /// Whether a document was read before, so that the next must begin on a new line.
-    pub after: bool,
+    pub after_document: bool,
     /// Whether the last line of that document has ended.
     pub line_ended: bool,
     /// Whether the XML declaration, a comment or a DOCTYPE of the next document was read.
@@ -45,7 +45,7 @@ impl RdfXmlMachine {
             }
             XmlToken::Instruction | XmlToken::Doctype | XmlToken::Start | XmlToken::Empty => {}
         }
-        if self.prolog.after && !self.prolog.line_ended {
+        if self.prolog.after_document && !self.prolog.line_ended {
             return malformed(
                 start,
                 "a document begins on the line where the previous one ends; start each document on a new line",

@@ -15,13 +15,18 @@ use crate::model::write::Style;
 const MAX_TOKEN: usize = 200;
 
 /// Result of writing, or the reason why a message cannot be written.
-pub type Refused<T> = Result<T, (ErrorClass, Reason)>;
+pub type WriteResult<T> = Result<T, (ErrorClass, Reason)>;
 
 /// A record that not all formats can contain.
-pub trait Refusable: KindOf {
+pub trait Representable: KindOf {
     /// Returns why a format cannot contain the record. `graphs` is true if the format has graph
     /// names or they are dropped on request.
-    fn refused(self, table: &TermTable, carries: Carries, graphs: bool) -> Option<Reason>;
+    fn unsupported_reason(
+        self,
+        table: &TermTable,
+        carries: Carries,
+        graphs: bool,
+    ) -> Option<Reason>;
 }
 
 /// Rejects the first message of a batch that a format cannot contain. The error includes the index
@@ -30,7 +35,7 @@ pub trait Refusable: KindOf {
 /// # Errors
 /// If a message has content that the format does not support; the reason names it. An option that
 /// would allow the content is a remedy.
-pub fn refuse<R: Refusable>(
+pub fn check_supported<R: Representable>(
     batch: &LogBatch<R>,
     format: &FormatSpec,
     merge_graphs: bool,
@@ -42,7 +47,7 @@ pub fn refuse<R: Refusable>(
     }
     for message in 0..batch.len() {
         for record in batch.message(message) {
-            if let Some(reason) = record.refused(batch.table(), carries, graphs) {
+            if let Some(reason) = record.unsupported_reason(batch.table(), carries, graphs) {
                 return Err((message, reason));
             }
         }
@@ -50,9 +55,14 @@ pub fn refuse<R: Refusable>(
     Ok(())
 }
 
-impl Refusable for Quad {
+impl Representable for Quad {
     #[inline]
-    fn refused(self, table: &TermTable, carries: Carries, graphs: bool) -> Option<Reason> {
+    fn unsupported_reason(
+        self,
+        table: &TermTable,
+        carries: Carries,
+        graphs: bool,
+    ) -> Option<Reason> {
         let kind = |id: TermId| table.term(id).kind;
         if !graphs && self.graph != TermId::DEFAULT_GRAPH {
             let text = format!(
@@ -128,19 +138,24 @@ impl Refusable for Quad {
     }
 }
 
-impl Refusable for Operation {
-    fn refused(self, table: &TermTable, carries: Carries, graphs: bool) -> Option<Reason> {
+impl Representable for Operation {
+    fn unsupported_reason(
+        self,
+        table: &TermTable,
+        carries: Carries,
+        graphs: bool,
+    ) -> Option<Reason> {
         match self.code {
             OperationCode::Add | OperationCode::Delete => {
-                self.quad().refused(table, carries, graphs)
+                self.quad().unsupported_reason(table, carries, graphs)
             }
             _ => None,
         }
     }
 }
 
-impl Refusable for TermId {
-    fn refused(self, table: &TermTable, carries: Carries, _: bool) -> Option<Reason> {
+impl Representable for TermId {
+    fn unsupported_reason(self, table: &TermTable, carries: Carries, _: bool) -> Option<Reason> {
         if carries.triple_terms > TripleTerms::No || table.term(self).kind != TermKind::TripleTerm {
             return None;
         }
@@ -155,7 +170,7 @@ impl Refusable for TermId {
 ///
 /// # Errors
 /// If not `flat`, because the output has no delimiters. The reason names the option that helps.
-pub fn refuse_second(flat: bool) -> Refused<bool> {
+pub fn reject_second(flat: bool) -> WriteResult<bool> {
     if flat {
         return Ok(true);
     }
@@ -218,8 +233,8 @@ mod tests {
 
     #[test]
     fn a_second_message_without_delimiters_is_rejected_unless_flat() {
-        assert_eq!(refuse_second(true), Ok(true));
-        let (class, reason) = refuse_second(false).unwrap_err();
+        assert_eq!(reject_second(true), Ok(true));
+        let (class, reason) = reject_second(false).unwrap_err();
         assert_eq!(class, ErrorClass::Unsupported);
         assert_eq!(reason.remedies()[0].option, "flat");
         assert_eq!(reason.lacks(), Some(Feature::Boundaries));

@@ -6,8 +6,8 @@ import time
 import pytest
 
 import rdfm
-from rdfm.logs.ahead import ahead
-from rdfm.logs.driver import Broken, Driver, Read, Reading
+from rdfm.logs.driver import Driver, Read, ReadError, Reading
+from rdfm.logs.read_ahead import ahead
 
 LOG = b"# @message\n".join(b'<http://e/s> <http://e/p> "%d" .\n' % at for at in range(30_000))
 
@@ -25,7 +25,7 @@ def test_items_equal_those_of_the_driver():
         for iterate in (iter, ahead)
     ]
     assert kinds[0] == kinds[1]
-    assert Broken in kinds[0]
+    assert ReadError in kinds[0]
 
 
 def test_errors_follow_earlier_items():

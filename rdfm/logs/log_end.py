@@ -34,7 +34,7 @@ __all__ = ["Ending", "StoredLog", "find_end", "follow_lengths"]
 PIECE_BYTES = 1 << 20
 # Number of bytes to search for the last line, initially and at most.
 TAIL_BYTES = 1 << 16
-MOST_TAIL_BYTES = 1 << 26
+MAX_TAIL_BYTES = 1 << 26
 # Number of bytes to search first for the last mark: more than the distance between marks.
 MARKED_BYTES = 5 << 20
 # Maximum number of comments and blank lines at the end of a log that are skipped.
@@ -270,7 +270,7 @@ def _check_open(log: StoredLog, decoder: Any) -> None:
         if log.format.spec.append == "lengths":
             chain, size = _chain_and_size(log)
             # The log has only the start of a message, which does not show what it contains.
-            if chain.end == 0 and not chain.broken and size > 0:
+            if chain.end == 0 and not chain.is_malformed and size > 0:
                 raise _nothing_complete(log)
         raise OptionError(
             f"cannot append to {log.name}, because {closed}; convert it to a log of messages first"
@@ -401,7 +401,7 @@ def _first_line(log: StoredLog) -> bytes | None:
         end = _LINE_END.search(head)
         if end is not None:
             return head[: end.start()]
-        if len(head) > MOST_TAIL_BYTES:
+        if len(head) > MAX_TAIL_BYTES:
             return None
     return head
 
@@ -524,7 +524,7 @@ class _Tail:
         if self.start == 0 or self._compressed:
             return False
         length = 4 * len(self.data)
-        if length > MOST_TAIL_BYTES and not unbounded:
+        if length > MAX_TAIL_BYTES and not unbounded:
             return False
         self.start = max(self._log.size - length, 0)
         self.data = b"".join(self._log.raw(self.start))
@@ -549,13 +549,13 @@ class _Tail:
 
 
 def _tail_of(pieces: Iterable[bytes]) -> tuple[bytes, int]:
-    """Return the last bytes of a log, at most `MOST_TAIL_BYTES`, and their offset."""
+    """Return the last bytes of a log, at most `MAX_TAIL_BYTES`, and their offset."""
     kept: list[bytes] = []
     kept_bytes = start = 0
     for piece in pieces:
         kept.append(piece)
         kept_bytes += len(piece)
-        while kept_bytes - len(kept[0]) >= MOST_TAIL_BYTES // 16:
+        while kept_bytes - len(kept[0]) >= MAX_TAIL_BYTES // 16:
             kept_bytes -= len(kept[0])
             start += len(kept.pop(0))
     return b"".join(kept), start
@@ -569,7 +569,7 @@ def _end_of_chain(log: StoredLog, header: Mapping[str, Any], repair: bool) -> En
     if log.compression is None and _is_complete_after_mark(log):
         return Ending(log.size, "content", header)
     chain, size = _chain_and_size(log)
-    if chain.broken:
+    if chain.is_malformed:
         raise DecodeError(
             "the length prefixes of its messages are corrupt",
             format=log.format.name,
@@ -611,12 +611,12 @@ def _is_complete_after_mark(log: StoredLog) -> bool:
         if mark is not None:
             break
         length *= 4
-        if start == 0 or length > MOST_TAIL_BYTES:
+        if start == 0 or length > MAX_TAIL_BYTES:
             return False
     data = data[mark:]
     chain = LengthChain()
     chain.feed(data)
-    if chain.broken or chain.end != len(data):
+    if chain.is_malformed or chain.end != len(data):
         return False
     decoder = log.decoder()
     decoder.feed(data)
@@ -637,7 +637,7 @@ def follow_lengths(file: int, size: int) -> LengthChain:
         size: The offset, in bytes.
     """
     chain = LengthChain()
-    while chain.next < size and not chain.broken:
+    while chain.next < size and not chain.is_malformed:
         piece = os.pread(file, min(PIECE_BYTES, size - chain.next), chain.next)
         if not piece:
             return chain
