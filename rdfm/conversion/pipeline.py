@@ -307,7 +307,7 @@ class Pipeline:
         self._kind = kind
 
     def _encode(self, items: Iterable[Item], output_queue: Channel[list[_Bytes]]) -> None:
-        """Encode items. On an error, everything before it is output_queue."""
+        """Encode items. On an error, everything before it is written."""
         encoder = self._encoder
         try:
             for item in items:
@@ -334,7 +334,7 @@ class Pipeline:
         """Wait for all batches that are being encoded, and pass on their bytes.
 
         Raises:
-            EncodeError: If a message cannot be output_queue. The bytes before it are passed on.
+            EncodeError: If a message cannot be written. The bytes before it are passed on.
         """
         try:
             self._take(output_queue, all=True)
@@ -349,7 +349,7 @@ class Pipeline:
         """Take the encoded batches; with `all`, wait for all of them. Pass on their bytes if many.
 
         Raises:
-            EncodeError: If a message cannot be output_queue. The bytes before it are taken.
+            EncodeError: If a message cannot be written. The bytes before it are taken.
         """
         if self._encoder is None:
             return
