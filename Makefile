@@ -12,7 +12,8 @@ FUZZ_TARGETS ?= splits regroup sniff archive query analysis yaml_block
 FUZZ_LIMITS := -max_len=4096 -rss_limit_mb=1024 -timeout=20
 # Folder of the conformance suites, which only `make test-suites` reads.
 SUITES := $(abspath $(or $(RDFM_SHARED),../shared))
-# Selects the Python tests of `make test-fast`: round trips through every format, the command line and the API.
+# Selects the Python tests of `make test-fast`: round trips through every format, the command line
+# and the API.
 FAST := not slow and not spark and not peers and not suites
 FAST_IGNORED := $(addprefix tests/,differential docs peers project spark/session spec) \
   $(filter-out tests/property/test_round_trips%,$(wildcard tests/property/*.py))
@@ -147,8 +148,8 @@ fuzz: build $(CARGO_FUZZ) ## Fuzz each format for FUZZ_SECONDS, then every law f
 	  $(FUZZ) $$target fuzz/corpus/$$target -- $(FUZZ_LIMITS) -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) || exit 1; \
 	done
 
-# Fuzzing uses the pinned stable compiler. RUSTC_BOOTSTRAP enables its coverage counters, which are a nightly feature;
-# without a sanitizer (-s none) no other nightly feature is needed.
+# Fuzzing uses the pinned stable compiler. RUSTC_BOOTSTRAP enables its coverage counters, which are a
+# nightly feature; without a sanitizer (-s none) no other nightly feature is needed.
 $(CARGO_FUZZ):
 	@echo 'Installing cargo-fuzz $(CARGO_FUZZ_VERSION) into fuzz/target'
 	@cargo install --quiet --locked --root $(@D:/bin=) --version $(CARGO_FUZZ_VERSION) cargo-fuzz || { \
