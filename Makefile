@@ -148,8 +148,8 @@ fuzz: build $(CARGO_FUZZ) ## Fuzz each format for FUZZ_SECONDS, then every law f
 	  $(FUZZ) $$target fuzz/corpus/$$target -- $(FUZZ_LIMITS) -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) || exit 1; \
 	done
 
-# Fuzzing uses the pinned stable compiler. RUSTC_BOOTSTRAP enables its coverage counters, which are a
-# nightly feature; without a sanitizer (-s none) no other nightly feature is needed.
+# Fuzzing uses the pinned stable compiler. RUSTC_BOOTSTRAP enables its coverage counters, which are
+# a nightly feature; without a sanitizer (-s none) no other nightly feature is needed.
 $(CARGO_FUZZ):
 	@echo 'Installing cargo-fuzz $(CARGO_FUZZ_VERSION) into fuzz/target'
 	@cargo install --quiet --locked --root $(@D:/bin=) --version $(CARGO_FUZZ_VERSION) cargo-fuzz || { \
