@@ -1,6 +1,7 @@
-"""Makes fixtures from their expected.txt, without rdfm: line formats, RDF/XML, JSON-LD, YAML-LD, binary formats.
+"""Generates fixtures from their expected.txt, without rdfm.
 
-`python spec-fixtures/make.py` writes the files. A test compares them with the result of `made()`.
+The formats are N-Triples, N-Quads, RDF/XML, JSON-LD, YAML-LD and binary formats.
+`python spec-fixtures/make.py` writes the files. A test compares them with `generated_files()`.
 """
 
 import json
@@ -19,7 +20,7 @@ import rdf_binary  # noqa: E402
 import rdf_patch  # noqa: E402
 import yaml  # noqa: E402
 
-# Data that expected.txt does not contain.
+# Metadata and namespaces of each message, by folder; expected.txt does not contain them.
 METADATA = {"metadata": [{"key": b"value", "bytes": b"\x00\xff"}, {"only": b""}, {}]}
 NAMESPACES = {
     "prefixes": [
@@ -28,13 +29,17 @@ NAMESPACES = {
         {"one": "http://two.example/"},
     ]
 }
-# Logs of one message that are also written as Jelly of a flat type, with the number of quads per frame. Blank
-# nodes occur in several frames.
+# Folders whose message is also written as Jelly of a flat type, with the number of quads per frame.
+# Blank nodes occur in several frames.
 FLAT = {"flat": 2}
 
 
 def lines(messages: list[str], delimiter: str, *, leading: bool) -> str:
-    """The messages with delimiters between them, and more if the first or last message would be lost."""
+    """Joins messages with delimiters.
+
+    If the last message is empty, another delimiter follows it, so that it is not lost. With
+    `leading`, a delimiter also precedes an empty first message.
+    """
     text = delimiter.join(messages)
     if leading and not messages[0]:
         text = delimiter + text
@@ -43,12 +48,15 @@ def lines(messages: list[str], delimiter: str, *, leading: bool) -> str:
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 ITS = "http://www.w3.org/2005/11/its"
-# A line end would end the document.
+# Line ends are escaped, because a document is one line.
 ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 
 
 def document(message: list[tuple], namespaces: dict[str, str]) -> str:
-    """A message as a line of RDF/XML, with one description per triple. Predicates must end in XML names."""
+    """Returns a message as one line of RDF/XML, with one description per triple.
+
+    Each predicate must end with an XML name.
+    """
     prefixes = {"rdf": RDF, "its": ITS, **namespaces}
     declared = "".join(
         f" xmlns{':' * bool(name)}{name}={quoteattr(iri)}" for name, iri in prefixes.items()
@@ -58,19 +66,19 @@ def document(message: list[tuple], namespaces: dict[str, str]) -> str:
 
 
 def description(quad: tuple) -> str:
-    """A node with one property, which declares its own namespace."""
-    subject, predicate, thing = quad[:3]
+    """Returns a node element with one property element, which declares its own namespace."""
+    subject, predicate, object_ = quad[:3]
     namespace, local = re.fullmatch(r"(.*?)([A-Za-z_][\w.-]*)", predicate[1]).groups()
     about = f"rdf:{'nodeID' if subject[0] == 'bnode' else 'about'}={quoteattr(subject[1])}"
     attributes, text = "", ""
-    if thing[0] == "iri":
-        attributes = f" rdf:resource={quoteattr(thing[1])}"
-    elif thing[0] == "bnode":
-        attributes = f" rdf:nodeID={quoteattr(thing[1])}"
-    elif thing[0] == "triple":
-        attributes, text = ' rdf:parseType="Triple"', description(thing[1:])
+    if object_[0] == "iri":
+        attributes = f" rdf:resource={quoteattr(object_[1])}"
+    elif object_[0] == "bnode":
+        attributes = f" rdf:nodeID={quoteattr(object_[1])}"
+    elif object_[0] == "triple":
+        attributes, text = ' rdf:parseType="Triple"', description(object_[1:])
     else:
-        _, text, language, direction, datatype = thing
+        _, text, language, direction, datatype = object_
         text = "".join(ESCAPES.get(character, character) for character in text)
         if language:
             attributes = f" xml:lang={quoteattr(language)}"
@@ -84,14 +92,14 @@ def description(quad: tuple) -> str:
 
 
 def node(quad: tuple) -> dict:
-    """A quad as a node object of expanded JSON-LD."""
+    """Returns a quad as a node object of expanded JSON-LD."""
 
-    def named(term: tuple) -> dict:
+    def node_reference(term: tuple) -> dict:
         return {"@id": f"_:{term[1]}" if term[0] == "bnode" else term[1]}
 
-    subject, predicate, thing, graph = quad
-    if thing[0] == "literal":
-        _, text, language, direction, datatype = thing
+    subject, predicate, object_, graph = quad
+    if object_[0] == "literal":
+        _, text, language, direction, datatype = object_
         value = {"@value": text}
         if language:
             value["@language"] = language
@@ -99,26 +107,28 @@ def node(quad: tuple) -> dict:
         elif datatype != nquads.XSD_STRING:
             value["@type"] = datatype
     else:
-        value = named(thing)
-    found = {**named(subject), predicate[1]: [value]}
-    return found if graph is None else {**named(graph), "@graph": [found]}
+        value = node_reference(object_)
+    subject_node = {**node_reference(subject), predicate[1]: [value]}
+    if graph is None:
+        return subject_node
+    return {**node_reference(graph), "@graph": [subject_node]}
 
 
-def in_json(message: list[tuple]) -> bool:
-    """Whether JSON-LD can represent a message: without triple terms and generalized quads."""
+def json_ld_supports(message: list[tuple]) -> bool:
+    """Whether a message contains no triple terms and no generalized quads."""
     return all(
         quad[0][0] in ("iri", "bnode") and quad[1][0] == "iri" and quad[2][0] != "triple"
         for quad in message
     )
 
 
-def in_xml(message: str) -> bool:
+def xml_supports(message: str) -> bool:
     """Whether XML allows every character of a message, which is given as N-Quads."""
     return not re.search(r"\\[bf]|\\u00[01]|\\u0000", message)
 
 
 def flat_jelly(messages: list[list[tuple]], *, triples: bool) -> bytes:
-    """A message as Jelly of a flat type, over several frames."""
+    """Returns the only message of a log as Jelly of a flat type, in several frames."""
     (quads,) = messages
     writer = jelly_proto.Writer(1 if triples else 2, logical=1 if triples else 2)
     for start in range(0, len(quads), FLAT["flat"]):
@@ -126,8 +136,8 @@ def flat_jelly(messages: list[list[tuple]], *, triples: bool) -> bytes:
     return jelly_proto.delimited(writer.frames)
 
 
-def made() -> Iterator[tuple[Path, bytes]]:
-    """The files and their bytes."""
+def generated_files() -> Iterator[tuple[Path, bytes]]:
+    """Yields the path and content of each file."""
     for expected in sorted(FIXTURES.glob("*/expected.txt")):
         folder = expected.parent
         messages = expected.read_text("utf-8").split("--- message\n")[1:]
@@ -139,16 +149,16 @@ def made() -> Iterator[tuple[Path, bytes]]:
             yield folder / f"comment.{name}", comment.encode()
             yield folder / f"directive.{name}", directive.encode()
         version = 2 if folder.name in NAMESPACES else 1
-        nothing: list[dict] = [{}] * len(quads)
-        if triples and all(map(in_xml, messages)):
-            namespaces = NAMESPACES.get(folder.name, nothing)
+        no_entries: list[dict] = [{}] * len(quads)
+        if triples and all(map(xml_supports, messages)):
+            namespaces = NAMESPACES.get(folder.name, no_entries)
             documents = map(document, quads, namespaces)
             yield folder / "log.rdfxml", "".join(documents).encode()
-        if all(map(in_json, quads)):
+        if all(map(json_ld_supports, quads)):
             objects = [{"@graph": list(map(node, message))} if message else {} for message in quads]
             texts = [json.dumps(each, ensure_ascii=False) for each in objects]
             yield folder / "log.ndjsonld", "".join(f"{text}\n" for text in texts).encode()
-            # In quotes, so that every schema of YAML reads the values as strings.
+            # Values are in quotes, so that every schema of YAML reads them as strings.
             style = {
                 "allow_unicode": True,
                 "sort_keys": False,
@@ -161,15 +171,15 @@ def made() -> Iterator[tuple[Path, bytes]]:
                 yield folder / f"message-{at}.jsonld", f"{text}\n".encode()
         for physical in (1,) if triples else (2, 3):
             writer = jelly_proto.Writer(physical, version)
-            metadata = METADATA.get(folder.name, nothing)
-            namespaces = NAMESPACES.get(folder.name, nothing)
+            metadata = METADATA.get(folder.name, no_entries)
+            namespaces = NAMESPACES.get(folder.name, no_entries)
             for message, entries, names in zip(quads, metadata, namespaces, strict=True):
                 writer.message(message, entries, names)
             name = "log" if physical < 3 else "graphs"
             yield folder / f"{name}.jelly", jelly_proto.delimited(writer.frames)
         if folder.name in FLAT:
             yield folder / "flat.jelly", flat_jelly(quads, triples=triples)
-        names = NAMESPACES.get(folder.name, nothing)
+        names = NAMESPACES.get(folder.name, no_entries)
         yield folder / "log.rpb", rdf_binary.protobuf_messages(quads, names)
         # With the framing `rows`, a file is one message.
         for at, message in enumerate(quads):
@@ -186,5 +196,5 @@ def made() -> Iterator[tuple[Path, bytes]]:
 
 
 if __name__ == "__main__":
-    for path, data in made():
+    for path, data in generated_files():
         path.write_bytes(data)

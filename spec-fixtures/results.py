@@ -1,6 +1,7 @@
-"""Writes the fixtures of SPARQL results without rdfm: with Google's protobuf and thriftpy2, and as plain text.
+"""Generates the fixtures of SPARQL results, without rdfm.
 
-`python spec-fixtures/results.py` writes the files; `made()` yields them.
+Binary files are written with Google's protobuf and thriftpy2, the others as plain text.
+`python spec-fixtures/results.py` writes the files. A test compares them with `generated_files()`.
 """
 
 import json
@@ -29,7 +30,7 @@ def bnode(label: str) -> tuple:
     return ("bnode", label)
 
 
-def text(lexical: str, language: str = "", direction: str = "", datatype: str = STRING) -> tuple:
+def literal(lexical: str, language: str = "", direction: str = "", datatype: str = STRING) -> tuple:
     return ("literal", lexical, language, direction, datatype)
 
 
@@ -37,29 +38,29 @@ def triple(*parts: tuple) -> tuple:
     return ("triple", *parts)
 
 
-# Variables and rows; an unbound variable is None.
-SETS = {
+# Variables and rows of each result set; an unbound variable is None.
+RESULT_SETS = {
     "basic": (
         ["s", "p"],
-        [[iri("a"), text("one")], [iri("b"), text("two")], [iri("a"), text("three")]],
+        [[iri("a"), literal("one")], [iri("b"), literal("two")], [iri("a"), literal("three")]],
     ),
     "unbound": (["a", "b", "c"], [[None, iri("x"), None], [iri("x"), None, None], [None] * 3]),
     "no-rows": (["a", "b", "c"], []),
     "no-variables": ([], [[], []]),
-    "one-variable": (["x"], [[text("")], [None], [iri("")]]),
+    "one-variable": (["x"], [[literal("")], [None], [iri("")]]),
     "languages": (
         ["x"],
         [
-            [text("a", "en")],
-            [text("b", "en-GB")],
-            [text("c", "he", "rtl")],
-            [text("c", "he", "ltr")],
+            [literal("a", "en")],
+            [literal("b", "en-GB")],
+            [literal("c", "he", "rtl")],
+            [literal("c", "he", "ltr")],
         ],
     ),
     "datatypes": (
         ["n", "v"],
         [
-            [text(str(at), datatype=XSD + "integer"), text(lexical, datatype=datatype)]
+            [literal(str(at), datatype=XSD + "integer"), literal(lexical, datatype=datatype)]
             for at, (lexical, datatype) in enumerate(
                 [
                     ("1", XSD + "integer"),
@@ -74,7 +75,11 @@ SETS = {
     ),
     "escapes": (
         ["x"],
-        [[text('a\t"b"\n\\c\r')], [text("<&>]]> 'd'")], [text(" \u00e9\U0001f600\u007f ")]],
+        [
+            [literal('a\t"b"\n\\c\r')],
+            [literal("<&>]]> 'd'")],
+            [literal(" \u00e9\U0001f600\u007f ")],
+        ],
     ),
     "labels": (
         ["x", "y"],
@@ -83,7 +88,7 @@ SETS = {
     "triple-terms": (
         ["t"],
         [
-            [triple(iri("s"), iri("p"), text("o", "en"))],
+            [triple(iri("s"), iri("p"), literal("o", "en"))],
             [triple(bnode("s"), iri("p"), triple(iri("s"), iri("p"), bnode("s")))],
         ],
     ),
@@ -91,14 +96,14 @@ SETS = {
         [f"v{at}" for at in range(20)],
         [[iri(str(at)) if at % 3 else None for at in range(20)]] * 2,
     ),
-    "odd-names": (["é", "a b", '"<&>,\\'], [[iri("é"), text("a,b"), text('"')]]),
+    "odd-names": (["é", "a b", '"<&>,\\'], [[iri("é"), literal("a,b"), literal('"')]]),
     "long": (
         ["x", "y"],
-        [[text("word " * 60), iri("path/" * 50)], [iri("path/" * 50), text("word " * 60)]],
+        [[literal("word " * 60), iri("path/" * 50)], [iri("path/" * 50), literal("word " * 60)]],
     ),
-    "repeated": (["x", "y"], [[iri(str(at % 2)), text(str(at % 3))] for at in range(24)]),
+    "repeated": (["x", "y"], [[iri(str(at % 2)), literal(str(at % 3))] for at in range(24)]),
 }
-# Answers of ASK with links, for JSON and XML.
+# Answer and links of each ASK result, for JSON and XML.
 ANSWERS = {"true": (True, []), "false": (False, [EX + "more?a&b"])}
 
 
@@ -129,7 +134,7 @@ def json_term(term: tuple) -> dict:
     return value
 
 
-def in_json(name: str, variables: list, rows: list) -> bytes:
+def to_json(name: str, variables: list, rows: list) -> bytes:
     bindings = [
         {
             name: json_term(cell)
@@ -167,7 +172,7 @@ def xml_term(term: tuple) -> str:
     return f"<literal{attributes}>{escape(lexical, {chr(13): '&#13;'})}</literal>"
 
 
-def in_xml(variables: list, body: str, links: list) -> bytes:
+def to_xml(variables: list, body: str, links: list) -> bytes:
     names = "".join(f"  <variable name={quoteattr(name)}/>\n" for name in variables)
     hrefs = "".join(f"  <link href={quoteattr(link)}/>\n" for link in links)
     return (
@@ -216,7 +221,7 @@ def tsv_term(term: tuple) -> str:
     return quoted if datatype == STRING else f"{quoted}^^<{datatype}>"
 
 
-def in_tsv(name: str, variables: list, rows: list) -> bytes:
+def to_tsv(name: str, variables: list, rows: list) -> bytes:
     lines = ["\t".join("?" + variable for variable in variables)]
     lines += ["\t".join("" if cell is None else tsv_term(cell) for cell in row) for row in rows]
     end = "\r\n" if name == "languages" else "\n"
@@ -236,34 +241,34 @@ def csv_term(term: tuple | None) -> str:
     return csv_field(f"_:{term[1]}" if kind == "bnode" else term[1])
 
 
-def in_csv(name: str, variables: list, rows: list) -> bytes:
+def to_csv(name: str, variables: list, rows: list) -> bytes:
     lines = [",".join(map(csv_field, variables)), *(",".join(map(csv_term, row)) for row in rows)]
     end = "\n" if name == "languages" else "\r\n"
     return (end.join(lines) + ("" if name == "basic" else end)).encode()
 
 
-def made() -> Iterator[tuple[Path, bytes]]:
+def generated_files() -> Iterator[tuple[Path, bytes]]:
     """Yields the path and content of each file."""
     protobuf, thrift = rdf_binary.protobuf(), rdf_binary.thrift()
-    for name, (variables, rows) in SETS.items():
+    for name, (variables, rows) in RESULT_SETS.items():
         both = (variables, rows)
         yield FIXTURES / f"results-thrift/{name}.srt", rdf_binary.thrift_rows(tuples(thrift, *both))
         yield (
             FIXTURES / f"results-protobuf/{name}.srp",
             rdf_binary.protobuf_rows(tuples(protobuf, *both)),
         )
-        yield FIXTURES / f"results-json/{name}.srj", in_json(name, *both)
-        yield FIXTURES / f"results-xml/{name}.srx", in_xml(variables, xml_rows(*both), [])
-        yield FIXTURES / f"results-tsv/{name}.tsv", in_tsv(name, *both)
-        yield FIXTURES / f"results-csv/{name}.csv", in_csv(name, *both)
+        yield FIXTURES / f"results-json/{name}.srj", to_json(name, *both)
+        yield FIXTURES / f"results-xml/{name}.srx", to_xml(variables, xml_rows(*both), [])
+        yield FIXTURES / f"results-tsv/{name}.tsv", to_tsv(name, *both)
+        yield FIXTURES / f"results-csv/{name}.csv", to_csv(name, *both)
     for name, (answer, links) in ANSWERS.items():
         document = {"head": {"link": links} if links else {}, "boolean": answer}
         yield FIXTURES / f"results-json/{name}.srj", json.dumps(document).encode()
         body = f" <boolean>{name}</boolean>\n"
-        yield FIXTURES / f"results-xml/{name}.srx", in_xml([], body, links)
+        yield FIXTURES / f"results-xml/{name}.srx", to_xml([], body, links)
 
 
 if __name__ == "__main__":
-    for path, data in made():
+    for path, data in generated_files():
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(data)

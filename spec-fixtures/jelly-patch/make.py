@@ -1,6 +1,8 @@
-"""Makes the logs of this folder and the texts of their patches, with Google's protobuf and without rdfm.
+"""Generates the Jelly-Patch logs of this folder, and text files with their patches.
 
-`python spec-fixtures/jelly-patch/make.py` writes the files. A test compares them with the result of `made()`.
+The logs are written with Google's protobuf, without rdfm.
+`python spec-fixtures/jelly-patch/make.py` writes the files. A test compares them with
+`generated_files()`.
 """
 
 import sys
@@ -64,7 +66,7 @@ HEADERS = [
         ("H", "by", B),
         ("A", B, P, O, None),
         ("H", "about", ("triple", B, P, ("triple", S, P, ONE))),
-        # A value is written in full even if it equals an earlier term of a statement.
+        # The value of a header is written in full even if it equals a term of an earlier quad.
         ("H", "again", B),
         ("H", "again", B),
     ]
@@ -157,31 +159,31 @@ def log(patches, stream_type=PUNCTUATED, statement_type=2, rows=None, **options)
 
 
 def logs() -> Iterator[tuple[str, list, bytes]]:
-    """Name, patches and bytes of each log."""
+    """Yields the name, the patches and the bytes of each log."""
 
-    def made(name, patches, stream_type=PUNCTUATED, *rest, **options):
+    def delimited_log(name, patches, stream_type=PUNCTUATED, *rest, **options):
         return name, patches, delimited(log(patches, stream_type, *rest, **options).frames)
 
-    yield made("basic", BASIC)
-    yield made("frames", BASIC, FRAME)
-    yield made("triples", PLAIN, FRAME, TRIPLES)
-    yield made("triples-short", PLAIN, PUNCTUATED, TRIPLES, short=True)
-    yield made("flat", BASIC[:1], FLAT, rows=3)
-    yield made("flat-short", MANY[:1], FLAT, rows=7, short=True)
-    yield made("small-frames", BASIC, rows=1)
-    yield made("frames-across", REPEATED, rows=4, short=True)
-    yield made("empty", EMPTY)
-    yield made("headers", HEADERS, FRAME)
-    yield made("headers-short", HEADERS, short=True)
-    yield made("namespaces", NAMESPACES, FRAME)
-    yield made("namespaces-short", NAMESPACES, short=True)
-    yield made("repeated", REPEATED, FRAME, short=True)
-    yield made("star", STAR, FRAME, TRIPLES)
-    yield made("star-short", STAR, short=True)
-    yield made("generalized", GENERALIZED)
-    yield made("literals", LITERALS, FLAT, TRIPLES, short=True)
-    yield made("small-tables", MANY, short=True, sizes=(8, 5, 2))
-    yield made("small-tables-frames", MANY, FRAME, sizes=(8, 5, 2))
+    yield delimited_log("basic", BASIC)
+    yield delimited_log("frames", BASIC, FRAME)
+    yield delimited_log("triples", PLAIN, FRAME, TRIPLES)
+    yield delimited_log("triples-short", PLAIN, PUNCTUATED, TRIPLES, short=True)
+    yield delimited_log("flat", BASIC[:1], FLAT, rows=3)
+    yield delimited_log("flat-short", MANY[:1], FLAT, rows=7, short=True)
+    yield delimited_log("small-frames", BASIC, rows=1)
+    yield delimited_log("frames-across", REPEATED, rows=4, short=True)
+    yield delimited_log("empty", EMPTY)
+    yield delimited_log("headers", HEADERS, FRAME)
+    yield delimited_log("headers-short", HEADERS, short=True)
+    yield delimited_log("namespaces", NAMESPACES, FRAME)
+    yield delimited_log("namespaces-short", NAMESPACES, short=True)
+    yield delimited_log("repeated", REPEATED, FRAME, short=True)
+    yield delimited_log("star", STAR, FRAME, TRIPLES)
+    yield delimited_log("star-short", STAR, short=True)
+    yield delimited_log("generalized", GENERALIZED)
+    yield delimited_log("literals", LITERALS, FLAT, TRIPLES, short=True)
+    yield delimited_log("small-tables", MANY, short=True, sizes=(8, 5, 2))
+    yield delimited_log("small-tables-frames", MANY, FRAME, sizes=(8, 5, 2))
 
     # Frames without rows, including before the options.
     writer = log(EMPTY, FRAME)
@@ -200,7 +202,7 @@ def logs() -> Iterator[tuple[str, list, bytes]]:
         writer.patch(patch)
     yield "options-again", REPEATED, delimited(writer.frames)
 
-    # Without the last mark, as Jelly-JVM writes logs.
+    # A log without its last mark, as Jelly-JVM writes logs.
     writer = log(BASIC)
     del writer.frames[-1].rows[-1]
     yield "no-last-mark", BASIC, delimited(writer.frames)
@@ -212,19 +214,19 @@ def logs() -> Iterator[tuple[str, list, bytes]]:
     writer.patch(patch)
     yield "no-first-graph", [patch], delimited(writer.frames)
 
-    # One frame without a length.
+    # Logs of one frame without its length.
     yield "bare-frame", BASIC[:1], log(BASIC[:1], FRAME).frames[0].SerializeToString()
     writer = log(BASIC, rows=1000)
     yield "bare-punctuated", BASIC, writer.frames[0].SerializeToString()
 
 
-def made() -> Iterator[tuple[Path, bytes]]:
-    """The files and their bytes."""
+def generated_files() -> Iterator[tuple[Path, bytes]]:
+    """Yields the path and content of each file."""
     for name, patches, data in logs():
         yield FOLDER / f"{name}.jellyp", data
         yield FOLDER / f"{name}.txt", jelly_patch_proto.text(patches).encode()
 
 
 if __name__ == "__main__":
-    for path, data in made():
+    for path, data in generated_files():
         path.write_bytes(data)

@@ -36,7 +36,7 @@ def test_generated_fixtures_are_current():
     spec = importlib.util.spec_from_file_location("make_fixtures", FIXTURES / "make.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    generated = list(module.made())
+    generated = list(module.generated_files())
     assert len(generated) >= 70
     for path, data in generated:
         assert path.read_bytes() == data, path

@@ -18,7 +18,7 @@ def fixtures():
 
 
 def test_generated_fixtures_are_current():
-    generated = list(fixtures().made())
+    generated = list(fixtures().generated_files())
     assert len(generated) >= 50
     for path, data in generated:
         assert path.read_bytes() == data, path

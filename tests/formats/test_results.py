@@ -159,9 +159,9 @@ def write(data: bytes, source: str, target: str, **options) -> bytes:
 
 
 @pytest.mark.parametrize("name", ["results-thrift", "results-protobuf"])
-@pytest.mark.parametrize("case", GENERATOR.SETS)
+@pytest.mark.parametrize("case", GENERATOR.RESULT_SETS)
 def test_tuples_are_exchanged_with_other_libraries(name, case):
-    variables, rows = GENERATOR.SETS[case]
+    variables, rows = GENERATOR.RESULT_SETS[case]
     suffix, pack = {
         "results-thrift": (".srt", rdf_binary.thrift_rows),
         "results-protobuf": (".srp", rdf_binary.protobuf_rows),
@@ -180,7 +180,7 @@ def test_tuples_are_exchanged_with_other_libraries(name, case):
 
 
 def test_generated_fixtures_are_current():
-    generated = dict(GENERATOR.made())
+    generated = dict(GENERATOR.generated_files())
     assert generated == {path: path.read_bytes() for path in generated}
     assert XSD_STRING == GENERATOR.STRING
 
