@@ -149,10 +149,12 @@ MANY = [
 ]
 
 
-def log(patches, stream_type=PUNCTUATED, statement_type=2, rows=None, **options) -> Writer:
+def write_log(
+    patches, stream_type=PUNCTUATED, statement_type=2, frame_rows=None, **options
+) -> Writer:
     writer = Writer(stream_type, statement_type, **options)
     for patch in patches:
-        writer.patch(patch, rows)
+        writer.patch(patch, frame_rows)
     if writer.rows:
         writer.end_frame()
     return writer
@@ -162,16 +164,16 @@ def logs() -> Iterator[tuple[str, list, bytes]]:
     """Yields the name, the patches and the bytes of each log."""
 
     def delimited_log(name, patches, stream_type=PUNCTUATED, *rest, **options):
-        return name, patches, delimited(log(patches, stream_type, *rest, **options).frames)
+        return name, patches, delimited(write_log(patches, stream_type, *rest, **options).frames)
 
     yield delimited_log("basic", BASIC)
     yield delimited_log("frames", BASIC, FRAME)
     yield delimited_log("triples", PLAIN, FRAME, TRIPLES)
     yield delimited_log("triples-short", PLAIN, PUNCTUATED, TRIPLES, short=True)
-    yield delimited_log("flat", BASIC[:1], FLAT, rows=3)
-    yield delimited_log("flat-short", MANY[:1], FLAT, rows=7, short=True)
-    yield delimited_log("small-frames", BASIC, rows=1)
-    yield delimited_log("frames-across", REPEATED, rows=4, short=True)
+    yield delimited_log("flat", BASIC[:1], FLAT, frame_rows=3)
+    yield delimited_log("flat-short", MANY[:1], FLAT, frame_rows=7, short=True)
+    yield delimited_log("small-frames", BASIC, frame_rows=1)
+    yield delimited_log("frames-across", REPEATED, frame_rows=4, short=True)
     yield delimited_log("empty", EMPTY)
     yield delimited_log("headers", HEADERS, FRAME)
     yield delimited_log("headers-short", HEADERS, short=True)
@@ -186,13 +188,13 @@ def logs() -> Iterator[tuple[str, list, bytes]]:
     yield delimited_log("small-tables-frames", MANY, FRAME, sizes=(8, 5, 2))
 
     # Frames without rows, including before the options.
-    writer = log(EMPTY, FRAME)
+    writer = write_log(EMPTY, FRAME)
     empty = jelly_patch_proto.classes().RdfPatchFrame()
     yield "empty-frames", [[], *EMPTY, []], delimited([empty, *writer.frames, empty])
-    writer = log(BASIC, rows=6)
+    writer = write_log(BASIC, frame_rows=6)
     frames = [frame for each in writer.frames for frame in (empty, each)]
     yield "empty-frames-punctuated", BASIC, delimited(frames)
-    writer = log(BASIC[:1], FLAT, rows=6)
+    writer = write_log(BASIC[:1], FLAT, frame_rows=6)
     yield "empty-frames-flat", BASIC[:1], delimited([empty, *writer.frames, empty])
 
     # Options that are repeated without changes.
@@ -203,7 +205,7 @@ def logs() -> Iterator[tuple[str, list, bytes]]:
     yield "options-again", REPEATED, delimited(writer.frames)
 
     # A log without its last mark, as Jelly-JVM writes logs.
-    writer = log(BASIC)
+    writer = write_log(BASIC)
     del writer.frames[-1].rows[-1]
     yield "no-last-mark", BASIC, delimited(writer.frames)
 
@@ -215,8 +217,8 @@ def logs() -> Iterator[tuple[str, list, bytes]]:
     yield "no-first-graph", [patch], delimited(writer.frames)
 
     # Logs of one frame without its length.
-    yield "bare-frame", BASIC[:1], log(BASIC[:1], FRAME).frames[0].SerializeToString()
-    writer = log(BASIC, rows=1000)
+    yield "bare-frame", BASIC[:1], write_log(BASIC[:1], FRAME).frames[0].SerializeToString()
+    writer = write_log(BASIC, frame_rows=1000)
     yield "bare-punctuated", BASIC, writer.frames[0].SerializeToString()
 
 
