@@ -1,4 +1,4 @@
-"""Message logs of spec-fixtures by folder. Each folder is named after the feature it tests."""
+"""Message logs of spec-fixtures by folder. Each folder is named after a feature."""
 
 from pathlib import Path
 from typing import Any

@@ -154,7 +154,7 @@ def dataset(draw):
     ]
 
 
-def permutation(draw, quads):
+def relabelled_and_shuffled(draw, quads):
     labels = sorted({term.value for quad in quads for term in quad if isinstance(term, Bnode)})
     new = dict(zip(labels, draw.sample([f"m{at}" for at in range(9)], len(labels)), strict=True))
 
@@ -166,7 +166,7 @@ def permutation(draw, quads):
 
 def draw_edited_log(draw, messages):
     """Relabels and reorders all messages, and changes, removes, inserts or swaps a few of them."""
-    other = [permutation(draw, message) for message in messages]
+    other = [relabelled_and_shuffled(draw, message) for message in messages]
     for _ in range(draw.randint(0, 3)):
         edit = draw.choice(["change", "remove", "insert", "swap"])
         at = draw.randrange(len(other) + 1)
@@ -222,20 +222,20 @@ def test_random_logs_are_compared_like_pyoxigraph(seed, batch):
     for each in found:
         if each.kind == "changed":
             assert canonical_logs[0][each.a] != canonical_logs[1][each.b]
-    left = [
+    remaining = [
         [form for at, form in enumerate(side) if at not in {getattr(d, name) for d in found}]
         for side, name in zip(canonical_logs, "ab", strict=True)
     ]
-    assert left[0] == left[1]
+    assert remaining[0] == remaining[1]
     # The messages are compared as multisets.
     unordered = rdfm.diff(*logs, unordered=True, **options)
     assert unordered.same == (sorted(canonical_logs[0]) == sorted(canonical_logs[1]))
-    left = [list(side) for side in canonical_logs]
+    remaining = [list(side) for side in canonical_logs]
     for each in unordered:
         side, at = (0, each.a) if each.kind == "only_a" else (1, each.b)
-        left[side].remove(canonical_logs[side][at])
-    assert sorted(left[0]) == sorted(left[1])
-    assert len(left[0]) == unordered.equal
+        remaining[side].remove(canonical_logs[side][at])
+    assert sorted(remaining[0]) == sorted(remaining[1])
+    assert len(remaining[0]) == unordered.equal
 
 
 def with_numbered_labels(message):
@@ -280,7 +280,9 @@ def test_random_messages_are_compared_like_rdflib(seed):
 
     draw = random.Random(seed)
     graphs = [[quad for quad in dataset(draw) if quad.graph is None]]
-    graphs.append(permutation(draw, graphs[0]) if draw.random() < 0.5 else dataset(draw))
+    graphs.append(
+        relabelled_and_shuffled(draw, graphs[0]) if draw.random() < 0.5 else dataset(draw)
+    )
     graphs[1] = [quad for quad in graphs[1] if quad.graph is None]
     theirs = isomorphic(*(Message(each).to_rdflib().default_graph for each in graphs))
     ours = rdfm.diff(*(write_log([each], "nt") for each in graphs), format="nt")
@@ -290,7 +292,7 @@ def test_random_messages_are_compared_like_rdflib(seed):
 # --- metadata and namespaces ---
 
 
-def with_metadata(*values, **options):
+def with_metadata(*values):
     file = io.BytesIO()
     with rdfm.create_log(file, "jelly") as out:
         for value in values:
@@ -493,7 +495,7 @@ def strongly_regular(rooks, messages):
 
 
 @pytest.mark.slow
-def test_the_limit_applies_to_all_pairs_together():
+def test_max_total_steps_limits_all_pairs_together():
     a, b = strongly_regular(True, 8), strongly_regular(False, 8)
     found = rdfm.diff(a, b, max_total_steps=500_000)
     assert 0 < found.changed < 8
@@ -538,7 +540,7 @@ def test_the_limit_bounds_the_stored_differences():
         assert found.count == (100 if unordered else 50)
 
 
-def test_the_first_messages_of_unordered_logs_are_shown():
+def test_the_first_differences_of_unordered_logs_are_stored():
     a, b = numbered(*range(90), *range(90)), numbered(*range(90))
     assert differences_of(a, b, unordered=True, limit=4) == [
         ("only_a", at, None) for at in range(4)

@@ -314,7 +314,7 @@ def test_labels_in_several_messages_are_reported():
     assert found(message + DELIMITER + GOOD + DELIMITER + message + DELIMITER + message) == [
         ("warning", "shared-blank-node", 2, 5, 1)
     ]
-    # Labels numbered for each message belong to that message.
+    # Labels that are numbered from 0 in each message are not reported.
     numbered = "_:b0 <http://e/p> _:b1 .\n"
     assert found(numbered + DELIMITER + numbered) == []
     assert (

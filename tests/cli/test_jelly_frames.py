@@ -87,7 +87,7 @@ def test_a_flat_log_is_one_message(rdfm):
         (message,) = log
     assert {quad.subject for quad in message.quads} == {Bnode("b")}
     assert notes(rdfm("convert", "flat.jelly", "out.nq", "--frames", "auto")) == [FLAT]
-    # There is no note if the user specifies the frames.
+    # There is no note if --frames is flat or message.
     assert notes(rdfm("convert", "flat.jelly", "out.nq", "--frames", "flat")) == []
     assert sizes("out.nq") == [600]
     assert notes(rdfm("convert", "flat.jelly", "out.nq", "--frames", "message")) == []
@@ -174,7 +174,7 @@ def test_an_extended_flat_type_is_flat(rdfm):
         )
         assert found == ([note] if number == 111 else [])
         assert sizes("extension.jelly") == sizes("out.jelly") == messages
-        # It is written as its base type, which every reader supports.
+        # The output has the base type, which every reader supports.
         assert logical_type("out.jelly") == ("flat_triples" if number == 111 else "graphs")
 
 

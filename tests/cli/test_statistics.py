@@ -167,7 +167,7 @@ def test_a_page_must_not_be_named_like_a_log(rdfm, name, title, exists):
     assert not exists or Path(name).read_bytes() == b"data"
 
 
-def test_a_page_is_replaced_when_complete(rdfm):
+def test_the_output_can_be_a_link_a_device_or_a_file_url(rdfm):
     assert rdfm("inspect", "--html", "page.html", "a.nq").code == 0
     Path("link.html").symlink_to("page.html")
     content = Path("page.html").read_bytes()

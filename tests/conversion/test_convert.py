@@ -436,7 +436,9 @@ def test_a_readable_empty_message_is_not_counted(name, options):
 
 
 @pytest.mark.parametrize("target", ["folder/", "archive.tar"])
-def test_empty_files_of_frames_are_counted_and_read_with_the_noted_options(tmp_path, target):
+def test_empty_messages_in_several_files_are_counted_and_read_with_the_noted_option(
+    tmp_path, target
+):
     line = b"<http://e/a> <http://e/p> <http://e/b> .\n"
     log = b"# @message\n# @message\n" + line + b"# @message\n# @message\n" + line
     output = f"{tmp_path}/{target}"
