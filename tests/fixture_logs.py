@@ -16,7 +16,7 @@ LOGS: dict[str, list[Path]] = {
 LOGS["nanopubs"] = [FIXTURES / "nanopubs" / "log.trig"]
 
 
-def reading(path: Path) -> dict[str, Any]:
+def reading_options(path: Path) -> dict[str, Any]:
     """Returns the options required to read a log."""
     return (
         {"generalized": True} if path.parent.name == "generalized" and path.suffix == ".nq" else {}

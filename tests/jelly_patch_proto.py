@@ -1,8 +1,8 @@
 """Jelly-Patch with Google's protobuf and proto/patch.proto: a simple encoder and decoder.
 
-Shares no code with rdfm. A patch is a list of operations: ("H", key, value), ("TX",), ("TC",),
-("TA",), ("PA", prefix, IRI, graph), ("PD", prefix, graph), ("A", s, p, o, graph), ("D", s, p, o,
-graph). Terms are those of `nquads`; None is the default graph, or no graph.
+This module shares no code with rdfm. A patch is a list of operations: ("H", key, value), ("TX",),
+("TC",), ("TA",), ("PA", prefix, IRI, graph), ("PD", prefix, graph), ("A", s, p, o, graph),
+("D", s, p, o, graph). Terms are those of `nquads`; None is the default graph, or no graph.
 """
 
 import jelly_proto
@@ -61,6 +61,7 @@ class Writer(jelly_proto.Writer):
         )
 
     def entry(self, table: str, value: str) -> int:
+        """Returns the id of a value, after writing a table entry if necessary."""
         ids = self.tables[table]
         if value in ids:
             ids[value] = ids.pop(value)
@@ -154,7 +155,7 @@ class Reader(jelly_proto.Reader):
         self.open.append(operation)
 
     def end(self) -> None:
-        assert self.last_transaction != "TX", "a patch ends in a transaction"
+        assert self.last_transaction != "TX", "a patch ends inside a transaction"
         self.patches.append(self.open or [])
         self.open = None
 

@@ -1,8 +1,8 @@
 """Jelly with Google's protobuf and proto/rdf.proto: a simple encoder and decoder.
 
-Shares no code with rdfm. The classes include those of proto/patch.proto, which imports rdf.proto.
-They use a separate descriptor pool to avoid collisions with pyjelly's generated classes, which have
-the same names.
+This module shares no code with rdfm. The classes include those of proto/patch.proto, which imports
+rdf.proto. They use a separate descriptor pool to avoid collisions with pyjelly's generated classes,
+which have the same names.
 """
 
 import tempfile
@@ -101,6 +101,7 @@ class Writer:
         self.rows.append(classes().RdfStreamRow(**content))
 
     def entry(self, table: str, value: str) -> int:
+        """Returns the id of a value, after writing a table entry if necessary."""
         ids = self.tables[table]
         if value not in ids:
             ids[value] = len(ids) + 1

@@ -5,7 +5,7 @@ import random
 
 import pytest
 import suites
-from fixture_logs import LOGS, reading
+from fixture_logs import LOGS, reading_options
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import generated
@@ -589,7 +589,7 @@ def assert_same_after_a_conversion(path, folder, **options):
 @pytest.mark.parametrize("folder", LOGS)
 def test_fixtures_are_equal_after_conversion(folder, tmp_path):
     for path in LOGS[folder]:
-        assert_same_after_a_conversion(path, tmp_path, **reading(path))
+        assert_same_after_a_conversion(path, tmp_path, **reading_options(path))
 
 
 @pytest.mark.suites

@@ -16,7 +16,7 @@ import patches as patch_logs
 import pytest
 import results as result_logs
 import suites
-from fixture_logs import LOGS, reading
+from fixture_logs import LOGS, reading_options
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from logs import logs
@@ -503,7 +503,7 @@ def check_log(path, **options):
 @pytest.mark.parametrize("folder", LOGS)
 def test_statistics_of_fixtures_equal_a_plain_count(folder):
     for path in LOGS[folder]:
-        check_log(path, **reading(path))
+        check_log(path, **reading_options(path))
 
 
 def test_a_flat_log_of_many_frames_is_counted_as_one_message(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import suites
-from fixture_logs import LOGS, reading
+from fixture_logs import LOGS, reading_options
 
 import rdfm
 from rdfm.analysis.findings import RULES
@@ -452,8 +452,8 @@ def test_options_apply_to_the_inputs_that_support_them():
 def test_fixtures_have_no_errors():
     for folder, paths in LOGS.items():
         for path in paths:
-            checked = rdfm.validate(path, **reading(path)).run()
-            assert checked.errors == 0, list(rdfm.validate(path, **reading(path)))
+            checked = rdfm.validate(path, **reading_options(path)).run()
+            assert checked.errors == 0, list(rdfm.validate(path, **reading_options(path)))
             assert checked.messages >= (folder != "empty-only"), path
 
 

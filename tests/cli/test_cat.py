@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import suites
-from fixture_logs import LOGS, reading
+from fixture_logs import LOGS, reading_options
 from nquads import relabelled
 from support import as_tuple, decoded
 
@@ -117,7 +117,7 @@ def assert_cat_shows_the_messages(rdfm, path, options):
 @pytest.mark.parametrize("folder", LOGS)
 def test_fixtures_are_shown(rdfm, folder):
     for path in LOGS[folder]:
-        assert_cat_shows_the_messages(rdfm, path, reading(path))
+        assert_cat_shows_the_messages(rdfm, path, reading_options(path))
 
 
 @pytest.mark.suites

@@ -205,7 +205,7 @@ def test_jelly_options_reach_the_encoder(rdfm):
     assert jelly_options(rdfm, "t.nt", "out.jelly").items() >= (default | maximum).items()
     quads = {"physical_type": "quads", "logical_type": "datasets"}
     assert jelly_options(rdfm, "a.nq", "out.jelly").items() >= quads.items()
-    custom = jelly(
+    custom = jelly_options(
         rdfm, "a.nq", "out.jelly", "--physical-type", "graphs", "--logical-type", "named-graphs",
         "--name-table", "8", "--prefix-table", "0", "--datatype-table", "4", "--stream-name", "x",
     )  # fmt: skip
@@ -537,7 +537,7 @@ def test_inspect_reports_inputs_without_logs(rdfm, without_logs):
     ]
     assert "empty contains no logs" in rdfm("inspect", "--html", "-", "empty").out
     run = rdfm("validate", "empty")
-    assert (run.code, run.out) == (0, "empty: warning: it contains no logs [no-logs]\n")
+    assert (run.code, run.out) == (0, "empty: warning: contains no logs [no-logs]\n")
     assert rdfm("validate", "empty", "--strict").code == 1
     assert package.convert("empty", "out.nq").notes == ("empty contains no logs",)
     assert package.inspect("empty").notes == ("empty contains no logs",)

@@ -194,7 +194,7 @@ def test_a_broken_chain_is_rejected(data):
     assert result.code == 1
     assert result.error == (
         "chain.rdfp: rdf-patch: the chain of patches is broken: prev is <a:0>, but the previous patch has the id <a:1>;"
-        " --no-chain applies it anyway (line 6, column 1, byte 40, patch 1)"
+        " --no-chain skips this check (line 6, column 1, byte 40, patch 1)"
     )
     assert not Path("now.nq").exists()
     assert data("patch", "apply", "old.nq", "chain.rdfp", "-o", "now.nq", "--no-chain").code == 0
