@@ -162,7 +162,7 @@ class Term:
     nest: str | None = None
     type: str | None = None
 
-    def same(self, other: "Term") -> bool:
+    def is_same(self, other: "Term") -> bool:
         names = [item.name for item in fields(self) if item.name not in ("protected", "base_url")]
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
@@ -187,7 +187,7 @@ class Context:
 
 @dataclass
 class DefinitionState:
-    """State while the terms of a local context are defined."""
+    """The state of defining the terms of a local context."""
 
     local: dict
     base_url: str | None
@@ -449,7 +449,7 @@ class Processor:
         )
         check(not {*value} - {*known.split()}, "invalid term definition")  # 26
         if not defining.override and previous is not None and previous.protected:  # 27
-            check(definition.same(previous), "protected term redefinition")
+            check(definition.is_same(previous), "protected term redefinition")
             definition = previous
         active.terms[term] = definition  # 28
         defined[term] = True
@@ -1059,7 +1059,7 @@ class NodeMaps:
 
 
 class Triples:
-    """8.1.2, 8.2.2 and 8.3.2: the quads of node maps."""
+    """The quads of node maps (8.1.2, 8.2.2 and 8.3.2)."""
 
     def __init__(self, maps: NodeMaps, direction: str | None, omitted: list[str]) -> None:
         self.maps, self.direction, self.omitted = maps, direction, omitted
@@ -1142,7 +1142,7 @@ class Triples:
         return ("literal", value, None, None, kind or XSD_STRING)
 
     def directed(self, value: str, language: str | None, direction: str) -> tuple | None:
-        """Step 13, and "literal", the form of RDF 1.2, which the specification does not contain yet."""
+        """Step 13, and the form "literal" for RDF 1.2, which the specification lacks."""
         if self.direction == "literal":
             if language is None:
                 self.omitted.append(direction)

@@ -28,7 +28,7 @@ def log(*messages, format="nq"):
 
 
 def numbered(*numbers):
-    """Returns a log in which each message has one quad."""
+    """Returns a log in which each message has one quad, with the given number as its object."""
     return log(*(f'<a:s> <a:p> "{number}"' for number in numbers))
 
 
@@ -123,7 +123,7 @@ def test_the_differences_of_a_changed_message_are_listed(a, b, removed, added):
     assert (list(found.removed), list(found.added)) == (removed, added)
 
 
-def test_the_order_of_quads_matters_with_quads_ordered():
+def test_quads_ordered_makes_the_order_of_quads_significant():
     a, b = log("<a:s> <a:p> <a:x>;<a:s> <a:p> <a:y>"), log("<a:s> <a:p> <a:y>;<a:s> <a:p> <a:x>")
     with_repetition = log("<a:s> <a:p> <a:x>;<a:s> <a:p> <a:x>;<a:s> <a:p> <a:y>")
     assert rdfm.diff(a, b).same
@@ -200,7 +200,7 @@ def write_log(messages, format, **options):
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 1 << 32), batch=st.sampled_from([1, 3, 8192]))
-def test_random_logs_are_compared_like_pyoxigraph(seed, batch):
+def test_differences_of_random_logs_agree_with_pyoxigraph(seed, batch):
     draw = random.Random(seed)
     a = [dataset(draw) for _ in range(draw.randint(0, 8))]
     b = draw_edited_log(draw, a)
@@ -251,12 +251,12 @@ def with_numbered_labels(message):
 
 
 @given(seed=st.integers(0, 1 << 32))
-def test_random_logs_with_ordered_quads_are_compared_like_lists(seed):
+def test_differences_of_random_logs_with_ordered_quads_agree_with_lists(seed):
     draw = random.Random(seed)
     a = [dataset(draw) for _ in range(draw.randint(1, 4))]
     b = draw_edited_log(draw, a) if draw.random() < 0.5 else [list(message) for message in a]
     if draw.random() < 0.5:
-        b = [renamed_in_place(message) for message in b]
+        b = [with_prefixed_labels(message) for message in b]
     numbered_logs = [[with_numbered_labels(message) for message in side] for side in (a, b)]
     logs = [write_log(side, "nq") for side in (a, b)]
     found = rdfm.diff(*logs, quads="ordered", format="nq", limit=NO_LIMIT)
@@ -267,7 +267,7 @@ def test_random_logs_with_ordered_quads_are_compared_like_lists(seed):
             assert each.removed or each.added
 
 
-def renamed_in_place(quads):
+def with_prefixed_labels(quads):
     def term(value):
         return Bnode(f"z{value.value}") if isinstance(value, Bnode) else value
 
@@ -275,7 +275,7 @@ def renamed_in_place(quads):
 
 
 @given(seed=st.integers(0, 1 << 32))
-def test_random_messages_are_compared_like_rdflib(seed):
+def test_differences_of_random_messages_agree_with_rdflib(seed):
     from rdflib.compare import isomorphic
 
     draw = random.Random(seed)
@@ -481,7 +481,7 @@ def test_undecided_pairs_are_counted_as_different():
 
 
 def strongly_regular(rooks, messages):
-    """Messages that need a search: 16 indistinguishable blank nodes with 6 edges each."""
+    """Returns a log of messages that need a search: 16 blank nodes that all have 6 edges."""
     steps = {(1, 0), (3, 0), (0, 1), (0, 3), (1, 1), (3, 3)}
     edges = [
         f"_:n{i} <a:p> _:n{j}"

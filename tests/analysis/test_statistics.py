@@ -420,7 +420,7 @@ def test_names_beyond_the_table_size_are_counted_together():
 # --- rdfm.statistics and the collector ---
 
 
-def test_a_snapshot_covers_the_batches_so_far():
+def test_a_snapshot_covers_the_batches_added_before_it():
     log = [large_message(5, seed) for seed in range(10)]
     batch = as_batch(log)
     collector = Collector()
@@ -449,7 +449,7 @@ def test_statistics_up_to_an_error_are_returned():
     assert "line 3" in found.error
 
 
-def test_kinds_are_not_mixed(tmp_path):
+def test_logs_of_different_kinds_are_rejected(tmp_path):
     (tmp_path / "a.nq").write_text("_:b <urn:p> <urn:o> .\n")
     (tmp_path / "b.rdfp").write_text("A _:b <urn:p> <urn:o> .\n")
     with pytest.raises(rdfm.OptionError, match="statistics of one kind at a time"):

@@ -100,7 +100,7 @@ def test_text_formats_resume_at_the_next_message(name):
     ]
 
 
-def test_lines_and_documents_resume_at_the_next_message():
+def test_json_lines_and_yaml_documents_resume_at_the_next_message():
     line = '{"@id":"http://e/s","http://e/p":1}\n'
     assert [each[:4] for each in found(line + "oops\n" + line + "{]\n", "ndjsonld")] == [
         ("error", "syntax", 1, 2),
@@ -457,7 +457,7 @@ def test_fixtures_have_no_errors():
             assert checked.messages >= (folder != "empty-only"), path
 
 
-def test_a_folder_has_no_errors_except_files_that_are_not_logs(tmp_path):
+def test_only_files_that_are_not_logs_are_errors_in_a_folder(tmp_path):
     (tmp_path / "README.md").write_text("# Logs\n")
     paths = [*LOGS["basic"], *LOGS["prefixes"], *LOGS["nanopubs"]]
     for path in paths:

@@ -138,7 +138,7 @@ def test_the_dataset_follows_the_specification(part):
 
 
 def is_read_as_specified(name: object, text: str, direction: str) -> bool:
-    """Asserts that rdfm reads a document like the reference.
+    """Asserts that rdfm reads a document as the reference does.
 
     Returns False if the specification does not determine the result.
     """

@@ -127,6 +127,7 @@ def write(name, rows):
 
 
 def kinds_of(name):
+    """Returns the generated classes for a format."""
     return rdf_binary.protobuf() if name == "rdf-protobuf" else rdf_binary.thrift()
 
 

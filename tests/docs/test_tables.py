@@ -41,7 +41,7 @@ def read(name: str) -> str:
 
 
 def section(text: str, heading: str) -> str:
-    """Returns the text under a heading, up to the next heading of its level."""
+    """Returns the text under a heading, up to the next heading of the same level."""
     found = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     assert found, heading
     return found[1]

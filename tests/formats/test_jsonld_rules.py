@@ -1252,7 +1252,7 @@ def test_expand_context_applies_to_every_message():
     assert isomorphic(messages[1], expected_quads('<b> <q> "y" . ;; <b> <r> "z" .'))
 
 
-def test_a_context_line_of_null_clears_expand_context_too():
+def test_a_null_context_line_also_clears_expand_context():
     lines = b'{"@context":null}\n{"@id":"http://e/a","p":"x","http://e/q":"y"}\n'
     messages, error = decode("ndjsonld", lines, expand_context=V)
     assert error is None

@@ -277,7 +277,7 @@ def test_pieces_files_and_pipes_yield_the_same_messages(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_missing_pyarrow_names_the_extra(name, monkeypatch):
+def test_the_error_for_a_missing_pyarrow_names_the_extra(name, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     for codec in (formats.find(name).Decoder, formats.find(name).Encoder):
         with pytest.raises(rdfm.MissingExtraError, match=r"pip install 'rdfm\[arrow\]'"):

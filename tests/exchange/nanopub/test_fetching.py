@@ -51,7 +51,7 @@ def numbers(log):
         ]
 
 
-def right_code(number):
+def correct_code(number):
     """Returns the artifact code that matches the content of a nanopublication."""
     with rdfm.open_log(registry_double.body([(1, number)]), "jelly") as log:
         return trusty.artifact_code(next(iter(log)), registry_double.code(number))
@@ -646,7 +646,7 @@ def test_a_killed_run_is_continued(registry, name, checks):
         registry.add(40)
         # Every third code is wrong.
         registry.codes = {
-            number: right_code(number) for number in registry.stored.values() if number % 3
+            number: correct_code(number) for number in registry.stored.values() if number % 3
         }
         registry.faults = [registry.slow(0.05)]
         command = [sys.executable, "-m", "rdfm", "nanopub", "fetch", registry.url, "-o", name]

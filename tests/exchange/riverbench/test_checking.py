@@ -660,7 +660,7 @@ def test_modification_times_in_archives_are_found(damaged):
     ]
 
 
-def copy_of(folder, name, format, edit=lambda quads: quads):
+def add_metadata_copy(folder, name, format, edit=lambda quads: quads):
     """Renames the metadata and adds a copy in another format, as in releases."""
     (folder / "package_metadata.ttl").rename(folder / "metadata.ttl")
     with rdfm.open_log(folder / "metadata.ttl") as log:
@@ -674,12 +674,12 @@ def copy_of(folder, name, format, edit=lambda quads: quads):
     [("metadata.nt", "nt"), ("metadata.jelly", "jelly"), ("metadata.rdf", "rdfxml")],
 )
 def test_equal_metadata_in_another_format_is_accepted(damaged, name, format):
-    copy_of(damaged, name, format)
+    add_metadata_copy(damaged, name, format)
     assert findings(damaged) == []
 
 
 def test_different_metadata_in_another_format_is_reported(damaged):
-    copy_of(damaged, "metadata.nt", "nt", lambda quads: quads[1:])
+    add_metadata_copy(damaged, "metadata.nt", "nt", lambda quads: quads[1:])
     assert findings(damaged) == [
         ("metadata", "metadata.nt", "the triples differ from those of metadata.ttl")
     ]

@@ -731,7 +731,7 @@ LINE = "<http://e/s> <http://e/p> <http://e/o> .\n# @message\n"
 
 
 def start_packaging(tmp_path):
-    """Starts packaging. Returns the process when its folder exists and it waits for input."""
+    """Starts packaging. Returns the process once it has written a file and waits for input."""
     command = [sys.executable, "-m", "rdfm", "riverbench", "package", "-"]
     command += ["--stream-type", "graphs", "--from", "nt", "-o", str(tmp_path / "out")]
     process = subprocess.Popen(

@@ -77,7 +77,7 @@ class Http2:
         self._socket.sendall(header + struct.pack(">I", 0) + payload)
 
     def listen(self, seconds):
-        """Answers frames for this number of seconds. Returns whether the connection is still open."""
+        """Answers frames for this many seconds. Returns whether the connection is still open."""
         end = time.monotonic() + seconds
         while (remaining := end - time.monotonic()) > 0:
             self._socket.settimeout(remaining)
