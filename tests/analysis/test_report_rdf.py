@@ -28,7 +28,7 @@ def found():
     return rdfm.statistics(LOG.encode(), "nq")
 
 
-def test_the_series_are_written_as_statistics_of_riverbench(found):
+def test_the_series_are_written_as_riverbench_statistics(found):
     graph = rdflib.Graph().parse(data=found.to_rdf("http://example.org/log"), format="turtle")
     log = rdflib.URIRef("http://example.org/log")
     assert (log, TYPE, VOID.Dataset) in graph

@@ -104,7 +104,7 @@ def test_invalid_options_are_rejected_before_reading(tmp_path):
         def read1(self, size=-1):
             raise AssertionError
 
-    with pytest.raises(OptionError, match="name table has 1 entries"):
+    with pytest.raises(OptionError, match="name table size is 1"):
         convert(UnreadableFile(), tmp_path / "out.jelly", from_format="nq", name_table=1)
     assert list(tmp_path.iterdir()) == []
 

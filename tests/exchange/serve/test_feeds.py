@@ -43,7 +43,10 @@ class Subscriber:
         self.joins = 1
 
     async def step(self):
-        """Reads the available frames or joins another feed. Returns False if there are none."""
+        """Reads the available frames, or joins another feed if the subscriber is too slow.
+
+        Returns False at the end of the log.
+        """
         frames = await self.member.frames()
         if frames is None:
             member = self.log.join(self.response, self.found, self.member.position)

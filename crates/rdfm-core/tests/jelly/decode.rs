@@ -79,7 +79,7 @@ fn errors_describe_the_violated_rule() {
             vec![options(1, &[number(15, 3)])],
         ),
         (
-            "the name table has 7 entries",
+            "the name table size is 7",
             vec![options(1, &[number(9, 7)])],
         ),
         (
