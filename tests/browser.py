@@ -1,4 +1,4 @@
-"""Renders a page in headless Chromium and returns what a test script reports about it."""
+"""Renders a page in headless Chromium, and returns its layout and the browser's messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+COMMANDS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 # Reports the layout of the page, which is loaded into an iframe with the width of the screen.
 HARNESS = """<!DOCTYPE html><html><body style="margin:0">
@@ -49,7 +49,7 @@ def chromium() -> str:
 
     If it is missing, the test is skipped, or fails with `RDFM_REQUIRE_BROWSER=1`.
     """
-    for name in NAMES:
+    for name in COMMANDS:
         if found := shutil.which(name):
             return found
     message = "no Chromium: apt-get install chromium"

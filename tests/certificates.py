@@ -20,7 +20,11 @@ class Identity:
 
 
 class Authority:
-    """A certificate authority that writes its files to a folder."""
+    """A certificate authority that writes its files to a folder.
+
+    Attributes:
+        file: Path of the authority's certificate.
+    """
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder

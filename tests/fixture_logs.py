@@ -1,4 +1,4 @@
-"""Message logs of spec-fixtures by folder. Each folder is named after the feature it tests."""
+"""Message logs of spec-fixtures by folder. Each folder is named after a feature."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ LOGS: dict[str, list[Path]] = {
 LOGS["nanopubs"] = [FIXTURES / "nanopubs" / "log.trig"]
 
 
-def reading(path: Path) -> dict[str, Any]:
+def reading_options(path: Path) -> dict[str, Any]:
     """Returns the options required to read a log."""
     return (
         {"generalized": True} if path.parent.name == "generalized" and path.suffix == ".nq" else {}

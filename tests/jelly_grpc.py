@@ -127,7 +127,7 @@ class ServeProcess:
 
 @contextlib.contextmanager
 def serve(*arguments, publish=True, env=None, port=0):
-    """Runs `rdfm serve` on a free port."""
+    """Runs `rdfm serve` on the given port, or on a free one. Yields the process."""
     publish_options = ["--allow-publish"] if publish else []
     process = subprocess.Popen(
         [
@@ -161,9 +161,12 @@ class Server(grpc.GenericRpcHandler):
 
     Attributes:
         frames: The frames of every topic.
-        break_after: For each of the next subscriptions, the number of frames after which it breaks.
+        break_after: Numbers of frames after which the next subscriptions break.
         topics: The topic of each subscription.
+        metadata: The metadata of each subscription.
         published: The frames of each publication.
+        refusal: Status code and details with which calls are rejected, or None.
+        proceed: Event that a publication waits for before it records the next frame.
     """
 
     def __init__(self, frames=(), break_after=()):

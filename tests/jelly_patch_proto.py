@@ -1,8 +1,8 @@
 """Jelly-Patch with Google's protobuf and proto/patch.proto: a simple encoder and decoder.
 
-Shares no code with rdfm. A patch is a list of operations: ("H", key, value), ("TX",), ("TC",),
-("TA",), ("PA", prefix, IRI, graph), ("PD", prefix, graph), ("A", s, p, o, graph), ("D", s, p, o,
-graph). Terms are those of `nquads`; None is the default graph, or no graph.
+This module shares no code with rdfm. A patch is a list of operations: ("H", key, value), ("TX",),
+("TC",), ("TA",), ("PA", prefix, IRI, graph), ("PD", prefix, graph), ("A", s, p, o, graph),
+("D", s, p, o, graph). Terms are those of `nquads`; None is the default graph, or no graph.
 """
 
 import jelly_proto
@@ -61,6 +61,7 @@ class Writer(jelly_proto.Writer):
         )
 
     def entry(self, table: str, value: str) -> int:
+        """Returns the id of a value, after writing a table entry if necessary."""
         ids = self.tables[table]
         if value in ids:
             ids[value] = ids.pop(value)
@@ -153,8 +154,8 @@ class Reader(jelly_proto.Reader):
             self.open = []
         self.open.append(operation)
 
-    def end(self) -> None:
-        assert self.last_transaction != "TX", "a patch ends in a transaction"
+    def end_patch(self) -> None:
+        assert self.last_transaction != "TX", "a patch ends inside a transaction"
         self.patches.append(self.open or [])
         self.open = None
 
@@ -181,7 +182,7 @@ class Reader(jelly_proto.Reader):
             self.entry(kind, value)
         elif kind == "punctuation":
             assert self.stream_options.stream_type == PUNCTUATED, "an unexpected mark"
-            self.end()
+            self.end_patch()
         elif kind == "header":
             assert value.WhichOneof("value"), "a header without a value"
             self.add("H", value.key, self.term(value, "value"))
@@ -205,7 +206,7 @@ class Reader(jelly_proto.Reader):
             for row in frame.rows:
                 self.patch_row(row)
             if self.stream_options is None or self.stream_options.stream_type == FRAME:
-                self.end()
+                self.end_patch()
         kind = self.stream_options.stream_type if self.stream_options else FRAME
         if kind == FLAT:
             # Frames before the options are not patches.
@@ -215,7 +216,7 @@ class Reader(jelly_proto.Reader):
             first = next(at for at, frame in enumerate(frames) if frame.rows)
             self.patches = self.patches[first:]
         if kind == FLAT or (kind == PUNCTUATED and self.open is not None):
-            self.end()
+            self.end_patch()
         return self.patches
 
 
@@ -228,7 +229,7 @@ def decode(data: bytes, *, undelimited: bool = False) -> list[list[tuple]]:
 ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-def show(term: tuple) -> str:
+def ntriples(term: tuple) -> str:
     """Returns a term as canonical N-Triples."""
     kind = term[0]
     if kind == "iri":
@@ -236,7 +237,7 @@ def show(term: tuple) -> str:
     if kind == "bnode":
         return f"_:{term[1]}"
     if kind == "triple":
-        return f"<<( {' '.join(map(show, term[1:]))} )>>"
+        return f"<<( {' '.join(map(ntriples, term[1:]))} )>>"
     _, lexical, language, direction, datatype = term
     text = '"' + "".join(ESCAPES.get(character, character) for character in lexical) + '"'
     if language:
@@ -248,11 +249,11 @@ def line(operation: tuple) -> str:
     """Returns an operation as a line, with quoted names."""
     code, *rest = operation
     name = (
-        [show(("literal", rest.pop(0), None, None, XSD_STRING))]
+        [ntriples(("literal", rest.pop(0), None, None, XSD_STRING))]
         if code in ("H", "PA", "PD")
         else []
     )
-    terms = [show(term) for term in rest if term is not None]
+    terms = [ntriples(term) for term in rest if term is not None]
     return " ".join([code, *name, *terms, "."]) + "\n"
 
 

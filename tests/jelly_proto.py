@@ -1,8 +1,8 @@
 """Jelly with Google's protobuf and proto/rdf.proto: a simple encoder and decoder.
 
-Shares no code with rdfm. The classes include those of proto/patch.proto, which imports rdf.proto.
-They use a separate descriptor pool to avoid collisions with pyjelly's generated classes, which have
-the same names.
+This module shares no code with rdfm. The classes include those of proto/patch.proto, which imports
+rdf.proto. They use a separate descriptor pool to avoid collisions with pyjelly's generated classes,
+which have the same names.
 """
 
 import tempfile
@@ -82,7 +82,7 @@ def read_frames(data: bytes) -> list:
     return read_delimited(classes().RdfStreamFrame, data)
 
 
-def log_type(messages) -> int:
+def physical_type_of(messages) -> int:
     """Returns the physical type: quads if a message has a named graph, otherwise triples."""
     return 2 if any(quad[3] for message in messages for quad in message) else 1
 
@@ -101,6 +101,7 @@ class Writer:
         self.rows.append(classes().RdfStreamRow(**content))
 
     def entry(self, table: str, value: str) -> int:
+        """Returns the id of a value, after writing a table entry if necessary."""
         ids = self.tables[table]
         if value not in ids:
             ids[value] = len(ids) + 1
@@ -123,6 +124,7 @@ class Writer:
         return classes().RdfLiteral(lex=lexical, datatype=self.entry("datatype", datatype))
 
     def field(self, position: str, term) -> dict:
+        """Returns the field for a term, after writing the table entries that it needs."""
         if term is None:
             return {f"{position}_default_graph": classes().RdfDefaultGraph()}
         kind = term[0]
@@ -167,24 +169,24 @@ class Writer:
                 self.row(quad=classes().RdfQuad(**self.fields(quad)))
                 continue
             if self.physical == 3 and quad[3] != graph:
-                self.close(graph)
+                self.end_graph(graph)
                 graph = quad[3]
                 start = classes().RdfGraphStart(**self.field("g", graph))
                 self.row(graph_start=start)
             self.row(triple=classes().RdfTriple(**self.fields(quad[:3])))
         if self.physical == 3:
-            self.close(graph)
+            self.end_graph(graph)
         self.frames.append(classes().RdfStreamFrame(rows=self.rows, metadata=metadata or {}))
         self.rows = []
 
-    def close(self, graph: object) -> None:
+    def end_graph(self, graph: object) -> None:
         if graph != ():
             self.row(graph_end=classes().RdfGraphEnd())
 
 
 def encode(messages, physical: int | None = None) -> bytes:
     """Returns a delimited log."""
-    writer = Writer(physical or log_type(messages))
+    writer = Writer(physical or physical_type_of(messages))
     for message in messages:
         writer.message(message)
     return delimited(writer.frames)

@@ -47,7 +47,7 @@ def direction_of(number: int) -> str:
 
 
 class DocumentBuilder:
-    """Builds one document. `known` records the containers, types and kinds of defined terms."""
+    """Builds one document. `known` contains the definitions of terms that are maps, by term."""
 
     def __init__(self, number: int) -> None:
         self.random = random.Random(number)

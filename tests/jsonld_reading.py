@@ -1,4 +1,4 @@
-"""Reads the documents of `jsonld_documents` with rdfm, and lists differences in other readers.
+"""Reads the documents of `jsonld_documents` with rdfm, and lists known errors of other readers.
 
 Each difference is a predicate on a document and both outcomes. Its docstring quotes the deciding
 sentence of https://www.w3.org/TR/json-ld11-api/ with its section and step, and describes the other
@@ -49,7 +49,7 @@ def rdfm_reads(text: str, direction: str, *, lenient: bool = True) -> Outcome:
 
 
 def well_formed(quads: list[tuple]) -> list[tuple]:
-    """Returns the quads without those that JSON-LD drops but PyLD keeps, because it checks less."""
+    """Returns the quads without those that JSON-LD drops, but that PyLD keeps unchecked."""
 
     def is_well_formed(term: tuple | None) -> bool:
         if term is None or term[0] == "bnode":
@@ -112,7 +112,7 @@ def is_undetermined(text: str, direction: str) -> bool:
 
 
 def batches() -> list[range]:
-    """Returns ranges of document numbers. The documents of a range are read by a peer at once."""
+    """Returns ranges of document numbers. A peer reads the documents of a range at once."""
     return [range(at, min(at + 500, DOCUMENTS)) for at in range(0, DOCUMENTS, 500)]
 
 
@@ -196,15 +196,15 @@ def values_at(document: Any, *names: str) -> list:
     return [body[name] for body in bodies(document) for name in names if name in body]
 
 
-Decide = Callable[[Any, Outcome, Outcome], bool]
-DIFFERENCES: list[tuple[tuple[str, ...], Decide]] = []
+Predicate = Callable[[Any, Outcome, Outcome], bool]
+DIFFERENCES: list[tuple[tuple[str, ...], Predicate]] = []
 BOTH = ("PyLD", "jsonld.js")
 
 
-def difference(*readers: str) -> Callable[[Decide], Decide]:
+def difference(*readers: str) -> Callable[[Predicate], Predicate]:
     """Registers a known difference for these readers."""
 
-    def add(decide: Decide) -> Decide:
+    def add(decide: Predicate) -> Predicate:
         DIFFERENCES.append((readers, decide))
         return decide
 
@@ -431,7 +431,7 @@ def steps_of_create_term_definition(document: Any, ours: Outcome, theirs: Outcom
 @difference(*BOTH)
 def cycles_of_terms_like_keywords(document: Any, ours: Outcome, theirs: Outcome) -> bool:
     """4.2.2, 14.2.2: "has the form of a keyword, return", which ends the definition of the term.
-    PyLD considers it unfinished and reports a cycle.
+    PyLD considers the definition unfinished and reports a cycle.
     """
     return theirs.code == "cyclic IRI mapping" and '"@foo"' in json.dumps(document)
 
@@ -503,7 +503,7 @@ def protected_is_a_boolean(document: Any, ours: Outcome, theirs: Outcome) -> boo
     )
 
 
-FALSE = (None, False, 0, "", [], {}, [[]], [None])
+FALSY_VALUES = (None, False, 0, "", [], {}, [[]], [None])
 
 
 @difference(*BOTH)
@@ -524,7 +524,7 @@ def values_that_are_false_in_python(document: Any, ours: Outcome, theirs: Outcom
     name = wrong.get(ours.code or "")
     if ours.code == "invalid value object" and [] in values_at(document, "@value", "value"):
         return True
-    return any(name in found and found[name] in FALSE for _, found in maps(document))
+    return any(name in found and found[name] in FALSY_VALUES for _, found in maps(document))
 
 
 @difference(*BOTH)
@@ -628,7 +628,7 @@ def nests_like_keywords(document: Any, ours: Outcome, theirs: Outcome) -> bool:
 @difference(*BOTH)
 def indexes_of_a_node(document: Any, ours: Outcome, theirs: Outcome) -> bool:
     """7.2.2, 6.8: "If node already has an @index entry with a different value". PyLD fails with a
-    TypeError if it has the same value.
+    TypeError if the values are equal.
     """
     return "string indices must be integers" in theirs.error
 
@@ -704,8 +704,8 @@ def types_of_values(document: Any, ours: Outcome, theirs: Outcome) -> bool:
 @difference(*BOTH)
 def prefix_flags_that_are_false(document: Any, ours: Outcome, theirs: Outcome) -> bool:
     """4.2.2, 25.3: "If the prefix flag of definition is set to true, and its IRI mapping is a
-    keyword, an invalid term definition has been detected". PyLD also rejects it if the flag is
-    false.
+    keyword, an invalid term definition has been detected". PyLD also rejects such a
+    definition if the flag is false.
     """
     return theirs.code in ("invalid term definition", "invalid scoped context") and any(
         definition.get("@prefix") is False for _, definition in definitions(document)

@@ -1,4 +1,4 @@
-"""A simple, slow, literal implementation of JSON-LD 1.1 to RDF, used to check the tests.
+"""A simple, slow, literal implementation of JSON-LD 1.1 to RDF, used to check expected results.
 
 Each function is an algorithm of https://www.w3.org/TR/json-ld11-api/, and its comments are the
 step numbers. It shares no code with rdfm. Errata that the W3C test suite covers are applied, and a
@@ -39,7 +39,7 @@ NODE_AND_VALUE_KEYWORDS = words(
 )
 CONTEXT_KEYWORDS = words("@base @direction @import @language @propagate @protected @version @vocab")
 UNSET: Any = type("Unset", (), {"__repr__": lambda _: "UNSET"})()
-MAX_REMOTE = 32
+MAX_REMOTE_CONTEXTS = 32
 # Replaces an identifier that is a term mapped to null, which is omitted on purpose.
 OMITTED = "null"
 
@@ -94,7 +94,7 @@ def is_keyword_like(value: str) -> bool:
 
 
 def resolve(reference: str, base: str) -> str:
-    """Section 5.2 of RFC 3986, strict."""
+    """Resolves a reference as in section 5.2 of RFC 3986, strictly."""
     pattern = re.compile(
         r"(?:(?P<s>[^:/?#]+):)?(?://(?P<a>[^/?#]*))?(?P<p>[^?#]*)(?:\?(?P<q>[^#]*))?(?:\#(?P<f>.*))?",
         re.S,
@@ -125,7 +125,7 @@ def resolve(reference: str, base: str) -> str:
 
 
 def without_dots(path: str) -> str:
-    """Section 5.2.4 of RFC 3986."""
+    """Removes dot segments as in section 5.2.4 of RFC 3986."""
     output = ""
     while path:
         if path.startswith("../"):
@@ -162,7 +162,7 @@ class Term:
     nest: str | None = None
     type: str | None = None
 
-    def same(self, other: "Term") -> bool:
+    def is_same(self, other: "Term") -> bool:
         names = [item.name for item in fields(self) if item.name not in ("protected", "base_url")]
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
@@ -186,8 +186,8 @@ class Context:
 
 
 @dataclass
-class Defining:
-    """State while the terms of a local context are defined."""
+class DefinitionState:
+    """The state of defining the terms of a local context."""
 
     local: dict
     base_url: str | None
@@ -271,7 +271,7 @@ class Processor:
             if not validate and url in remote:
                 return result
             check(url not in remote, "context overflow")
-            check(len(remote) < MAX_REMOTE, "context overflow")
+            check(len(remote) < MAX_REMOTE_CONTEXTS, "context overflow")
             loaded = self.load(url)
             return self.process(
                 result, loaded, url, remote=(*remote, url), validate=validate, override=override
@@ -281,11 +281,13 @@ class Processor:
         return result
 
     def record_ill_formed(self, iri: str | None) -> str | None:
+        """Returns the IRI, and records it if it is not well-formed."""
         if not (is_blank(iri) or (iri is not None and WELL_FORMED.fullmatch(iri))):
             self.ill_formed.append(str(iri))
         return iri
 
-    def in_context(self, iri: str | None) -> str | None:
+    def context_iri(self, iri: str | None) -> str | None:
+        """Returns the IRI, and records an open question if it is not well-formed."""
         if is_iri(iri) and not WELL_FORMED.fullmatch(iri):
             self.open.add("an IRI in a context that is not well-formed")
         return iri
@@ -315,7 +317,7 @@ class Processor:
             if value is None:
                 result.base = None
             elif is_iri(value):
-                result.base = self.in_context(value)
+                result.base = self.context_iri(value)
             else:
                 check(isinstance(value, str) and result.base is not None, "invalid base IRI")
                 if is_blank(value):
@@ -325,7 +327,7 @@ class Processor:
             value = context["@vocab"]
             if value is not None:
                 check(isinstance(value, str), "invalid vocab mapping")
-                value = self.in_context(self.expand_iri(result, value, relative=True))
+                value = self.context_iri(self.expand_iri(result, value, relative=True))
                 check(is_iri(value) or is_blank(value), "invalid vocab mapping")
             result.vocab = value
         if "@language" in context:  # 5.9
@@ -340,7 +342,7 @@ class Processor:
             check(isinstance(context["@propagate"], bool), "invalid @propagate value")
         protected = context.get("@protected", False)
         check(isinstance(protected, bool), "invalid @protected value")
-        defining = Defining(context, base_url, protected, override, remote)  # 5.12
+        defining = DefinitionState(context, base_url, protected, override, remote)  # 5.12
         for key in context:  # 5.13
             if key not in CONTEXT_KEYWORDS:
                 with self.collecting():
@@ -348,7 +350,7 @@ class Processor:
 
     # 4.2.2 Create Term Definition
 
-    def define(self, active: Context, term: str, defining: Defining) -> None:
+    def define(self, active: Context, term: str, defining: DefinitionState) -> None:
         defined = defining.defined
         if term in defined:  # 1
             check(defined[term], "cyclic IRI mapping")
@@ -376,7 +378,7 @@ class Processor:
             definition.protected = value["@protected"]
         if "@type" in value:  # 12
             check(isinstance(value["@type"], str), "invalid type mapping")
-            kind = self.in_context(self.expand_iri(active, value["@type"], defining=defining))
+            kind = self.context_iri(self.expand_iri(active, value["@type"], defining=defining))
             is_valid = kind in ("@id", "@json", "@none", "@vocab") or is_iri(kind)
             check(is_valid, "invalid type mapping")
             definition.type = kind
@@ -405,7 +407,7 @@ class Processor:
             definition.iri = "@type"
         else:  # 18
             check(active.vocab is not None, "invalid IRI mapping")
-            definition.iri = self.in_context(active.vocab + term)
+            definition.iri = self.context_iri(active.vocab + term)
         if "@container" in value and not definition.reverse:  # 19
             definition.container = container_of(value["@container"])
             if len({*definition.container}) < len(definition.container):
@@ -417,7 +419,7 @@ class Processor:
             index = value["@index"]
             is_valid = "@index" in definition.container and isinstance(index, str)
             check(is_valid, "invalid term definition")
-            iri = self.in_context(self.expand_iri(active, index, defining=defining))
+            iri = self.context_iri(self.expand_iri(active, index, defining=defining))
             check(is_iri(iri), "invalid term definition")
             definition.index = index
         if "@context" in value:  # 21
@@ -447,13 +449,13 @@ class Processor:
         )
         check(not {*value} - {*known.split()}, "invalid term definition")  # 26
         if not defining.override and previous is not None and previous.protected:  # 27
-            check(definition.same(previous), "protected term redefinition")
+            check(definition.is_same(previous), "protected term redefinition")
             definition = previous
         active.terms[term] = definition  # 28
         defined[term] = True
 
-    def validate(self, active: Context, context: Any, defining: Defining) -> None:
-        """Step 21.3."""
+    def validate(self, active: Context, context: Any, defining: DefinitionState) -> None:
+        """Validates a scoped context (step 21.3)."""
         collect, self.collect = self.collect, False
         try:
             self.process(
@@ -470,14 +472,14 @@ class Processor:
             self.collect = collect
 
     def define_reverse(
-        self, active: Context, definition: Term, value: dict, defining: Defining
+        self, active: Context, definition: Term, value: dict, defining: DefinitionState
     ) -> bool:
         """Step 13, which continues with step 19 (an erratum). Returns False without a term."""
         check("@id" not in value and "@nest" not in value, "invalid reverse property")
         check(isinstance(value["@reverse"], str), "invalid IRI mapping")
         if is_keyword_like(value["@reverse"]):
             return False
-        definition.iri = self.in_context(
+        definition.iri = self.context_iri(
             self.expand_iri(active, value["@reverse"], defining=defining)
         )
         check(is_iri(definition.iri) or is_blank(definition.iri), "invalid IRI mapping")
@@ -496,13 +498,13 @@ class Processor:
         definition: Term,
         id_: Any,
         simple: bool,
-        defining: Defining,
+        defining: DefinitionState,
     ) -> bool:
         """Step 14.2. Returns False without a term."""
         check(isinstance(id_, str), "invalid IRI mapping")
         if id_ not in KEYWORDS and is_keyword_like(id_):
             return False
-        iri = definition.iri = self.in_context(self.expand_iri(active, id_, defining=defining))
+        iri = definition.iri = self.context_iri(self.expand_iri(active, id_, defining=defining))
         check(iri in KEYWORDS or is_iri(iri) or is_blank(iri), "invalid IRI mapping")
         check(iri != "@context", "invalid keyword alias")
         if ":" in term[1:-1] or "/" in term:
@@ -516,7 +518,7 @@ class Processor:
 
     def expand_iri(
         self, active: Context, value: Any, *, relative: bool = False, vocab: bool = True,
-        defining: Defining | None = None,
+        defining: DefinitionState | None = None,
     ) -> str | None:  # fmt: skip
         if value is None or value in KEYWORDS:  # 1
             return value
@@ -932,7 +934,7 @@ class Processor:
 
 
 def container_of(value: Any) -> tuple[str, ...]:
-    """Step 19.1 of Create Term Definition."""
+    """Returns the containers of a definition (step 19.1 of Create Term Definition)."""
     names = as_list(value)
     known = {"@graph", "@id", "@index", "@language", "@list", "@set", "@type"}
     is_valid = bool(names) and all(isinstance(name, str) and name in known for name in names)
@@ -968,7 +970,7 @@ def add_reverse(result: dict, name: str, item: Any) -> None:
 
 
 def same_text(item: dict) -> str:
-    """Returns equal strings for equivalent items; in Python, 1 equals true."""
+    """Returns equal strings for equivalent items. Python's `==` would equate 1 and true."""
     return json.dumps(item, sort_keys=True, default=str)
 
 
@@ -1057,7 +1059,7 @@ class NodeMaps:
 
 
 class Triples:
-    """8.1.2, 8.2.2 and 8.3.2: the quads of node maps."""
+    """The quads of node maps (8.1.2, 8.2.2 and 8.3.2)."""
 
     def __init__(self, maps: NodeMaps, direction: str | None, omitted: list[str]) -> None:
         self.maps, self.direction, self.omitted = maps, direction, omitted
@@ -1140,7 +1142,7 @@ class Triples:
         return ("literal", value, None, None, kind or XSD_STRING)
 
     def directed(self, value: str, language: str | None, direction: str) -> tuple | None:
-        """Step 13, and "literal", the form of RDF 1.2, which the specification does not contain yet."""
+        """Step 13, and the form "literal" for RDF 1.2, which the specification lacks."""
         if self.direction == "literal":
             if language is None:
                 self.omitted.append(direction)
@@ -1175,7 +1177,7 @@ def canonical_double(value: int | Decimal) -> str:
 
 
 def canonical_json(value: Any) -> str:
-    """RFC 8785."""
+    """Returns the canonical form of RFC 8785."""
     if isinstance(value, dict):
         keys = sorted(value, key=lambda key: key.encode("utf-16-be"))
         return (
@@ -1203,7 +1205,7 @@ def json_string(text: str) -> str:
 
 
 def ecmascript_number(number: float) -> str:
-    """Number::toString of ECMAScript."""
+    """Converts a number as ECMAScript's Number::toString does."""
     if number == 0:
         return "0"
     sign, digits, exponent = Decimal(repr(number)).normalize().as_tuple()
@@ -1226,6 +1228,7 @@ def parse(text: str | bytes) -> Any:
 
 
 def exact(text: str) -> Decimal:
+    """Parses a number without rounding, or returns a number near the limits of Decimal."""
     try:
         return Decimal(text)
     except ArithmeticError:  # an exponent out of range

@@ -396,7 +396,7 @@ def test_the_chain_continues_across_files():
             "prev is <a:1>, but the previous patch has the id <a:2>",
         ),
     ):
-        with pytest.raises(rdfm.DecodeError, match="chain=False applies it anyway") as caught:
+        with pytest.raises(rdfm.DecodeError, match="chain=False skips this check") as caught:
             patch.apply(b"", logs, out, **options)
         error = caught.value
         assert error.reason == f"the chain of patches is broken: {reason}"

@@ -358,7 +358,11 @@ class Validation(LogCheck):
             try:
                 results = self.shapes.results(message)
             except (EncodeError, ValueError) as error:
-                text = error.reason if isinstance(error, EncodeError) else str(error)
+                text = (
+                    f"{error.format} {error.reason}"
+                    if isinstance(error, EncodeError)
+                    else str(error)
+                )
                 where = self._location(log, position, stop, "shacl", b"")
                 text = f"the message cannot be checked: {text}"
                 self._add(log, "shacl", text, message=index, **where)

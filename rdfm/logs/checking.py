@@ -302,7 +302,7 @@ class LogCheck:
             driver.close()
         self._end_log()
         if (self.logs, sum(self.rules.values())) == before and not self._new:
-            text = "it contains no logs"
+            text = "contains no logs"
             self._new.append(
                 Finding(driver.name, READING_RULES["no-logs"].severity, "no-logs", text)
             )

@@ -5,7 +5,7 @@ import random
 
 import pytest
 import suites
-from fixture_logs import LOGS, reading
+from fixture_logs import LOGS, reading_options
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import generated
@@ -28,7 +28,7 @@ def log(*messages, format="nq"):
 
 
 def numbered(*numbers):
-    """Returns a log in which each message has one quad."""
+    """Returns a log in which each message has one quad, with the given number as its object."""
     return log(*(f'<a:s> <a:p> "{number}"' for number in numbers))
 
 
@@ -123,7 +123,7 @@ def test_the_differences_of_a_changed_message_are_listed(a, b, removed, added):
     assert (list(found.removed), list(found.added)) == (removed, added)
 
 
-def test_the_order_of_quads_matters_with_quads_ordered():
+def test_quads_ordered_makes_the_order_of_quads_significant():
     a, b = log("<a:s> <a:p> <a:x>;<a:s> <a:p> <a:y>"), log("<a:s> <a:p> <a:y>;<a:s> <a:p> <a:x>")
     with_repetition = log("<a:s> <a:p> <a:x>;<a:s> <a:p> <a:x>;<a:s> <a:p> <a:y>")
     assert rdfm.diff(a, b).same
@@ -154,7 +154,7 @@ def dataset(draw):
     ]
 
 
-def permutation(draw, quads):
+def relabelled_and_shuffled(draw, quads):
     labels = sorted({term.value for quad in quads for term in quad if isinstance(term, Bnode)})
     new = dict(zip(labels, draw.sample([f"m{at}" for at in range(9)], len(labels)), strict=True))
 
@@ -166,7 +166,7 @@ def permutation(draw, quads):
 
 def draw_edited_log(draw, messages):
     """Relabels and reorders all messages, and changes, removes, inserts or swaps a few of them."""
-    other = [permutation(draw, message) for message in messages]
+    other = [relabelled_and_shuffled(draw, message) for message in messages]
     for _ in range(draw.randint(0, 3)):
         edit = draw.choice(["change", "remove", "insert", "swap"])
         at = draw.randrange(len(other) + 1)
@@ -200,7 +200,7 @@ def write_log(messages, format, **options):
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 1 << 32), batch=st.sampled_from([1, 3, 8192]))
-def test_random_logs_are_compared_like_pyoxigraph(seed, batch):
+def test_differences_of_random_logs_agree_with_pyoxigraph(seed, batch):
     draw = random.Random(seed)
     a = [dataset(draw) for _ in range(draw.randint(0, 8))]
     b = draw_edited_log(draw, a)
@@ -222,20 +222,20 @@ def test_random_logs_are_compared_like_pyoxigraph(seed, batch):
     for each in found:
         if each.kind == "changed":
             assert canonical_logs[0][each.a] != canonical_logs[1][each.b]
-    left = [
+    remaining = [
         [form for at, form in enumerate(side) if at not in {getattr(d, name) for d in found}]
         for side, name in zip(canonical_logs, "ab", strict=True)
     ]
-    assert left[0] == left[1]
+    assert remaining[0] == remaining[1]
     # The messages are compared as multisets.
     unordered = rdfm.diff(*logs, unordered=True, **options)
     assert unordered.same == (sorted(canonical_logs[0]) == sorted(canonical_logs[1]))
-    left = [list(side) for side in canonical_logs]
+    remaining = [list(side) for side in canonical_logs]
     for each in unordered:
         side, at = (0, each.a) if each.kind == "only_a" else (1, each.b)
-        left[side].remove(canonical_logs[side][at])
-    assert sorted(left[0]) == sorted(left[1])
-    assert len(left[0]) == unordered.equal
+        remaining[side].remove(canonical_logs[side][at])
+    assert sorted(remaining[0]) == sorted(remaining[1])
+    assert len(remaining[0]) == unordered.equal
 
 
 def with_numbered_labels(message):
@@ -251,12 +251,12 @@ def with_numbered_labels(message):
 
 
 @given(seed=st.integers(0, 1 << 32))
-def test_random_logs_with_ordered_quads_are_compared_like_lists(seed):
+def test_differences_of_random_logs_with_ordered_quads_agree_with_lists(seed):
     draw = random.Random(seed)
     a = [dataset(draw) for _ in range(draw.randint(1, 4))]
     b = draw_edited_log(draw, a) if draw.random() < 0.5 else [list(message) for message in a]
     if draw.random() < 0.5:
-        b = [renamed_in_place(message) for message in b]
+        b = [with_prefixed_labels(message) for message in b]
     numbered_logs = [[with_numbered_labels(message) for message in side] for side in (a, b)]
     logs = [write_log(side, "nq") for side in (a, b)]
     found = rdfm.diff(*logs, quads="ordered", format="nq", limit=NO_LIMIT)
@@ -267,7 +267,7 @@ def test_random_logs_with_ordered_quads_are_compared_like_lists(seed):
             assert each.removed or each.added
 
 
-def renamed_in_place(quads):
+def with_prefixed_labels(quads):
     def term(value):
         return Bnode(f"z{value.value}") if isinstance(value, Bnode) else value
 
@@ -275,12 +275,14 @@ def renamed_in_place(quads):
 
 
 @given(seed=st.integers(0, 1 << 32))
-def test_random_messages_are_compared_like_rdflib(seed):
+def test_differences_of_random_messages_agree_with_rdflib(seed):
     from rdflib.compare import isomorphic
 
     draw = random.Random(seed)
     graphs = [[quad for quad in dataset(draw) if quad.graph is None]]
-    graphs.append(permutation(draw, graphs[0]) if draw.random() < 0.5 else dataset(draw))
+    graphs.append(
+        relabelled_and_shuffled(draw, graphs[0]) if draw.random() < 0.5 else dataset(draw)
+    )
     graphs[1] = [quad for quad in graphs[1] if quad.graph is None]
     theirs = isomorphic(*(Message(each).to_rdflib().default_graph for each in graphs))
     ours = rdfm.diff(*(write_log([each], "nt") for each in graphs), format="nt")
@@ -290,7 +292,7 @@ def test_random_messages_are_compared_like_rdflib(seed):
 # --- metadata and namespaces ---
 
 
-def with_metadata(*values, **options):
+def with_metadata(*values):
     file = io.BytesIO()
     with rdfm.create_log(file, "jelly") as out:
         for value in values:
@@ -479,7 +481,7 @@ def test_undecided_pairs_are_counted_as_different():
 
 
 def strongly_regular(rooks, messages):
-    """Messages that need a search: 16 indistinguishable blank nodes with 6 edges each."""
+    """Returns a log of messages that need a search: 16 blank nodes that all have 6 edges."""
     steps = {(1, 0), (3, 0), (0, 1), (0, 3), (1, 1), (3, 3)}
     edges = [
         f"_:n{i} <a:p> _:n{j}"
@@ -493,7 +495,7 @@ def strongly_regular(rooks, messages):
 
 
 @pytest.mark.slow
-def test_the_limit_applies_to_all_pairs_together():
+def test_max_total_steps_limits_all_pairs_together():
     a, b = strongly_regular(True, 8), strongly_regular(False, 8)
     found = rdfm.diff(a, b, max_total_steps=500_000)
     assert 0 < found.changed < 8
@@ -538,7 +540,7 @@ def test_the_limit_bounds_the_stored_differences():
         assert found.count == (100 if unordered else 50)
 
 
-def test_the_first_messages_of_unordered_logs_are_shown():
+def test_the_first_differences_of_unordered_logs_are_stored():
     a, b = numbered(*range(90), *range(90)), numbered(*range(90))
     assert differences_of(a, b, unordered=True, limit=4) == [
         ("only_a", at, None) for at in range(4)
@@ -587,7 +589,7 @@ def assert_same_after_a_conversion(path, folder, **options):
 @pytest.mark.parametrize("folder", LOGS)
 def test_fixtures_are_equal_after_conversion(folder, tmp_path):
     for path in LOGS[folder]:
-        assert_same_after_a_conversion(path, tmp_path, **reading(path))
+        assert_same_after_a_conversion(path, tmp_path, **reading_options(path))
 
 
 @pytest.mark.suites

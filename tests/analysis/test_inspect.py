@@ -34,7 +34,7 @@ def test_names_beyond_the_table_size_are_counted_together(batch):
     assert report.others["predicates"] == 100
 
 
-def test_header_keys_are_bounded_and_truncated():
+def test_the_number_of_header_keys_is_bounded():
     lines = [f"H key{n} <urn:v> .\n" for n in range(TABLE_SIZE + 5)]
     log = "".join([*lines, "H id <urn:1> .\n", "TX .\nTC .\n"]).encode()
     report = rdfm.inspect(log, "rdf-patch")
@@ -43,7 +43,7 @@ def test_header_keys_are_bounded_and_truncated():
     assert (report.links, report.broken_links) == (0, 0)
 
 
-def test_metadata_keys_are_counted_by_message():
+def test_metadata_keys_are_counted_once_per_message():
     file = io.BytesIO()
     with rdfm.create_log(file, "jelly") as out:
         for n in range(40):

@@ -101,7 +101,7 @@ def test_notebooks_embed_a_fragment():
     assert html.startswith("<style>")
     assert html.rstrip().endswith("</main>")
     assert "<html" not in html
-    # No rule applies to the rest of the notebook.
+    # No CSS rule applies to the rest of the notebook.
     rules = re.findall(r"([^{}]+)\{", re.search(r"<style>(.*?)</style>", html, re.S)[1])
     selectors = [part.strip() for rule in rules for part in rule.split(",") if "@media" not in rule]
     assert all(selector.startswith(".rdfm-stats") for selector in selectors)

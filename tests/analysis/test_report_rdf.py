@@ -28,7 +28,7 @@ def found():
     return rdfm.statistics(LOG.encode(), "nq")
 
 
-def test_the_series_equal_those_of_riverbench(found):
+def test_the_series_are_written_as_riverbench_statistics(found):
     graph = rdflib.Graph().parse(data=found.to_rdf("http://example.org/log"), format="turtle")
     log = rdflib.URIRef("http://example.org/log")
     assert (log, TYPE, VOID.Dataset) in graph
@@ -126,7 +126,7 @@ DCAT = rdflib.Namespace("http://www.w3.org/ns/dcat#")
 SPDX = rdflib.Namespace("http://spdx.org/rdf/terms#")
 
 
-def test_the_file_has_a_size_and_a_checksum(tmp_path):
+def test_the_size_and_checksum_of_the_file_are_written(tmp_path):
     path = tmp_path / "log.nq.gz"
     path.write_bytes(gzip.compress(LOG.encode()))
     found = rdfm.statistics(path, checksum=True)
@@ -145,7 +145,7 @@ def test_the_file_has_a_size_and_a_checksum(tmp_path):
     assert "dcat:distribution" not in rdfm.statistics(tmp_path / "broken.nq").to_rdf()
 
 
-def test_every_predicate_is_listed():
+def test_predicates_beyond_top_are_not_listed():
     log = "".join(
         f"<urn:s> <urn:p{n}> <urn:o> .\n<urn:s> <{TYPE}> <urn:T{n}> .\n" for n in range(50)
     )
@@ -159,7 +159,7 @@ def test_every_predicate_is_listed():
     rdflib.Graph().parse(data=truncated, format="turtle")
 
 
-def test_predicates_beyond_the_table_size_are_counted():
+def test_a_comment_counts_triples_with_predicates_beyond_the_table_size():
     log = "".join(f"<urn:s> <urn:p{n}> <urn:o> .\n" for n in range(17_000))
     turtle = rdfm.statistics(log.encode(), "nq", top=None).to_rdf()
     assert turtle.count("void:propertyPartition") == 16_384

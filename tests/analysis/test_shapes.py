@@ -84,7 +84,7 @@ def test_a_conforming_log_has_no_findings():
 def test_a_message_with_triple_terms_is_an_error():
     found, checked = shape_findings("@prefix e: <http://e/> . e:a e:p <<( e:a e:p e:o )>> .")
     assert [each.text for each in found] == [
-        "the message cannot be checked: does not support triple terms: <<( <http://e/a> <http://e/p> <http://e/o> )>>"
+        "the message cannot be checked: rdflib does not support triple terms: <<( <http://e/a> <http://e/p> <http://e/o> )>>"
     ]
     assert (checked.errors, checked.not_conforming) == (1, 1)
 

@@ -90,7 +90,7 @@ class Server:
 
     Attributes:
         url: Address of the server.
-        seen: Requests received so far.
+        seen: For each connection, the text "a connection" and the paths of its requests.
     """
 
     def __init__(self):
@@ -110,14 +110,14 @@ class Server:
             def log_message(self, *_):
                 pass
 
-        class CountingServer(ThreadingHTTPServer):
+        class RecordingServer(ThreadingHTTPServer):
             daemon_threads = True
 
             def verify_request(self, *_):
                 seen.append("a connection")
                 return True
 
-        self._server = CountingServer(("127.0.0.1", 0), Handler)
+        self._server = RecordingServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/"
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 
@@ -147,10 +147,10 @@ def quoted(text):
     return f'"{text}"'
 
 
-def shape(constraint, triples="", base="<http://e/S>"):
+def shape(constraint, triples="", subject="<http://e/S>"):
     """Returns a shape with one target node and a constraint."""
     return f"""
-{base} {TYPE} <{SH}NodeShape> ; <{SH}targetNode> <http://e/a> ; <{SH}targetClass> <http://e/C> ; {constraint} .
+{subject} {TYPE} <{SH}NodeShape> ; <{SH}targetNode> <http://e/a> ; <{SH}targetClass> <http://e/C> ; {constraint} .
 {triples}"""
 
 

@@ -16,7 +16,7 @@ import patches as patch_logs
 import pytest
 import results as result_logs
 import suites
-from fixture_logs import LOGS, reading
+from fixture_logs import LOGS, reading_options
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from logs import logs
@@ -55,7 +55,7 @@ class PlainCounts:
         for part in term[1:] if term[0] == "triple" else ():
             self.count_term(part)
 
-    def message(self, quads: list[tuple], scope: object) -> None:
+    def count_message(self, quads: list[tuple], scope: object) -> None:
         """Counts a message. `scope` identifies the scope of its blank nodes."""
         found: dict[str, set] = {}
         controls = triples = 0
@@ -147,8 +147,10 @@ def check_sizes(found: Sizes, values: list[int]) -> None:
     ordered = sorted(values)
     for percent in (5, 25, 50, 75, 95, 99):
         expected = ordered[math.ceil(percent * len(ordered) / 100) - 1]
-        exact = found.percentiles[f"p{percent}"]
-        assert exact == expected if expected < 4096 else expected * 0.9995 <= exact <= expected
+        reported = found.percentiles[f"p{percent}"]
+        assert (
+            reported == expected if expected < 4096 else expected * 0.9995 <= reported <= expected
+        )
     assert found.median == found.percentiles["p50"]
     assert [count for _, _, count in found.histogram] == [
         sum(lower <= value <= upper for value in values) for lower, upper, _ in found.histogram
@@ -171,7 +173,7 @@ def check(found: Statistics, log: list[list[tuple]]) -> None:
     message_bytes = []
     for index, message in enumerate(log):
         unique = list(dict.fromkeys(message))
-        plain.message(unique, index)
+        plain.count_message(unique, index)
         message_bytes.append((len(encode("nq", [unique])) if unique else 0) + 8)
     assert (found.kind, found.messages) == ("messages", len(log))
     assert found.empty_messages == sum(not message for message in log)
@@ -270,7 +272,7 @@ def test_statistics_of_patches_count_operations(log):
     found = statistics_of([batch])
     plain = PlainCounts()
     for patch in log:
-        plain.message([row[1:] for row in patch if row[0] in "AD"], None)
+        plain.count_message([row[1:] for row in patch if row[0] in "AD"], None)
     codes = Counter(row[0] for patch in log for row in patch)
     assert found.operations == codes
     assert (found.kind, found.quads) == ("patches", codes["A"] + codes["D"])
@@ -418,7 +420,7 @@ def test_names_beyond_the_table_size_are_counted_together():
 # --- rdfm.statistics and the collector ---
 
 
-def test_a_snapshot_covers_the_batches_so_far():
+def test_a_snapshot_covers_the_batches_added_before_it():
     log = [large_message(5, seed) for seed in range(10)]
     batch = as_batch(log)
     collector = Collector()
@@ -447,7 +449,7 @@ def test_statistics_up_to_an_error_are_returned():
     assert "line 3" in found.error
 
 
-def test_kinds_are_not_mixed(tmp_path):
+def test_logs_of_different_kinds_are_rejected(tmp_path):
     (tmp_path / "a.nq").write_text("_:b <urn:p> <urn:o> .\n")
     (tmp_path / "b.rdfp").write_text("A _:b <urn:p> <urn:o> .\n")
     with pytest.raises(rdfm.OptionError, match="statistics of one kind at a time"):
@@ -501,7 +503,7 @@ def check_log(path, **options):
 @pytest.mark.parametrize("folder", LOGS)
 def test_statistics_of_fixtures_equal_a_plain_count(folder):
     for path in LOGS[folder]:
-        check_log(path, **reading(path))
+        check_log(path, **reading_options(path))
 
 
 def test_a_flat_log_of_many_frames_is_counted_as_one_message(tmp_path):
@@ -522,7 +524,7 @@ def test_a_flat_log_of_many_frames_is_counted_as_one_message(tmp_path):
     ],
 )
 def test_riverbench_samples_have_the_published_statistics(dataset, suffix, statements, graphs):
-    """The published figures are based on the number of statements in message 0."""
+    """`statements` is the number in message 0; `graphs` is the number in each message."""
     paths = sorted(suites.path("data", "riverbench", dataset).glob(f"*.{suffix}"))
     assert len(paths) == 5
     for path in paths:
@@ -552,7 +554,7 @@ print(found.quads, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
-def feed(kind: str, size: int):
+def nquads_pieces(kind: str, size: int):
     """Yields about `size` bytes of N-Quads: small messages with new terms, or one message."""
     start = 0
     while size > 0:
@@ -579,7 +581,7 @@ def test_memory_does_not_grow_with_the_log(kind):
         process = subprocess.Popen(
             [sys.executable, "-c", MEASURE], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
-        for piece in feed(kind, size):
+        for piece in nquads_pieces(kind, size):
             process.stdin.write(piece)
         out, _ = process.communicate()
         assert process.returncode == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import suites
-from fixture_logs import LOGS, reading
+from fixture_logs import LOGS, reading_options
 
 import rdfm
 from rdfm.analysis.findings import RULES
@@ -100,7 +100,7 @@ def test_text_formats_resume_at_the_next_message(name):
     ]
 
 
-def test_lines_and_documents_resume_at_the_next_message():
+def test_json_lines_and_yaml_documents_resume_at_the_next_message():
     line = '{"@id":"http://e/s","http://e/p":1}\n'
     assert [each[:4] for each in found(line + "oops\n" + line + "{]\n", "ndjsonld")] == [
         ("error", "syntax", 1, 2),
@@ -314,7 +314,7 @@ def test_labels_in_several_messages_are_reported():
     assert found(message + DELIMITER + GOOD + DELIMITER + message + DELIMITER + message) == [
         ("warning", "shared-blank-node", 2, 5, 1)
     ]
-    # Labels numbered for each message belong to that message.
+    # Labels that are numbered from 0 in each message are not reported.
     numbered = "_:b0 <http://e/p> _:b1 .\n"
     assert found(numbered + DELIMITER + numbered) == []
     assert (
@@ -452,12 +452,12 @@ def test_options_apply_to_the_inputs_that_support_them():
 def test_fixtures_have_no_errors():
     for folder, paths in LOGS.items():
         for path in paths:
-            checked = rdfm.validate(path, **reading(path)).run()
-            assert checked.errors == 0, list(rdfm.validate(path, **reading(path)))
+            checked = rdfm.validate(path, **reading_options(path)).run()
+            assert checked.errors == 0, list(rdfm.validate(path, **reading_options(path)))
             assert checked.messages >= (folder != "empty-only"), path
 
 
-def test_a_folder_has_no_errors_except_files_that_are_not_logs(tmp_path):
+def test_only_files_that_are_not_logs_are_errors_in_a_folder(tmp_path):
     (tmp_path / "README.md").write_text("# Logs\n")
     paths = [*LOGS["basic"], *LOGS["prefixes"], *LOGS["nanopubs"]]
     for path in paths:

@@ -82,7 +82,7 @@ def test_members_of_an_archive_are_logs(tmp_path):
     assert each.source.endswith("2.rdfp")
 
 
-def test_a_patch_after_an_invalid_one_may_follow_any_other():
+def test_a_patch_after_an_invalid_one_may_have_any_prev():
     log = f"{patch_with('1')}Z .\nH id <a:2> .\noops\nZ .\n{patch_with('3', '2')}Z .\n{patch_with('4', '1')}"
     assert [each[:3] for each in found(log)] == [("error", "syntax", 1), ("error", "chain", 3)]
 

@@ -1,4 +1,4 @@
-"""Runs the command line in this process and captures its exit code and both outputs."""
+"""Runs commands in this process and captures the exit code, standard output and errors."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ class Run:
 
     @property
     def error(self):
-        """The only line on standard error, which reports the error."""
+        """Text of the error, which must be the only line on standard error."""
         lines = self.err.splitlines()
         assert len(lines) == 1, self.err
         assert lines[0].startswith("rdfm: error: "), self.err
@@ -27,7 +27,7 @@ class Run:
 
 @pytest.fixture
 def rdfm(capfd, tmp_path, monkeypatch):
-    """Runs a command in a separate folder that contains a few logs."""
+    """Returns a function that runs a command in a temporary folder with a few logs."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.nq").write_text(
         "<http://e/s> <http://e/p> <http://e/o> .\n# @message\n"

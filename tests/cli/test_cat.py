@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import suites
-from fixture_logs import LOGS, reading
+from fixture_logs import LOGS, reading_options
 from nquads import relabelled
 from support import as_tuple, decoded
 
@@ -54,7 +54,7 @@ def test_the_selected_messages_are_printed(rdfm, arguments, expected):
     assert run.out == "# @message\n".join(messages[at] for at in expected)
 
 
-def test_several_logs_are_counted_as_one(rdfm):
+def test_messages_are_numbered_across_logs(rdfm):
     assert (
         rdfm("cat", "a.nq", "b.nq", "-m", "3").out == "<http://e/b> <http://e/p> <http://e/o> .\n"
     )
@@ -117,7 +117,7 @@ def assert_cat_shows_the_messages(rdfm, path, options):
 @pytest.mark.parametrize("folder", LOGS)
 def test_fixtures_are_shown(rdfm, folder):
     for path in LOGS[folder]:
-        assert_cat_shows_the_messages(rdfm, path, reading(path))
+        assert_cat_shows_the_messages(rdfm, path, reading_options(path))
 
 
 @pytest.mark.suites
@@ -143,7 +143,7 @@ def test_skipped_messages_are_reported(rdfm):
     assert run.err == "rdfm: dropped: 1 graph name\n"
 
 
-def test_invalid_messages_keep_their_indexes(rdfm):
+def test_skipped_messages_keep_their_indexes(rdfm):
     for slice_ in ("2", "-1", "1:", "-2:"):
         run = rdfm("cat", "bad.nq", "-m", slice_, "--on-error", "skip", "--to", "nq")
         assert run.out == "<http://e/3> <http://e/p> <http://e/o> .\n", slice_

@@ -188,7 +188,7 @@ def test_graph_names_are_dropped_on_request(rdfm):
     )
 
 
-def jelly(rdfm, *arguments):
+def jelly_options(rdfm, *arguments):
     assert rdfm("convert", *arguments).code == 0
     return json.loads(rdfm("inspect", "--json", "out.jelly").out)["options"]
 
@@ -202,10 +202,10 @@ def test_jelly_options_reach_the_encoder(rdfm):
         "rdf_star": True,
     }
     maximum = {"name_table": 4000, "prefix_table": 150, "datatype_table": 32, "generalized": False}
-    assert jelly(rdfm, "t.nt", "out.jelly").items() >= (default | maximum).items()
+    assert jelly_options(rdfm, "t.nt", "out.jelly").items() >= (default | maximum).items()
     quads = {"physical_type": "quads", "logical_type": "datasets"}
-    assert jelly(rdfm, "a.nq", "out.jelly").items() >= quads.items()
-    custom = jelly(
+    assert jelly_options(rdfm, "a.nq", "out.jelly").items() >= quads.items()
+    custom = jelly_options(
         rdfm, "a.nq", "out.jelly", "--physical-type", "graphs", "--logical-type", "named-graphs",
         "--name-table", "8", "--prefix-table", "0", "--datatype-table", "4", "--stream-name", "x",
     )  # fmt: skip
@@ -215,17 +215,17 @@ def test_jelly_options_reach_the_encoder(rdfm):
         "datatype_table": 4, "jelly_version": 1,
     }  # fmt: skip
     Path("out.jelly").rename("own.jelly")
-    assert jelly(rdfm, "own.jelly", "-o", "out.jelly") == custom
-    assert jelly(rdfm, "t.nt", "out.jelly", "--options-from", "own.jelly") == custom
-    assert jelly(rdfm, "a.nq", "out.jelly", "--namespaces")["jelly_version"] == 2
-    assert jelly(rdfm, "a.nq", "out.jelly", "--generalized")["generalized"] is True
-    flat = jelly(rdfm, "b.nq", "out.jelly", "--frames", "flat")
+    assert jelly_options(rdfm, "own.jelly", "-o", "out.jelly") == custom
+    assert jelly_options(rdfm, "t.nt", "out.jelly", "--options-from", "own.jelly") == custom
+    assert jelly_options(rdfm, "a.nq", "out.jelly", "--namespaces")["jelly_version"] == 2
+    assert jelly_options(rdfm, "a.nq", "out.jelly", "--generalized")["generalized"] is True
+    flat = jelly_options(rdfm, "b.nq", "out.jelly", "--frames", "flat")
     assert flat["logical_type"] == "flat_quads"
 
 
 def test_later_inputs_may_contain_graphs(rdfm):
     Path("t.nt").write_text(A)
-    assert jelly(rdfm, "t.nt", "a.nq", "-o", "out.jelly")["physical_type"] == "quads"
+    assert jelly_options(rdfm, "t.nt", "a.nq", "-o", "out.jelly")["physical_type"] == "quads"
 
 
 def test_standard_streams_are_read_and_written(rdfm):
@@ -402,15 +402,15 @@ def test_the_logical_type_matches_the_physical_type(rdfm, source, options, physi
     Path("t.nt").write_text(A)
     rdfm("convert", "t.nt", "t.jelly")
     options = [option.replace("--frames", "--to-frames") for option in options]
-    found = jelly(rdfm, source, "-o", "out.jelly", *options)
+    found = jelly_options(rdfm, source, "-o", "out.jelly", *options)
     assert (found["physical_type"], found["logical_type"]) == (physical, logical)
 
 
 def test_namespaces_of_the_input_are_declared(rdfm):
     Path("t.ttl").write_text("PREFIX ex: <http://e/>\nex:s ex:p ex:o .\n")
-    assert jelly(rdfm, "t.ttl", "out.jelly")["jelly_version"] == 2
-    assert jelly(rdfm, "out.jelly", "-o", "again.jelly")["jelly_version"] == 2
-    assert jelly(rdfm, "t.ttl", "-o", "out.jelly", "--no-namespaces")["jelly_version"] == 1
+    assert jelly_options(rdfm, "t.ttl", "out.jelly")["jelly_version"] == 2
+    assert jelly_options(rdfm, "out.jelly", "-o", "again.jelly")["jelly_version"] == 2
+    assert jelly_options(rdfm, "t.ttl", "-o", "out.jelly", "--no-namespaces")["jelly_version"] == 1
     rdfm("convert", "a.nq", "-o", "out.trig", "--prefix", "e=http://e/")
     assert Path("out.trig").read_text().startswith("PREFIX e: <http://e/>\ne:s e:p e:o .\n")
 
@@ -537,7 +537,7 @@ def test_inspect_reports_inputs_without_logs(rdfm, without_logs):
     ]
     assert "empty contains no logs" in rdfm("inspect", "--html", "-", "empty").out
     run = rdfm("validate", "empty")
-    assert (run.code, run.out) == (0, "empty: warning: it contains no logs [no-logs]\n")
+    assert (run.code, run.out) == (0, "empty: warning: contains no logs [no-logs]\n")
     assert rdfm("validate", "empty", "--strict").code == 1
     assert package.convert("empty", "out.nq").notes == ("empty contains no logs",)
     assert package.inspect("empty").notes == ("empty contains no logs",)

@@ -162,7 +162,7 @@ def test_a_missing_context_file_is_named(rdfm):
 
 
 @pytest.mark.parametrize("name", ["a.ttl", "a.trig", "a.nq", "a.nt"])
-def test_a_byte_order_mark_does_not_recommend_another_format(rdfm, name):
+def test_an_error_at_a_byte_order_mark_recommends_no_other_format(rdfm, name):
     Path(name).write_bytes(b"\xef\xbb\xbf<http://e/s> <http://e/p> <http://e/o> .\n")
     error = rdfm("convert", name, "out.jelly").error
     assert error.startswith(f"{name}: ")

@@ -8,11 +8,11 @@ import pytest
 
 import rdfm as library
 
-A, B = '<http://e/s> <http://e/p> "{}" .', "# @message"
+QUAD, DELIMITER = '<http://e/s> <http://e/p> "{}" .', "# @message"
 
 
 def write(name, *values):
-    Path(name).write_text(f"\n{B}\n".join(A.format(value) for value in values) + "\n")
+    Path(name).write_text(f"\n{DELIMITER}\n".join(QUAD.format(value) for value in values) + "\n")
 
 
 def test_equal_logs_exit_with_status_0(rdfm):
@@ -36,10 +36,10 @@ def test_differences_are_printed_in_order_with_their_indexes(rdfm):
         "--- one.nq",
         "+++ two.nq",
         "@@ message 1 | message 1 @@",
-        "-" + A.format(2),
-        "+" + A.format(9),
+        "-" + QUAD.format(2),
+        "+" + QUAD.format(9),
         "@@ - | message 3 @@",
-        "+" + A.format(5),
+        "+" + QUAD.format(5),
     ]
     assert run.err.startswith("rdfm: 1 changed, 1 only in two.nq; 3 messages equal (")
 
@@ -66,7 +66,7 @@ def test_json_output_has_one_object_per_line(rdfm):
         "b": None,
         "source_a": "one.nq",
         "source_b": None,
-        "removed": [A.format(2)],
+        "removed": [QUAD.format(2)],
         "added": [],
     }
     assert (only_b["difference"], only_b["b"]) == ("only_b", 2)
@@ -134,7 +134,7 @@ def test_differences_between_patches_and_between_results_are_printed(rdfm):
     assert "different variables or answers; 1 row equal" in run.err
 
 
-def test_logs_that_cannot_be_compared_have_status_2(rdfm):
+def test_invalid_logs_exit_with_status_2(rdfm):
     for arguments in (("a.nq", "bad.nq"), ("bad.nq", "a.nq"), ("nope.nq", "a.nq")):
         assert rdfm("diff", *arguments).code == 2
     run = rdfm("diff", "b.nq", "bad.nq", "--quiet")
@@ -143,7 +143,7 @@ def test_logs_that_cannot_be_compared_have_status_2(rdfm):
     assert "message 1" in run.error
 
 
-def test_undecided_pairs_have_status_2(rdfm):
+def test_undecided_pairs_exit_with_status_2(rdfm):
     pairs = [(i, j) for i in range(9) for j in range(9) if i != j]
     for name, each in (("x", pairs), ("y", sorted(pairs, key=lambda pair: pair[::-1]))):
         lines = [f"_:{name}{i} <http://e/p> _:{name}{j} .\n" for i, j in each]
@@ -196,7 +196,7 @@ def test_help_describes_the_exit_status(rdfm):
         ("a.nq nowhere/", "nowhere"),
     ],
 )
-def test_invalid_inputs_exit_with_status_2(rdfm, arguments, text):
+def test_logs_that_cannot_be_compared_exit_with_status_2(rdfm, arguments, text):
     Path("rows.tsv").write_text('?a\n"1"\n')
     Path("p.rdfp").write_text("TX .\nTC .\n")
     Path("noname").write_text("what is this\n")

@@ -9,7 +9,9 @@ import pytest
 import rdfm as package
 from rdfm import Bnode, Iri, Message, Quad
 
-FLAT = "flat_triples: frames read as one message; --from-frames message reads each as one"
+FLAT = (
+    "flat_triples: frames read as one message; --from-frames message reads each frame as a message"
+)
 FLAT_REQUESTED = (
     "flat_quads was requested: readers, including rdfm, will read one message, in which equal blank "
     "node labels are the same node"
@@ -87,7 +89,7 @@ def test_a_flat_log_is_one_message(rdfm):
         (message,) = log
     assert {quad.subject for quad in message.quads} == {Bnode("b")}
     assert notes(rdfm("convert", "flat.jelly", "out.nq", "--frames", "auto")) == [FLAT]
-    # There is no note if the user specifies the frames.
+    # There is no note if --frames is flat or message.
     assert notes(rdfm("convert", "flat.jelly", "out.nq", "--frames", "flat")) == []
     assert sizes("out.nq") == [600]
     assert notes(rdfm("convert", "flat.jelly", "out.nq", "--frames", "message")) == []
@@ -169,12 +171,10 @@ def test_an_extended_flat_type_is_flat(rdfm):
         field = bytes([0x70, number % 10, 0x78])
         Path("extension.jelly").write_bytes(data.replace(field, bytes([0x70, number, 0x78]), 1))
         found = notes(rdfm("convert", "extension.jelly", "-o", "out.jelly"))
-        note = (
-            "logical type 111: frames read as one message; --from-frames message reads each as one"
-        )
+        note = "logical type 111: frames read as one message; --from-frames message reads each frame as a message"
         assert found == ([note] if number == 111 else [])
         assert sizes("extension.jelly") == sizes("out.jelly") == messages
-        # It is written as its base type, which every reader supports.
+        # The output has the base type, which every reader supports.
         assert logical_type("out.jelly") == ("flat_triples" if number == 111 else "graphs")
 
 
@@ -207,7 +207,7 @@ def test_the_error_names_remedies_if_parts_are_not_possible(rdfm):
     ):
         run = rdfm("convert", "flat.jelly", *arguments, *limit)
         assert run.code == 1
-        assert "its type flat_triples makes all frames this message" in run.err
+        assert "its type flat_triples makes all frames one message" in run.err
         for remedy in ("--from-frames message", "--group-by count=N"):
             assert remedy in run.err
         text = "--on-error fail avoids buffering complete messages"
@@ -215,7 +215,9 @@ def test_the_error_names_remedies_if_parts_are_not_possible(rdfm):
     # Reading does not split messages.
     with (
         package.open_log("flat.jelly", max_message_bytes=1 << 20) as log,
-        pytest.raises(package.LimitError, match=r'frames="message" reads each as one') as caught,
+        pytest.raises(
+            package.LimitError, match=r'frames="message" reads each frame as a message'
+        ) as caught,
     ):
         list(log)
     assert "group_by" not in str(caught.value)

@@ -45,7 +45,7 @@ def summary_of(run):
 
 
 def fields_of(run):
-    """Returns the lines of `inspect` by name. Lines without a name belong to the previous one."""
+    """Returns the lines of `inspect` by name. A line without a name belongs to the last name."""
     assert run.code == 0, run.err
     rows, name = {}, None
     for line in run.out.splitlines()[1:]:
@@ -204,7 +204,7 @@ def test_conversion_between_kinds_is_rejected(rdfm):
     assert not list(Path().glob("out.*"))
 
 
-def test_patch_summaries_count_each_kind(rdfm):
+def test_patch_commands_count_quads_patches_or_messages(rdfm):
     Path("log.rdfp").write_text("TX .\nA <a:s> <a:p> <a:o> .\nTC .\n")
     Path("empty.nq").write_text("")
     run = rdfm("patch", "apply", "empty.nq", "log.rdfp", "-o", "now.nq")
@@ -217,7 +217,7 @@ def test_patch_summaries_count_each_kind(rdfm):
     assert re.sub(" in .*", "", run.err.strip()) == "rdfm: 1 patch: 1 add, 0 deletes"
 
 
-def test_inspect_counts_kinds_separately(rdfm):
+def test_inspect_rejects_logs_of_different_kinds(rdfm):
     Path("logs").mkdir()
     Path("logs/1.rdfp").write_text(CHAIN)
     Path("logs/2.nq").write_text("<a:s> <a:p> <a:o> .\n")

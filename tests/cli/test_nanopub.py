@@ -13,7 +13,7 @@ N = BASE + "1"
 
 @pytest.fixture
 def logs(rdfm, tmp_path):
-    """A log of two valid nanopublications, and one with errors."""
+    """The command line, in a folder with a valid log and a log with an invalid nanopublication."""
     untrusted = nanopubs.nanopub(N, info=[triple(N, DCTERMS + "creator", "https://orcid.org/1")])
     (tmp_path / "good.nq").write_bytes(nanopubs.nq(nanopubs.trusty(), untrusted))
     invalid = [quad for quad in nanopubs.nanopub(N) if quad[3] != iri(N + "/assertion")]
@@ -75,7 +75,7 @@ def test_every_format_is_checked(logs):
         assert logs("nanopub", "check", target).code == 0
 
 
-def test_a_missing_extra_names_the_option(logs, monkeypatch):
+def test_the_error_for_a_missing_extra_names_an_option(logs, monkeypatch):
     import builtins
 
     original_import = builtins.__import__
@@ -111,7 +111,7 @@ def test_standard_output_is_tsv(logs):
     assert len(run.out.splitlines()) == 3
 
 
-def test_parquet_has_lists(logs, tmp_path):
+def test_creators_are_lists_in_parquet(logs, tmp_path):
     import pyarrow.parquet
 
     assert logs("nanopub", "list", "good.nq", "-o", "out.parquet").code == 0
@@ -127,12 +127,12 @@ def test_other_messages_are_counted(logs):
 
 
 def test_latest_omits_superseded_nanopublications(logs, tmp_path):
-    def signed_nanopub(name, *old):
+    def signed_nanopub(name, *superseded):
         base = BASE + name
         info = [
             triple(base + "/sig", NPX + "hasSignatureTarget", base),
             triple(base + "/sig", NPX + "hasPublicKey", literal("key")),
-            *(triple(base, NPX + "supersedes", each) for each in old),
+            *(triple(base, NPX + "supersedes", each) for each in superseded),
         ]
         return nanopubs.nanopub(base, info=info)
 

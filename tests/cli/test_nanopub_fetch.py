@@ -86,10 +86,10 @@ def test_status_reports_registries_that_do_not_answer(rdfm, registry):
 def test_counters_are_shown_as_numbers(rdfm, registry):
     rdfm("nanopub", "fetch", registry.url, "-o", "m.jelly", "-q")
     assert "  counters         1 to 20\n" in rdfm("inspect", "m.jelly").out
-    cat = rdfm("cat", "m.jelly")
-    assert cat.err == "rdfm: dropped: 20 metadata entries (counters 1 to 20)\n"
-    head = rdfm("cat", "-m", "4", "m.jelly")
-    assert head.err == "rdfm: dropped: 1 metadata entry (counter 5)\n"
+    run = rdfm("cat", "m.jelly")
+    assert run.err == "rdfm: dropped: 20 metadata entries (counters 1 to 20)\n"
+    run = rdfm("cat", "-m", "4", "m.jelly")
+    assert run.err == "rdfm: dropped: 1 metadata entry (counter 5)\n"
     for name, value in (("a", b"\xac\x02"), ("b", b"\xac")):
         with create_log(f"{name}.jelly") as log:
             log.write(Message([], metadata={"c": value}))

@@ -177,7 +177,7 @@ def test_from_log_and_to_log_are_inverses(data):
     assert without_durations(result.err)[1:] == ["rdfm: dropped: 1 undone transaction"]
 
 
-def test_to_log_separates_blank_nodes(data):
+def test_blank_nodes_in_two_transactions_are_rejected_or_separated(data):
     Path("s.rdfp").write_text("A _:b <a:p> <a:o> .\nZ .\nA _:b <a:p> <a:o> .\n")
     result = data("patch", "to-log", "s.rdfp", "out.nq")
     assert result.code == 1
@@ -194,7 +194,7 @@ def test_a_broken_chain_is_rejected(data):
     assert result.code == 1
     assert result.error == (
         "chain.rdfp: rdf-patch: the chain of patches is broken: prev is <a:0>, but the previous patch has the id <a:1>;"
-        " --no-chain applies it anyway (line 6, column 1, byte 40, patch 1)"
+        " --no-chain skips this check (line 6, column 1, byte 40, patch 1)"
     )
     assert not Path("now.nq").exists()
     assert data("patch", "apply", "old.nq", "chain.rdfp", "-o", "now.nq", "--no-chain").code == 0
@@ -377,8 +377,8 @@ INVALID_CONTENTS = {
 
 
 @pytest.mark.parametrize("name", ["rdf-patch", "rdf-patch-thrift", "jelly-patch"])
-@pytest.mark.parametrize("change", ["apply", "to-log"])
-def test_truncated_patches_of_each_format_are_errors(data, name, change):
+@pytest.mark.parametrize("command", ["apply", "to-log"])
+def test_invalid_patches_of_each_format_are_errors(data, name, command):
     rows = [
         [
             ("TX",),
@@ -398,10 +398,10 @@ def test_truncated_patches_of_each_format_are_errors(data, name, change):
         Path(f"broken{suffix}").write_bytes(content)
         arguments = (
             ("old.nq", f"broken{suffix}", "-o", "out.nq")
-            if change == "apply"
+            if command == "apply"
             else (f"broken{suffix}", "out.nq")
         )
-        result = data("patch", change, *arguments)
+        result = data("patch", command, *arguments)
         if result.code == 0:  # truncated between rows
             Path("out.nq").unlink()
             continue
@@ -494,7 +494,7 @@ def test_every_option_of_the_commands_is_declared():
         )
 
 
-# Patches in rdfm inspect
+# --- rdfm inspect with patches ---
 
 
 def test_inspect_describes_patches(data):

@@ -17,7 +17,10 @@ MODULE = "\n".join(
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """Installs a module like a package, with its entry points, and runs commands with it."""
+    """Returns a function that installs a package with one module and entry points.
+
+    That function returns another one, which runs commands with the package.
+    """
     monkeypatch.chdir(tmp_path)
     site = tmp_path / "site"
 

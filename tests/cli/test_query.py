@@ -319,11 +319,11 @@ def test_a_query_reads_the_default_graph_or_all_graphs(rdfm):
         "SELECT * { VALUES ?s {} }",
     ],
 )
-def test_no_hint_is_printed_if_merging_the_graphs_has_no_effect(rdfm, query):
+def test_no_note_is_printed_if_merging_the_graphs_has_no_effect(rdfm, query):
     assert "note" not in rdfm("query", query, "a.nq", "-o", "out.srj").err
 
 
-def test_hints_apply_to_parts_of_a_query(rdfm):
+def test_a_note_is_printed_if_a_part_of_a_query_finds_nothing(rdfm):
     query = "ASK { GRAPH ?g { ?s ?p ?o } FILTER EXISTS { ?s ?p 'none' } }"
     assert "note" in rdfm("query", query, "a.nq").err
 
@@ -526,25 +526,25 @@ def test_a_query_is_interrupted_within_a_second(tmp_path, monkeypatch, query, sc
 
 @pytest.mark.usefixtures("log")
 def test_rows_are_a_table_on_a_terminal(rdfm):
-    master, slave = pty.openpty()
+    parent_end, child_end = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "rdfm", "query", SPECIES, "log.trig"],
         env={**ENVIRONMENT, "COLUMNS": "44"},
-        stdout=slave,
+        stdout=child_end,
         stderr=subprocess.PIPE,
     )
     _, err = process.communicate(timeout=60)
-    os.close(slave)
+    os.close(child_end)
     output = b""
     while True:
         try:
-            piece = os.read(master, 4096)
+            piece = os.read(parent_end, 4096)
         except OSError:
             break
         if not piece:
             break
         output += piece
-    os.close(master)
+    os.close(parent_end)
     assert (process.returncode, err) == (0, b"rdfm: 4 rows\n")
     assert output.decode().replace("\r\n", "\n") == (
         "source    message  s            o\n"

@@ -46,5 +46,5 @@ def test_each_option_has_a_flag_unless_it_is_python_only(side, name):
     ],
     ids=lambda value: value.option if isinstance(value, Remedy) else "",
 )
-def test_a_remedy_without_an_option_shows_only_its_text(remedy, expected):
+def test_a_remedy_without_a_flag_is_not_rendered(remedy, expected):
     assert remedy.render(on_command_line) == expected

@@ -26,6 +26,7 @@ def topic_server(tmp_path):
 
 @pytest.fixture
 def publisher(monkeypatch):
+    """Sets the token with which clients may publish."""
     monkeypatch.setenv("RDFM_GRPC_TOKEN", TOKEN)
 
 

@@ -1,6 +1,6 @@
 """Signals end the command with one line, exit code 130 and no temporary files.
 
-A closed pipe ends it as it ends cat.
+A closed pipe ends the command in the same way as it ends `cat`.
 """
 
 import os
@@ -17,7 +17,7 @@ import rdfm as package
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs Unix signals")
 
 LINE = "<http://e/s> <http://e/p> <http://e/o> .\n"
-KINDS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP] if os.name != "nt" else []
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP] if os.name != "nt" else []
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parent.parent)}
 
 
@@ -25,7 +25,7 @@ def disposition_setter(disposition):
     """Returns a function that sets the child's signal dispositions, regardless of this process."""
 
     def set_dispositions():
-        for kind in KINDS:
+        for kind in SIGNALS:
             signal.signal(kind, disposition)
 
     return set_dispositions
@@ -63,7 +63,7 @@ def start_conversion(target, disposition=signal.SIG_DFL):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SIGNALS)
 @pytest.mark.parametrize("target", ["out.nq", "out/"])
 def test_a_signal_ends_the_command_and_removes_its_output(tmp_path, monkeypatch, kind, target):
     monkeypatch.chdir(tmp_path)
@@ -89,7 +89,7 @@ def test_a_signal_ends_all_threads(tmp_path, monkeypatch, target):
     assert [path.name for path in tmp_path.iterdir()] == ["big.nq"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SIGNALS)
 def test_an_ignored_signal_stays_ignored(tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)
     process = start_conversion("out.nq", disposition=signal.SIG_IGN)
@@ -103,7 +103,7 @@ def test_an_ignored_signal_stays_ignored(tmp_path, monkeypatch, kind):
 def test_many_signals_at_once_count_as_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     process = start_conversion("out/")
-    for kind in KINDS * 3:
+    for kind in SIGNALS * 3:
         process.send_signal(kind)
     _, err = process.communicate(timeout=30)
     assert (process.returncode, err.strip()) == (130, b"rdfm: error: interrupted")
@@ -157,7 +157,7 @@ def test_a_signal_during_startup_ends_the_command(tmp_path, monkeypatch, argumen
     assert [path.name for path in tmp_path.iterdir()] == ["a.nq"]
 
 
-# A native call that does not react to signals.
+# Simulates a native call that does not react to signals.
 STUCK = """
 import sys, threading
 from pathlib import Path

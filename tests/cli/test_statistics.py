@@ -46,7 +46,7 @@ def test_statistics_are_printed_as_json(rdfm, log):
     assert first["quads_per_message"]["histogram"] == [[0, 0, 1], [1, 1, 1], [2, 3, 1]]
 
 
-def test_json_equals_to_dict(rdfm, log):
+def test_the_json_output_equals_the_result_of_to_dict(rdfm, log):
     printed = json.loads(rdfm("inspect", "--stats", "--json", "--top", "20", log).out)
     assert printed == json.loads(json.dumps(as_dict(log)))
 
@@ -76,7 +76,7 @@ def test_inspect_shows_no_statistics_by_default(rdfm, log):
 
 
 @pytest.mark.parametrize("arguments", [("--stats",), ("--rdf",), ("--html", "page.html")])
-def test_an_invalid_log_has_exit_code_1(rdfm, arguments):
+def test_an_invalid_log_exits_with_code_1(rdfm, arguments):
     Path("b.nq").write_text("<http://e/s> <http://e/p> <http://e/o> .\n# @message\noops\n")
     run = rdfm("inspect", *arguments, "b.nq")
     assert run.code == 1
@@ -167,7 +167,7 @@ def test_a_page_must_not_be_named_like_a_log(rdfm, name, title, exists):
     assert not exists or Path(name).read_bytes() == b"data"
 
 
-def test_a_page_is_replaced_when_complete(rdfm):
+def test_the_output_can_be_a_link_a_device_or_a_file_url(rdfm):
     assert rdfm("inspect", "--html", "page.html", "a.nq").code == 0
     Path("link.html").symlink_to("page.html")
     content = Path("page.html").read_bytes()

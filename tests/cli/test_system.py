@@ -15,7 +15,7 @@ LINE = "<http://e/s> <http://e/p> <http://e/o> .\n"
 
 
 def shell(command):
-    """Runs a shell command in which `rdfm` is this version."""
+    """Runs a shell command in which `rdfm` is this version. Returns its exit code and error."""
     environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parent.parent)}
     command = f'rdfm() {{ "{sys.executable}" -m rdfm "$@"; }}\n{command}'
     completed = subprocess.run(

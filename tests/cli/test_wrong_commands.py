@@ -33,7 +33,7 @@ import pytest
         ),
         (
             "convert a.nq out.jelly --name-table 3",
-            "the name table has 3 entries, expected 8 or more",
+            "the name table size is 3, expected 8 or more",
         ),
         ("convert a.nq out.jelly --flat --frames message", "; --to-frames flat writes one message"),
         (

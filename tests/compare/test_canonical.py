@@ -46,7 +46,7 @@ def test_canonical_and_isomorphic_agree_on_language_tags():
     assert '"x"@EN' in uppercase.canonical()
 
 
-def test_exceeding_the_step_limit_is_an_error_that_names_it():
+def test_exceeding_max_steps_is_an_error_that_names_the_option():
     nodes = [Bnode(f"b{i}") for i in range(9)]
     message = Message([Quad(a, P, b) for a in nodes for b in nodes if a is not b])
     with pytest.raises(

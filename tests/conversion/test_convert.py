@@ -104,7 +104,7 @@ def test_invalid_options_are_rejected_before_reading(tmp_path):
         def read1(self, size=-1):
             raise AssertionError
 
-    with pytest.raises(OptionError, match="name table has 1 entries"):
+    with pytest.raises(OptionError, match="name table size is 1"):
         convert(UnreadableFile(), tmp_path / "out.jelly", from_format="nq", name_table=1)
     assert list(tmp_path.iterdir()) == []
 
@@ -193,7 +193,7 @@ def test_an_encode_error_names_the_input(tmp_path):
     assert (tmp_path / "out.nt.partial").read_bytes() == LOG
 
 
-class Failing(io.BytesIO):
+class FailingFile(io.BytesIO):
     """A file that fails after the given number of bytes."""
 
     def __init__(self, data, good_bytes):
@@ -213,14 +213,14 @@ class Failing(io.BytesIO):
 
 def test_a_read_error_ends_the_conversion(tmp_path):
     with pytest.raises(OSError, match="Input/output error"):
-        convert(Failing(LOG * 1000, 5000), tmp_path / "out.nq", from_format="nq")
+        convert(FailingFile(LOG * 1000, 5000), tmp_path / "out.nq", from_format="nq")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_write_error_ends_the_conversion():
     log = io.BytesIO((LINE + DELIMITER) * 1_000_000)
     with pytest.raises(OSError, match="No space left"):
-        convert(log, Failing(b"", 1), from_format="nq", to_format="nq")
+        convert(log, FailingFile(b"", 1), from_format="nq", to_format="nq")
     assert 0 < log.tell() < len(log.getbuffer()) / 2
 
 
@@ -230,7 +230,7 @@ def test_a_full_device_is_an_error():
         convert(LOG, "/dev/full", from_format="nq", to_format="nq")
 
 
-def test_no_thread_remains():
+def test_no_threads_remain_after_a_conversion():
     count = threading.active_count()
     for data in (LOG, b"oops"):
         with contextlib.suppress(DecodeError):
@@ -436,7 +436,9 @@ def test_a_readable_empty_message_is_not_counted(name, options):
 
 
 @pytest.mark.parametrize("target", ["folder/", "archive.tar"])
-def test_empty_files_of_frames_are_counted_and_read_with_the_noted_options(tmp_path, target):
+def test_empty_messages_in_several_files_are_counted_and_read_with_the_noted_option(
+    tmp_path, target
+):
     line = b"<http://e/a> <http://e/p> <http://e/b> .\n"
     log = b"# @message\n# @message\n" + line + b"# @message\n# @message\n" + line
     output = f"{tmp_path}/{target}"

@@ -92,7 +92,7 @@ def write_inputs(folder, change=lambda text: text):
 
 
 def outcome(source, target, jobs, **options):
-    """Returns what a conversion writes and reports."""
+    """Returns the output and summary of a conversion, or its error and partial output."""
     target.unlink(missing_ok=True)
     try:
         summary = rdfm.convert(
@@ -127,6 +127,7 @@ def outcome(source, target, jobs, **options):
 
 
 def check(source, target, **options):
+    """Checks that the outcome does not depend on the number of jobs, and returns it."""
     expected = outcome(source, target, 1, **options)
     for jobs in JOBS[1:]:
         assert outcome(source, target, jobs, **options) == expected
@@ -227,12 +228,12 @@ def test_a_row_group_that_cannot_be_written_is_an_error(tmp_path, monkeypatch):
 
 
 INVALID_LOGS = {
-    "statement": lambda text: text.replace('"200" .', '"200" oops', 1),
-    "two": lambda text: text.replace('"200" .', "oops", 1).replace('"301" .', "x", 1),
+    "one error": lambda text: text.replace('"200" .', '"200" oops', 1),
+    "two errors": lambda text: text.replace('"200" .', "oops", 1).replace('"301" .', "x", 1),
     "at the end": lambda text: text + "oops",
     "at the start": lambda text: "oops\n" + text,
     "not text": lambda text: text.replace('"200"', '"\\ud800"', 1),
-    "cut": lambda text: text[:-20],
+    "truncated": lambda text: text[:-20],
     "other dialect": lambda text: text[:9000] + '\nVERSION "1.2-messages"\nMESSAGE\n' + text[9000:],
     "look-alike": lambda text: text.replace("# @message\n", "# message\n# @message\n", 250),
     "large message": lambda text: text + message(1) * 200 + text,
@@ -273,7 +274,7 @@ def test_messages_before_an_unwritable_one_are_written(tmp_path):
 
 
 @pytest.mark.parametrize("options", [{"joins": "new"}, {}])
-def test_joined_logs_do_not_depend_on_jobs(tmp_path, options):
+def test_output_for_joined_logs_does_not_depend_on_jobs(tmp_path, options):
     (tmp_path / "log.nq").write_text(text())
     data = b""
     for table in (100, 200):
@@ -324,7 +325,7 @@ def test_namespaces_do_not_depend_on_jobs(tmp_path):
     ],
     ids=str,
 )
-def test_options_do_not_depend_on_jobs(tmp_path, options):
+def test_output_with_options_does_not_depend_on_jobs(tmp_path, options):
     (tmp_path / "log.nq").write_text(text())
     check(tmp_path / "log.nq", tmp_path / "out.nq", **options)
 
@@ -389,14 +390,14 @@ def test_pool_results_are_in_order(threads, queue):
 
 def test_the_first_pool_error_is_raised_in_order():
     pool = Pool("test", 4)
-    second = threading.Event()
+    later_error = threading.Event()
 
     def work(number):
         if number == 3:
-            second.wait(5)
+            later_error.wait(5)
         if number in (3, 4):
             if number == 4:
-                second.set()
+                later_error.set()
             raise ValueError(number)
         return number
 

@@ -22,7 +22,7 @@ INVALID_MESSAGE = b"oops\n" + DELIMITER
 
 
 class SlowConsumer(Channel):
-    """The next stage starts when the previous one has ended."""
+    """A channel whose consumer starts only after its producer has ended."""
 
     def put(self, item, cost, mark=None, meanwhile=lambda: None):
         super().put(item, 0, mark, meanwhile)
@@ -34,7 +34,7 @@ class SlowConsumer(Channel):
 
 
 class SlowProducer(Channel):
-    """The previous stage continues when the next one has processed all items."""
+    """A channel whose producer continues only after its consumer has processed all items."""
 
     def put(self, item, cost, mark=None, meanwhile=lambda: None):
         super().put(item, cost, mark, meanwhile)

@@ -40,12 +40,12 @@ MESSAGES = [
         namespaces={"ex": "http://ex/", "": "http://other/"},
     ),
 ]
-TERM = ("subject", "predicate", "object", "graph")
+POSITIONS = ("subject", "predicate", "object", "graph")
 SCHEMA = pa.schema(
     [
         ("source", pa.string()),
         ("offset", pa.int64()),
-        ("quads", pa.list_(pa.struct([(name, pa.string()) for name in TERM]))),
+        ("quads", pa.list_(pa.struct([(name, pa.string()) for name in POSITIONS]))),
         ("metadata", pa.map_(pa.string(), pa.binary())),
     ]
 )
@@ -104,7 +104,7 @@ def test_an_unknown_column_is_an_error_that_lists_the_known_ones():
 def test_a_requested_schema_is_used():
     large_schema = pa.schema(
         [
-            ("quads", pa.list_(pa.struct([(name, pa.large_string()) for name in TERM]))),
+            ("quads", pa.list_(pa.struct([(name, pa.large_string()) for name in POSITIONS]))),
             ("position", pa.int64()),
         ]
     )
@@ -133,7 +133,7 @@ def test_namespaces_are_read_back():
 def test_other_string_and_list_types_are_read(text, list_type):
     fields = [(name, text) for name in ("graph", "object", "subject", "predicate")]
     rows = [
-        [dict(zip(TERM, quad.values(), strict=True)) for quad in row]
+        [dict(zip(POSITIONS, quad.values(), strict=True)) for quad in row]
         for row in validated(batch())["quads"].to_pylist()
     ]
     table = pa.table(
@@ -246,7 +246,7 @@ def test_strings_beyond_two_gigabytes_are_rejected_or_split():
 def rows_of(counts):
     """Returns a record batch with the given numbers of quads per row.
 
-    The subjects of a row contain its number.
+    The subjects in a row contain the number of the row.
     """
     quads = [
         [{"subject": f"<a:{at}>", "predicate": "<a:p>", "object": '"o"'}] * count
@@ -325,7 +325,7 @@ def test_strings_that_are_not_utf_8_are_an_error():
     for text in (b'"\xff"', b"<a:\xc3>"):
         invalid = pa.array([text]).view(pa.string())
         valid = pa.array(["<a:b>"])
-        quads = pa.StructArray.from_arrays([valid, valid, invalid], TERM[:3])
+        quads = pa.StructArray.from_arrays([valid, valid, invalid], POSITIONS[:3])
         rows = pa.record_batch({"quads": pa.ListArray.from_arrays([0, 1], quads)})
         with pytest.raises(DecodeError, match=r"object: invalid UTF-8.*\(row 0\)"):
             MessageBatch.from_arrow(rows)

@@ -70,7 +70,7 @@ def test_terms_that_only_one_message_uses_are_released():
     assert sys.getrefcount(subject) == sys.getrefcount(unused)
 
 
-def test_messages_out_of_range_are_an_index_error():
+def test_an_index_out_of_range_raises_an_index_error():
     for index in (3, -4, 1 << 60):
         with pytest.raises(IndexError):
             batch().quads(index)
@@ -105,7 +105,7 @@ def test_values_other_than_quads_are_rejected(invalid):
         MessageBatch.from_messages(invalid)
 
 
-def test_views_are_copied_in_any_order_and_mixed():
+def test_views_and_messages_can_be_copied_in_any_order():
     created = batch()
     views = list(created)
     copied = MessageBatch.from_messages(
@@ -128,7 +128,7 @@ def test_a_message_is_a_view_of_its_batch():
     assert pickle.loads(pickle.dumps(view)) == view
 
 
-def test_changes_of_a_view_are_kept():
+def test_changes_to_a_view_are_kept():
     view = next(iter(batch()))
     view.quads.pop()
     view.metadata["new"] = b"1"
@@ -162,7 +162,7 @@ def test_messages_are_numbered_from_the_given_index():
     assert [message.index for message in created] == [7, 8]
 
 
-def test_views_have_the_current_namespaces_in_any_order():
+def test_copied_views_keep_their_namespaces_in_any_order():
     created = MessageBatch.from_messages(
         [
             Message(QUADS, namespaces={"a": "http://a/1", "b": "http://b/"}),

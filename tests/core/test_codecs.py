@@ -55,7 +55,7 @@ def test_numpy_buffers_are_accepted():
         quads(bytes_[::2])
 
 
-def test_other_pieces_are_rejected():
+def test_pieces_other_than_contiguous_buffers_are_rejected():
     with pytest.raises(BufferError, match="contiguous"):
         quads(memoryview(LOG)[::2])
     for piece in ("text", 3, None, [1]):
@@ -189,7 +189,7 @@ def test_the_logical_type_follows_from_other_options():
     assert logical_type(physical_type="triples", logical_type=13) == "subject_graphs"
 
 
-def test_one_decoder_in_two_threads_is_an_error_or_works():
+def test_a_decoder_used_in_two_threads_works_or_raises_an_error():
     decoder = formats.nq.Decoder()
     errors = []
 
@@ -233,7 +233,7 @@ def test_encoding_does_not_depend_on_batch_sizes():
 
 
 @pytest.mark.skipif(
-    not Path("/proc/self/task").exists(), reason="counts threads as Linux shows them"
+    not Path("/proc/self/task").exists(), reason="needs /proc/self/task to count threads"
 )
 def test_importing_does_not_start_threads():
     code = "import os, rdfm._core; print(len(os.listdir('/proc/self/task')))"

@@ -67,7 +67,7 @@ def test_a_value_of_the_wrong_type_is_an_error():
     assert (caught.value.message_index, caught.value.source) == (1, "a.ttl")
 
 
-def test_rows_may_lack_messages():
+def test_rows_can_be_converted_without_their_messages():
     rows = ResultBatch.from_rows([(Iri("x:a"), Literal("5")), (None, None)], ["a", "b"])
     typed, misfits = TypedColumns(["a", "b"], {"b": "string"}, messages=False).of_rows(rows)
     assert misfits == 0

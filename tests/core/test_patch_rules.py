@@ -118,7 +118,7 @@ def test_transactions_are_checked(rows, expected, size):
     assert violations(rows, batch_quads=size) == expected
 
 
-def test_a_patch_after_a_gap_may_follow_any_other():
+def test_a_patch_after_a_skipped_one_may_have_any_prev():
     rules = PatchRules()
     decode = lambda text: next(iter(batches(text)))  # noqa: E731
     assert rules.check(decode(patch_with("1", rows="TX .\n"))) != []

@@ -135,7 +135,7 @@ def test_invalid_terms_are_rejected(make, error):
         make()
 
 
-def test_terms_cannot_be_changed_or_extended():
+def test_terms_cannot_be_changed_or_subclassed():
     with pytest.raises(AttributeError):
         A.value = "x"
     with pytest.raises(TypeError):

@@ -108,7 +108,7 @@ def test_all_libraries_read_the_same_datasets(lines, context, log):
 
 @pytest.mark.parametrize("context", CONTEXTS)
 @given(log=confusable_logs)
-def test_documents_of_json_and_yaml_are_read_back(context, log):
+def test_json_and_yaml_documents_are_read_back(context, log):
     data = encoded("yamlld", log, context)
     found, error = decode("yamlld", data)
     assert error is None, data.decode()

@@ -62,7 +62,9 @@ class PyLD(jsonld.JsonLdProcessor):
 
 
 def reject_loading(url: str, options: Any) -> Any:
-    raise jsonld.JsonLdError(f"no {url}", "rdfm.NoLoader", code="loading document failed")
+    raise jsonld.JsonLdError(
+        f"loading is disabled: {url}", "rdfm.NoLoader", code="loading document failed"
+    )
 
 
 def pyld_reads(text: str, direction: str) -> Outcome:
@@ -97,7 +99,7 @@ def error_outcome(error: BaseException | None) -> Outcome:
 
 
 def tuples(dataset: dict) -> list[tuple]:
-    """Returns the quads of a PyLD dataset, without dropped objects, which are None."""
+    """Returns the quads of a PyLD dataset, without those whose object PyLD dropped (None)."""
 
     def term(node: dict) -> tuple:
         if node["type"] == "blank node":
@@ -118,7 +120,7 @@ def tuples(dataset: dict) -> list[tuple]:
     return quads
 
 
-# Tests
+# --- tests ---
 
 
 def numbers(part: int) -> range:
@@ -136,7 +138,7 @@ def test_the_dataset_follows_the_specification(part):
 
 
 def is_read_as_specified(name: object, text: str, direction: str) -> bool:
-    """Asserts that rdfm reads a document like the reference.
+    """Asserts that rdfm reads a document as the reference does.
 
     Returns False if the specification does not determine the result.
     """
@@ -159,7 +161,7 @@ def is_read_as_specified(name: object, text: str, direction: str) -> bool:
 
 
 def corpus_documents(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yields the lines of a corpus that both readers accept as documents, each with its file."""
+    """Yields the lines that are JSON objects or arrays without repeated keys, with file names."""
     for path in sorted(folder.iterdir()):
         for line in path.read_bytes().splitlines():
             try:

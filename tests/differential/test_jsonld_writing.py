@@ -13,8 +13,8 @@ from support import as_batch, assert_same, decoded, encode
 
 from rdfm import formats
 
-# Namespace names, some of which look like IRI schemes or JSON-LD keywords.
-names = st.sampled_from(["e", "x", "urn", "http", "a.b", "type", "é", "", "id"])
+# Prefixes, some of which look like IRI schemes or JSON-LD keywords.
+prefix_names = st.sampled_from(["e", "x", "urn", "http", "a.b", "type", "é", "", "id"])
 namespaces = st.sampled_from(
     [
         "http://example.org/",
@@ -32,7 +32,7 @@ namespaces = st.sampled_from(
 
 @pytest.mark.parametrize("contexts", ["first", "every", "none"])
 @pytest.mark.parametrize("reader", [pyoxigraph_reads, pyld_reads])
-@given(log=logs(triples=False, plain="tags"), prefixes=st.dictionaries(names, namespaces))
+@given(log=logs(triples=False, plain="tags"), prefixes=st.dictionaries(prefix_names, namespaces))
 def test_other_libraries_read_the_same_datasets(reader, contexts, log, prefixes):
     if reader is pyld_reads and not is_supported_by_pyld(log):
         return
@@ -71,7 +71,7 @@ def test_structures_that_only_resemble_lists_or_nested_nodes_are_kept(contexts, 
 
 
 @pytest.mark.parametrize("name", ["ndjsonld", "yamlld"])
-def test_a_cyclic_list_is_not_a_list(name):
+def test_a_cyclic_list_is_not_written_as_a_list(name):
     """The cycle is broken within the list, so the cells before the break do not end in rdf:nil."""
     first, rest = (("iri", f"{RDF}{name}") for name in ("first", "rest"))
     a, b, c, nil = ("bnode", "a"), ("bnode", "b"), ("bnode", "c"), ("iri", f"{RDF}nil")
@@ -118,7 +118,7 @@ def depth(value):
     return 1 + max(map(depth, inner), default=0)
 
 
-@given(log=logs(triples=False, plain="tags"), prefixes=st.dictionaries(names, namespaces))
+@given(log=logs(triples=False, plain="tags"), prefixes=st.dictionaries(prefix_names, namespaces))
 def test_each_message_is_one_document(log, prefixes):
     for message in log:
         encoder = formats.jsonld.Encoder(prefixes=prefixes)
@@ -126,7 +126,7 @@ def test_each_message_is_one_document(log, prefixes):
         assert isomorphic(lower(pyoxigraph_reads(json.loads(data))), lower(message))
 
 
-@given(log=logs(triples=False, plain="tags"), prefixes=st.dictionaries(names, namespaces))
+@given(log=logs(triples=False, plain="tags"), prefixes=st.dictionaries(prefix_names, namespaces))
 def test_merged_messages_keep_distinct_blank_nodes(log, prefixes):
     encoder = formats.jsonld.Encoder(prefixes=prefixes, flat=True)
     data = encoder.encode(as_batch(log)) + encoder.finish()

@@ -64,7 +64,7 @@ def test_protobuf_agrees_on_namespaces_and_metadata():
 
 
 def test_the_proto_file_has_the_published_numbers():
-    """Compared with pyjelly's classes, which are generated from the published file."""
+    """The numbers are those of pyjelly's classes, which are generated from the published file."""
     from google.protobuf import descriptor_pb2
     from pyjelly.jelly import rdf_pb2
 

@@ -19,9 +19,9 @@ from support import assert_same, decode, encode
 import rdfm
 from rdfm import EncodeError, formats
 
-RESERVED = "http://www.w3.org/2001/XMLSchema#string"
+XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
 TABLES = {
-    "usual": {},
+    "default": {},
     "small": {"name_table": 8, "prefix_table": 4, "datatype_table": 2},
     "no-prefixes": {"name_table": 8, "prefix_table": 0},
 }
@@ -42,7 +42,7 @@ def to_pyjelly(term):
         return generic.Literal(
             lexical, langtag=f"{language}--{direction}" if direction else language
         )
-    return generic.Literal(lexical, datatype=None if datatype == RESERVED else datatype)
+    return generic.Literal(lexical, datatype=None if datatype == XSD_STRING else datatype)
 
 
 def from_pyjelly(term):
@@ -152,7 +152,7 @@ def test_rdflib_reads_restarts_with_namespaces():
     assert dict(found.namespaces())["f"].toPython() == "http://f/"
 
 
-def test_marks_from_other_writers_are_dropped(tmp_path):
+def test_restart_marks_from_other_writers_are_dropped(tmp_path):
     """A program that merges logs may copy the mark of a frame."""
     quad = (("iri", "http://e/s"), ("iri", "http://e/p"), ("iri", "http://e/o"), None)
     metadata = jelly_proto.read_frames(encode("jelly", [[quad]]))[0].metadata

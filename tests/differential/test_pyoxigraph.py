@@ -34,15 +34,15 @@ def read(data, name):
     return found
 
 
-def lower(messages):
-    """Lowercases language tags, like pyoxigraph; BCP 47 and RDF 1.2 allow it."""
+def lower(message):
+    """Lowercases language tags, as pyoxigraph does, and as BCP 47 and RDF 1.2 allow."""
 
     def fold(term):
         if term[0] == "literal" and term[2]:
             return ("literal", term[1], term[2].lower(), *term[3:])
         return term
 
-    return [map_terms(quad, fold) for quad in messages]
+    return [map_terms(quad, fold) for quad in message]
 
 
 @pytest.mark.parametrize("name", FORMATS)

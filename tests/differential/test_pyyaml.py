@@ -156,7 +156,7 @@ def test_long_keys_are_read_back(length):
     assert yaml.safe_load(data) == expected
 
 
-# In YAML 1.1, and so in PyYAML, these are line breaks; the non-specific tag has no effect.
+# U+0085 and U+2028 are line breaks in YAML 1.1, and so in PyYAML. PyYAML ignores the tag `!`.
 PYYAML_DIFFERENCES = {"\x85", "\u2028", "!"}
 
 

@@ -104,7 +104,7 @@ VALUES = [
 
 @pytest.mark.parametrize(("value", "lexical", "datatype"), VALUES, ids=lambda each: str(each))
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
-def test_numbers_by_value_are_read_as_canonical_literals(name, value, lexical, datatype):
+def test_numbers_stored_by_value_are_read_as_canonical_literals(name, value, lexical, datatype):
     kinds = rdf_binary.protobuf() if name == "rdf-protobuf" else rdf_binary.thrift()
     if "scale" in value:
         value = {"valDecimal": kinds.RDF_Decimal(**value)}
@@ -127,6 +127,7 @@ def write(name, rows):
 
 
 def kinds_of(name):
+    """Returns the generated classes for a format."""
     return rdf_binary.protobuf() if name == "rdf-protobuf" else rdf_binary.thrift()
 
 
@@ -326,11 +327,11 @@ def test_an_empty_language_is_ignored(name):
 
 
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
-def test_only_doubles_in_the_lexical_form_of_java_are_written_by_value(name):
-    lexicals = ["1.0E7", "NaN", "-1.5E0", "0.0E0", "INF", "-INF", "2.0E23", "5.0E-324"]
+def test_only_doubles_in_javas_lexical_form_are_written_by_value(name):
+    lexical_forms = ["1.0E7", "NaN", "-1.5E0", "0.0E0", "INF", "-INF", "2.0E23", "5.0E-324"]
     quad = "<http://e/s> <http://e/p> '{}'^^<http://www.w3.org/2001/XMLSchema#double> .\n"
-    log = "".join(map(quad.format, lexicals)).encode()
+    log = "".join(map(quad.format, lexical_forms)).encode()
     batch = formats.find("ttl").decode(log)
     data = formats.find(name).encode(batch, values=True)
-    assert [text for text in lexicals if text.encode() not in data] == ["1.0E7", "NaN"]
-    assert [q.object.value for q in formats.find(name).decode(data).quads(0)] == lexicals
+    assert [text for text in lexical_forms if text.encode() not in data] == ["1.0E7", "NaN"]
+    assert [q.object.value for q in formats.find(name).decode(data).quads(0)] == lexical_forms

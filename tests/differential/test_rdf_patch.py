@@ -38,7 +38,7 @@ def random_quad(random):
 
 
 def changes(random, count):
-    """Yields rows that add and delete; most deleted quads were added before."""
+    """Yields rows that add random quads, or delete quads that were added before."""
     added = []
     for _ in range(count):
         if added and random.random() < 0.3:
@@ -72,7 +72,7 @@ def read(path):
         ]
 
 
-def node(term):
+def to_rdflib(term):
     """Converts a tuple to an RDFLib term."""
     kind, value = term[:2]
     if kind == "iri":
@@ -109,7 +109,9 @@ def test_rdflib_reads_the_output_of_rdfm(seed, tmp_path):
         key((*triple, None if graph in (None, default) else graph))
         for *triple, graph in store.quads()
     }
-    assert found == {key((*map(node, quad[:3]), quad[3] and node(quad[3]))) for quad in expected}
+    assert found == {
+        key((*map(to_rdflib, quad[:3]), quad[3] and to_rdflib(quad[3]))) for quad in expected
+    }
 
 
 def test_rdflib_reads_prefixes(tmp_path):

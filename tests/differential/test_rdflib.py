@@ -70,11 +70,11 @@ def as_rdf_1_1(message):
     return [map_terms(quad, plain) for quad in message]
 
 
-def without_directions(message):
-    """Removes terms that rdflib cannot represent or write.
+def representable_in_rdflib(message):
+    """Replaces literals that rdflib cannot represent or write: removes their base directions.
 
-    Its Turtle contains the decimal `1.` without quotes, which is read as `1` and a dot, and the
-    boolean `1`, which is read as an integer.
+    rdflib's Turtle contains the decimal `1.` without quotes, which is read as `1` and a dot, and
+    the boolean `1`, which is read as an integer.
     """
 
     def plain(term):
@@ -94,7 +94,7 @@ def plain_logs(name):
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
 def test_rdflib_reads_the_output_of_rdfm(name, data):
-    for message in map(without_directions, data.draw(plain_logs(name))):
+    for message in map(representable_in_rdflib, data.draw(plain_logs(name))):
         dataset = rdflib.Dataset()
         dataset.parse(data=encode(name, [message]), format=FORMATS[name])
         found = [tuple(from_rdflib(term) for term in quad) for quad in dataset.quads()]
@@ -104,7 +104,7 @@ def test_rdflib_reads_the_output_of_rdfm(name, data):
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
 def test_rdfm_reads_the_output_of_rdflib(name, data):
-    for message in map(without_directions, data.draw(plain_logs(name))):
+    for message in map(representable_in_rdflib, data.draw(plain_logs(name))):
         dataset = rdflib.Dataset()
         for quad in message:
             subject, predicate, object_, graph = map(to_rdflib, quad)

@@ -26,7 +26,7 @@ def test_examples_print_what_they_show():
     with registry_double.registry(500) as first, registry_double.registry(501) as second:
         text = text.replace("https://registry.knowledgepixels.com/", first.url)
         text = text.replace("https://registry.example.org/", second.url)
-        # The columns of a table are as wide as the URLs.
+        # The widths of table columns depend on the URLs, so the spaces between columns are ignored.
         text = "\n".join(
             "…".join(line.split("  ")) if "viaSetting" in line or "Agents" in line else line
             for line in text.split("\n")

@@ -1,4 +1,4 @@
-"""Code blocks in README.md and docs/ run with the output shown, and links are valid."""
+"""Code blocks in README.md and docs/ print the output shown, and links are valid."""
 
 from __future__ import annotations
 

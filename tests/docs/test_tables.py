@@ -20,7 +20,7 @@ OPTIONS = "docs/options-generated.md"
 # Batch size options, which docs/limits.md explains.
 BATCHING = {"batch_quads", "batch_bytes", "batch_messages"}
 # Options of a plug-in in docs/plugins.md, of spark-submit, of Glue's jobs and of benchmarks/run.py.
-OF_OTHER_PROGRAMS = {
+OPTIONS_OF_OTHER_PROGRAMS = {
     *("--no-spaces", "--conf", "--archives", "--additional-python-modules", "--quick", "--only"),
 }
 TITLES = {
@@ -41,7 +41,7 @@ def read(name: str) -> str:
 
 
 def section(text: str, heading: str) -> str:
-    """Returns the text under a heading, up to the next heading of its level."""
+    """Returns the text under a heading, up to the next heading of the same level."""
     found = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     assert found, heading
     return found[1]
@@ -56,7 +56,7 @@ def rows(text: str) -> list[list[str]]:
     return [row for row in cells if not set("".join(row)) <= set("-| ")]
 
 
-def carries_row(name: str, kind: str) -> list[str]:
+def feature_row(name: str, kind: str) -> list[str]:
     """Returns the row of a format in the formats table, generated from the registry."""
     format = formats.find(name).spec
     carries = format.carries
@@ -87,7 +87,7 @@ def test_the_formats_table_matches_the_registry(kind):
     table = section(read("README.md"), "Formats").partition(f"### {TITLES[kind]}\n")[2]
     cells = [[cell.strip("| ") for cell in row] for row in rows(table.partition("\n#")[0])]
     names = [name for name in BUILT_IN if kind in formats.find(name).spec.kinds]
-    assert cells[1:] == [carries_row(name, kind) for name in names]
+    assert cells[1:] == [feature_row(name, kind) for name in names]
 
 
 def formats_of(cell: str) -> set[str]:
@@ -210,7 +210,7 @@ def test_the_command_line_page_names_every_option_of_each_command(name, command)
 
 
 def test_the_docs_name_only_existing_command_line_options():
-    known = {"--help", *OF_OTHER_PROGRAMS}
+    known = {"--help", *OPTIONS_OF_OTHER_PROGRAMS}
     for name, command in commands(app):
         for parameter in command.get_params(click.Context(command, info_name=name)):
             known |= {*parameter.opts, *parameter.secondary_opts}

@@ -136,7 +136,7 @@ def test_unsuitable_contexts_are_rejected(context, reason):
         (b'{"a": "\xff"}', "it is not UTF-8 text"),
     ],
 )
-def test_the_error_for_a_file_without_a_context_does_not_quote_it(data, reason, tmp_path):
+def test_the_error_for_a_file_without_a_context_does_not_quote_the_file(data, reason, tmp_path):
     file = tmp_path / "context.json"
     file.write_bytes(data)
     with pytest.raises(rdfm.OptionError) as caught:

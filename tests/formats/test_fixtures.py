@@ -3,7 +3,7 @@
 import importlib.util
 
 import pytest
-from fixture_logs import LOGS, reading
+from fixture_logs import LOGS, reading_options
 from nquads import isomorphic, read_expected
 from support import FIXTURES, NATIVE, assert_same, decode
 
@@ -20,7 +20,7 @@ def test_all_fixtures_are_found():
 @pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_fixture_is_read_as_expected(path):
     name = formats.by_path(path.name).name
-    found, error = decode(name, path.read_bytes(), **reading(path))
+    found, error = decode(name, path.read_bytes(), **reading_options(path))
     assert error is None
     expected = read_expected(path.parent / "expected.txt")
     if path.stem.startswith("message-"):

@@ -23,18 +23,18 @@ MODULES = [
     for module in formats.every()
     if "messages" in module.spec.kinds
 ]
-DELIMITED = [each for each in MODULES if each.values[0].spec.carries["boundaries"]]
-UNDELIMITED = [each for each in MODULES if each not in DELIMITED]
+WITH_BOUNDARIES = [each for each in MODULES if each.values[0].spec.carries["boundaries"]]
+WITHOUT_BOUNDARIES = [each for each in MODULES if each not in WITH_BOUNDARIES]
 
 
-@pytest.mark.parametrize("module", DELIMITED)
+@pytest.mark.parametrize("module", WITH_BOUNDARIES)
 def test_messages_are_read_back(module):
     batch = MessageBatch.from_messages([QUADS, [], QUADS[:1]])
     decoded = module.decode(module.encode(batch))
     assert [message.quads for message in decoded] == [QUADS, [], QUADS[:1]]
 
 
-@pytest.mark.parametrize("module", UNDELIMITED)
+@pytest.mark.parametrize("module", WITHOUT_BOUNDARIES)
 def test_formats_without_boundaries_reject_or_merge_several_messages(module):
     (single,) = module.decode(module.encode(MessageBatch.from_messages([QUADS])))
     assert single.quads == QUADS
@@ -52,12 +52,12 @@ def test_formats_without_boundaries_reject_or_merge_several_messages(module):
     )  # labels of different messages stay distinct
 
 
-@pytest.mark.parametrize("module", DELIMITED)
+@pytest.mark.parametrize("module", WITH_BOUNDARIES)
 def test_an_empty_log_has_no_messages(module):
     assert len(module.decode(b"")) == 0
 
 
-@pytest.mark.parametrize("module", DELIMITED)
+@pytest.mark.parametrize("module", WITH_BOUNDARIES)
 def test_many_messages_are_decoded_into_one_batch(module):
     batch = MessageBatch.from_messages([QUADS] * 20_000)
     assert len(module.decode(module.encode(batch))) == 20_000

@@ -103,9 +103,6 @@ def test_formats_are_found_by_content(head, name):
 STRING = "http://www.w3.org/2001/XMLSchema#string"
 
 
-STRING = "http://www.w3.org/2001/XMLSchema#string"
-
-
 def test_text_in_a_binary_log_is_not_a_directive():
     iri = ("iri", "http://e/a")
     literal = ("literal", "\nPREFIX e: <http://e/>\n", None, None, STRING)

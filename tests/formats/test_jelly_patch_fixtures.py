@@ -10,7 +10,7 @@ from support import FIXTURES, PIECES
 from rdfm import formats
 
 
-def fixtures():
+def fixture_maker():
     spec = importlib.util.spec_from_file_location("make", FIXTURES / "jelly-patch" / "make.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -18,13 +18,13 @@ def fixtures():
 
 
 def test_generated_fixtures_are_current():
-    generated = list(fixtures().generated_files())
+    generated = list(fixture_maker().generated_files())
     assert len(generated) >= 50
     for path, data in generated:
         assert path.read_bytes() == data, path
 
 
-@pytest.mark.parametrize("log", list(fixtures().logs()), ids=lambda log: log[0])
+@pytest.mark.parametrize("log", list(fixture_maker().logs()), ids=lambda log: log[0])
 def test_a_fixture_is_read_as_expected(log):
     _, patches, data = log
     for size in (len(data), *PIECES):

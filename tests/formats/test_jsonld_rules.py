@@ -54,7 +54,7 @@ invalid term definition, invalid type mapping, invalid type value, invalid typed
 invalid value object, invalid value object value, invalid vocab mapping, keyword redefinition,
 loading remote context failed, protected term redefinition
 """
-E_CODES = [code.strip() for code in CODES.replace("\n", " ").split(",")]
+ERROR_CODES = [code.strip() for code in CODES.replace("\n", " ").split(",")]
 
 
 def expected_quads(text: str) -> list[tuple]:
@@ -103,7 +103,7 @@ def check(document: Any, expected: str, remote: dict, **options: Any) -> None:
     check_reference(document, expected, options)
     for name, data in encodings(document):
         messages, error = decode(name, data, **options)
-        if expected in E_CODES:
+        if expected in ERROR_CODES:
             assert error is not None, messages
             assert f"(JSON-LD: {expected})" in error
             assert re.search(r"line \d+, column \d+", error)
@@ -123,7 +123,7 @@ def check_reference(document: Any, expected: str, options: dict) -> None:
         documents={url: reference.parse(json.dumps(one)) for url, one in REMOTE.items()},
         expand_context=expand_context,
     )
-    if expected in E_CODES:
+    if expected in ERROR_CODES:
         assert found.errors == {expected}
     else:
         assert not found.errors
@@ -347,7 +347,6 @@ def test_references_are_resolved_against_unusual_bases(base, text, iri, remote):
     check({"@id": "http://e/s", P: {"@id": text}}, f"<s> <p> <{iri}> .", remote, base=base)
 
 
-OBJECT = {"@type": "@id", "@id": P}
 BASES = [
     # The @base of a context is relative to the previous base; null removes it; a null context
     # restores it.
@@ -1253,7 +1252,7 @@ def test_expand_context_applies_to_every_message():
     assert isomorphic(messages[1], expected_quads('<b> <q> "y" . ;; <b> <r> "z" .'))
 
 
-def test_a_context_line_of_null_clears_expand_context_too():
+def test_a_null_context_line_also_clears_expand_context():
     lines = b'{"@context":null}\n{"@id":"http://e/a","p":"x","http://e/q":"y"}\n'
     messages, error = decode("ndjsonld", lines, expand_context=V)
     assert error is None
@@ -1311,7 +1310,7 @@ DUPLICATES = [
 
 
 @pytest.mark.parametrize(("text", "key", "expected"), DUPLICATES)
-def test_duplicate_keys_are_errors_unless_lenient_uses_the_last_value(text, key, expected):
+def test_duplicate_keys_are_errors_unless_lenient(text, key, expected):
     for name in ("jsonld", "ndjsonld"):
         messages, error = decode(name, f"{text}\n".encode())
         assert error is not None, messages
@@ -1500,5 +1499,5 @@ def test_a_message_with_an_error_does_not_count_keys():
 
 def test_every_error_code_has_a_row():
     tables = (IRIS, BASES, VALUES, CONTAINERS, STRUCTURE, JSON_POSITIONS, DIRECTIONS, CONTEXTS)
-    codes = {expected for table in tables for _, expected in table if expected in E_CODES}
-    assert codes == {*E_CODES}
+    codes = {expected for table in tables for _, expected in table if expected in ERROR_CODES}
+    assert codes == {*ERROR_CODES}

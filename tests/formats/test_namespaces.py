@@ -263,7 +263,7 @@ def test_slices_share_their_namespaces():
     subprocess.run([sys.executable, "-c", code], input=log(4000), check=True, timeout=60)
 
 
-def test_slices_have_the_current_namespaces_in_any_order():
+def test_slices_made_in_any_order_have_the_namespaces_of_their_messages():
     data = log(50) + b"# @message\nPREFIX p7: <http://e/other/>\np7:s p7:p 1 .\n"
     batch = MessageBatch.from_messages(rdfm.open_log(data, "ttl"))
     for start in (40, 3, 50, 7, 8, 0, 49):

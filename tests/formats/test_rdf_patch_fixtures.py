@@ -1,4 +1,4 @@
-"""The small RDF Patch logs of spec-fixtures, as text and in Thrift: read, written and read again."""
+"""The small RDF Patch logs of spec-fixtures, as text and Thrift: read, written and read again."""
 
 import pytest
 from patch_files import in_every_format

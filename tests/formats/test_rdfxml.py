@@ -16,7 +16,7 @@ def document(text, attributes=""):
     return f'<T xmlns="http://e/" xmlns:r="{RDF}" r:about="http://e/s"{attributes}>{text}</T>'
 
 
-TYPED = [(S, ("iri", f"{RDF}type"), ("iri", "http://e/T"), None)]
+TYPE_QUADS = [(S, ("iri", f"{RDF}type"), ("iri", "http://e/T"), None)]
 
 
 def test_documents_end_with_their_root_elements():
@@ -45,7 +45,7 @@ def test_a_log_without_documents_has_no_message(log):
 )
 def test_a_literal_is_the_complete_text_of_its_element(text, value):
     (message,) = decoded("rdfxml", document(f"<p>{text}</p>").encode())
-    assert message == [*TYPED, (S, P, literal(value), None)]
+    assert message == [*TYPE_QUADS, (S, P, literal(value), None)]
 
 
 def test_language_tags_keep_their_case_and_can_be_removed():
@@ -188,7 +188,7 @@ def test_nested_languages_are_limited():
     assert "the language tags in scope take more than 100000 bytes" in error
 
 
-def test_entity_values_are_parsed_where_they_are_used():
+def test_entity_values_are_parsed_at_each_use():
     """`&` and `<` from character references in an entity are markup where the entity is used."""
     declaration = "<!DOCTYPE T [<!ENTITY e 'a&#38;amp;&#38;#60;&amp;&#62;\n'>]>"
     log = declaration + document("<p>&e;</p><q xmlns:n='http://n/'><T n:a='&e;'/></q>")

@@ -49,10 +49,10 @@ def read(source, *format, into=None, **options):
     return found
 
 
-SUFFIXES = pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".feather", ".arrows"])
+EACH_SUFFIX = pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".feather", ".arrows"])
 
 
-@SUFFIXES
+@EACH_SUFFIX
 def test_pyarrow_reads_the_output(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     with rdfm.create_log(path) as log:
@@ -66,7 +66,7 @@ def test_pyarrow_reads_the_output(tmp_path, suffix):
     assert "namespaces" not in rows[0]
 
 
-@SUFFIXES
+@EACH_SUFFIX
 def test_files_written_by_pyarrow_are_read(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"other": range(5), "quads": [[ROW], [], None, [ROW, ROW], [ROW]]}))
@@ -76,7 +76,7 @@ def test_files_written_by_pyarrow_are_read(tmp_path, suffix):
         assert [message.index for message in log] == list(range(5))
 
 
-@SUFFIXES
+@EACH_SUFFIX
 def test_tables_without_messages_are_rejected(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     for columns in ({"a": [1], "b": ["x"]}, {"a": [1], "b": ["x"], "quads": ["text"]}):
@@ -85,7 +85,7 @@ def test_tables_without_messages_are_rejected(tmp_path, suffix):
             read(path)
 
 
-@SUFFIXES
+@EACH_SUFFIX
 def test_rows_before_an_error_are_returned(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"quads": [[ROW], [ROW], [{**ROW, "object": "oops"}], [ROW]]}))
@@ -96,7 +96,7 @@ def test_rows_before_an_error_are_returned(tmp_path, suffix):
     assert raised.value.format == formats.by_path(str(path)).name
 
 
-@SUFFIXES
+@EACH_SUFFIX
 def test_a_null_quad_is_an_error(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"quads": [[ROW], [ROW, None], [ROW]]}))
@@ -128,8 +128,8 @@ def test_offsets_outside_an_arrow_log_are_an_error(offsets):
 
 
 @pytest.mark.slow
-@SUFFIXES
-def test_random_bytes_in_a_table_are_an_error(tmp_path, suffix):
+@EACH_SUFFIX
+def test_random_bytes_in_a_table_cause_only_decode_errors(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"quads": [[ROW], [ROW] * 3, []], "metadata": [[("k", b"v")], [], None]}))
     data = path.read_bytes()
@@ -142,7 +142,7 @@ def test_random_bytes_in_a_table_are_an_error(tmp_path, suffix):
             read(path)
 
 
-@SUFFIXES
+@EACH_SUFFIX
 def test_a_duplicate_column_is_an_error(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     column = pa.array([[ROW]])
@@ -157,7 +157,7 @@ def test_data_other_than_arrow_is_an_error(data):
         read(data, "arrow")
 
 
-@SUFFIXES
+@EACH_SUFFIX
 def test_a_row_above_the_limit_is_an_error(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"quads": [[ROW], [ROW] * 1000, [ROW]]}))
@@ -167,7 +167,7 @@ def test_a_row_above_the_limit_is_an_error(tmp_path, suffix):
     assert len(found) == 1
 
 
-@SUFFIXES
+@EACH_SUFFIX
 @pytest.mark.parametrize("missing", [1, 7, 8, 9, 100])
 def test_a_truncated_file_is_an_error(tmp_path, suffix, missing):
     path = tmp_path / f"log{suffix}"
@@ -189,7 +189,7 @@ def test_rows_of_a_truncated_arrow_log_are_returned(tmp_path, suffix):
     assert len(found) == 3
 
 
-@SUFFIXES
+@EACH_SUFFIX
 @pytest.mark.parametrize("codec", [None, "lz4", "zstd"])
 def test_files_are_read_in_the_calling_thread(suffix, codec):
     """A pyarrow thread that still has references to Python objects at exit aborts the process."""
@@ -236,7 +236,7 @@ def test_namespaces_have_a_column_if_the_first_message_has_namespaces(name, tmp_
         assert [message.namespaces for message in log] == [{}, {"e": "http://e/"}]
 
 
-@SUFFIXES
+@EACH_SUFFIX
 def test_conversions_keep_the_source_of_messages(tmp_path, suffix):
     sources = [tmp_path / "a.nq", tmp_path / "b.nq"]
     for source in sources:
@@ -247,7 +247,7 @@ def test_conversions_keep_the_source_of_messages(tmp_path, suffix):
     assert found == [(str(source), index) for source in sources for index in (0, 1)]
 
 
-@SUFFIXES
+@EACH_SUFFIX
 def test_pieces_files_and_pipes_yield_the_same_messages(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     with rdfm.create_log(path) as log:
@@ -277,15 +277,15 @@ def test_pieces_files_and_pipes_yield_the_same_messages(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_missing_pyarrow_names_the_extra(name, monkeypatch):
+def test_the_error_for_a_missing_pyarrow_names_the_extra(name, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     for codec in (formats.find(name).Decoder, formats.find(name).Encoder):
         with pytest.raises(rdfm.MissingExtraError, match=r"pip install 'rdfm\[arrow\]'"):
             codec()
 
 
-@SUFFIXES
-def test_every_truncation_is_an_error_after_the_complete_rows(tmp_path, suffix):
+@EACH_SUFFIX
+def test_a_log_truncated_anywhere_is_an_error(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"quads": [[ROW], [ROW]]}))
     data = path.read_bytes()

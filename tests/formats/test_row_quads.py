@@ -28,7 +28,7 @@ from rdfm._core import PatchBatch, ResultBatch
 from rdfm.message import Operation, Patch
 
 COLUMNS = ["source", "message", "subject", "predicate", "object", "graph"]
-DETAILS = ["kind", "value", "datatype", "language", "direction"]
+STRUCT_FIELDS = ["kind", "value", "datatype", "language", "direction"]
 S, P = Iri("http://e/s"), Iri("http://e/p")
 LOGS = sorted(path for path in FIXTURES.glob("*/*.nq") if path.parent.name != "results")
 EACH_TABLE_FORMAT = pytest.mark.parametrize("name", TABLES)
@@ -92,7 +92,7 @@ def test_messages_with_structs_are_read_back(name, log):
     data = encode(name, log, terms="structs")
     assert decoded(name, data) == log
     type = table(data, name).schema.field("quads").type
-    assert [field.name for field in type.value_type.field("object").type] == DETAILS
+    assert [field.name for field in type.value_type.field("object").type] == STRUCT_FIELDS
 
 
 @EACH_TABLE_FORMAT
@@ -117,7 +117,7 @@ def assert_struct(struct, term):
     if term is None:
         assert struct is None
         return
-    found = [struct[detail] for detail in DETAILS]
+    found = [struct[detail] for detail in STRUCT_FIELDS]
     kind = as_tuple(term)[0]
     if isinstance(term, Iri):
         assert found == ["iri", term.value, None, None, None]

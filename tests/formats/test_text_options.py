@@ -1,4 +1,4 @@
-"""Options passed as strings, which are converted by kind."""
+"""Options passed as strings are converted according to their kind."""
 
 import pytest
 

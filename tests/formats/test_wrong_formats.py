@@ -1,4 +1,4 @@
-"""Files in a different format than their name suggests, and truncated files."""
+"""Files whose names suggest another format, and truncated files."""
 
 import tarfile
 
@@ -10,7 +10,7 @@ from support import decode, encode, outcome
 import rdfm
 from rdfm import formats
 
-WRONG_FORMAT = {
+WRONG_FORMAT_ERRORS = {
     "jelly": "not a Jelly file (or truncated)",
     "rdf-protobuf": "not an RDF Protobuf file (or truncated)",
     "rdf-thrift": "not an RDF Thrift file (or truncated)",
@@ -33,22 +33,22 @@ def read(path):
         list(log)
 
 
-@pytest.mark.parametrize("name", WRONG_FORMAT)
+@pytest.mark.parametrize("name", WRONG_FORMAT_ERRORS)
 @pytest.mark.parametrize("text", [*TEXTS, TEXTS[0] * 100])
 def test_text_is_detected_in_binary_formats(name, text):
     messages, error = decode(name, text)
     assert messages == []
-    assert WRONG_FORMAT[name] in error
+    assert WRONG_FORMAT_ERRORS[name] in error
 
 
-@pytest.mark.parametrize("name", WRONG_FORMAT)
+@pytest.mark.parametrize("name", WRONG_FORMAT_ERRORS)
 @settings(max_examples=60)
 @given(data=st.text(max_size=80).map(str.encode) | st.binary(max_size=40))
 def test_detection_does_not_depend_on_piece_sizes(name, data):
     decode(name, data)
 
 
-@pytest.mark.parametrize("name", WRONG_FORMAT)
+@pytest.mark.parametrize("name", WRONG_FORMAT_ERRORS)
 def test_a_truncated_log_is_reported_as_truncated(name):
     log = encode(name, [[(IRI, IRI, IRI, None)]])
     for end in range(1, len(log)):

@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.asymmetric import dsa, padding, rsa
 
 
 class Key:
-    """A private key with the functions that `nanopubs.signed` needs."""
+    """A private key that signs data, with its algorithm and its public key."""
 
     def __init__(self, algorithm):
         self.algorithm = algorithm

@@ -273,7 +273,7 @@ def test_a_finding_has_the_position_of_its_term():
     assert lines[-1][found.column - 1 :].startswith(f"<{N}/fifth>")
 
 
-def test_the_order_of_messages_does_not_depend_on_batches():
+def test_the_order_of_findings_does_not_depend_on_batches():
     messages = [nanopubs.trusty(), nanopubs.nanopub(N), OTHER] * 50
     data = nanopubs.nq(*messages)
     at_once = [(found.message, found.rule) for found in check(data, "nq", require="trusty")]

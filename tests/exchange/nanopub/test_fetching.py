@@ -23,7 +23,7 @@ from rdfm.exchange.nanopub import state as states
 from rdfm.storage.addresses import HttpError
 
 COUNT = 60
-ANY = {
+SUFFIXES = {
     "nq": ".nq",
     "trig": ".trig",
     "jelly": ".jelly",
@@ -51,7 +51,7 @@ def numbers(log):
         ]
 
 
-def right_code(number):
+def correct_code(number):
     """Returns the artifact code that matches the content of a nanopublication."""
     with rdfm.open_log(registry_double.body([(1, number)]), "jelly") as log:
         return trusty.artifact_code(next(iter(log)), registry_double.code(number))
@@ -69,7 +69,8 @@ def is_complete(registry, log="m.jelly"):
 
 @pytest.mark.parametrize(
     "name",
-    [f"m{suffix}" for suffix in ANY.values()] + ["m.nq.gz", "m.jelly.zst", "m.pb.xz", "m.trig.bz2"],
+    [f"m{suffix}" for suffix in SUFFIXES.values()]
+    + ["m.nq.gz", "m.jelly.zst", "m.pb.xz", "m.trig.bz2"],
 )
 def test_further_runs_append_only_new_nanopublications(registry, name):
     options = {"format": "rdf-protobuf"} if ".pb" in name else {}
@@ -152,7 +153,7 @@ def test_a_body_that_always_ends_early_is_an_error(registry, monkeypatch):
     assert is_complete(registry)
 
 
-def test_an_empty_body_is_an_empty_log(registry):
+def test_an_empty_body_appends_nothing(registry):
     fetch(registry.url, "m.jelly", overlap=0)
     assert fetch(registry.url, "m.jelly", overlap=0).messages == 0
     assert is_complete(registry)
@@ -385,7 +386,7 @@ def test_messages_from_other_writers_stay_in_the_log(registry):
     assert numbers("m.nq") == [*range(1, COUNT + 1), 1000, COUNT + 1, COUNT + 2, COUNT + 3]
 
 
-def test_a_run_that_commits_nothing_does_not_bind_the_log(registry):
+def test_a_run_that_commits_nothing_does_not_bind_the_log_to_its_registry(registry):
     registry.faults = [registry.replaced_by(b"\x05hello" * 9)]
     with pytest.raises(rdfm.DecodeError):
         fetch(registry.url, "m.jelly")
@@ -645,7 +646,7 @@ def test_a_killed_run_is_continued(registry, name, checks):
         registry.add(40)
         # Every third code is wrong.
         registry.codes = {
-            number: right_code(number) for number in registry.stored.values() if number % 3
+            number: correct_code(number) for number in registry.stored.values() if number % 3
         }
         registry.faults = [registry.slow(0.05)]
         command = [sys.executable, "-m", "rdfm", "nanopub", "fetch", registry.url, "-o", name]

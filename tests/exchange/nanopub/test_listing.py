@@ -149,7 +149,7 @@ def test_each_nanopublication_in_a_message_has_a_row():
     assert [(each.message, each.nanopub) for each in rows(quads)] == [(0, N), (0, BASE + "2")]
 
 
-# --- the latest ---
+# --- only the latest nanopublications ---
 
 
 def keyed(name, key="k1", **links):
@@ -173,13 +173,16 @@ def latest(*messages):
 LATEST = {
     "superseded": ([keyed("a"), keyed("b", supersedes=["a"])], ["b"]),
     "retracted": ([keyed("a"), keyed("b", retracts=["a"])], ["b"]),
-    "before": ([keyed("b", supersedes=["a"]), keyed("a")], ["b"]),
-    "twice": ([keyed("a"), keyed("b", supersedes=["a"]), keyed("c", supersedes=["b"])], ["c"]),
+    "superseded by an earlier message": ([keyed("b", supersedes=["a"]), keyed("a")], ["b"]),
+    "superseded twice": (
+        [keyed("a"), keyed("b", supersedes=["a"]), keyed("c", supersedes=["b"])],
+        ["c"],
+    ),
     "two at once": ([keyed("a"), keyed("b"), keyed("c", supersedes=["a"], retracts=["b"])], ["c"]),
     "another key": ([keyed("a"), keyed("b", "k2", supersedes=["a"])], ["a", "b"]),
     "a retraction with another key": ([keyed("a"), keyed("b", "k2", retracts=["a"])], ["a", "b"]),
-    "without key": ([keyed("a", None), keyed("b", None, supersedes=["a"])], ["a", "b"]),
-    "unknown": ([keyed("a", supersedes=["x"])], ["a"]),
+    "without a key": ([keyed("a", None), keyed("b", None, supersedes=["a"])], ["a", "b"]),
+    "an unknown target": ([keyed("a", supersedes=["x"])], ["a"]),
     "itself": ([keyed("a", supersedes=["a"])], ["a"]),
     "copies": ([keyed("a"), keyed("a"), keyed("b", supersedes=["a"])], ["b"]),
     "one of two keys": (
@@ -242,7 +245,7 @@ def test_tables_have_lists_of_values():
     assert table["message"].type == pa.int64()
 
 
-def test_an_empty_log_is_an_empty_table():
+def test_an_empty_log_gives_an_empty_table():
     with list_nanopubs(b"", format="nq") as found:
         assert found.to_arrow().num_rows == 0
 

@@ -28,7 +28,7 @@ def test_the_headers_of_a_registry_become_its_state():
     )
 
 
-def test_a_starting_registry_has_no_state_yet():
+def test_a_starting_registry_has_no_status_setup_or_counter():
     with registry_double.registry() as registry:
         registry.headers = {"Status": "null", "Setup-Id": "null"}
         state = nanopub.status(registry.url)

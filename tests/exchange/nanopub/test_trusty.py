@@ -7,7 +7,7 @@ from nanopubs import BASE, NP, PLACEHOLDER, iri, literal, triple
 import rdfm
 from rdfm.exchange.nanopub import trusty
 
-# Artifact code of the example in the specification, as computed by the author.
+# Artifact code of the specification's example, as computed by the author of the specification.
 EXAMPLE = "RAH-UOollyCX32XCS7iHNUded59E3pDpu4wrHPcB-yy-8"
 
 

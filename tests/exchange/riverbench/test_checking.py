@@ -17,7 +17,7 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
 def message(number):
-    """A message with a blank node and literals of each kind."""
+    """Returns a message with a blank node and literals of each kind."""
     node = f"<http://ex/{number}>"
     return (
         f'{node} <http://ex/p> "v{number % 7}" .\n{node} <http://ex/q> _:b .\n'
@@ -53,7 +53,7 @@ def findings(folder, **options):
 
 
 def replace(folder, old, new, count=1):
-    """Replaces text in the metadata, which must contain it."""
+    """Replaces a string, which the metadata must contain."""
     path = folder / "package_metadata.ttl"
     text = path.read_text()
     assert old in text
@@ -660,8 +660,8 @@ def test_modification_times_in_archives_are_found(damaged):
     ]
 
 
-def copy_of(folder, name, format, edit=lambda quads: quads):
-    """Writes a copy of the metadata in another format, as releases contain."""
+def add_metadata_copy(folder, name, format, edit=lambda quads: quads):
+    """Renames the metadata and adds a copy in another format, as in releases."""
     (folder / "package_metadata.ttl").rename(folder / "metadata.ttl")
     with rdfm.open_log(folder / "metadata.ttl") as log:
         quads = [quad for message in log for quad in message]
@@ -674,12 +674,12 @@ def copy_of(folder, name, format, edit=lambda quads: quads):
     [("metadata.nt", "nt"), ("metadata.jelly", "jelly"), ("metadata.rdf", "rdfxml")],
 )
 def test_equal_metadata_in_another_format_is_accepted(damaged, name, format):
-    copy_of(damaged, name, format)
+    add_metadata_copy(damaged, name, format)
     assert findings(damaged) == []
 
 
 def test_different_metadata_in_another_format_is_reported(damaged):
-    copy_of(damaged, "metadata.nt", "nt", lambda quads: quads[1:])
+    add_metadata_copy(damaged, "metadata.nt", "nt", lambda quads: quads[1:])
     assert findings(damaged) == [
         ("metadata", "metadata.nt", "the triples differ from those of metadata.ttl")
     ]

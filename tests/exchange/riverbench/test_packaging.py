@@ -1,4 +1,4 @@
-"""`package` writes the files of RiverBench's documentation, which other libraries read."""
+"""`package` writes the files that RiverBench documents, and other libraries can read them."""
 
 import gzip
 import hashlib
@@ -22,7 +22,7 @@ from pyjelly.integrations.generic.parse import parse_jelly_grouped
 from riverbench import DCAT, RB, SPDX
 from support import FIXTURES
 
-import rdfm as package_of_rdfm
+import rdfm as rdfm_package
 from rdfm import DecodeError, EncodeError, OptionError, open_log, statistics
 from rdfm._core import StreamRules
 from rdfm.exchange.riverbench import check, package
@@ -136,7 +136,7 @@ def test_jelly_files_are_read_by_pyjelly(nanopubs):
     assert not options.get("rdf_star")
 
 
-def test_samples_are_the_messages_with_their_numbers(tmp_path):
+def test_each_sample_is_the_message_with_the_number_in_its_name(tmp_path):
     package(log_of(12), tmp_path / "p", stream_type="graphs", format="nt")
     files = archived(tmp_path / "p", "stream_full.tar.gz")
     assert (tmp_path / "p/sample_0000000010.ttl").read_bytes() == files["0000000010.ttl"]
@@ -214,7 +214,7 @@ def test_partial_distributions_are_packages_of_the_first_messages(two_sizes, tmp
 
 
 @pytest.mark.slow
-def test_partial_distributions_end_with_an_empty_message(tmp_path):
+def test_partial_distributions_can_end_with_an_empty_message(tmp_path):
     texts = [b""] * 10_001
     texts[5] = b"<http://ex/s> <http://ex/p> <http://ex/o> .\n"
     log = b"# @message\n" + b"# @message\n".join(texts) + b"# @message\n"
@@ -342,8 +342,8 @@ def test_packages_are_reproducible(tmp_path, nanopubs):
 def test_the_division_into_batches_does_not_change_the_output(tmp_path, monkeypatch):
     log = log_of(30)
 
-    class Slow(io.RawIOBase):
-        """Returns a few bytes at a time, so that batches are small."""
+    class SmallReads(io.RawIOBase):
+        """A file that returns a few bytes per read, so that batches are small."""
 
         name = "slow"
 
@@ -359,7 +359,7 @@ def test_the_division_into_batches_does_not_change_the_output(tmp_path, monkeypa
             return len(data)
 
     package(log, tmp_path / "a", stream_type="graphs", format="nt")
-    package(Slow(), tmp_path / "b", stream_type="graphs", format="nt")
+    package(SmallReads(), tmp_path / "b", stream_type="graphs", format="nt")
     assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
 
 
@@ -499,7 +499,7 @@ def test_base_directions_are_rejected_unless_declared(tmp_path):
         package(text.encode(), tmp_path / "p", format="nq", stream_type="graphs")
 
 
-def rules(text, graphs="any", **options):
+def violations(text, graphs="any", **options):
     with open_log(text.encode(), "nq", generalized=True) as log:
         (batch,) = log.batches()
     _, found = StreamRules(graphs, **options).apply(batch)
@@ -509,11 +509,11 @@ def rules(text, graphs="any", **options):
 def test_generalized_terms_are_rejected_unless_declared():
     text = '"s" <http://ex/p> <http://ex/o> .\n'
     reason = "has the literal 's' as a subject, but generalized triples are not declared"
-    assert rules(text) == [(0, "generalized", reason)]
-    assert rules(text, generalized_triples=True) == []
+    assert violations(text) == [(0, "generalized", reason)]
+    assert violations(text, generalized_triples=True) == []
     text = '<http://ex/s> _:p <http://ex/o> "g" .\n'
-    assert [each[1] for each in rules(text)] == ["generalized"]
-    assert rules(text, generalized_triples=True) == [
+    assert [each[1] for each in violations(text)] == ["generalized"]
+    assert violations(text, generalized_triples=True) == [
         (
             0,
             "generalized",
@@ -537,7 +537,7 @@ def test_a_subject_shape_selects_exactly_one_node(shape, count):
         "<a:s> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <a:C> .\n"
         "<a:s> <a:p> <a:o> .\n<a:t> <a:p> <a:o> .\n"
     )
-    found = rules(text, subjects=[shape])
+    found = violations(text, subjects=[shape])
     reasons = {0: "no node that matches", 2: "several nodes that match"}
     expected = f"has {reasons.get(count)} the subject shape, expected exactly one"
     assert found == ([] if count == 1 else [(0, "subject", expected)])
@@ -663,7 +663,7 @@ def test_a_log_of_patches_is_rejected(tmp_path):
         package(b"TX .\nTC .\n", tmp_path / "p", stream_type="graphs", format="rdf-patch")
 
 
-def test_each_file_of_an_archive_can_be_a_message(tmp_path):
+def test_each_file_of_a_folder_can_be_a_message(tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
     for number, text in enumerate(["<a:s> <a:p> <a:o> .", "", "<a:s> <a:p> <a:q> ."]):
@@ -718,27 +718,27 @@ def test_predicates_that_are_not_counted_are_reported(tmp_path):
 
 def test_errors_recommend_only_useful_remedies(tmp_path):
     for options in ({}, {"generalized": True}):
-        with pytest.raises(package_of_rdfm.RdfmError) as caught:
+        with pytest.raises(rdfm_package.RdfmError) as caught:
             package(
                 b"_:s _:p <a:o> .", tmp_path / "p", stream_type="graphs", format="nt", **options
             )
         assert [each.option for each in caught.value.remedies] == []
 
 
-# --- kills ---
+# --- interrupted runs and full disks ---
 
 LINE = "<http://e/s> <http://e/p> <http://e/o> .\n# @message\n"
 
 
-def packaging(tmp_path):
-    """Starts packaging. Returns the process when its folder exists and it waits for input."""
+def start_packaging(tmp_path):
+    """Starts packaging. Returns the process once it has written a file and waits for input."""
     command = [sys.executable, "-m", "rdfm", "riverbench", "package", "-"]
     command += ["--stream-type", "graphs", "--from", "nt", "-o", str(tmp_path / "out")]
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(Path(package_of_rdfm.__file__).parent.parent)},
+        env={**os.environ, "PYTHONPATH": str(Path(rdfm_package.__file__).parent.parent)},
     )
     process.stdin.write(LINE.encode() * 200_000)
     process.stdin.flush()
@@ -753,7 +753,7 @@ def packaging(tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="needs Unix signals")
 @pytest.mark.parametrize("stop_signal", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_interrupted_packaging_leaves_no_folder_with_the_final_name(tmp_path, stop_signal):
-    process = packaging(tmp_path)
+    process = start_packaging(tmp_path)
     process.send_signal(stop_signal)
     _, errors = process.communicate(timeout=30)
     assert process.returncode != 0

@@ -10,7 +10,7 @@ import rdfm
 
 pytestmark = pytest.mark.slow
 
-READ = "read-token"
+READ_TOKEN = "read-token"
 
 
 def header(token, scheme="Bearer"):
@@ -37,27 +37,32 @@ def code_of(call):
 
 
 def test_subscriptions_need_the_read_token_if_there_is_one(folder, tmp_path):
-    (tmp_path / "token").write_text(f"{READ}\n")
+    (tmp_path / "token").write_text(f"{READ_TOKEN}\n")
     with serve(folder, "--read-token-file", tmp_path / "token") as served:
         client = Client(served.port)
-        for metadata in ((), header("wrong"), header(READ, "Basic"), header(f"{READ}x")):
+        for metadata in (
+            (),
+            header("wrong"),
+            header(READ_TOKEN, "Basic"),
+            header(f"{READ_TOKEN}x"),
+        ):
             assert code_of(lambda m=metadata: client.messages("a", None, (*ONCE, *m))) == (
                 "UNAUTHENTICATED"
             )
-        for token in (READ, TOKEN):
+        for token in (READ_TOKEN, TOKEN):
             found, _ = client.messages("a", None, (*ONCE, *header(token)))
             assert numbers(found) == [0]
         # The token of subscribers does not permit publications.
         frames = frames_of([message(1)], "a")
-        assert code_of(lambda: client.publish(frames, header(READ))) == "UNAUTHENTICATED"
+        assert code_of(lambda: client.publish(frames, header(READ_TOKEN))) == "UNAUTHENTICATED"
         assert code_of(lambda: client.publish(frames, ())) == "UNAUTHENTICATED"
 
 
 def test_the_read_token_may_be_in_the_environment(folder):
-    with serve(folder, env={"RDFM_READ_TOKEN": READ}) as served:
+    with serve(folder, env={"RDFM_READ_TOKEN": READ_TOKEN}) as served:
         client = Client(served.port)
         assert code_of(lambda: client.messages("a")) == "UNAUTHENTICATED"
-        assert client.messages("a", None, (*ONCE, *header(READ)))[0]
+        assert client.messages("a", None, (*ONCE, *header(READ_TOKEN)))[0]
 
 
 def test_publications_are_rejected_unless_allowed(folder):
@@ -75,7 +80,7 @@ def test_metadata_of_a_subscription_is_checked(folder):
             assert code_of(lambda m=metadata: client.messages("a", None, m)) == "INVALID_ARGUMENT"
 
 
-def test_tls(folder, authority):
+def test_clients_must_trust_the_certificate_of_the_server(folder, authority):
     server = authority.issue("server")
     arguments = ("--tls-cert", server.certificate, "--tls-key", server.key)
     with serve(folder, *arguments) as served:
@@ -86,7 +91,7 @@ def test_tls(folder, authority):
         assert code_of(lambda: Client(served.port, default_trust).messages("a")) == "UNAVAILABLE"
 
 
-def test_mutual_tls(folder, authority, tmp_path):
+def test_client_certificates_must_be_issued_by_the_client_ca(folder, authority, tmp_path):
     server, trusted_identity = authority.issue("server"), authority.issue("client")
     stranger = Authority(tmp_path, "other").issue("stranger")
     arguments = ("--tls-cert", server.certificate, "--tls-key", server.key)

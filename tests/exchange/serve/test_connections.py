@@ -32,7 +32,7 @@ def folder(tmp_path):
 
 
 def large(number, size=MIB):
-    """A message with a string that cannot be compressed well."""
+    """Returns a message with a string that cannot be compressed well."""
     text = random.Random(number).randbytes(size // 2).hex()
     return [
         *message(number),
@@ -45,7 +45,7 @@ def large(number, size=MIB):
 
 @contextlib.contextmanager
 def frequent_pings(folder, milliseconds):
-    """Runs a server in this process whose pings are more frequent. Yields its port."""
+    """Runs a server in this process that pings at the given interval. Yields its port."""
     server = Server(
         Topics(folder), ServerSettings(("127.0.0.1", 0), ping_milliseconds=milliseconds)
     )
@@ -77,7 +77,7 @@ class Http2:
         self._socket.sendall(header + struct.pack(">I", 0) + payload)
 
     def listen(self, seconds):
-        """Answers frames for this time. Returns whether the connection is still open."""
+        """Answers frames for this many seconds. Returns whether the connection is still open."""
         end = time.monotonic() + seconds
         while (remaining := end - time.monotonic()) > 0:
             self._socket.settimeout(remaining)
@@ -143,7 +143,7 @@ def test_clients_may_ping(folder):
         assert (GOAWAY, 0) not in connection.counts
 
 
-def test_clients_that_ping_more_often_are_disconnected(folder):
+def test_clients_that_ping_too_often_are_disconnected(folder):
     with frequent_pings(folder, 10_000) as port, connected(port) as connection:
         for _ in range(12):
             with contextlib.suppress(ConnectionError):
@@ -231,14 +231,14 @@ class Meter:
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port = self._listening.getsockname()[1]
         self.sent = self.received = 0
-        self._to = port
+        self._target_port = port
         threading.Thread(target=self._run, daemon=True).start()
 
     def _run(self):
         with contextlib.suppress(OSError):
             while True:
                 client, _ = self._listening.accept()
-                server = socket.create_connection(("127.0.0.1", self._to))
+                server = socket.create_connection(("127.0.0.1", self._target_port))
                 for source, target, name in (
                     (client, server, "sent"),
                     (server, client, "received"),

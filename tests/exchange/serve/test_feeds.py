@@ -40,16 +40,19 @@ class Subscriber:
         self.log, self.response, self.found = log, response, found
         self.member = log.join(response, found, position)
         self.reader, self.numbers = Reader(), []
-        self.joined = 1
+        self.joins = 1
 
     async def step(self):
-        """Reads the available frames. Returns whether there were any."""
+        """Reads the available frames, or joins another feed if the subscriber is too slow.
+
+        Returns False at the end of the log.
+        """
         frames = await self.member.frames()
         if frames is None:
             member = self.log.join(self.response, self.found, self.member.position)
             self.member.leave()
             self.member = member
-            self.joined += 1
+            self.joins += 1
             return True
         for frame in frames:
             (parsed,) = read_frames(delimited(frame))
@@ -58,7 +61,7 @@ class Subscriber:
         self.member.resume_feed()
         return bool(frames)
 
-    async def all(self, pause=0.0):
+    async def read_all(self, pause=0.0):
         while await self.step():
             await asyncio.sleep(pause)
         self.member.leave()
@@ -80,9 +83,9 @@ def test_subscribers_at_the_same_position_share_a_feed(topic):
     async def work(log, subscribe):
         subscribers = [subscribe() for _ in range(5)]
         assert len(log.feeds) == 1
-        await asyncio.gather(*(subscriber.all() for subscriber in subscribers))
+        await asyncio.gather(*(subscriber.read_all() for subscriber in subscribers))
         assert [subscriber.numbers for subscriber in subscribers] == [list(range(COUNT))] * 5
-        assert {subscriber.joined for subscriber in subscribers} == {1}
+        assert {subscriber.joins for subscriber in subscribers} == {1}
 
     run(topic, work)
 
@@ -91,11 +94,11 @@ def test_a_slow_subscriber_gets_a_separate_feed_and_loses_nothing(topic):
     async def work(log, subscribe):
         fast, slow = subscribe(), subscribe()
         await slow.step()
-        await asyncio.wait_for(fast.all(), 20)
-        await slow.all()
+        await asyncio.wait_for(fast.read_all(), 20)
+        await slow.read_all()
         assert fast.numbers == slow.numbers == list(range(COUNT))
-        assert fast.joined == 1
-        assert slow.joined > 1
+        assert fast.joins == 1
+        assert slow.joins > 1
 
     run(topic, work)
 
@@ -135,7 +138,7 @@ def test_the_feeds_of_a_topic_share_their_memory(topic):
 def test_a_feed_can_begin_at_any_position(topic, position):
     async def work(log, subscribe):
         subscriber = subscribe(position)
-        await subscriber.all()
+        await subscriber.read_all()
         assert subscriber.numbers == list(range(position, COUNT))
 
     run(topic, work)
@@ -151,7 +154,7 @@ def test_other_members_do_not_lose_frames_if_one_leaves_during_encoding(topic):
             await asyncio.gather(task, return_exceptions=True)
             await staying.step()
         leaving.member.leave()
-        await staying.all()
+        await staying.read_all()
         assert staying.numbers == list(range(COUNT))
 
     run(topic, work)
@@ -166,7 +169,7 @@ def test_a_new_member_restarts_a_feed_at_its_end(topic):
         assert second.member.feed is first.member.feed
         with rdfm.create_log(topic, append=True) as appended:
             appended.write_batch(as_batch([message(COUNT), message(COUNT + 1)]))
-        await asyncio.gather(first.all(), second.all())
+        await asyncio.gather(first.read_all(), second.read_all())
         assert first.numbers == list(range(COUNT + 2))
         assert second.numbers == [COUNT, COUNT + 1]
 

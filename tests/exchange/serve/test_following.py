@@ -85,7 +85,7 @@ def test_reading_begins_at_the_next_restart_frame(tmp_path, frames, start, piece
 
 
 def marked(frame):
-    """Returns a frame whose mark has the right length, as another program may write it."""
+    """Returns a frame with a mark of the right length, which another program could write."""
     frame.metadata.clear()
     rows = frame.SerializeToString()
     entry = PROTO.RdfStreamFrame()
@@ -103,7 +103,7 @@ def second_restart(frames):
 
 
 def test_a_frame_with_a_wrong_mark_is_not_sent(tmp_path, frames):
-    """For a reader that begins at the frame, the omitted id of the table entry has another value."""
+    """The table entry omits its id, which has another value for a reader that begins here."""
     at, frame = second_restart(frames)
     next(row for row in frame.rows if row.WhichOneof("row") == "name").name.id = 0
     source = at_end(tmp_path / "a.jelly", frames[:at], [marked(frame), *frames[at + 1 :]])

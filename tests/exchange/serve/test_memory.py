@@ -19,7 +19,7 @@ def test_the_calls_of_a_connection_share_its_limit():
     assert not memory.buffered
 
 
-def test_an_ended_call_does_not_count_bytes():
+def test_bytes_of_an_ended_call_are_not_counted():
     memory = ClientMemory(100)
     with memory.call("a") as call:
         call.set(60)

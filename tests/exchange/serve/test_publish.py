@@ -315,7 +315,7 @@ def test_without_a_default_topic_the_empty_topic_does_not_exist(client):
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.3])
-def test_a_killed_server_keeps_what_was_committed(tmp_path, delay):
+def test_a_killed_server_keeps_committed_messages(tmp_path, delay):
     write(tmp_path / "a.jelly", [message(0)])
     with serve(tmp_path) as served:
         client = Client(served.port)

@@ -97,7 +97,9 @@ def test_requested_table_sizes_are_reduced_to_the_limits():
         (2, 4, 2, 2),
     ],
 )
-def test_the_requested_logical_type_is_used_if_the_log_has_it(physical, requested, stored, answer):
+def test_the_requested_logical_type_is_used_if_the_log_has_that_type(
+    physical, requested, stored, answer
+):
     log = LOG._replace(logical_type=stored)
     requested_options = ALL._replace(physical_type=physical, logical_type=requested, name_table=100)
     assert respond_to(requested_options, log).encoder["logical_type"] == answer

@@ -25,7 +25,7 @@ MESSAGES = [
     [(("bnode", "b"), ("iri", "http://example.org/p"), ("bnode", "b"), None)],
     message(4),
 ]
-QUOTED = ("triple", ("iri", "http://e/s"), ("iri", "http://e/p"), ("literal", "o", None, None, "http://www.w3.org/2001/XMLSchema#string"))  # fmt: skip
+TRIPLE_TERM = ("triple", ("iri", "http://e/s"), ("iri", "http://e/p"), ("literal", "o", None, None, "http://www.w3.org/2001/XMLSchema#string"))  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def folder(tmp_path_factory):
     write(folder / "plain.trig", MESSAGES)
     write(
         folder / "star.jelly",
-        [message(0), message(1), [(*QUOTED[1:3], QUOTED, None)]],
+        [message(0), message(1), [(*TRIPLE_TERM[1:3], TRIPLE_TERM, None)]],
         rdf_star=True,
     )
     write(folder / "many.jelly", [message(n) for n in range(3000)])
@@ -59,7 +59,7 @@ def client(folder):
         client.close()
 
 
-def as_stored(frames):
+def as_proto_frames(frames):
     """Returns the frames as instances of the `jelly_proto` classes."""
     return read_frames(delimited(frames))
 
@@ -72,7 +72,7 @@ def all_isomorphic(found, expected, merged=False):
 
 
 @pytest.mark.parametrize("topic", ["quads", "graphs", "text", "packed", "plain", "quads.jelly", ""])
-def test_a_topic_is_a_log_of_the_folder(client, topic):
+def test_a_topic_is_a_log_in_the_folder(client, topic):
     found, _ = client.messages(topic)
     assert all_isomorphic(found, MESSAGES)
 
@@ -84,12 +84,12 @@ def test_topics_in_subfolders_are_named_by_path(client):
 
 def test_without_requested_options_the_frames_are_those_of_the_log(client, folder):
     frames = list(client.subscribe("quads", metadata=ONCE))
-    assert as_stored(frames) == read_frames((folder / "quads.jelly").read_bytes())
+    assert as_proto_frames(frames) == read_frames((folder / "quads.jelly").read_bytes())
 
 
 def test_empty_requested_options_request_nothing(client, folder):
     frames = list(client.subscribe("quads", PROTO.RdfStreamOptions(), ONCE))
-    assert as_stored(frames) == read_frames((folder / "quads.jelly").read_bytes())
+    assert as_proto_frames(frames) == read_frames((folder / "quads.jelly").read_bytes())
 
 
 @pytest.mark.parametrize("stored", ["triples", "quads", "graphs"])
@@ -283,7 +283,7 @@ def test_new_messages_are_sent_as_stored_after_the_next_restart_frame(
         assert numbers(map(Reader().frame, frames)) == list(range(110, 400))
         first = next(n for n in range(290) if expected[n].rows[0].WhichOneof("row") == "options")
         assert (first == 0) == closed
-        assert as_stored(frames)[first:] == expected[first:]
+        assert as_proto_frames(frames)[first:] == expected[first:]
         assert frames[0].rows[0].options.stream_name == "own"
 
 

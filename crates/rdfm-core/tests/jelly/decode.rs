@@ -79,7 +79,7 @@ fn errors_describe_the_violated_rule() {
             vec![options(1, &[number(15, 3)])],
         ),
         (
-            "the name table has 7 entries",
+            "the name table size is 7",
             vec![options(1, &[number(9, 7)])],
         ),
         (
@@ -587,7 +587,7 @@ fn the_error_for_an_oversized_message_of_all_frames_has_a_hint() {
         [head, frame(&rows), frame(&rows)].concat()
     };
     let small = |frames: &str| Options::with("frames", frames).and("max_message_bytes", 3000);
-    let hint = "its type flat_triples makes all frames this message";
+    let hint = "its type flat_triples makes all frames one message";
     let has_hint = |options: &Options, logical| {
         decode_with(options, &log(logical))
             .1

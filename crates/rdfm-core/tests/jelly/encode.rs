@@ -390,10 +390,7 @@ fn conflicting_options_are_rejected_immediately() {
             options().and("jelly_version", 1).and("namespaces", true),
             "Jelly version 1 does not support namespaces",
         ),
-        (
-            options().and("name_table", 7),
-            "the name table has 7 entries",
-        ),
+        (options().and("name_table", 7), "the name table size is 7"),
         (options().and("jelly_version", 3), "from 1 to 2, not 3"),
         (options().and("jelly_version", 0), "from 1 to 2, not 0"),
         (

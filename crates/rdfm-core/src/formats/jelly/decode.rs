@@ -858,7 +858,7 @@ impl<H: RowHandler> FrameReader<H> {
         if self.rows.terms().builder.is_too_large()
             && let Some(name) = self.flat_type()
         {
-            let hint = format!("its type {name} makes all frames this message");
+            let hint = format!("its type {name} makes all frames one message");
             reason = reason
                 .reworded(|text| format!("{text}; {hint}"))
                 .with(FRAME_PER_MESSAGE);
@@ -969,6 +969,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
 /// Maximum frame size that the specifications recommend.
 const ADVISED_FRAME_BYTES: usize = 1_000_000;
 /// The option that reads each frame as a message.
-const FRAME_PER_MESSAGE: Remedy = Remedy::read("frames", "message", "reads each as one");
+const FRAME_PER_MESSAGE: Remedy =
+    Remedy::read("frames", "message", "reads each frame as a message");
 /// The option that separates joined logs.
 const SEPARATE_MESSAGES: Remedy = Remedy::read("joins", "new", "reads one message per file");

@@ -458,7 +458,7 @@ impl OptionsRow {
             return Ok(());
         }
         Err(format!(
-            "the name table has {size} entries, expected {MIN_NAME_TABLE} or more"
+            "the name table size is {size}, expected {MIN_NAME_TABLE} or more"
         ))
     }
 

@@ -153,7 +153,7 @@ impl<R: Record> TermReader<R> {
         let tables = options.tables;
         if tables.name < MIN_NAME_TABLE {
             return Err(malformed(format!(
-                "the name table has {} entries, expected {MIN_NAME_TABLE} or more",
+                "the name table size is {}, expected {MIN_NAME_TABLE} or more",
                 tables.name
             )));
         }

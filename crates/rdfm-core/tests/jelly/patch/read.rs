@@ -56,7 +56,7 @@ fn errors_describe_the_violated_rule() {
         (start(&[number(2, 4)]), "stream type 4 is not allowed"),
         (
             start(&[number(9, 7)]),
-            "the name table has 7 entries, expected 8 or more",
+            "the name table size is 7, expected 8 or more",
         ),
         (
             frame(&[row(1, bytes(1, "x"))]),

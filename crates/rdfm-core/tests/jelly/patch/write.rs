@@ -512,7 +512,7 @@ fn tables_that_are_too_small_are_reported() {
         .unwrap();
     assert_eq!(
         reason.text(),
-        "the name table has 7 entries, expected 8 or more"
+        "the name table size is 7, expected 8 or more"
     );
     let mut maker = Maker::new();
     maker.0.begin_message(0);
