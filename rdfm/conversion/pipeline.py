@@ -151,7 +151,7 @@ class Pipeline:
             self._put(output_queue, [encoder.finish() or b""])
             output_queue.put(END, 0, self._progress())
             output_queue.close()
-            output_queue.drained(lambda: self._report_progress(output_queue))
+            output_queue.drain(lambda: self._report_progress(output_queue))
             output.commit()
             seconds = time.perf_counter() - start
         except BaseException as error:

@@ -37,7 +37,7 @@ class TableForm(NamedTuple):
 
     @classmethod
     def of(cls, rows: str, terms: str) -> TableForm:
-        """Validate the two options.
+        """Create the form from the two options.
 
         Raises:
             OptionError: If one of the values is unknown.
@@ -77,7 +77,7 @@ def arrow_reader(
 
     Args:
         table: The form of the rows.
-        head: A batch of the same kind as the batches; for results, with their variables.
+        head: A batch of the same kind as `batches`; for results, with the same variables.
         source: The name of the log, for errors.
         batches: The batches, each with the value of its source column.
 

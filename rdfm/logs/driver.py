@@ -141,7 +141,8 @@ class Work(NamedTuple):
     """Logs, or a part of one, that a thread can read and decode at any time.
 
     Attributes:
-        begin: Reads and decodes them with a driver; returns their items in groups.
+        begin: Function that reads and decodes them with a driver, and returns their items in
+            groups.
         part: The part of a log.
     """
 
@@ -203,7 +204,9 @@ class Read(NamedTuple):
 
 
 class ReadError(NamedTuple):
-    """An error, after all messages that were complete before it. Reading further skips it.
+    """An error. All messages that were complete before it precede it.
+
+    Further iteration skips the invalid data.
 
     Attributes:
         source: The log.
@@ -245,7 +248,7 @@ class Driver:
     """Reads logs one after the other.
 
     Attributes:
-        several: Whether the inputs are a folder, a glob or an archive, or were not exactly one.
+        several: Whether there is not exactly one input, or it is a folder, a glob or an archive.
         opened: The open files, for callers that stop early.
         first: The log, if there is only one and it is open.
         name: The name of the input, or of the first of several inputs.
@@ -350,7 +353,7 @@ class Driver:
         yield Input(given, "none", start=start, storage_options=reading.storage_options)
 
     def _bytes_in(self, file: Input, *, ended: bool = False) -> int:
-        """Return the bytes read of all inputs. An input that ends early counts in full."""
+        """Return the number of bytes read from all inputs. An input that ends early counts in full."""
         size = file.size if ended and file.size is not None else 0
         return self._bytes_before + max(file.bytes_read, size)
 
@@ -510,7 +513,7 @@ class Driver:
                 if item.batch is not None:
                     count += len(item.batch) - item.batch.continued
                     if count > 1:
-                        raise _too_many(opened.source)
+                        raise _too_many_messages_error(opened.source)
                 elif (
                     count == 0 and not has_error and item.source.format.spec.kinds[0] == "messages"
                 ):
@@ -741,7 +744,7 @@ def _suggest(error: DecodeError, format: Format, head: bytes) -> None:
         error.remedies = (remedies.named_format("from_format", [found.name], "reads it"),)
 
 
-def _too_many(source: Source) -> DecodeError:
+def _too_many_messages_error(source: Source) -> DecodeError:
     option = "frames" if "frames" in source.format.spec.options("read") else "dialect"
     value = "flat" if option == "frames" else "plain"
     return DecodeError(

@@ -42,7 +42,7 @@ __all__ = ["Input", "MemberInput", "Readable", "as_inputs", "files_of", "is_fold
 
 NOT_PLAIN = "a pipe, device or socket, which rdfm reads only if it is named explicitly"
 
-# Minimum number of bytes of a compressed file to read at once.
+# Minimum size of the steps in which the bytes of a compressed file are counted.
 COUNTED_BYTES = 1 << 16
 
 Readable = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
@@ -92,7 +92,8 @@ class Input:
             compression: As in `open_log`; "none" if `start` is given.
             start: The first byte to read.
             storage_options: As in `open_log`.
-            one_of_many: Whether it is one of many. If so, an unknown format rejects only this one.
+            one_of_many: Whether the source is one of many. If so, an unknown format rejects only
+                this source.
 
         Raises:
             OptionError: If the source cannot be read from the middle, or does not support
@@ -223,11 +224,11 @@ class Input:
         return self.format()
 
     def is_archive(self, format: str | None = None) -> bool:
-        """Return whether it is a tar archive, by its name or its content.
+        """Return whether the input is a tar archive, by its name or its content.
 
         Args:
-            format: The name of the logs' format, if known. Then only the first piece is examined,
-                so that a live log does not wait for more data.
+            format: The name of the logs' format, if known. If so, only the first piece is examined,
+                so that reading a live log does not wait for more data.
         """
         if archives.stem(self.name) is not None:
             return True
@@ -239,7 +240,7 @@ class Input:
         return archives.is_archive(head)
 
     def members(self) -> Iterator[list[Input]]:
-        """Yield the logs in an archive in groups, as they become available; close it at the end.
+        """Yield the logs in the archive in groups, as they become available; then close the file.
 
         Each log must be read before the next group is requested, unless it is `whole`.
 
@@ -273,7 +274,7 @@ class Input:
 
     @property
     def seekable(self) -> bool:
-        """Whether it can be opened again and read from the middle."""
+        """Whether the file can be opened again and read from the middle."""
         return self._owned and self.size is not None and self._file.seekable()
 
     @property
@@ -360,7 +361,7 @@ class MemberInput(Input):
     _archive_format = "tar"
 
     def __init__(self, archive: Input, member: archives.Member) -> None:
-        """Initialize with a member; `Input.members` does this."""
+        """Initialize with a member. Called by `Input.members`."""
         self.name = f"{archive.name}!{visible(member.name)}"
         self.url = None
         self.size = None
@@ -562,7 +563,7 @@ def _open_url(
 def _gather(
     pieces: Iterator[bytes], count: int, enough: Callable[[bytes], bool] | None = None
 ) -> bytes:
-    """Return the first pieces: until `enough` is true, `count` bytes are reached, or the end."""
+    """Return the first pieces, until `enough` is true, `count` bytes are read, or the input ends."""
     head = b""
     while (
         len(head) < count

@@ -292,8 +292,8 @@ def _check_same_file(slot: _Slot, log: int, name: str, journal: str) -> None:
         return
     raise OptionError(
         f"{journal} was left by a run that appended to another file: {name} was replaced or copied "
-        f"since then; if it was replaced, delete {journal}; if it was copied or restored from a "
-        f"backup, cut it to its committed length (truncate -s {length})"
+        f"since then; if the log was replaced, delete {journal}; if the log was copied or restored "
+        f"from a backup, shorten it to its committed length (truncate -s {length})"
     )
 
 

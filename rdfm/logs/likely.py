@@ -40,14 +40,14 @@ _COMPRESSIONS = {
 }
 _ARCHIVES = {".zip": "zip", ".7z": "7z", ".rar": "rar"}
 _ZIP = b"PK\x03\x04"
-_READ = "gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz) are"
+_SUPPORTED = "gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz) are"
 
 
 class Likely(NamedTuple):
     """The likely type of a file.
 
     Attributes:
-        text: A sentence about it.
+        text: A sentence about the likely type.
         remedies: Options that solve the problem.
     """
 
@@ -101,10 +101,10 @@ def to_read(path: str, head: bytes) -> Likely | None:
     suffix = _suffix(path)
     if (kind := _ARCHIVES.get(suffix)) is not None or head.startswith(_ZIP):
         return Likely(
-            f"{kind or 'zip'} archives are not supported; extract it first, or convert it to a tar archive"
+            f"{kind or 'zip'} archives are not supported; extract the archive first, or convert it to a tar archive"
         )
     if (compression := _compression(suffix)) is not None:
-        return Likely(f"{compression}: decompress it first")
+        return Likely(f"{compression}; decompress the file first")
     return _ambiguity(suffix, _AMBIGUOUS.get(suffix, ()), "from")
 
 
@@ -119,7 +119,7 @@ def _suffix(path: str) -> str:
 def _compression(suffix: str) -> str | None:
     if (name := _COMPRESSIONS.get(suffix)) is None:
         return None
-    return f"{name} compression ({suffix}) is not supported; {_READ}"
+    return f"{name} compression ({suffix}) is not supported; {_SUPPORTED}"
 
 
 def _ambiguity(

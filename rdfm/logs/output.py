@@ -70,7 +70,7 @@ class Output:
     """
 
     def __init__(self, target: Writable, compression: str | None = None, jobs: int = 1) -> None:
-        """Open a target, and compress it in `jobs` threads; `compression` is as in `create_log`."""
+        """Open a target, which is compressed in `jobs` threads; `compression` as in `create_log`."""
         self.bytes_written = 0
         self._process = os.getpid()
         self._final: Path | None = None  # the final path
@@ -111,7 +111,9 @@ class Output:
                 return final.open("wb", buffering=0)
             if not os.access(final, os.W_OK):
                 raise PermissionError(13, "Permission denied", str(path))
-        temporary = final.with_name(f".{_cut(final.name, 100)}.{os.urandom(6).hex()}.tmp")
+        temporary = final.with_name(
+            f".{_truncated_name(final.name, 100)}.{os.urandom(6).hex()}.tmp"
+        )
         opened: list[BinaryIO] = []
         # These are set before the file exists, because Ctrl-C can arrive at any time, and a writer
         # can be garbage collected.
@@ -260,7 +262,7 @@ class FolderOutput:
                 f"the folder {self.name} is not empty; write to another folder",
                 remedies=[remedies.OVERWRITE],
             )
-        hidden = f".{_cut(self._final.name, 100)}.{os.urandom(6).hex()}"
+        hidden = f".{_truncated_name(self._final.name, 100)}.{os.urandom(6).hex()}"
         self._staging = self._final.with_name(f"{hidden}.tmp")
         self._old = self._final.with_name(f"{hidden}.old")
         self._finalizer = weakref.finalize(
@@ -617,9 +619,8 @@ def _remove(folder: Path) -> None:
     """Remove a folder, except files that cannot be removed."""
     import shutil  # costly to import
 
-    for _ in range(
-        2
-    ):  # if interrupted while closing a folder, rmtree raises OSError instead of the interrupt
+    # If interrupted while closing a folder, rmtree raises OSError instead of KeyboardInterrupt.
+    for _ in range(2):
         with contextlib.suppress(OSError):
             shutil.rmtree(folder, ignore_errors=True)
             return
@@ -628,7 +629,7 @@ def _remove(folder: Path) -> None:
 def _finalize_folder(
     process: int, name: str, folders: tuple[Path, Path, Path], opened: list[BinaryIO]
 ) -> None:
-    """Remove the folder of a writer that was never closed, or is not finished."""
+    """Remove the folder of an unclosed writer, when it is garbage collected or Python exits."""
     for file in opened:
         with contextlib.suppress(OSError):
             file.close()
@@ -668,7 +669,7 @@ def remove_unfinished() -> None:
                 output._finalizer()  # does nothing after commit or discard
 
 
-def _cut(name: str, count: int) -> str:
+def _truncated_name(name: str, count: int) -> str:
     """Return the first `count` bytes of a file name, without an incomplete UTF-8 character.
 
     File systems allow 255 bytes.
@@ -682,7 +683,7 @@ def _free_name(final: Path) -> Path:
         suffix = f".partial.{count}" if count else ".partial"
         name = final.name
         if len(os.fsencode(name)) + len(suffix) > NAME_BYTES:
-            name = _cut(name, NAME_BYTES - len(suffix))
+            name = _truncated_name(name, NAME_BYTES - len(suffix))
         partial = final.with_name(name + suffix)
         if not partial.exists():
             return partial

@@ -97,7 +97,7 @@ class _SplitLog:
         self.discarded = False
 
     def take(self, item: Item, part: _Part) -> Read | None:
-        """Convert an item of a split to an item of the log; None if it is not plain messages."""
+        """Convert an item of a split to an item of the log; None if the split must be discarded."""
         if not isinstance(item, Read) or item.lost != NOTHING or not _PLAIN.issuperset(item.header):
             return None
         if part.split.start == 0:
@@ -140,7 +140,7 @@ class _Part(NamedTuple):
     Attributes:
         log: The log.
         split: The split.
-        last: Whether it is the last one.
+        last: Whether it is the log's last split.
     """
 
     log: _SplitLog
@@ -331,7 +331,7 @@ class ParallelDriver(Driver):
         self._pool.submit(begin)
 
     def _finished(self, *, all: bool = False) -> Iterator[list[Item]]:
-        """Yield the items of finished work, or wait for all work."""
+        """Yield the items of finished work. With `all`, wait for all work first."""
         for started in self._pool.take(all=all):
             if started.part is None:
                 yield from _all_items(started)
