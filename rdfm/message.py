@@ -333,7 +333,7 @@ class Patch:
 
     @property
     def position(self) -> int | None:
-        """Offset of the patch's first byte in the decompressed log; None if it was created in Python."""
+        """Offset of the patch's first byte in the decompressed log; None if created in Python."""
         return None if self._batch is None else self._batch.position(self._index)
 
     def __iter__(self) -> Iterator[Operation]:

@@ -20,7 +20,7 @@ from rdfm.errors import EncodeError, OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec
 from rdfm.logs import remedies
 from rdfm.logs.kinds import wrong_kind_error
-from rdfm.logs.parts import Namespaces, Part
+from rdfm.logs.parts import NamespaceCounter, Part
 
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
@@ -149,7 +149,7 @@ class KeyEncoder:
         self._has_read = False
         self._can_continue = False
         self._source: str | None = None  # the most recent log
-        self._namespaces = Namespaces()
+        self._namespaces = NamespaceCounter()
         self._dropped: Counter[str] = Counter()
         self._notes: dict[str, None] = {}  # each once, in order
 

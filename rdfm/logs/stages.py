@@ -26,11 +26,11 @@ class Stage:
     Subclasses override `batch`, or `take` to see all items.
 
     Attributes:
-        kind: Kind of the batches that it yields; None if it keeps the kind.
-        carries: Features of the batches that it yields, if they differ from those of the input
-            format. The keys are those of `FormatSpec.carries`.
-        done: True once no further item can change its output.
-        is_slow: Whether it takes longer than decoding, so that decoded items wait for it.
+        kind: Kind of the batches that the stage yields; None if the stage keeps the kind.
+        carries: Features of the batches that the stage yields, if they differ from those of the
+            input format. The keys are those of `FormatSpec.carries`.
+        done: True once no further item can change the output.
+        is_slow: Whether the stage takes longer than decoding, so that decoded items wait for it.
         works_at_end: Whether `finish` does the main work.
     """
 

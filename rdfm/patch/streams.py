@@ -269,7 +269,7 @@ class Writing:
         return self._log
 
     def __enter__(self) -> Self:
-        """Return the object itself."""
+        """Return the output."""
         return self
 
     def __exit__(

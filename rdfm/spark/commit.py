@@ -193,8 +193,8 @@ class CommitTarget:
                 the commit must be open.
 
         Returns:
-            True if this commit was completed; False if the same write or batch was done before; the
-            parts were then dropped.
+            True if this commit was completed; False if the same write or batch was done before. In
+            that case, the parts were dropped.
 
         Raises:
             OSError: If the storage fails. The text says so if the commit was already decided;
@@ -376,9 +376,9 @@ class CommitTarget:
         # belongs to a late overwrite.
         self._drop(commit.job)
         if not done:
-            self._remember(commit)
+            self._record(commit)
         if commit.turn is not None:  # the last step, because it makes this commit late
-            self._remember_number(_OVERWRITES, commit.turn)
+            self._record_number(_OVERWRITES, commit.turn)
         self.storage.remove(self._journal(name))
         return not done
 
@@ -424,7 +424,7 @@ class CommitTarget:
         return False
 
     def _is_late(self, commit: FolderCommit) -> bool:
-        """Whether another overwrite had the same turn."""
+        """Whether an overwrite with this turn or a later one is already complete."""
         return commit.turn is not None and self._last(_OVERWRITES) >= commit.turn
 
     def _last(self, folder: str) -> int:
@@ -432,14 +432,14 @@ class CommitTarget:
         names = self.storage.names(self._at("commits", folder))
         return max((int(name) for name in names if name.isdigit()), default=-1)
 
-    def _remember(self, commit: FolderCommit) -> None:
+    def _record(self, commit: FolderCommit) -> None:
         if commit.write_id is not None:
             self.storage.make_folder(self._at("commits"))
             self._touch(self._at("commits", _write_name(commit.write_id)))
         if commit.query is not None and commit.batch is not None:
-            self._remember_number(f"query-{commit.query}", commit.batch)
+            self._record_number(f"query-{commit.query}", commit.batch)
 
-    def _remember_number(self, name: str, number: int) -> None:
+    def _record_number(self, name: str, number: int) -> None:
         folder = self._at("commits", name)
         self.storage.make_folder(folder)
         # One file per number. The largest number counts, so a slow process cannot reset it.
@@ -466,7 +466,7 @@ class CommitTarget:
         if missing and not self._is_done(commit):
             raise FileNotFoundError(
                 errno.ENOENT,
-                f"{len(missing)} parts that tasks wrote do not exist, such as {missing[0]}; the folder must be "
+                f"parts that tasks wrote do not exist ({len(missing)}, such as {missing[0]}); the folder must be "
                 "on storage that the driver and all workers share",
                 self.folder,
             )
@@ -492,7 +492,7 @@ class CommitTarget:
         try:
             content = json.loads(data)
             if content.pop("version") != _VERSION:
-                raise ValueError("it was written by a newer rdfm")
+                raise ValueError("it was written by a newer version of rdfm")
             parts, removals = tuple(content.pop("parts")), tuple(content.pop("removals"))
             return FolderCommit(parts=parts, removals=removals, **content)
         except (ValueError, TypeError, KeyError, AttributeError) as error:

@@ -382,7 +382,7 @@ def of_rows(
                 for table in evaluation.tables(batch, None):
                     if isinstance(table, LimitError):
                         raise table
-                    yield _of_rows(table, arrays, schema)
+                    yield _with_message_columns(table, arrays, schema)
             except DecodeError as error:
                 if (row := error.message_index) is not None:
                     error.source = arrays["source"][row].as_py() if "source" in arrays else None
@@ -391,7 +391,7 @@ def of_rows(
                 raise
 
 
-def _of_rows(
+def _with_message_columns(
     table: pa.RecordBatch, known: Mapping[str, pa.Array], schema: pa.Schema
 ) -> pa.RecordBatch:
     """Replace the row number in the result with the columns that identify the message."""

@@ -42,7 +42,7 @@ _log = logging.getLogger("rdfm.spark")
 
 
 class LogSourceReader(DataSourceReader):
-    """Reads logs with one row per message.
+    """Reads logs with one row per message, quad or solution.
 
     Files are opened only in tasks, with one exception: the driver opens the first file if only its
     content determines the kind of log.
@@ -184,6 +184,8 @@ class LogSourceReader(DataSourceReader):
         Raises:
             FileNotFoundError: If a path does not exist.
             OSError: If a file is a pipe, device or socket.
+            OptionError: If a partition column no longer exists, or the filter of partitions is
+                invalid.
         """
         files = self._find(whole=whole)
         if not self._has_partition_columns:
