@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLASSES",
-    "WITHOUT_UNIQUE_COUNT",
     "WITHOUT_BOUNDS",
+    "WITHOUT_UNIQUE_COUNT",
     "check_iri",
     "series_nodes",
     "void_facts",

@@ -35,7 +35,7 @@ from typing import Any
 
 from rdfm.logs.plan import MAX_THREADS
 from rdfm.storage.files import File, Storage, storage_of
-from rdfm.storage.listing import find_files, holders, is_glob
+from rdfm.storage.listing import find_files, is_glob, parent_folders
 
 __all__ = [
     "ABANDONED_SECONDS",
@@ -529,7 +529,9 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
     folders: list[str] = []
     targets: dict[str, CommitTarget] = {}
     # Files that a glob would match may be in a commit that is not complete.
-    glob_folders = [folder for path in paths if is_glob(path) for folder in holders(path, storage)]
+    glob_folders = [
+        folder for path in paths if is_glob(path) for folder in parent_folders(path, storage)
+    ]
 
     def names() -> list[str]:
         try:
@@ -573,7 +575,7 @@ def settle_around(path: str, options: Mapping[str, Any] | None = None) -> bool:
     Returns:
         Whether there were any commits. If so, a missing file may exist now.
     """
-    targets = [CommitTarget.of(folder, options) for folder in holders(path, options)]
+    targets = [CommitTarget.of(folder, options) for folder in parent_folders(path, options)]
     return any([target.settle(reads=True) for target in targets if target.is_ours()])
 
 

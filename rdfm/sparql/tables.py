@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Columns", "LabelledRows", "TableRows"]
 
-_OWN = ("source", "message")
+_MESSAGE_COLUMNS = ("source", "message")
 _PURPOSE = "a table of solutions"
 
 
@@ -50,7 +50,7 @@ class LabelledRows(Stage):
         self._whole = whole
         if not whole:
             TypedColumns(query.variables)  # raises OptionError if a name conflicts
-        variables = [*(() if whole else _OWN), *query.variables]
+        variables = [*(() if whole else _MESSAGE_COLUMNS), *query.variables]
         self._header: ResultBatch | None = ResultBatch.from_rows([], variables)
 
     def take(self, item: Item) -> Iterator[Item]:
@@ -74,7 +74,9 @@ class LabelledRows(Stage):
     def _labelled(self, solutions: SolutionBatch) -> ResultBatch:
         if self._whole:
             return solutions.rows
-        return solutions.rows.labelled(solutions.source or "", solutions.indexes, solutions.first)
+        return solutions.rows.labelled(
+            solutions.source or "", solutions.indexes, solutions.number_offset
+        )
 
 
 class Columns:

@@ -68,7 +68,7 @@ class Storage(Protocol):
         """Open a new file for writing."""
 
     def finish(self, file: BinaryIO) -> None:
-        """Close a file of `open_new` after its bytes are durable."""
+        """Close a file from `open_new` once its bytes are durable."""
 
     def open_old(self, path: str) -> BinaryIO:
         """Open an existing file for reading."""

@@ -33,7 +33,7 @@ def usable_cores() -> int:
 
 
 class Closed(Exception):
-    """The pool was closed before the work was done."""
+    """Raised if the pool was closed before the work was done."""
 
 
 class _Slot(Generic[Result]):
