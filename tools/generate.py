@@ -317,7 +317,7 @@ def docs() -> str:
     )
 
 
-def of_spark(options: Mapping[str, OptionSpec]) -> str:
+def spark_table(options: Mapping[str, OptionSpec]) -> str:
     """A table of Spark's options."""
     lines = [row("option", "value", "default", ""), row(*["---"] * 4)]
     for name, option in options.items():
@@ -330,7 +330,7 @@ def spark_page() -> str:
     """The page about Spark, with its tables."""
 
     def table(found: re.Match[str]) -> str:
-        return f"{found[1]}\n{of_spark(SPARK[found[2]])}\n\n"
+        return f"{found[1]}\n{spark_table(SPARK[found[2]])}\n\n"
 
     begin = r"(<!-- made by `make generate`: (\w+) -->\n)"
     return re.sub(begin + r"\n(?:\|.*\n)*\n", table, SPARK_PAGE.read_text("utf-8"))

@@ -52,7 +52,7 @@ class TableForm(NamedTuple):
             kind=kind, max_rows=ROWS, max_bytes=BYTES, rows=self.rows, terms=self.terms
         )
 
-    def of_batch(self, batch: AnyBatch, source: str) -> ArrowBatch:
+    def batch_rows(self, batch: AnyBatch, source: str) -> ArrowBatch:
         """Return the rows of a batch of a log.
 
         Raises:
@@ -89,7 +89,7 @@ def arrow_reader(
     """
     with needed("pyarrow", "reading a log as an Arrow stream"):
         import pyarrow as pa
-    schema = pa.schema(table.of_batch(head.slice(0, 0), source))
+    schema = pa.schema(table.batch_rows(head.slice(0, 0), source))
 
     def rows() -> Iterator[Any]:
         coalescer = table.coalescer(head.kind)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
 __all__ = [
-    "NOTHING",
+    "NOTHING_DROPPED",
     "NO_LOG",
     "Driver",
     "DroppedData",
@@ -180,7 +180,7 @@ class DroppedData(NamedTuple):
     key: str | None = None
 
 
-NOTHING = DroppedData()
+NOTHING_DROPPED = DroppedData()
 # Header entries that report dropped data.
 _LOSSES = frozenset({"dropped_metadata", "dropped_keys", "trailing_namespaces"})
 
@@ -200,7 +200,7 @@ class Read(NamedTuple):
     batch: AnyBatch | None
     header: Mapping[str, Any]
     bytes_in: int
-    lost: DroppedData = NOTHING
+    lost: DroppedData = NOTHING_DROPPED
 
 
 class ReadError(NamedTuple):
@@ -275,7 +275,7 @@ class Driver:
         self.name = _name(inputs[0]) if inputs else ""
         if self.several:
             self._decoders.check()
-        self._lost = NOTHING  # since the previous item
+        self._lost = NOTHING_DROPPED  # since the previous item
         # The header that most members of an archive share; this object is not modified.
         self._lossless_header: Mapping[str, Any] | None = None
 
@@ -353,7 +353,7 @@ class Driver:
         yield Input(given, "none", start=start, storage_options=reading.storage_options)
 
     def _bytes_in(self, file: Input, *, ended: bool = False) -> int:
-        """Return the number of bytes read from all inputs. An input that ends early counts in full."""
+        """Return the bytes read from all inputs. An input that ends early counts in full."""
         size = file.size if ended and file.size is not None else 0
         return self._bytes_before + max(file.bytes_read, size)
 
@@ -487,11 +487,11 @@ class Driver:
                 items: list[Item] = [Read(source, batch, header, bytes_in) for batch in batches]
                 if items and header is self._lossless_header:
                     return items
-                self._record_losses(header, NOTHING)
+                self._record_losses(header, NOTHING_DROPPED)
                 if items and (self._lost.metadata or self._lost.keys):
                     items[-1] = self._read(source, batches[-1], header, bytes_in)
                 self._record_lost_namespaces(header)
-                if not items or self._lost is not NOTHING:
+                if not items or self._lost is not NOTHING_DROPPED:
                     items.append(self._read(source, None, header, bytes_in))
                 elif isinstance(header, MappingProxyType) and _LOSSES.isdisjoint(header):
                     self._lossless_header = header
@@ -526,7 +526,7 @@ class Driver:
         decoder, source = opened.decoder, opened.source
         resuming = abandoned = False
         split = self._reading.split is not None
-        losses = NOTHING
+        losses = NOTHING_DROPPED
         head: bytes | None = b"" if self._reading.format is None and not split else None
         for piece in stream:
             item = piece.item
@@ -588,7 +588,7 @@ class Driver:
         bytes_in: int,
     ) -> Read:
         """Return an item with the data lost since the previous one."""
-        lost, self._lost = self._lost, NOTHING
+        lost, self._lost = self._lost, NOTHING_DROPPED
         return Read(source, batch, header, bytes_in, lost)
 
     def _record_lost_namespaces(self, header: Mapping[str, Any]) -> None:

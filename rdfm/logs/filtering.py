@@ -15,7 +15,7 @@ from rdfm._core import Filter, MessageBatch, Query
 from rdfm.errors import LimitError, OptionError, QueryError, spelled
 from rdfm.formats import OptionSpec
 from rdfm.logs import remedies
-from rdfm.logs.driver import NOTHING, Read, Source
+from rdfm.logs.driver import NOTHING_DROPPED, Read, Source
 from rdfm.logs.input import Input
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.options import declare
@@ -165,7 +165,7 @@ class Filtering(Stage):
             LimitError: If a message exceeds a limit of the query.
         """
         for slice in self._matching(read):
-            yield read._replace(batch=slice, lost=NOTHING)
+            yield read._replace(batch=slice, lost=NOTHING_DROPPED)
         yield read._replace(batch=None)
 
     def _matching(self, read: Read) -> Iterator[MessageBatch]:

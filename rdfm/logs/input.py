@@ -27,9 +27,9 @@ from rdfm.errors import (
 )
 from rdfm.formats import DecoderLike, FileDecoder, Format
 from rdfm.logs import remedies
-from rdfm.logs.announced import NOTHING_ANNOUNCED, Announced, accepted, announced
+from rdfm.logs.announced import NOTHING_ANNOUNCED, Announced, accept_header, announced
 from rdfm.logs.journal import committed_length
-from rdfm.logs.likely import has_unread_suffix, to_read
+from rdfm.logs.likely import has_unread_suffix, reading_advice
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
 from rdfm.storage.addresses import is_web, shown, without_credentials
@@ -190,7 +190,7 @@ class Input:
             return detected
         if self._one_of_many:
             return self._reject(start)
-        if (likely := to_read(self.name, start)) is not None:
+        if (likely := reading_advice(self.name, start)) is not None:
             raise UnknownFormatError(f"{self.name}: {likely.text}", remedies=likely.remedies)
         reason = (
             "is empty, so its format cannot be detected"
@@ -208,7 +208,7 @@ class Input:
             self.rejection = (
                 "an archive inside an archive, which rdfm does not read; extract it first"
             )
-        elif (likely := to_read(self.name, head)) is not None:
+        elif (likely := reading_advice(self.name, head)) is not None:
             self.rejection, self.rejection_remedies = likely.text, likely.remedies
         else:
             reason = (
@@ -535,7 +535,7 @@ def _open_url(
     if is_web(url):
         from rdfm.storage.http import HttpSettings, open_url  # costly to import
 
-        response = open_url(url, HttpSettings.of(storage_options), accept=accepted())
+        response = open_url(url, HttpSettings.of(storage_options), accept=accept_header())
         name = shown(url)
         return cast("BinaryIO", response), name, without_credentials(url), response.size, True
     try:
@@ -563,7 +563,7 @@ def _open_url(
 def _gather(
     pieces: Iterator[bytes], count: int, enough: Callable[[bytes], bool] | None = None
 ) -> bytes:
-    """Return the first pieces, until `enough` is true, `count` bytes are read, or the input ends."""
+    """Return pieces until `enough` is true, `count` bytes have been read, or the input ends."""
     head = b""
     while (
         len(head) < count

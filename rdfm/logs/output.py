@@ -1,6 +1,6 @@
 """Log targets: files, folders, archives and file objects, with optional compression.
 
-In: the target that a user names, and bytes. Out: `Output`, `FolderOutput`, and `Shape`, which
+In: the target that a user names, and bytes. Out: `Output`, `FolderOutput`, and `OutputShape`, which
 chooses between them.
 Cost: nothing is buffered. Law: a file or folder appears under its name only when it is complete.
 """
@@ -35,7 +35,7 @@ from rdfm.logs.append import Appended, Appending, check_appending
 from rdfm.logs.journal import remove_stale
 from rdfm.logs.keyed import KeyEncoder, SplitBy
 from rdfm.logs.kinds import DEFAULT_FORMATS
-from rdfm.logs.likely import not_written, to_write
+from rdfm.logs.likely import unsupported_suffix_text, writing_advice
 from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FolderOutput",
     "Output",
-    "Shape",
+    "OutputShape",
     "Writable",
     "output_format",
     "remove_unfinished",
@@ -70,7 +70,10 @@ class Output:
     """
 
     def __init__(self, target: Writable, compression: str | None = None, jobs: int = 1) -> None:
-        """Open a target, which is compressed in `jobs` threads; `compression` as in `create_log`."""
+        """Open a target. The output is compressed in `jobs` threads.
+
+        `compression` is as in `create_log`.
+        """
         self.bytes_written = 0
         self._process = os.getpid()
         self._final: Path | None = None  # the final path
@@ -396,7 +399,7 @@ class FolderOutput:
         self._finalizer.detach()
 
 
-class Shape:
+class OutputShape:
     """The kind of an output: a file, an archive or a folder.
 
     Attributes:
@@ -486,7 +489,11 @@ class Shape:
         if self.folder and path is not None and Path(path).is_file():
             raise OptionError(f"{path} is a file, not a folder")
         checks_suffix = path is not None and not self.folder and compression is None
-        if checks_suffix and path is not None and (reason := not_written(path)) is not None:
+        if (
+            checks_suffix
+            and path is not None
+            and (reason := unsupported_suffix_text(path)) is not None
+        ):
             raise OptionError(
                 f"{path}: {reason}",
                 remedies=[remedies.UNCOMPRESSED],
@@ -709,7 +716,7 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
         return formats.by_path(inner) or formats.find(DEFAULT_FORMATS[kind])
     if path is not None and (format := formats.by_path(path.rstrip("/" + os.sep))) is not None:
         return format  # for a folder such as log.nq/, the format of its files
-    if path is not None and (likely := to_write(path, kind)) is not None:
+    if path is not None and (likely := writing_advice(path, kind)) is not None:
         raise UnknownFormatError(f"{path}: {likely.text}", remedies=likely.remedies)
     names = (spec.name for spec in formats.specs() if kind in spec.kinds)
     raise UnknownFormatError(

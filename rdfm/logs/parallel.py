@@ -20,7 +20,7 @@ from rdfm._core import MessageBatch
 from rdfm.errors import RdfmError
 from rdfm.logs.channel import Channel, Stopped
 from rdfm.logs.driver import (
-    NOTHING,
+    NOTHING_DROPPED,
     Driver,
     End,
     Item,
@@ -98,7 +98,11 @@ class _SplitLog:
 
     def take(self, item: Item, part: _Part) -> Read | None:
         """Convert an item of a split to an item of the log; None if the split must be discarded."""
-        if not isinstance(item, Read) or item.lost != NOTHING or not _PLAIN.issuperset(item.header):
+        if (
+            not isinstance(item, Read)
+            or item.lost != NOTHING_DROPPED
+            or not _PLAIN.issuperset(item.header)
+        ):
             return None
         if part.split.start == 0:
             self.source = self.source or item.source

@@ -134,8 +134,8 @@ class LogReader(Tabular):
     If an error ends one of them, `skip_message` continues with the next log.
 
     As a table, it has the rows of `batches()` with their source. A row is a message, or a quad if
-    the log was opened with `rows="quads"`. Only one thread can use a reader at a time; a second thread
-    gets a RuntimeError.
+    the log was opened with `rows="quads"`. Only one thread can use a reader at a time; a second
+    thread gets a RuntimeError.
 
     Attributes:
         format: The format's name.
@@ -221,7 +221,7 @@ class LogReader(Tabular):
         while (batch := self._next()) is not None:
             if table is None:
                 yield batch
-            elif len(rows := table.of_batch(batch, self.source)):
+            elif len(rows := table.batch_rows(batch, self.source)):
                 yield cast("MessageBatch", rows)
 
     def __iter__(self) -> Iterator[Message]:

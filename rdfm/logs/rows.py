@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 from rdfm.logs.driver import Driver, Piece, Read
 from rdfm.logs.frames import Tabular
-from rdfm.logs.read_ahead import ahead
+from rdfm.logs.read_ahead import read_ahead
 from rdfm.logs.reader import LogReader
 from rdfm.logs.stages import Stage, Tally, through
 from rdfm.logs.turns import Turn
@@ -55,7 +55,7 @@ def batches_through(
     Raises:
         RdfmError, OSError: As raised by the driver and the stages.
     """
-    items = driver.items() if isinstance(driver, LogReader) else ahead(driver, pieces)
+    items = driver.items() if isinstance(driver, LogReader) else read_ahead(driver, pieces)
     try:
         for item in through(items, stages):
             tally.take(item)

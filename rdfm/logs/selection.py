@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from rdfm._core import ResultBatch
 from rdfm.errors import OptionError, spelled
 from rdfm.formats import OptionSpec
-from rdfm.logs.driver import NOTHING, Item, Read, Skipped
+from rdfm.logs.driver import NOTHING_DROPPED, Item, Read, Skipped
 from rdfm.logs.options import declare
 from rdfm.logs.stages import Stage
 
@@ -106,10 +106,10 @@ class Selection(Stage):
             return
         assert read.batch is not None
         lost = read.lost
-        for selected in self._selected(read._replace(lost=NOTHING)):
+        for selected in self._selected(read._replace(lost=NOTHING_DROPPED)):
             yield selected._replace(lost=lost)
-            lost = NOTHING
-        if lost is not NOTHING:
+            lost = NOTHING_DROPPED
+        if lost is not NOTHING_DROPPED:
             yield read._replace(batch=None, lost=lost._replace(metadata=0))
 
     def _selected(self, read: Read) -> Iterator[Read]:

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, ClassVar
 
 from rdfm.errors import LimitError
-from rdfm.logs.driver import NOTHING, Item, Read, ReadError, Skipped
+from rdfm.logs.driver import NOTHING_DROPPED, Item, Read, ReadError, Skipped
 
 __all__ = ["MAX_LISTED_ERRORS", "SkipErrors", "Stage", "Stages", "Tally", "Watching", "through"]
 
@@ -222,7 +222,7 @@ class Tally:
                 self.errors.append(str(item.error))
             if item.abandoned:
                 self.abandoned.append(item.source.name)
-        elif isinstance(item, Read) and item.lost is not NOTHING:
+        elif isinstance(item, Read) and item.lost is not NOTHING_DROPPED:
             lost = item.lost
             self.dropped["namespaces"] += lost.namespaces
             self.dropped["metadata"] += lost.metadata

@@ -18,7 +18,14 @@ from rdfm.errors import EncodeError, OptionError, RdfmError
 from rdfm.formats import EncoderLike, Format
 from rdfm.formats.format import encode_view
 from rdfm.logs.append import Appended, Appending
-from rdfm.logs.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
+from rdfm.logs.output import (
+    FolderOutput,
+    Output,
+    OutputShape,
+    Writable,
+    output_format,
+    suffix_options,
+)
 from rdfm.logs.own_input import reject_own_input
 from rdfm.message import Message, Patch, checked
 from rdfm.storage.paths import is_live
@@ -105,7 +112,7 @@ def create_log(
     appending = Appending.of(found, append, sync, repair, keep_partial)
     if storage_options and not is_live(target):
         raise OptionError("storage_options apply to live streams such as grpc://host:9090/topic")
-    shape = Shape(
+    shape = OutputShape(
         target,
         compression,
         split_messages,

@@ -17,7 +17,7 @@ from rdfm import _core, formats
 from rdfm._core import PatchBatch
 from rdfm.patch.changes import Changes, all_dropped
 from rdfm.patch.options import REVERT
-from rdfm.patch.streams import Inputs, Streams, of_log, patch_batches
+from rdfm.patch.streams import Inputs, Streams, locating_errors, patch_batches
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
@@ -100,7 +100,7 @@ def revert(
     with streams.create() as writing, _Blocks() as blocks:
         with streams.open(inputs) as log:
             for batch in patch_batches(log):
-                with of_log(log):
+                with locating_errors(log):
                     steps = inverse.add(batch)
                 for step in steps:
                     if isinstance(step, int):

@@ -356,7 +356,7 @@ def _cast(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     return array if array.type == wanted else array.cast(wanted)
 
 
-def of_rows(
+def evaluate_rows(
     spark_query: SparkQuery, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Run a query on rows that contain messages, and return its rows. Runs in a task.
@@ -434,7 +434,7 @@ def query_rows(rows: DataFrame, given: str) -> DataFrame:
     arrow = arrow_schema(schema)
 
     def evaluated(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return of_rows(spark_query, arrow, batches)
+        return evaluate_rows(spark_query, arrow, batches)
 
     columns_used = [name for name in ("source", "position", "offset", "quads") if name in columns]
     return rows.select(*columns_used).mapInArrow(evaluated, schema)

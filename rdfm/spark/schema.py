@@ -248,7 +248,8 @@ def columns_of(
 ) -> list[str | None]:
     """Return the core's name of each column of a schema; None for the column of corrupt records.
 
-    Names are compared ignoring case, as in Spark. Quads and operations may have fewer fields, in any order.
+    Names are compared ignoring case, as in Spark. Quads and operations may have fewer fields, in
+    any order.
 
     Args:
         schema: The user's schema.

@@ -125,7 +125,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             self._limit = ReadMaxFiles(files) if files else ReadMaxBytes(size)
         self._changed = values["changed_files"]
         self._logs = LogSourceReader(options, schema, by_one_name=True)
-        self._logs.keep_apart(self._location, "stateLocation")
+        self._logs.check_not_read(self._location, "stateLocation")
         self._opened: FileList | None = None
         self._changed_since_found: dict[str, File] = {}
         self._is_last_run = False  # with Trigger.AvailableNow, later files are for the next run

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from rdfm._core import Evaluated, MessageBatch, Query, QueryDataset, ResultBatch
 from rdfm.errors import LimitError, OptionError, spelled
-from rdfm.logs.driver import NO_LOG, NOTHING, Item, Read, Skipped
+from rdfm.logs.driver import NO_LOG, NOTHING_DROPPED, Item, Read, Skipped
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.rows import ComputedBatch
 from rdfm.logs.stages import Stage
@@ -120,7 +120,7 @@ class QueryStage(Stage):
             yield item
             return
         is_first = self._last.source is NO_LOG
-        self._last = item._replace(batch=None, lost=NOTHING)
+        self._last = item._replace(batch=None, lost=NOTHING_DROPPED)
         if is_first:  # writes a header even if an error follows
             yield self._last
         if item.batch is not None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rdfm._core import Query, ResultBatch, TypedColumns
 from rdfm.conversion.tables import TableBatch
 from rdfm.errors import UnsupportedError
-from rdfm.logs.driver import NO_LOG, NOTHING, Item, Read, Skipped
+from rdfm.logs.driver import NO_LOG, NOTHING_DROPPED, Item, Read, Skipped
 from rdfm.logs.frames import needed
 from rdfm.logs.stages import Stage
 from rdfm.sparql.querying import SolutionBatch
@@ -68,7 +68,7 @@ class LabelledRows(Stage):
 
     def _begin(self, read: Read) -> Iterator[Read]:
         if self._header is not None:
-            yield read._replace(batch=self._header, lost=NOTHING)
+            yield read._replace(batch=self._header, lost=NOTHING_DROPPED)
             self._header = None
 
     def _labelled(self, solutions: SolutionBatch) -> ResultBatch:
