@@ -95,7 +95,7 @@ class Source(NamedTuple):
         name: Its name or URL, for errors.
         format: Its format.
         input: The input that contains its bytes.
-        member: Whether it is in an archive.
+        member: Whether the log is a member of an archive.
     """
 
     name: str
@@ -204,7 +204,7 @@ class Read(NamedTuple):
 
 
 class ReadError(NamedTuple):
-    """An error. All messages that were complete before it precede it.
+    """An error in a log, after all messages that were complete before the error.
 
     Further iteration skips the invalid data.
 
@@ -471,7 +471,7 @@ class Driver:
     ) -> list[Item] | None:
         """Return the items of a small log without errors, or None for other logs.
 
-        If it returns None, the decoder is in its initial state again. The end of the log is
+        If the result is None, the decoder is in its initial state again. The end of the log is
         included only if it carries information.
         """
         data = source.input
@@ -522,7 +522,7 @@ class Driver:
             yield item
 
     def _items(self, opened: Opened, stream: Iterator[Piece], begin: int) -> Iterator[Item]:
-        """Yield the batches of a log and its end; consumes its pieces and its end."""
+        """Yield the batches and the end of a log, and consume its pieces and end from `stream`."""
         decoder, source = opened.decoder, opened.source
         resuming = abandoned = False
         split = self._reading.split is not None

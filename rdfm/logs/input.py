@@ -61,7 +61,8 @@ class Input:
         error: The compression error, if one has occurred, or the reason why the file is not read.
         rejection: The reason why this file, one of several, is not read; None if it is read.
         rejection_remedies: Remedies for the rejection.
-        unreadable: Whether it is rejected because it cannot be read, not because of its content.
+        unreadable: Whether the rejection is because the file cannot be read, not because of its
+            content.
         watch: Called with the log and each piece before it is decoded.
         announced: The format and options that the headers of a response announce.
     """

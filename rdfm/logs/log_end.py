@@ -243,7 +243,7 @@ def _check_byte_order_mark(log: StoredLog) -> None:
 
 
 def _check_announced(log: StoredLog, header: Mapping[str, Any]) -> None:
-    """Reject a log whose delimiters are errors because it does not announce messages."""
+    """Reject a log whose delimiters are errors because the log does not announce messages."""
     label = header.get("version_label")
     decoder = log.decoder(lenient=False)
     decoder.feed(b"MESSAGE\n" if label is None else f'VERSION "{label}"\nMESSAGE\n'.encode())

@@ -243,7 +243,7 @@ class FolderOutput:
     def __init__(
         self, path: str | os.PathLike[str], compression: str | None, overwrite: bool
     ) -> None:
-        """Create a folder next to the target, to be renamed to it at the end.
+        """Create a temporary folder next to the target, which `commit` renames.
 
         Raises:
             OptionError: If the folder exists and is not empty, and `overwrite` is false.
@@ -403,8 +403,8 @@ class OutputShape:
     """The kind of an output: a file, an archive or a folder.
 
     Attributes:
-        archive: Whether it is a tar archive.
-        folder: Whether it is a folder.
+        archive: Whether the output is a tar archive.
+        folder: Whether the output is a folder.
         appends: Whether an existing log is continued.
     """
 

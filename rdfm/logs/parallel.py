@@ -231,7 +231,7 @@ class ParallelDriver(Driver):
         return work
 
     def _parts(self, data: Input, size: int) -> list[_Part]:
-        """Return the splits of a file; an empty list if it must be read in one piece."""
+        """Return the splits of a file; an empty list if the file must be read in one piece."""
         path = data.local_path
         if path is None or not self._splits or data.compression is not None:
             return []

@@ -69,7 +69,8 @@ class Selection(Stage):
     """Selects messages by their numbers.
 
     Attributes:
-        needed: Number of the only selected message, which must exist; None for a slice or sample.
+        needed: The number of the single selected message, which must exist; None for a slice or
+            sample.
     """
 
     def __init__(self, ranges: Ranges, *, first: int = 0) -> None:
@@ -156,7 +157,7 @@ class Selection(Stage):
 
 
 class FromEnd(Selection):
-    """Selects a slice counted from the end, by buffering that many messages."""
+    """Selects a slice whose bounds are counted from the end, and buffers the last messages."""
 
     def __init__(self, chosen: slice) -> None:
         """Initialize with the slice."""

@@ -126,7 +126,7 @@ class CommitTarget:
             self._touch(self._at("ours"))
 
     def begin(self, job: str) -> None:
-        """Open a job. It accepts attempts until it is dropped."""
+        """Open a job, which accepts attempts until it is dropped."""
         self.prepare()
         self.storage.make_folder(self._at("staging", job))
         self._touch(self._at("staging", job, "open"))

@@ -59,7 +59,7 @@ class SolutionBatch(ComputedBatch):
 
     @property
     def indexes(self) -> list[int]:
-        """Index in its log of each row's message; empty if all logs are one dataset."""
+        """For each row, the index of its message in the log; empty if all logs are one dataset."""
         return [] if self.batch is None else [self.batch.index_of(at) for at in self.messages]
 
 

@@ -49,7 +49,7 @@ def is_text(query: QueryLike) -> bool:
 
 
 def check_order(query: object, logs: object) -> None:
-    """Reject a query that follows its logs.
+    """Reject arguments in the wrong order: the logs before the query.
 
     Raises:
         OptionError: If `logs` is the text of a query and `query` is not, or if `query` is a list or

@@ -31,7 +31,7 @@ class File:
         path: Its path or URL, in the form of `open_log`.
         size: Its size in bytes.
         modified: The time of its last modification, in seconds since 1970; None if unknown.
-        plain: Whether it is a regular file. Opening a pipe, device or socket may block forever.
+        plain: Whether the file is regular. Opening a pipe, device or socket may block forever.
     """
 
     path: str

@@ -520,7 +520,7 @@ class Response(io.BufferedIOBase):
             self.headers = self._raw.headers
 
     def _check_continued(self, raw: urllib3.BaseHTTPResponse, validator: str) -> None:
-        """Check that a response continues the body, and set how many of its bytes are skipped."""
+        """Check that a response continues the body, and set the number of its bytes to skip."""
         value = self.headers[validator]
         if raw.status == 206:
             start = re.match(r"bytes ([0-9]+)-", raw.headers.get("Content-Range", ""))

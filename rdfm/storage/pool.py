@@ -82,7 +82,7 @@ class Pool(Generic[Result]):
         self._changed = threading.Condition()
 
     def submit(self, work: Callable[[], Result], *, in_caller: bool = False) -> None:
-        """Add work for a thread. If `in_caller`, the caller does it immediately."""
+        """Add work for a thread. If `in_caller`, the caller does the work immediately."""
         slot: _Slot[Result] = _Slot()
         self._slots.append(slot)
         if in_caller or not self._max_threads:
