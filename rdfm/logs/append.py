@@ -385,7 +385,7 @@ class _AppendedFiles:
         name: The name of the log, for errors.
         final: The log.
         journal: Its journal.
-        process: The process that opened it.
+        process: The process that opened the log.
         file: The file descriptor that is written to; -1 if there is none.
         committed: The committed length; 0 for a new log.
         uncommitted: Whether the log may have bytes after the committed length.

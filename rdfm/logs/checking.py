@@ -336,7 +336,7 @@ class LogCheck:
 
         Args:
             item: The item.
-            bytes_in: Bytes of the input read before it.
+            bytes_in: Bytes of the input read before the item.
 
         Returns:
             Bytes of the input read so far.

@@ -114,8 +114,8 @@ class Opened(NamedTuple):
     Attributes:
         source: The log.
         decoder: Its decoder, in the initial state.
-        unwanted: Set by the second half when it does not need the rest of the log. The first half
-            then ends the log early; this has no other effect.
+        unwanted: Set if the second half does not need the rest of the log. The first half then ends
+            the log early; this has no other effect.
         handed_over: Whether the decoder reads the file directly.
     """
 
@@ -141,7 +141,7 @@ class Work(NamedTuple):
     """Logs, or a part of one, that a thread can read and decode at any time.
 
     Attributes:
-        begin: Function that reads and decodes them with a driver, and returns their items in
+        begin: Function that reads and decodes the logs with a driver, and returns their items in
             groups.
         part: The part of a log.
     """
@@ -156,7 +156,7 @@ class Piece(NamedTuple):
     Attributes:
         item: The logs in memory, or the log, piece or end; or work for a thread.
         bytes_in: Bytes of all inputs read so far.
-        cost: Bytes of memory that it uses.
+        cost: Bytes of memory that the item uses.
     """
 
     item: list[Input] | Opened | bytes | End | Work
@@ -191,9 +191,9 @@ class Read(NamedTuple):
     Attributes:
         source: The log.
         batch: The messages; None at the end of a log, or if a stage kept none of them.
-        header: The log's header when they were read.
+        header: The log's header when the messages were read.
         bytes_in: Bytes of all inputs read up to and including these messages.
-        lost: Data dropped before them.
+        lost: Data dropped before the messages.
     """
 
     source: Source
@@ -228,7 +228,7 @@ class Skipped(NamedTuple):
 
     Attributes:
         source: The log.
-        data: The bytes skipped, at most the first MiB of them.
+        data: The skipped bytes, at most the first MiB.
         abandoned: Whether the log was not read to the end.
         errors: Number of errors that a stage skipped.
         error: The first of these errors.

@@ -29,7 +29,7 @@ def needed(module: str, what: str) -> Iterator[None]:
 
     Args:
         module: The name of the package.
-        what: The feature that needs it, for the error.
+        what: The feature that needs the package, for the error.
 
     Raises:
         MissingExtraError: If the package is not installed.

@@ -59,11 +59,11 @@ class Input:
         bytes_given: Bytes of the log yielded so far (decompressed).
         compression: The compression detected, or None.
         error: The compression error, if one has occurred, or the reason why the file is not read.
-        rejection: The reason why this file, one of several, is not read; None if it is read.
+        rejection: The reason why this one of several files is not read; None if it is read.
         rejection_remedies: Remedies for the rejection.
         unreadable: Whether the rejection is because the file cannot be read, not because of its
             content.
-        watch: Called with the log and each piece before it is decoded.
+        watch: Called with the log and each piece before the piece is decoded.
         announced: The format and options that the headers of a response announce.
     """
 
@@ -75,7 +75,7 @@ class Input:
     _reader: FileDecoder | None = None  # a decoder that reads the file directly
     _path: str | None = None  # of a regular file on this machine
     _cut = False  # whether the rest of the file is not committed
-    _archive_format: str | None = None  # the format of the archive that contains it
+    _archive_format: str | None = None  # the format of the archive that contains the input
 
     def __init__(
         self,

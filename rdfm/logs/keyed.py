@@ -106,8 +106,8 @@ class _File:
 
     Attributes:
         name: Its name.
-        encoder: Its encoder while it is open.
-        end: How the log ends, as in `Encoder.continue_log`, once it has been closed.
+        encoder: Its encoder while the file is open.
+        end: How the log ends, as in `Encoder.continue_log`, once the file has been closed.
     """
 
     __slots__ = ("encoder", "end", "name")

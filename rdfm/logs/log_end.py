@@ -502,7 +502,7 @@ class _Tail:
 
     Attributes:
         data: The bytes.
-        start: Offset of the first of them in the log, decompressed.
+        start: Offset of the first byte in the decompressed log.
     """
 
     def __init__(self, log: StoredLog) -> None:
@@ -696,7 +696,7 @@ class _Problem(NamedTuple):
 
     Attributes:
         text: The reason.
-        is_incomplete: Whether more bytes could make it valid, so that it may be truncated.
+        is_incomplete: Whether more bytes could make the data valid, so that it may be truncated.
         at: The position, if known, as in `DecodeError`.
     """
 

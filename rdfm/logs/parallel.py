@@ -63,7 +63,7 @@ class _StartedWork(NamedTuple):
         items: The first items, in groups.
         rest: Yields the remaining items, if there are any.
         error: The error after the first items.
-        worker: The driver that decodes them.
+        worker: The driver that decodes the items.
         part: The part of the log that the items are from.
     """
 
@@ -79,7 +79,7 @@ class _SplitLog:
 
     Attributes:
         path: The file.
-        begin: Bytes of the inputs before it.
+        begin: Bytes of the inputs before the log.
         size: Its size in bytes.
         source: The log, once its first messages have been read.
         header: Its header.
@@ -144,7 +144,7 @@ class _Part(NamedTuple):
     Attributes:
         log: The log.
         split: The split.
-        last: Whether it is the log's last split.
+        last: Whether the split is the last one of the log.
     """
 
     log: _SplitLog
@@ -162,7 +162,7 @@ class ParallelDriver(Driver):
 
         Args:
             inputs: The inputs.
-            reading: How to read them.
+            reading: How to read the inputs.
             jobs: The number of threads.
             splits: Whether logs may be read in splits. The progress within them is approximate, so
                 this is not for callers that stop early.

@@ -87,7 +87,7 @@ class FolderEncoder:
             suffix: The suffix of the names.
             messages: Maximum number of messages per log; 1 if neither limit is given.
             bytes: Uncompressed size in bytes after which a log ends, at the end of the message.
-            make_empty: Creates the encoder for a log of one empty message, if it differs.
+            make_empty: Creates the encoder for a log of one empty message, if that encoder differs.
         """
         self._encoder = make()  # reports invalid options early
         self._make_empty = make_empty

@@ -48,7 +48,7 @@ def apply(
         dataset: A log of one message.
         patches: One or more patch logs.
         output: Output that `create_log` accepts.
-        patch_format: Format of the patches. By default it is detected from the suffix.
+        patch_format: Format of the patches. Detected from the suffix by default.
         chain: Reject a patch whose `prev` is not the `id` of the previous patch.
         progress: Function to call about ten times per second with the progress.
         **options: Options of the formats, and `from_format` (of the dataset), `to_format`,

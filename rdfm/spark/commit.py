@@ -67,8 +67,8 @@ class FolderCommit:
 
     Attributes:
         job: The staging folder of the parts, which is removed at the end.
-        parts: The parts in it, as `ATTEMPT/NAME`; NAME, which may contain folders, is also the
-            final name.
+        parts: The parts in the staging folder, as `ATTEMPT/NAME`; NAME, which may contain folders,
+            is also the final name.
         removals: Files to remove, as paths in the folder.
         marks: Whether to write `_SUCCESS`.
         write_id: The user's id for a batch write, which is done only once.
@@ -100,7 +100,7 @@ class FolderCommit:
 
 
 def stream_job(query: str, batch: int, attempt: str) -> str:
-    """Return the job of one attempt at a batch. Tasks create its staging folder on demand."""
+    """Return the job of one attempt at a batch. Tasks create the job's staging folder on demand."""
     return f"{_STREAM}{query}-{batch}-{attempt}"
 
 

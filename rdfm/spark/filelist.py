@@ -36,8 +36,8 @@ class _Segment(NamedTuple):
     Attributes:
         first: The position of the first entry.
         files: The number of entries.
-        name: The name of the small file. For an addition it depends only on the position, so that
-            only one addition is possible at each position.
+        name: The name of the small file. The name of an addition depends only on the position, so
+            that only one addition is possible at each position.
     """
 
     first: int

@@ -127,7 +127,7 @@ def _by_format(kinds: tuple[str, ...]) -> LogKind | None:
 
 
 def _kinds(format: formats.Format | None) -> tuple[str, ...]:
-    """The kinds of log that can be read in a format; all kinds if it is None."""
+    """The kinds of log that can be read in a format; all kinds if the format is None."""
     if format is None:
         return ("messages", "patches", "results")
     spec = format.spec

@@ -185,7 +185,7 @@ def with_options(frame: bytes, options: StreamOptions) -> bytes:
     """Return a frame whose first row is an options row.
 
     Args:
-        frame: The frame. If its first row is an options row, it is returned unchanged.
+        frame: The frame. Returned unchanged if its first row is an options row.
         options: The options to insert otherwise.
 
     Raises:

@@ -68,7 +68,7 @@ class Pool(Generic[Result]):
         Args:
             name: The name of the threads.
             threads: Maximum number of threads.
-            wake: Called by a thread when it has done some work.
+            wake: Called by each thread after it has done some work.
             queue: Number of results that may be pending in addition to one for each thread.
         """
         self._wake = wake
