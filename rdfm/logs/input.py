@@ -161,7 +161,7 @@ class Input:
             raise
 
     def format(self, name: str | None = None) -> Format:
-        """Find the format: by its name if given, then by the media type, the suffix and the content.
+        """Find the format: by name if given, then by media type, suffix and content.
 
         For a rejected input, the format is arbitrary.
 

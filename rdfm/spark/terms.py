@@ -53,7 +53,8 @@ _LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 _DIR_LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString"
 
 ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'"}
-# A backslash that does not begin a valid escape. Surrogates and code points above U+10FFFF are invalid.
+# A backslash that does not begin a valid escape. Surrogates and code points above U+10FFFF are not
+# valid.
 NO_ESCAPE = (
     r"\\(?!u(?![Dd][89A-Fa-f])[0-9A-Fa-f]{4}"
     r"|U(?!0000[Dd][89A-Fa-f])(?:000[0-9A-Fa-f]|0010)[0-9A-Fa-f]{4})"
