@@ -333,7 +333,7 @@ class Patch:
 
     @property
     def position(self) -> int | None:
-        """Offset of the patch's first byte in the decompressed log; None if it was created in Python."""
+        """Offset of the patch's first byte in the decompressed log; None if created in Python."""
         return None if self._batch is None else self._batch.position(self._index)
 
     def __iter__(self) -> Iterator[Operation]:
@@ -373,8 +373,8 @@ def _operation(operation: Any) -> Operation:
     """Convert a tuple of parts to an operation.
 
     Raises:
-        TypeError: If it has the wrong type.
-        ValueError: If its `op` is not one of the eight codes.
+        TypeError: If the argument is neither an `Operation` nor a tuple of parts.
+        ValueError: If the `op` is not one of the eight codes.
     """
     if isinstance(operation, Operation):
         result = operation
@@ -418,7 +418,7 @@ def checked(message: Message | Iterable[Quad]) -> Message | list[Quad]:
     """Return the message unchanged, or the quads as a list.
 
     Raises:
-        TypeError: If it is neither a message nor an iterable of quads.
+        TypeError: If the argument is neither a message nor an iterable of quads.
     """
     if not isinstance(message, Message):
         return _quad_list(message)

@@ -88,7 +88,10 @@ class _Serializer(Serializer):
         encoding: str | None = None,
         **options: Any,
     ) -> None:
-        """Write the graph. The options are those of the format's encoder. `base` is ignored."""
+        """Write the graph with options of the format's encoder.
+
+        `base` and `encoding` are ignored.
+        """
         with create_log(stream, self.format, **options) as log:  # type: ignore[arg-type]  # any writer
             log.write(from_rdflib(self.store))
 

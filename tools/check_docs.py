@@ -63,7 +63,7 @@ def link_errors(path: Path, markdown: str) -> list[str]:
         if not file.exists():
             errors.append(f"{path.relative_to(ROOT)}: the target of the link {link} does not exist")
         elif anchor and file.suffix == ".md" and anchor not in anchors(file.read_text("utf-8")):
-            errors.append(f"{path.relative_to(ROOT)}: {link} does not match a heading there")
+            errors.append(f"{path.relative_to(ROOT)}: the link {link} does not match a heading")
     return errors
 
 

@@ -63,7 +63,7 @@ PACKAGE = [
 # Modules that may import the package itself (`import rdfm`, `from rdfm import convert`): clients
 # and public modules.
 SURFACES = PACKAGE[-3] | PACKAGE[-2] | PACKAGE[-1]
-# For convenience, messages have methods that convert them. These import inside the method.
+# For convenience, messages have conversion methods, which import `interop` when they are called.
 ALLOWED = {
     "message.py -> interop.py",
 }
@@ -124,7 +124,7 @@ def rust_paths(text: str, module: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             yield tuple(rest)
 
 
-def outside(source: Path) -> Iterator[str]:
+def outside_uses(source: Path) -> Iterator[str]:
     """The uses of Python or of the system in the files of a crate."""
     for path in sorted(source.rglob("*.rs")):
         text = without_tests(path.read_text())
@@ -292,7 +292,7 @@ def main() -> None:
         if len({path.relative_to(binding).with_suffix("").parts[0] for path in cycle}) > 1
     ]
     for source in (core, arrow, analysis, query):
-        found += outside(source)
+        found += outside_uses(source)
     unused = set(ALLOWED)
     for edges, base, layers in (
         (rust_edges(core), core, CORE),

@@ -1,6 +1,4 @@
-"""Generates files from the declarations of formats and options.
-
-These are types for editors, and tables in the docs.
+"""Generates types for editors and tables in the docs, from the declared formats and options.
 
 Out: `rdfm/formats/options_generated.py`, `rdfm/formats/formats_generated.py`,
 `docs/options-generated.md`, the tables in `docs/spark.md`, and
@@ -42,7 +40,7 @@ TYPES = {
 }
 
 
-def of_side(side: str) -> dict[str, list[tuple[FormatSpec, OptionSpec]]]:
+def options_of_side(side: str) -> dict[str, list[tuple[FormatSpec, OptionSpec]]]:
     """The options of one side by name, with the formats that have them."""
     found: dict[str, list[tuple[FormatSpec, OptionSpec]]] = {}
     for spec in SPECS:
@@ -71,12 +69,18 @@ def typed(name: str, doc: str, fields: dict[str, str]) -> str:
 
 def types() -> str:
     """The module of types."""
-    reads = {name: type_of(o for _, o in found) for name, found in sorted(of_side("read").items())}
+    reads = {
+        name: type_of(o for _, o in found)
+        for name, found in sorted(options_of_side("read").items())
+    }
     writes = {
-        name: type_of(o for _, o in found) for name, found in sorted(of_side("write").items())
+        name: type_of(o for _, o in found)
+        for name, found in sorted(options_of_side("write").items())
     }
     conversion = {
-        name: type_of(o for side in ("read", "write") for _, o in of_side(side).get(name, []))
+        name: type_of(
+            o for side in ("read", "write") for _, o in options_of_side(side).get(name, [])
+        )
         for name in sorted({*reads, *writes})
     }
     conversion |= {f"from_{name}": type for name, type in reads.items()}
@@ -108,7 +112,7 @@ def types() -> str:
 
 
 def attributes() -> str:
-    """The module of the formats as attributes: their names and aliases, with `_` for `-`."""
+    """The module with format names and aliases as attributes, with `_` for `-`."""
     names = [name.replace("-", "_") for spec in SPECS for name in (spec.name, *spec.aliases)]
     declared = [name for name in names if name.isidentifier()]
     return (
@@ -212,7 +216,7 @@ def table(found: dict[str, list[tuple[FormatSpec, OptionSpec]]]) -> list[str]:
 
 
 def stages(options: Iterable[OptionSpec]) -> list[str]:
-    """The table of the options of stages."""
+    """The table of stage options."""
     return [
         row("option", "command line", "value", "default", ""),
         row(*["---"] * 5),
@@ -248,7 +252,7 @@ def by_format() -> list[str]:
 
 def two_sided() -> tuple[str, str]:
     """The options of both sides: names that apply to both at once, and names that do not."""
-    reads, writes = of_side("read"), of_side("write")
+    reads, writes = options_of_side("read"), options_of_side("write")
     names: dict[bool, list[str]] = {True: [], False: []}
     for name in sorted(reads.keys() & writes.keys()):
         names[all(option.shared for _, option in reads[name] + writes[name])].append(f"`{name}`")
@@ -282,11 +286,11 @@ def docs() -> str:
             *by_format(),
             "## Reading",
             "",
-            *table(of_side("read")),
+            *table(options_of_side("read")),
             "",
             "## Writing",
             "",
-            *table(of_side("write")),
+            *table(options_of_side("write")),
             "",
             "## Conversions",
             "",
@@ -313,7 +317,7 @@ def docs() -> str:
     )
 
 
-def of_spark(options: Mapping[str, OptionSpec]) -> str:
+def spark_table(options: Mapping[str, OptionSpec]) -> str:
     """A table of Spark's options."""
     lines = [row("option", "value", "default", ""), row(*["---"] * 4)]
     for name, option in options.items():
@@ -326,7 +330,7 @@ def spark_page() -> str:
     """The page about Spark, with its tables."""
 
     def table(found: re.Match[str]) -> str:
-        return f"{found[1]}\n{of_spark(SPARK[found[2]])}\n\n"
+        return f"{found[1]}\n{spark_table(SPARK[found[2]])}\n\n"
 
     begin = r"(<!-- made by `make generate`: (\w+) -->\n)"
     return re.sub(begin + r"\n(?:\|.*\n)*\n", table, SPARK_PAGE.read_text("utf-8"))

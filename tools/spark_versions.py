@@ -21,12 +21,15 @@ FOLDER = ROOT / "build/spark"
 VERSIONS = {"4.0": "4.0.5", "4.1": "4.1.4", "4.2": "4.2.1", "4.3": "4.3.0"}
 PAGE = ROOT / "docs/spark.md"
 BEGIN = "<!-- made by `make test-spark-versions` -->"
-# In the order of the table; "failed" outweighs "no", and so on.
+# From best to worst. The table shows the worst result of a feature's tests.
 RESULTS = ("yes", "no", "failed")
 
 
 def python_of(version: str) -> Path:
-    """Return the Python of an environment with a version of PySpark. Create it if necessary."""
+    """Return the Python interpreter of the environment for a PySpark version.
+
+    The environment is created if necessary.
+    """
     folder = FOLDER / version
     python = folder / "bin/python"
     marker = folder / f"pyspark-{VERSIONS[version]}"
@@ -46,7 +49,7 @@ def run(*command: object) -> None:
     """Run a program.
 
     Raises:
-        subprocess.CalledProcessError: If it fails.
+        subprocess.CalledProcessError: If the program fails.
     """
     subprocess.run([str(part) for part in command], check=True)
 

@@ -17,7 +17,7 @@ from rdfm import formats
 from rdfm.analysis.report_html import GENERATOR
 from rdfm.errors import DecodeError, OptionError
 from rdfm.logs.input import Input
-from rdfm.logs.likely import to_write
+from rdfm.logs.likely import writing_advice
 from rdfm.logs.output import Output
 from rdfm.logs.own_input import reject_own_input
 from rdfm.storage import archive
@@ -51,7 +51,7 @@ def check_report(path: str, inputs: Iterable[Any], options: Mapping[str, Any]) -
         raise OptionError(
             f"{path} has the suffix of {format.spec.title}, but the page is HTML; use the suffix .html"
         )
-    if archive.stem(local) is not None or to_write(local) is not None:
+    if archive.stem(local) is not None or writing_advice(local) is not None:
         raise OptionError(
             f"{path} has the suffix of another file type, but the page is HTML; use the suffix .html"
         )

@@ -19,7 +19,7 @@ from rdfm.logs.driver import Driver, ReadError, Reading, Skipped, Source
 from rdfm.logs.input import Readable
 from rdfm.logs.notes import Notes
 from rdfm.logs.progress import Progress, Reporter, total_bytes
-from rdfm.logs.read_ahead import ahead
+from rdfm.logs.read_ahead import read_ahead
 from rdfm.logs.statistics import (
     TOP,
     Distinct,
@@ -213,7 +213,7 @@ def statistics(
     def current() -> Progress:
         return Progress(done, total, messages, records, collector.kind or kind)
 
-    items = ahead(driver)
+    items = read_ahead(driver)
     try:
         for item in items:
             if item.source is not last:

@@ -22,7 +22,7 @@ from rdfm.logs.driver import Driver, Reading
 from rdfm.logs.filtering import FILTERING, Filtering
 from rdfm.logs.input import Readable, as_inputs, is_folder_or_glob
 from rdfm.logs.keyed import SplitBy
-from rdfm.logs.output import Shape, Writable, output_format
+from rdfm.logs.output import OutputShape, Writable, output_format
 from rdfm.logs.own_input import reject_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.storage.paths import is_live
@@ -157,7 +157,7 @@ def plan(
     cores = min(usable_cores(), MAX_JOBS)
     # Reading, decoding, encoding and writing have one thread each, which keeps two cores busy.
     jobs = stages.get("jobs") or max(cores // 2, 1)
-    shape = Shape(
+    shape = OutputShape(
         output,
         stages.get("compression"),
         stages.get("split_messages"),

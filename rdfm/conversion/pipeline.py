@@ -31,7 +31,7 @@ from rdfm.logs.driver import Driver, Item, Piece, Read, ReadError, cost
 from rdfm.logs.input import Readable
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.notes import Notes
-from rdfm.logs.output import FolderOutput, Output, Shape
+from rdfm.logs.output import FolderOutput, Output, OutputShape
 from rdfm.logs.progress import Progress, Reporter
 from rdfm.logs.stages import SkipErrors, Stage, Stages, Tally
 
@@ -81,7 +81,7 @@ class ConversionPlan(NamedTuple):
     driver: Driver
     stages: tuple[Stage, ...]
     target: Target
-    shape: Shape
+    shape: OutputShape
     from_format: str | None
     skip_errors: bool = False
     keep_partial: bool = False
@@ -151,7 +151,7 @@ class Pipeline:
             self._put(output_queue, [encoder.finish() or b""])
             output_queue.put(END, 0, self._progress())
             output_queue.close()
-            output_queue.drained(lambda: self._report_progress(output_queue))
+            output_queue.drain(lambda: self._report_progress(output_queue))
             output.commit()
             seconds = time.perf_counter() - start
         except BaseException as error:

@@ -17,7 +17,7 @@ from rdfm._core import MessageBatch, Regrouper, option_value
 from rdfm.errors import EncodeError, OptionError, spelled
 from rdfm.formats import OptionSpec
 from rdfm.logs import remedies
-from rdfm.logs.driver import NOTHING, Item, Read
+from rdfm.logs.driver import NOTHING_DROPPED, Item, Read
 from rdfm.logs.options import declare
 from rdfm.logs.stages import Stage
 
@@ -121,7 +121,7 @@ class Regrouping(Stage):
             self._waiting.append((self._fed, item))
             return
         self._last = item
-        if item.lost is not NOTHING:
+        if item.lost is not NOTHING_DROPPED:
             self._waiting.append((self._fed, item._replace(batch=None)))
         batch = item.batch
         if batch is None:
@@ -145,7 +145,7 @@ class Regrouping(Stage):
             self._regrouper.finish()
         if self._last is not None:
             yield from self._complete_batches(self._last)
-            yield self._last._replace(batch=None, lost=NOTHING)
+            yield self._last._replace(batch=None, lost=NOTHING_DROPPED)
         for _, item in self._waiting:
             yield item
 
@@ -163,7 +163,7 @@ class Regrouping(Stage):
             self._yielded += batch.record_count
             while self._waiting and self._waiting[0][0] < max(self._yielded, 1):
                 yield self._waiting.popleft()[1]
-            yield read._replace(batch=batch, lost=NOTHING)
+            yield read._replace(batch=batch, lost=NOTHING_DROPPED)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rdfm.conversion.target import Target
 from rdfm.errors import OptionError
 from rdfm.formats import Format
-from rdfm.logs.output import Shape, Writable
+from rdfm.logs.output import OutputShape, Writable
 from rdfm.logs.rows import ComputedBatch
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def computed_output(
     stages: Mapping[str, Any],
     writes: Mapping[str, Any],
     make_schema: Callable[[], pyarrow.Schema] | None = None,
-) -> tuple[Shape, Any]:
+) -> tuple[OutputShape, Any]:
     """Return the shape and the target of an output that is computed from logs, such as rows.
 
     Args:
@@ -42,7 +42,7 @@ def computed_output(
     """
     if "lossy" in format.spec.options("write"):  # users of CSV expect plain values
         writes = {"lossy": True, **writes}
-    shape = Shape(
+    shape = OutputShape(
         output,
         stages.get("compression"),
         stages.get("split_messages"),

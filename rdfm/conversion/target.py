@@ -16,7 +16,7 @@ from rdfm.errors import DecodeError, OptionError, spelled
 from rdfm.formats import EncoderLike, Format
 from rdfm.logs.driver import Read, Source
 from rdfm.logs.input import Readable, is_folder_or_glob
-from rdfm.logs.output import Shape, Writable, suffix_options
+from rdfm.logs.output import OutputShape, Writable, suffix_options
 
 __all__ = ["Target"]
 
@@ -33,7 +33,7 @@ class Target:
     """
 
     def __init__(
-        self, output: Writable, format: Format, given: Mapping[str, Any], shape: Shape
+        self, output: Writable, format: Format, given: Mapping[str, Any], shape: OutputShape
     ) -> None:
         """Check the options of the output.
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rdfm import formats
 from rdfm.formats import Format
 
-__all__ = ["NOTHING_ANNOUNCED", "Announced", "accepted", "announced"]
+__all__ = ["NOTHING_ANNOUNCED", "Announced", "accept_header", "announced"]
 
 # Suffix of version labels that announce messages.
 _MESSAGES_SUFFIX = "-messages"
@@ -59,7 +59,7 @@ def announced(media_type: str, parameters: Mapping[str, str]) -> Announced:
 
 
 @cache
-def accepted() -> str:
+def accept_header() -> str:
     """Return an Accept header for all readable formats, the preferred ones first."""
     ranked: dict[str, float] = {}
     for spec in formats.specs():

@@ -53,7 +53,7 @@ class Appending(NamedTuple):
     def of(
         cls, format: Format, append: bool, sync: bool, repair: bool, keep_partial: bool
     ) -> Appending | None:
-        """Return how to append, from the options; None to replace the log.
+        """Create the settings from the options; None if the log is to be replaced.
 
         Raises:
             OptionError: If an option requires another one, or conflicts with it.
@@ -131,15 +131,15 @@ class AppendEncoder:
             is_inside = batch.continued and error.message_index == batch.first_index
             data = before + error.completed if error.completed else b""
             error.completed = [Addition(data, None if is_inside else "")]  # type: ignore[assignment]  # as `encode` returns them
-            self._keep_header(error)
+            self._drop_header_remedies(error)
             raise
         if not self._pauses:
             return [Addition(before + data, None)]
         rest, end = self._encoder.pause()
         return [Addition(before + data + rest, end)]
 
-    def _keep_header(self, error: EncodeError) -> None:
-        """Replace remedies that would change the header of the log."""
+    def _drop_header_remedies(self, error: EncodeError) -> None:
+        """Remove remedies that would change the header of the log, and say why in the error."""
         kept = [
             remedy
             for remedy in error.remedies
@@ -152,7 +152,7 @@ class AppendEncoder:
             )
 
     def finish(self) -> list[Addition]:
-        """Return the end of the log. An existing log does not change if there was no message."""
+        """Return the end of the log; nothing if no message was appended to an existing log."""
         if not self._begun:
             return []
         rest, end = self._encoder.pause()
@@ -212,7 +212,7 @@ class Appended:
         self._journal_name = visible(str(final) + JOURNAL_SUFFIX)
         with name_in_errors(self.name, keep=self._journal_name):
             self._state = _AppendedFiles(self.name, final, Journal(final))
-            self._forgotten = weakref.finalize(self, _forget, self._state)
+            self._finalizer = weakref.finalize(self, _roll_back_unclosed, self._state)
             try:
                 self._open(compression, appending.repair)
             except BaseException:
@@ -366,12 +366,12 @@ class Appended:
         except BaseException:
             self.discard()
             raise
-        self._forgotten.detach()
+        self._finalizer.detach()
 
     def discard(self) -> None:
         """Remove what was not committed, and release the log; in a forked process only close it."""
         self._state.roll_back()
-        self._forgotten.detach()
+        self._finalizer.detach()
 
     def keep_partial(self) -> None:
         """Discard the output. No partial file is kept."""
@@ -385,7 +385,7 @@ class _AppendedFiles:
         name: The name of the log, for errors.
         final: The log.
         journal: Its journal.
-        process: The process that opened it.
+        process: The process that opened the log.
         file: The file descriptor that is written to; -1 if there is none.
         committed: The committed length; 0 for a new log.
         uncommitted: Whether the log may have bytes after the committed length.
@@ -412,7 +412,7 @@ class _AppendedFiles:
         return len(data)
 
     def replace_empty(self) -> None:
-        """Write a new log that replaces this one, which has no content."""
+        """Prepare to replace this log, which has no content, with a new one."""
         os.close(self.file)
         self.file, self.committed = -1, 0
 
@@ -503,7 +503,7 @@ class _AppendedFiles:
         self.journal.release()
 
 
-def _forget(state: _AppendedFiles) -> None:
+def _roll_back_unclosed(state: _AppendedFiles) -> None:
     """Roll back a log that was never closed, when it is garbage collected or Python exits."""
     state.roll_back()
     if state.process == os.getpid():

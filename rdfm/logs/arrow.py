@@ -37,7 +37,7 @@ class TableForm(NamedTuple):
 
     @classmethod
     def of(cls, rows: str, terms: str) -> TableForm:
-        """Validate the two options.
+        """Create the form from the two options.
 
         Raises:
             OptionError: If one of the values is unknown.
@@ -52,7 +52,7 @@ class TableForm(NamedTuple):
             kind=kind, max_rows=ROWS, max_bytes=BYTES, rows=self.rows, terms=self.terms
         )
 
-    def of_batch(self, batch: AnyBatch, source: str) -> ArrowBatch:
+    def batch_rows(self, batch: AnyBatch, source: str) -> ArrowBatch:
         """Return the rows of a batch of a log.
 
         Raises:
@@ -77,7 +77,7 @@ def arrow_reader(
 
     Args:
         table: The form of the rows.
-        head: A batch of the same kind as the batches; for results, with their variables.
+        head: A batch of the same kind as `batches`; for results, with the same variables.
         source: The name of the log, for errors.
         batches: The batches, each with the value of its source column.
 
@@ -89,7 +89,7 @@ def arrow_reader(
     """
     with needed("pyarrow", "reading a log as an Arrow stream"):
         import pyarrow as pa
-    schema = pa.schema(table.of_batch(head.slice(0, 0), source))
+    schema = pa.schema(table.batch_rows(head.slice(0, 0), source))
 
     def rows() -> Iterator[Any]:
         coalescer = table.coalescer(head.kind)

@@ -136,7 +136,7 @@ class Channel(Generic[Item]):
                 self._changed.wait(WAIT_SECONDS)
             meanwhile()
 
-    def drained(self, meanwhile: Callable[[], object] = lambda: None) -> None:
+    def drain(self, meanwhile: Callable[[], object] = lambda: None) -> None:
         """Call `wait_drained`, then raise the error that the consumer failed with, if any."""
         self.wait_drained(meanwhile)
         with self._changed:

@@ -170,7 +170,7 @@ class LogCheck:
 
     @property
     def records(self) -> int:
-        """Number of quads, or of operations for patches and rows for results."""
+        """Number of quads (operations for patches, rows for results)."""
         return self._read().records
 
     @property
@@ -289,7 +289,7 @@ class LogCheck:
         driver = Driver([given], replace(self._reading, watch=self._watch))
         self._log = None
         bytes_in = 0
-        before = self.logs, sum(self.rules.values())
+        counts_before = self.logs, sum(self.rules.values())
         try:
             for item in driver:
                 bytes_in = self._take(item, bytes_in)
@@ -301,7 +301,7 @@ class LogCheck:
         finally:
             driver.close()
         self._end_log()
-        if (self.logs, sum(self.rules.values())) == before and not self._new:
+        if (self.logs, sum(self.rules.values())) == counts_before and not self._new:
             text = "contains no logs"
             self._new.append(
                 Finding(driver.name, READING_RULES["no-logs"].severity, "no-logs", text)
@@ -336,7 +336,7 @@ class LogCheck:
 
         Args:
             item: The item.
-            bytes_in: Bytes of the input read before it.
+            bytes_in: Bytes of the input read before the item.
 
         Returns:
             Bytes of the input read so far.
@@ -401,7 +401,7 @@ class LogCheck:
             self._numbers.warnings += count
 
     def _returns_warning(self, rule: str) -> bool:
-        """Return whether to return another warning of a rule. If not, count it."""
+        """Whether another warning of a rule is to be returned. If not, it is counted."""
         returned_count = self._numbers.rules.get(rule, 0) - self._numbers.omitted.get(rule, 0)
         returned_count += sum(each.rule == rule for each in self._new)
         if self.strict or returned_count < self.max_warnings:

@@ -63,5 +63,5 @@ class CounterRange:
 
     @property
     def ends(self) -> tuple[int, int] | None:
-        """Both counters; None if one of the two messages has no counter."""
+        """The counters of the first and the last message; None if one of them has none."""
         return None if self._first is None or self._last is None else (self._first, self._last)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
 __all__ = [
-    "NOTHING",
+    "NOTHING_DROPPED",
     "NO_LOG",
     "Driver",
     "DroppedData",
@@ -95,7 +95,7 @@ class Source(NamedTuple):
         name: Its name or URL, for errors.
         format: Its format.
         input: The input that contains its bytes.
-        member: Whether it is in an archive.
+        member: Whether the log is a member of an archive.
     """
 
     name: str
@@ -114,8 +114,8 @@ class Opened(NamedTuple):
     Attributes:
         source: The log.
         decoder: Its decoder, in the initial state.
-        unwanted: Set by the second half when it does not need the rest of the log. The first half
-            then ends the log early; this has no other effect.
+        unwanted: Set if the second half does not need the rest of the log. The first half then ends
+            the log early; this has no other effect.
         handed_over: Whether the decoder reads the file directly.
     """
 
@@ -141,7 +141,8 @@ class Work(NamedTuple):
     """Logs, or a part of one, that a thread can read and decode at any time.
 
     Attributes:
-        begin: Reads and decodes them with a driver; returns their items in groups.
+        begin: Function that reads and decodes the logs with a driver, and returns their items in
+            groups.
         part: The part of a log.
     """
 
@@ -155,7 +156,7 @@ class Piece(NamedTuple):
     Attributes:
         item: The logs in memory, or the log, piece or end; or work for a thread.
         bytes_in: Bytes of all inputs read so far.
-        cost: Bytes of memory that it uses.
+        cost: Bytes of memory that the item uses.
     """
 
     item: list[Input] | Opened | bytes | End | Work
@@ -179,7 +180,7 @@ class DroppedData(NamedTuple):
     key: str | None = None
 
 
-NOTHING = DroppedData()
+NOTHING_DROPPED = DroppedData()
 # Header entries that report dropped data.
 _LOSSES = frozenset({"dropped_metadata", "dropped_keys", "trailing_namespaces"})
 
@@ -190,20 +191,22 @@ class Read(NamedTuple):
     Attributes:
         source: The log.
         batch: The messages; None at the end of a log, or if a stage kept none of them.
-        header: The log's header when they were read.
+        header: The log's header when the messages were read.
         bytes_in: Bytes of all inputs read up to and including these messages.
-        lost: Data dropped before them.
+        lost: Data dropped before the messages.
     """
 
     source: Source
     batch: AnyBatch | None
     header: Mapping[str, Any]
     bytes_in: int
-    lost: DroppedData = NOTHING
+    lost: DroppedData = NOTHING_DROPPED
 
 
 class ReadError(NamedTuple):
-    """An error, after all messages that were complete before it. Reading further skips it.
+    """An error in a log, after all messages that were complete before the error.
+
+    Further iteration skips the invalid data.
 
     Attributes:
         source: The log.
@@ -225,7 +228,7 @@ class Skipped(NamedTuple):
 
     Attributes:
         source: The log.
-        data: The bytes skipped, at most the first MiB of them.
+        data: The skipped bytes, at most the first MiB.
         abandoned: Whether the log was not read to the end.
         errors: Number of errors that a stage skipped.
         error: The first of these errors.
@@ -245,7 +248,7 @@ class Driver:
     """Reads logs one after the other.
 
     Attributes:
-        several: Whether the inputs are a folder, a glob or an archive, or were not exactly one.
+        several: Whether there is not exactly one input, or it is a folder, a glob or an archive.
         opened: The open files, for callers that stop early.
         first: The log, if there is only one and it is open.
         name: The name of the input, or of the first of several inputs.
@@ -272,7 +275,7 @@ class Driver:
         self.name = _name(inputs[0]) if inputs else ""
         if self.several:
             self._decoders.check()
-        self._lost = NOTHING  # since the previous item
+        self._lost = NOTHING_DROPPED  # since the previous item
         # The header that most members of an archive share; this object is not modified.
         self._lossless_header: Mapping[str, Any] | None = None
 
@@ -350,7 +353,7 @@ class Driver:
         yield Input(given, "none", start=start, storage_options=reading.storage_options)
 
     def _bytes_in(self, file: Input, *, ended: bool = False) -> int:
-        """Return the bytes read of all inputs. An input that ends early counts in full."""
+        """Return the bytes read from all inputs. An input that ends early counts in full."""
         size = file.size if ended and file.size is not None else 0
         return self._bytes_before + max(file.bytes_read, size)
 
@@ -468,7 +471,7 @@ class Driver:
     ) -> list[Item] | None:
         """Return the items of a small log without errors, or None for other logs.
 
-        If it returns None, the decoder is in its initial state again. The end of the log is
+        If the result is None, the decoder is in its initial state again. The end of the log is
         included only if it carries information.
         """
         data = source.input
@@ -484,11 +487,11 @@ class Driver:
                 items: list[Item] = [Read(source, batch, header, bytes_in) for batch in batches]
                 if items and header is self._lossless_header:
                     return items
-                self._record_losses(header, NOTHING)
+                self._record_losses(header, NOTHING_DROPPED)
                 if items and (self._lost.metadata or self._lost.keys):
                     items[-1] = self._read(source, batches[-1], header, bytes_in)
                 self._record_lost_namespaces(header)
-                if not items or self._lost is not NOTHING:
+                if not items or self._lost is not NOTHING_DROPPED:
                     items.append(self._read(source, None, header, bytes_in))
                 elif isinstance(header, MappingProxyType) and _LOSSES.isdisjoint(header):
                     self._lossless_header = header
@@ -510,7 +513,7 @@ class Driver:
                 if item.batch is not None:
                     count += len(item.batch) - item.batch.continued
                     if count > 1:
-                        raise _too_many(opened.source)
+                        raise _too_many_messages_error(opened.source)
                 elif (
                     count == 0 and not has_error and item.source.format.spec.kinds[0] == "messages"
                 ):
@@ -519,11 +522,11 @@ class Driver:
             yield item
 
     def _items(self, opened: Opened, stream: Iterator[Piece], begin: int) -> Iterator[Item]:
-        """Yield the batches of a log and its end; consumes its pieces and its end."""
+        """Yield the batches and the end of a log, and consume its pieces and end from `stream`."""
         decoder, source = opened.decoder, opened.source
         resuming = abandoned = False
         split = self._reading.split is not None
-        losses = NOTHING
+        losses = NOTHING_DROPPED
         head: bytes | None = b"" if self._reading.format is None and not split else None
         for piece in stream:
             item = piece.item
@@ -585,7 +588,7 @@ class Driver:
         bytes_in: int,
     ) -> Read:
         """Return an item with the data lost since the previous one."""
-        lost, self._lost = self._lost, NOTHING
+        lost, self._lost = self._lost, NOTHING_DROPPED
         return Read(source, batch, header, bytes_in, lost)
 
     def _record_lost_namespaces(self, header: Mapping[str, Any]) -> None:
@@ -741,7 +744,7 @@ def _suggest(error: DecodeError, format: Format, head: bytes) -> None:
         error.remedies = (remedies.named_format("from_format", [found.name], "reads it"),)
 
 
-def _too_many(source: Source) -> DecodeError:
+def _too_many_messages_error(source: Source) -> DecodeError:
     option = "frames" if "frames" in source.format.spec.options("read") else "dialect"
     value = "flat" if option == "frames" else "plain"
     return DecodeError(

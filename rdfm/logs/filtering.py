@@ -15,7 +15,7 @@ from rdfm._core import Filter, MessageBatch, Query
 from rdfm.errors import LimitError, OptionError, QueryError, spelled
 from rdfm.formats import OptionSpec
 from rdfm.logs import remedies
-from rdfm.logs.driver import NOTHING, Read, Source
+from rdfm.logs.driver import NOTHING_DROPPED, Read, Source
 from rdfm.logs.input import Input
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.options import declare
@@ -23,68 +23,68 @@ from rdfm.logs.stages import Stage
 
 __all__ = ["FILTERING", "Filtering", "filter_values"]
 
-_QUADS = "Criteria"
+_GROUP = "Criteria"
 
 FILTERING = declare(
-    OptionSpec("subject", help="Subject of a quad.", metavar="TERM", group=_QUADS),
-    OptionSpec("predicate", help="Predicate of the same quad.", metavar="TERM", group=_QUADS),
-    OptionSpec("object", help="Object of the same quad.", metavar="TERM", group=_QUADS),
+    OptionSpec("subject", help="Subject of a quad.", metavar="TERM", group=_GROUP),
+    OptionSpec("predicate", help="Predicate of the same quad.", metavar="TERM", group=_GROUP),
+    OptionSpec("object", help="Object of the same quad.", metavar="TERM", group=_GROUP),
     OptionSpec(
         "graph",
         help="Graph of the same quad; default means the default graph.",
         metavar="TERM",
-        group=_QUADS,
+        group=_GROUP,
     ),
     OptionSpec(
         "any",
         "texts",
         "Term at any position of the same quad; may be repeated.",
         metavar="TERM",
-        group=_QUADS,
+        group=_GROUP,
     ),
     OptionSpec(
         "contains",
         help="Text contained in the object, which must be a literal.",
-        group=_QUADS,
+        group=_GROUP,
     ),
     OptionSpec(
         "regex",
         help="Regular expression that matches part of the object, which must be a literal.",
         metavar="REGEX",
-        group=_QUADS,
+        group=_GROUP,
     ),
     OptionSpec(
         "time",
         help="Predicate whose object is the time of a message. Required by after and before.",
         metavar="PREDICATE",
-        group=_QUADS,
+        group=_GROUP,
     ),
     OptionSpec(
-        "after", help="Date or time, inclusive, such as 2026-06-01.", metavar="TIME", group=_QUADS
+        "after", help="Date or time, inclusive, such as 2026-06-01.", metavar="TIME", group=_GROUP
     ),
-    OptionSpec("before", help="Date or time, exclusive.", metavar="TIME", group=_QUADS),
+    OptionSpec("before", help="Date or time, exclusive.", metavar="TIME", group=_GROUP),
     OptionSpec(
         "where",
         help="ASK query that is true for the message.",
         metavar="QUERY",
-        group=_QUADS,
+        group=_GROUP,
     ),
     OptionSpec(
         "prefixes",
         "namespaces",
         "Namespace for names such as ex:a; may be repeated.",
-        group=_QUADS,
+        group=_GROUP,
         flag="prefix",
     ),
     OptionSpec(
-        "invert", "switch", "Keep the messages that do not match.", default=False, group=_QUADS
+        "invert", "switch", "Keep the messages that do not match.", default=False, group=_GROUP
     ),
     OptionSpec(
         "quads",
         "switch",
         "Keep only the matching quads of each message.",
         default=False,
-        group=_QUADS,
+        group=_GROUP,
     ),
 )
 
@@ -96,8 +96,8 @@ class Filtering(Stage):
         """Initialize with the criteria: values of `FILTERING`.
 
         Raises:
-            OptionError: If a criterion is not a valid term, expression or time, there are no
-                criteria, or a time is given without its predicate.
+            OptionError: If a criterion is not a valid term, expression or time, if there are no
+                criteria, or if they are incomplete or conflict.
         """
         self._filter = Filter(criteria.get("prefixes") or {})
         self._invert = criteria.get("invert", False)
@@ -165,7 +165,7 @@ class Filtering(Stage):
             LimitError: If a message exceeds a limit of the query.
         """
         for slice in self._matching(read):
-            yield read._replace(batch=slice, lost=NOTHING)
+            yield read._replace(batch=slice, lost=NOTHING_DROPPED)
         yield read._replace(batch=None)
 
     def _matching(self, read: Read) -> Iterator[MessageBatch]:

@@ -14,7 +14,7 @@ __all__ = ["READING_RULES", "Finding", "Rule", "reason"]
 
 
 class Rule(NamedTuple):
-    """A rule.
+    """A rule that an input can violate.
 
     Attributes:
         severity: "error" or "warning", unless a finding overrides it.
@@ -57,7 +57,7 @@ class Finding:
         frame: For an error in a frame of a binary log: the frame, from 0.
         row: The row in the frame, from 0.
         follows: Whether the error may be a consequence of a skipped message.
-        focus: For `shacl`, the node that does not conform. Like the next two, written in Turtle.
+        focus: For `shacl`, the node that does not conform. Like `path` and `value`, in Turtle.
         path: For `shacl`, the property path.
         value: For `shacl`, the value.
         shape: For `shacl`, the IRI of the shape, if it has one.

@@ -29,7 +29,7 @@ def needed(module: str, what: str) -> Iterator[None]:
 
     Args:
         module: The name of the package.
-        what: The feature that needs it, for the error.
+        what: The feature that needs the package, for the error.
 
     Raises:
         MissingExtraError: If the package is not installed.
@@ -51,8 +51,8 @@ class Tabular(ABC):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Pass the rows to Arrow; they are read as the consumer requests them.
 
-        This lets `pyarrow.table(reader)`, `polars.DataFrame(reader)` and DuckDB read it directly,
-        in bounded memory.
+        This lets `pyarrow.table(reader)`, `polars.DataFrame(reader)` and DuckDB read the rows
+        directly, in bounded memory.
 
         Raises:
             MissingExtraError: If pyarrow is not installed.
@@ -84,7 +84,7 @@ class Tabular(ABC):
         r"""Read all rows into a pandas data frame.
 
         Integers are `Int64` and booleans `boolean`, so that null stays null. In other columns, null
-        becomes the missing value of their pandas type: None, NaN or NaT.
+        becomes the missing value of the column's pandas type: None, NaN or NaT.
 
         Raises:
             MissingExtraError: If pandas or pyarrow is not installed. Nothing was read.
@@ -130,7 +130,9 @@ class Tabular(ABC):
         return frame
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
-        """Reject conversion to an array, in which `pandas.DataFrame(reader)` would lose columns.
+        """Reject conversion to an array.
+
+        `pandas.DataFrame(reader)` would otherwise use it, and lose the columns.
 
         Raises:
             TypeError: Always.

@@ -27,9 +27,9 @@ from rdfm.errors import (
 )
 from rdfm.formats import DecoderLike, FileDecoder, Format
 from rdfm.logs import remedies
-from rdfm.logs.announced import NOTHING_ANNOUNCED, Announced, accepted, announced
+from rdfm.logs.announced import NOTHING_ANNOUNCED, Announced, accept_header, announced
 from rdfm.logs.journal import committed_length
-from rdfm.logs.likely import has_unread_suffix, to_read
+from rdfm.logs.likely import has_unread_suffix, reading_advice
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
 from rdfm.storage.addresses import is_web, shown, without_credentials
@@ -42,7 +42,7 @@ __all__ = ["Input", "MemberInput", "Readable", "as_inputs", "files_of", "is_fold
 
 NOT_PLAIN = "a pipe, device or socket, which rdfm reads only if it is named explicitly"
 
-# Minimum number of bytes of a compressed file to read at once.
+# Minimum size of the steps in which the bytes of a compressed file are counted.
 COUNTED_BYTES = 1 << 16
 
 Readable = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
@@ -59,10 +59,11 @@ class Input:
         bytes_given: Bytes of the log yielded so far (decompressed).
         compression: The compression detected, or None.
         error: The compression error, if one has occurred, or the reason why the file is not read.
-        rejection: The reason why this file, one of several, is not read; None if it is read.
+        rejection: The reason why this one of several files is not read; None if it is read.
         rejection_remedies: Remedies for the rejection.
-        unreadable: Whether it is rejected because it cannot be read, not because of its content.
-        watch: Called with the log and each piece before it is decoded.
+        unreadable: Whether the rejection is because the file cannot be read, not because of its
+            content.
+        watch: Called with the log and each piece before the piece is decoded.
         announced: The format and options that the headers of a response announce.
     """
 
@@ -74,7 +75,7 @@ class Input:
     _reader: FileDecoder | None = None  # a decoder that reads the file directly
     _path: str | None = None  # of a regular file on this machine
     _cut = False  # whether the rest of the file is not committed
-    _archive_format: str | None = None  # the format of the archive that contains it
+    _archive_format: str | None = None  # the format of the archive that contains the input
 
     def __init__(
         self,
@@ -92,7 +93,8 @@ class Input:
             compression: As in `open_log`; "none" if `start` is given.
             start: The first byte to read.
             storage_options: As in `open_log`.
-            one_of_many: Whether it is one of many. If so, an unknown format rejects only this one.
+            one_of_many: Whether the source is one of many. If so, an unknown format rejects only
+                this source.
 
         Raises:
             OptionError: If the source cannot be read from the middle, or does not support
@@ -159,7 +161,7 @@ class Input:
             raise
 
     def format(self, name: str | None = None) -> Format:
-        """Find the format: by its name if given, then by the media type, the suffix and the content.
+        """Find the format: by name if given, then by media type, suffix and content.
 
         For a rejected input, the format is arbitrary.
 
@@ -189,7 +191,7 @@ class Input:
             return detected
         if self._one_of_many:
             return self._reject(start)
-        if (likely := to_read(self.name, start)) is not None:
+        if (likely := reading_advice(self.name, start)) is not None:
             raise UnknownFormatError(f"{self.name}: {likely.text}", remedies=likely.remedies)
         reason = (
             "is empty, so its format cannot be detected"
@@ -207,7 +209,7 @@ class Input:
             self.rejection = (
                 "an archive inside an archive, which rdfm does not read; extract it first"
             )
-        elif (likely := to_read(self.name, head)) is not None:
+        elif (likely := reading_advice(self.name, head)) is not None:
             self.rejection, self.rejection_remedies = likely.text, likely.remedies
         else:
             reason = (
@@ -223,11 +225,11 @@ class Input:
         return self.format()
 
     def is_archive(self, format: str | None = None) -> bool:
-        """Return whether it is a tar archive, by its name or its content.
+        """Return whether the input is a tar archive, by its name or its content.
 
         Args:
-            format: The name of the logs' format, if known. Then only the first piece is examined,
-                so that a live log does not wait for more data.
+            format: The name of the logs' format, if known. If so, only the first piece is examined,
+                so that reading a live log does not wait for more data.
         """
         if archives.stem(self.name) is not None:
             return True
@@ -239,7 +241,7 @@ class Input:
         return archives.is_archive(head)
 
     def members(self) -> Iterator[list[Input]]:
-        """Yield the logs in an archive in groups, as they become available; close it at the end.
+        """Yield the logs in the archive in groups, as they become available; then close the file.
 
         Each log must be read before the next group is requested, unless it is `whole`.
 
@@ -273,7 +275,7 @@ class Input:
 
     @property
     def seekable(self) -> bool:
-        """Whether it can be opened again and read from the middle."""
+        """Whether the file can be opened again and read from the middle."""
         return self._owned and self.size is not None and self._file.seekable()
 
     @property
@@ -360,7 +362,7 @@ class MemberInput(Input):
     _archive_format = "tar"
 
     def __init__(self, archive: Input, member: archives.Member) -> None:
-        """Initialize with a member; `Input.members` does this."""
+        """Initialize with a member. Called by `Input.members`."""
         self.name = f"{archive.name}!{visible(member.name)}"
         self.url = None
         self.size = None
@@ -534,7 +536,7 @@ def _open_url(
     if is_web(url):
         from rdfm.storage.http import HttpSettings, open_url  # costly to import
 
-        response = open_url(url, HttpSettings.of(storage_options), accept=accepted())
+        response = open_url(url, HttpSettings.of(storage_options), accept=accept_header())
         name = shown(url)
         return cast("BinaryIO", response), name, without_credentials(url), response.size, True
     try:
@@ -562,7 +564,7 @@ def _open_url(
 def _gather(
     pieces: Iterator[bytes], count: int, enough: Callable[[bytes], bool] | None = None
 ) -> bytes:
-    """Return the first pieces: until `enough` is true, `count` bytes are reached, or the end."""
+    """Return pieces until `enough` is true, `count` bytes have been read, or the input ends."""
     head = b""
     while (
         len(head) < count

@@ -283,17 +283,17 @@ def _check_same_file(slot: _Slot, log: int, name: str, journal: str) -> None:
     """Reject another file that has the committed bytes and more.
 
     Raises:
-        OptionError: If the file is not the one that was appended to. If it is a copy, its last
-            bytes may be uncommitted; if it replaced the log, they are messages. rdfm cannot tell
-            which.
+        OptionError: If the file is not the one that was appended to. The last bytes of a copy may
+            be uncommitted, but those of a file that replaced the log are messages. rdfm cannot
+            distinguish the two cases.
     """
     length = slot.commit.length
     if os.fstat(log).st_size == length or _is_same_file(slot, log):
         return
     raise OptionError(
         f"{journal} was left by a run that appended to another file: {name} was replaced or copied "
-        f"since then; if it was replaced, delete {journal}; if it was copied or restored from a "
-        f"backup, cut it to its committed length (truncate -s {length})"
+        f"since then; if the log was replaced, delete {journal}; if the log was copied or restored "
+        f"from a backup, shorten it to its committed length (truncate -s {length})"
     )
 
 

@@ -20,7 +20,7 @@ from rdfm.errors import EncodeError, OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec
 from rdfm.logs import remedies
 from rdfm.logs.kinds import wrong_kind_error
-from rdfm.logs.parts import Namespaces, Part
+from rdfm.logs.parts import NamespaceCounter, Part
 
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
@@ -35,7 +35,7 @@ _KINDS = ("graph", "value", "day", "month")
 _HASH_BYTES = 16
 # Device names on Windows, reserved with any suffix.
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNORECASE)
-_CUT_ESCAPE = re.compile(r"%[0-9A-F]?$")
+_TRUNCATED_ESCAPE = re.compile(r"%[0-9A-F]?$")
 
 
 def max_open_of(compression: str | None) -> int:
@@ -66,7 +66,7 @@ class SplitBy(NamedTuple):
         prefixes: Mapping[str, str] | None = None,
         compression: str | None = None,
     ) -> SplitBy | None:
-        """Return how to split a log, from the options; None if it is not split.
+        """Create the settings from the options; None if the log is not split.
 
         Raises:
             OptionError: If the key is invalid, or `max_open` is given without a key.
@@ -75,7 +75,7 @@ class SplitBy(NamedTuple):
             if max_open is not None:
                 raise OptionError(
                     f"{spelled('max_open')} limits the files of a log that is split by key",
-                    remedies=[Remedy("stage", "split_by", "KEY", "splits it")],
+                    remedies=[Remedy("stage", "split_by", "KEY", "splits the log")],
                 )
             return None
         kind, colon, predicate = key.partition(":")
@@ -106,8 +106,8 @@ class _File:
 
     Attributes:
         name: Its name.
-        encoder: Its encoder while it is open.
-        end: How the log ends, as in `Encoder.continue_log`, once it has been closed.
+        encoder: Its encoder while the file is open.
+        end: How the log ends, as in `Encoder.continue_log`, once the file has been closed.
     """
 
     __slots__ = ("encoder", "end", "name")
@@ -149,7 +149,7 @@ class KeyEncoder:
         self._has_read = False
         self._can_continue = False
         self._source: str | None = None  # the most recent log
-        self._namespaces = Namespaces()
+        self._namespaces = NamespaceCounter()
         self._dropped: Counter[str] = Counter()
         self._notes: dict[str, None] = {}  # each once, in order
 
@@ -382,7 +382,7 @@ def file_name(text: str, suffix: str, key: bytes, *, always_hash: bool = False) 
     room = NAME_BYTES - len(suffix)
     if always_hash or len(name) > room:
         digest = _digest(key).hex()[: 2 * _HASH_BYTES]
-        name = f"{_CUT_ESCAPE.sub('', name[: room - len(digest) - 1])}~{digest}"
+        name = f"{_TRUNCATED_ESCAPE.sub('', name[: room - len(digest) - 1])}~{digest}"
     return name + suffix
 
 

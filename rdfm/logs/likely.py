@@ -12,7 +12,13 @@ from rdfm import formats
 from rdfm.errors import Remedy
 from rdfm.logs.remedies import named_format
 
-__all__ = ["Likely", "has_unread_suffix", "not_written", "to_read", "to_write"]
+__all__ = [
+    "Likely",
+    "has_unread_suffix",
+    "reading_advice",
+    "unsupported_suffix_text",
+    "writing_advice",
+]
 
 # Ambiguous suffixes, some also used for non-RDF files, with the formats that they may mean.
 _AMBIGUOUS = {
@@ -40,14 +46,14 @@ _COMPRESSIONS = {
 }
 _ARCHIVES = {".zip": "zip", ".7z": "7z", ".rar": "rar"}
 _ZIP = b"PK\x03\x04"
-_READ = "gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz) are"
+_SUPPORTED = "gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz) are"
 
 
 class Likely(NamedTuple):
     """The likely type of a file.
 
     Attributes:
-        text: A sentence about it.
+        text: A sentence about the likely type.
         remedies: Options that solve the problem.
     """
 
@@ -61,7 +67,7 @@ def has_unread_suffix(path: str) -> bool:
     return suffix in _COMPRESSIONS or suffix in _ARCHIVES
 
 
-def to_write(path: str, kind: str = "messages") -> Likely | None:
+def writing_advice(path: str, kind: str = "messages") -> Likely | None:
     """Return advice for writing a file with this name.
 
     Args:
@@ -69,7 +75,7 @@ def to_write(path: str, kind: str = "messages") -> Likely | None:
         kind: The kind of log.
 
     Example:
-        >>> to_write("out.nq.br").text
+        >>> writing_advice("out.nq.br").text
         'Brotli compression (.br) is not supported; gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz) are'
     """
     suffix = _suffix(path)
@@ -77,15 +83,15 @@ def to_write(path: str, kind: str = "messages") -> Likely | None:
     if (likely := _ambiguity(suffix, names, "to")) is not None:
         suggested = _format(names[0]).suffixes[0]
         return likely._replace(text=f"{likely.text}; use the suffix {suggested}")
-    reason = not_written(path)
+    reason = unsupported_suffix_text(path)
     return None if reason is None else Likely(reason)
 
 
-def not_written(path: str) -> str | None:
+def unsupported_suffix_text(path: str) -> str | None:
     """Return advice if a name has the suffix of a compression or archive that rdfm does not write.
 
     Example:
-        >>> not_written("out.nq.gz") is None
+        >>> unsupported_suffix_text("out.nq.gz") is None
         True
     """
     suffix = _suffix(path)
@@ -96,15 +102,15 @@ def not_written(path: str) -> str | None:
     return _compression(suffix)
 
 
-def to_read(path: str, head: bytes) -> Likely | None:
+def reading_advice(path: str, head: bytes) -> Likely | None:
     """Return advice for reading a file with this name and these first bytes."""
     suffix = _suffix(path)
     if (kind := _ARCHIVES.get(suffix)) is not None or head.startswith(_ZIP):
         return Likely(
-            f"{kind or 'zip'} archives are not supported; extract it first, or convert it to a tar archive"
+            f"{kind or 'zip'} archives are not supported; extract the archive first, or convert it to a tar archive"
         )
     if (compression := _compression(suffix)) is not None:
-        return Likely(f"{compression}: decompress it first")
+        return Likely(f"{compression}; decompress the file first")
     return _ambiguity(suffix, _AMBIGUOUS.get(suffix, ()), "from")
 
 
@@ -119,7 +125,7 @@ def _suffix(path: str) -> str:
 def _compression(suffix: str) -> str | None:
     if (name := _COMPRESSIONS.get(suffix)) is None:
         return None
-    return f"{name} compression ({suffix}) is not supported; {_READ}"
+    return f"{name} compression ({suffix}) is not supported; {_SUPPORTED}"
 
 
 def _ambiguity(

@@ -1,7 +1,7 @@
 """The end of an existing log, for a writer that appends to it.
 
 In: an open file and its format. Out: `Ending`: where and how the log ends, and its header.
-Cost: reads only the head of the log and its last line, if that line shows how the log ends. Of
+Cost: if the last line shows how the log ends, only the head and that line are read. Of
 length-prefixed messages, only the lengths are read. Other logs are decoded once. Memory is bounded
 in each case.
 Law: a log that ends inside a message is rejected, or shortened to its last complete message.
@@ -64,7 +64,7 @@ _WHITE_SPACE = re.compile(rb"\s*")
 _BLANK_LINE = {"rdfxml": re.compile(rb"\s*(?:<!--(?:[^-]|-(?!-))*-->\s*)*")}
 # A line that may belong to a different dialect than that of the head.
 _OTHER_DIALECT = re.compile(rb"(?m)^[ \t]*(?:VERSION|MESSAGE)\b")
-REPAIRED = Remedy("stage", "repair", "true", "removes the incomplete message")
+REPAIR = Remedy("stage", "repair", "true", "removes the incomplete message")
 
 
 class Ending(NamedTuple):
@@ -154,11 +154,11 @@ class StoredLog:
         usable = {name: value for name, value in given.items() if name in supported}
         return self.format.decoder(usable, Opening("always"))
 
-    def unfinished(
+    def unfinished_error(
         self, reason: str, *, repairable: bool = True, at: Mapping[str, Any] | None = None
     ) -> TruncatedError:
         """Return the error for a log that ends inside a message, with its position if known."""
-        remedies = (REPAIRED,) if repairable else ()
+        remedies = (REPAIR,) if repairable else ()
         return TruncatedError(
             f"the log ends inside a message: {reason}",
             format=self.format.name,
@@ -243,7 +243,7 @@ def _check_byte_order_mark(log: StoredLog) -> None:
 
 
 def _check_announced(log: StoredLog, header: Mapping[str, Any]) -> None:
-    """Reject a log whose delimiters are errors because it does not announce messages."""
+    """Reject a log whose delimiters are errors because the log does not announce messages."""
     label = header.get("version_label")
     decoder = log.decoder(lenient=False)
     decoder.feed(b"MESSAGE\n" if label is None else f'VERSION "{label}"\nMESSAGE\n'.encode())
@@ -271,7 +271,7 @@ def _check_open(log: StoredLog, decoder: Any) -> None:
             chain, size = _chain_and_size(log)
             # The log has only the start of a message, which does not show what it contains.
             if chain.end == 0 and not chain.is_malformed and size > 0:
-                raise _nothing_complete(log)
+                raise _no_complete_message_error(log)
         raise OptionError(
             f"cannot append to {log.name}, because {closed}; convert it to a log of messages first"
         )
@@ -309,15 +309,15 @@ def _end_by_last_line(log: StoredLog, header: Mapping[str, Any], repair: bool) -
             raise ValueError("it is not an object")  # handled like invalid JSON
     except (ValueError, RecursionError) as error:
         if not ended:
-            return _repaired(log, start, "content", header, "its last line is incomplete", repair)
-        raise _not_a_message(log, str(error)) from None
+            return _repaired(log, start, "content", header, "the last line is incomplete", repair)
+        raise _not_a_message_error(log, str(error)) from None
     # In most logs, the first line has the context of all lines.
     checked = line if start == 0 else (_first_line(log) or b"") + b"\n" + line
     if (problem := _problem(log, checked)) is not None:
         # The last line may have another context. Decoding the log shows this and other errors.
         *_, problem = _decode(log, log.pieces())
         if problem is not None:
-            raise _not_a_message(log, problem.text)
+            raise _not_a_message_error(log, problem.text)
     return Ending(log.size, "content", header, not ended)
 
 
@@ -340,15 +340,15 @@ def _end_of_documents(
     if start > 0:
         first = _problem(log, _first_line(log) or b"", documents=1)
         if first is not None and first.is_incomplete:
-            raise _has_long_document(log)
+            raise _long_document_error(log)
     if problem is None:
         return Ending(log.size, "content", header, not tail.ended)
     if not problem.is_incomplete:
-        raise _not_a_message(log, problem.text)
+        raise _not_a_message_error(log, problem.text)
     before = _line_before(tail, start)
     if tail.ended or (before is not None and _problem(log, before, documents=1) is not None):
-        raise _has_long_document(log)
-    return _repaired(log, start, "content", header, "its last line is incomplete", repair)
+        raise _long_document_error(log)
+    return _repaired(log, start, "content", header, "the last line is incomplete", repair)
 
 
 def _line_before(tail: _Tail, offset: int) -> bytes | None:
@@ -369,14 +369,14 @@ def _line_before(tail: _Tail, offset: int) -> bytes | None:
             return None
 
 
-def _has_long_document(log: StoredLog) -> OptionError:
+def _long_document_error(log: StoredLog) -> OptionError:
     return OptionError(
         f"cannot append to {log.name}, because it has a document of several lines; convert it to a "
         "new log, which has one document per line"
     )
 
 
-def _not_a_message(log: StoredLog, problem: str) -> DecodeError:
+def _not_a_message_error(log: StoredLog, problem: str) -> DecodeError:
     return DecodeError(
         f"the last line is not a message: {problem}", format=log.format.name, source=log.name
     )
@@ -470,7 +470,7 @@ def _repair_statements(
 ) -> Ending:
     """Return the end after the last delimiter before an invalid last line."""
     if not repair:
-        raise log.unfinished(reason)
+        raise log.unfinished_error(reason)
     if _partial_delimiter(log) == invalid_start and dialect == "directive":
         shorter = StoredLog(log.file, invalid_start, log.name, log.format, log.compression)
         before = _end_of_statements(shorter, header, repair=False)
@@ -494,7 +494,7 @@ def _repair_statements(
                     log, after + (0 if found is None else found.end()), kind, header, reason, repair
                 )
         if not tail.grow(unbounded=True):
-            raise _nothing_complete(log)
+            raise _no_complete_message_error(log)
 
 
 class _Tail:
@@ -502,7 +502,7 @@ class _Tail:
 
     Attributes:
         data: The bytes.
-        start: Offset of the first of them in the log, decompressed.
+        start: Offset of the first byte in the decompressed log.
     """
 
     def __init__(self, log: StoredLog) -> None:
@@ -520,7 +520,7 @@ class _Tail:
         return self.data.endswith((b"\n", b"\r"))
 
     def grow(self, *, unbounded: bool = False) -> bool:
-        """Extend it to earlier bytes. Return False if that is impossible."""
+        """Extend the part to earlier bytes. Return False if that is impossible."""
         if self.start == 0 or self._compressed:
             return False
         length = 4 * len(self.data)
@@ -571,14 +571,14 @@ def _end_of_chain(log: StoredLog, header: Mapping[str, Any], repair: bool) -> En
     chain, size = _chain_and_size(log)
     if chain.is_malformed:
         raise DecodeError(
-            "the length prefixes of its messages are corrupt",
+            "the length prefixes of the messages are corrupt",
             format=log.format.name,
             source=log.name,
             offset=chain.end,
         )
     if chain.end == size:
         return Ending(log.size, "content", header)
-    reason = f"the last complete one ends {byte_count(size - chain.end)} before the end"
+    reason = f"the last complete message ends {byte_count(size - chain.end)} before the end"
     return _repaired(log, chain.end, "content", header, reason, repair)
 
 
@@ -598,10 +598,10 @@ def _chain_and_size(log: StoredLog) -> tuple[LengthChain, int]:
 
 
 def _is_complete_after_mark(log: StoredLog) -> bool:
-    """Whether the log is complete, decoded from its last restart mark.
+    """Decode a log from its last restart mark, and return whether it is complete.
 
-    False if there is no mark near its end or the data is invalid. The log is then read from its
-    start.
+    Returns False if there is no mark near the end or the data is invalid. In that case, the caller
+    reads the log from its start.
     """
     length = MARKED_BYTES
     while True:
@@ -673,13 +673,13 @@ def _end_by_decoding(log: StoredLog, repair: bool) -> Ending:
                 "if the last message is complete",
                 format=log.format.name,
                 source=log.name,
-                remedies=(REPAIRED,),
+                remedies=(REPAIR,),
             )
-        error = _Problem("its last line has no line feed", is_incomplete=True)
+        error = _Problem("the last line has no line feed", is_incomplete=True)
     if error is None:
         return Ending(log.size, end, header, line_feed)
     if not repair:
-        raise log.unfinished(error.text, at=error.at)
+        raise log.unfinished_error(error.text, at=error.at)
     if log.compression is None:
         for length in _possible_lengths(log, header):
             shorter = StoredLog(log.file, length, log.name, log.format)
@@ -688,7 +688,7 @@ def _end_by_decoding(log: StoredLog, repair: bool) -> Ending:
             max_complete = count + (length == _partial_delimiter(log))
             if problem is None and 0 < complete <= max_complete:
                 return _repaired(log, length, end, header, error.text, repair)
-    raise _nothing_complete(log)
+    raise _no_complete_message_error(log)
 
 
 class _Problem(NamedTuple):
@@ -696,7 +696,7 @@ class _Problem(NamedTuple):
 
     Attributes:
         text: The reason.
-        is_incomplete: Whether more bytes could make it valid, so that it may be truncated.
+        is_incomplete: Whether more bytes could make the data valid, so that it may be truncated.
         at: The position, if known, as in `DecodeError`.
     """
 
@@ -736,7 +736,7 @@ def _decode(
     _check_open(log, decoder)
     end, _ = decoder.ending()
     if end == "inside":
-        problem = _Problem("its last transaction has no end", is_incomplete=True)
+        problem = _Problem("the last transaction has no end", is_incomplete=True)
         return "content", decoder.header(), count - 1, problem
     return end or "content", decoder.header(), count, None
 
@@ -808,9 +808,9 @@ def _repaired(
         DecodeError: If `repair` is false, or the log has no complete message.
     """
     if length == 0:
-        raise _nothing_complete(log)
+        raise _no_complete_message_error(log)
     if not repair:
-        raise log.unfinished(reason)
+        raise log.unfinished_error(reason)
     if log.compression is not None:
         raise UnsupportedError(
             "the log ends inside a message, and compressed logs cannot be repaired; decompress the "
@@ -821,8 +821,8 @@ def _repaired(
     return Ending(length, end, header)
 
 
-def _nothing_complete(log: StoredLog) -> TruncatedError:
-    return log.unfinished(
-        "it is the only message, so a repair would leave an empty log; write the log again",
+def _no_complete_message_error(log: StoredLog) -> TruncatedError:
+    return log.unfinished_error(
+        "this is the only message, so a repair would leave an empty log; write the log again",
         repairable=False,
     )

@@ -168,7 +168,7 @@ SPLITTING = declare(
     OptionSpec(
         "max_open",
         "count",
-        "Limit on open files when splitting by key (100; xz: 4).",
+        "Maximum number of open files when splitting by key (default: 100; xz: 4).",
         minimum=1,
         metavar="N",
         group=_OUTPUT,

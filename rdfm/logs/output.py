@@ -1,6 +1,6 @@
 """Log targets: files, folders, archives and file objects, with optional compression.
 
-In: the target that a user names, and bytes. Out: `Output`, `FolderOutput`, and `Shape`, which
+In: the target that a user names, and bytes. Out: `Output`, `FolderOutput`, and `OutputShape`, which
 chooses between them.
 Cost: nothing is buffered. Law: a file or folder appears under its name only when it is complete.
 """
@@ -35,7 +35,7 @@ from rdfm.logs.append import Appended, Appending, check_appending
 from rdfm.logs.journal import remove_stale
 from rdfm.logs.keyed import KeyEncoder, SplitBy
 from rdfm.logs.kinds import DEFAULT_FORMATS
-from rdfm.logs.likely import not_written, to_write
+from rdfm.logs.likely import unsupported_suffix_text, writing_advice
 from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FolderOutput",
     "Output",
-    "Shape",
+    "OutputShape",
     "Writable",
     "output_format",
     "remove_unfinished",
@@ -70,7 +70,10 @@ class Output:
     """
 
     def __init__(self, target: Writable, compression: str | None = None, jobs: int = 1) -> None:
-        """Open a target, and compress it in `jobs` threads; `compression` is as in `create_log`."""
+        """Open a target. The output is compressed in `jobs` threads.
+
+        `compression` is as in `create_log`.
+        """
         self.bytes_written = 0
         self._process = os.getpid()
         self._final: Path | None = None  # the final path
@@ -111,7 +114,9 @@ class Output:
                 return final.open("wb", buffering=0)
             if not os.access(final, os.W_OK):
                 raise PermissionError(13, "Permission denied", str(path))
-        temporary = final.with_name(f".{_cut(final.name, 100)}.{os.urandom(6).hex()}.tmp")
+        temporary = final.with_name(
+            f".{_truncated_name(final.name, 100)}.{os.urandom(6).hex()}.tmp"
+        )
         opened: list[BinaryIO] = []
         # These are set before the file exists, because Ctrl-C can arrive at any time, and a writer
         # can be garbage collected.
@@ -238,7 +243,7 @@ class FolderOutput:
     def __init__(
         self, path: str | os.PathLike[str], compression: str | None, overwrite: bool
     ) -> None:
-        """Create a folder next to the target, to be renamed to it at the end.
+        """Create a temporary folder next to the target, which `commit` renames.
 
         Raises:
             OptionError: If the folder exists and is not empty, and `overwrite` is false.
@@ -260,7 +265,7 @@ class FolderOutput:
                 f"the folder {self.name} is not empty; write to another folder",
                 remedies=[remedies.OVERWRITE],
             )
-        hidden = f".{_cut(self._final.name, 100)}.{os.urandom(6).hex()}"
+        hidden = f".{_truncated_name(self._final.name, 100)}.{os.urandom(6).hex()}"
         self._staging = self._final.with_name(f"{hidden}.tmp")
         self._old = self._final.with_name(f"{hidden}.old")
         self._finalizer = weakref.finalize(
@@ -394,12 +399,12 @@ class FolderOutput:
         self._finalizer.detach()
 
 
-class Shape:
+class OutputShape:
     """The kind of an output: a file, an archive or a folder.
 
     Attributes:
-        archive: Whether it is a tar archive.
-        folder: Whether it is a folder.
+        archive: Whether the output is a tar archive.
+        folder: Whether the output is a folder.
         appends: Whether an existing log is continued.
     """
 
@@ -484,7 +489,11 @@ class Shape:
         if self.folder and path is not None and Path(path).is_file():
             raise OptionError(f"{path} is a file, not a folder")
         checks_suffix = path is not None and not self.folder and compression is None
-        if checks_suffix and path is not None and (reason := not_written(path)) is not None:
+        if (
+            checks_suffix
+            and path is not None
+            and (reason := unsupported_suffix_text(path)) is not None
+        ):
             raise OptionError(
                 f"{path}: {reason}",
                 remedies=[remedies.UNCOMPRESSED],
@@ -617,9 +626,8 @@ def _remove(folder: Path) -> None:
     """Remove a folder, except files that cannot be removed."""
     import shutil  # costly to import
 
-    for _ in range(
-        2
-    ):  # if interrupted while closing a folder, rmtree raises OSError instead of the interrupt
+    # If interrupted while closing a folder, rmtree raises OSError instead of KeyboardInterrupt.
+    for _ in range(2):
         with contextlib.suppress(OSError):
             shutil.rmtree(folder, ignore_errors=True)
             return
@@ -628,7 +636,7 @@ def _remove(folder: Path) -> None:
 def _finalize_folder(
     process: int, name: str, folders: tuple[Path, Path, Path], opened: list[BinaryIO]
 ) -> None:
-    """Remove the folder of a writer that was never closed, or is not finished."""
+    """Remove the folder of an unclosed writer, when it is garbage collected or Python exits."""
     for file in opened:
         with contextlib.suppress(OSError):
             file.close()
@@ -668,7 +676,7 @@ def remove_unfinished() -> None:
                 output._finalizer()  # does nothing after commit or discard
 
 
-def _cut(name: str, count: int) -> str:
+def _truncated_name(name: str, count: int) -> str:
     """Return the first `count` bytes of a file name, without an incomplete UTF-8 character.
 
     File systems allow 255 bytes.
@@ -682,7 +690,7 @@ def _free_name(final: Path) -> Path:
         suffix = f".partial.{count}" if count else ".partial"
         name = final.name
         if len(os.fsencode(name)) + len(suffix) > NAME_BYTES:
-            name = _cut(name, NAME_BYTES - len(suffix))
+            name = _truncated_name(name, NAME_BYTES - len(suffix))
         partial = final.with_name(name + suffix)
         if not partial.exists():
             return partial
@@ -708,7 +716,7 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
         return formats.by_path(inner) or formats.find(DEFAULT_FORMATS[kind])
     if path is not None and (format := formats.by_path(path.rstrip("/" + os.sep))) is not None:
         return format  # for a folder such as log.nq/, the format of its files
-    if path is not None and (likely := to_write(path, kind)) is not None:
+    if path is not None and (likely := writing_advice(path, kind)) is not None:
         raise UnknownFormatError(f"{path}: {likely.text}", remedies=likely.remedies)
     names = (spec.name for spec in formats.specs() if kind in spec.kinds)
     raise UnknownFormatError(

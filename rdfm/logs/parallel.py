@@ -20,7 +20,7 @@ from rdfm._core import MessageBatch
 from rdfm.errors import RdfmError
 from rdfm.logs.channel import Channel, Stopped
 from rdfm.logs.driver import (
-    NOTHING,
+    NOTHING_DROPPED,
     Driver,
     End,
     Item,
@@ -63,7 +63,7 @@ class _StartedWork(NamedTuple):
         items: The first items, in groups.
         rest: Yields the remaining items, if there are any.
         error: The error after the first items.
-        worker: The driver that decodes them.
+        worker: The driver that decodes the items.
         part: The part of the log that the items are from.
     """
 
@@ -79,7 +79,7 @@ class _SplitLog:
 
     Attributes:
         path: The file.
-        begin: Bytes of the inputs before it.
+        begin: Bytes of the inputs before the log.
         size: Its size in bytes.
         source: The log, once its first messages have been read.
         header: Its header.
@@ -97,8 +97,12 @@ class _SplitLog:
         self.discarded = False
 
     def take(self, item: Item, part: _Part) -> Read | None:
-        """Convert an item of a split to an item of the log; None if it is not plain messages."""
-        if not isinstance(item, Read) or item.lost != NOTHING or not _PLAIN.issuperset(item.header):
+        """Convert an item of a split to an item of the log; None if the split must be discarded."""
+        if (
+            not isinstance(item, Read)
+            or item.lost != NOTHING_DROPPED
+            or not _PLAIN.issuperset(item.header)
+        ):
             return None
         if part.split.start == 0:
             self.source = self.source or item.source
@@ -140,7 +144,7 @@ class _Part(NamedTuple):
     Attributes:
         log: The log.
         split: The split.
-        last: Whether it is the last one.
+        last: Whether the split is the last one of the log.
     """
 
     log: _SplitLog
@@ -158,7 +162,7 @@ class ParallelDriver(Driver):
 
         Args:
             inputs: The inputs.
-            reading: How to read them.
+            reading: How to read the inputs.
             jobs: The number of threads.
             splits: Whether logs may be read in splits. The progress within them is approximate, so
                 this is not for callers that stop early.
@@ -227,7 +231,7 @@ class ParallelDriver(Driver):
         return work
 
     def _parts(self, data: Input, size: int) -> list[_Part]:
-        """Return the splits of a file; an empty list if it must be read in one piece."""
+        """Return the splits of a file; an empty list if the file must be read in one piece."""
         path = data.local_path
         if path is None or not self._splits or data.compression is not None:
             return []
@@ -331,7 +335,7 @@ class ParallelDriver(Driver):
         self._pool.submit(begin)
 
     def _finished(self, *, all: bool = False) -> Iterator[list[Item]]:
-        """Yield the items of finished work, or wait for all work."""
+        """Yield the items of finished work. With `all`, wait for all work first."""
         for started in self._pool.take(all=all):
             if started.part is None:
                 yield from _all_items(started)

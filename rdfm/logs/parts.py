@@ -20,7 +20,7 @@ from rdfm.storage import archive
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
-__all__ = ["ArchiveEncoder", "FolderEncoder", "Namespaces", "Part"]
+__all__ = ["ArchiveEncoder", "FolderEncoder", "NamespaceCounter", "Part"]
 
 _FILES_PER_FOLDER = 1000
 
@@ -41,10 +41,10 @@ class Part(NamedTuple):
     continued: bool = False
 
 
-class Namespaces:
+class NamespaceCounter:
     """Counts the namespaces of a log, each declaration once.
 
-    Each file of a folder begins with the current namespaces, so their encoders count them again.
+    Each file of a folder begins with the current namespaces, so its encoder counts them again.
     """
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class Namespaces:
 
 
 class FolderEncoder:
-    """Encodes messages as many logs, each of one message or up to a number or size."""
+    """Encodes messages as many logs. Each has one message, or messages up to a number or size."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class FolderEncoder:
             suffix: The suffix of the names.
             messages: Maximum number of messages per log; 1 if neither limit is given.
             bytes: Uncompressed size in bytes after which a log ends, at the end of the message.
-            make_empty: Creates the encoder for a log of one empty message, if it differs.
+            make_empty: Creates the encoder for a log of one empty message, if that encoder differs.
         """
         self._encoder = make()  # reports invalid options early
         self._make_empty = make_empty
@@ -95,7 +95,7 @@ class FolderEncoder:
         self._single = messages is None and bytes is None
         self._rotation = Rotation(1 if self._single else messages, bytes)
         self._number = 0
-        self._namespaces = Namespaces()
+        self._namespaces = NamespaceCounter()
         self._dropped: Counter[str] = Counter()
         self._notes: dict[str, None] = {}  # each once, in order
 

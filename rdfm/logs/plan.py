@@ -21,7 +21,7 @@ from rdfm.logs.input import Input, Readable, is_folder_or_glob
 from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
 
-__all__ = ["count_delimiters", "divisible", "plan", "plan_splits"]
+__all__ = ["count_delimiters", "plan", "plan_splits", "split_of_whole"]
 
 MAX_THREADS = 8
 
@@ -83,7 +83,7 @@ def plan_splits(
         if log.found is None:  # an archive
             return [Split(first_index=0, format=reading.format)]
         whole = [Split(first_index=0, format=log.found.name)]
-        whole_split = divisible(log, reading)
+        whole_split = split_of_whole(log, reading)
         size = 0 if log.input is None else log.input.size or 0
         format = log.found.spec
     if whole_split is None or 2 * size < 3 * split_bytes:
@@ -99,7 +99,7 @@ def plan_splits(
     return _numbered(source, splits, format, reading) or whole
 
 
-def divisible(log: LogReader, reading: Reading) -> Split | None:
+def split_of_whole(log: LogReader, reading: Reading) -> Split | None:
     """Return the split with all of a log that can be read from the middle; None for other logs.
 
     Reads the head of the log if all other conditions are met.
@@ -155,7 +155,7 @@ def _numbered(
     format: FormatSpec,
     reading: Reading,
 ) -> list[Split] | None:
-    """Return the splits with the indexes of their first messages, or None without splits."""
+    """Return the splits with the indexes of their first messages; None if the log has no splits."""
     from concurrent.futures import ThreadPoolExecutor  # costly to import
 
     threads = min(len(splits), os.cpu_count() or 1, MAX_THREADS)

@@ -24,7 +24,7 @@ class _Piece(NamedTuple):
 
 
 class Lines:
-    """The recent part of a text log, for lookups."""
+    """The recent part of a text log, for looking up lines and columns."""
 
     def __init__(self) -> None:
         """Initialize at the start of a log."""

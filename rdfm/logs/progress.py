@@ -32,7 +32,7 @@ class Progress:
             `inspect`.
         bytes_total: Bytes of all inputs; None if the size of one of them is unknown.
         messages: Messages (or patches, or result rows) written, or counted by `inspect`.
-        quads: Quads written, or counted by `inspect`; for patches operations, for results rows.
+        quads: Quads (operations for patches, rows for results) written, or counted by `inspect`.
         kind: The kind of the messages: "messages", "patches" or "results".
         evaluating: Whether all inputs have been read, and a query over all messages is being
             evaluated.

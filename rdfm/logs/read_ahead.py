@@ -12,14 +12,16 @@ from collections.abc import Generator, Iterable
 from rdfm.logs.channel import Channel, feeding_thread
 from rdfm.logs.driver import Driver, Item, Piece, cost
 
-__all__ = ["ahead"]
+__all__ = ["read_ahead"]
 
 AHEAD_BYTES = 4 << 20
 # Timeout for joining the thread, which may be blocked on a file that delivers no data.
 _JOIN_TIMEOUT_SECONDS = 0.5
 
 
-def ahead(driver: Driver, pieces: Iterable[Piece] | None = None) -> Generator[Item, None, None]:
+def read_ahead(
+    driver: Driver, pieces: Iterable[Piece] | None = None
+) -> Generator[Item, None, None]:
     """Yield the items of a driver. Close the driver only after this iterator.
 
     Args:

@@ -57,8 +57,8 @@ def open_log(
 ) -> LogReader:
     r"""Open a log for reading; for a folder, a glob or a tar archive, all its logs in sequence.
 
-    The log has messages or patches, which are returned as `Patch`. The rows of SPARQL results are
-    returned as tuples; `open_results` also returns their variables.
+    Messages are returned as `Message`, patches as `Patch`, and the rows of SPARQL results as
+    tuples. `open_results` also returns the variables of results.
 
     Args:
         source: A path, a URL (`https://…`, `grpc://host:port/TOPIC`, and others that fsspec
@@ -79,7 +79,7 @@ def open_log(
         terms: Representation of terms in a table: as canonical N-Triples, or as "structs" of kind,
             value, datatype, language and direction.
         storage_options: Options that fsspec needs to read a URL, such as credentials. For a live
-            stream (`grpc://…`): `follow` and `from_end`, for which the server has the defaults;
+            stream (`grpc://…`): `follow` and `from_end`, whose defaults the server determines;
             `retry`, the maximum number of consecutive attempts to reconnect; `token` and `headers`;
             and the files `tls_ca`, `tls_cert` and `tls_key`.
         **options: Options of the format's decoder, such as `dialect`, `lenient` or
@@ -133,14 +133,14 @@ class LogReader(Tabular):
     Created by `open_log`. The logs of a folder, a glob or an archive are read one after the other.
     If an error ends one of them, `skip_message` continues with the next log.
 
-    As a table it has the rows of `batches()` and their source. A row is a message, or a quad if the
-    log was opened with `rows="quads"`. Only one thread can use a reader at a time; a second thread
-    gets a RuntimeError.
+    As a table, it has the rows of `batches()` with their source. A row is a message, or a quad if
+    the log was opened with `rows="quads"`. Only one thread can use a reader at a time; a second
+    thread gets a RuntimeError.
 
     Attributes:
         format: The format's name.
         source: The file's name or URL; for an archive member, a name like `a.tar!000/1.ttl`.
-        several: Whether it reads several logs, such as those of a folder or an archive. If so,
+        several: Whether there are several logs, such as those of a folder or an archive. If so,
             `format` and `source` are those of the current log, and messages are counted separately
             in each log.
     """
@@ -152,7 +152,7 @@ class LogReader(Tabular):
         *,
         table: TableForm | None = None,
     ) -> None:
-        """Initialize with the driver and the stages after it; `open_log` does this.
+        """Initialize with the driver and the stages after it. Called by `open_log`.
 
         Args:
             driver: Reads the log.
@@ -221,7 +221,7 @@ class LogReader(Tabular):
         while (batch := self._next()) is not None:
             if table is None:
                 yield batch
-            elif len(rows := table.of_batch(batch, self.source)):
+            elif len(rows := table.batch_rows(batch, self.source)):
                 yield cast("MessageBatch", rows)
 
     def __iter__(self) -> Iterator[Message]:
@@ -251,7 +251,7 @@ class LogReader(Tabular):
                     self._first = batch.slice(given, len(batch))
 
     def filter(self, **criteria: Any) -> LogReader:
-        r"""Return a reader of the messages that have a quad matching all criteria.
+        r"""Return a reader of the messages with a quad that matches all criteria.
 
         Call it before any message is read.
 

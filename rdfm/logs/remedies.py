@@ -15,7 +15,7 @@ from rdfm.formats import FormatSpec
 __all__ = ["add", "named_format"]
 
 SKIP_INVALID = Remedy("stage", "on_error", "skip", "skips files that are not logs")
-OVERWRITE = Remedy("stage", "overwrite", "true", "deletes everything in it")
+OVERWRITE = Remedy("stage", "overwrite", "true", "deletes everything in that folder")
 UNCOMPRESSED = Remedy("stage", "compression", "none", "writes uncompressed data to that file")
 ANY_TERM = Remedy("stage", "any", "TERM", "selects messages that contain a term, for example")
 PREFIX = Remedy("stage", "prefixes", "NAME=IRI", "declares it")

@@ -104,7 +104,7 @@ class ResultReader(Tabular):
     ) -> None:
         """Initialize with the batches, the name of their log and the form of rows in a table.
 
-        `open_results` does this.
+        Called by `open_results`.
         """
         self._table = table
         self._batches = batches
@@ -160,7 +160,7 @@ class ResultReader(Tabular):
         return self._begin().links
 
     def batches(self) -> Iterator[ResultBatch]:
-        """Return an iterator over batches of rows; the first may be empty. All have the variables.
+        """Return an iterator over batches of rows. All have the variables; the first may be empty.
 
         If a loop is exited early, the next loop continues where it stopped.
 
@@ -202,7 +202,7 @@ class ResultReader(Tabular):
     def to_rdflib(self) -> rdflib.query.Result:
         """Return the results as an rdflib result (extra: rdflib), which reads rows on demand.
 
-        Keep the reader open until they are read. Links are omitted.
+        Keep the reader open until the rows have been read. Links are omitted.
 
         Raises:
             EncodeError: If rdflib does not support a triple term, a base direction, a language tag
@@ -224,8 +224,8 @@ class ResultReader(Tabular):
     def to_oxigraph(self) -> pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean:
         """Return the results as a pyoxigraph result (extra: oxigraph), which reads rows on demand.
 
-        Keep the reader open until they are read. Links are omitted, blank node labels that
-        pyoxigraph rejects are rewritten, and pyoxigraph writes language tags in lower case.
+        Keep the reader open until the rows have been read. Links are omitted, blank node labels
+        that pyoxigraph rejects are rewritten, and pyoxigraph writes language tags in lower case.
 
         Raises:
             EncodeError: If pyoxigraph rejects a variable; or, when a row is requested, its IRI,
@@ -320,7 +320,7 @@ def create_results(
         boolean: The answer to an ASK query, which has neither variables nor rows.
         links: Documents with further information: IRI references.
         compression: As in `create_log`.
-        keep_partial: After an exception, keep the output written so far as `NAME.partial`.
+        keep_partial: After an exception, keep the incomplete output as `NAME.partial`.
         **options: Options of the format's encoder.
 
     Raises:
@@ -368,7 +368,7 @@ class ResultWriter:
         *,
         keep_partial: bool = False,
     ) -> None:
-        """Initialize with the log; `create_results` does this."""
+        """Initialize with the log. Called by `create_results`."""
         self._log = log
         self._keep_partial = keep_partial
         self._closed = False
@@ -452,7 +452,7 @@ class ResultWriter:
         self._log.close()
 
     def discard(self) -> None:
-        """Discard the output; with `keep_partial`, keep the output so far as `NAME.partial`."""
+        """Discard the output; with `keep_partial`, keep it as `NAME.partial` instead."""
         self._closed = True
         self._log.discard()
 

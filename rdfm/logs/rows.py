@@ -1,4 +1,4 @@
-"""Rows that are computed from a log on demand: the base of the rows of queries and lists.
+"""Rows that are computed from a log on demand: the base of query results and lists.
 
 In: a driver or an open log, and stages that compute rows. Out: the batches of rows.
 Cost: a batch of messages and its rows. Law: rows before an error are returned before it is raised.
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 from rdfm.logs.driver import Driver, Piece, Read
 from rdfm.logs.frames import Tabular
-from rdfm.logs.read_ahead import ahead
+from rdfm.logs.read_ahead import read_ahead
 from rdfm.logs.reader import LogReader
 from rdfm.logs.stages import Stage, Tally, through
 from rdfm.logs.turns import Turn
@@ -21,7 +21,7 @@ __all__ = ["ComputedBatch", "RowReader", "batches_through"]
 
 
 class ComputedBatch(ABC):
-    """Base of batches with computed rows. It has the attributes of a batch of the core."""
+    """Base of batches with computed rows. It has the same attributes as batches from the core."""
 
     __slots__ = ()
     kind = "results"
@@ -55,7 +55,7 @@ def batches_through(
     Raises:
         RdfmError, OSError: As raised by the driver and the stages.
     """
-    items = driver.items() if isinstance(driver, LogReader) else ahead(driver, pieces)
+    items = driver.items() if isinstance(driver, LogReader) else read_ahead(driver, pieces)
     try:
         for item in through(items, stages):
             tally.take(item)
@@ -105,7 +105,7 @@ class RowReader(Tabular):
             self._driver.close()
 
     def __enter__(self) -> Self:
-        """Return the object itself."""
+        """Return the reader."""
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from rdfm.formats import FormatSpec
 from rdfm.logs.driver import Driver, Reading
 from rdfm.logs.input import Readable, is_folder_or_glob
-from rdfm.logs.plan import count_delimiters, divisible
+from rdfm.logs.plan import count_delimiters, split_of_whole
 from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
 from rdfm.storage.paths import is_live
@@ -32,7 +32,7 @@ def seek(
 
     Args:
         source: The log.
-        reading: How it is read.
+        reading: How the log is read.
         chosen: The slice.
         numbered: Whether the message numbers are needed. For a slice counted from the end, they are
             known only after reading the log.
@@ -58,7 +58,7 @@ def seek(
         size = 0 if log.input is None else log.input.size or 0
         if log.found is None or size <= BACKWARD_BYTES:
             return None
-        whole = divisible(log, reading)
+        whole = split_of_whole(log, reading)
         found = log.found.spec
     if whole is None:
         return None

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from rdfm._core import ResultBatch
 from rdfm.errors import OptionError, spelled
 from rdfm.formats import OptionSpec
-from rdfm.logs.driver import NOTHING, Item, Read, Skipped
+from rdfm.logs.driver import NOTHING_DROPPED, Item, Read, Skipped
 from rdfm.logs.options import declare
 from rdfm.logs.stages import Stage
 
@@ -69,7 +69,8 @@ class Selection(Stage):
     """Selects messages by their numbers.
 
     Attributes:
-        needed: Number of the only selected message, which must exist; None for a slice or sample.
+        needed: The number of the single selected message, which must exist; None for a slice or
+            sample.
     """
 
     def __init__(self, ranges: Ranges, *, first: int = 0) -> None:
@@ -106,10 +107,10 @@ class Selection(Stage):
             return
         assert read.batch is not None
         lost = read.lost
-        for selected in self._selected(read._replace(lost=NOTHING)):
+        for selected in self._selected(read._replace(lost=NOTHING_DROPPED)):
             yield selected._replace(lost=lost)
-            lost = NOTHING
-        if lost is not NOTHING:
+            lost = NOTHING_DROPPED
+        if lost is not NOTHING_DROPPED:
             yield read._replace(batch=None, lost=lost._replace(metadata=0))
 
     def _selected(self, read: Read) -> Iterator[Read]:
@@ -156,7 +157,7 @@ class Selection(Stage):
 
 
 class FromEnd(Selection):
-    """Selects a slice counted from the end, by buffering that many messages."""
+    """Selects a slice whose bounds are counted from the end, and buffers the last messages."""
 
     def __init__(self, chosen: slice) -> None:
         """Initialize with the slice."""

@@ -38,7 +38,7 @@ class Split:
 
     @property
     def whole(self) -> bool:
-        """Whether it is the entire log."""
+        """Whether the split is the entire log."""
         return self.start == 0 and self.stop is None
 
     def opening(self, format: FormatSpec) -> Opening:

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, ClassVar
 
 from rdfm.errors import LimitError
-from rdfm.logs.driver import NOTHING, Item, Read, ReadError, Skipped
+from rdfm.logs.driver import NOTHING_DROPPED, Item, Read, ReadError, Skipped
 
 __all__ = ["MAX_LISTED_ERRORS", "SkipErrors", "Stage", "Stages", "Tally", "Watching", "through"]
 
@@ -26,11 +26,11 @@ class Stage:
     Subclasses override `batch`, or `take` to see all items.
 
     Attributes:
-        kind: Kind of the batches that it yields; None if it keeps the kind.
-        carries: Features of the batches that it yields, if they differ from those of the input
-            format. The keys are those of `FormatSpec.carries`.
-        done: True once no further item can change its output.
-        is_slow: Whether it takes longer than decoding, so that decoded items wait for it.
+        kind: Kind of the batches that the stage yields; None if the stage keeps the kind.
+        carries: Features of the batches that the stage yields, if they differ from those of the
+            input format. The keys are those of `FormatSpec.carries`.
+        done: True once no further item can change the output.
+        is_slow: Whether the stage takes longer than decoding, so that decoded items wait for it.
         works_at_end: Whether `finish` does the main work.
     """
 
@@ -222,7 +222,7 @@ class Tally:
                 self.errors.append(str(item.error))
             if item.abandoned:
                 self.abandoned.append(item.source.name)
-        elif isinstance(item, Read) and item.lost is not NOTHING:
+        elif isinstance(item, Read) and item.lost is not NOTHING_DROPPED:
             lost = item.lost
             self.dropped["namespaces"] += lost.namespaces
             self.dropped["metadata"] += lost.metadata

@@ -189,7 +189,7 @@ class LogCollector:
             OptionError: If the batch is of a different kind.
         """
         if self.kind not in (None, batch.kind):
-            raise _other_kind(source, batch.kind, self.kind)
+            raise _other_kind_error(source, batch.kind, self.kind)
         self.kind = batch.kind
         self._counter.add(batch)
         if isinstance(batch, MessageBatch):
@@ -217,8 +217,8 @@ class LogCollector:
         Exact numbers equal those of a single collector; estimates may differ within their bounds.
 
         Args:
-            other: A collector with a different `first`, whose last message is complete.
-            source: Name of its logs, for error messages.
+            other: A collector with a different `first`. Its last message must be complete.
+            source: Name of the logs of `other`, for error messages.
 
         Raises:
             OptionError: If the messages are of a different kind.
@@ -226,7 +226,7 @@ class LogCollector:
         if other.kind is None:
             return
         if self.kind not in (None, other.kind):
-            raise _other_kind(source, other.kind, self.kind)
+            raise _other_kind_error(source, other.kind, self.kind)
         self.kind = other.kind
         self._counter.merge(other._counter.to_bytes())
         for name, iri in other._prefixes.items():
@@ -289,7 +289,7 @@ class LogCollector:
         )
 
 
-def _other_kind(source: str, kind: str, earlier: str | None) -> OptionError:
+def _other_kind_error(source: str, kind: str, earlier: str | None) -> OptionError:
     names = (source, "logs") if source else ("the batch", "batches")
     return OptionError(
         f"{names[0]} contains {kind}, but earlier {names[1]} contain {earlier}; "

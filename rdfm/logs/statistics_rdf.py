@@ -13,7 +13,14 @@ from rdfm.errors import OptionError, spelled
 if TYPE_CHECKING:
     from rdfm.logs.statistics import Distinct, LogStatistics, Series
 
-__all__ = ["CLASSES", "NOT_UNIQUE", "WITHOUT_BOUNDS", "check_iri", "series_nodes", "void_facts"]
+__all__ = [
+    "CLASSES",
+    "WITHOUT_BOUNDS",
+    "WITHOUT_UNIQUE_COUNT",
+    "check_iri",
+    "series_nodes",
+    "void_facts",
+]
 
 # The statistics classes in RiverBench order, each with the name of its series in rdfm.
 CLASSES = {
@@ -34,7 +41,7 @@ CLASSES = {
     "ByteDensityStatistics": "byte_density",
 }
 # Series without a distinct count in RiverBench, and the series without bounds.
-NOT_UNIQUE = ("blank_nodes", "quoted_triples")
+WITHOUT_UNIQUE_COUNT = ("blank_nodes", "quoted_triples")
 WITHOUT_BOUNDS = ("datatypes",)
 
 
@@ -90,7 +97,7 @@ def _series(name: str, numbers: Series, distinct: Distinct | None, series: str) 
     ):
         if value is not None:
             facts.append(f"rb:{key} {_number(value)}")
-    if distinct is not None and series not in NOT_UNIQUE:
+    if distinct is not None and series not in WITHOUT_UNIQUE_COUNT:
         facts.append(f"rb:uniqueCount {distinct.number}")
         if series not in WITHOUT_BOUNDS:
             facts.append(f"rb:uniqueCountLowerBound {distinct.lower}")

@@ -18,7 +18,14 @@ from rdfm.errors import EncodeError, OptionError, RdfmError
 from rdfm.formats import EncoderLike, Format
 from rdfm.formats.format import encode_view
 from rdfm.logs.append import Appended, Appending
-from rdfm.logs.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
+from rdfm.logs.output import (
+    FolderOutput,
+    Output,
+    OutputShape,
+    Writable,
+    output_format,
+    suffix_options,
+)
 from rdfm.logs.own_input import reject_own_input
 from rdfm.message import Message, Patch, checked
 from rdfm.storage.paths import is_live
@@ -60,13 +67,13 @@ def create_log(
     member is a complete log.
 
     Args:
-        target: A path, a binary file object, which is left open, or the URL of a topic to publish
-            to, `grpc://host:port/TOPIC`. To a topic, messages are sent as they are written.
+        target: A path, a binary file object (which is left open), or the URL of a topic to publish
+            to, `grpc://host:port/TOPIC`. Messages are sent to a topic as they are written.
         format: A format name such as "trig". Derived from the suffix by default. Archives default
             to `trig`, unless their name includes another suffix, as in `out.ttl.tar.gz`.
         compression: "gzip", "zstd", "bzip2", "xz" or "none", optionally with a level, such as
             "zstd:19". Derived from the suffix by default. In a folder it applies to each file.
-        keep_partial: After an exception, keep the output written so far as `NAME.partial`.
+        keep_partial: After an exception, keep the incomplete output as `NAME.partial`.
         split_messages: Maximum number of messages in each file of a folder.
         split_bytes: Uncompressed size in bytes after which a file of a folder ends, at the end of
             the message.
@@ -105,7 +112,7 @@ def create_log(
     appending = Appending.of(found, append, sync, repair, keep_partial)
     if storage_options and not is_live(target):
         raise OptionError("storage_options apply to live streams such as grpc://host:9090/topic")
-    shape = Shape(
+    shape = OutputShape(
         target,
         compression,
         split_messages,
@@ -177,7 +184,7 @@ class LogWriter:
             PermissionError: If the process that created the log forked this one.
         """
         self._check_open()
-        one: Any
+        converted: Any
         if self._kinds == ("results",):
             raise TypeError("result rows require variables; use rdfm.create_results")
         if isinstance(message, Patch) and not self.supports("patches"):
@@ -191,13 +198,13 @@ class LogWriter:
                 "converts messages to patches"
             )
         if self._kinds == ("patches",) or isinstance(message, Patch):
-            one = message if isinstance(message, Patch) else Patch(message)  # type: ignore[arg-type]  # checked there
+            converted = message if isinstance(message, Patch) else Patch(message)  # type: ignore[arg-type]  # checked there
         else:
-            one = checked(message)  # type: ignore[arg-type]  # checked there
-        if self._pending and type(self._pending[0]) is not type(one):
+            converted = checked(message)  # type: ignore[arg-type]  # checked there
+        if self._pending and type(self._pending[0]) is not type(converted):
             self._flush()
-        self._pending.append(one)
-        self._pending_records += len(one)
+        self._pending.append(converted)
+        self._pending_records += len(converted)
         if len(self._pending) >= PENDING_MESSAGES or self._pending_records >= PENDING_RECORDS:
             self._flush()
 
@@ -273,7 +280,7 @@ class LogWriter:
             raise
 
     def discard(self) -> None:
-        """Discard the output; with `keep_partial`, keep the output so far as `NAME.partial`."""
+        """Discard the output; with `keep_partial`, keep it as `NAME.partial` instead."""
         self._closed = True
         if self._keep_partial:
             with contextlib.suppress(RdfmError, OSError):
@@ -332,12 +339,12 @@ class LogWriter:
         except EncodeError as error:
             self._output.write(error.completed)
             if error.message_index is not None:
-                self.messages += max(_before(batch, error.message_index) - batch.continued, 0)
+                self.messages += max(_count_before(batch, error.message_index) - batch.continued, 0)
             raise
         self.messages += len(batch) - batch.continued
 
 
-def _before(batch: AnyBatch, index: int) -> int:
+def _count_before(batch: AnyBatch, index: int) -> int:
     """Return the number of messages of a batch before an index.
 
     The indexes of filtered logs may have gaps.

@@ -15,7 +15,7 @@ from rdfm._core import MessageBatch
 from rdfm.errors import OptionError, Remedy
 from rdfm.patch.changes import Changes, all_dropped
 from rdfm.patch.options import APPLY
-from rdfm.patch.streams import Inputs, Streams, message_batches, of_log, patch_batches
+from rdfm.patch.streams import Inputs, Streams, locating_errors, message_batches, patch_batches
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rdfm.logs.progress import Progress
     from rdfm.logs.reader import LogReader
 
-__all__ = ["apply", "fill", "of_one_message"]
+__all__ = ["apply", "fill", "single_message_batches"]
 
 _MERGE = Remedy("stage", "group_by", "all", "in rdfm convert merges them")
 
@@ -48,7 +48,7 @@ def apply(
         dataset: A log of one message.
         patches: One or more patch logs.
         output: Output that `create_log` accepts.
-        patch_format: Format of the patches. By default it is detected from the suffix.
+        patch_format: Format of the patches. Detected from the suffix by default.
         chain: Reject a patch whose `prev` is not the `id` of the previous patch.
         progress: Function to call about ten times per second with the progress.
         **options: Options of the formats, and `from_format` (of the dataset), `to_format`,
@@ -108,7 +108,7 @@ def _apply(state: _core.Dataset, log: LogReader, *, chain: bool) -> None:
         DecodeError: If a patch is invalid.
     """
     for batch in patch_batches(log):
-        with of_log(log):
+        with locating_errors(log):
             state.apply(batch, chain=chain)
 
 
@@ -118,12 +118,12 @@ def fill(state: _core.Dataset, log: LogReader) -> None:
     Raises:
         OptionError: If the log has several messages.
     """
-    for batch in of_one_message(log):
-        with of_log(log):
+    for batch in single_message_batches(log):
+        with locating_errors(log):
             state.add(batch)
 
 
-def of_one_message(log: LogReader) -> Iterator[MessageBatch]:
+def single_message_batches(log: LogReader) -> Iterator[MessageBatch]:
     """Yield the batches of a log of one message.
 
     Raises:

@@ -20,7 +20,7 @@ class Changes:
         without_effect: Number of adds of existing quads, and of deletes of missing ones.
         committed: Number of transactions committed.
         undone: Number of transactions that were aborted, or not ended by their patch.
-        dropped: Counts by name of data that the target format cannot represent.
+        dropped: Number of items dropped because the target format cannot represent them, by name.
         seconds: Elapsed time in seconds.
         notes: Notes for readers of the logs, one sentence each.
     """

@@ -19,10 +19,10 @@ from rdfm._core import MessageBatch, PatchBatch
 from rdfm.compare.alignment import aligned
 from rdfm.errors import OptionError, spelled
 from rdfm.message import Message
-from rdfm.patch.applying import fill, of_one_message
+from rdfm.patch.applying import fill, single_message_batches
 from rdfm.patch.changes import Changes, all_dropped
 from rdfm.patch.options import DIFF
-from rdfm.patch.streams import Inputs, Streams, message_batches, of_log
+from rdfm.patch.streams import Inputs, Streams, locating_errors, message_batches
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
@@ -82,12 +82,12 @@ def diff(
         ]
         difference: _core.DatasetDifference | _core.MessageDifferences
         if in_parts:
-            difference = _of_datasets(*logs, parts=writing.takes_parts)
+            difference = _dataset_difference(*logs, parts=writing.takes_parts)
             found = iter(difference.next_batch, None)
         else:
             difference = _core.MessageDifferences(snapshots=snapshots)
             batches = [_dataset(log) if whole else message_batches(log) for log in logs]
-            found = _of_messages(difference, logs, batches, canonical=canonical)
+            found = _message_differences(difference, logs, batches, canonical=canonical)
         for batch in found:
             specs = [log.found.spec for log in logs if log.found is not None]
             writing.log(specs).write_batch(batch)
@@ -104,24 +104,24 @@ def diff(
     )
 
 
-def _of_datasets(old: LogReader, new: LogReader, *, parts: bool) -> _core.DatasetDifference:
+def _dataset_difference(old: LogReader, new: LogReader, *, parts: bool) -> _core.DatasetDifference:
     state = _core.Dataset()
     fill(state, old)
     difference = _core.DatasetDifference(state, parts=parts)
-    for batch in of_one_message(new):
-        with of_log(new):
+    for batch in single_message_batches(new):
+        with locating_errors(new):
             difference.add(batch)
     return difference
 
 
 def _dataset(log: LogReader) -> Iterator[MessageBatch]:
     """Yield the batches of a log of one message; for an empty log, an empty message."""
-    batches = of_one_message(log)
+    batches = single_message_batches(log)
     yield next(batches, None) or MessageBatch.from_messages([Message()])
     yield from batches
 
 
-def _of_messages(
+def _message_differences(
     difference: _core.MessageDifferences,
     logs: list[LogReader],
     batches: list[Iterator[MessageBatch]],
@@ -137,7 +137,7 @@ def _of_messages(
         if batch is None:
             difference.end(side)
         else:
-            with of_log(logs[number]):
+            with locating_errors(logs[number]):
                 difference.add(side, batch)
         while (found := difference.next_batch()) is not None:
             yield found

@@ -16,7 +16,7 @@ from rdfm import _core, formats
 from rdfm.errors import EncodeError
 from rdfm.patch.changes import Changes, all_dropped
 from rdfm.patch.options import FROM_LOG, TO_LOG
-from rdfm.patch.streams import Inputs, Streams, message_batches, of_log, patch_batches
+from rdfm.patch.streams import Inputs, Streams, locating_errors, message_batches, patch_batches
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
@@ -58,7 +58,7 @@ def from_log(
         streams.open(inputs, parts=writing.takes_parts) as source,
     ):
         for batch in message_batches(source):
-            with of_log(source):
+            with locating_errors(source):
                 found = converter.patches(batch)
                 if found is not None:
                     writing.log([source.found.spec] if source.found else []).write_batch(found)
@@ -123,7 +123,7 @@ def to_log(
                 log.write_batch(batch)
 
         for batch in patch_batches(source):
-            with of_log(source):
+            with locating_errors(source):
                 try:
                     found = converter.messages(batch)
                 except EncodeError:

@@ -17,7 +17,7 @@ from rdfm import _core, formats
 from rdfm._core import PatchBatch
 from rdfm.patch.changes import Changes, all_dropped
 from rdfm.patch.options import REVERT
-from rdfm.patch.streams import Inputs, Streams, of_log, patch_batches
+from rdfm.patch.streams import Inputs, Streams, locating_errors, patch_batches
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
@@ -54,8 +54,8 @@ def revert(
 
     Adds become deletes, and deletes become adds. A prefix gets the IRI that it had before in the
     log, or is deleted. Transactions that are aborted, or not ended by their patch, are omitted.
-    Headers are also omitted, but the first patch gets a `prev`: the `id` of the last patch, which
-    it follows.
+    Headers are also omitted, but the first patch written gets a `prev`: the `id` of the last patch
+    read.
 
     A patch does not record whether a quad that it adds already existed, or whether a quad that it
     deletes was missing. The result is therefore exact only for patches in which every add and
@@ -100,11 +100,11 @@ def revert(
     with streams.create() as writing, _Blocks() as blocks:
         with streams.open(inputs) as log:
             for batch in patch_batches(log):
-                with of_log(log):
+                with locating_errors(log):
                     steps = inverse.add(batch)
                 for step in steps:
                     if isinstance(step, int):
-                        blocks.forget(step)
+                        blocks.remove_last(step)
                     else:
                         blocks.store(step)
             specs = [log.found.spec] if log.found is not None else []
@@ -134,7 +134,7 @@ def revert(
     )
 
 
-class _Stored(NamedTuple):
+class _StoredBlock(NamedTuple):
     """Byte offset and length of a block in the temporary file."""
 
     start: int
@@ -145,7 +145,7 @@ class _Blocks:
     """Stack of blocks: in memory up to `MEMORY_BYTES`, then in a temporary file."""
 
     def __init__(self) -> None:
-        self._blocks: list[PatchBatch | _Stored] = []
+        self._blocks: list[PatchBatch | _StoredBlock] = []
         self._bytes = 0  # size of the blocks in memory
         self._file: IO[bytes] | None = None
         self._end = 0
@@ -171,14 +171,14 @@ class _Blocks:
         except OSError as error:
             error.filename = error.filename or tempfile.gettempdir()
             raise
-        self._blocks.append(_Stored(self._end, len(data)))
+        self._blocks.append(_StoredBlock(self._end, len(data)))
         self._end += len(data)
 
-    def forget(self, count: int) -> None:
+    def remove_last(self, count: int) -> None:
         """Remove the last `count` blocks."""
         for _ in range(count):
             block = self._blocks.pop()
-            if isinstance(block, _Stored):
+            if isinstance(block, _StoredBlock):
                 self._end = block.start
             else:
                 self._bytes -= block.memory_bytes
@@ -187,12 +187,12 @@ class _Blocks:
         """Yield and remove the blocks, the last one first."""
         while self._blocks:
             block = self._blocks.pop()
-            if isinstance(block, _Stored):
+            if isinstance(block, _StoredBlock):
                 yield from self._read(block)
             else:
                 yield block
 
-    def _read(self, block: _Stored) -> Iterator[PatchBatch]:
+    def _read(self, block: _StoredBlock) -> Iterator[PatchBatch]:
         """Yield the batches of a block in the file, the last one first."""
         assert self._file is not None
         self._file.seek(block.start)

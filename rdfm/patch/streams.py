@@ -22,7 +22,7 @@ from rdfm.formats.spec import listed
 from rdfm.logs.driver import Driver, Read, Reading
 from rdfm.logs.input import Input, Readable, is_folder_or_glob
 from rdfm.logs.kinds import wrong_kind_error
-from rdfm.logs.output import Shape, Writable, output_format
+from rdfm.logs.output import OutputShape, Writable, output_format
 from rdfm.logs.own_input import reject_own_input
 from rdfm.logs.positions import Lines
 from rdfm.logs.progress import Progress, Reporter, total_bytes
@@ -32,7 +32,7 @@ from rdfm.logs.stages import Watching
 from rdfm.logs.writer import LogWriter
 from rdfm.storage import archive
 
-__all__ = ["Inputs", "Streams", "Writing", "message_batches", "of_log", "patch_batches"]
+__all__ = ["Inputs", "Streams", "Writing", "locating_errors", "message_batches", "patch_batches"]
 
 _TRIPLE_TERMS = ("no", "object", "anywhere")  # values of a format's feature, in increasing order
 
@@ -221,7 +221,7 @@ class Streams:
             OSError: If the output cannot be written.
         """
         stages = self.stages
-        shape = Shape(
+        shape = OutputShape(
             self._output,
             stages.get("compression"),
             stages.get("split_messages"),
@@ -239,7 +239,7 @@ class Writing:
         takes_parts: Whether the format accepts messages in parts.
     """
 
-    def __init__(self, target: Target, shape: Shape, keep_partial: bool) -> None:
+    def __init__(self, target: Target, shape: OutputShape, keep_partial: bool) -> None:
         """Open the output; the log is created later."""
         self.takes_parts = target.takes_parts
         self._target = target
@@ -269,7 +269,7 @@ class Writing:
         return self._log
 
     def __enter__(self) -> Self:
-        """Return the object itself."""
+        """Return the output."""
         return self
 
     def __exit__(
@@ -311,7 +311,7 @@ def _batches(log: LogReader, kind: str, batch_class: type[Any]) -> Iterator[Any]
 
 
 @contextlib.contextmanager
-def of_log(log: LogReader) -> Iterator[None]:
+def locating_errors(log: LogReader) -> Iterator[None]:
     """Add the name of the log, and the position in it, to errors."""
     try:
         yield

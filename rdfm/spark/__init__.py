@@ -426,13 +426,13 @@ def diff(
     """Find the messages that only one of two sides contains, regardless of their order.
 
     Messages are compared as datasets, up to blank node labels, using 128-bit hashes with a random
-    key. Patches are compared including their order and labels. Equal messages are matched one to
-    one.
+    key. Patches are compared with their labels and the order of their operations. Equal messages
+    are matched one to one.
 
     Args:
         a: Files, folders, globs or URLs, as in `read`. Or a DataFrame with a column quads or
             operations, and optionally source and position.
-        b: The other side.
+        b: The other side, like `a`.
         metadata: Also compare the metadata of messages. Requires that both sides are paths.
         spark: A session; Spark Connect is supported. Defaults to the active one.
         **options: Options of `read` for finding and decoding files, on both sides.

@@ -68,13 +68,13 @@ _FINDINGS = pa.schema(
 HASHES = "source string, position bigint, hash binary"
 _HASHES = pa.schema([("source", pa.string()), ("position", pa.int64()), ("hash", pa.binary())])
 # Each task numbers its messages from a multiple of this number.
-_NUMBERS = 1 << 40
+_NUMBERS_PER_TASK = 1 << 40
 _MAX_STEPS = 2_000_000
 _MAX_TOTAL_STEPS = 1 << 60
 
 
 def reader_of(paths: Sequence[str], options: Mapping[str, Any]) -> LogSourceReader:
-    """Return a reader of logs, which checks its options and paths.
+    """Return a reader of logs after checking its options and paths.
 
     Raises:
         OptionError: If an option is unknown, or a value is invalid.
@@ -88,7 +88,7 @@ def reader_of(paths: Sequence[str], options: Mapping[str, Any]) -> LogSourceRead
 def run_tasks(
     spark: SparkSession, tasks: list[Task], run: Callable[[int, Task], Rows], schema: str
 ) -> DataFrame:
-    """Return the rows of tasks, each in its own partition, in order."""
+    """Return the rows of tasks, in order, with a separate partition for each task."""
 
     def run_numbered(batches: Rows) -> Rows:
         for batch in batches:
@@ -105,7 +105,7 @@ def _tasks(reader: LogSourceReader) -> tuple[list[Task], int, int]:
     return cast("list[Task]", tasks), len(files), sum(file.size for file in files)
 
 
-def _quads_column(rows: DataFrame, function: str) -> str:
+def _list_column(rows: DataFrame, function: str) -> str:
     """The name of the list column of messages or patches.
 
     Raises:
@@ -120,9 +120,9 @@ def _quads_column(rows: DataFrame, function: str) -> str:
     return LISTS[kind][0]
 
 
-def _columns(rows: DataFrame, function: str) -> DataFrame:
+def _with_positions(rows: DataFrame, function: str) -> DataFrame:
     """Return the messages with the columns source, position and offset (null if missing)."""
-    messages = _quads_column(rows, function)
+    messages = _list_column(rows, function)
     types = {"source": "string", "position": "bigint", "offset": "bigint"}
     found = [
         (F.col(name) if name in rows.columns else F.lit(None)).cast(type).alias(name)
@@ -191,7 +191,7 @@ def validate_rows(rows: DataFrame) -> DataFrame:
     Raises:
         OptionError: If there is no column of messages.
     """
-    name = _quads_column(rows, "validate")
+    name = _list_column(rows, "validate")
 
     def run(batches: Rows) -> Rows:
         checker = Checker(sys.maxsize)
@@ -208,7 +208,7 @@ def validate_rows(rows: DataFrame) -> DataFrame:
                     )
             yield from _batches(found)
 
-    return _columns(rows, "validate").mapInArrow(run, FINDINGS)
+    return _with_positions(rows, "validate").mapInArrow(run, FINDINGS)
 
 
 def _severity(rule: str) -> str:
@@ -253,7 +253,8 @@ def _finding(each: Finding) -> dict[str, Any]:
 
 
 def _summary(source: str, rule: str, count: int, strict: bool) -> dict[str, Any]:
-    text = f"{count} more findings of this rule; max_warnings sets the number of rows per rule"
+    findings = "finding" if count == 1 else "findings"
+    text = f"{count} more {findings} of this rule; max_warnings sets the number of rows per rule"
     row_position = {"source": source, "offset": None, "position": None}
     return _row(row_position, "error" if strict else "warning", rule, text)
 
@@ -278,7 +279,7 @@ def _batches(found: list[dict[str, Any]]) -> Rows:
 
 
 @dataclass
-class _Counted:
+class _TaskStatistics:
     """The statistics of a task. Each file is counted up to its first error."""
 
     collector: Collector
@@ -300,7 +301,7 @@ def find_statistics(
     tasks, count, size = _tasks(reader)
 
     def run(number: int, task: Task) -> Rows:
-        counted = _Counted(Collector(first=number * _NUMBERS), {})
+        counted = _TaskStatistics(Collector(first=number * _NUMBERS_PER_TASK), {})
         for path, split in task:
             driver = Driver([path], replace(reading.log_reading(path, split), parts="always"))
             source = None
@@ -329,22 +330,22 @@ def find_statistics_of_rows(rows: DataFrame, top: int | None) -> Statistics:
     Raises:
         OptionError: If there is no column of messages.
     """
-    name = _quads_column(rows, "statistics")
+    name = _list_column(rows, "statistics")
 
     def run(batches: Rows) -> Rows:
         context = TaskContext.get()
         number = 0 if context is None else context.partitionId()
-        collector = Collector(first=number * _NUMBERS)
+        collector = Collector(first=number * _NUMBERS_PER_TASK)
         for given in batches:
             for batch in batches_from_arrow(given.filter(given[name].is_valid())):
                 collector.add(cast("AnyBatch", batch))
-        yield _pickled(_Counted(collector, {}))
+        yield _pickled(_TaskStatistics(collector, {}))
 
     counted = rows.select(name).mapInArrow(run, "counts binary")
     return _merged(counted, top, source="rows", logs=1, bytes=0)
 
 
-def _pickled(counted: _Counted) -> pa.RecordBatch:
+def _pickled(counted: _TaskStatistics) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(counted)], pa.binary())], ["counts"])
 
 
@@ -356,7 +357,7 @@ def _merged(counted: DataFrame, top: int | None, **fields: Any) -> Statistics:
     found: dict[str, None] = {}
     error: str | None = None
     for (data,) in counted.toLocalIterator():
-        each: _Counted = pickle.loads(data)
+        each: _TaskStatistics = pickle.loads(data)
         collector.merge(each.collector, fields["source"])
         found |= each.formats
         error = error or each.error
@@ -420,7 +421,7 @@ def _hashed_logs(
 
 
 def _hashed_rows(rows: DataFrame, secret: bytes) -> DataFrame:
-    name = _quads_column(rows, "diff")
+    name = _list_column(rows, "diff")
 
     def run(batches: Rows) -> Rows:
         for given in batches:
@@ -433,7 +434,7 @@ def _hashed_rows(rows: DataFrame, secret: bytes) -> DataFrame:
                 yield _hashes(cast("AnyBatch", batch), secret, False, *places)
                 start = stop
 
-    return _columns(rows, "diff").mapInArrow(run, HASHES)
+    return _with_positions(rows, "diff").mapInArrow(run, HASHES)
 
 
 def _hashes(

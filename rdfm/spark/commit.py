@@ -35,7 +35,7 @@ from typing import Any
 
 from rdfm.logs.plan import MAX_THREADS
 from rdfm.storage.files import File, Storage, storage_of
-from rdfm.storage.listing import find_files, holders, is_glob
+from rdfm.storage.listing import find_files, is_glob, parent_folders
 
 __all__ = [
     "ABANDONED_SECONDS",
@@ -67,8 +67,8 @@ class FolderCommit:
 
     Attributes:
         job: The staging folder of the parts, which is removed at the end.
-        parts: The parts in it, as `ATTEMPT/NAME`; NAME, which may contain folders, is also the
-            final name.
+        parts: The parts in the staging folder, as `ATTEMPT/NAME`; NAME, which may contain folders,
+            is also the final name.
         removals: Files to remove, as paths in the folder.
         marks: Whether to write `_SUCCESS`.
         write_id: The user's id for a batch write, which is done only once.
@@ -100,7 +100,7 @@ class FolderCommit:
 
 
 def stream_job(query: str, batch: int, attempt: str) -> str:
-    """Return the job of one attempt at a batch. Tasks create its staging folder on demand."""
+    """Return the job of one attempt at a batch. Tasks create the job's staging folder on demand."""
     return f"{_STREAM}{query}-{batch}-{attempt}"
 
 
@@ -126,7 +126,7 @@ class CommitTarget:
             self._touch(self._at("ours"))
 
     def begin(self, job: str) -> None:
-        """Open a job. It accepts attempts until it is dropped."""
+        """Open a job, which accepts attempts until it is dropped."""
         self.prepare()
         self.storage.make_folder(self._at("staging", job))
         self._touch(self._at("staging", job, "open"))
@@ -193,8 +193,8 @@ class CommitTarget:
                 the commit must be open.
 
         Returns:
-            True if this commit was completed; False if the same write or batch was done before; the
-            parts were then dropped.
+            True if this commit was completed; False if the same write or batch was done before. In
+            that case, the parts were dropped.
 
         Raises:
             OSError: If the storage fails. The text says so if the commit was already decided;
@@ -376,9 +376,9 @@ class CommitTarget:
         # belongs to a late overwrite.
         self._drop(commit.job)
         if not done:
-            self._remember(commit)
+            self._record(commit)
         if commit.turn is not None:  # the last step, because it makes this commit late
-            self._remember_number(_OVERWRITES, commit.turn)
+            self._record_number(_OVERWRITES, commit.turn)
         self.storage.remove(self._journal(name))
         return not done
 
@@ -424,7 +424,7 @@ class CommitTarget:
         return False
 
     def _is_late(self, commit: FolderCommit) -> bool:
-        """Whether another overwrite had the same turn."""
+        """Whether an overwrite with this turn or a later one is already complete."""
         return commit.turn is not None and self._last(_OVERWRITES) >= commit.turn
 
     def _last(self, folder: str) -> int:
@@ -432,14 +432,14 @@ class CommitTarget:
         names = self.storage.names(self._at("commits", folder))
         return max((int(name) for name in names if name.isdigit()), default=-1)
 
-    def _remember(self, commit: FolderCommit) -> None:
+    def _record(self, commit: FolderCommit) -> None:
         if commit.write_id is not None:
             self.storage.make_folder(self._at("commits"))
             self._touch(self._at("commits", _write_name(commit.write_id)))
         if commit.query is not None and commit.batch is not None:
-            self._remember_number(f"query-{commit.query}", commit.batch)
+            self._record_number(f"query-{commit.query}", commit.batch)
 
-    def _remember_number(self, name: str, number: int) -> None:
+    def _record_number(self, name: str, number: int) -> None:
         folder = self._at("commits", name)
         self.storage.make_folder(folder)
         # One file per number. The largest number counts, so a slow process cannot reset it.
@@ -466,7 +466,7 @@ class CommitTarget:
         if missing and not self._is_done(commit):
             raise FileNotFoundError(
                 errno.ENOENT,
-                f"{len(missing)} parts that tasks wrote do not exist, such as {missing[0]}; the folder must be "
+                f"parts that tasks wrote do not exist ({len(missing)}, such as {missing[0]}); the folder must be "
                 "on storage that the driver and all workers share",
                 self.folder,
             )
@@ -492,7 +492,7 @@ class CommitTarget:
         try:
             content = json.loads(data)
             if content.pop("version") != _VERSION:
-                raise ValueError("it was written by a newer rdfm")
+                raise ValueError("it was written by a newer version of rdfm")
             parts, removals = tuple(content.pop("parts")), tuple(content.pop("removals"))
             return FolderCommit(parts=parts, removals=removals, **content)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -529,7 +529,9 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
     folders: list[str] = []
     targets: dict[str, CommitTarget] = {}
     # Files that a glob would match may be in a commit that is not complete.
-    glob_folders = [folder for path in paths if is_glob(path) for folder in holders(path, storage)]
+    glob_folders = [
+        folder for path in paths if is_glob(path) for folder in parent_folders(path, storage)
+    ]
 
     def names() -> list[str]:
         try:
@@ -573,7 +575,7 @@ def settle_around(path: str, options: Mapping[str, Any] | None = None) -> bool:
     Returns:
         Whether there were any commits. If so, a missing file may exist now.
     """
-    targets = [CommitTarget.of(folder, options) for folder in holders(path, options)]
+    targets = [CommitTarget.of(folder, options) for folder in parent_folders(path, options)]
     return any([target.settle(reads=True) for target in targets if target.is_ours()])
 
 

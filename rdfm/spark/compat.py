@@ -87,10 +87,10 @@ else:
 
 
 def check_stream_writer() -> None:
-    """Check that this version can pass Arrow batches to a streaming sink.
+    """Check that this version of PySpark can pass Arrow batches to a streaming sink.
 
     Raises:
-        OptionError: If this version cannot do so.
+        OptionError: If the version cannot do so.
     """
     if not _HAS_SINK:
         raise OptionError(
@@ -172,9 +172,9 @@ def is_remote(spark: SparkSession) -> bool:
 
 
 def register_source(spark: SparkSession, source: type[DataSource]) -> None:
-    """Register a data source unless Spark finds it.
+    """Register a data source unless Spark finds it without registration.
 
-    Registering it twice is an error in some versions, and a warning in others.
+    Registering a source twice is an error in some versions, and a warning in others.
     """
     if _is_found(spark, source.name()):
         return

@@ -109,7 +109,9 @@ class ErrorHandler:
             self.ended = True
             return f"{last}; the rest of the file is skipped", last
 
-    def unreadable(self, error: DecodeError | UnknownFormatError) -> Iterator[pa.RecordBatch]:
+    def handle_unreadable(
+        self, error: DecodeError | UnknownFormatError
+    ) -> Iterator[pa.RecordBatch]:
         """Handle a file that could not be opened.
 
         Raises:
@@ -145,7 +147,7 @@ class ErrorHandler:
             self._table.write()
         if self._dropped:
             _log.warning(
-                "%s: %d errors dropped with their messages; the first: %s",
+                "%s: invalid messages were dropped (%d); the first error: %s",
                 *(self._path, self._dropped, self._first),
             )
 

@@ -36,8 +36,8 @@ class _Segment(NamedTuple):
     Attributes:
         first: The position of the first entry.
         files: The number of entries.
-        name: The name of the small file. For an addition it depends only on the position, so that
-            only one addition is possible at each position.
+        name: The name of the small file. The name of an addition depends only on the position, so
+            that only one addition is possible at each position.
     """
 
     first: int
@@ -167,7 +167,7 @@ class FileList:
         found = [match for match in map(_SEGMENT.fullmatch, names) if match]
         # At each position, the longest segment comes first: a merged one before those that it
         # replaced.
-        for match in sorted(found, key=lambda one: (int(one[1]), -int(one[2] or 0))):
+        for match in sorted(found, key=lambda match: (int(match[1]), -int(match[2] or 0))):
             first, name, position = int(match[1]), match[0], len(self.files)
             if first > position:
                 raise OptionError(

@@ -2,8 +2,8 @@
 
 In: the paths of files. Out: columns with types, and the values of a file.
 Cost: one pass over the paths.
-Law: the types are those that Spark infers for its own formats, except that a time is a string,
-because its meaning depends on the session's time zone, which is unknown to a source.
+Law: the types are those that Spark infers for its own formats, except that times are strings. A
+time depends on the session's time zone, which a data source does not know.
 """
 
 from __future__ import annotations
@@ -90,12 +90,12 @@ def _large_type(digits: str) -> DataType:
     return DecimalType(len(digits), 0) if len(digits) <= _DIGITS else DoubleType()
 
 
-def _wider(one: DataType | None, other: DataType | None) -> DataType | None:
+def _wider(first: DataType | None, second: DataType | None) -> DataType | None:
     """The type of a column with values of two types."""
-    if one is None or other is None or one == other:
-        return other if one is None else one
+    if first is None or second is None or first == second:
+        return second if first is None else first
     digits: dict[type[DataType], int] = {IntegerType: 10, LongType: 20}
-    types = (one, other)
+    types = (first, second)
     if all(isinstance(each, (IntegerType, LongType)) for each in types):
         return LongType()
     if all(isinstance(each, (IntegerType, LongType, DecimalType)) for each in types):
@@ -204,8 +204,8 @@ class PartitionFolders:
         for name in self.types:
             if name.lower() in reserved:
                 raise OptionError(
-                    f"the folders {name}=… form a partition column with the name of a column of the read; rename "
-                    "the folders, or set recursiveFileLookup=true to read all files without partition columns"
+                    f"the partition column {name} (from the folders {name}=…) has the same name as another column; "
+                    "rename the folders, or set recursiveFileLookup=true to read all files without partition columns"
                 )
 
     def of_schema(self, schema: StructType) -> dict[str, DataType]:
@@ -263,8 +263,8 @@ def values_of(path: str, types: Mapping[str, DataType]) -> tuple[Value, ...]:
             found.append(_parse(text, type))
         except ValueError:
             raise OptionError(
-                f"{path}: the folder {name}={text} is not {type.simpleString()}, the type of the column; give it "
-                "the type string in the schema"
+                f"{path}: the value in the folder {name}={text} is not of type {type.simpleString()}, the type of the "
+                "column; declare the column as string in the schema"
             ) from None
     return tuple(found)
 
@@ -283,7 +283,7 @@ class PartitionFilter:
             if isinstance(wanted, Mapping):
                 if not wanted or not set(wanted) <= {"from", "to"}:
                     raise OptionError(
-                        f'the option partitions: a range of {name} is an object with "from" or "to", both inclusive'
+                        f'the option partitions: a range of {name} must be an object with "from", "to" or both; the bounds are inclusive'
                     )
                 self._given[name] = wanted
             else:
@@ -336,5 +336,5 @@ def _wanted(name: str, given: Any, type: DataType) -> Value:
         return text if isinstance(type, StringType) else _parse(text, type)
     except ValueError:
         raise OptionError(
-            f"the option partitions: {text[:40]!r} is not {type.simpleString()}, the type of the column {name}"
+            f"the option partitions: {text[:40]!r} is not of type {type.simpleString()}, the type of the column {name}"
         ) from None

@@ -149,7 +149,7 @@ def nanopub(col: Column | str) -> Column:
         with _spark_remedies():
             return described(quads)
 
-    return _once(nanopub, NANOPUB)(col)
+    return _computed_once(nanopub, NANOPUB)(col)
 
 
 def register_functions(spark: SparkSession) -> list[str]:
@@ -194,7 +194,7 @@ def _decoding(format: Format, mode: str, options: Mapping[str, Any]) -> Function
         with _spark_remedies():
             return pa.array(ValueDecoder(name, **options)(values, on_error=on_error))
 
-    return _once(from_rdf, LISTS[kind][1])
+    return _computed_once(from_rdf, LISTS[kind][1])
 
 
 def _encoding(format: Format, max_depth: int, options: Mapping[str, Any]) -> Function:
@@ -208,7 +208,7 @@ def _encoding(format: Format, max_depth: int, options: Mapping[str, Any]) -> Fun
         with _spark_remedies():
             return pa.array(ValueEncoder(name, **options)(quads, max_depth=max_depth))
 
-    return _once(to_rdf, BinaryType())
+    return _computed_once(to_rdf, BinaryType())
 
 
 def _sql_decoding(format: Format) -> Function:
@@ -221,7 +221,7 @@ def _sql_decoding(format: Format) -> Function:
         with _spark_remedies():
             return pa.array(ValueDecoder(name, **keywords)(values, on_error=_on_error(mode)))
 
-    return _once(from_rdf, LISTS[format.spec.kinds[0]][1])
+    return _computed_once(from_rdf, LISTS[format.spec.kinds[0]][1])
 
 
 def _sql_encoding(format: Format) -> Function:
@@ -233,10 +233,10 @@ def _sql_encoding(format: Format) -> Function:
         with _spark_remedies():
             return pa.array(ValueEncoder(name, **keywords)(quads))
 
-    return _once(to_rdf, BinaryType())
+    return _computed_once(to_rdf, BinaryType())
 
 
-def _once(function: Callable[..., pa.Array], type: DataType) -> Function:
+def _computed_once(function: Callable[..., pa.Array], type: DataType) -> Function:
     """Return a function on columns that Spark computes once, even if it is used repeatedly."""
     return cast("Function", arrow_function(function, type))
 

@@ -50,7 +50,8 @@ class KindFinder:
         format: The format of every file; None if it is detected for each file.
         terms: The form of terms: "ntriples" or "structs".
         corrupt: The name of the column of corrupt records.
-        first: Returns the first file. None if results cannot be read here; no file is needed then.
+        first: Returns the first file. None if results cannot be read here, so that no file is
+            needed.
         open: Opens a file.
     """
 
@@ -126,7 +127,7 @@ def _by_format(kinds: tuple[str, ...]) -> LogKind | None:
 
 
 def _kinds(format: formats.Format | None) -> tuple[str, ...]:
-    """The kinds of log that can be read in a format; all kinds if it is None."""
+    """The kinds of log that can be read in a format; all kinds if the format is None."""
     if format is None:
         return ("messages", "patches", "results")
     spec = format.spec

@@ -68,7 +68,7 @@ def read_listed(
     if reading.mode == "FAILFAST" and reading.ignore_corrupt:
         split_bytes = 0  # otherwise an error would end only the split, not the file
     time = F.lit(None).cast("bigint")
-    if _check(files):
+    if _check_columns(files):
         time = F.unix_millis(F.col("modificationTime").cast("timestamp"))
     named = files.select("path", F.col("length").cast("bigint"), time.alias("modified"))
     planned_schema = arrow_schema(_PLANNED)
@@ -89,7 +89,7 @@ def read_listed(
     return planned.mapInArrow(read, reading.schema)
 
 
-def _check(files: DataFrame) -> bool:
+def _check_columns(files: DataFrame) -> bool:
     """Check the columns, and return whether the times are known.
 
     Raises:

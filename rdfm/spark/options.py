@@ -26,10 +26,10 @@ __all__ = [
     "CORRUPT_RECORD",
     "FILES",
     "FILE_SOURCE",
+    "FUNCTION_OPTIONS",
     "MODE",
-    "OF_FUNCTIONS",
     "READING",
-    "SAME",
+    "RENAMED",
     "STREAMING",
     "WRITE_ID",
     "WRITING",
@@ -49,9 +49,9 @@ MODE = OptionSpec(
     default="FAILFAST",
 )
 # Options of `convert` that have another name in Spark: (name, value) in rdfm and in Spark.
-SAME = {("on_error", "skip"): (MODE.name, "DROPMALFORMED")}
+RENAMED = {("on_error", "skip"): (MODE.name, "DROPMALFORMED")}
 # Options of the functions on columns, in addition to the format's options.
-OF_FUNCTIONS = (STAGES["from_format"], STAGES["to_format"], MODE)
+FUNCTION_OPTIONS = (STAGES["from_format"], STAGES["to_format"], MODE)
 _COMPRESSION = STAGES["compression"]
 _COMPRESSIONS = (*_COMPRESSION.choices, "uncompressed")
 _STORAGE = OptionSpec(
@@ -317,7 +317,7 @@ class Options:
             self.remaining[key(name)] = value
 
     def pop(self, name: str) -> str | None:
-        """Take an option that Spark sets itself, as text."""
+        """Take an option, and return its text; None if it is not given."""
         return self.remaining.pop(key(name), None)
 
     def texts(self, names: Iterable[str]) -> dict[str, str]:
@@ -395,9 +395,9 @@ class Options:
         Raises:
             OptionError: If there is no path, or it is empty (which would mean the working folder).
         """
-        one = self.pop("path")
+        single_path = self.pop("path")
         several: Any = self.pop("paths")
-        found = [one] if one is not None else []
+        found = [single_path] if single_path is not None else []
         if several is not None:
             with contextlib.suppress(ValueError):
                 several = json.loads(several)

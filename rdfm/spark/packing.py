@@ -62,7 +62,7 @@ def pack(
 
 
 def _cut(files: list[File], costs: list[int], number: int) -> Iterator[list[File]]:
-    """Cut files into `number` non-empty packs that are as even as possible."""
+    """Divide files into `number` non-empty packs that are as even as possible."""
     ends = [0, *accumulate(costs)]
     start = 0
     for cut in range(1, number + 1):

@@ -69,7 +69,7 @@ def absolute(path: str) -> str:
     local = local_path(path)
     if local is None:
         return path
-    _keep_out_of_session(local)
+    _reject_session_folder(local)
     return str(Path(local).absolute())
 
 
@@ -86,11 +86,11 @@ def real(path: str) -> str:
     local = local_path(path)
     if local is None:
         return path
-    _keep_out_of_session(local)
+    _reject_session_folder(local)
     return str(Path(local).resolve())
 
 
-def _keep_out_of_session(local: str) -> None:
+def _reject_session_folder(local: str) -> None:
     """Reject a path that is relative to a folder of the session, as with Spark Connect."""
     folder = session_folder()
     if folder and not Path(local).is_absolute() and Path(folder).resolve() == Path.cwd():

@@ -356,7 +356,7 @@ def _cast(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     return array if array.type == wanted else array.cast(wanted)
 
 
-def of_rows(
+def evaluate_rows(
     spark_query: SparkQuery, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Run a query on rows that contain messages, and return its rows. Runs in a task.
@@ -382,7 +382,7 @@ def of_rows(
                 for table in evaluation.tables(batch, None):
                     if isinstance(table, LimitError):
                         raise table
-                    yield _of_rows(table, arrays, schema)
+                    yield _with_message_columns(table, arrays, schema)
             except DecodeError as error:
                 if (row := error.message_index) is not None:
                     error.source = arrays["source"][row].as_py() if "source" in arrays else None
@@ -391,7 +391,7 @@ def of_rows(
                 raise
 
 
-def _of_rows(
+def _with_message_columns(
     table: pa.RecordBatch, known: Mapping[str, pa.Array], schema: pa.Schema
 ) -> pa.RecordBatch:
     """Replace the row number in the result with the columns that identify the message."""
@@ -434,7 +434,7 @@ def query_rows(rows: DataFrame, given: str) -> DataFrame:
     arrow = arrow_schema(schema)
 
     def evaluated(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return of_rows(spark_query, arrow, batches)
+        return evaluate_rows(spark_query, arrow, batches)
 
     columns_used = [name for name in ("source", "position", "offset", "quads") if name in columns]
     return rows.select(*columns_used).mapInArrow(evaluated, schema)

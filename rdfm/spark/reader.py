@@ -42,7 +42,7 @@ _log = logging.getLogger("rdfm.spark")
 
 
 class LogSourceReader(DataSourceReader):
-    """Reads logs with one row per message.
+    """Reads logs with one row per message, quad or solution.
 
     Files are opened only in tasks, with one exception: the driver opens the first file if only its
     content determines the kind of log.
@@ -102,7 +102,7 @@ class LogSourceReader(DataSourceReader):
         )
         self._listed = None
         if self.reading.errors_to is not None:
-            self.keep_apart(self.reading.errors_to, "errorsTo")
+            self.check_not_read(self.reading.errors_to, "errorsTo")
         if self.reading.mode == "FAILFAST" and self.reading.ignore_corrupt:
             # An error ends its split, so the number of rows would depend on splitBytes.
             self._split_bytes = sys.maxsize
@@ -160,7 +160,7 @@ class LogSourceReader(DataSourceReader):
         storage, name = storage_of(path, self.reading.storage)
         return storage.exists(name) or bool(matches(storage, name))
 
-    def keep_apart(self, folder: str, option: str) -> None:
+    def check_not_read(self, folder: str, option: str) -> None:
         """Check that the files of a folder are not read as logs.
 
         Raises:
@@ -184,6 +184,8 @@ class LogSourceReader(DataSourceReader):
         Raises:
             FileNotFoundError: If a path does not exist.
             OSError: If a file is a pipe, device or socket.
+            OptionError: If a partition column no longer exists, or the filter of partitions is
+                invalid.
         """
         files = self._find(whole=whole)
         if not self._has_partition_columns:

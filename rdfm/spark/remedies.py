@@ -12,9 +12,9 @@ from rdfm.errors import Remedy
 from rdfm.formats import OptionSpec
 from rdfm.spark.options import (
     FILES,
-    OF_FUNCTIONS,
+    FUNCTION_OPTIONS,
     READING,
-    SAME,
+    RENAMED,
     STREAMING,
     WRITE_ID,
     WRITING,
@@ -36,7 +36,7 @@ OTHER_FILES = (
 NOT_SPLIT = Remedy("stage", "split_bytes", "0", "reads the file without splits")
 
 # Options of Spark reads and writes, by the names used in remedies.
-_OWN = {
+_SPARK_OPTIONS = {
     spec.name: (name, spec)
     for specs in (READING, FILES, STREAMING, WRITING, WRITE_ID)
     for name, spec in specs.items()
@@ -75,7 +75,7 @@ def in_function(remedy: Remedy) -> str | None:
     if (found := _found(remedy)) is None:
         return None
     _, option, values = found
-    if remedy.side == "stage" and option.name not in {spec.name for spec in OF_FUNCTIONS}:
+    if remedy.side == "stage" and option.name not in {spec.name for spec in FUNCTION_OPTIONS}:
         return None
     return as_keyword(option.keyword or option.name, values, option.placeholder)
 
@@ -87,7 +87,7 @@ def _found(remedy: Remedy) -> tuple[str, OptionSpec, list[str]] | None:
         if option is None or option.python_only:
             return None
         return option.name, option, remedy.values
-    name, value = SAME.get((remedy.option, remedy.value or ""), (remedy.option, remedy.value))
-    if name not in _OWN:
+    name, value = RENAMED.get((remedy.option, remedy.value or ""), (remedy.option, remedy.value))
+    if name not in _SPARK_OPTIONS:
         return None
-    return (*_OWN[name], [] if value is None else value.split("|"))
+    return (*_SPARK_OPTIONS[name], [] if value is None else value.split("|"))

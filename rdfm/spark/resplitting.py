@@ -1,7 +1,8 @@
 """Rewrites large logs so that they can be split: `resplit`.
 
 In: logs that cannot be read in splits. Out: a splittable log for each of them.
-Cost: one task for each log, which decodes and encodes the log; memory does not depend on its size.
+Cost: each log is decoded and encoded in one task, which may process several small logs. Memory does
+not depend on the size of the logs.
 Law: the messages of each log stay together, complete and in order; all logs appear, or none.
 """
 
@@ -55,7 +56,7 @@ def rewrite(
     options: Mapping[str, Any],
     storage: Mapping[str, Any] | None,
 ) -> None:
-    """Rewrite logs, each in a task.
+    """Rewrite logs, each within one task.
 
     Raises:
         OptionError: If the format cannot be split, or an option is invalid.

@@ -81,8 +81,8 @@ class SparkReading(FromDriver):
         mode: A value of `MODE`: how errors are handled.
         filter: Arguments of `LogReader.filter`; None for all messages.
         query: The query to run on each message, if any.
-        ignore_missing: Skip files that no longer exist.
-        ignore_corrupt: In mode FAILFAST, an error ends the file instead of the query.
+        ignore_missing: Whether to skip files that no longer exist.
+        ignore_corrupt: Whether an error in mode FAILFAST ends the file instead of the query.
         errors_to: The folder of the side table of errors; None if there is none.
     """
 
@@ -217,7 +217,7 @@ class SparkReading(FromDriver):
         return message_shape(self.kind, self.terms)
 
     def read(self, logs: Iterable[tuple[str, Split | None]]) -> Iterator[pa.RecordBatch]:
-        """Return the messages of logs, in order.
+        """Return the rows of logs, in order.
 
         Args:
             logs: Paths, each with a split, or None for the complete log.
@@ -315,7 +315,7 @@ class SparkReading(FromDriver):
             return
         except (DecodeError, UnknownFormatError) as error:
             if not (isinstance(error, UnknownFormatError) and self._is_empty(path)):
-                yield from errors.unreadable(error)
+                yield from errors.handle_unreadable(error)
                 errors.finish()
             return
         if self.filter is not None:

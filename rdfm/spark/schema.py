@@ -104,7 +104,7 @@ def _columns(row_kind: str, terms: str) -> dict[str, DataType]:
 def default_schema(
     columns: tuple[str, ...] | None = None, kind: str = "messages", terms: str = "ntriples"
 ) -> StructType:
-    """Return the schema of a read without a user's schema.
+    """Return the schema of a read if the user specifies no schema.
 
     Args:
         columns: The columns, by their names in message rows. Defaults to the standard columns.
@@ -248,7 +248,8 @@ def columns_of(
 ) -> list[str | None]:
     """Return the core's name of each column of a schema; None for the column of corrupt records.
 
-    Names ignore case, as in Spark. Quads and operations may have fewer fields, in any order.
+    Names are compared ignoring case, as in Spark. Quads and operations may have fewer fields, in
+    any order.
 
     Args:
         schema: The user's schema.

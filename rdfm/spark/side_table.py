@@ -66,7 +66,8 @@ class SideTable:
             return
         rows = list(self._rows)
         if self._more:
-            rows.append((self._path, None, None, f"{self._more:,} more errors"))
+            errors = "error" if self._more == 1 else "errors"
+            rows.append((self._path, None, None, f"{self._more:,} more {errors}"))
         import pyarrow.parquet as pq
 
         columns = [

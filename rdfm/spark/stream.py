@@ -125,7 +125,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             self._limit = ReadMaxFiles(files) if files else ReadMaxBytes(size)
         self._changed = values["changed_files"]
         self._logs = LogSourceReader(options, schema, by_one_name=True)
-        self._logs.keep_apart(self._location, "stateLocation")
+        self._logs.check_not_read(self._location, "stateLocation")
         self._opened: FileList | None = None
         self._changed_since_found: dict[str, File] = {}
         self._is_last_run = False  # with Trigger.AvailableNow, later files are for the next run
@@ -244,7 +244,7 @@ def _spark_files(batches: Iterable[pa.RecordBatch], recursive: bool) -> Iterator
             if not recursive and _GLOB_SIGNS.search(path):
                 raise OSError(
                     errno.EINVAL,
-                    "Spark's file source reads the files next to one with such a name twice; rename it to a name "
+                    "Spark's file source reads the files next to one with such a name twice; rename that file to a name "
                     "without * ? [ ] { } or a backslash, or set recursiveFileLookup=true",
                     path,
                 )
@@ -288,10 +288,10 @@ def _is_as_found(file: File, reading: SparkReading) -> bool:
     return now is not None and _have_same_status(file, now)
 
 
-def _have_same_status(one: File, other: File) -> bool:
+def _have_same_status(first: File, second: File) -> bool:
     """Whether size and time are equal, as far as known."""
-    if one.size != other.size:
+    if first.size != second.size:
         return False
-    if one.modified is None or other.modified is None:
+    if first.modified is None or second.modified is None:
         return True
-    return abs(one.modified - other.modified) < _SAME_SECONDS
+    return abs(first.modified - second.modified) < _SAME_SECONDS

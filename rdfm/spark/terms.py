@@ -53,7 +53,8 @@ _LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 _DIR_LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString"
 
 ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'"}
-# A backslash that does not begin a valid escape. Surrogates and code points above U+10FFFF are invalid.
+# A backslash that does not begin a valid escape. Surrogates and code points above U+10FFFF are not
+# valid.
 NO_ESCAPE = (
     r"\\(?!u(?![Dd][89A-Fa-f])[0-9A-Fa-f]{4}"
     r"|U(?!0000[Dd][89A-Fa-f])(?:000[0-9A-Fa-f]|0010)[0-9A-Fa-f]{4})"
@@ -188,8 +189,8 @@ def explode_quads(
     """Return one row per quad: `quad_index`, its four terms, and the other columns of the message.
 
     Blank nodes, including those in triple terms, get labels that are unique to their message, so
-        joins cannot match them by accident: `_:b` becomes `_:m<md5 of the message's identity>_b`.
-    The labels of a message are the same on every run.
+    joins cannot match them by accident: `_:b` becomes `_:m<md5 of the message's identity>_b`. The
+    labels of a message are the same on every run.
 
     Args:
         df: Messages, with a column `quads` of rdfm's schema.
@@ -355,7 +356,7 @@ def _identity(df: DataFrame, by: str | Sequence[str] | None, caller: str) -> Seq
 
 
 def _canonical(value: Column, type: DataType) -> Column:
-    """A value with unique JSON within its type, regardless of the session's settings."""
+    """A form of a value whose JSON is unique within the type, whatever the session's settings."""
     if isinstance(type, StringType):
         return value.cast("binary")  # also correct for invalid UTF-8
     if isinstance(type, TimestampType):

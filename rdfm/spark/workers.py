@@ -82,9 +82,10 @@ def _is_own_python(program: str) -> bool:
     found = shutil.which(program)
     if found is None or not sys.executable:
         return False
-    one, other = Path(found), Path(sys.executable)
+    python, own_python = Path(found), Path(sys.executable)
     # The folder identifies an environment, because its Python may be a link to another folder.
-    return one.parent.resolve() == other.parent.resolve() and one.resolve() == other.resolve()
+    is_same_folder = python.parent.resolve() == own_python.parent.resolve()
+    return is_same_folder and python.resolve() == own_python.resolve()
 
 
 def _worker_error(program: str, reason: str) -> MissingExtraError:

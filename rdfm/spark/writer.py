@@ -56,7 +56,7 @@ __all__ = ["LogSourceStreamWriter", "LogSourceWriter", "Parts", "WritePlan"]
 
 _log = logging.getLogger("rdfm.spark")
 # Sink options that Spark sets.
-_OF_SPARK = ("checkpointlocation", "queryname")
+_SET_BY_SPARK = ("checkpointlocation", "queryname")
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class WritePlan(FromDriver):
             UnknownFormatError: If the format in `to` does not exist.
             MissingExtraError: If the compression or the URL needs a package that is not installed.
         """
-        for name in _OF_SPARK:
+        for name in _SET_BY_SPARK:
             options.pop(name)
         path = options.texts(["path"]).get("path")
         if path is None:
@@ -172,7 +172,7 @@ class Parts(WriterCommitMessage):
     """The commit message of one task for the driver.
 
     Attributes:
-        parts: Its parts, as `ATTEMPT/NAME` in the staging folder of its job.
+        parts: The task's parts, as `ATTEMPT/NAME` in the staging folder of the job.
         job: The job.
         query: The id of the streaming query.
         messages: Number of messages in the parts.
@@ -347,7 +347,7 @@ class LogSourceStreamWriter(StreamArrowWriter):
         def is_wanted() -> bool:
             return target.last_batch(query) < int(number)
 
-        if not is_wanted():  # done before the last driver died, so the commit would drop it
+        if not is_wanted():  # done before the last driver died, so the commit would drop the parts
             return Parts((), job, query)
         # Sorted by name, the parts of a query are in the order of its batches.
         task = _Task(self.plan, target, job, f"part-{int(number):05d}", query)
@@ -494,9 +494,11 @@ class _Task:
             )
         for name, count in self._divider.several.items():
             if count:
-                self.notes[
-                    f"{count:,} messages have several values for {name}; the first one decides"
-                ] = None
+                messages, verb = ("message", "has") if count == 1 else ("messages", "have")
+                note = (
+                    f"{count:,} {messages} {verb} several values for {name}; the first one decides"
+                )
+                self.notes[note] = None
 
     def _add(self, folder: str, batch: AnyBatch) -> None:
         rotation = self._rotations.get(folder)

@@ -73,13 +73,13 @@ QUERYING = declare(
     ),
 )
 
-_OWN = {option.name: option for option in QUERYING}
+_QUERY_OPTIONS = {option.name: option for option in QUERYING}
 _READING = {option.name: option for option in READING}
 _READING["on_error"] = replace(
     _READING["on_error"],
     help="Stop at invalid data, exceeded query limits and ill-typed values, or skip them.",
 )
-QUERY = {**_OWN, **_READING, **{option.name: option for option in WRITING}}
+QUERY = {**_QUERY_OPTIONS, **_READING, **{option.name: option for option in WRITING}}
 
 
 def seconds(text: str | None) -> float | None:

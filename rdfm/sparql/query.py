@@ -178,7 +178,7 @@ def select(
         The rows. Convert them with `to_pandas`, `to_polars` or `to_arrow`.
 
     Raises:
-        QueryError: If the query is not SELECT, and as in `query`.
+        QueryError: As in `query`, or if the query is not SELECT.
         OptionError, RdfmError, OSError: As in `query`.
 
     Example:
@@ -244,13 +244,13 @@ def construct(
         A log with one message for each message read, or for each solution.
 
     Raises:
-        QueryError: If the query is not CONSTRUCT, and as in `query`.
+        QueryError: As in `query`, or if the query is not CONSTRUCT.
         OptionError, RdfmError, OSError: As in `query`.
 
     Example:
         >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
-        >>> with construct("CONSTRUCT { <x:all> <x:has> ?s } { ?s <x:p> 2 }", log, format="trig") as made:
-        ...     [[str(quad) for quad in message] for message in made]
+        >>> with construct("CONSTRUCT { <x:all> <x:has> ?s } { ?s <x:p> 2 }", log, format="trig") as found:
+        ...     [[str(quad) for quad in message] for message in found]
         [[], ['<x:all> <x:has> <x:b> .']]
     """
     given = {
@@ -358,7 +358,7 @@ def ask(
         folder, pairs of source and index. With `whole`, whether the query is true.
 
     Raises:
-        QueryError: If the query is not ASK, and as in `query`.
+        QueryError: As in `query`, or if the query is not ASK.
         OptionError, RdfmError, OSError: As in `query`.
 
     Example:
@@ -416,7 +416,7 @@ class LogQuery:
 
     Attributes:
         query: The query.
-        makes: Kind of the output: "messages" or "results".
+        output_kind: Kind of the output: "messages" or "results".
         whole: Whether all messages are queried as one dataset.
     """
 
@@ -429,7 +429,7 @@ class LogQuery:
         storage: Mapping[str, Any] | None = None,
         kind: Literal["select", "construct", "ask"] | None = None,
     ) -> None:
-        """Parse the query and check its own options.
+        """Parse the query and check its options, except those of the formats.
 
         Args:
             query: As in `query`.
@@ -465,7 +465,7 @@ class LogQuery:
                 f"rdfm.{kind} requires {_FORMS[kind]} query, but this is {_FORMS[self.query.kind]} "
                 f"query; use rdfm.{self.query.kind}"
             )
-        self.makes = "messages" if self.query.kind == "construct" else "results"
+        self.output_kind = "messages" if self.query.kind == "construct" else "results"
         self._types = types_of(stages.get("types"))
         self._check_form_options()
         self._log = logs if isinstance(logs, LogReader) else None
@@ -636,7 +636,7 @@ class LogQuery:
             OptionError: If the format does not support the output, or an option does not apply.
             RdfmError, OSError: As in `convert`.
         """
-        kind, given = self.makes, self._stages
+        kind, given = self.output_kind, self._stages
         format = output_format(output, given.get("to_format"), kind)
         spec = format.spec
         if kind not in spec.kinds:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from rdfm._core import Evaluated, MessageBatch, Query, QueryDataset, ResultBatch
 from rdfm.errors import LimitError, OptionError, spelled
-from rdfm.logs.driver import NO_LOG, NOTHING, Item, Read, Skipped
+from rdfm.logs.driver import NO_LOG, NOTHING_DROPPED, Item, Read, Skipped
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.rows import ComputedBatch
 from rdfm.logs.stages import Stage
@@ -36,7 +36,8 @@ class SolutionBatch(ComputedBatch):
         source: Name of the log that the messages are from; None if all logs are one dataset.
         batch: The messages that were queried; None if all logs are one dataset.
         messages: Position in `batch` of each row's message.
-        first: Difference between the number of a message over all logs and its index in its log.
+        number_offset: Difference between the number of a message over all logs and its index in its
+            log.
         evaluated: The result of SELECT, for columns with types.
     """
 
@@ -44,7 +45,7 @@ class SolutionBatch(ComputedBatch):
     source: str | None = None
     batch: MessageBatch | None = None
     messages: tuple[int, ...] | list[int] = ()
-    first: int = 0
+    number_offset: int = 0
     evaluated: Evaluated | None = None
 
     def __len__(self) -> int:
@@ -58,7 +59,7 @@ class SolutionBatch(ComputedBatch):
 
     @property
     def indexes(self) -> list[int]:
-        """Index in its log of each row's message; empty if all logs are one dataset."""
+        """For each row, the index of its message in the log; empty if all logs are one dataset."""
         return [] if self.batch is None else [self.batch.index_of(at) for at in self.messages]
 
 
@@ -119,7 +120,7 @@ class QueryStage(Stage):
             yield item
             return
         is_first = self._last.source is NO_LOG
-        self._last = item._replace(batch=None, lost=NOTHING)
+        self._last = item._replace(batch=None, lost=NOTHING_DROPPED)
         if is_first:  # writes a header even if an error follows
             yield self._last
         if item.batch is not None:
@@ -144,7 +145,7 @@ class QueryStage(Stage):
             self._add(self._dataset, batch, read)
             return
         evaluate = getattr(self.query, _METHODS[self.query.kind])
-        first, done = self._seen - batch.first_index, 0
+        number_offset, done = self._seen - batch.first_index, 0
         self._seen += len(batch)
         while done < len(batch):
             evaluated: Evaluated = evaluate(batch, done)
@@ -153,13 +154,20 @@ class QueryStage(Stage):
             if evaluated.rows is not None:
                 yield from self._solved(
                     SolutionBatch(
-                        evaluated.rows, name, batch, evaluated.messages, first, evaluated=evaluated
+                        evaluated.rows,
+                        name,
+                        batch,
+                        evaluated.messages,
+                        number_offset,
+                        evaluated=evaluated,
                     )
                 )
             yield from self._constructed(evaluated.constructed)
             true = [at for at, answer in enumerate(evaluated.answers, done) if answer]
             if true:
-                yield from self._solved(SolutionBatch(_rows(len(true)), name, batch, true, first))
+                yield from self._solved(
+                    SolutionBatch(_rows(len(true)), name, batch, true, number_offset)
+                )
             done = evaluated.done
             if evaluated.error is not None:
                 yield self._skip(read, batch.index_of(done), *evaluated.error)

@@ -118,7 +118,7 @@ class Solutions(RowReader):
     def _batches(self) -> Iterator[pyarrow.RecordBatch]:
         self._check_unread()
         while True:
-            self._ended = True  # an error ends it too
+            self._ended = True  # an error ends the rows, too
             found = next(self._found, None)
             if found is None:
                 return

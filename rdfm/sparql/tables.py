@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rdfm._core import Query, ResultBatch, TypedColumns
 from rdfm.conversion.tables import TableBatch
 from rdfm.errors import UnsupportedError
-from rdfm.logs.driver import NO_LOG, NOTHING, Item, Read, Skipped
+from rdfm.logs.driver import NO_LOG, NOTHING_DROPPED, Item, Read, Skipped
 from rdfm.logs.frames import needed
 from rdfm.logs.stages import Stage
 from rdfm.sparql.querying import SolutionBatch
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Columns", "LabelledRows", "TableRows"]
 
-_OWN = ("source", "message")
+_MESSAGE_COLUMNS = ("source", "message")
 _PURPOSE = "a table of solutions"
 
 
@@ -50,7 +50,7 @@ class LabelledRows(Stage):
         self._whole = whole
         if not whole:
             TypedColumns(query.variables)  # raises OptionError if a name conflicts
-        variables = [*(() if whole else _OWN), *query.variables]
+        variables = [*(() if whole else _MESSAGE_COLUMNS), *query.variables]
         self._header: ResultBatch | None = ResultBatch.from_rows([], variables)
 
     def take(self, item: Item) -> Iterator[Item]:
@@ -68,13 +68,15 @@ class LabelledRows(Stage):
 
     def _begin(self, read: Read) -> Iterator[Read]:
         if self._header is not None:
-            yield read._replace(batch=self._header, lost=NOTHING)
+            yield read._replace(batch=self._header, lost=NOTHING_DROPPED)
             self._header = None
 
     def _labelled(self, solutions: SolutionBatch) -> ResultBatch:
         if self._whole:
             return solutions.rows
-        return solutions.rows.labelled(solutions.source or "", solutions.indexes, solutions.first)
+        return solutions.rows.labelled(
+            solutions.source or "", solutions.indexes, solutions.number_offset
+        )
 
 
 class Columns:

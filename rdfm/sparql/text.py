@@ -49,7 +49,7 @@ def is_text(query: QueryLike) -> bool:
 
 
 def check_order(query: object, logs: object) -> None:
-    """Reject a query that follows its logs.
+    """Reject arguments in the wrong order: the logs before the query.
 
     Raises:
         OptionError: If `logs` is the text of a query and `query` is not, or if `query` is a list or
@@ -116,7 +116,7 @@ def parsed(
     Args:
         query: As in `text_of`.
         prefixes: Namespaces that the query need not declare.
-        union_graphs: Whether its default graph is the union of all graphs.
+        union_graphs: Whether the query's default graph is the union of all graphs.
         timeout: Time limit per message, in seconds.
         max_rows: Maximum number of solutions per message.
         base: Base for relative IRIs. Defaults to the URL of the file.

@@ -47,7 +47,7 @@ def without_credentials(url: str) -> str:
 
 
 class HttpError(OSError):
-    """A request failed.
+    """The error of a failed HTTP request.
 
     Attributes:
         reason: The reason, without the remedy.
@@ -110,7 +110,7 @@ class Address(NamedTuple):
         """Parse a URL.
 
         Raises:
-            OptionError: If it is not a valid http or https URL.
+            OptionError: If the text is not a valid http or https URL.
 
         Example:
             >>> Address.of("https://me:pw@example.org/é#top").url
@@ -151,7 +151,7 @@ class Address(NamedTuple):
         """Return the target of a redirect or link.
 
         Raises:
-            OptionError: If it is not a valid http or https URL.
+            OptionError: If the target is not a valid http or https URL.
         """
         from urllib.parse import urljoin
 

@@ -35,7 +35,7 @@ class Member(NamedTuple):
     Attributes:
         name: Its path in the archive.
         pieces: Its bytes, which must be read before the next member is requested.
-        rejection: The reason why it cannot be read; None if it can.
+        rejection: The reason why the member cannot be read; None if it can be read.
         whole: Whether the bytes are a single piece.
     """
 

@@ -98,7 +98,7 @@ def suffix_of(name: str) -> str:
         ('.zst', '.zst', '')
     """
     name, _, _ = name.partition(":")
-    return next((suffix for suffix, one in _SUFFIXES.items() if one == name), "")
+    return next((suffix for suffix, found in _SUFFIXES.items() if found == name), "")
 
 
 def by_content(head: bytes) -> str | None:
@@ -160,8 +160,8 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
                 out = decoder.decompress(data, PIECE_BYTES)
             except error_types as error:
                 if members and not _may_begin(name, head):
-                    raise _garbage(name, source) from error
-                raise _explained(name, error, source) from error
+                    raise _garbage_error(name, source) from error
+                raise _decode_error(name, error, source) from error
             if out:
                 yield out
             if decoder.eof:
@@ -170,7 +170,7 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
                 members += 1
     if decoder is not None:
         if members and not _may_begin(name, head):
-            raise _garbage(name, source)
+            raise _garbage_error(name, source)
         raise TruncatedError(
             f"the {name} data ends before its end mark; the file is truncated, so obtain a complete copy",
             source=source,
@@ -272,8 +272,8 @@ def _block_compressor(compression: str) -> Callable[[bytes], bytes]:
         return lambda block: lzma.compress(block, filters=filters)
 
     def compress(block: bytes) -> bytes:
-        one = compressor(compression)
-        return one.compress(block) + one.flush()
+        block_compressor = compressor(compression)
+        return block_compressor.compress(block) + block_compressor.flush()
 
     return compress
 
@@ -282,7 +282,7 @@ def _level_of(compression: str) -> tuple[str, int | None]:
     """Return the name of a compression, and its level if one is given."""
     name, colon, text = compression.partition(":")
     if name not in LEVELS:
-        raise _unknown(name)
+        raise _unknown_error(name)
     if not colon:
         return name, None
     lowest, highest = LEVELS[name]
@@ -294,9 +294,9 @@ def _level_of(compression: str) -> tuple[str, int | None]:
     return name, level
 
 
-def _unknown(name: str) -> OptionError:
+def _unknown_error(name: str) -> OptionError:
     return OptionError(
-        f"there is no compression '{name[:40]}'; supported are {', '.join(COMPRESSIONS)}"
+        f"there is no compression '{name[:40]}'; the compressions are {', '.join(COMPRESSIONS)}"
     )
 
 
@@ -346,7 +346,7 @@ def _decompressors(name: str) -> tuple[Callable[[], Any], tuple[type[Exception],
         zstd = _zstd()
         options = {zstd.DecompressionParameter.window_log_max: ZSTD_WINDOW_LOG}
         return lambda: zstd.ZstdDecompressor(options=options), (zstd.ZstdError,)
-    raise _unknown(name)
+    raise _unknown_error(name)
 
 
 def _after_zeros(piece: bytes, at: int) -> int:
@@ -359,14 +359,14 @@ def _may_begin(name: str, head: bytes) -> bool:
     return any(head.startswith(magic) or magic.startswith(head) for magic in _BEGINNINGS[name])
 
 
-def _garbage(name: str, source: str | None) -> DecodeError:
+def _garbage_error(name: str, source: str | None) -> DecodeError:
     return DecodeError(
-        f"trailing garbage after the {name} data; remove it, or obtain a new copy of the file",
+        f"garbage after the {name} data; remove it, or obtain a new copy of the file",
         source=source,
     )
 
 
-def _explained(name: str, error: Exception, source: str | None) -> DecodeError:
+def _decode_error(name: str, error: Exception, source: str | None) -> DecodeError:
     text = str(error)
     if name == "xz" and "emory" in text:
         return LimitError(

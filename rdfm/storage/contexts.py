@@ -2,7 +2,8 @@
 
 In: the options `context`, `contexts`, `context_cache` and `allow_network` of a decoder. Out: a
 callable that takes a URL and returns its document. Cost: each URL is loaded once per decoder.
-Law: nothing is fetched without `allow_network`, and nothing outside the folders is read.
+Law: nothing is fetched without `allow_network`. A URL never leads to a file outside a folder of
+contexts.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ MAX_TRIES = 3
 ACCEPT = "application/ld+json, application/json;q=0.9, */*;q=0.1"
 INDEX = "index.json"
 SUFFIXES = ("", ".jsonld", ".json")
-_CHUNK = 1 << 16
+_PIECE_BYTES = 1 << 16
 
 
 def cache_folder() -> Path:
@@ -220,13 +221,13 @@ def context_text(given: object, option: str = "compact_with") -> str:
 
 
 def fetch(url: str) -> tuple[bytes, str]:
-    """Fetch a context over HTTP.
+    """Fetch a context over HTTP, and return it with its final URL.
 
     Args:
         url: An http or https URL.
 
     Raises:
-        OSError: If it cannot be fetched, is too large, or takes too long.
+        OSError: If the context cannot be fetched, is too large, or takes too long.
     """
     from rdfm.storage.http import HttpSettings, open_url  # costly to import
 
@@ -248,7 +249,7 @@ def fetch(url: str) -> tuple[bytes, str]:
             if alternate is None:
                 return _body(response, deadline), response.url
             url = urljoin(response.url, alternate)
-    raise OSError("none of its Link headers refers to JSON-LD")
+    raise OSError("the document is not JSON, and none of its Link headers refers to JSON-LD")
 
 
 def _alternate(response: Response) -> str | None:
@@ -273,7 +274,7 @@ def _body(response: Response, deadline: float) -> bytes:
     parts: list[bytes] = []
     size = 0
     # One read of the socket at a time, so that a slow body cannot exceed the deadline.
-    while part := response.read1(_CHUNK):
+    while part := response.read1(_PIECE_BYTES):
         parts.append(part)
         size += len(part)
         if size > MAX_BYTES:
@@ -297,7 +298,7 @@ def _read(path: Path) -> bytes:
 def _read_index(folder: Path) -> dict[str, Path]:
     """Return the files in the index of a folder."""
     if not folder.is_dir():
-        raise OptionError(f"contexts must be a folder, but {folder} is not")
+        raise OptionError(f"contexts must be a folder, but {folder} is not a folder")
     try:
         index = json.loads((folder / INDEX).read_text("utf-8"))
     except FileNotFoundError:

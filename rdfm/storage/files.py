@@ -31,7 +31,7 @@ class File:
         path: Its path or URL, in the form of `open_log`.
         size: Its size in bytes.
         modified: The time of its last modification, in seconds since 1970; None if unknown.
-        plain: Whether it is a regular file. Opening a pipe, device or socket may block forever.
+        plain: Whether the file is regular. Opening a pipe, device or socket may block forever.
     """
 
     path: str
@@ -68,7 +68,7 @@ class Storage(Protocol):
         """Open a new file for writing."""
 
     def finish(self, file: BinaryIO) -> None:
-        """Close a file of `open_new` after its bytes are durable."""
+        """Close a file from `open_new` once its bytes are durable."""
 
     def open_old(self, path: str) -> BinaryIO:
         """Open an existing file for reading."""

@@ -58,7 +58,7 @@ _CERTIFICATES = "the environment variable SSL_CERT_FILE names a file with certif
 _NAME_TRIES = 2
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 # Headers that the client sets itself.
-_OWN = {
+_RESERVED_HEADERS = {
     "accept-encoding",
     "connection",
     "content-length",
@@ -80,7 +80,7 @@ class HttpSettings:
         first_byte_seconds: Timeout for the response, and for the first byte of its body.
         idle_seconds: Timeout for each further piece of the body.
         tries: Maximum number of consecutive failed attempts; the count is reset when data arrives.
-        backoff_seconds: Pause before the second attempt; it doubles with each one.
+        backoff_seconds: Pause before the second attempt; it doubles with each further attempt.
         max_redirects: Maximum number of redirects.
     """
 
@@ -149,7 +149,7 @@ def check_header(name: object, value: object) -> None:
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise OptionError(f"{str(name)[:40]!r} is not the name of a header")
-    if name.lower() in _OWN:
+    if name.lower() in _RESERVED_HEADERS:
         raise OptionError(f"the header {name} is set by rdfm; remove it")
     if not isinstance(value, str) or not re.fullmatch(r"[\t\x20-\x7e\xa0-\xff]*", value):
         raise OptionError(f"the value of the header {name} contains characters that cannot be sent")
@@ -174,7 +174,7 @@ def open_url(
     Raises:
         OptionError: If the URL or the proxy is invalid.
         FileNotFoundError: If the status is 404 or 410.
-        HttpError: If no response arrives, or its status is not 200.
+        HttpError: If no response arrives, or its status is neither 200 nor 204.
     """
     return Response(Address.of(url), settings or HttpSettings(), method, accept)
 
@@ -366,10 +366,10 @@ class Response(io.BufferedIOBase):
         try:
             target = self._address.join(location)
         except OptionError as error:
-            self._raise(f"it redirects to an invalid URL: {error}")
+            self._raise(f"the server redirects to an invalid URL: {error}")
         if self._address.secure and not target.secure:
             self._raise(
-                f"it redirects from https to http, which is not followed: {shown(target.url)}"
+                f"the server redirects from https to http, which is not followed: {shown(target.url)}"
             )
         self._address = target
 
@@ -512,7 +512,7 @@ class Response(io.BufferedIOBase):
         encoding = self.headers.get("Content-Encoding")
         if self._raw.headers.get("Content-Encoding") != encoding:
             self._raise(
-                "the content encoding changed while it was read",
+                "the content encoding changed while the file was read",
                 remedy="try again",
                 transient=True,
             )
@@ -520,7 +520,7 @@ class Response(io.BufferedIOBase):
             self.headers = self._raw.headers
 
     def _check_continued(self, raw: urllib3.BaseHTTPResponse, validator: str) -> None:
-        """Check that a response continues the body, and set how many of its bytes are skipped."""
+        """Check that a response continues the body, and set the number of its bytes to skip."""
         value = self.headers[validator]
         if raw.status == 206:
             start = re.match(r"bytes ([0-9]+)-", raw.headers.get("Content-Range", ""))

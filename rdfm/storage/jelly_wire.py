@@ -3,7 +3,7 @@
 In: bytes of Protobuf messages. Out: their fields, and bytes.
 Cost: only a few bytes of each frame are read in Python, not the rows.
 Law: the names and numbers are those of `proto/grpc.proto` and `proto/rdf.proto`. Only the Jelly
-codec decodes frames; `delimited` prepares them for it.
+codec decodes frames; `delimited` prepares frames for that codec.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class StreamOptions(NamedTuple):
 
     @classmethod
     def parse(cls, data: bytes) -> StreamOptions:
-        """Return the options of a message.
+        """Parse a message.
 
         Raises:
             WireError: If the message is malformed.
@@ -185,7 +185,7 @@ def with_options(frame: bytes, options: StreamOptions) -> bytes:
     """Return a frame whose first row is an options row.
 
     Args:
-        frame: The frame. If its first row is an options row, it is returned unchanged.
+        frame: The frame. Returned unchanged if its first row is an options row.
         options: The options to insert otherwise.
 
     Raises:

@@ -15,7 +15,7 @@ from typing import Any
 from rdfm.storage.files import File, Storage, storage_of
 from rdfm.storage.paths import JOURNAL_SUFFIX, STATE_SUFFIX
 
-__all__ = ["find_files", "holders", "is_glob", "matches"]
+__all__ = ["find_files", "is_glob", "matches", "parent_folders"]
 
 _MAGIC = re.compile(r"[*?\[{]")
 _HIDDEN = ("_", ".")
@@ -131,7 +131,7 @@ def _places(storage: Storage, path: str, ignore_missing: bool) -> dict[str, File
         return {}
 
 
-def holders(path: str, options: Mapping[str, Any] | None = None) -> list[str]:
+def parent_folders(path: str, options: Mapping[str, Any] | None = None) -> list[str]:
     """Return the folders that contain, or would contain, a path or the matches of a glob.
 
     Args:

@@ -95,7 +95,7 @@ class LiveAddress(NamedTuple):
         """Parse a URL.
 
         Raises:
-            OptionError: If it has no host or port, or has other parts.
+            OptionError: If the URL has no host or port, or has a query, a fragment or credentials.
 
         Example:
             >>> LiveAddress.of("grpc://localhost:9090/a%20topic").topic
@@ -169,7 +169,7 @@ class LiveSettings:
         retry: Maximum number of consecutive attempts to reconnect.
         tls_ca: File with CA certificates; None means the default ones.
         tls_cert: File with the client certificate.
-        tls_key: File with its private key.
+        tls_key: File with the private key of the certificate.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -252,7 +252,7 @@ def _channel(address: LiveAddress, settings: LiveSettings) -> Any:
     return grpc.secure_channel(address.target, credentials, options=options)
 
 
-def _error(address: LiveAddress, error: Any) -> LiveError:
+def _live_error(address: LiveAddress, error: Any) -> LiveError:
     """Return the error for a status."""
     code = error.code().name
     details = " ".join((error.details() or "").split())
@@ -276,7 +276,7 @@ def _unavailable(address: LiveAddress, details: str) -> str:
     """Describe a connection that failed or was lost."""
     if "handshake" in details.lower() or "SSL" in details:
         if "CERTIFICATE_VERIFY_FAILED" in details:
-            option = RdfmError(spelled("tls_ca"))  # in the spelling of the surface
+            option = RdfmError(spelled("tls_ca"))  # spelled for the interface in use
             return (
                 f"the server's certificate is not trusted; {option} names a file with its CA "
                 "certificate"
@@ -408,7 +408,7 @@ class Subscription:
             except Exception as error:
                 if not hasattr(error, "code"):
                     raise
-                interruption = _error(self._address, error)
+                interruption = _live_error(self._address, error)
             if interruption is not None:
                 self._reconnect(interruption)
                 continue
@@ -453,7 +453,7 @@ class Subscription:
         return found
 
     def _reconnect(self, error: LiveError) -> None:
-        """Subscribe again after an interruption, or raise its error."""
+        """Subscribe again after an interruption, or raise the error."""
         self.close()
         if error.code != "UNAVAILABLE" or self._failures >= self._settings.retry:
             raise error
@@ -585,7 +585,7 @@ class LiveTarget:
         """Reject a process forked from the one that opened the stream.
 
         Raises:
-            PermissionError: If another process opened it.
+            PermissionError: If another process opened the stream.
         """
         if self._process != os.getpid():
             raise PermissionError(
@@ -629,7 +629,7 @@ class LiveTarget:
             raise OptionError(
                 f"{spelled('stream_name')} is {options.stream_name[:60]!r}, but the topic is "
                 f"{self._address.topic[:60]!r}, and the server uses the stream name as the topic; "
-                "remove it"
+                f"remove {spelled('stream_name')}"
             )
 
     def _raise(self) -> None:
@@ -642,7 +642,7 @@ class LiveTarget:
         try:
             self._call.result()
         except grpc.RpcError as error:
-            raise _error(self._address, error) from None
+            raise _live_error(self._address, error) from None
         except grpc.FutureCancelledError:
             raise LiveError(self.name, "the stream was cancelled", "CANCELLED") from None
         raise LiveError(self.name, "the server ended the stream early", "ABORTED")
@@ -662,7 +662,7 @@ class LiveTarget:
         try:
             self._call.result()
         except grpc.RpcError as error:
-            raise _error(self._address, error) from None
+            raise _live_error(self._address, error) from None
         finally:
             self._close()
 

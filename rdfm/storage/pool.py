@@ -33,7 +33,7 @@ def usable_cores() -> int:
 
 
 class Closed(Exception):
-    """The pool was closed before the work was done."""
+    """Raised if the pool was closed before the work was done."""
 
 
 class _Slot(Generic[Result]):
@@ -68,7 +68,7 @@ class Pool(Generic[Result]):
         Args:
             name: The name of the threads.
             threads: Maximum number of threads.
-            wake: Called by a thread when it has done some work.
+            wake: Called by each thread after it has done some work.
             queue: Number of results that may be pending in addition to one for each thread.
         """
         self._wake = wake
@@ -82,7 +82,7 @@ class Pool(Generic[Result]):
         self._changed = threading.Condition()
 
     def submit(self, work: Callable[[], Result], *, in_caller: bool = False) -> None:
-        """Add work for a thread. If `in_caller`, the caller does it immediately."""
+        """Add work for a thread. If `in_caller`, the caller does the work immediately."""
         slot: _Slot[Result] = _Slot()
         self._slots.append(slot)
         if in_caller or not self._max_threads:

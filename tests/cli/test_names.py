@@ -181,7 +181,7 @@ def test_errors_name_options_as_the_caller_spells_them(rdfm):
         ("in.yaml", b"hello", ["it may be YAML-LD; "]),
         ("in.zip", b"PK\x03\x04 and so on", ["zip archives are not supported; extract"]),
         ("in", b"PK\x03\x04 and so on", ["zip archives are not supported; extract"]),
-        ("in.nq.br", b"\x0b\x02\x80hello\x03", ["Brotli compression (.br)", "decompress it"]),
+        ("in.nq.br", b"\x0b\x02\x80hello\x03", ["Brotli compression (.br)", "decompress the file"]),
         # Starts like a Jelly log.
         ("in.jelly.br", b"\x0a\x08\x0a\x06\x0a\x04\x10\x01\x18\x01", ["Brotli compression"]),
     ],

@@ -207,7 +207,7 @@ def test_folders_and_archives_are_read_and_written(data):
     result = data("patch", "from-log", "a.nq", "out/", "--to", "rdf-patch")
     assert (result.code, result.error) == (
         2,
-        "the folder out/ is not empty; write to another folder; --overwrite deletes everything in it",
+        "the folder out/ is not empty; write to another folder; --overwrite deletes everything in that folder",
     )
     options = ("--to", "rdf-patch", "--overwrite", "--split-messages", "2", "--compression", "gzip")
     assert data("patch", "from-log", "a.nq", "out/", *options).code == 0

@@ -173,7 +173,7 @@ def stuck(*_, **__):
             lock.acquire()
         except KeyboardInterrupt:
             pass
-Channel.drained = _Counts.add = stuck
+Channel.drain = _Counts.add = stuck
 main()
 """
 

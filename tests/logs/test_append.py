@@ -670,7 +670,7 @@ def test_a_single_byte_after_the_last_message_is_rejected(tmp_path):
     append(path, message(0))
     path.write_bytes(path.read_bytes() + b"\x05")
     with pytest.raises(
-        rdfm.TruncatedError, match="the last complete one ends 1 byte before the end"
+        rdfm.TruncatedError, match="the last complete message ends 1 byte before the end"
     ):
         append(path, message(1))
 

@@ -7,7 +7,7 @@ import pytest
 
 import rdfm
 from rdfm.logs.driver import Driver, Read, ReadError, Reading
-from rdfm.logs.read_ahead import ahead
+from rdfm.logs.read_ahead import read_ahead
 
 LOG = b"# @message\n".join(b'<http://e/s> <http://e/p> "%d" .\n' % at for at in range(30_000))
 
@@ -18,11 +18,11 @@ def message_count(items):
 
 def test_items_equal_those_of_the_driver():
     driver = Driver([LOG], Reading("nq"))
-    assert message_count(ahead(driver)) == 30_000
+    assert message_count(read_ahead(driver)) == 30_000
     invalid = LOG + b"oops\n# @message\n" + LOG
     kinds = [
         [type(item) for item in iterate(Driver([invalid], Reading("nq")))]
-        for iterate in (iter, ahead)
+        for iterate in (iter, read_ahead)
     ]
     assert kinds[0] == kinds[1]
     assert ReadError in kinds[0]
@@ -30,7 +30,7 @@ def test_items_equal_those_of_the_driver():
 
 def test_errors_follow_earlier_items():
     driver = Driver([LOG, "/nowhere/a.nq"], Reading("nq"))
-    items = ahead(driver)
+    items = read_ahead(driver)
     count = 0
     with pytest.raises(FileNotFoundError):
         for item in items:
@@ -40,7 +40,7 @@ def test_errors_follow_earlier_items():
 
 def test_the_thread_ends_with_its_reader():
     thread_count = threading.active_count()
-    items = ahead(Driver([LOG * 20], Reading("nq")))
+    items = read_ahead(Driver([LOG * 20], Reading("nq")))
     next(items)
     items.close()
     deadline = time.monotonic() + 10

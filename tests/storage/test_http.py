@@ -148,7 +148,7 @@ def test_redirects_are_limited(site):
     ("target", "text"),
     [
         ("file:///etc/hostname", "only http and https URLs are fetched"),
-        ("http://:80/", "it redirects to an invalid URL"),
+        ("http://:80/", "the server redirects to an invalid URL"),
         ("ftp://127.0.0.1/x", "only http and https URLs are fetched"),
     ],
 )

@@ -28,7 +28,7 @@ from rdfm.conversion.summary import Summary
 from rdfm.conversion.tables import TableBatch, computed_output
 from rdfm.errors import OptionError
 from rdfm.exchange.nanopub.options import LIST
-from rdfm.logs.driver import NO_LOG, NOTHING, Driver, Item, Read, Reading
+from rdfm.logs.driver import NO_LOG, NOTHING_DROPPED, Driver, Item, Read, Reading
 from rdfm.logs.frames import needed
 from rdfm.logs.input import Readable, as_inputs
 from rdfm.logs.kinds import wrong_kind_error
@@ -231,7 +231,7 @@ class _Latest(Stage):
     def batch(self, read: Read) -> Iterator[Item]:
         """Keep the rows for the end."""
         batch: Any = read.batch
-        self._last = read._replace(batch=None, lost=NOTHING)
+        self._last = read._replace(batch=None, lost=NOTHING_DROPPED)
         for row in batch.rows:
             self._rows.append(row)
             if row.pubkey_hash is not None:
@@ -299,7 +299,7 @@ class _ToResults(Stage):
 
     def _header(self, read: Read) -> Read:
         self._begun = True
-        return read._replace(batch=ResultBatch.from_rows([], list(COLUMNS)), lost=NOTHING)
+        return read._replace(batch=ResultBatch.from_rows([], list(COLUMNS)), lost=NOTHING_DROPPED)
 
 
 def _terms(row: NanopubRow) -> list[Term | None]:

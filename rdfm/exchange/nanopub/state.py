@@ -20,7 +20,7 @@ from rdfm.errors import OptionError, Remedy, visible
 from rdfm.exchange.nanopub.identity import key_of
 from rdfm.logs.driver import Driver, Reading
 from rdfm.logs.journal import checksum_before
-from rdfm.logs.plan import divisible
+from rdfm.logs.plan import split_of_whole
 from rdfm.storage.files import LocalStorage
 from rdfm.storage.paths import STATE_SUFFIX
 
@@ -134,7 +134,7 @@ def keys_after(log: str, format: str, length: int) -> set[str]:
     """
     reading = Reading(format)
     with readers.LogReader(Driver([log], reading)) as opened:
-        split = divisible(opened, reading)
+        split = split_of_whole(opened, reading)
     if split is not None and length > _MARGIN_BYTES:
         reading = replace(
             reading, split=replace(split, start=length - _MARGIN_BYTES, first_index=None)

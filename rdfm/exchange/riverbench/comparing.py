@@ -16,7 +16,7 @@ from rdfm.exchange.riverbench.declared import stream_type_of
 from rdfm.exchange.riverbench.facts import Facts, iri
 from rdfm.exchange.riverbench.names import FULL, Media, StreamType, file_name, identifier, title
 from rdfm.logs.statistics import Distinct, LogStatistics, Series
-from rdfm.logs.statistics_rdf import CLASSES, NOT_UNIQUE, WITHOUT_BOUNDS
+from rdfm.logs.statistics_rdf import CLASSES, WITHOUT_BOUNDS, WITHOUT_UNIQUE_COUNT
 
 __all__ = ["wrong_metadata", "wrong_statistics"]
 
@@ -205,7 +205,7 @@ def _series_errors(
             yield f"{name} is missing, expected {_shown(value)}"
         elif not _close(found, value, _scale(name, expected)):
             yield f"{name} is {_shown(found)}, but the messages have {_shown(value)}"
-    if distinct is None or series in NOT_UNIQUE:
+    if distinct is None or series in WITHOUT_UNIQUE_COUNT:
         return
     found = facts.number(node, "rb:uniqueCount")
     if found is None:

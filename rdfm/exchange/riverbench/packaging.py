@@ -35,11 +35,11 @@ from rdfm.exchange.riverbench.options import PACKAGE
 from rdfm.logs.driver import Driver, Read, Reading
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.notes import Notes
-from rdfm.logs.output import FolderOutput, Shape
+from rdfm.logs.output import FolderOutput, OutputShape
 from rdfm.logs.own_input import reject_own_input
 from rdfm.logs.parts import Part
 from rdfm.logs.progress import Progress, Reporter, total_bytes
-from rdfm.logs.read_ahead import ahead
+from rdfm.logs.read_ahead import read_ahead
 from rdfm.logs.stages import SkipErrors
 from rdfm.logs.statistics import LogCollector, LogStatistics
 from rdfm.logs.statistics_rdf import check_iri
@@ -184,7 +184,7 @@ def package(
     driver = Driver([log], reading)
     path = os.fspath(output)
     has_slash = path.endswith(("/", os.sep))
-    folder = Shape(path if has_slash else f"{path}/", overwrite=overwrite).output()
+    folder = OutputShape(path if has_slash else f"{path}/", overwrite=overwrite).output()
     assert isinstance(folder, FolderOutput)
     try:
         packaging = _Packaging(folder, declared, plain=plain_flat, report=report)
@@ -252,7 +252,7 @@ class _Packaging:
             RdfmError, OSError: As in `package`.
         """
         policy = SkipErrors(skip=False)
-        items = ahead(driver)
+        items = read_ahead(driver)
         last = None
         # Most of the time is spent in compression, which releases the GIL.
         with ThreadPoolExecutor(len(self._writers), "rdfm-package") as pool:

@@ -98,17 +98,25 @@ def test_paths_that_name_a_folder_do_not_make_it_a_column(spark, tmp_path):
 @pytest.mark.parametrize(
     ("folders", "options", "reason"),
     [
-        (["position=1"], {}, "a partition column with the name of a column of the read"),
-        (["Source=1"], {}, "folders Source=… form a partition column with the name"),
+        (
+            ["position=1"],
+            {},
+            "the partition column position .* has the same name as another column",
+        ),
+        (["Source=1"], {}, r"\(from the folders Source=…\) has the same name as another column"),
         (["_corrupt_record=1"], {"columnNameOfCorruptRecord": "bad"}, None),
-        (["bad=1"], {"columnNameOfCorruptRecord": "bad"}, "with the name of a column of the read"),
-        (["graph=1"], {"rows": "quads"}, "with the name of a column of the read"),
+        (["bad=1"], {"columnNameOfCorruptRecord": "bad"}, "has the same name as another column"),
+        (["graph=1"], {"rows": "quads"}, "has the same name as another column"),
         (["k=1", "j=1"], {}, "has the partition columns j, but .* has k"),
         (["k=1", "."], {}, r"has the partition columns \(none\), but .* has k"),
         (["k=1/k=2"], {}, "has the partition column k twice"),
         (["k=1"], {"partitions": '{"j": 1}'}, "there is no partition column j; known: k"),
-        (["k=1"], {"partitions": '{"k": "x"}'}, "'x' is not int, the type of the column k"),
-        (["k=1"], {"partitions": '{"k": {"min": 1}}'}, 'is an object with "from" or "to"'),
+        (["k=1"], {"partitions": '{"k": "x"}'}, "'x' is not of type int, the type of the column k"),
+        (
+            ["k=1"],
+            {"partitions": '{"k": {"min": 1}}'},
+            'must be an object with "from", "to" or both',
+        ),
         (
             ["k=1"],
             {"partitions": '{"k": 1}', "recursiveFileLookup": "true"},
@@ -134,7 +142,9 @@ def test_ambiguous_folders_and_invalid_selections_are_rejected(tmp_path, folders
 def test_a_folder_value_that_does_not_match_the_schema_is_an_error(spark, tmp_path):
     fill(tmp_path, ["k=x"])
     frame = rdfm.spark.read(spark, tmp_path, schema="position bigint, k int")
-    with pytest.raises(Exception, match="the folder k=x is not int, the type of the column"):
+    with pytest.raises(
+        Exception, match="the folder k=x is not of type int, the type of the column"
+    ):
         frame.collect()
 
 

@@ -553,7 +553,7 @@ def test_errors_are_dropped_with_a_warning(tmp_path, caplog):
     (tmp_path / "a.nq").write_text(MANY)
     assert texts(read(tmp_path, mode="DROPMALFORMED")) == ["a", "c", "f"]
     (warning,) = caplog.messages
-    assert "a.nq: 3 errors dropped with their messages; the first: " in warning
+    assert "a.nq: invalid messages were dropped (3); the first error: " in warning
     assert "message 1" in warning
 
 
