@@ -1,7 +1,8 @@
 //! NDJSON-LD lines with the form of an earlier line are read on a fast path, with the same result.
 //!
 //! A line with a control character is never read on the fast path. Therefore every log is read
-//! twice: with a space before each line, and with a tab. Batches, errors and positions must be equal.
+//! twice: with a space before each line, and with a tab. Batches, errors and positions must be
+//! equal.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

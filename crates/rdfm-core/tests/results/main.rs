@@ -1,4 +1,5 @@
-//! The SPARQL result formats: the W3C suites and Jena's files, the rules of each format, and errors.
+//! The SPARQL result formats: the W3C suites and Jena's files, the rules of each format, and
+//! errors.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

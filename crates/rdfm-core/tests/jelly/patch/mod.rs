@@ -1,4 +1,5 @@
-//! Jelly-Patch: decoding, encoding and errors. Patches are lines, as in `spec-fixtures/jelly-patch`.
+//! Jelly-Patch: decoding, encoding and errors. Patches are lines, as in
+//! `spec-fixtures/jelly-patch`.
 
 mod files;
 mod read;

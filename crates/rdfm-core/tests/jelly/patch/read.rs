@@ -380,7 +380,7 @@ fn adds_deletes_and_namespaces_share_repeated_terms() {
                     namespace(4, "e", &[bytes(2, iri(1, 0))]),
                     namespace(5, "e", &[bytes(4, "h")]),
                     row(ADD, bytes(2, "t")),
-                    // A header does not repeat earlier terms, and later rows do not repeat its terms.
+                    // A header does not repeat earlier terms, and its terms are not repeated.
                     row(14, [bytes(1, "k"), bytes(3, "x")].concat()),
                     row(DELETE, ""),
                     mark(),
