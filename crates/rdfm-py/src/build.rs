@@ -116,9 +116,9 @@ fn message_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
 /// The terms of a batch under construction, by Python object and by content.
 struct BatchTerms<'py, R: Record> {
     builder: LogBuilder<R>,
-    /// BatchTerms by object address; a reference to the object keeps the address in use.
+    /// Terms by object address. A reference to the object ensures that its address is not reused.
     objects: FxHashMap<usize, (TermId, Bound<'py, PyAny>)>,
-    /// BatchTerms by content: kind with direction, datatype or language id, text.
+    /// Terms by content: kind with direction, datatype or language id, text.
     texts: FxHashMap<(u8, u32, Box<str>), TermId>,
 }
 
@@ -297,7 +297,7 @@ impl<'py> MessageBuilder<'py> {
         let batch = (self.batch_of)(source)?;
         if index >= batch.len() {
             return Err(PyIndexError::new_err(format!(
-                "there is no message {index} in a batch of {} messages",
+                "message index {index} is out of range for a batch of size {}",
                 batch.len()
             )));
         }

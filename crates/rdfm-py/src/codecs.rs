@@ -621,13 +621,14 @@ impl Encoder {
     /// Create an encoder for a format.
     ///
     /// Args:
-    ///     format: Name of a native format. options: Options by name; see `format_spec`. source:
-    ///     Properties of the log that the messages come from. Only those that are known when
-    ///         the first message is written are used: `carries` (the capabilities of its format),
-    ///         `dialect`, `options` (its stream options, if it has the same format), `requested`
-    ///         (whether these options were requested), `namespaces` (whether its first message
-    ///         declares any), `flat` (whether it is a single message of many frames that is not
-    ///         regrouped).
+    ///     format: Name of a native format.
+    ///     options: Options by name; see `format_spec`.
+    ///     source: Known properties of the log that the messages come from: `carries` (the
+    ///         capabilities of its format), `dialect`, `options` (its stream options, if it has the
+    ///         same format), `requested` (whether these options were requested), `namespaces`
+    ///         (whether its first message declares any), `flat` (whether it is a single message of
+    ///         many frames that is not regrouped). Properties that become known only after the
+    ///         first message has been written are not included.
     /// Raises:
     ///     OptionError: If an option is unknown, or its value is invalid.
     ///     UnknownFormatError: If no native format has that name.
