@@ -1,6 +1,6 @@
-//! Reads arbitrary bytes as N-Quads in splits, which together must contain the same messages as the
-//! log. Then checks the same with these messages written as Jelly, with correct and wrong restart
-//! marks, and with the arbitrary bytes read as Jelly.
+//! Reads arbitrary bytes as N-Quads in splits. The splits together must contain the same messages
+//! as the log. Then checks the same for these messages written as Jelly, with correct and with
+//! wrong restart marks, and for the arbitrary bytes read as Jelly.
 #![no_main]
 
 use rdfm_laws::options::{Reading, format};

@@ -627,7 +627,7 @@ def test_merged_collectors_equal_a_single_collector(tmp_path):
         expected["series"].pop("byte_density")
     )
     assert found == expected
-    with pytest.raises(ValueError, match="not statistics of this version"):
+    with pytest.raises(ValueError, match="not statistics from this version"):
         merged._counter.merge(b"\x07")
     patches = Collector()
     patches.add(PatchBatch.from_patches([[]]))

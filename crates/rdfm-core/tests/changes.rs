@@ -57,7 +57,7 @@ fn dataset(log: &str, size: u64) -> Dataset {
     dataset
 }
 
-/// The quads of a dataset, in order, which must be equal in one batch and in parts.
+/// Returns the quads of a dataset in order. They must be equal in one batch and in parts.
 fn quads_of(dataset: &Dataset) -> Vec<String> {
     let mut whole = dataset.message(false);
     let batch = whole.next_batch().unwrap().unwrap();
@@ -73,7 +73,7 @@ fn quads_of(dataset: &Dataset) -> Vec<String> {
     quads
 }
 
-/// Applies patches to a dataset, in batches of any size.
+/// Applies patches to a dataset, in batches of several sizes. The results must be equal.
 fn applied(data: &str, log: &str) -> (Vec<String>, Applied) {
     let mut found: Option<(Vec<String>, Applied)> = None;
     for size in SIZES {
@@ -90,7 +90,7 @@ fn applied(data: &str, log: &str) -> (Vec<String>, Applied) {
     found.unwrap()
 }
 
-/// Quads from letters.
+/// Returns N-Quads with one quad per letter.
 fn data(letters: &str) -> String {
     letters
         .chars()
@@ -98,7 +98,7 @@ fn data(letters: &str) -> String {
         .collect()
 }
 
-/// Rows from words: `+x` adds, `-x` deletes.
+/// Returns a patch row for each word: `+x` adds the quad of `x`, `-x` deletes it.
 fn rows(words: &str) -> String {
     let row = |word: &str| match word.split_at(1) {
         ("+", letter) => format!("A <a:s> <a:p> <a:{letter}> .\n"),
@@ -179,7 +179,7 @@ fn terms_are_compared_by_value() {
     }
 }
 
-/// A complete log in a format.
+/// Encodes batches as a complete log.
 fn encoded<R: KindOf>(format: &str, batches: &[LogBatch<R>]) -> Vec<u8> {
     let options = match format {
         "jelly" | "jelly-patch" => Options::with("rdf_star", true),
@@ -196,7 +196,7 @@ fn encoded<R: KindOf>(format: &str, batches: &[LogBatch<R>]) -> Vec<u8> {
 
 /// Codecs set different flags for equal terms: text codecs check the grammar, binary ones do not.
 #[test]
-fn equal_terms_from_different_formats_are_equal() {
+fn patches_in_any_format_delete_equal_quads_from_any_format() {
     let plain = "<a:s> <a:p> \"x\"@en <a:g> .\n_:b <a:p> \"1\"^^<a:d> .\n";
     let triple = "<a:s> <a:p> <<( _:b <a:p> \"x\" )>> .\n";
     for format in [
@@ -319,7 +319,7 @@ fn set(quads: &[String]) -> BTreeSet<String> {
     quads.iter().cloned().collect()
 }
 
-/// Applies rows by a direct implementation of the rules.
+/// Applies rows with a simple implementation of the same rules.
 fn model(before: &str, rows: &[String]) -> BTreeSet<String> {
     let mut quads: BTreeSet<String> = before.lines().map(str::to_owned).collect();
     let mut begun: Option<BTreeSet<String>> = None;
@@ -336,7 +336,7 @@ fn model(before: &str, rows: &[String]) -> BTreeSet<String> {
 }
 
 #[test]
-fn random_patches_equal_set_operations() {
+fn random_patches_have_the_effect_of_set_operations() {
     let mut random = Random(1);
     for _ in 0..300 {
         let before = random.data();
@@ -419,7 +419,7 @@ fn a_difference_larger_than_a_batch_is_split_if_allowed() {
     }
 }
 
-/// Empty slots are reused: repeated changes do not make a dataset grow.
+/// Empty slots are reused, so that repeated changes do not make a dataset grow.
 #[test]
 fn many_changes_to_a_small_dataset_are_correct() {
     let mut dataset = dataset(&data("ab"), 8192);
@@ -459,7 +459,7 @@ const LOG: &str = "_:a <a:p> _:_gm1_a <a:g> .\n<a:s> <a:p> \"x\"@en--rtl .\n# @m
     _:a <a:p> <<( _:a <a:p> _:b )>> .\n_:a <a:p> _:a .\n<a:s> <a:p> <a:o> .\n# @message\n_:b <a:p> \"1\" _:a .\n";
 
 #[test]
-fn a_message_is_a_transaction_with_its_own_labels() {
+fn a_message_becomes_a_transaction_with_its_own_labels() {
     let expected = "TX .\nA <_:a> <a:p> <_:_gm0__gm1_a> <a:g> .\nA <a:s> <a:p> \"x\"@en--rtl .\nTC .\nZ .\n\
         TX .\nTC .\nZ .\n\
         TX .\nA <_:_gm2_a> <a:p> <<( <_:_gm2_a> <a:p> <_:_gm2_b> )>> .\nA <_:_gm2_a> <a:p> <_:_gm2_a> .\n\
@@ -534,7 +534,7 @@ fn round_trips_preserve_messages() {
 }
 
 #[test]
-fn transactions_and_rows_between_them_are_messages() {
+fn transactions_and_rows_between_them_become_messages() {
     for size in SIZES {
         for (words, expected, dropped) in [
             ("TX +a TC TX +b TC", "a|b", vec![]),

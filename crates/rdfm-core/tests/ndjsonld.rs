@@ -1,7 +1,8 @@
 //! NDJSON-LD lines with the form of an earlier line are read on a fast path, with the same result.
 //!
-//! A line with a control character has no form. So every log is read twice, with lines that begin
-//! with a space or with a tab. Batches, errors and positions must be equal.
+//! A line with a control character is never read on the fast path. Therefore every log is read
+//! twice: with a space before each line, and with a tab. Batches, errors and positions must be
+//! equal.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -109,7 +110,7 @@ impl Random {
         from[self.below(from.len())]
     }
 
-    /// A document with random values.
+    /// Replaces the placeholders of a document by random values.
     fn line(&mut self, document: &str, usual: bool) -> String {
         let mut line = String::new();
         for c in document.chars() {
@@ -131,8 +132,8 @@ impl Random {
             .collect();
         for _ in 0..self.below(24) {
             if self.below(8) == 0 {
-                let before = self.below(CONTEXTS.len());
-                lines.push(format!(r#"{{"@context":{}}}"#, CONTEXTS[before]));
+                let context = self.below(CONTEXTS.len());
+                lines.push(format!(r#"{{"@context":{}}}"#, CONTEXTS[context]));
             }
             let document = self.choose(&documents);
             let usual = self.below(3) > 0;
@@ -146,7 +147,7 @@ impl Random {
     }
 }
 
-/// Terms, quads, positions and namespaces.
+/// Describes the terms, quads, positions and namespaces of a batch.
 fn describe(batch: &MessageBatch) -> String {
     let messages: Vec<_> = (0..batch.len())
         .map(|message| {
@@ -166,7 +167,7 @@ fn describe(batch: &MessageBatch) -> String {
     format!("{arena}\n{terms:?}\n{quads:?}\n{messages:?}\n{at_end:?}")
 }
 
-/// Everything that is read: batches with their tables, errors and skipped bytes.
+/// Returns everything that a decoder returns: batches with their tables, errors and skipped bytes.
 fn read(options: &Options, log: &[u8], piece: usize) -> Vec<String> {
     let mut decoder = match decoder("ndjsonld", options) {
         Ok(decoder) => decoder,
@@ -204,7 +205,7 @@ fn read(options: &Options, log: &[u8], piece: usize) -> Vec<String> {
 }
 
 #[test]
-fn lines_of_a_known_form_are_read_like_others() {
+fn lines_with_a_known_form_are_read_like_other_lines() {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let mut read_quads = 0;
     for log in 0..LOGS {

@@ -35,7 +35,7 @@ fn generalized() -> Options {
     Options::with("generalized", true)
 }
 
-/// The options in the remedies of the error.
+/// Returns the options in the remedies of the error.
 fn remedies(outcome: &Outcome) -> Vec<&'static str> {
     let reason = &outcome.error.as_ref().expect("an error").reason;
     let remedies = reason.remedies().iter();
@@ -46,7 +46,7 @@ fn error(outcome: &Outcome) -> String {
     outcome.error.as_ref().expect("an error").to_string()
 }
 
-/// The only quad of a line.
+/// Returns the only quad of a line.
 fn quad(options: &Options, line: &str) -> String {
     let outcome = with(options, line);
     assert_eq!(outcome.error, None, "{line}");
@@ -325,7 +325,7 @@ fn messages_of_both_dialects_are_read() {
 }
 
 #[test]
-fn messages_may_use_equal_labels() {
+fn messages_may_use_the_same_labels() {
     let outcome = nq("_:a <p:> _:a .\n# @message\n_:a <p:> _:b .\n");
     assert_eq!(outcome.messages, [["_:a <p:> _:a ."], ["_:a <p:> _:b ."]]);
 }
@@ -453,7 +453,8 @@ fn line_length_is_limited_and_lines_are_scanned_once() {
              (line 3, column 1, byte 52, message 1)"
         );
     }
-    // 2 MiB in pieces of 16 bytes would take minutes if every piece were scanned from the start of the line.
+    // 2 MiB in pieces of 16 bytes would take minutes if the line were scanned again from its start
+    // for every piece.
     let log = format!("<s:> <p:> \"{}\" .\n", "x".repeat(2 << 20));
     assert_eq!(
         decode("nq", &Options::default(), log.as_bytes(), 16).error,
@@ -531,7 +532,7 @@ fn kept_skipped_bytes_are_limited() {
 }
 
 #[test]
-fn skipping_ends_the_parts_before_an_error() {
+fn skipping_ends_a_message_whose_first_parts_were_delivered() {
     let options = Options::default().parts(true).and("batch_quads", 2);
     let log = format!("{Q}\n{Q}\n{Q}\nbad\n# @message\n{Q}\n");
     let seen = skipping_every_way(&options, log.as_bytes());
@@ -560,7 +561,7 @@ fn options_of_all_kinds() -> Vec<Options> {
 }
 
 #[test]
-fn truncated_logs_do_not_depend_on_pieces() {
+fn pieces_do_not_change_the_result_for_truncated_logs() {
     for options in options_of_all_kinds() {
         for log in LOGS {
             for end in 0..=log.len() {
@@ -572,7 +573,7 @@ fn truncated_logs_do_not_depend_on_pieces() {
 }
 
 #[test]
-fn logs_with_flipped_bits_do_not_depend_on_pieces() {
+fn pieces_do_not_change_the_result_for_damaged_logs() {
     for options in options_of_all_kinds() {
         for log in LOGS {
             let mut log = log.as_bytes().to_vec();
@@ -644,7 +645,7 @@ fn single_terms_are_parsed() {
     assert!(parse_term(&mut builder, b"\"\xff\"", 8).is_err());
 }
 
-/// A line with pseudorandom changes that a number determines.
+/// Makes pseudorandom changes to a line. `number` determines the changes.
 fn changed(line: &str, number: u64) -> String {
     const REPLACEMENTS: [&str; 24] = [
         "<",
@@ -695,7 +696,7 @@ fn changed(line: &str, number: u64) -> String {
 }
 
 #[test]
-fn lines_that_oxttl_accepts_have_the_same_meaning() {
+fn lines_that_oxttl_accepts_have_the_same_quads() {
     let lines = [
         "<a:s> <a:p> \"x\"@en--ltr <a:g> .",
         "_:a <a:p> \"y\"^^<d:t> _:g. # c",
@@ -710,7 +711,7 @@ fn lines_that_oxttl_accepts_have_the_same_meaning() {
         match theirs {
             Ok(quads) => {
                 let ours: Vec<&String> = outcome.messages.iter().flatten().collect();
-                // Several statements on one line, which the grammar does not allow.
+                // oxttl accepts several statements on one line, which the grammar does not allow.
                 if quads.len() > 1 {
                     continue;
                 }

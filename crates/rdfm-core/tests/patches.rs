@@ -23,7 +23,7 @@ const TEXT: &str = "rdf-patch";
 const THRIFT: &str = "rdf-patch-thrift";
 const Q: &str = "<http://e/s> <http://e/p> <http://e/o>";
 
-/// The operations of each patch, and the error.
+/// The operations and the position of each patch, and the error.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     patches: Vec<Vec<String>>,
@@ -31,7 +31,7 @@ struct Outcome {
     error: Option<DecodeError>,
 }
 
-/// The code, the name, and the terms as N-Triples.
+/// Renders the code, the name, and the terms of an operation, with terms as in N-Triples.
 fn render(batch: &PatchBatch, operation: &Operation) -> String {
     let mut out = operation.code.name().as_bytes().to_vec();
     for id in [
@@ -115,7 +115,7 @@ fn patches(log: &str) -> Vec<Vec<String>> {
     outcome.patches
 }
 
-/// The only operation of a row.
+/// Returns the only operation of a log with one row.
 fn row(text: &str) -> String {
     let found = patches(text);
     assert_eq!(found.len(), 1, "{text}");
@@ -123,7 +123,7 @@ fn row(text: &str) -> String {
     found[0][0].clone()
 }
 
-/// The object of a row that adds a quad.
+/// Returns the object of a row that adds a quad, as N-Triples.
 fn object(text: &str) -> String {
     let row = row(&format!("A <http://e/s> <http://e/p> {text} ."));
     let object = row.strip_prefix("A <http://e/s> <http://e/p> ");
@@ -143,7 +143,7 @@ fn error_and_position(log: &str) -> (String, (u64, u64)) {
     (error.reason.to_string(), place)
 }
 
-/// Writes a log in a format.
+/// Writes a log in a format. Also returns the error, and counts of dropped data.
 fn write(
     format: &str,
     options: &Options,
@@ -175,7 +175,7 @@ fn written(log: &str) -> String {
 }
 
 #[test]
-fn rows_of_every_code_are_read() {
+fn rows_with_every_code_are_read() {
     for (text, shown) in [
         ("H id <uuid:1> .", "H \"id\" <uuid:1>"),
         ("H id <uuid:1>.", "H \"id\" <uuid:1>"),
@@ -343,7 +343,7 @@ fn segments_and_late_headers_end_patches() {
 }
 
 #[test]
-fn a_patch_may_be_empty_or_lack_its_end() {
+fn a_patch_may_end_inside_a_transaction() {
     let log = "H id <uuid:1> .\nTX .\nA <a:> <b:> <c:> .";
     assert_eq!(patches(log)[0].len(), 3);
     let log = "TX . A <a:> <b:> <c:> . TA . TX .";
@@ -663,7 +663,8 @@ fn segments_separate_patches_and_follow_an_empty_last_patch() {
     }
 }
 
-/// A patch with these codes; headers and prefixes have a name and an IRI.
+/// A batch of two patches: one that only begins a transaction, and one with the given codes. A
+/// header has a name and an IRI.
 fn patch(codes: &[OperationCode]) -> PatchBatch {
     let mut builder = PatchBuilder::new(Limits::default());
     builder.begin_message(0);
@@ -928,7 +929,8 @@ fn errors_in_thrift_contain_cause_and_position() {
 
 #[test]
 fn unknown_fields_in_thrift_are_skipped() {
-    // A row with a string in field 9 in addition to the transaction, and a header with a byte in field 3.
+    // A row with a string in field 9 in addition to the transaction, and a header with a byte in
+    // field 3.
     let bytes = [
         &[0x65, 0, 0x38, 1, b'x', 0][..],
         &[
@@ -983,7 +985,8 @@ fn real_jena_and_rdflib_files_are_read() {
         count += 1;
         let data = shared(&format!("conformance/jena/{file}")).unwrap();
         let outcome = read_as(format, &Options::default(), &data);
-        // Jena reads these differently: prefixed names, a header after rows, and a log that ends inside a row.
+        // Jena reads prefixed names, a header after rows, and a log that ends inside a row
+        // differently.
         let other = ["prefixed-names", "header-late", "truncated"];
         let is_rejected = entry.contains("\"error\": ") || file.contains("error");
         assert_eq!(outcome.error.is_some(), is_rejected, "{file}: {outcome:?}");

@@ -1,5 +1,5 @@
-//! Recovery after errors in Turtle and TriG, NDJSON-LD and YAML-LD: where reading resumes, which declarations remain
-//! known, and which errors are consequences of earlier ones.
+//! Recovery after errors in Turtle and TriG, NDJSON-LD and YAML-LD: where reading resumes, which
+//! declarations remain known, and which errors are consequences of earlier ones.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -16,7 +16,8 @@ use support::{Options, decoder, skipping, skipping_every_way};
 const Q: &str = "<a:s> <a:p> <a:o> .";
 const COMMENT: &str = "\n# @message\n";
 
-/// The read and skipped parts of a TriG log. `<a:s> <a:p>` and trailing dots are omitted from messages.
+/// Returns the read and skipped parts of a TriG log. `<a:s> <a:p>` and trailing dots are omitted
+/// from messages.
 fn trig(log: &str) -> Vec<String> {
     trig_with(&Options::default(), log)
 }
@@ -52,7 +53,7 @@ fn reading_resumes_after_the_next_delimiter_comment() {
             "\"1\"^^<http://www.w3.org/2001/XMLSchema#integer>",
         ]
     );
-    // On the line of a statement, directly after the error, and no longer leading.
+    // A delimiter on the line of a statement, and directly after the error.
     assert_eq!(
         trig(&format!("] # @message of this\n{Q} ] # @messages\n{Q}\n")),
         ["skipped ] ", "skipped <a:o> . ] ", "<a:o>"]
@@ -74,7 +75,7 @@ fn reading_resumes_after_the_next_delimiter_comment() {
         trig(&format!("<a:g> {{ <a:s> <a:p> [ <a:p> ( ]{COMMENT}{Q}")),
         ["skipped <a:g> { [ <a:p> ( ]\n", "<a:o>"]
     );
-    // Up to the end of the log if there is no delimiter.
+    // The rest of the log is skipped if there is no delimiter.
     assert_eq!(trig(&format!("{Q}{COMMENT}{Q} oops\n{Q}")).len(), 2);
     assert_eq!(
         trig(&format!("{Q} oops{COMMENT}")),
@@ -162,7 +163,7 @@ fn a_delimiter_line_in_a_long_string_is_ignored() {
             let string = format!("{quotes}one{COMMENT}\\{quotes}two{COMMENT}{quotes}{after}");
             let log = format!("] {Q}\n<a:s> <a:p> {string}\n{Q}{COMMENT}{Q}");
             assert_eq!(trig(&log).len(), 2, "{log}");
-            // Within the invalid token, which has a wrong escape.
+            // The delimiter is within the invalid token, which has a wrong escape.
             let log = format!("<a:s> <a:p> {quotes}\\x{COMMENT}{quotes}{after}{COMMENT}{Q}");
             assert_eq!(trig(&log).len(), 2, "{log}");
             let directive = log.replace("# @message", "MESSAGE");
@@ -241,10 +242,11 @@ fn delimiters_in_an_unclosed_long_string_are_found() {
         let text =
             format!("VERSION \"1.2-messages\" <a:s> <a:p> {quotes} \nMESSAGE: x\na MESSAGE\n{Q}");
         assert_eq!(trig(&text).len(), 1);
-        // A letter after the quotes: they open the string of another message, and this one was not closed.
+        // A letter follows the quotes. So they open a string in another message, and the earlier
+        // string was not closed.
         let again = format!("{Q} <a:s> <a:p> {quotes}text{COMMENT}in it{quotes} .{COMMENT}{Q}");
         assert_eq!(trig(&format!("] {open}{again}"))[1..].len(), 2);
-        // Regardless of where the reader found the error.
+        // This does not depend on where the reader found the error.
         assert_eq!(trig(&format!("{open}{again}")).last().unwrap(), "<a:o>");
     }
 }
@@ -275,7 +277,7 @@ fn prefixes_and_base_before_an_error_remain_declared() {
         seen[2],
         "<d:/o>|<a:s> <a:p> <c:o>".replace("<a:s> <a:p> ", "")
     );
-    // Batches contain them, including those of the invalid message.
+    // Batches contain the declared prefixes, including those of the invalid message.
     let mut decoder = decoder("trig", &Options::default()).unwrap();
     decoder.feed(
         format!("PREFIX e: <a:> {Q}{COMMENT}PREFIX f: <b:> {Q} ]{COMMENT}]{COMMENT}{Q}").as_bytes(),
@@ -318,19 +320,19 @@ fn an_undeclared_prefix_after_a_skipped_message_is_a_consequence() {
             }
         }
     }
-    // The cause is the last message with a separate error.
+    // The reported cause is the last message whose error is not a consequence.
     for (error, message) in [(1, 0), (2, 0), (4, 4)] {
         let cause =
             format!("(it may have been declared in message {message}, which was skipped) (line");
         assert!(errors[error].contains(&cause), "{}", errors[error]);
     }
     assert_eq!(errors.len(), 5);
-    // If nothing was skipped before it, it is a separate error.
+    // If nothing was skipped before, the error is not a consequence.
     assert_eq!(trig("e:s e:p e:o ."), ["skipped e:s e:p e:o ."]);
 }
 
 #[test]
-fn a_prefix_redeclared_in_skipped_text_becomes_unknown() {
+fn a_prefix_or_base_redeclared_in_skipped_text_becomes_unknown() {
     let known = "PREFIX e: <a:> BASE <b:/>\n";
     for (skipped, prefix, base) in [
         ("", true, true),
@@ -355,7 +357,7 @@ fn a_prefix_redeclared_in_skipped_text_becomes_unknown() {
                 "{skipped}: {seen:?}"
             );
             assert_eq!(!seen[2].starts_with("follows"), base, "{skipped}: {seen:?}");
-            // It is known again after another declaration.
+            // The prefix and the base are known again after another declaration.
             let again =
                 format!("{log}{COMMENT}{known}e:s e:p <o> .{COMMENT}PREFIX e: <f:> e:s e:p <o> .");
             let seen = trig_with(&Options::with("lenient", lenient), &again);
@@ -415,7 +417,7 @@ fn kept_skipped_bytes_are_limited() {
 }
 
 #[test]
-fn skipping_ends_the_parts_before_an_error() {
+fn skipping_ends_a_message_whose_first_parts_were_delivered() {
     let options = Options::default().parts(true).and("batch_quads", 2);
     let log = format!("{Q} {Q} {Q} ]{COMMENT}{Q}");
     let seen = skipping_every_way("trig", &options, log.as_bytes());
@@ -424,7 +426,7 @@ fn skipping_ends_the_parts_before_an_error() {
 }
 
 #[test]
-fn truncated_and_flipped_logs_do_not_depend_on_pieces() {
+fn pieces_do_not_change_the_result_for_truncated_or_damaged_logs() {
     for log in [
         "PREFIX e: <a:>\ne:s <a:p> \"\"\"x\n# @message\n\"\"\"@en .\n# @message\nBASE <b:/> <r> a e:\\#, 'x' .\n#@message\r[] a ( 1.5 e:b.c ) .",
         "VERSION \"1.2-messages\" @prefix e: <a:> .\ne:g { e:s <a:p> '''\nMESSAGE\n''' }\nMESSAGE\n@message . <<( <a:s> <a:p> \"o\"@message )>> ]",
@@ -467,7 +469,8 @@ const STATEMENTS: [&str; 14] = [
     "e:s e:p '\\'' , \"\\\"\" , \"\\\\\" .",
 ];
 
-/// Text that makes a message invalid anywhere between two statements, without effect on the following lines.
+/// Text that makes a message invalid if it is inserted between two statements. It does not affect
+/// the following lines.
 const INVALID: [&str; 9] = [
     "]",
     "\"oops",
@@ -551,7 +554,7 @@ fn yaml(log: &str) -> Vec<(u64, String)> {
     skipping_every_way("yamlld", &Options::default(), log.as_bytes())
 }
 
-fn of(entries: &[(u64, &str)]) -> Vec<(u64, String)> {
+fn owned(entries: &[(u64, &str)]) -> Vec<(u64, String)> {
     let entries = entries.iter();
     entries
         .map(|(at, text)| (*at, (*text).to_owned()))
@@ -594,18 +597,18 @@ fn errors_in_lines_without_their_context_line_are_consequences() {
 }
 
 #[test]
-fn an_invalid_message_with_its_own_context_keeps_the_current_one() {
+fn an_invalid_message_with_its_own_context_does_not_affect_the_next_one() {
     let line = format!("{{\"@context\":{{\"p\":\"a:p\"}},{A}}}");
     let invalid = &line[..line.len() - 3];
     assert_eq!(
         json(&format!("{line}\n{invalid}\n{line}\n")),
-        of(&[(0, READ), (1, &format!("skipped {invalid}\n")), (2, READ)])
+        owned(&[(0, READ), (1, &format!("skipped {invalid}\n")), (2, READ)])
     );
     let document = "---\n\"@context\":\n  p: a:p\n\"@id\": a:s\np: x\n";
     let invalid = format!("{document}[\n");
     assert_eq!(
         yaml(&format!("{document}{invalid}{document}")),
-        of(&[(0, READ), (1, &format!("skipped {invalid}")), (2, READ)])
+        owned(&[(0, READ), (1, &format!("skipped {invalid}")), (2, READ)])
     );
 }
 
@@ -642,7 +645,7 @@ fn yaml_resumes_at_the_next_document() {
                 skipped.ends_with(&format!("{invalid}{end}")),
                 "{log}: {skipped}"
             );
-            assert_eq!(seen[2..], of(&[(2, READ)]), "{log}");
+            assert_eq!(seen[2..], owned(&[(2, READ)]), "{log}");
         }
     }
     // Invalid UTF-8, and a document that is too large.
@@ -671,6 +674,6 @@ fn errors_in_documents_without_their_context_document_are_consequences() {
             (1, format!("follows, skipped {good}")),
             "{invalid}"
         );
-        assert_eq!(seen[2..], of(&[(2, READ)]));
+        assert_eq!(seen[2..], owned(&[(2, READ)]));
     }
 }

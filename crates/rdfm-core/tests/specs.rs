@@ -12,7 +12,7 @@ use rdfm_core::codec::spec::{Continuable, Default, FormatSpec, OptionSpec, Value
 use rdfm_core::codec::values::{GivenValue, Values};
 use rdfm_core::registry::{self, FORMATS, find};
 
-/// The options of a format, by side.
+/// Returns the options for reading and those for writing a format.
 fn sides(format: &FormatSpec) -> [(&'static str, Vec<&'static OptionSpec>); 2] {
     [
         ("reads", format.reads().collect()),
@@ -48,7 +48,7 @@ fn option_names_are_unique_words_and_not_reserved() {
                 let name = option.name;
                 let place = format!("{} {side} {name}", format.name);
                 assert!(is_name(name), "{place}");
-                assert!(seen.insert(name), "{place} twice");
+                assert!(seen.insert(name), "{place} is declared twice");
                 let reserved = ["format", "from", "to"].contains(&name)
                     || name.starts_with("from_")
                     || name.starts_with("to_");
@@ -117,7 +117,7 @@ fn names_are_unique_and_values_in_specs_are_accepted() {
             .into_iter()
             .chain(format.aliases.iter().copied());
         for name in names {
-            assert!(seen.insert(name), "{name} twice");
+            assert!(seen.insert(name), "{name} is declared twice");
         }
         assert_eq!(find(format.name).unwrap().name, format.name);
         let options: &[(&str, &str)] = match format.continuable {

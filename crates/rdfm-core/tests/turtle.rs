@@ -1,5 +1,5 @@
-//! The decoder of Turtle and TriG: delimiters and look-alikes, positions, parts, limits, error texts,
-//! comparison with oxttl on real logs, truncation and bit flips.
+//! The decoder of Turtle and TriG: delimiters and look-alikes, positions, parts, limits, error
+//! texts, comparison with oxttl on real logs, truncation and bit flips.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -25,7 +25,7 @@ fn lenient() -> Options {
     Options::with("lenient", true)
 }
 
-/// The lines of each message, with `http://ex/` shortened to `:`.
+/// Returns the lines of each message, with `http://ex/` removed from IRIs.
 fn messages(format: &str, options: &Options, log: &str) -> Vec<Vec<String>> {
     let read = decode_every_way(format, options, log.as_bytes());
     assert_eq!(read.error.map(|error| error.to_string()), None, "{log}");
@@ -48,7 +48,7 @@ fn counts(log: &str) -> Vec<usize> {
     trig(log).iter().map(Vec::len).collect()
 }
 
-/// The number of messages before the error, and its text.
+/// Returns the number of messages before the error, and the text of the error.
 fn error(format: &str, options: &Options, log: &[u8]) -> (usize, String) {
     let read = decode_every_way(format, options, log);
     let error = read
@@ -204,7 +204,7 @@ fn labels_are_scoped_to_their_message_and_distinct() {
 }
 
 #[test]
-fn tokens_need_lookahead() {
+fn tokens_that_need_lookahead_are_read() {
     let xsd = "^^<http://www.w3.org/2001/XMLSchema#";
     assert_eq!(
         trig(&format!(
@@ -334,7 +334,7 @@ fn namespaces_are_in_the_batch() {
 }
 
 #[test]
-fn positions_are_those_of_the_first_statement() {
+fn the_position_of_a_message_is_that_of_its_first_statement() {
     for (log, expected) in [
         (
             "#@message\n <a:b> a <a:c>.#@message\n#@message\n[ a <a:b> ]. ",
@@ -534,7 +534,7 @@ fn depth_messages_and_tokens_are_limited() {
                 .starts_with("brackets are nested deeper than 5")
         );
     }
-    // Depth counts only open brackets, and a million of them cause only an error.
+    // Only open brackets count towards the depth. A million of them cause only an error.
     let many = format!(
         "<a:s> <a:p> {} .",
         "(), [], [ <a:p> (1) ], ".repeat(100) + "1"
@@ -588,7 +588,7 @@ fn depth_messages_and_tokens_are_limited() {
 }
 
 #[test]
-fn the_charge_of_a_message_does_not_depend_on_pieces() {
+fn pieces_do_not_change_the_counted_size_of_a_message() {
     let mut log = String::from("PREFIX ex: <http://ex/>\n");
     for n in 0..6 {
         writeln!(

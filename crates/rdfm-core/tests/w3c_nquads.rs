@@ -20,7 +20,7 @@ struct Case {
     result: Option<String>,
 }
 
-/// The tests of a manifest, recognized by keywords: a type, followed by action and result.
+/// Finds the tests of a manifest by keywords: a type, followed by an action and a result.
 fn cases(manifest: &str) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     let text = manifest
@@ -104,7 +104,7 @@ fn w3c_suites_pass() {
     );
 }
 
-/// A line with one label for all blank nodes, because no case has two in a message.
+/// Gives all blank nodes of a line the same label. No case has two blank nodes in a message.
 fn one_label(line: &str) -> String {
     let words = line.split(' ');
     let relabelled = words.map(|word| if word.starts_with("_:") { "_:b" } else { word });

@@ -31,7 +31,7 @@ struct Case {
     base: String,
 }
 
-/// The cases of a manifest, read with the oracle.
+/// Reads the cases of a manifest with oxttl.
 fn cases(files: &BTreeMap<String, Vec<u8>>, manifest: &str) -> Vec<Case> {
     const TESTS: &str = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#";
     const KINDS: &str = "http://www.w3.org/ns/rdftest#Test";
@@ -94,7 +94,7 @@ fn check(files: &BTreeMap<String, Vec<u8>>, case: &Case) -> Result<(), String> {
     Ok(())
 }
 
-/// After a negative case between two messages, the next message is read, regardless of pieces.
+/// Checks that the message after a negative case is read, regardless of pieces.
 fn resumes(format: &str, options: &Options, invalid: &[u8]) -> Result<(), String> {
     let quad = "<http://e/s> <http://e/p> <http://e/o> .";
     let marked = format!("\n# @message\n{quad}\n");
@@ -110,7 +110,7 @@ fn resumes(format: &str, options: &Options, invalid: &[u8]) -> Result<(), String
     if read(0) && read(2) && seen.len() == 3 {
         return Ok(());
     }
-    Err(format!("after it: {seen:?}"))
+    Err(format!("reading did not resume after the case: {seen:?}"))
 }
 
 #[test]

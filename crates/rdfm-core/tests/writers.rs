@@ -14,7 +14,8 @@ use support::{Options, archive, decode, decoder, encoder, lines, shared};
 
 const TEXT_FORMATS: [&str; 4] = ["nt", "nq", "ttl", "trig"];
 
-/// A term for tests; [`T::L`] has a datatype or `@tag`.
+/// A term: the default graph, an IRI, a blank node, a string, a literal with a datatype or `@tag`,
+/// or a triple term.
 #[derive(Clone, Debug)]
 enum T {
     D,
@@ -239,7 +240,7 @@ fn pattern_steps(pattern: &[bool]) -> Vec<Step> {
     steps
 }
 
-/// The messages as our decoder returns them, with each quad as a line of N-Quads.
+/// Returns the messages that our decoder reads, with each quad as a line of N-Quads.
 fn read(format: &str, text: &str) -> Vec<Vec<String>> {
     let mut options = Options::with("lenient", true);
     if matches!(format, "nt" | "nq") {
@@ -518,7 +519,7 @@ fn errors_contain_the_unsupported_term() {
 }
 
 #[test]
-fn unsupported_data_is_counted() {
+fn unsupported_data_is_dropped_and_counted() {
     let mut builder = BatchBuilder::new(Limits::default());
     builder.add_namespace(b"ex", b"http://ex/").unwrap();
     builder.begin_message(0);
@@ -630,7 +631,7 @@ fn prefixes_are_written_when_they_change() {
 
 #[test]
 fn shorthand_is_used_only_for_exact_forms() {
-    let object = |text: &'static str, name: &str| {
+    let is_shorthand = |text: &'static str, name: &str| {
         let datatype: &'static str = match name {
             "integer" => INTEGER,
             "decimal" => "http://www.w3.org/2001/XMLSchema#decimal",
@@ -650,7 +651,7 @@ fn shorthand_is_used_only_for_exact_forms() {
         ("true", "boolean"),
         ("false", "boolean"),
     ] {
-        assert!(object(text, name), "{text} {name}");
+        assert!(is_shorthand(text, name), "{text} {name}");
     }
     for (text, name) in [
         ("", "integer"),
@@ -675,12 +676,12 @@ fn shorthand_is_used_only_for_exact_forms() {
         ("1", "boolean"),
         ("TRUE", "boolean"),
     ] {
-        assert!(!object(text, name), "{text} {name}");
+        assert!(!is_shorthand(text, name), "{text} {name}");
     }
 }
 
 #[test]
-fn triple_terms_are_objects_with_prefixes_inside() {
+fn triple_terms_are_written_as_objects_and_use_prefixes() {
     let steps = [
         Prefix("", "http://ex/"),
         spo(

@@ -1,11 +1,13 @@
 //! The laws of statistics, comparison, nanopublications and changes.
 //!
-//! - Statistics, lists of names and warnings: the division of messages into batches changes nothing.
+//! - Statistics, lists of names and warnings: the division of messages into batches changes
+//!   nothing.
 //! - Nanopublications: the division of messages into batches changes nothing.
-//! - Comparison: a message equals its shuffled copy with other labels, and every mapping is valid. For messages with
-//!   few blank nodes, the result equals that of trying every mapping. Signatures are equal exactly for equal messages.
-//! - Changes: applying the difference of two datasets to the first yields the second. Patches have the same effect on a
-//!   dataset as on a set of quads, regardless of batches.
+//! - Comparison: a message equals its shuffled copy with other labels, and every mapping is valid.
+//!   For messages with few blank nodes, the result equals that of trying every mapping. Signatures
+//!   are equal exactly for equal messages.
+//! - Changes: applying the difference of two datasets to the first yields the second. Patches have
+//!   the same effect on a dataset as on a set of quads, regardless of batches.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -37,15 +39,15 @@ const STEPS: StepLimits = StepLimits {
 };
 /// Maximum number of blank nodes per message for which every mapping is tried.
 const MAX_TRIED: usize = 5;
-/// Maximum length of each list of names; no input has more.
+/// Maximum length of each list of names. No input has more names.
 const TOP: usize = 1 << 20;
 
 /// Counts of what an input covered, so that tests can check that the laws were applied.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Coverage {
-    /// Pairs of messages that some mapping makes equal.
+    /// Pairs of messages that some mapping of blank nodes makes equal.
     pub same: usize,
-    /// Pairs of messages that no mapping makes equal.
+    /// Pairs of messages that no mapping of blank nodes makes equal.
     pub different: usize,
     /// Applied operations of patches.
     pub operations: usize,
@@ -92,7 +94,7 @@ fn patch_statistics(batches: &[PatchBatch]) -> Counted {
     (Box::new(statistics.report(TOP)), names.report(TOP))
 }
 
-/// Readings that divide a log into small batches.
+/// Returns options that divide a log into small batches.
 fn small_batches(reading: &Reading) -> [Reading; 3] {
     [
         reading.clone().with("batch_messages", 1),
@@ -153,7 +155,8 @@ fn nanopublications(reading: &Reading, data: &[u8], whole: &[MessageBatch]) {
     }
 }
 
-/// The reason of each message, and the verdict and description of each nanopublication.
+/// For each message, the reason why it is not a nanopublication, if any; then the verdicts and the
+/// descriptions of nanopublications.
 type CheckedNanopubs = (Vec<Option<String>>, Vec<Verdict>, Vec<Description>);
 
 fn checked(batches: &[MessageBatch]) -> CheckedNanopubs {
@@ -198,7 +201,7 @@ fn compared(batches: &[MessageBatch], random: &mut Random, count: &mut Coverage)
     }
 }
 
-/// The same quads in another order and with other labels; some are repeated.
+/// Returns the quads in another order and with other labels. One of them may be repeated.
 fn shuffled(quads: &[Values], random: &mut Random) -> Vec<Values> {
     let mut found: Vec<Values> = quads.to_vec();
     if !found.is_empty() && random.below(2) == 0 {
@@ -220,7 +223,7 @@ fn shuffled(quads: &[Values], random: &mut Random) -> Vec<Values> {
     found
 }
 
-/// The quad with its subject and object swapped.
+/// Swaps the subject and the object of a quad.
 fn swapped(mut quad: Values) -> Values {
     quad.swap(0, 2);
     quad
@@ -237,7 +240,7 @@ fn labels(quads: &[Values]) -> BTreeSet<String> {
     found
 }
 
-/// Compares two messages, and checks the result by trying every mapping if they have few blank nodes.
+/// Compares two messages. If they have few blank nodes, checks the result by trying every mapping.
 fn check_comparison(one: &[Values], other: &[Values], count: &mut Coverage) {
     let found = compare(one, other);
     if let (Some(found), Some(expected)) = (found, try_mappings(one, other)) {
@@ -247,7 +250,8 @@ fn check_comparison(one: &[Values], other: &[Values], count: &mut Coverage) {
     }
 }
 
-/// Whether two messages are equal in every kind of comparison; `None` if too many steps are needed.
+/// Compares two messages in every way, and checks that the results agree. Returns whether the
+/// messages are equal, or `None` if too many steps are needed.
 fn compare(one: &[Values], other: &[Values]) -> Option<bool> {
     let (a, b) = (batch(one), batch(other));
     let mapping = isomorphism((a.quads(), a.table()), (b.quads(), b.table()), STEPS.each).ok()?;
@@ -387,8 +391,8 @@ fn term_id(builder: &mut BatchBuilder, known: &mut HashMap<Term, TermId>, term: 
     id
 }
 
-/// Applying the difference between a message and the next one turns the first into the second. Both share their
-/// labels.
+/// Applying the difference between a message and the next one turns the first into the second.
+/// Equal labels denote the same blank node in both.
 fn differences(batches: &[MessageBatch]) {
     let all: Vec<Message> = batches.iter().flat_map(messages).collect();
     for pair in all.windows(2) {
@@ -474,7 +478,7 @@ fn quads_of(dataset: &Dataset) -> BTreeSet<Values> {
     found
 }
 
-/// A dataset as a set of quads and a map of prefixes, to which patches apply one operation at a time.
+/// A dataset as a set of quads and a map of prefixes. Patches are applied one operation at a time.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Model {
     quads: BTreeSet<Values>,
@@ -541,7 +545,8 @@ impl Model {
     }
 }
 
-/// Patches have the same effect on a dataset as on a set and break the same rules, regardless of batches.
+/// Patches have the same effect on a dataset as on a set of quads, and break the same rules,
+/// regardless of batches.
 fn applied(reading: &Reading, data: &[u8], batches: &[PatchBatch], count: &mut Coverage) {
     let patches: Vec<Message> = batches.iter().flat_map(messages).collect();
     let mut model = Model::default();
@@ -574,7 +579,7 @@ fn applied(reading: &Reading, data: &[u8], batches: &[PatchBatch], count: &mut C
     }
 }
 
-/// The rules that patches break.
+/// Returns the violations of rules in patches.
 fn check(batches: &[PatchBatch]) -> Vec<FoundViolation> {
     let mut rules = Rules::new();
     rules.begin_log();

@@ -1,9 +1,9 @@
 //! The laws of reading tar archives.
 //!
-//! - Pieces: cutting an archive differently changes neither the members nor the error, which is repeated on later
-//!   calls.
-//! - Memory: at most a small member or a block of records is buffered, regardless of headers and of the rest of the
-//!   archive.
+//! - Pieces: cutting an archive differently changes neither the members nor the error, which is
+//!   repeated on later calls.
+//! - Memory: at most a small member or a block of records is buffered, regardless of headers and of
+//!   the rest of the archive.
 
 use rdfm_core::archive::{MAX_WHOLE_BYTES, TarMembers};
 use rdfm_core::model::error::DecodeError;
@@ -18,17 +18,18 @@ const MORE_BYTES: usize = 1 << 16;
 /// A member of an archive.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Its name.
+    /// Name of the member.
     pub name: String,
     /// The bytes of all its parts.
     pub bytes: Vec<u8>,
-    /// Whether it is complete.
+    /// Whether the member is complete.
     pub ended: bool,
-    /// The reason why it was rejected, if it was.
+    /// The reason why the member was rejected, or `None`.
     pub rejection: Option<String>,
 }
 
-/// Applies every law to the bytes, and to the bytes with corrected checksums, which make them valid headers.
+/// Applies every law to the bytes, and to the bytes with corrected checksums, so that more blocks
+/// are valid headers.
 pub fn any_bytes(data: &[u8]) {
     let mut random = Random::of(data);
     for data in [data.to_vec(), with_checksums(data)] {
@@ -43,7 +44,7 @@ pub fn any_bytes(data: &[u8]) {
             remaining = rest;
         }
         assert_eq!(read(cuts), read([data.as_slice()]), "cut anywhere");
-        // Takes as long as all other laws together, so only some inputs are checked.
+        // This law takes as long as all others together, so only some inputs are checked.
         if random.below(8) == 0 {
             buffering_is_bounded(&data);
         }
@@ -66,7 +67,7 @@ fn buffering_is_bounded(data: &[u8]) {
     }
 }
 
-/// The members of an archive in pieces, and the reason why reading stopped.
+/// Reads an archive in pieces. Returns its members, and the error if there is one.
 pub fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Member>, Option<DecodeError>) {
     let mut reader = Reader::default();
     for piece in pieces {
@@ -77,7 +78,7 @@ pub fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Member>, Opt
     (reader.found, reader.error)
 }
 
-/// Results so far.
+/// A reader and its results so far.
 #[derive(Default)]
 struct Reader {
     members: TarMembers,
@@ -127,8 +128,8 @@ impl Reader {
     }
 }
 
-/// The bytes with a valid checksum in each block that is not all zeros. Otherwise most changes to a header would cause
-/// the same error.
+/// Writes a valid checksum into each block that is not all zeros. Without it, most changes to a
+/// header would cause the same error.
 fn with_checksums(data: &[u8]) -> Vec<u8> {
     let mut data = data.to_vec();
     let (blocks, _) = data.as_chunks_mut::<BLOCK>();

@@ -2,8 +2,10 @@
 //!
 //! - Pieces: cutting the bytes differently changes neither the messages nor the error.
 //! - Reset: after a reset, a decoder behaves like a new one.
-//! - Batches: the division of messages into batches changes nothing. Parts together equal the complete message.
-//! - Truncation: the messages of any prefix are those of the complete log, except that the last one may be shorter.
+//! - Batches: the division of messages into batches changes nothing. Parts together equal the
+//!   complete message.
+//! - Truncation: the messages of any prefix are those of the complete log, except that the last one
+//!   may be shorter.
 //! - An error is repeated on later calls, there are no panics, and every loop terminates.
 
 use rdfm_core::codec::Decoder;
@@ -19,14 +21,14 @@ use crate::options::Reading;
 /// Piece sizes to try, in addition to the complete input.
 pub const PIECES: [usize; 5] = [1, 2, 3, 7, 4096];
 
-/// The result of decoding: the messages, then the error.
+/// The result of decoding: the header, the messages, and the error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The header of the log.
     pub head: ResultHead,
     /// The messages, in log order.
     pub messages: Vec<Message>,
-    /// The error that stopped decoding before the end.
+    /// The error that stopped decoding before the end, or `None`.
     pub error: Option<DecodeError>,
 }
 
@@ -64,7 +66,11 @@ impl<'a> Driver<'a> {
                 Ok(None) => self.feed(),
                 Err(error) => {
                     let repeated = self.decoder.next_batch();
-                    assert_eq!(repeated.err().as_ref(), Some(&error), "the error repeats");
+                    assert_eq!(
+                        repeated.err().as_ref(),
+                        Some(&error),
+                        "the error is repeated"
+                    );
                     return Err(error);
                 }
             }
@@ -83,7 +89,7 @@ impl<'a> Driver<'a> {
 
 /// A decoded batch, converted to values.
 pub struct BatchValues {
-    /// Its messages.
+    /// Messages of the batch.
     pub messages: Vec<Message>,
     /// The header of the log.
     pub head: ResultHead,
@@ -113,7 +119,7 @@ pub fn values_of(batch: &Batch) -> BatchValues {
     found
 }
 
-/// Decodes and passes every batch to a callback.
+/// Decodes a log and passes every batch to a callback. Returns the error that stopped decoding.
 pub fn drive(
     reading: &Reading,
     data: &[u8],
@@ -139,7 +145,7 @@ fn drive_on(
     }
 }
 
-/// The batches of a log of a known kind, and the error that stopped decoding.
+/// Returns the batches of a log of a known kind, and the error that stopped decoding.
 pub fn batches<R: KindOf>(
     reading: &Reading,
     data: &[u8],
@@ -254,7 +260,8 @@ fn assert_same(reading: &Reading, found: &Outcome, whole: &Outcome, what: &str) 
     );
 }
 
-/// The parts of messages together equal the messages. After an error, a part of an incomplete message may remain.
+/// The parts of messages together equal the messages. After an error, a part of an incomplete
+/// message may remain.
 pub fn parts(reading: &Reading, data: &[u8], whole: &Outcome) {
     let options = reading.clone().in_parts().with("batch_quads", 1);
     for piece in [data.len(), 3] {
@@ -309,8 +316,8 @@ pub fn parts(reading: &Reading, data: &[u8], whole: &Outcome) {
     }
 }
 
-/// Every prefix of the bytes yields a prefix of the messages. The last message may be shorter and may differ in its
-/// last record.
+/// Every prefix of the bytes yields a prefix of the messages. The last message may be shorter and
+/// may differ in its last record.
 pub fn truncations(reading: &Reading, data: &[u8]) {
     let whole = outcome(reading, data, data.len());
     for end in 0..data.len() {
@@ -318,8 +325,8 @@ pub fn truncations(reading: &Reading, data: &[u8]) {
         let Some((last, before)) = cut.messages.split_last() else {
             continue;
         };
-        // A prefix that ends before the error of the complete log may end where a message can end. The last token may
-        // differ: in `21.5`, `21.` is a number and a dot.
+        // A prefix that ends before the error of the complete log may end where a message can end.
+        // The last token may differ: in `21.5`, `21.` is a number and a dot.
         let certain = last.records.len().saturating_sub(1);
         let known = whole.messages.get(before.len());
         let fits = before.len() <= whole.messages.len()
@@ -351,8 +358,8 @@ pub fn skipping(reading: &Reading, data: &[u8]) {
     }
 }
 
-/// Makes each message of a valid log of datasets invalid in turn. All other messages must be read as before, however
-/// the input is cut, except those that need declarations of the invalid message.
+/// Makes each message of a valid log of datasets invalid in turn. All other messages must be read
+/// as before, however the input is cut, except those that need declarations of the invalid message.
 pub fn each_invalid(reading: &Reading, data: &[u8]) {
     let mut starts = Vec::new();
     let error = drive(reading, data, data.len(), |batch| {
@@ -412,7 +419,8 @@ fn positions(batch: &Batch) -> Vec<usize> {
     }
 }
 
-/// The messages, and every error with the bytes skipped after it, or `None` if reading could not resume.
+/// The messages, and every error with the bytes skipped after it, or `None` if reading could not
+/// resume.
 type Skipped = (Vec<Message>, Vec<(DecodeError, Option<Vec<u8>>)>);
 
 fn skip_all(reading: &Reading, data: &[u8], piece: usize) -> Skipped {

@@ -1,13 +1,16 @@
 //! The laws of encoders.
 //!
-//! - Round trip: decoding the output returns the same messages, up to the rejected one if there is one.
-//! - Batches: the division of messages into batches does not change the output. Parts of messages are written like the
-//!   messages, or rejected.
-//! - Twins: an encoder and its twins write the same output as the encoder alone, with the same counts.
+//! - Round trip: decoding the output returns the same messages, up to the rejected one if there is
+//!   one.
+//! - Batches: the division of messages into batches does not change the output. Parts of messages
+//!   are written like the messages, or rejected.
+//! - Twins: an encoder and its twins write the same output as the encoder alone, with the same
+//!   counts.
 //! - Reset: after a reset, an encoder writes the same output again.
-//! - Append: a log to which each message is appended in a separate run equals the log written in one run, and decoders
-//!   find the end that encoders report.
-//! - Rejection: if a message is rejected, the output contains exactly the complete messages before it.
+//! - Append: a log to which each message is appended in a separate run equals the log written in
+//!   one run, and decoders find the end that encoders report.
+//! - Rejection: if a message is rejected, the output contains exactly the complete messages before
+//!   it.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +26,8 @@ use crate::message::{Message, ToValues, messages, relabelled};
 use crate::options::{Reading, Writing};
 use crate::structure::dataset;
 
-/// Encodes batches. Returns the bytes, and the reason why encoding stopped; on error, the end of the log is not
-/// written.
+/// Encodes batches, and checks that the output is the same after a reset. Returns the bytes, and
+/// the error that stopped encoding. On error, the end of the log is not written.
 fn encode<R: ToValues>(
     writing: &Writing,
     batches: &[LogBatch<R>],
@@ -57,8 +60,8 @@ fn encode_with<R: ToValues>(
     (out, error)
 }
 
-/// Encodes the batches that the encoder skips with two alternating twins, and compares the output with that of the
-/// encoder alone.
+/// Encodes the batches that the encoder skips with two alternating twins, and compares the output
+/// with that of the encoder alone.
 fn twins<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) {
     let mut alone = writing.encoder();
     let expected = encode_with(&mut *alone, batches);
@@ -77,7 +80,7 @@ fn twins<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) {
             twin.encode(batch.into(), &mut out)
         } else {
             for twin in twins.drain(..) {
-                count(&*twin, &mut dropped);
+                add_counts(&*twin, &mut dropped);
             }
             encoder.encode(batch.into(), &mut out)
         };
@@ -99,7 +102,7 @@ fn twins<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) {
     );
     if error.is_none() {
         for encoder in twins.iter().chain([&encoder]) {
-            count(&**encoder, &mut dropped);
+            add_counts(&**encoder, &mut dropped);
         }
         let expected: BTreeMap<&str, u64> = alone.dropped().into_iter().collect();
         assert_eq!(expected, dropped, "{name}: twins change the counts");
@@ -111,15 +114,15 @@ fn twins<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) {
     }
 }
 
-/// Adds an encoder's counts of omitted content.
-fn count(encoder: &dyn Encoder, dropped: &mut BTreeMap<&'static str, u64>) {
+/// Adds an encoder's counts of dropped content to the totals.
+fn add_counts(encoder: &dyn Encoder, dropped: &mut BTreeMap<&'static str, u64>) {
     for (name, number) in encoder.dropped() {
         *dropped.entry(name).or_default() += number;
     }
 }
 
-/// The options to decode the output, which accept everything that may have been written. Frames are read as messages
-/// regardless of the logical type, except for patches.
+/// Returns options for decoding the output. They accept everything that may have been written.
+/// Except for patches, each frame is read as a message, regardless of the logical type.
 fn reading(writing: &Writing) -> Reading {
     let reading = Reading::new(writing.format)
         .with_if_supported("lenient", true)
@@ -136,8 +139,8 @@ fn shared(format: &FormatSpec) -> bool {
     format.kinds != [Kind::Messages]
 }
 
-/// Whether messages are equal up to the labels of blank nodes. Formats that do not preserve order are compared as
-/// datasets.
+/// Whether messages are equal up to the labels of blank nodes. Formats that do not preserve order
+/// are compared as datasets.
 fn are_equal(left: &[Message], right: &[Message], format: &FormatSpec) -> bool {
     if format.carries.order {
         return relabelled(left, shared(format)) == relabelled(right, shared(format));
@@ -149,7 +152,8 @@ fn are_equal(left: &[Message], right: &[Message], format: &FormatSpec) -> bool {
             .all(|(one, other)| dataset(one) == dataset(other))
 }
 
-/// Decodes `data` up to its first error, encodes it with `writing`, decodes that, and compares.
+/// Decodes `data` up to its first error, encodes the messages with `writing`, decodes the output,
+/// and compares the messages.
 pub fn round_trip(writing: &Writing, reading: &Reading, data: &[u8]) {
     match reading.format.kinds[0] {
         Kind::Messages => round_trip_of::<Quad>(writing, reading, data),
@@ -199,7 +203,7 @@ fn round_trip_of<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8])
     }
 }
 
-/// A log to which each of the batches is appended in a separate run has all their messages.
+/// A log to which each batch is appended in a separate run contains the messages of all batches.
 fn appended<R: ToValues>(
     writing: &Writing,
     source: &FormatSpec,
@@ -240,7 +244,7 @@ fn appended<R: ToValues>(
     check_output(writing, source, expected, &out, None);
 }
 
-/// How a log ends, according to its decoder.
+/// Returns how a log ends, according to its decoder.
 fn end_of(reading: &Reading, log: &[u8]) -> Option<LogEnd> {
     let mut decoder = reading.decoder();
     decoder.feed(log);
@@ -314,8 +318,8 @@ fn check_output(
         );
         return;
     }
-    // The output must not contain any part of a rejected message. An empty message before it may still be buffered
-    // until it is known whether a delimiter follows.
+    // The output must not contain any part of a rejected message. An empty message before it may
+    // still be buffered until it is known whether a delimiter follows.
     let is_complete = rejection.is_none();
     let written = if is_complete {
         expected

@@ -3,7 +3,8 @@
 //! - In: a format, its options, and arbitrary bytes.
 //! - Out: nothing. If a law is broken, the panic message contains the law and the position.
 //! - Used by: the tests of this crate, with `spec-fixtures` and mutations of them, and `fuzz/`.
-//! - Cost: [`any_bytes`] applies all laws, some 100 decodings; [`quick`] applies two of them, four decodings.
+//! - Cost: [`any_bytes`] applies all laws, with about 100 decodings; [`quick`] applies two of them,
+//!   with four decodings.
 
 pub mod analysis;
 pub mod archive;
@@ -30,9 +31,10 @@ use crate::message::ToValues;
 use crate::mutate::Random;
 use crate::options::{Reading, Writing};
 
-/// Decodes in one piece and in several, then checks a round trip. These two laws find most errors, and they are fast enough
-/// for a fuzz target to try many inputs. The bytes themselves determine the options, the size of the pieces and the
-/// output format, which is the input format half of the time.
+/// Decodes in one piece and in several, then checks a round trip. These two laws find most errors,
+/// and they are fast enough for a fuzz target to try many inputs. The bytes themselves determine
+/// the options, the size of the pieces and the output format, which is the input format half of the
+/// time.
 pub fn quick(format: &'static FormatSpec, data: &[u8]) {
     match format.kinds[0] {
         Kind::Messages => quick_of::<Quad>(format, data),

@@ -1,8 +1,8 @@
 //! Messages as plain values, to compare the output of codecs.
 //!
 //! - In: batches of any kind.
-//! - Out: [`Message`], plain values that compare with `==`, and [`relabelled`], for comparison up to the labels of
-//!   blank nodes if the order of records is preserved.
+//! - Out: [`Message`], plain values that compare with `==`, and [`relabelled`], for comparison up
+//!   to the labels of blank nodes if the order of records is preserved.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -30,8 +30,8 @@ pub enum Term {
     Code(&'static str),
 }
 
-/// A record by value: subject, predicate, object and graph of a quad; an operation's code, name, subject,
-/// predicate, object and graph; a cell.
+/// A record by value. A quad has a subject, a predicate, an object and a graph. An operation has a
+/// code and a name before these terms. A cell of a result row is one term.
 pub type Values = Vec<Term>;
 
 /// A message by value.
@@ -39,11 +39,11 @@ pub type Values = Vec<Term>;
 pub struct Message {
     /// Index in the log.
     pub index: u64,
-    /// First byte in the log.
+    /// Offset of the first byte in the log.
     pub position: u64,
     /// The records, in order.
     pub records: Vec<Values>,
-    /// The current namespaces.
+    /// The namespaces in scope, IRIs by name.
     pub namespaces: BTreeMap<Vec<u8>, Vec<u8>>,
     /// The metadata.
     pub metadata: BTreeMap<String, Vec<u8>>,
@@ -102,7 +102,7 @@ impl ToValues for TermId {
     }
 }
 
-/// The messages of a batch.
+/// Returns the messages of a batch.
 pub fn messages<R: ToValues>(batch: &LogBatch<R>) -> Vec<Message> {
     let table = batch.table();
     (0..batch.len())
@@ -139,8 +139,9 @@ impl Term {
     }
 }
 
-/// The records of messages, with blank nodes numbered by first occurrence. Equal for logs with the same records in the
-/// same order. `shared` is true if labels have the same meaning in all messages.
+/// Returns the records of messages, with blank nodes numbered by first occurrence. The result is
+/// equal for logs with the same records in the same order. `shared` is true if labels have the same
+/// meaning in all messages.
 pub fn relabelled(messages: &[Message], shared: bool) -> Vec<Vec<Values>> {
     let mut names: HashMap<String, String> = HashMap::new();
     let mut all = Vec::new();

@@ -7,12 +7,13 @@
 pub struct Random(u64);
 
 impl Random {
-    /// Creates a generator; a seed of 0 becomes 1.
+    /// Creates a generator from any seed, including 0.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).max(1))
     }
 
-    /// Creates a generator with a hash of the bytes as its seed, so that each input always leads to the same choices.
+    /// Creates a generator with a hash of the bytes as its seed, so that each input always leads to
+    /// the same choices.
     pub fn of(data: &[u8]) -> Self {
         // FNV-1a.
         let start = 0xCBF2_9CE4_8422_2325;
@@ -21,7 +22,7 @@ impl Random {
         }))
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -29,7 +30,7 @@ impl Random {
         self.0
     }
 
-    /// A number below `bound`, or 0 if `bound` is 0.
+    /// Returns a number below `bound`, or 0 if `bound` is 0.
     pub fn below(&mut self, bound: usize) -> usize {
         usize::try_from(self.bits() >> 33).unwrap_or(0) % bound.max(1)
     }

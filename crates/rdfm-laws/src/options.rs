@@ -36,7 +36,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// A log in a format, without options.
+    /// Creates empty options for reading a format.
     pub fn new(format: &'static FormatSpec) -> Self {
         Self {
             format,
@@ -45,7 +45,7 @@ impl Reading {
         }
     }
 
-    /// A log in the format with the given name.
+    /// Creates empty options for reading the format with the given name.
     pub fn of(name: &str) -> Self {
         Self::new(format(name))
     }
@@ -88,11 +88,11 @@ impl Reading {
     /// Creates a delimiter counter.
     pub fn counter(&self) -> Box<dyn DelimiterCounter> {
         registry::counter(self.format, &self.values(), &self.opening)
-            .expect("the format has splits")
+            .expect("the format can be split")
     }
 
-    /// Ways to read any log of a format: with every switch inverted, and with each value of each choice. All set a base
-    /// for relative IRIs if the format has that option.
+    /// Returns ways to read any log of a format: with every switch inverted, and with each value of
+    /// each choice. All of them set a base for relative IRIs if the format has that option.
     pub fn ways(format: &'static FormatSpec) -> Vec<Self> {
         let plain = Self::new(format).with_if_supported("base", "http://example.org/base/");
         let mut ways = vec![plain.clone()];
@@ -129,7 +129,7 @@ pub struct Writing {
 }
 
 /// Options that change the messages: they merge messages or lose information.
-const OTHER_MESSAGES: [(&str, &str); 7] = [
+const MESSAGE_CHANGING_OPTIONS: [(&str, &str); 7] = [
     ("headers_first", "true"),
     ("flat", "true"),
     ("merge_graphs", "true"),
@@ -140,7 +140,7 @@ const OTHER_MESSAGES: [(&str, &str); 7] = [
 ];
 
 impl Writing {
-    /// A log in a format, without options.
+    /// Creates empty options for writing a format.
     pub fn new(format: &'static FormatSpec) -> Self {
         Self {
             format,
@@ -148,7 +148,7 @@ impl Writing {
         }
     }
 
-    /// A log in the format with the given name.
+    /// Creates empty options for writing the format with the given name.
     pub fn of(name: &str) -> Self {
         Self::new(format(name))
     }
@@ -177,10 +177,11 @@ impl Writing {
         registry::encoder(self.format, &values, None).expect("the options are compatible")
     }
 
-    /// Ways to write the same messages in a format: with every switch inverted, and with each value of each choice.
+    /// Returns ways to write the same messages in a format: with every switch inverted, and with
+    /// each value of each choice.
     pub fn ways(format: &'static FormatSpec) -> Vec<Self> {
         let mut ways = Vec::new();
-        let switches = switched(format.writes(), &OTHER_MESSAGES);
+        let switches = switched(format.writes(), &MESSAGE_CHANGING_OPTIONS);
         if !switches.is_empty() {
             let mut way = Self::new(format);
             for (name, value) in switches {
@@ -188,13 +189,13 @@ impl Writing {
             }
             ways.push(way);
         }
-        let others = others(format.writes(), &OTHER_MESSAGES).into_iter();
+        let others = others(format.writes(), &MESSAGE_CHANGING_OPTIONS).into_iter();
         ways.extend(others.map(|(name, value)| Self::new(format).with(name, value)));
         ways
     }
 }
 
-/// Inverts the switches that have a default.
+/// Returns the switches that have a default, with the opposite value.
 fn switched(
     options: impl Iterator<Item = &'static OptionSpec>,
     except: &[(&str, &str)],
@@ -208,7 +209,8 @@ fn switched(
         .collect()
 }
 
-/// Each value of the choices, and both values of the switches without a default.
+/// Returns each value of the choices except the default, and both values of the switches without a
+/// default.
 fn others(
     options: impl Iterator<Item = &'static OptionSpec>,
     except: &[(&str, &str)],

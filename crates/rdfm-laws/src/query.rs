@@ -1,4 +1,5 @@
-//! The laws of queries: evaluation respects its limits, and native evaluation returns the same rows as the evaluator.
+//! The laws of queries: evaluation respects its limits, and native evaluation returns the same rows
+//! as the evaluator.
 
 use std::time::{Duration, Instant};
 
@@ -33,7 +34,7 @@ const TOTAL_TIMEOUT: Duration = Duration::from_secs(15);
 fn log() -> MessageBatch {
     let spec = registry::find("trig").expect("TriG is a format");
     let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default())
-        .expect("its decoder has no options");
+        .expect("TriG can be read without options");
     decoder.feed(LOG.as_bytes());
     decoder.finish();
     decoder
@@ -42,7 +43,7 @@ fn log() -> MessageBatch {
         .expect("the log is one batch")
 }
 
-/// The rows of each message as text, sorted; `None` if evaluation was interrupted.
+/// Returns the rows of each message as text, sorted, or `None` if evaluation was interrupted.
 fn rows(evaluation: &Evaluation, log: &MessageBatch) -> Option<Vec<String>> {
     let mut rows = SolutionRows::default();
     let progress = evaluation.rows(log, 0, &mut rows);
@@ -63,7 +64,8 @@ fn rows(evaluation: &Evaluation, log: &MessageBatch) -> Option<Vec<String>> {
 }
 
 /// Evaluates any input as a query. The query is rejected, or evaluated within its limits with the
-/// same rows natively and by the evaluator. Returns whether it was evaluated in both ways.
+/// same rows natively and by the evaluator. Returns whether such queries are
+/// compared.
 pub fn both_ways_agree(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {
         return false;

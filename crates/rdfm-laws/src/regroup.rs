@@ -1,9 +1,10 @@
 //! The laws of changing message boundaries.
 //!
-//! - Cuts: the division of the input into batches, and of messages into parts, changes neither the messages nor the
-//!   error.
-//! - Quads: the output contains the quads of the input once and in order, unless an error stopped it. Blank nodes keep
-//!   their identity: equal ones stay equal, and different ones stay different.
+//! - Cuts: the division of the input into batches, and of messages into parts, changes neither the
+//!   messages nor the error.
+//! - Quads: the output contains the quads of the input once and in order, unless an error stopped
+//!   regrouping. Blank nodes keep their identity: equal ones stay equal, and different ones stay
+//!   different.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +26,7 @@ const WAYS: [GroupBy; 6] = [
     GroupBy::All,
 ];
 
-/// Groups the messages in `data` in every way.
+/// Groups the messages in `data` in every way, and checks the laws.
 pub fn every_way(reading: &Reading, data: &[u8]) {
     let whole = batches(reading, data);
     let small = reading.clone().with("batch_messages", 1);
@@ -45,7 +46,8 @@ pub fn every_way(reading: &Reading, data: &[u8]) {
             for (cut, _) in &cuts {
                 let mut other = regroup(by, skolemize.clone(), cut);
                 if cut.iter().any(MessageBatch::continues) {
-                    // Namespaces declared after the first part of a message are unknown in that part.
+                    // Namespaces declared after the first part of a message are unknown in that
+                    // part.
                     for (one, other) in grouped.0.iter().zip(&mut other.0) {
                         other.namespaces.clone_from(&one.namespaces);
                     }
@@ -59,7 +61,7 @@ pub fn every_way(reading: &Reading, data: &[u8]) {
     }
 }
 
-/// The batches, and whether the log was read to its end.
+/// Returns the batches, and whether the log was read to its end.
 fn batches(reading: &Reading, data: &[u8]) -> (Vec<MessageBatch>, bool) {
     let (found, error) = decode::batches(reading, data);
     (found, error.is_none())
@@ -104,7 +106,7 @@ fn keeps_quads(by: GroupBy, input: &[Message], (found, error): &Grouped) {
     };
     assert!(
         count(found) == count(input) || error.is_some() && count(found) < count(input),
-        "{by:?}: quads are lost or added: {found:#?}\nof\n{input:#?}"
+        "{by:?}: quads are lost or added:\n{found:#?}\ninput:\n{input:#?}"
     );
     match by {
         GroupBy::Message => {

@@ -1,9 +1,10 @@
 //! The laws of restart frames in Jelly logs.
 //!
 //! - Restart: decoding from any mark returns the rest of the messages.
-//! - Join: the concatenation of two logs with the same options is read as the messages of both. Only the namespaces of
-//!   the first remain in force in the second, because Jelly cannot remove them.
-//! - Splits: wherever a log is cut, every message is returned once. Wrong marks cause errors, never other messages.
+//! - Join: the concatenation of two logs with the same options is read as the messages of both. The
+//!   namespaces of the first log remain in force in the second, because Jelly cannot remove them.
+//! - Splits: wherever a log is cut, every message is returned once. Wrong marks cause errors, never
+//!   other messages.
 
 use rdfm_core::formats::jelly::restart::{MARK_BYTES, MarkFinder, MarkSearch, is_marked, put_mark};
 use rdfm_core::model::batch::LogBatch;
@@ -56,7 +57,7 @@ fn writing(format: &str) -> Writing {
         .with_if_supported("namespaces", true)
 }
 
-/// The log, or `None` if a message is rejected.
+/// Encodes batches as a log. Returns `None` if a message is rejected.
 fn encoded<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) -> Option<Vec<u8>> {
     let mut encoder = writing.encoder();
     let mut out = Vec::new();
@@ -67,7 +68,7 @@ fn encoded<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) -> Option<Ve
     Some(out)
 }
 
-/// The messages of a valid log.
+/// Returns the messages of a valid log.
 fn read(format: &str, log: &[u8]) -> Vec<Message> {
     let found = outcome(&Reading::of(format), log, log.len());
     assert_eq!(found.error, None, "{format}: {log:x?}");
@@ -146,7 +147,7 @@ fn in_splits(log: &[u8], random: &mut Random, marks: Marks) {
     }
 }
 
-/// The log with marks on some frames that depend on earlier ones, with and without the options row.
+/// Adds marks to some frames that depend on earlier ones, with and without the options row.
 fn with_wrong_marks(log: &[u8], random: &mut Random) -> Vec<u8> {
     let mut out = Vec::new();
     let mut options = &[][..];

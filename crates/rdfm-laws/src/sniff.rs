@@ -5,7 +5,8 @@ use rdfm_core::registry::FORMATS;
 
 use crate::mutate::Random;
 
-/// A complete head gives a definite answer. An answer for the beginning of a head does not change with more data.
+/// A complete head gives a definite answer. An answer for the beginning of a head does not change
+/// with more data.
 pub fn answer_is_stable(data: &[u8]) {
     let head = &data[..data.len().min(HEAD_BYTES)];
     let mut random = Random::of(data);

@@ -1,5 +1,5 @@
-//! The law of splits: for any cuts, the splits contain the messages and errors of the complete log, each once and in
-//! order, and counting assigns the same numbers as decoding.
+//! The law of splits: for any cuts, the splits contain the messages and errors of the complete log,
+//! each once and in order, and counting assigns the same numbers as decoding.
 
 use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::options::{LENIENT, READ_DIALECT};
@@ -11,7 +11,7 @@ use crate::message::{Message, messages};
 use crate::mutate::Random;
 use crate::options::Reading;
 
-/// A result of reading.
+/// A message or an error, as returned by a decoder.
 #[derive(Clone, Debug, PartialEq)]
 enum Event {
     Message(Message),
@@ -39,13 +39,14 @@ pub fn some_cuts(reading: &Reading, data: &[u8]) {
     at_cuts(reading, data, &cuts, 1 + random.below(64));
 }
 
-/// The splits between the cuts, which are in ascending order from 1 on, together equal the complete log.
+/// The splits between the cuts together equal the complete log. The cuts are at least 1, in
+/// ascending order.
 pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
     if reading.format.binary {
         frames_at_cuts(reading, data, cuts, piece, Marks::Any);
         return;
     }
-    let Some(dialect) = head(reading, data) else {
+    let Some(dialect) = dialect_of(reading, data) else {
         return;
     };
     let starts = [0].iter().chain(cuts);
@@ -193,8 +194,9 @@ pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usi
     );
 }
 
-/// The dialect that the first message of the log determines, if any.
-fn head(reading: &Reading, data: &[u8]) -> Option<Dialect> {
+/// Returns the requested dialect, or by default the one that the first message determines. Returns
+/// `None` if the first message does not determine any.
+fn dialect_of(reading: &Reading, data: &[u8]) -> Option<Dialect> {
     let reading = reading.clone().with("batch_messages", 1);
     let mut decoder = reading.decoder();
     decoder.feed(data);
@@ -309,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_at_all_bytes_do_not_lose_data() {
+    fn cuts_at_regular_intervals_do_not_lose_data() {
         for reading in ways_of_all_kinds("nt") {
             for log in LOGS {
                 for step in 1..20 {

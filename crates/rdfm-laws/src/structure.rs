@@ -2,8 +2,8 @@
 //!
 //! - In: a message.
 //! - Out: [`dataset`], equal for messages that differ only in labels and order.
-//! - Law: blank nodes are coloured by their positions in quads and triple terms until another round distinguishes no
-//!   more of them. Colours do not depend on labels.
+//! - Law: blank nodes are coloured by their positions in quads and triple terms until another round
+//!   distinguishes no more of them. Colours do not depend on labels.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,7 +12,8 @@ use crate::message::{Message, Term};
 
 type Colours<'a> = HashMap<&'a str, u64>;
 
-/// The distinct quads, with blank nodes replaced by their colours.
+/// Returns the distinct quads as hashes of their terms. The hash of a blank node depends on its
+/// colour.
 pub fn dataset(message: &Message) -> Vec<Vec<u64>> {
     dataset_of(&message.records)
 }

@@ -87,8 +87,9 @@ pub fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
     mutate_with(random, input, &tokens.collect::<Vec<_>>())
 }
 
-/// The block reader creates the same tape as the event parser for each document in a log, or leaves the document to the
-/// event parser. The limits are derived from the bytes. Returns the numbers of documents of each kind.
+/// The block reader creates the same tape as the event parser for each document in a log, or leaves
+/// the document to the event parser. The limits are derived from the bytes. Returns the number of
+/// documents that the block reader handled, and the number of those that it left.
 pub fn block_reader_equals_event_parser(data: &[u8]) -> (usize, usize) {
     let mut random = Random::of(data);
     let mut bounds = Bounds {

@@ -48,7 +48,7 @@ const STATEMENTS: [&str; 10] = [
     "<a:s> <a:p> 1 .",
 ];
 
-/// A log of random lines.
+/// Returns a log of random lines.
 fn lines_of(random: &mut Random, lines: &[&str]) -> Vec<u8> {
     let mut log = String::new();
     for _ in 0..random.below(20) {
@@ -98,11 +98,11 @@ fn random_changes_do_not_break_any_law() {
         total.operations += coverage.operations;
         total.rejected += coverage.rejected;
     }
-    let least = [
+    let scaled_counts = [
         total.same / 100,
         total.different / 1000,
         total.operations / 1000,
         total.rejected / 100,
     ];
-    assert!(least.iter().all(|count| *count > 0), "{total:?}");
+    assert!(scaled_counts.iter().all(|count| *count > 0), "{total:?}");
 }

@@ -51,7 +51,7 @@ fn random_changes_do_not_break_any_law() {
     for seed in 0..500 {
         let mut data = whole.clone();
         for _ in 0..=random.below(4) {
-            // Mostly in header fields.
+            // Most changes are in header fields.
             let block = random.below(data.len() / BLOCK) * BLOCK;
             let at = match random.below(3) {
                 0 => block + random.below(BLOCK),

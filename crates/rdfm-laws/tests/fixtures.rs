@@ -19,7 +19,7 @@ fn every_fixture_is_found() {
 }
 
 #[test]
-fn decoders_obey_the_laws() {
+fn codecs_obey_the_laws() {
     for (name, path, data) in fixtures() {
         println!("{}", path.display());
         any_bytes(format(name), &data);
@@ -38,7 +38,7 @@ fn reading_resumes_after_an_invalid_message() {
 }
 
 #[test]
-fn logs_truncated_at_any_byte_are_prefixes() {
+fn a_truncated_log_contains_a_prefix_of_the_messages() {
     for (name, path, data) in fixtures() {
         println!("{}", path.display());
         for reading in Reading::ways(format(name)) {
@@ -48,7 +48,7 @@ fn logs_truncated_at_any_byte_are_prefixes() {
 }
 
 #[test]
-fn only_one_format_is_detected() {
+fn at_most_one_format_is_detected() {
     let (mut detected, mut logs) = (0, 0);
     for (name, path, data) in fixtures() {
         sniff::answer_is_stable(&data);
@@ -69,9 +69,9 @@ fn only_one_format_is_detected() {
             .collect();
         // N-Quads is detected for N-Triples, and TriG for Turtle. Triples may be detected as any of
         // them.
-        let has_lines = |name: &str| matches!(name, "nt" | "nq" | "ttl" | "trig");
+        let can_contain_triples = |name: &str| matches!(name, "nt" | "nq" | "ttl" | "trig");
         let fits = found.iter().all(|&detected_name| {
-            detected_name == name || has_lines(detected_name) && has_lines(name)
+            detected_name == name || can_contain_triples(detected_name) && can_contain_triples(name)
         });
         assert!(fits && found.len() <= 1, "{}: {found:?}", path.display());
         detected += found.len();
@@ -80,7 +80,7 @@ fn only_one_format_is_detected() {
     assert!(detected * 10 > logs * 8, "{detected} of {logs}");
 }
 
-/// Ways to write a format: with single options, and with some combinations.
+/// Returns ways to write a format: with single options, and with some combinations.
 fn writings(target: &'static FormatSpec) -> Vec<Writing> {
     let pair = |name: &str, iri: &str| (name.to_owned(), iri.to_owned());
     let small_tables = Writing::new(target)

@@ -3,7 +3,7 @@
 use rdfm_laws::options::{Reading, format};
 use rdfm_laws::{any_bytes, decode};
 
-/// Compares decoding in one piece with decoding in several, with tokens of at most 64 bytes.
+/// Compares decoding in one piece with decoding in several, with a limit of 64 bytes.
 fn within_64_bytes(format: &str, data: &[u8]) {
     let reading = Reading::of(format)
         .with("max_message_bytes", 64)
@@ -99,7 +99,7 @@ fn pieces_do_not_change_the_error_of_an_oversized_invalid_token_in_results() {
 
 #[test]
 fn a_number_in_rdf_patch_continues_after_its_sign() {
-    // For any length of the row before the number.
+    // The result must not depend on the length of the row before the number.
     for length in 0..20 {
         let name = "p".repeat(length);
         for number in ["1.E+1e0", "1.E+1", "1.e-1"] {

@@ -1,7 +1,7 @@
 //! A thread with 128 KiB of stack, the default on musl, can process the deepest input that limits
 //! allow.
 //!
-//! A stack overflow aborts the process, so all tests in this file fail.
+//! A stack overflow aborts the process, so that all tests in this file fail.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::thread;
@@ -49,7 +49,7 @@ fn the_depth_is_the_largest_max_depth() {
     assert_eq!(u64::try_from(DEPTH), Ok(MAX_DEPTH));
 }
 
-/// Depths just below and above those from which a separate stack is used.
+/// The depths are just below and above those from which a separate stack is used.
 #[test]
 fn json_ld_and_yaml_ld_fit_in_a_small_stack() {
     for depth in [8, 9, 16, 17, DEPTH] {

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use rdfm_laws::mutate::Random;
 use rdfm_laws::yaml::{block_reader_equals_event_parser, mutate};
 
-/// The same message as written by `PyYAML`, ruamel.yaml, js-yaml, and the npm package yaml.
-const OTHERS: [&str; 4] = [
+/// Similar messages as written by `PyYAML`, ruamel.yaml, js-yaml, and the npm package yaml.
+const LIBRARY_OUTPUT: [&str; 4] = [
     "'@context':\n  ex: http://example.org/\n'@id': ex:a\nex:n: 12\nex:p:\n- '@id': ex:b\n  ex:q: [1]\n- '1.5'\n- \"tab\\t\\\n  \\ \\xE9\"\nex:t: it's\n---\n'@id': ex:c\nex:l:\n- - a\n  - b\n- {}\n",
     "'@context':\n    ex: http://example.org/\n'@id': ex:a\nex:n: 12\nex:p:\n  - '@id': ex:b\n    ex:q:\n      - 1\n  - '1.5'\n  - \"tab\\t \u{e9}\"\nex:t: it's\n...\n",
     "'@context':\n  ex: http://example.org/\n'@id': ex:a\nex:n: 12\nex:p:\n  - '@id': ex:b\n    ex:q:\n      - 1\n  - '1.5'\n  - \"tab\\t \u{e9}\"\n  - >-\n    folded text\n    goes on\nex:t: it's\n",
@@ -25,7 +25,7 @@ fn the_block_reader_produces_the_same_tape_as_the_event_parser() {
         .filter(|(format, _, _)| *format == "yamlld")
         .map(|(_, _, data)| data)
         .collect();
-    inputs.extend(OTHERS.map(|text| text.as_bytes().to_vec()));
+    inputs.extend(LIBRARY_OUTPUT.map(|text| text.as_bytes().to_vec()));
     let (mut block_documents, mut other_documents) = (0, 0);
     for input in &inputs {
         let found = block_reader_equals_event_parser(input);

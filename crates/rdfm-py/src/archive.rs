@@ -11,8 +11,8 @@ use crate::errors;
 
 /// Reads the members of a tar archive.
 ///
-/// Call `feed` with pieces and `parts` until it returns an empty list. After the last piece call
-/// `finish`, then `parts` for the remaining members.
+/// Call `feed` with each piece, then `parts` until `parts` returns an empty list. After the last
+/// piece, call `finish`, then `parts` for the remaining members.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct TarMembers {
     members: Mutex<archive::TarMembers>,
@@ -43,8 +43,8 @@ impl TarMembers {
     /// Return the members, or parts of members, that are available.
     ///
     /// Returns:
-    ///     Tuples of name, bytes, whether the member ends after them, and the reason if the member
-    ///     is rejected. If the name is None, the bytes continue the previous member.
+    ///     Tuples of name, bytes, whether the member ends after these bytes, and the reason if the
+    ///     member is rejected. If the name is None, the bytes continue the previous member.
     /// Raises:
     ///     DecodeError: If the archive is invalid or truncated. Raised after the members before the
     ///         error have been returned.

@@ -48,7 +48,7 @@ pub fn rows(kind: Kind, names: Option<&[String]>, rows: &str, terms: &str) -> Py
     RowLayout::by_name(kind, names, rows, terms).map_err(errors::option)
 }
 
-/// Returns the layout with these columns for rows that are messages, patches or results.
+/// Returns the layout with the columns `names` for rows that are messages, patches or results.
 pub fn layout(kind: Kind, names: Option<&[String]>, terms: &str) -> PyResult<Layout> {
     match rows(kind, names, "messages", terms)? {
         RowLayout::Whole(layout) => Ok(layout),

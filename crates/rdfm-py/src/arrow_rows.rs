@@ -41,8 +41,8 @@ fn coalesce(
 
 /// Collects messages in Arrow batches of similar size.
 ///
-/// Each batch ends after `max_rows` rows or with the row that exceeds `max_bytes` bytes of strings.
-/// The last one may be smaller.
+/// Each Arrow batch ends after `max_rows` rows, or with the row with which its strings exceed
+/// `max_bytes` bytes. The last batch may be smaller.
 ///
 /// Args:
 ///     columns: Same as for a batch's `to_arrow`. Results have one column per variable.
@@ -110,11 +110,11 @@ impl ArrowCoalescer {
         Ok(rest.map(ArrowBatch::new))
     }
 
-    /// Return counts of the data that the quad rows so far omit.
+    /// Return counts of the data that the quad rows returned so far do not contain.
     ///
     /// Returns:
     ///     The numbers of messages without quads, of metadata entries, and of messages that cannot
-    ///     be distinguished from the previous message because it has the same source and index.
+    ///     be distinguished from the previous message because both have the same source and index.
     fn dropped(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
         let dropped = self.with(py, |coalescer| Ok(coalescer.dropped()))?;
         Ok((dropped.empty_messages, dropped.metadata, dropped.merged))
@@ -122,7 +122,7 @@ impl ArrowCoalescer {
 }
 
 impl ArrowCoalescer {
-    /// Runs `work` on the rows without the GIL. If it panics, the rows are dropped.
+    /// Runs `work` on the rows without the GIL. If `work` panics, the rows are dropped.
     fn with<R: Send>(
         &self,
         py: Python<'_>,
@@ -147,7 +147,7 @@ impl ArrowCoalescer {
 ///
 /// Args:
 ///     rows: Any object with the Arrow PyCapsule interface, as in `MessageBatch.from_arrow`.
-///     first_index: Index of the first row's message; error positions are relative to it, too.
+///     first_index: Index of the first row's message. Error positions are relative to it, too.
 ///     max_depth: Maximum nesting of triple terms.
 ///     max_message_bytes: Maximum size of a message in decoded bytes; 2 GiB by default.
 /// Returns:

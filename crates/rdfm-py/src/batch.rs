@@ -122,7 +122,7 @@ impl MessageBatch {
         self.view.batch.has_graphs()
     }
 
-    /// Approximate memory use of the batch in bytes, for queue bounds.
+    /// Approximate memory use of the batch in bytes, for limiting queues.
     #[getter]
     fn memory_bytes(&self) -> usize {
         self.view.batch.memory_bytes()

@@ -37,7 +37,7 @@ pub fn from_messages(
     let py = messages.py();
     let class = message_class(py)?;
     let mut build = MessageBuilder {
-        terms: Terms::new(first_index),
+        terms: BatchTerms::new(first_index),
         batch_of,
         copied: None,
         declared: None,
@@ -61,7 +61,7 @@ pub fn from_messages(
 /// Builds a batch from an iterable of patches, each an iterable of operations: tuples of code,
 /// name, subject, predicate, object and graph.
 pub fn from_patches(patches: &Bound<'_, PyAny>, first_index: u64) -> PyResult<PatchBatch> {
-    let mut terms = Terms::<Operation>::new(first_index);
+    let mut terms = BatchTerms::<Operation>::new(first_index);
     for patch in patches.try_iter()? {
         terms.builder.begin_message(0);
         for operation in patch?.try_iter()? {
@@ -79,7 +79,7 @@ pub fn from_rows(
     head: ResultHead,
     first_index: u64,
 ) -> PyResult<ResultBatch> {
-    let mut terms = Terms::<TermId>::new(first_index);
+    let mut terms = BatchTerms::<TermId>::new(first_index);
     let width = head.variables.len();
     let answers = head.boolean.is_some();
     terms.builder.set_head(Arc::new(head));
@@ -114,9 +114,9 @@ fn message_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
 }
 
 /// The terms of a batch under construction, by Python object and by content.
-struct Terms<'py, R: Record> {
+struct BatchTerms<'py, R: Record> {
     builder: LogBuilder<R>,
-    /// Terms by object address; a reference to the object keeps the address in use.
+    /// Terms by object address. A reference to the object ensures that its address is not reused.
     objects: FxHashMap<usize, (TermId, Bound<'py, PyAny>)>,
     /// Terms by content: kind with direction, datatype or language id, text.
     texts: FxHashMap<(u8, u32, Box<str>), TermId>,
@@ -124,7 +124,7 @@ struct Terms<'py, R: Record> {
 
 /// Builds a message batch.
 struct MessageBuilder<'py> {
-    terms: Terms<'py, Quad>,
+    terms: BatchTerms<'py, Quad>,
     batch_of: BatchOf,
     /// The batch from which views were last copied, and the new ids of its terms (0: not copied
     /// yet).
@@ -133,7 +133,7 @@ struct MessageBuilder<'py> {
     declared: Option<(Bound<'py, PyAny>, usize)>,
 }
 
-impl<'py, R: Record> Terms<'py, R> {
+impl<'py, R: Record> BatchTerms<'py, R> {
     fn new(first_index: u64) -> Self {
         let mut builder = LogBuilder::within_2_gib();
         builder.start_at(first_index);
@@ -285,7 +285,7 @@ impl<'py> MessageBuilder<'py> {
         Ok(())
     }
 
-    /// Returns the batch of a view, and the number of its message in the batch.
+    /// Returns the batch of a view, and the number of the view's message in the batch.
     fn view<'a>(
         &self,
         source: &'a Bound<'py, PyAny>,
@@ -297,7 +297,7 @@ impl<'py> MessageBuilder<'py> {
         let batch = (self.batch_of)(source)?;
         if index >= batch.len() {
             return Err(PyIndexError::new_err(format!(
-                "no message {index} in a batch of {}",
+                "message index {index} is out of range for a batch of size {}",
                 batch.len()
             )));
         }

@@ -133,7 +133,7 @@ pub struct DatasetDifference {
 
 #[pymethods]
 impl DatasetDifference {
-    /// Create a difference. It takes over the old dataset, which is empty afterwards.
+    /// Create a difference. The difference takes over the old dataset, which is empty afterwards.
     ///
     /// Args:
     ///     old: The old dataset.
@@ -172,7 +172,7 @@ impl DatasetDifference {
 }
 
 /// Converts messages to patches. Each message becomes a transaction of additions, with blank node
-/// labels unique to it.
+/// labels that are unique to the message.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct ToPatches {
     state: Mutex<logs::ToPatches>,
@@ -188,7 +188,7 @@ impl ToPatches {
         }
     }
 
-    /// Convert the messages of a batch to patches. Returns None if there are none.
+    /// Convert the messages of a batch to patches. Returns None if there are no patches.
     ///
     /// Raises:
     ///     EncodeError: If the patches do not fit in a batch.
@@ -232,7 +232,7 @@ impl ToMessages {
         }
     }
 
-    /// Convert the patches of a batch to messages. Returns None if there are none.
+    /// Convert the patches of a batch to messages. Returns None if there are no messages.
     ///
     /// Raises:
     ///     EncodeError: If a patch cannot become a message; `take` returns the messages before it.
@@ -269,8 +269,8 @@ pub struct PatchRules {
     state: Mutex<rules::Rules>,
 }
 
-/// Name of the violated rule, index of the patch in its log, row in the patch, offset in the log,
-/// text.
+/// Name of the violated rule, index of the patch in its log, number of the row in the patch, offset
+/// in the log, and text.
 type Violation = (&'static str, u64, u64, u64, String);
 
 #[pymethods]
@@ -444,7 +444,7 @@ impl InversePatches {
         Ok(list)
     }
 
-    /// Return counts of the input so far.
+    /// Return counts for the patches added so far.
     ///
     /// Returns:
     ///     `committed`, `undone`, `headers` and `prefixes` (prefix deletions that cannot be

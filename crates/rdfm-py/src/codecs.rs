@@ -63,8 +63,8 @@ fn run<T: ?Sized + Send, R: Send>(
 
 /// Converts bytes to batches.
 ///
-/// Call `feed` with pieces and `next_batch` until it returns None. After the last piece call
-/// `finish`, then `next_batch` for the remaining batches.
+/// Call `feed` with each piece, then `next_batch` until `next_batch` returns None. After the last
+/// piece, call `finish`, then `next_batch` for the remaining batches.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Decoder {
     spec: &'static FormatSpec,
@@ -270,6 +270,7 @@ impl Decoder {
     /// - `restarts`: True if the first frame has a restart mark, so the log can be read in splits.
     /// - `dropped_metadata`: number of metadata entries so far that are omitted because flat frames
     ///   form a single message.
+    /// - `trailing_namespaces`: number of namespaces declared after the last message.
     /// - `dropped_keys`: number of JSON-LD keys so far that no context maps to an IRI;
     ///   `dropped_key` is the first of them, quoted.
     /// - `look_alikes`: number of comments that look like delimiters but are not;
@@ -535,8 +536,8 @@ impl DelimiterCounter {
     }
 }
 
-/// Number of messages before a place in a log, whether the last of them continues, and whether it
-/// is empty.
+/// Number of messages before a place in a log, whether the last of these messages continues, and
+/// whether that message is empty.
 type PlaceTuple = (u64, bool, bool);
 
 /// Converts batches to bytes: `encode` each batch, then call `finish`.
@@ -622,11 +623,12 @@ impl Encoder {
     /// Args:
     ///     format: Name of a native format.
     ///     options: Options by name; see `format_spec`.
-    ///     source: Properties of the log that the messages come from, as far as they are known when
-    ///         the first message is written: `carries` (the capabilities of its format), `dialect`,
-    ///         `options` (its stream options, if it has the same format), `requested` (whether
-    ///         these options were requested), `namespaces` (whether its first message declares
-    ///         any), `flat` (whether it is a single message of many frames that is not regrouped).
+    ///     source: Known properties of the log that the messages come from: `carries` (the
+    ///         capabilities of its format), `dialect`, `options` (its stream options, if it has the
+    ///         same format), `requested` (whether these options were requested), `namespaces`
+    ///         (whether its first message declares any), `flat` (whether it is a single message of
+    ///         many frames that is not regrouped). Properties that become known only after the
+    ///         first message has been written are not included.
     /// Raises:
     ///     OptionError: If an option is unknown, or its value is invalid.
     ///     UnknownFormatError: If no native format has that name.
@@ -667,7 +669,7 @@ impl Encoder {
         source: Option<&str>,
         place: Option<PlaceTuple>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let _ = source; // no native format stores it
+        let _ = source; // no native format stores the source
         Ok(PyBytes::new(py, &self.encoded(batch, place, 0)?))
     }
 
@@ -680,7 +682,7 @@ impl Encoder {
         source: Option<&str>,
         place: Option<PlaceTuple>,
     ) -> PyResult<Bound<'py, PyMemoryView>> {
-        let _ = source; // no native format stores it
+        let _ = source; // no native format stores the source
         let last = self.last_size.load(Ordering::Relaxed);
         let out = self.encoded(batch, place, last + last / 8)?;
         self.last_size.store(out.len(), Ordering::Relaxed);
@@ -727,7 +729,7 @@ impl Encoder {
     #[pyo3(signature = (end, /))]
     fn continue_log(&self, py: Python<'_>, end: &str) -> PyResult<()> {
         let end = LogEnd::named(end)
-            .ok_or_else(|| errors::option("a log ends with start, content or delimiter"))?;
+            .ok_or_else(|| errors::option("end must be 'start', 'content' or 'delimiter'"))?;
         run(py, &mut *take(&self.state, "encoder")?, |encoder| {
             encoder.continue_log(end)
         })?
@@ -906,8 +908,8 @@ fn sniff(format: &str, head: &[u8], complete: bool) -> PyResult<Option<bool>> {
 ///     format: Name of the format.
 ///     part: The bytes of that part.
 /// Returns:
-///     The position of its first byte in `part`, or None if no frame is marked or the format has no
-///     marks.
+///     The position of that frame's first byte in `part`, or None if no frame is marked or the
+///     format has no marks.
 #[pyfunction]
 fn last_mark(format: &str, part: &[u8]) -> PyResult<Option<usize>> {
     Ok(match find(format)?.append {

@@ -89,7 +89,7 @@ impl TypedColumns {
     ///
     /// Args:
     ///     rows: The rows.
-    ///     messages: Index of each row's message, if there is a column for it.
+    ///     messages: Index of each row's message, if there is a `message` column.
     ///     source: Name of the messages' log.
     ///     misfits_are_null: Whether a value that does not fit becomes null.
     /// Raises:

@@ -209,7 +209,7 @@ impl Comparer {
         Ok(())
     }
 
-    /// Compare pairs of messages until one differs, starting at message `i` of `a` and `j` of `b`.
+    /// Compare pairs of messages until a pair differs, from message `i` of `a` and `j` of `b` on.
     ///
     /// Returns:
     ///     The number of equal pairs, the number of records of `a` in them, and the differences of
@@ -299,9 +299,9 @@ impl Comparer {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Return a signature of 16 bytes for each message of a batch, or None if it needs more steps
-    /// than the limits allow. Signatures are equal if and only if the messages are, except for
-    /// chance collisions.
+    /// Return a signature of 16 bytes for each message of a batch, or None for a message that needs
+    /// more steps than the limits allow. Except for chance collisions, signatures are equal if and
+    /// only if the messages are equal.
     fn full_signatures<'py>(
         &self,
         py: Python<'py>,

@@ -123,9 +123,9 @@ pub fn encode(py: Python<'_>, error: &EncodeError, completed: &[u8]) -> PyErr {
         attributes.set_item("message_index", error.message)?;
         attributes.set_item("completed", PyBytes::new(py, completed))?;
         let lacks = error.lacks();
-        let more = lacks.and_then(|lacks| registry::another_target(error.format, lacks));
+        let extra_remedy = lacks.and_then(|lacks| registry::another_target(error.format, lacks));
         let class = py.get_type::<py::EncodeError>();
-        new_exception(&class, &error.reason, more, &attributes)
+        new_exception(&class, &error.reason, extra_remedy, &attributes)
     };
     build().unwrap_or_else(|error| error)
 }

@@ -1,5 +1,5 @@
 //! The Python module `rdfm._core`: a translation layer, without logic, between Python and the
-//! crates `rdfm-core` and `rdfm-arrow`.
+//! crates `rdfm-core`, `rdfm-arrow`, `rdfm-analysis` and `rdfm-query`.
 //!
 //! - [`codecs`]: decoders and encoders. [`options`]: their keyword arguments.
 //! - [`batch`], [`records`]: batches of each kind. [`views`]: the code that they share. [`build`]:
@@ -7,11 +7,13 @@
 //! - [`terms`]: terms and quads. [`arrow`]: the PyCapsule interface. [`arrow_rows`]: conversion
 //!   between batches and Arrow rows.
 //! - [`contexts`]: remote JSON-LD contexts.
-//! - [`regroup`]: changes of message boundaries. [`comparison`]: message comparison.
+//! - [`regroup`]: regrouping of messages. [`keys`]: division of a log by message key. [`changes`]:
+//!   patches and datasets. [`comparison`]: message comparison.
 //! - [`statistics`]: log statistics. [`streams`]: stream type rules.
 //! - [`filter`]: message filters. [`query`]: SPARQL. [`columns`]: result rows as typed columns.
 //! - [`nanopub`]: checks and descriptions of nanopublications.
-//! - [`values`]: columns whose values are separate logs. [`archive`]: tar archive members.
+//! - [`values`]: columns whose values are separate logs. [`parquet`]: sizes of Parquet columns, and
+//!   joined files. [`archive`]: tar archive members.
 //! - [`warnings`]: warnings about valid but suspicious data.
 //! - [`errors`]: the only mapping of error classes to exceptions.
 //!

@@ -14,8 +14,8 @@ use crate::errors;
 type ProblemTuple<'py> = (&'static str, bool, String, Bound<'py, PyBytes>);
 /// Algorithm, public key, signature, and digest of the signed text.
 type SignatureTuple<'py> = (String, String, String, Bound<'py, PyBytes>);
-/// Message, number of nanopublications in it, IRI, whether the trusty URI is correct, problems,
-/// signature.
+/// Message, number of nanopublications in the message, IRI, whether the trusty URI is correct,
+/// problems, signature.
 type VerdictTuple<'py> = (
     usize,
     usize,

@@ -294,7 +294,7 @@ fn option_dict<'py>(py: Python<'py>, spec: &OptionSpec) -> PyResult<Bound<'py, P
     Ok(dict)
 }
 
-/// Returns the kind of log with a name.
+/// Returns the kind of log with the given name.
 pub fn kind(name: &str) -> PyResult<Kind> {
     Kind::named(name).map_err(errors::option)
 }

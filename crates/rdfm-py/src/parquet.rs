@@ -202,9 +202,9 @@ impl ParquetJoiner {
     /// Add the next file.
     ///
     /// Returns:
-    ///     The part of its bytes to write to the joined file next.
+    ///     The bytes of this file to write to the joined file next.
     /// Raises:
-    ///     ValueError: If it is not a Parquet file.
+    ///     ValueError: If the bytes are not a Parquet file.
     fn add<'py>(&self, py: Python<'py>, file: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         let range = self.lock()?.add(file).map_err(PyValueError::new_err)?;
         Ok(PyBytes::new(py, &file[range]))

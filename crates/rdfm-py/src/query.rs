@@ -57,7 +57,7 @@ pub struct Evaluated {
     /// Reason why the evaluation ended at that message, and the option that raises the limit. None
     /// if the evaluation was completed.
     error: Option<(String, Option<&'static str>)>,
-    /// Whether any message had named graphs.
+    /// Whether any message contains named graphs.
     has_named: bool,
 }
 
@@ -400,7 +400,7 @@ enum Collected {
 }
 
 impl QueryDataset {
-    /// Returns the dataset. Afterwards no messages can be added.
+    /// Closes the dataset and returns it. Afterwards no messages can be added.
     fn close(&self) -> Arc<batch::MessageBatch> {
         let mut state = lock(&self.state);
         if let Collected::Open(collector) = &mut *state {
@@ -447,7 +447,7 @@ impl QueryDataset {
         }
     }
 
-    /// Whether any message had named graphs.
+    /// Whether any message contains named graphs.
     #[getter]
     fn has_named(&self) -> bool {
         match &*lock(&self.state) {

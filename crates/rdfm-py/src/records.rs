@@ -81,7 +81,7 @@ impl PatchBatch {
         self.inner().has_graphs()
     }
 
-    /// Approximate memory use of the batch in bytes, for queue bounds.
+    /// Approximate memory use of the batch in bytes, for limiting queues.
     #[getter]
     fn memory_bytes(&self) -> usize {
         self.inner().memory_bytes()
@@ -129,7 +129,7 @@ impl PatchBatch {
         PyList::new(py, tuples)
     }
 
-    /// Return the header lines, as number of the patch in the batch, key and value.
+    /// Return the headers as tuples of the number of the patch in the batch, the key and the value.
     fn headers(&self, py: Python<'_>) -> PyResult<Vec<(usize, String, Py<PyAny>)>> {
         self.view.with_objects(|table, objects| {
             let mut headers = Vec::new();
@@ -340,7 +340,7 @@ impl ResultBatch {
         self.inner().continues()
     }
 
-    /// Approximate memory use of the batch in bytes, for queue bounds.
+    /// Approximate memory use of the batch in bytes, for limiting queues.
     #[getter]
     fn memory_bytes(&self) -> usize {
         self.inner().memory_bytes()

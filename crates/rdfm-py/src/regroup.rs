@@ -10,10 +10,10 @@ use rdfm_core::regroup::{self, GroupBy, RegroupOptions};
 use crate::batch::MessageBatch;
 use crate::errors;
 
-/// Changes message boundaries.
+/// Regroups the quads of a log into other messages.
 ///
-/// Call `feed` with a batch and `next_batch` until it returns None. After the last batch call
-/// `finish`, then `next_batch` for the remaining batches.
+/// Call `feed` with each batch, then `next_batch` until `next_batch` returns None. After the last
+/// batch, call `finish`, then `next_batch` for the remaining batches.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Regrouper {
     state: Mutex<regroup::Regrouper>,

@@ -84,7 +84,7 @@ impl StatisticsCounter {
         }
     }
 
-    /// Return the statistics so far as bytes, for `merge`.
+    /// Return the current statistics as bytes, for `merge`.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = errors::guarded(py, || self.state().to_bytes())?;
         Ok(PyBytes::new(py, &bytes))
@@ -93,14 +93,14 @@ impl StatisticsCounter {
     /// Add the statistics of other messages of the same kind, in the form returned by `to_bytes`.
     ///
     /// Raises:
-    ///     ValueError: If the bytes are not statistics of this version of rdfm.
+    ///     ValueError: If the bytes are not statistics from this version of rdfm.
     fn merge(&self, py: Python<'_>, other: &[u8]) -> PyResult<()> {
         errors::guarded(py, || self.state().merge_bytes(other))?.map_err(|_| {
-            PyValueError::new_err("these bytes are not statistics of this version of rdfm")
+            PyValueError::new_err("the bytes are not statistics from this version of rdfm")
         })
     }
 
-    /// Return the statistics so far. Each list contains the `top` most frequent names.
+    /// Return the current statistics. Each list contains the `top` most frequent names.
     fn report<'py>(&self, py: Python<'py>, top: usize) -> PyResult<Bound<'py, PyDict>> {
         let report = errors::guarded(py, || self.state().report(top))?;
         report_dict(py, &report)

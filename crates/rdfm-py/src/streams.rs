@@ -21,8 +21,8 @@ impl StreamRules {
     ///
     /// Args:
     ///     graphs: Number of named graphs in each message: "none", "one" or "any".
-    ///     time: IRI of the time property. The default graph contains exactly one value of it for
-    ///         the named graph.
+    ///     time: IRI of the time property. The default graph contains exactly one value of
+    ///         this property for the named graph.
     ///     subjects: Shapes of the subject node, each a pair of a kind ("class", "subjects-of",
     ///         "objects-of" or "quoted-subjects") and an IRI.
     ///     has_root: Whether all nodes must be reachable from one node.
@@ -31,7 +31,7 @@ impl StreamRules {
     ///     rdf12: Whether triple terms and literals with a base direction are allowed.
     ///
     /// Raises:
-    ///     OptionError: If a word is unknown.
+    ///     OptionError: If `graphs` or the kind of a shape is unknown.
     #[new]
     #[expect(
         clippy::fn_params_excessive_bools,

@@ -19,8 +19,8 @@ use crate::arrow::{self, ArrowArray};
 use crate::codecs::{Decoder, Encoder, core_batch, python_batch};
 use crate::{errors, options};
 
-/// Returns the exception for an error. `raised` is the exception of a Python codec, if that caused
-/// the error.
+/// Returns the exception for an error. `raised` is the exception that a Python codec raised, if it
+/// caused the error.
 fn exception(py: Python<'_>, error: ValueError, raised: Option<PyErr>) -> PyErr {
     let exception = match (*error.cause, raised) {
         (Cause::Arrow(error), _) => return arrow::exception(py, error),

@@ -46,7 +46,7 @@ impl<R: Record> View<R> {
 
     /// Returns the index of a message in the batch; negative numbers count from the end.
     pub fn at(&self, message: isize) -> PyResult<usize> {
-        place(message, self.batch.len())
+        message_index(message, self.batch.len())
     }
 
     /// Returns the offset of a message's first byte in the log.
@@ -85,7 +85,7 @@ pub fn iterate<'py, T: PyClass>(
 }
 
 /// Returns the index of one of `count` messages; negative numbers count from the end.
-fn place(message: isize, count: usize) -> PyResult<usize> {
+fn message_index(message: isize, count: usize) -> PyResult<usize> {
     let index = if message < 0 {
         message.checked_add_unsigned(count)
     } else {
@@ -94,5 +94,9 @@ fn place(message: isize, count: usize) -> PyResult<usize> {
     index
         .and_then(|index| usize::try_from(index).ok())
         .filter(|index| *index < count)
-        .ok_or_else(|| PyIndexError::new_err(format!("no message {message} in a batch of {count}")))
+        .ok_or_else(|| {
+            PyIndexError::new_err(format!(
+                "message index {message} is out of range for a batch of size {count}"
+            ))
+        })
 }

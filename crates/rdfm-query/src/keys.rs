@@ -75,7 +75,7 @@ pub struct KeyFinder {
 }
 
 impl KeyFinder {
-    /// Returns a finder of graph names. It needs no predicate.
+    /// Returns a finder of graph names, which does not need a predicate.
     #[must_use]
     pub fn graph() -> Self {
         Self {
@@ -330,7 +330,7 @@ impl<'a> KeyReading<'a> {
             return Some(Key { id, text });
         }
         if self.has_bnode(value) {
-            return None; // its label is meaningless in other messages
+            return None; // a blank node's label is meaningless in other messages
         }
         let mut id = Vec::new();
         write_term(self.table, value, &mut id);

@@ -15,7 +15,7 @@ use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{TermId, TermKind};
 use rustc_hash::FxHashMap;
 
-/// Names of the two leading cells.
+/// Names of the two leading columns.
 pub const NAMES: [&str; 2] = ["source", "message"];
 const INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
 
@@ -43,7 +43,7 @@ pub fn labelled(
         builder,
         same: FxHashMap::default(),
         per_message: FxHashMap::default(),
-        label: String::new(),
+        label_prefix: String::new(),
     };
     let mut last_message = None;
     for (row, &message) in messages.iter().enumerate().take(rows.len()) {
@@ -85,12 +85,12 @@ struct Copies<'a> {
     /// blank nodes.
     per_message: FxHashMap<TermId, TermId>,
     /// Prefix of the message's blank node labels.
-    label: String,
+    label_prefix: String,
 }
 
 impl Copies<'_> {
-    /// Begins a message. Returns the terms for its source (`source_term` if it has been added
-    /// before) and its index.
+    /// Begins a message. Returns the terms for its source (`source_term` if the source has already
+    /// been added) and its index.
     fn begin(
         &mut self,
         source: &str,
@@ -99,7 +99,7 @@ impl Copies<'_> {
         source_term: Option<TermId>,
     ) -> Result<(TermId, TermId), LimitExceeded> {
         self.per_message.clear();
-        self.label = format!("m{}_", message.wrapping_add_signed(first));
+        self.label_prefix = format!("m{}_", message.wrapping_add_signed(first));
         let source = match source_term {
             Some(term) => term,
             None => self
@@ -128,7 +128,7 @@ impl Copies<'_> {
             return Ok(copy);
         }
         let copy = if term.kind == TermKind::Bnode {
-            let label = [self.label.as_bytes(), self.table.text_of(term)].concat();
+            let label = [self.label_prefix.as_bytes(), self.table.text_of(term)].concat();
             self.builder.add_simple(TermKind::Bnode, &label, 0)?
         } else {
             let mut triple = self.table.triple(term);

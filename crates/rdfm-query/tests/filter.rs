@@ -21,7 +21,7 @@ ex:a ex:value true ; ex:said <<( ex:x ex:y <<( ex:x ex:z "deep" )>> )>> ; ex:at 
 # @message
 "#;
 
-/// The log, in one batch or in batches of one message.
+/// Returns the log, in one batch or in batches of one message.
 fn batches(small: bool) -> Vec<MessageBatch> {
     let spec = registry::find("trig").unwrap();
     let values = Values::default();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use common::{batch, rows_until, triples_until, whole_rows_until};
 use rdfm_query::query::budget::{Limits, Stop};
 
-const LATE: Duration = Duration::from_millis(200);
+const TIMEOUT: Duration = Duration::from_millis(200);
 
 fn small() -> Limits {
     Limits {
@@ -20,7 +20,7 @@ fn small() -> Limits {
 
 fn short() -> Limits {
     Limits {
-        timeout: Some(LATE),
+        timeout: Some(TIMEOUT),
         ..Limits::default()
     }
 }
@@ -31,8 +31,8 @@ fn numbers(count: usize) -> String {
     (0..count).map(quad).collect()
 }
 
-/// Returns the reason why a query is stopped. Checks that it is the same natively and with the
-/// evaluator.
+/// Returns the reason why a query is stopped. Checks that the reason is the same natively and with
+/// the evaluator.
 fn stop(query: &str, log: &str, limits: &Limits) -> Option<Stop> {
     let log = batch(log);
     let (_, native) = rows_until(query, &log, limits.clone());
@@ -190,10 +190,10 @@ fn the_time_limit_is_checked_before_compiling_a_regular_expression() {
         let start = Instant::now();
         assert_eq!(
             stop(&query, &log, &short()),
-            Some(Stop::Timeout(LATE)),
+            Some(Stop::Timeout(TIMEOUT)),
             "{test}"
         );
-        assert!(start.elapsed() < 25 * LATE, "{:?}", start.elapsed());
+        assert!(start.elapsed() < 25 * TIMEOUT, "{:?}", start.elapsed());
     }
 }
 
@@ -226,6 +226,6 @@ fn copying_long_strings_counts_as_time() {
     let log = format!("{}<http://e/t> <http://e/long> \"{text}\" .", numbers(2000));
     let query = "SELECT (COUNT(*) AS ?n) { ?s ex:p ?o . ?u ex:p ?v . ?t ex:long ?x FILTER(STRLEN(?x) < ?o + ?v) }";
     let start = Instant::now();
-    assert_eq!(stop(query, &log, &short()), Some(Stop::Timeout(LATE)));
-    assert!(start.elapsed() < 25 * LATE, "{:?}", start.elapsed());
+    assert_eq!(stop(query, &log, &short()), Some(Stop::Timeout(TIMEOUT)));
+    assert!(start.elapsed() < 25 * TIMEOUT, "{:?}", start.elapsed());
 }

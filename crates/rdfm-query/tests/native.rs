@@ -64,7 +64,7 @@ const OBJECTS: &[&str] = &[
 const GRAPHS: &[&str] = &["", "", "", "<http://e/g>", "<http://e/h>", "_:x"];
 const VARIABLES: &[&str] = &["?a", "?b", "?c", "?d"];
 
-/// Messages as N-Quads. Some of them have many quads.
+/// Returns random messages as N-Quads. Some of them have many quads.
 fn messages(random: &mut Random) -> Vec<String> {
     let count = 2 + random.below(3);
     let message = |random: &mut Random| {
@@ -102,7 +102,7 @@ fn batches(messages: &[String]) -> Vec<MessageBatch> {
     found
 }
 
-/// The same messages, each in a separate batch with a different term table.
+/// Returns the messages, each in a separate batch with a different term table.
 fn cut(messages: &[String]) -> Vec<MessageBatch> {
     const OTHER: &str = "<http://e/h> <http://e/r> <http://e/q> .\n";
     let one = |message: &String| batches(&[OTHER.into(), message.clone()])[0].slice(1..2);
@@ -150,7 +150,7 @@ fn expression(random: &mut Random) -> String {
     }
 }
 
-/// An expression that returns a term.
+/// Returns a random expression whose value is a term.
 fn value(random: &mut Random) -> String {
     let [one, two] = [0; 2].map(|_| random.of(VARIABLES));
     match random.below(8) {
@@ -226,7 +226,7 @@ fn query(random: &mut Random) -> String {
     )
 }
 
-/// The variables of a query's rows.
+/// Returns the variables of a query's rows.
 fn selected(pattern: &GraphPattern) -> &[Variable] {
     match pattern {
         GraphPattern::Distinct { inner } => selected(inner),

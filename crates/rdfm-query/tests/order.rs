@@ -56,7 +56,7 @@ fn objects() -> Vec<String> {
     objects
 }
 
-/// The objects, shuffled according to the seed.
+/// Returns the objects in an order that the seed determines.
 fn shuffled(seed: u64) -> Vec<String> {
     let mut objects = objects();
     let mut state = seed;
@@ -76,7 +76,7 @@ fn log(objects: &[String]) -> String {
 }
 
 #[test]
-fn all_permutations_have_the_same_order() {
+fn order_by_does_not_depend_on_the_input_order() {
     for seed in 0..40 {
         let log = batch(&log(&shuffled(seed)));
         let expected: Vec<_> = objects().iter().map(|term| format!("0: {term}")).collect();
@@ -135,7 +135,7 @@ fn groups_can_be_sorted_by_an_aggregate() {
     let log = batch("<http://e/a> <http://e/p> 2 , 9 . <http://e/b> <http://e/p> 10 .");
     assert_eq!(
         rows(
-            "SELECT ?s (MAX(?o) AS ?most) { ?s ex:p ?o } GROUP BY ?s ORDER BY DESC(MAX(?o))",
+            "SELECT ?s (MAX(?o) AS ?max) { ?s ex:p ?o } GROUP BY ?s ORDER BY DESC(MAX(?o))",
             &log
         ),
         [
@@ -150,7 +150,7 @@ fn min_and_max_do_not_depend_on_the_order_of_rows() {
     for seed in 0..40 {
         let log = batch(&log(&shuffled(seed)));
         let found = rows(
-            "SELECT (MIN(?o) AS ?least) (MAX(?o) AS ?most) (MIN(DISTINCT ?n) AS ?number) \
+            "SELECT (MIN(?o) AS ?min) (MAX(?o) AS ?max) (MIN(DISTINCT ?n) AS ?number) \
              { ?s ?p ?o OPTIONAL { ?s ?p ?n FILTER(isNumeric(?n)) } FILTER(!isTriple(?o)) }",
             &log,
         );
@@ -159,7 +159,7 @@ fn min_and_max_do_not_depend_on_the_order_of_rows() {
             [format!("0: <http://e/a> \"one\"^^<{XSD}integer> -")]
         );
         let numbers = rows(
-            "SELECT (MIN(DISTINCT ?o) AS ?least) (MAX(?o) AS ?most) { ?s ?p ?o FILTER(?o < 100) }",
+            "SELECT (MIN(DISTINCT ?o) AS ?min) (MAX(?o) AS ?max) { ?s ?p ?o FILTER(?o < 100) }",
             &log,
         );
         let double = |value: &str| format!("\"{value}\"^^<{XSD}double>");
@@ -169,6 +169,6 @@ fn min_and_max_do_not_depend_on_the_order_of_rows() {
         );
     }
     let nothing = batch("<http://e/a> <http://e/p> 2 .");
-    let found = rows("SELECT (MIN(?o) AS ?least) { ?s ex:q ?o }", &nothing);
+    let found = rows("SELECT (MIN(?o) AS ?min) { ?s ex:q ?o }", &nothing);
     assert_eq!(found, ["0: -"]);
 }

@@ -12,8 +12,8 @@ GRAPH <http://e/g> { <http://e/b> <http://e/p> <http://e/c> }
 GRAPH <http://e/h> { <http://e/a> <http://e/p> 5 }
 ";
 
-/// Returns the sorted rows of a query, without message numbers. Checks that they are the same
-/// natively and with the evaluator.
+/// Returns the sorted rows of a query, without message numbers. Checks that the rows are the
+/// same natively and with the evaluator.
 fn found(query: &str) -> Vec<String> {
     let log = batch(LOG);
     let native = rows(query, &log);

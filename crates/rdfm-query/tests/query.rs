@@ -97,7 +97,7 @@ fn select_returns_rows_of_each_message() {
 }
 
 #[test]
-fn filters_and_patterns_compare_tags_in_the_same_way() {
+fn filters_and_patterns_compare_language_tags_in_the_same_way() {
     let log = batch("PREFIX ex: <http://e/> ex:a ex:p \"x\"@EN . ex:b ex:p \"x\"@en .");
     for text in [
         "SELECT ?s { ?s ex:p \"x\"@en }",
@@ -122,7 +122,7 @@ fn named_graphs_exist_even_without_quads() {
 }
 
 #[test]
-fn tags_are_case_insensitive_and_keep_their_first_spelling() {
+fn language_tags_are_case_insensitive_and_keep_their_first_spelling() {
     let log = batch(LOG);
     assert_eq!(
         rows("SELECT ?n { ?s ex:name ?n }", &log),
@@ -163,7 +163,7 @@ fn construct_returns_one_message_per_message() {
 }
 
 #[test]
-fn every_query_form_is_matched_natively() {
+fn every_query_form_can_be_matched_natively() {
     for text in [
         "SELECT ?s { ?s ex:value ?v FILTER(?v > 5) }",
         "CONSTRUCT { ?s ex:p [] } { ?s ex:value ?v OPTIONAL { ?s ex:of ?x } }",

@@ -13,7 +13,7 @@ use crate::model::remedy::Reason;
 #[derive(Debug)]
 pub(crate) struct WireError(Box<(ErrorClass, Reason)>);
 
-/// A result of reading.
+/// A value that was read, or an error.
 pub(crate) type Checked<T> = Result<T, WireError>;
 
 impl WireError {
@@ -263,13 +263,13 @@ fn runs_over(length: u64, rest: usize) -> WireError {
 pub(crate) enum Varint {
     /// The value, and the length in bytes.
     Value(u64, usize),
-    /// The bytes end inside it.
+    /// The bytes end inside the varint.
     Incomplete,
     /// More than ten bytes.
     TooLong,
 }
 
-/// Reads a varint of any length.
+/// Reads a varint of one to ten bytes.
 pub(crate) fn long_varint(bytes: &[u8]) -> Varint {
     let mut value = 0u64;
     for (at, &byte) in bytes.iter().take(10).enumerate() {
@@ -285,8 +285,8 @@ pub(crate) fn long_varint(bytes: &[u8]) -> Varint {
     }
 }
 
-/// Returns the length at a position, and the position after it. Returns `None` if it is incomplete
-/// or exceeds the maximum of a field.
+/// Returns the length prefix at a position, and the position after it. Returns `None` if the prefix
+/// is incomplete, or if the length exceeds the maximum for a field.
 pub(crate) fn length_at(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     match long_varint(bytes.get(at..)?) {
         Varint::Value(length, size) if i32::try_from(length).is_ok() => {

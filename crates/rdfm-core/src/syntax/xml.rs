@@ -40,7 +40,7 @@ pub(crate) enum XmlToken {
     Doctype,
 }
 
-/// Number of bytes of an incomplete token that were scanned, and the context there.
+/// Number of bytes of an incomplete token that have been scanned, and the context at that position.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TokenScan {
     at: usize,

@@ -10,7 +10,8 @@ use crate::json::Json;
 use crate::model::{Message, batch, decode_every_way, outcome, parse_nquads, same};
 use crate::support::{self, Options, encoder, shared_path};
 
-/// The suites compare frame by frame, regardless of the logical type.
+/// Creates a decoder for which each frame is a message, whatever the logical type. The suites
+/// compare frame by frame.
 fn decoder() -> Box<dyn Decoder> {
     let options = Options::with("frames", "message");
     support::decoder("jelly", &options).unwrap()
@@ -51,7 +52,7 @@ fn cases_are_read_as_expected() {
         let outputs = case.get("outputs").list();
         if outputs.len() != messages.len() {
             failures.push(format!(
-                "{id}: {} messages of {}",
+                "{id}: {} messages, expected {}",
                 messages.len(),
                 outputs.len()
             ));
@@ -137,7 +138,7 @@ fn cases_are_written_as_expected() {
         });
         match (is_positive, result) {
             (false, Err(error)) => println!("{id}: {error}"),
-            (false, Ok(())) => failures.push(format!("{id}: written")),
+            (false, Ok(())) => failures.push(format!("{id}: written, expected an error")),
             (true, Err(error)) => failures.push(format!("{id}: {error}")),
             (true, Ok(())) => {
                 if header(&out) != options {
@@ -159,11 +160,11 @@ fn cases_are_written_as_expected() {
             }
         }
     }
-    println!("{ours} bytes, the references {theirs}");
+    println!("{ours} bytes; the references have {theirs}");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(
         ours * 100 <= theirs * 101,
-        "{ours} bytes, the references {theirs}"
+        "{ours} bytes; the references have {theirs}"
     );
     assert_eq!(count, 39);
 }
@@ -215,7 +216,7 @@ fn files_of_jelly_jvm_are_read() {
         let found: Vec<usize> = messages.iter().map(|m| m.statements.len()).collect();
         if frames != found {
             failures.push(format!(
-                "{file}: messages of {found:?} quads, not {frames:?}"
+                "{file}: messages with {found:?} quads, expected {frames:?}"
             ));
         }
         for (message, metadata) in messages.iter().zip(case.get("frame_metadata_hex").list()) {
@@ -246,13 +247,13 @@ fn files_of_jelly_jvm_are_read() {
                     println!("{file} {index}: {a:?}\n  {b:?}");
                 }
             }
-            failures.push(format!("{file}: differs"));
+            failures.push(format!("{file}: the statements differ"));
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert_eq!(count, 21);
     assert!(
         ours * 100 <= theirs * 101,
-        "{ours} bytes, Jelly-JVM's {theirs}"
+        "{ours} bytes; the files of Jelly-JVM have {theirs}"
     );
 }

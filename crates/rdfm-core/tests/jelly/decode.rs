@@ -340,7 +340,7 @@ fn errors_describe_the_violated_rule() {
         let log = frame(rows);
         let (messages, error) = decode(&log);
         let error = error.unwrap_or_else(|| panic!("accepted: {expected}"));
-        assert!(error.contains(expected), "{error}, not {expected}");
+        assert!(error.contains(expected), "{error}, expected {expected}");
         assert!(messages.is_empty());
         let row = rows.len() - 1;
         assert!(
@@ -407,12 +407,12 @@ pub fn metadata(key: &str, value: &str) -> Vec<u8> {
     bytes(15, [bytes(1, key), bytes(2, value)].concat())
 }
 
-/// Options to read in parts, with one quad per batch.
+/// Returns the options, changed to read in parts with one quad per batch.
 fn parts_of(options: &Options) -> Options {
     options.clone().parts(true).and("batch_quads", 1)
 }
 
-/// The header and the observations at the end of a log.
+/// Returns the header and the observations at the end of a log.
 pub fn end(options: &Options, log: &[u8]) -> (Arc<LogHeader>, Noticed) {
     let mut decoder = decoder("jelly", options).unwrap();
     outcome(&mut *decoder, log, log.len());
@@ -500,7 +500,7 @@ fn options_apply_to_frames_before_them() {
         assert_eq!(positions[..2], [0, 13]);
         assert_eq!(end(&options, &log(3)).1.dropped_metadata, 0);
     }
-    // Without options they are separate messages.
+    // Without options, the frames are separate messages.
     let without_options = [frame(&[metadata("k", "v")]), frame(&[])].concat();
     assert_eq!(counts(&ok(&without_options)), [0, 0]);
     assert_eq!(end(&auto, &without_options).0.flat, None);
@@ -571,7 +571,7 @@ fn after_a_reset_the_next_log_determines_the_type() {
         assert_eq!((counts(&found), error), (messages, None));
         assert_eq!(decoder.noticed().dropped_metadata, dropped);
         decoder.reset();
-        // Only a message of all frames is read in parts.
+        // A message is read in parts only if it consists of all frames.
         decoder.feed(&log(logical));
         let batch = decoder.next_of::<Quad>().unwrap().unwrap();
         assert_eq!(batch.continues(), logical == 1);
@@ -623,7 +623,7 @@ fn a_frame_is_read_in_parts_on_request() {
 }
 
 #[test]
-fn a_statement_counts_once_regardless_of_its_graph() {
+fn a_statement_counts_once_towards_the_limit_regardless_of_its_graph() {
     let object = bytes(11, bytes(1, "x".repeat(1000)));
     let log = |graph: &[u8]| {
         let quad = [&bytes(2, "s"), &bytes(6, "p"), &*object, graph].concat();
@@ -924,7 +924,7 @@ fn literals_of_all_kinds_are_read() {
 }
 
 #[test]
-fn the_last_of_equal_metadata_keys_applies_in_any_position() {
+fn the_last_value_of_a_metadata_key_applies_in_any_position() {
     let entry = |key: &str, value: &str| bytes(15, [bytes(1, key), bytes(2, value)].concat());
     let log = frame(&[
         entry("a", "1"),
@@ -995,7 +995,8 @@ fn merged_fields_at_every_level_do_not_exhaust_memory() {
     assert_eq!(class(&Options::default(), &log), ErrorClass::Limit);
 }
 
-/// A frame with a complete stream: options, entries without ids, and a triple of the first three names.
+/// A frame with a complete stream: options, entries without ids, and a triple of the first three
+/// names.
 pub fn stream_of_names(names: &[&str]) -> Vec<u8> {
     let entry = |text: &str| name(0, text);
     let triple = row(
@@ -1040,7 +1041,7 @@ fn concatenated_streams_with_mixed_lookup_tables_are_an_error() {
 }
 
 #[test]
-fn an_option_continues_the_tables_of_concatenated_streams() {
+fn the_option_joins_allows_mixed_lookup_tables() {
     let first = stream_of_names(&["a", "p", "o"]);
     let joined = [first.clone(), stream_of_names(&["b", "q", "x"])].concat();
     let warn = Options::with("joins", "warn");

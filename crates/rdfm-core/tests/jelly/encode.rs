@@ -5,17 +5,18 @@ use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::EncodeError;
 use rdfm_core::model::term::Quad;
 
-use crate::model::{Maker, Message, Statement, Term, batch, outcome};
+use crate::model::{BatchMaker, Message, Statement, Term, batch, outcome};
 use crate::support::{Options, decoder, encoder};
 
-/// Frames are messages, and the logical type declares it even if the data differs.
+/// Options that allow all kinds of statements. The logical type declares that each frame is a
+/// message, even if the data does not fit that type.
 pub fn options() -> Options {
     Options::with("rdf_star", true)
         .and("generalized", true)
         .and("logical_type", "datasets")
 }
 
-/// The log, counts of dropped content, and the error.
+/// Returns the log, counts of dropped content, and the error.
 pub fn write(
     options: &Options,
     batches: &[MessageBatch],
@@ -42,12 +43,12 @@ fn read(log: &[u8]) -> Vec<Message> {
     messages
 }
 
-/// Only the statements.
+/// Returns only the statements of the messages.
 fn statements(messages: &[Message]) -> Vec<&[Statement]> {
     messages.iter().map(|m| m.statements.as_slice()).collect()
 }
 
-/// The statements of all messages as one message, with separate labels.
+/// Returns the statements of all messages as one message, with distinct blank node labels.
 fn joined(log: &[Message]) -> Vec<Statement> {
     fn relabel(message: usize, term: &Term) -> Term {
         match term {
@@ -131,10 +132,10 @@ fn term(position: usize, depth: u32, features: bool, next: &mut dyn FnMut(u32) -
     }
 }
 
-/// The same messages in batches of `size` messages, or in parts of two quads if `size` is 0.
+/// Returns the messages in batches of `size` messages, or in parts of two quads if `size` is 0.
 pub fn cut(log: &[Message], size: usize) -> Vec<MessageBatch> {
     if size > 0 {
-        let mut maker = Maker::new();
+        let mut maker = BatchMaker::new();
         return log
             .chunks(size)
             .map(|messages| {
@@ -145,7 +146,7 @@ pub fn cut(log: &[Message], size: usize) -> Vec<MessageBatch> {
             })
             .collect();
     }
-    let mut maker = Maker::new();
+    let mut maker = BatchMaker::new();
     let mut batches = Vec::new();
     for message in log {
         maker.builder.begin_message(0);
@@ -171,7 +172,7 @@ pub fn cut(log: &[Message], size: usize) -> Vec<MessageBatch> {
 }
 
 #[test]
-fn round_trips_succeed_with_small_tables() {
+fn logs_round_trip_with_small_tables_or_are_rejected() {
     let log = random(7, 60, true);
     for (name_table, prefix_table, datatype_table) in
         [(4000, 150, 32), (8, 0, 1), (9, 4, 1), (12, 6, 3)]
@@ -229,7 +230,7 @@ fn logs_round_trip_with_the_smallest_sufficient_tables() {
 }
 
 #[test]
-fn one_prefix_slot_is_rejected_if_a_statement_needs_two() {
+fn a_statement_with_more_prefixes_than_the_table_is_rejected() {
     let message = |s: &str, p: &str| Message {
         statements: vec![[iri(s), iri(p), iri("http://a/y"), Term::Default]],
         ..Message::default()
@@ -443,7 +444,7 @@ fn empty_logs_and_messages_are_written() {
 }
 
 #[test]
-fn namespaces_are_written_in_version_2_or_counted() {
+fn namespaces_are_written_in_version_2_and_otherwise_counted() {
     let ns = |name: &str, iri: &str| (name.to_owned(), iri.to_owned());
     let log = [
         Message {

@@ -87,7 +87,7 @@ pub fn messages(batch: &MessageBatch) -> Vec<Message> {
         .collect()
 }
 
-/// Messages, with parts joined, and the error's text.
+/// Returns the messages, with parts joined, and the error's text.
 pub fn outcome(
     decoder: &mut dyn Decoder,
     data: &[u8],
@@ -133,7 +133,7 @@ pub fn outcome(
     }
 }
 
-/// Decodes in one piece and in several, and checks that the results are equal.
+/// Decodes a log in one piece and in several, and checks that the results are equal.
 pub fn decode_every_way(
     make: &dyn Fn() -> Box<dyn Decoder>,
     data: &[u8],
@@ -150,12 +150,12 @@ pub fn decode_every_way(
 }
 
 /// Builds batches of messages.
-pub struct Maker {
+pub struct BatchMaker {
     pub builder: BatchBuilder,
     known: HashMap<Term, TermId>,
 }
 
-impl Maker {
+impl BatchMaker {
     pub fn new() -> Self {
         Self {
             builder: BatchBuilder::new(Limits::default()),
@@ -249,24 +249,24 @@ impl Maker {
     }
 }
 
-impl Maker {
-    /// The open message so far.
+impl BatchMaker {
+    /// Returns the messages and the beginning of the open one.
     pub fn take_part(&mut self) -> MessageBatch {
         self.known.clear();
         self.builder.take_part()
     }
 }
 
-/// One batch of messages.
+/// Returns one batch with the messages.
 pub fn batch(messages: &[Message]) -> MessageBatch {
-    let mut maker = Maker::new();
+    let mut maker = BatchMaker::new();
     for message in messages {
         maker.message(message);
     }
     maker.take()
 }
 
-/// Statements of N-Quads-star, generalized, in order.
+/// Parses generalized N-Quads-star.
 pub fn parse_nquads(text: &str) -> Vec<Statement> {
     let mut statements = Vec::new();
     for line in text.lines() {

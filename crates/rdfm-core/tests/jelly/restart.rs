@@ -4,11 +4,11 @@ use rdfm_core::formats::jelly::restart::{KEY, MAGIC, MarkFinder, MarkSearch, is_
 
 use crate::decode::{decode_with, end, stream_of_names};
 use crate::encode::{cut, options, random, write};
-use crate::model::{Maker, Message, Statement, batch};
+use crate::model::{BatchMaker, Message, Statement, batch};
 use crate::support::{Options, decoder, encoder};
 use crate::wire::{bnodes, bytes, frame, iri, name, options as options_row, prefix, row, varint};
 
-/// Options for every physical type with small, usual and no tables.
+/// Options for every physical type, with tables of several sizes.
 fn combinations() -> Vec<Options> {
     let mut combinations = Vec::new();
     for physical_type in ["triples", "quads", "graphs"] {
@@ -116,7 +116,7 @@ fn a_log_can_be_read_from_every_mark() {
 }
 
 #[test]
-fn restarts_do_not_depend_on_the_batches() {
+fn batches_do_not_change_the_restarts() {
     let log = random(3, 40, true);
     for restart_bytes in [1, 300] {
         let options = options()
@@ -132,7 +132,7 @@ fn restarts_do_not_depend_on_the_batches() {
 }
 
 #[test]
-fn only_delimited_logs_of_frames_that_are_messages_have_marks() {
+fn only_delimited_logs_with_one_message_per_frame_have_marks() {
     let log = [Message::default()];
     assert_eq!(marks(&written(&options(), &log)), [0]);
     for unmarked in [
@@ -196,7 +196,7 @@ fn marks_are_not_metadata_and_their_key_is_reserved() {
 
     let with_magic = [b"x".as_slice(), &MAGIC, b"x"].concat();
     for (key, value) in [(KEY, b"x".to_vec()), ("key", with_magic)] {
-        let mut maker = Maker::new();
+        let mut maker = BatchMaker::new();
         maker.builder.begin_message(0);
         maker.builder.add_metadata(key, &value).unwrap();
         maker.builder.end_message();
@@ -217,7 +217,7 @@ fn a_mark_is_valid_only_for_a_frame_of_its_length() {
 }
 
 #[test]
-fn new_streams_have_empty_tables() {
+fn the_tables_of_a_new_stream_are_empty() {
     let first = stream_of_names(&["a", "p", "o"]);
     let second = stream_of_names(&["b", "q", "x"]);
     let joined = [first.clone(), second.clone()].concat();
@@ -310,7 +310,8 @@ fn joined_bare_logs_are_one_message_with_a_note_or_separate_messages() {
     assert_eq!((noticed.notes, noticed.joined), (vec![], None));
 }
 
-/// A stream with one quad or triple whose terms are `name`, and a name table of `size` entries.
+/// A stream with one quad or triple, whose terms all have the name `term_name`. Its name table has
+/// `size` entries.
 fn stream(physical: u64, size: u64, more: &[u8], term_name: &str) -> Vec<u8> {
     let sizes = [vec![9 << 3], varint(size)].concat();
     let mut terms = [
@@ -415,7 +416,7 @@ fn logs_with_and_without_length_prefixes_cannot_be_joined() {
 }
 
 #[test]
-fn requested_restarts_need_delimited_frames_that_are_messages() {
+fn requested_restarts_need_a_delimited_log_with_one_message_per_frame() {
     for (options, expected) in [
         (
             options().and("delimited", false),

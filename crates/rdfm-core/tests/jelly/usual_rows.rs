@@ -1,4 +1,4 @@
-//! Rows in their usual encoding are decoded like equal rows in an unusual one.
+//! Rows in their usual encoding are decoded like the same rows in an unusual encoding.
 
 use rdfm_core::codec::Parts;
 
@@ -86,7 +86,7 @@ impl Random {
         fields.concat()
     }
 
-    /// The field of a row.
+    /// Returns the field number and the payload of a row.
     fn row(&mut self, quads: bool) -> (u64, Vec<u8>) {
         let kind = if quads { 3 } else { 2 };
         let (field, mut payload) = match self.below(12) {
@@ -120,7 +120,7 @@ fn padded(field: u64, payload: &[u8]) -> Vec<u8> {
     [vec![0x0a], length, content].concat()
 }
 
-/// The error without its position, which differs.
+/// Removes the position from an error, because the positions differ.
 fn reason(error: &str) -> &str {
     error.rsplit_once(" (").map_or(error, |(reason, _)| reason)
 }

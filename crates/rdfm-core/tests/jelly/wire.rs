@@ -26,18 +26,18 @@ pub fn bytes(field: u64, payload: impl AsRef<[u8]>) -> Vec<u8> {
     .concat()
 }
 
-/// A row of one field.
+/// A row with one field.
 pub fn row(field: u64, payload: impl AsRef<[u8]>) -> Vec<u8> {
     bytes(1, bytes(field, payload))
 }
 
-/// A frame with its length.
+/// A frame with its length prefix.
 pub fn frame(fields: &[Vec<u8>]) -> Vec<u8> {
     let payload = fields.concat();
     [varint(payload.len() as u64), payload].concat()
 }
 
-/// Stream options: the physical type, and added or replaced fields.
+/// A stream options row with the given physical type, and added or replaced fields.
 pub fn options(physical: u64, more: &[Vec<u8>]) -> Vec<u8> {
     let fields = [
         number(2, physical),

@@ -1,4 +1,5 @@
-//! The SPARQL result formats: the W3C suites and Jena's files, the rules of each format, and errors.
+//! The SPARQL result formats: the W3C suites and Jena's files, the rules of each format, and
+//! errors.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -32,7 +33,7 @@ const LOSSLESS_FORMATS: [&str; 5] = [
     "results-tsv",
 ];
 
-/// A result set by value: the cells of each row as N-Triples, or empty if unbound.
+/// A result set: the cells of each row as N-Triples, or empty if unbound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Read {
     head: Option<ResultHead>,
@@ -127,7 +128,7 @@ fn read(format: &str, log: impl AsRef<[u8]>) -> Read {
     read_with(format, &Options::default(), log)
 }
 
-/// The batches of a valid log.
+/// Returns the batches of a valid log.
 fn batches(format: &str, log: impl AsRef<[u8]>) -> Vec<ResultBatch> {
     let log = log.as_ref();
     let (read, batches) = read_in(format, &Options::default(), log, log.len());

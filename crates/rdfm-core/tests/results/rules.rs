@@ -10,7 +10,7 @@ use super::{read, read_with};
 const XML_HEAD: &str = "<sparql xmlns='http://www.w3.org/2005/sparql-results#'><head>";
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 
-/// A document with a variable `x` and rows.
+/// A document with the variables `x` and `y`, and the given rows.
 fn json(rows: &str) -> String {
     format!("{{\"head\":{{\"vars\":[\"x\",\"y\"]}},\"results\":{{\"bindings\":[{rows}]}}}}")
 }
@@ -21,7 +21,7 @@ fn xml(rows: &str) -> String {
     )
 }
 
-/// The first cell of the only row.
+/// Returns the first cell of the only row.
 fn cell(format: &str, log: &str) -> String {
     let mut found = read(format, log).without_error();
     assert_eq!(found.rows.len(), 1, "{log}");
@@ -106,7 +106,7 @@ fn json_rows_may_precede_their_head() {
 }
 
 #[test]
-fn answers_to_ask_are_read() {
+fn answers_to_ask_queries_are_read() {
     for (format, log) in [
         (
             "results-json",

@@ -1,4 +1,4 @@
-//! Every result file of the W3C's SPARQL suites, and Jena's.
+//! Reads and converts every result file of the W3C SPARQL suites, and Jena's result files.
 
 use std::collections::BTreeMap;
 
@@ -64,7 +64,7 @@ fn w3c_files_round_trip() {
     assert_eq!((counts.as_slice(), answers), (&expected[..], 30));
 }
 
-/// Only JSON and XML have links.
+/// Removes the links, which only JSON and XML can represent.
 fn without_links(mut read: Read) -> Read {
     if let Some(head) = &mut read.head {
         head.links.clear();
@@ -93,7 +93,7 @@ fn jena_files_equal_their_json_and_round_trip() {
             let found = read(format, &log).without_error();
             assert_eq!(found.head, expected.head, "{name}");
             if name == "values-values" {
-                // Java uses other lexical forms of doubles.
+                // Java writes other lexical forms of doubles.
                 assert_eq!(found.rows.len(), expected.rows.len());
                 let differing = found
                     .rows
@@ -104,7 +104,7 @@ fn jena_files_equal_their_json_and_round_trip() {
                     assert!(found[1].ends_with("#double>"), "{found:?} {expected:?}");
                 }
             } else {
-                // The JSON file has other labels.
+                // The JSON file has other blank node labels.
                 let relabelled = |label: &str| {
                     label
                         .replace("_:7f3d2c1e", "_:?")

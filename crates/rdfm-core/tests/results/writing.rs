@@ -70,10 +70,10 @@ fn formats_are_equivalent() {
 fn numbers_are_written_as_values_on_request() {
     let log = "?x\n1\n1.50\n+1\n";
     let values = Options::with("values", true);
-    for (format, plain) in [("results-thrift", 40), ("results-protobuf", 40)] {
+    for (format, saved_bytes) in [("results-thrift", 40), ("results-protobuf", 40)] {
         let (out, result) = write_with(format, &values, &batches("results-tsv", log));
         assert_eq!(result, Ok(()));
-        assert!(out.len() + 2 * plain < convert("results-tsv", log, format).len());
+        assert!(out.len() + 2 * saved_bytes < convert("results-tsv", log, format).len());
         assert_eq!(read(format, out), read("results-tsv", log));
     }
 }
@@ -115,7 +115,7 @@ fn head(variables: &[&str]) -> ResultHead {
     }
 }
 
-/// The class and text of the encoding error, and the output.
+/// Returns the class and text of the encoding error, and the output.
 fn encoding_error(
     format: &str,
     options: &Options,
@@ -278,7 +278,7 @@ fn unsupported_links_are_dropped_and_counted() {
 }
 
 #[test]
-fn unusual_strings_round_trip() {
+fn unusual_strings_round_trip_or_are_rejected() {
     let unusual = "?a b\n<\\u005F:x>\n<<( <_:s> <p> _:o )>>\n\"\\u0020 \\r\\n\\t \"\n<\\u0020>\n\"a\"@x-gx-656e2020\n_:_gx2061\n";
     let expected = read("results-tsv", unusual).without_error();
     for format in LOSSLESS_FORMATS {
@@ -289,7 +289,7 @@ fn unusual_strings_round_trip() {
                 "{format}"
             );
         } else {
-            // In this format, an IRI with this prefix is a blank node.
+            // Readers of this format interpret an IRI that begins with `_:` as a blank node.
             let (_, result) = write_with(
                 format,
                 &Options::default(),

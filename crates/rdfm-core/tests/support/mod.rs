@@ -46,7 +46,7 @@ impl Options {
         self
     }
 
-    /// Whether messages larger than a batch are read in parts.
+    /// Sets whether messages larger than a batch are read in parts.
     pub fn parts(mut self, always: bool) -> Self {
         self.opening.parts = if always { Parts::Always } else { Parts::Never };
         self
@@ -59,14 +59,14 @@ impl Options {
     }
 }
 
-/// Creates a decoder of a format.
+/// Creates a decoder for a format.
 pub fn decoder(format: &str, options: &Options) -> Result<Box<dyn Decoder>, Reason> {
     let spec = registry::find(format).expect("a format");
     let values = Values::read(spec.reads(), options.given.clone())?;
     registry::decoder(spec, &values, &options.opening)
 }
 
-/// Creates an encoder of a format.
+/// Creates an encoder for a format.
 pub fn encoder(format: &str, options: &Options) -> Result<Box<dyn Encoder>, Reason> {
     let spec = registry::find(format).expect("a format");
     let values = Values::read(spec.writes(), options.given.clone())?;
@@ -159,8 +159,9 @@ pub fn decode_every_way(format: &str, options: &Options, log: &[u8]) -> Outcome 
     whole
 }
 
-/// Resumes after every error. Returns the messages, and the index and bytes of skipped input, marked with `follows` if
-/// the error is a consequence of an earlier one.
+/// Reads a log and resumes after every error. Returns the index and the text of each message and of
+/// each skipped part. The text of a skipped part begins with `skipped`, or with `follows, skipped`
+/// if its error is a consequence of an earlier one.
 pub fn skipping(format: &str, options: &Options, log: &[u8], piece: usize) -> Vec<(u64, String)> {
     let mut decoder = decoder(format, options).unwrap();
     let mut seen = Vec::new();
@@ -201,7 +202,7 @@ pub fn skipping(format: &str, options: &Options, log: &[u8], piece: usize) -> Ve
     }
 }
 
-/// Resumes after every error, reading in one piece and in several; any difference fails the test.
+/// Like [`skipping`], in one piece and in several; any difference fails the test.
 pub fn skipping_every_way(format: &str, options: &Options, log: &[u8]) -> Vec<(u64, String)> {
     let whole = skipping(format, options, log, log.len());
     for size in PIECES {

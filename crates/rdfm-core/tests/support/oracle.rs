@@ -1,9 +1,9 @@
-//! Reading with oxttl, and comparison up to blank node labels.
+//! Reads quads with oxttl, and compares datasets up to blank node labels.
 
 use oxrdf::dataset::CanonicalizationAlgorithm;
 use oxrdf::{Dataset, Quad};
 
-/// The quads of N-Triples or N-Quads lines.
+/// Reads the quads of N-Triples or N-Quads lines.
 pub fn nquads(data: &[u8]) -> Vec<Quad> {
     oxttl::NQuadsParser::new()
         .for_slice(data)
@@ -11,7 +11,7 @@ pub fn nquads(data: &[u8]) -> Vec<Quad> {
         .collect()
 }
 
-/// Whether our lines and the oracle's quads are the same dataset.
+/// Whether our lines and the oracle's quads are the same dataset up to blank node labels.
 pub fn isomorphic(lines: &[String], theirs: &[Quad]) -> bool {
     let canonical = |quads: &[Quad]| {
         let mut dataset: Dataset = quads.iter().cloned().collect();

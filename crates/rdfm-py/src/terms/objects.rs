@@ -2,8 +2,8 @@
 //!
 //! - In: a batch's term table, or a string.
 //! - Out: the Python object for a term.
-//! - Cost: one object per term, created on first access. If another message uses the object soon,
-//!   it is kept as long as the batch. Otherwise it is released: Python's garbage collector examines
+//! - Cost: one object per term, created on first access. An object that another message uses soon
+//!   is kept as long as the batch. Other objects are released: Python's garbage collector examines
 //!   all objects whenever 700 new ones exist, which would take a fifth of the run time.
 //! - Law: a term's language, datatype and parts are objects from the same table.
 
@@ -32,9 +32,9 @@ pub struct TermObjects {
 /// The Python object for a term.
 struct TermObject {
     object: Py<PyAny>,
-    /// The call that created it.
+    /// Number of the call that created the object.
     call: u32,
-    /// Whether a later call has also used it.
+    /// Whether a later call has also used the object.
     is_shared: bool,
 }
 

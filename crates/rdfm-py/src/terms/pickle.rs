@@ -1,7 +1,7 @@
 //! Pickling of triple terms.
 //!
 //! - In: a triple term, or the steps from a pickle.
-//! - Out: its steps, or the triple term.
+//! - Out: the steps that build the term, or the term.
 //! - Cost: a part that occurs several times takes only one step.
 //! - Law: a pickle is never nested deeper than a tuple of tuples, regardless of the depth of the
 //!   term. Untrusted steps result in a triple term or an error.

@@ -2,8 +2,8 @@
 //!
 //! - In: a term, as [`AnyTerm`].
 //! - Out: its text, which is appended to a buffer.
-//! - Law: the recursion depth is the nesting depth of triple terms, which is limited at their
-//!   creation.
+//! - Law: the recursion depth is the nesting depth of triple terms, which is limited when they are
+//!   created.
 
 use pyo3::prelude::*;
 use rdfm_core::model::write;

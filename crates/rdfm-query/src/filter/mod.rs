@@ -92,7 +92,7 @@ impl Condition {
         *tested == TermMatch::Yes
     }
 
-    /// Begins a batch. Tests all of its terms if that is cheap.
+    /// Begins a batch. Tests all terms of the batch if the test is cheap.
     fn begin(&mut self, table: &TermTable, names: &[Option<Vec<u8>>]) {
         let terms = table.terms().len();
         self.found.clear();
@@ -195,8 +195,8 @@ impl MessageFilter {
         self.patterns.push(Pattern::default());
     }
 
-    /// Requires a term. It is written as in N-Triples, as a prefixed name, as a number, `true` or
-    /// `false` as in Turtle, or as `a` for rdf:type.
+    /// Requires a term. The text is a term in N-Triples syntax, a prefixed name, a number or
+    /// boolean in Turtle syntax, or `a` for rdf:type.
     ///
     /// # Errors
     /// If the text is not a valid term.

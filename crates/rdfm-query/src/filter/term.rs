@@ -1,4 +1,4 @@
-//! Tests of terms.
+//! Tests that filter conditions apply to terms.
 
 use std::str::FromStr;
 
@@ -16,7 +16,7 @@ use regex::bytes::Regex;
 const MAX_DEPTH: u32 = 64;
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 
-/// A term that other terms are compared with.
+/// A term with which other terms are compared.
 pub struct FilterTerm {
     builder: BatchBuilder,
     id: TermId,
@@ -26,7 +26,7 @@ impl FilterTerm {
     /// Parses a term in N-Triples syntax.
     ///
     /// # Errors
-    /// If the text is not a term, or it is a blank node.
+    /// If the text is not a valid term.
     pub fn new(text: &str) -> Result<Self, Reason> {
         let mut builder = BatchBuilder::within_2_gib();
         let id = parse_term(&mut builder, text.as_bytes(), MAX_DEPTH)?;
@@ -209,7 +209,9 @@ impl Test {
             let id = TermId(number as u32);
             let may_be = term.kind == kind && term.length == length;
             if (may_be && self.matches(table, id, names))
-                || (deep && term.kind == TermKind::TripleTerm && self.within(table, id, names))
+                || (deep
+                    && term.kind == TermKind::TripleTerm
+                    && self.part_matches(table, id, names))
             {
                 found.push(id);
             }
@@ -217,13 +219,12 @@ impl Test {
     }
 
     /// Whether a term inside a triple term passes the test.
-    fn within(&self, table: &TermTable, id: TermId, names: &[Option<Vec<u8>>]) -> bool {
+    fn part_matches(&self, table: &TermTable, id: TermId, names: &[Option<Vec<u8>>]) -> bool {
         let term = table.term(id);
         term.kind == TermKind::TripleTerm
-            && table
-                .triple(term)
-                .into_iter()
-                .any(|part| self.matches(table, part, names) || self.within(table, part, names))
+            && table.triple(term).into_iter().any(|part| {
+                self.matches(table, part, names) || self.part_matches(table, part, names)
+            })
     }
 }
 

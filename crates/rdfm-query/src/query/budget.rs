@@ -3,7 +3,7 @@
 //! - In: the limits for a message, and every step of its evaluation. Out: the result, or the reason
 //!   why the evaluation stopped.
 //! - Law: a library without limits is interrupted when it calls our code. The call unwinds, like a
-//!   cancelled computation, and drops everything that it owns.
+//!   cancelled computation, and drops everything that the library owns.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -74,11 +74,11 @@ impl Stop {
             ),
             Self::Memory => (
                 "the query needs more than 1 GiB of memory for terms that it finds, compares, sorts, groups or computes; make \
-                 its patterns more selective, or use fewer variables or shorter texts"
+                 its patterns more selective, or use fewer variables or shorter strings"
                     .to_owned(),
                 None,
             ),
-            Self::Failed(why) => (why.clone(), None),
+            Self::Failed(reason) => (reason.clone(), None),
         }
     }
 }
@@ -142,7 +142,7 @@ thread_local! {
 /// Runs `work` within limits.
 ///
 /// # Errors
-/// If `work` was stopped; the error is the reason.
+/// If `work` was stopped. The error is the reason.
 pub fn within<T>(
     limits: &Limits,
     cancel: &Cancel,
@@ -263,8 +263,8 @@ pub fn stop_with(stop: Stop) {
     }
 }
 
-/// Begins an expression that creates strings. They count until [`end`]. Returns the argument for
-/// `end`.
+/// Begins an expression that creates strings. The strings count until [`end`]. Returns the argument
+/// for `end`.
 pub fn begin() -> u64 {
     RESOURCE_USE.with(|resources| {
         resources.open.set(resources.open.get() + 1);

@@ -3,8 +3,8 @@
 //! - In: a query that the parser rejects, and the error. Out: the position of the first unexpected
 //!   word, and a sentence that explains it.
 //! - Cost: a binary search that parses part of the text in each step. This is needed because the
-//!   library reports the last alternative that it tried, which may be after the actual error, in
-//!   terms of its grammar.
+//!   library reports only the last alternative that it tried. This may be after the actual error,
+//!   and the message uses names from the grammar.
 
 use std::ops::Range;
 
@@ -15,11 +15,11 @@ use super::parse::QueryError;
 /// Number of spaces appended to a prefix of a query. If the prefix can be continued, parsing fails
 /// after these spaces. Otherwise it fails at the invalid part, or after it by at most the length of
 /// the longest keyword.
-const ROOM: usize = 64;
+const PADDING: usize = 64;
 /// Maximum size in bytes of a query that is parsed repeatedly.
-const LONG: usize = 1 << 16;
+const MAX_REPARSED_BYTES: usize = 1 << 16;
 /// Maximum length of a word in an error, in characters.
-const SHOWN: usize = 40;
+const MAX_SHOWN_CHARACTERS: usize = 40;
 
 /// The library's sentences, and clearer replacements.
 const CLEARER_SENTENCES: [(&str, &str); 3] = [
@@ -76,7 +76,7 @@ pub fn diagnose(
     parser: &SparqlParser,
     is_declared: impl Fn(&str) -> bool,
 ) -> QueryError {
-    if text.len() > LONG {
+    if text.len() > MAX_REPARSED_BYTES {
         return QueryError {
             reason: "there is a syntax error here or a few characters before".to_owned(),
             position: located(error).map(|(found, _)| found),
@@ -135,7 +135,7 @@ pub fn diagnose(
         }
         (None, Some(word)) => match overridden(&text[..start]) {
             Some(name) if word == "}" => {
-                format!("BIND gives {name} a value, but it already has one")
+                format!("BIND gives {name} a value, but {name} already has one")
             }
             _ => missing_term(text, &words[..valid], &word)
                 .unwrap_or_else(|| format!("'{word}' is not expected here")),
@@ -185,12 +185,12 @@ fn overridden(text: &str) -> Option<&str> {
 
 /// Whether a string can be the beginning of a query.
 fn begins(text: &str, parser: &SparqlParser) -> bool {
-    let longer = format!("{text}{}", " ".repeat(ROOM));
+    let longer = format!("{text}{}", " ".repeat(PADDING));
     let Err(error) = parser.clone().parse_query(&longer) else {
         return true;
     };
     let error = error.to_string();
-    let end = position(&longer, longer.len() - ROOM / 2);
+    let end = position(&longer, longer.len() - PADDING / 2);
     located(&error).is_some_and(|(found, _)| found >= end)
 }
 
@@ -223,7 +223,7 @@ fn prefix(word: &str) -> Option<&str> {
 }
 
 fn shortened(word: &str) -> String {
-    let short: String = word.chars().take(SHOWN).collect();
+    let short: String = word.chars().take(MAX_SHOWN_CHARACTERS).collect();
     let rest = if short.len() < word.len() { "…" } else { "" };
     let safe = short
         .chars()

@@ -21,7 +21,7 @@ use rustc_hash::FxHasher;
 pub const DEFAULT_GRAPH: u32 = TermId::DEFAULT_GRAPH.0;
 /// Cell without a value.
 pub const UNBOUND: u32 = u32::MAX;
-const RDF_LANG_STRINGS: u8 = flags::LTR | flags::RTL;
+const DIRECTION_FLAGS: u8 = flags::LTR | flags::RTL;
 
 /// The content of a term, used to find equal terms.
 #[derive(Clone, Copy)]
@@ -86,7 +86,7 @@ pub(super) fn content(
         TermKind::LangLiteral => Content::Tagged(
             text,
             table.text(TermId(term.aux)),
-            term.flags & RDF_LANG_STRINGS,
+            term.flags & DIRECTION_FLAGS,
         ),
         TermKind::TripleTerm => Content::Triple(table.triple(term).map(class)),
     }
@@ -123,7 +123,7 @@ pub struct Dictionary<'b> {
 }
 
 impl<'b> Dictionary<'b> {
-    /// Creates the dictionary of the terms in a batch's quads or rows.
+    /// Creates a dictionary of the terms in a batch's quads or rows.
     pub fn of<R: Record>(batch: &'b LogBatch<R>) -> Self {
         let table = batch.table();
         let mut dictionary = Self {
@@ -261,7 +261,7 @@ impl<'b> Dictionary<'b> {
                 if lower {
                     tag.make_ascii_lowercase();
                 }
-                let direction = match term.flags & RDF_LANG_STRINGS {
+                let direction = match term.flags & DIRECTION_FLAGS {
                     flags::LTR => Some(BaseDirection::Ltr),
                     flags::RTL => Some(BaseDirection::Rtl),
                     _ => None,

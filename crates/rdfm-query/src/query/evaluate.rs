@@ -1,4 +1,4 @@
-//! Evaluation of queries on each message of a batch separately.
+//! Evaluates queries on each message of a batch separately.
 //!
 //! - In: a query, and batches. Out: the rows, triples or answer for each message, in order.
 //! - Cost: one dictionary per batch, plus the cost of the query on each message.
@@ -24,21 +24,21 @@ use super::stack::with_stack;
 use super::view::View;
 
 /// Number of rows or triples after which no further message is evaluated for the same result.
-const ENOUGH: usize = 1 << 16;
-/// Number of result terms after which no further message is evaluated for the same result. They
-/// take about 64 MiB.
-const KEPT: u64 = 1 << 20;
+const ROWS_PER_RESULT: usize = 1 << 16;
+/// Number of result terms after which no further message is evaluated for the same result. These
+/// terms take about 64 MiB.
+const TERMS_PER_RESULT: u64 = 1 << 20;
 /// Number of row cells that count as one term.
 pub(super) const CELLS: u64 = 4;
 /// Messages with at most this number of quads reuse the query plan.
 const FEW_QUADS: usize = 16;
-/// Maximum number of parts of a query that is planned for each message. Planning more takes too
-/// long.
-const MANY_PARTS: usize = 100;
+/// Maximum number of parts of a query that is planned for each message. Planning more parts takes
+/// too long.
+const MAX_PLANNED_PARTS: usize = 100;
 /// Time limit for planning, which cannot be cancelled.
 const PLANNING_LIMIT: Duration = Duration::from_millis(100);
 /// Maximum number of triples for which duplicates are found by linear search.
-const FEW: usize = 16;
+const FEW_TRIPLES: usize = 16;
 
 /// A callback that is called periodically.
 type Check = Box<dyn Fn(&Cancel) + Send + Sync>;
@@ -63,12 +63,12 @@ pub struct Evaluation {
 /// Progress of an evaluation.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Index of the first message in the batch that was not evaluated. If `stop` is set, it refers
-    /// to this message.
+    /// Index of the first message in the batch that was not evaluated. If the evaluation stopped,
+    /// it stopped at this message.
     pub done: usize,
     /// Reason why the evaluation stopped early.
     pub stop: Option<Stop>,
-    /// Whether any message had named graphs.
+    /// Whether any message contains named graphs.
     pub has_named: bool,
 }
 
@@ -89,7 +89,7 @@ impl Triples {
         let mut seen = FxHashSet::default();
         let triples = &mut self.triples;
         produce(&mut |triple| {
-            let few = triples.len() - start < FEW;
+            let few = triples.len() - start < FEW_TRIPLES;
             let is_new = if few {
                 !triples[start..].contains(&triple)
             } else {
@@ -115,12 +115,12 @@ impl Triples {
 }
 
 /// A message, and the dictionary of its batch.
-pub(super) struct Scene<'b> {
+pub(super) struct MessageContext<'b> {
     pub dictionary: Dictionary<'b>,
     pub message: Message,
 }
 
-impl Scene<'_> {
+impl MessageContext<'_> {
     /// Returns the cell for a term in a solution.
     pub fn cell(
         &self,
@@ -199,11 +199,11 @@ impl Evaluation {
 
     /// Appends the rows of messages, starting at `from`, until there are enough rows.
     pub fn rows(&self, batch: &MessageBatch, from: usize, rows: &mut SolutionRows) -> Progress {
-        let progress = self.each(batch, from, |scene, matcher, index| {
-            let count = self.message(scene, matcher, rows, &mut FreshLabels::default())?;
+        let progress = self.each(batch, from, |context, matcher, index| {
+            let count = self.message(context, matcher, rows, &mut FreshLabels::default())?;
             let messages = std::iter::repeat_n(index as u32, count);
             rows.messages.extend(messages);
-            Ok(rows.messages.len() < ENOUGH && budget::kept() < KEPT)
+            Ok(rows.messages.len() < ROWS_PER_RESULT && budget::kept() < TERMS_PER_RESULT)
         });
         // Remove the cells of an incomplete message.
         rows.cells
@@ -225,15 +225,15 @@ impl Evaluation {
         };
         let width = self.query.variables.len();
         let mut constants = None;
-        let progress = self.each(batch, from, |scene, matcher, _| {
+        let progress = self.each(batch, from, |context, matcher, _| {
             rows.cells.clear();
             let mut fresh = FreshLabels::default();
-            let count = self.message(scene, matcher, rows, &mut fresh)?;
+            let count = self.message(context, matcher, rows, &mut fresh)?;
             let cells = std::mem::take(&mut rows.cells);
-            let Scene {
+            let MessageContext {
                 dictionary,
                 message,
-            } = scene;
+            } = context;
             let constants = &*constants.get_or_insert_with(|| template.constants(dictionary, rows));
             constructed.add(|each| {
                 for row in 0..count {
@@ -243,7 +243,7 @@ impl Evaluation {
                 }
             });
             rows.cells = cells;
-            Ok(constructed.triples.len() < ENOUGH && budget::kept() < KEPT)
+            Ok(constructed.triples.len() < ROWS_PER_RESULT && budget::kept() < TERMS_PER_RESULT)
         });
         // Remove the triples of an incomplete message.
         let complete = constructed.ends.last().copied().unwrap_or_default();
@@ -254,9 +254,9 @@ impl Evaluation {
     /// Appends for each message, starting at `from`, whether the query is true for it.
     pub fn answers(&self, batch: &MessageBatch, from: usize, answers: &mut Vec<bool>) -> Progress {
         let mut rows = SolutionRows::default();
-        self.each(batch, from, |scene, matcher, _| {
+        self.each(batch, from, |context, matcher, _| {
             rows.clear();
-            let count = self.message(scene, matcher, &mut rows, &mut FreshLabels::default())?;
+            let count = self.message(context, matcher, &mut rows, &mut FreshLabels::default())?;
             answers.push(count > 0);
             budget::forget_kept();
             Ok(true)
@@ -268,7 +268,8 @@ impl Evaluation {
         &self,
         batch: &'b MessageBatch,
         from: usize,
-        mut work: impl FnMut(&Scene<'b>, &mut Option<Matcher<'_>>, usize) -> Result<bool, Stop> + Send,
+        mut work: impl FnMut(&MessageContext<'b>, &mut Option<Matcher<'_>>, usize) -> Result<bool, Stop>
+        + Send,
     ) -> Progress {
         let evaluate = || {
             budget::forget_kept();
@@ -278,7 +279,7 @@ impl Evaluation {
             if let Some(matcher) = &mut matcher {
                 matcher.begin(&dictionary);
             }
-            let mut scene = Scene {
+            let mut context = MessageContext {
                 dictionary,
                 message: Message::default(),
             };
@@ -288,13 +289,13 @@ impl Evaluation {
             };
             while progress.done < batch.len() {
                 let index = progress.done;
-                let Scene {
+                let MessageContext {
                     dictionary,
                     message,
-                } = &mut scene;
+                } = &mut context;
                 message.read(dictionary, &graphs, batch, index);
-                progress.has_named |= scene.message.has_named;
-                let work = || work(&scene, &mut matcher, index);
+                progress.has_named |= context.message.has_named;
+                let work = || work(&context, &mut matcher, index);
                 match budget::within(&self.limits, &self.cancel, work) {
                     Ok(continues) => {
                         progress.done += 1;
@@ -323,21 +324,21 @@ impl Evaluation {
     /// row without cells.
     fn message(
         &self,
-        scene: &Scene<'_>,
+        context: &MessageContext<'_>,
         matcher: &mut Option<Matcher<'_>>,
         rows: &mut SolutionRows,
         fresh: &mut FreshLabels,
     ) -> Result<usize, Stop> {
         if let Some(matcher) = matcher {
-            return self.matched(scene, matcher, rows);
+            return self.matched(context, matcher, rows);
         }
         let mut count = 0;
-        self.evaluate(scene, |solution| {
+        self.evaluate(context, |solution| {
             count += 1;
             self.check_rows(count)?;
             budget::keep(self.weight());
             for term in solution {
-                let cell = scene.cell(rows, fresh, term);
+                let cell = context.cell(rows, fresh, term);
                 rows.cells.push(cell);
             }
             Ok(())
@@ -348,14 +349,14 @@ impl Evaluation {
     /// Appends the rows of one message without using the evaluator.
     fn matched(
         &self,
-        scene: &Scene<'_>,
+        context: &MessageContext<'_>,
         matcher: &mut Matcher<'_>,
         rows: &mut SolutionRows,
     ) -> Result<usize, Stop> {
-        let Scene {
+        let MessageContext {
             dictionary,
             message,
-        } = scene;
+        } = context;
         let max_rows = match self.query.form {
             Form::Ask => 1,
             Form::Select | Form::Construct(_) => usize::MAX,
@@ -364,7 +365,7 @@ impl Evaluation {
         let mut cells = std::mem::take(&mut rows.cells);
         let (mut before, weight) = (0, self.weight());
         let found = matcher.run(dictionary, message, max_rows, &mut cells, &mut |found| {
-            // If there is no new row, many quads have been checked.
+            // A call without a new row means that many quads have been checked since the last call.
             if found == before {
                 budget::check_time();
             } else {
@@ -406,7 +407,7 @@ impl Evaluation {
     /// without terms.
     pub(super) fn evaluate(
         &self,
-        scene: &Scene<'_>,
+        context: &MessageContext<'_>,
         mut each: impl FnMut(Vec<Option<Term>>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let failed = |error: spareval::QueryEvaluationError| Stop::Failed(error.to_string());
@@ -414,9 +415,9 @@ impl Evaluation {
             Graphs::Named(_, named) => Some(named.as_slice()),
             Graphs::AsTheyAre | Graphs::Union => None,
         };
-        let view = View::new(&scene.dictionary, &scene.message, named);
-        let is_small = scene.message.quads.len() <= FEW_QUADS;
-        let evaluator = if is_small || self.query.parts > MANY_PARTS {
+        let view = View::new(&context.dictionary, &context.message, named);
+        let is_small = context.message.quads.len() <= FEW_QUADS;
+        let evaluator = if is_small || self.query.parts > MAX_PLANNED_PARTS {
             &self.plain
         } else {
             &self.evaluator

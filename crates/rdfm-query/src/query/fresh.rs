@@ -67,8 +67,8 @@ impl FreshLabels {
     }
 }
 
-/// Whether a term is or contains a blank node whose label has this prefix. The recursion depth is
-/// the nesting depth of triple terms.
+/// Whether a term is or contains a blank node whose label is this prefix followed by digits. The
+/// recursion depth is the nesting depth of triple terms.
 fn has_label(dictionary: &Dictionary<'_>, id: TermId, prefix: &str) -> bool {
     let table = dictionary.table();
     if id.0 == UNBOUND {

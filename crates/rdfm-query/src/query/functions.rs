@@ -40,7 +40,7 @@ const END: &str = "urn:uuid:00000000-0000-0000-000a-000000000000";
 /// Maximum number of compiled expressions in the cache. Each takes at most a few MB.
 const MAX_CACHED: usize = 64;
 /// Number of bytes of text that are scanned between two checks of the clock.
-const SCANNED: usize = 1 << 16;
+const BYTES_PER_CHECK: usize = 1 << 16;
 /// Datatypes of string literals.
 pub(super) const STRING_DATATYPES: [NamedNodeRef<'_>; 3] =
     [xsd::STRING, rdf::LANG_STRING, rdf::DIR_LANG_STRING];
@@ -55,8 +55,8 @@ pub(super) struct Join {
 /// A replacement for a function of `spareval`.
 type Call = fn(&[Term]) -> Option<Term>;
 
-/// Returns an evaluator with only the functions that a query calls, because they are copied for
-/// each message.
+/// Returns an evaluator with only the functions that a query calls, because an evaluator's
+/// functions are copied for each message.
 pub(super) fn evaluator(joins: &[Join], calls: &Calls) -> QueryEvaluator {
     let mut evaluator = with_order(QueryEvaluator::new(), calls);
     let begin = |_: &[Term]| Some(Literal::from(budget::begin().cast_signed()).into());
@@ -227,7 +227,7 @@ fn call(name: &str, arguments: Vec<Expression>) -> Expression {
     Expression::FunctionCall(Function::Custom(NamedNode::new_unchecked(name)), arguments)
 }
 
-/// Wraps an expression so that its strings count until it ends, even if it fails.
+/// Wraps an expression so that its strings count until its evaluation ends, even if it fails.
 fn limit_expression(expression: &mut Expression) {
     match expression {
         Expression::And(left, right) | Expression::Or(left, right) => {
@@ -301,8 +301,8 @@ fn counted(given: &[Term]) -> Option<Term> {
     Some(value.clone())
 }
 
-/// Concatenation of string literals. The result has a language or direction only if all of them
-/// share it.
+/// Concatenation of string literals. If all literals have the same language and direction, so does
+/// the result. Otherwise it has none.
 #[derive(Default)]
 struct JoinedStrings {
     text: String,
@@ -443,7 +443,8 @@ fn encoded(given: &[Term]) -> Option<Term> {
     Some(Literal::new_simple_literal(result).into())
 }
 
-/// Whether a regular expression matches a string. Returns `None` if the arguments have other types.
+/// Whether a regular expression matches a string. Returns `None` if an argument has an unsupported
+/// type.
 fn matches(given: &[Term]) -> Option<Term> {
     let [given, pattern, flags @ ..] = given else {
         return None;
@@ -458,8 +459,8 @@ fn matches(given: &[Term]) -> Option<Term> {
     Some(Literal::from(found).into())
 }
 
-/// Replaces the matches of a regular expression in a string. Returns `None` if the arguments have
-/// other types.
+/// Replaces the matches of a regular expression in a string. Returns `None` if an argument
+/// has an unsupported type.
 fn replaced(given: &[Term]) -> Option<Term> {
     let [given, pattern, replacement, flags @ ..] = given else {
         return None;
@@ -498,7 +499,7 @@ fn replace(regex: &Regex, text: &str, replacement: &str) -> String {
         counted += growth;
         // The search for a match may have scanned the entire remaining text.
         scanned += text.len() - copied;
-        if scanned > SCANNED {
+        if scanned > BYTES_PER_CHECK {
             scanned = 0;
             budget::check_time();
         }
@@ -551,7 +552,7 @@ fn with_regex<T>(pattern: &str, flags: &str, work: impl FnOnce(&Regex) -> T) -> 
     result
 }
 
-/// A regular expression takes too much memory.
+/// Error for a regular expression that takes too much memory.
 pub(super) struct TooLarge;
 
 /// Compiles a regular expression like `spareval`. Returns `None` if it is invalid.

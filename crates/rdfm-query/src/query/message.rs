@@ -1,7 +1,7 @@
 //! The quads of a message as a SPARQL dataset.
 //!
-//! - In: a message of a batch, and the graphs to query. Out: its quads as classes, in order and
-//!   without duplicates.
+//! - In: a message of a batch, and the graphs to query. Out: the quads of the message as classes,
+//!   in order and without duplicates.
 //! - Law: batch boundaries affect only the numbers of the classes.
 
 use std::cell::OnceCell;
@@ -15,7 +15,7 @@ use super::budget;
 use super::dictionary::{DEFAULT_GRAPH, Dictionary};
 
 /// Maximum number of quads for which duplicates are found by linear search.
-const FEW: usize = 16;
+const FEW_QUADS: usize = 16;
 
 /// Classes of the subject, predicate, object and graph.
 pub type Quad = [u32; 4];
@@ -142,7 +142,7 @@ impl Message {
 
     #[inline]
     fn push(&mut self, quad: Quad) {
-        let is_new = if self.quads.len() < FEW {
+        let is_new = if self.quads.len() < FEW_QUADS {
             !self.quads.contains(&quad)
         } else {
             if self.seen.is_empty() {
@@ -169,7 +169,7 @@ impl Message {
 
     /// Whether a quad contains a term of a class.
     pub fn has(&self, class: u32) -> bool {
-        if self.quads.len() <= FEW {
+        if self.quads.len() <= FEW_QUADS {
             return self.quads.iter().any(|quad| quad.contains(&class));
         }
         let all = || {

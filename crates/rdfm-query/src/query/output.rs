@@ -14,11 +14,11 @@ use rdfm_core::model::term::{Quad, TermId};
 
 use super::evaluate::Triples;
 use super::parse::Query;
-use super::rows::{CopiedTerms, SolutionRows};
+use super::rows::{SolutionRows, TermCopier};
 
 /// Builder of row batches.
 pub struct RowOutput {
-    copied: CopiedTerms<TermId>,
+    copier: TermCopier<TermId>,
     head: Arc<ResultHead>,
 }
 
@@ -34,7 +34,7 @@ impl RowOutput {
         let mut builder = ResultBuilder::within_2_gib();
         builder.set_head(Arc::clone(&head));
         Self {
-            copied: CopiedTerms::new(builder),
+            copier: TermCopier::new(builder),
             head,
         }
     }
@@ -50,25 +50,25 @@ impl RowOutput {
         rows: &SolutionRows,
     ) -> Result<ResultBatch, LimitExceeded> {
         let width = self.head.variables.len();
-        self.copied.begin();
+        self.copier.begin();
         for row in 0..rows.messages.len() {
-            self.copied.builder.begin_message(0);
+            self.copier.builder.begin_message(0);
             for &cell in &rows.cells[row * width..][..width] {
-                let term = self.copied.cell(source.table(), &rows.others, cell)?;
+                let term = self.copier.cell(source.table(), &rows.others, cell)?;
                 let term = term.unwrap_or(TermId::DEFAULT_GRAPH);
-                self.copied.builder.add(term)?;
+                self.copier.builder.add(term)?;
             }
-            self.copied.builder.end_message();
+            self.copier.builder.end_message();
         }
-        self.copied.builder.check_2_gib()?;
-        let taken = self.copied.builder.take();
-        Ok(taken.unwrap_or_else(|| self.copied.builder.take_head()))
+        self.copier.builder.check_2_gib()?;
+        let taken = self.copier.builder.take();
+        Ok(taken.unwrap_or_else(|| self.copier.builder.take_head()))
     }
 }
 
 /// Builder of message batches.
 pub struct MessageOutput {
-    copied: CopiedTerms<Quad>,
+    copier: TermCopier<Quad>,
     in_force: InForce,
     begun: bool,
 }
@@ -76,7 +76,7 @@ pub struct MessageOutput {
 impl Default for MessageOutput {
     fn default() -> Self {
         Self {
-            copied: CopiedTerms::new(BatchBuilder::within_2_gib()),
+            copier: TermCopier::new(BatchBuilder::within_2_gib()),
             in_force: InForce::default(),
             begun: false,
         }
@@ -96,10 +96,10 @@ impl MessageOutput {
         rows: &SolutionRows,
         triples: &Triples,
     ) -> Result<Option<MessageBatch>, LimitExceeded> {
-        self.copied.begin();
+        self.copier.begin();
         if from == 0 {
             for (name, iri) in self.in_force.new_namespaces(source) {
-                self.copied.builder.add_namespace(name, iri)?;
+                self.copier.builder.add_namespace(name, iri)?;
             }
         }
         self.declare(query)?;
@@ -108,19 +108,19 @@ impl MessageOutput {
             for change in source.namespace_changes_of(from + at) {
                 let (name, iri) = (change.name, change.iri);
                 let table = source.table();
-                self.copied
+                self.copier
                     .builder
                     .add_namespace(table.span(name), table.span(iri))?;
             }
-            self.copied
+            self.copier
                 .builder
                 .begin_message(source.position(from + at));
             self.add(source, rows, &triples.triples[start..end])?;
-            self.copied.builder.end_message();
+            self.copier.builder.end_message();
             start = end;
         }
-        self.copied.builder.check_2_gib()?;
-        Ok(self.copied.builder.take())
+        self.copier.builder.check_2_gib()?;
+        Ok(self.copier.builder.take())
     }
 
     /// Returns a batch with one message for each row of an entire log.
@@ -134,17 +134,17 @@ impl MessageOutput {
         rows: &SolutionRows,
         triples: &Triples,
     ) -> Result<Option<MessageBatch>, LimitExceeded> {
-        self.copied.begin();
+        self.copier.begin();
         self.declare(query)?;
         let mut start = 0;
         for &end in &triples.ends {
-            self.copied.builder.begin_message(0);
+            self.copier.builder.begin_message(0);
             self.add(source, rows, &triples.triples[start..end])?;
-            self.copied.builder.end_message();
+            self.copier.builder.end_message();
             start = end;
         }
-        self.copied.builder.check_2_gib()?;
-        Ok(self.copied.builder.take())
+        self.copier.builder.check_2_gib()?;
+        Ok(self.copier.builder.take())
     }
 
     /// Declares the namespaces of a query, but only once.
@@ -153,7 +153,7 @@ impl MessageOutput {
             self.begun = true;
             for (name, iri) in &query.prefixes {
                 let (name, iri) = (name.as_bytes(), iri.as_bytes());
-                self.copied.builder.add_namespace(name, iri)?;
+                self.copier.builder.add_namespace(name, iri)?;
             }
         }
         Ok(())
@@ -168,11 +168,11 @@ impl MessageOutput {
         for triple in triples {
             let mut ids = [TermId::DEFAULT_GRAPH; 3];
             for (id, &cell) in ids.iter_mut().zip(triple) {
-                let copy = self.copied.cell(source.table(), &rows.others, cell)?;
+                let copy = self.copier.cell(source.table(), &rows.others, cell)?;
                 *id = copy.unwrap_or(TermId::DEFAULT_GRAPH);
             }
             let [subject, predicate, object] = ids;
-            self.copied.builder.add_quad(Quad {
+            self.copier.builder.add_quad(Quad {
                 subject,
                 predicate,
                 object,

@@ -30,7 +30,7 @@ const MAX_LENGTH: usize = 16 << 20;
 const MAX_BRACKETS: usize = 100;
 /// Error text for SERVICE.
 const NO_SERVICE: &str =
-    "SERVICE is not supported, because queries have no network access; remove it";
+    "SERVICE is not supported, because queries have no network access; remove the SERVICE pattern";
 
 /// Reason why a string cannot be evaluated as a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,8 +64,7 @@ pub enum Form {
 pub struct Query {
     /// Kind of result.
     pub form: Form,
-    /// Variables of the rows: the selected variables of SELECT, or the template's variables of
-    /// CONSTRUCT.
+    /// Variables of the rows: those that SELECT selects, or those of the template of CONSTRUCT.
     pub variables: Vec<Variable>,
     /// Algebra to evaluate: SELECT or ASK.
     pub(super) algebra: Algebra,
@@ -291,8 +290,8 @@ fn graphs(dataset: Option<QueryDataset>, union_graphs: bool) -> Graphs {
     }
 }
 
-/// Replaces the blank nodes of a pattern with variables whose names are the same in each run,
-/// because the evaluation order of a pattern's parts depends on these names.
+/// Replaces the blank nodes in a term of a pattern with variables. Their names are the same in each
+/// run, because the evaluation order of a pattern's parts depends on them.
 fn replace_blank_node(term: &mut TermPattern, nodes: &mut HashMap<BlankNode, Variable>) {
     match term {
         TermPattern::BlankNode(node) => {

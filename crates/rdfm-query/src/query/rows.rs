@@ -1,7 +1,7 @@
 //! Result rows, and their conversion to batches.
 //!
-//! - In: cells as classes, and terms that are not in a batch. Out: result batches with their own
-//!   terms.
+//! - In: cells (classes of equal terms, see [`super::dictionary`]), and terms that are not in a
+//!   batch. Out: result batches with their own terms.
 //! - Law: equal rows result in equal terms. Blank nodes that a query creates get labels that do not
 //!   occur in their message.
 
@@ -57,14 +57,14 @@ impl SolutionRows {
 }
 
 /// Copies the terms of rows to a separate batch.
-pub struct CopiedTerms<R: Record> {
+pub struct TermCopier<R: Record> {
     /// Builder of the batch.
     pub builder: LogBuilder<R>,
     ids: FxHashMap<TermId, TermId>,
     others: Vec<Option<TermId>>,
 }
 
-impl<R: Record> CopiedTerms<R> {
+impl<R: Record> TermCopier<R> {
     /// Creates a copier with this builder.
     pub fn new(builder: LogBuilder<R>) -> Self {
         Self {
@@ -80,7 +80,8 @@ impl<R: Record> CopiedTerms<R> {
         self.others.clear();
     }
 
-    /// Returns the copy of a cell, or `None` if it is unbound.
+    /// Returns the copy of a cell, or `None` if the cell is unbound.
+    ///
     /// # Errors
     /// If the batch is full.
     pub fn cell(

@@ -2,8 +2,8 @@
 //!
 //! - In: triples with variables, and rows. Out: the triples of each row, as cells.
 //! - Law: triples with an unbound variable, a literal or triple term as subject, or a predicate
-//!   that is not an IRI are skipped (SPARQL 1.1, section 16.2). Each row gets new blank nodes for
-//!   those of the template.
+//!   that is not an IRI are skipped (SPARQL 1.1, section 16.2). In each row, new blank nodes
+//!   replace those of the template.
 
 use oxrdf::{BlankNode, NamedOrBlankNode, Term, Triple, Variable};
 use rdfm_core::model::term::{TermId, TermKind};
@@ -39,7 +39,7 @@ struct Row<'r, 'd> {
 impl Template {
     /// Creates a template from the triples of a query.
     pub fn new(triples: Vec<TriplePattern>) -> Self {
-        let mut names = Names::default();
+        let mut names = TemplateTerms::default();
         let triples = triples.into_iter().map(|triple| names.triple(triple));
         Self {
             triples: triples.collect(),
@@ -144,13 +144,13 @@ impl Row<'_, '_> {
 
 /// Variables, constants and blank nodes of a template, by number.
 #[derive(Default)]
-struct Names {
+struct TemplateTerms {
     variables: Vec<Variable>,
     constants: Vec<Term>,
     blanks: Vec<BlankNode>,
 }
 
-impl Names {
+impl TemplateTerms {
     fn triple(&mut self, triple: TriplePattern) -> [Slot; 3] {
         [
             self.slot(triple.subject),

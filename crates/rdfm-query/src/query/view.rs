@@ -21,10 +21,11 @@ use super::message::{Message, Quad};
 use super::order::{is_marker, key, key_of};
 
 /// Maximum number of quads in a message that is scanned.
-const FEW: usize = 24;
+const FEW_QUADS: usize = 24;
 /// Maximum size of the cached ORDER BY keys in bytes, including the overhead of each entry.
-const KEYS: usize = 64 << 20;
-const KEY: usize = 48; // overhead of an entry in bytes
+const MAX_KEY_BYTES: usize = 64 << 20;
+/// Overhead of a cached key in bytes.
+const KEY_OVERHEAD: usize = 48;
 /// Order of the quad positions in each index.
 const ORDERS: [[usize; 4]; 4] = [[0, 1, 2, 3], [1, 2, 0, 3], [2, 0, 1, 3], [3, 0, 1, 2]];
 
@@ -159,8 +160,8 @@ impl<'d> View<'d> {
             return (**key).to_owned();
         }
         let key = key_of(self.dictionary.table(), TermId(class));
-        if keys.bytes + key.len() < KEYS {
-            keys.bytes += key.len() + KEY;
+        if keys.bytes + key.len() < MAX_KEY_BYTES {
+            keys.bytes += key.len() + KEY_OVERHEAD;
             keys.by_class.insert(class, key.as_str().into());
         }
         key
@@ -176,7 +177,7 @@ impl<'d> View<'d> {
         EvaluationTerm(Inner::Computed(computed))
     }
 
-    /// Sort key of a class. It is the same in every batch.
+    /// Sort key of a class: the hash, which is the same in every batch, and then the class.
     fn rank(&self, class: u32) -> (u32, u32) {
         (self.dictionary.hash(class), class)
     }
@@ -202,7 +203,7 @@ impl<'d> View<'d> {
             range: 0..quads.len(),
             selection,
         };
-        if quads.len() <= FEW {
+        if quads.len() <= FEW_QUADS {
             return all();
         }
         let bound = selection.bound();
@@ -297,15 +298,15 @@ impl Iterator for MatchingQuads<'_> {
 
 /// A term in the data that SPARQL expressions do not support.
 #[derive(Debug)]
-pub struct NoTerm;
+pub struct UnsupportedTerm;
 
-impl std::fmt::Display for NoTerm {
+impl std::fmt::Display for UnsupportedTerm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("a triple term that is valid only in generalized RDF cannot be evaluated")
     }
 }
 
-impl std::error::Error for NoTerm {}
+impl std::error::Error for UnsupportedTerm {}
 
 /// Converts a key to the form that the evaluator compares.
 fn of_key(key: String) -> ExpressionTerm {
@@ -315,7 +316,7 @@ fn of_key(key: String) -> ExpressionTerm {
 
 impl<'d> QueryableDataset<'d> for &'d View<'d> {
     type InternalTerm = EvaluationTerm;
-    type Error = NoTerm;
+    type Error = UnsupportedTerm;
 
     fn internal_quads_for_pattern(
         &self,
@@ -323,7 +324,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
         predicate: Option<&EvaluationTerm>,
         object: Option<&EvaluationTerm>,
         graph_name: Option<Option<&EvaluationTerm>>,
-    ) -> impl Iterator<Item = Result<InternalQuad<EvaluationTerm>, NoTerm>> + use<'d> {
+    ) -> impl Iterator<Item = Result<InternalQuad<EvaluationTerm>, UnsupportedTerm>> + use<'d> {
         let mut never = false;
         let mut class = |key: Option<&EvaluationTerm>| {
             let class = key.and_then(EvaluationTerm::class);
@@ -353,7 +354,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
 
     fn internal_named_graphs(
         &self,
-    ) -> impl Iterator<Item = Result<EvaluationTerm, NoTerm>> + use<'d> {
+    ) -> impl Iterator<Item = Result<EvaluationTerm, UnsupportedTerm>> + use<'d> {
         let mut graphs: Vec<u32> = Vec::new();
         let view: &'d View<'d> = self;
         let mut named = Vec::new();
@@ -364,7 +365,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
                     named.push(key);
                 }
             }
-        } else if view.message.quads.len() <= FEW {
+        } else if view.message.quads.len() <= FEW_QUADS {
             for &[.., graph] in &view.message.quads {
                 if graph != DEFAULT_GRAPH && !graphs.contains(&graph) {
                     graphs.push(graph);
@@ -383,7 +384,10 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
         named.into_iter().map(Ok)
     }
 
-    fn contains_internal_graph_name(&self, graph_name: &EvaluationTerm) -> Result<bool, NoTerm> {
+    fn contains_internal_graph_name(
+        &self,
+        graph_name: &EvaluationTerm,
+    ) -> Result<bool, UnsupportedTerm> {
         if let Some(names) = self.named {
             let mut names = names
                 .iter()
@@ -398,15 +402,15 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
         Ok(found.into_iter().next().is_some())
     }
 
-    fn internalize_term(&self, term: Term) -> Result<EvaluationTerm, NoTerm> {
+    fn internalize_term(&self, term: Term) -> Result<EvaluationTerm, UnsupportedTerm> {
         Ok(self.internalize(term))
     }
 
-    fn externalize_term(&self, term: EvaluationTerm) -> Result<Term, NoTerm> {
+    fn externalize_term(&self, term: EvaluationTerm) -> Result<Term, UnsupportedTerm> {
         let term = match &term.0 {
             Inner::Class(class, _) => {
                 let written = self.message.written(*class);
-                self.dictionary.term(written.0).ok_or(NoTerm)?
+                self.dictionary.term(written.0).ok_or(UnsupportedTerm)?
             }
             Inner::Computed(term) => term.0.clone(),
             Inner::KeyOf(class) => Literal::from(self.key(*class)).into(),
@@ -416,9 +420,12 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
         Ok(term)
     }
 
-    fn externalize_expression_term(&self, term: EvaluationTerm) -> Result<ExpressionTerm, NoTerm> {
+    fn externalize_expression_term(
+        &self,
+        term: EvaluationTerm,
+    ) -> Result<ExpressionTerm, UnsupportedTerm> {
         let value = match &term.0 {
-            Inner::Class(class, _) => self.dictionary.value(*class).ok_or(NoTerm)?,
+            Inner::Class(class, _) => self.dictionary.value(*class).ok_or(UnsupportedTerm)?,
             Inner::Computed(term) => term.0.clone(),
             Inner::KeyOf(class) => return Ok(of_key(self.key(*class))),
             Inner::KeyOfComputed(term) => return Ok(of_key(key(&term.0))),
@@ -428,12 +435,15 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
         Ok(value.into())
     }
 
-    fn internalize_expression_term(&self, term: ExpressionTerm) -> Result<EvaluationTerm, NoTerm> {
+    fn internalize_expression_term(
+        &self,
+        term: ExpressionTerm,
+    ) -> Result<EvaluationTerm, UnsupportedTerm> {
         if is_marker(&term) {
             let key = match self.last.take() {
                 Some(Inner::Class(class, _)) => Inner::KeyOf(class),
                 Some(Inner::Computed(term)) => Inner::KeyOfComputed(term),
-                _ => return Err(NoTerm),
+                _ => return Err(UnsupportedTerm),
             };
             budget::acquire(1);
             return Ok(EvaluationTerm(key));

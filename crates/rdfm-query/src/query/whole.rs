@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 
 use super::budget::{self, Stop};
 use super::dictionary::{ClassIndex, Content, Dictionary, UNBOUND, content};
-use super::evaluate::{Evaluation, Scene, Triples};
+use super::evaluate::{Evaluation, MessageContext, Triples};
 use super::fresh::FreshLabels;
 use super::message::Message;
 use super::output::{MessageOutput, RowOutput};
@@ -26,9 +26,9 @@ use super::rows::SolutionRows;
 use super::stack::with_stack;
 
 /// Maximum number of rows in a piece of the result.
-const ROWS: usize = 4096;
+const ROWS_PER_PIECE: usize = 4096;
 /// Maximum number of terms in the rows of a piece.
-const KEPT: u64 = 1 << 18;
+const TERMS_PER_PIECE: u64 = 1 << 18;
 
 /// Collects messages into one dataset.
 pub struct Collector {
@@ -85,7 +85,7 @@ impl Collector {
         self.builder.check_2_gib()
     }
 
-    /// Whether any message had named graphs.
+    /// Whether any message contains named graphs.
     pub fn has_named(&self) -> bool {
         self.has_named
     }
@@ -197,8 +197,8 @@ impl Evaluation {
     /// pieces and returns whether to continue. Returns whether the dataset has named graphs.
     ///
     /// # Errors
-    /// If the evaluation stopped early; the error is the reason. All rows before it have been
-    /// passed to `emit`.
+    /// If the evaluation stopped early. The error is the reason. All pieces completed before that
+    /// have been passed to `emit`.
     pub fn whole(
         &self,
         data: &MessageBatch,
@@ -217,14 +217,14 @@ impl Evaluation {
                         .map(|id| dictionary.class(id))
                 }),
             );
-            let scene = Scene {
+            let context = MessageContext {
                 dictionary,
                 message,
             };
             budget::within(&self.limits, &self.cancel, || {
-                self.send_pieces(data, &scene, emit)
+                self.send_pieces(data, &context, emit)
             })?;
-            Ok(scene.message.has_named)
+            Ok(context.message.has_named)
         };
         with_stack(evaluate, || self.check()).unwrap_or_else(|error| {
             Err(Stop::Failed(format!(
@@ -236,7 +236,7 @@ impl Evaluation {
     fn send_pieces(
         &self,
         data: &MessageBatch,
-        scene: &Scene<'_>,
+        context: &MessageContext<'_>,
         emit: &mut impl FnMut(Piece) -> bool,
     ) -> Result<(), Stop> {
         let mut pieces = Pieces::new(self, data);
@@ -252,22 +252,22 @@ impl Evaluation {
         };
         if let Form::Ask = self.query.form {
             let mut answer = false;
-            self.evaluate(scene, |_| {
+            self.evaluate(context, |_| {
                 answer = true;
                 Ok(())
             })?;
             return send(Some(Piece::Answer(answer)));
         }
-        self.evaluate(scene, |solution| {
+        self.evaluate(context, |solution| {
             count += 1;
             self.check_rows(count)?;
             budget::keep(self.weight());
             for term in solution {
-                let cell = scene.cell(&mut pieces.rows, &mut fresh, term);
+                let cell = context.cell(&mut pieces.rows, &mut fresh, term);
                 pieces.rows.cells.push(cell);
             }
-            pieces.add_row(&scene.dictionary, || {
-                fresh.node(&scene.dictionary, scene.message.classes())
+            pieces.add_row(&context.dictionary, || {
+                fresh.node(&context.dictionary, context.message.classes())
             });
             if pieces.is_full() {
                 send(pieces.take().map_err(|error| too_large(&error))?)?;
@@ -375,12 +375,12 @@ impl<'e> Pieces<'e> {
     }
 
     fn is_full(&self) -> bool {
-        self.rows.messages.len() >= ROWS
-            || self.triples.triples.len() >= ROWS
-            || budget::kept() >= KEPT
+        self.rows.messages.len() >= ROWS_PER_PIECE
+            || self.triples.triples.len() >= ROWS_PER_PIECE
+            || budget::kept() >= TERMS_PER_PIECE
     }
 
-    /// Returns a piece with the rows so far.
+    /// Returns a piece with the rows added since the last piece.
     fn take(&mut self) -> Result<Option<Piece>, LimitExceeded> {
         let is_first = std::mem::take(&mut self.is_first);
         let piece = match &mut self.output {

@@ -30,10 +30,10 @@ pub trait StatementWriter: Send + 'static {
     /// Whether a message may be written in parts.
     const PARTS: bool = true;
 
-    /// Begins a batch: term ids refer to new terms.
+    /// Begins a batch. Term ids now refer to the terms of this batch.
     fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]);
 
-    /// Declares a namespace. Returns false if the format cannot.
+    /// Declares a namespace. Returns false if the format cannot declare any.
     fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> bool;
 
     /// Writes the quads of a message, or of a part of it.
@@ -116,7 +116,7 @@ pub struct TextLayout {
     pub delimiters: Delimiters,
     /// The style of terms.
     pub style: Style,
-    /// Whether all messages become one, with distinct blank nodes.
+    /// Whether all messages are written as one, in which their blank nodes stay distinct.
     pub flat: bool,
 }
 
@@ -124,7 +124,7 @@ impl TextLayout {
     /// Creates the layout for a dialect, from the options or the source.
     ///
     /// # Errors
-    /// If the version label does not announce messages, or the dialect does not use it.
+    /// If the version label does not announce messages, or if the dialect has no version label.
     pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, Reason> {
         let given = values.text(&WRITE_DIALECT).and_then(Dialect::named);
         let found = source
@@ -135,7 +135,7 @@ impl TextLayout {
         } else {
             given.or(found).unwrap_or(Dialect::Comment)
         };
-        // If neither is known yet, the source may determine the dialect later.
+        // Without a source or such an option, a later source may still determine the dialect.
         let is_final = source.is_some() || given.is_some() || values.switch(&FLAT);
         if is_final && dialect != Dialect::Directive && values.get(&VERSION_LABEL).is_some() {
             let directive = Remedy::write("dialect", "directive", "writes it");
@@ -334,7 +334,7 @@ impl<S: StatementWriter> Writer for TextWriter<S> {
 /// Returns the error for a batch whose text is too long.
 pub(crate) fn too_long(max_text: usize) -> Reason {
     Reason::from(format!(
-        "a batch with this message is longer than {max_text} bytes of text, because it repeats long terms"
+        "the text of a batch with this message is longer than {max_text} bytes, because long terms are repeated"
     ))
     .lacking(Feature::Parts)
 }
@@ -372,7 +372,7 @@ pub(crate) fn describe(table: &TermTable, error: TermError) -> Reason {
     }
 }
 
-/// Positions of terms written earlier in the batch, from which they are copied.
+/// Positions of the terms written earlier in the batch, for copying them.
 ///
 /// Cost: 12 bytes per term. Forgetting all of them is one addition.
 #[derive(Default)]
@@ -391,7 +391,7 @@ struct MemoEntry {
 }
 
 impl TextMemo {
-    /// Begins a batch with this many terms at the end of the output.
+    /// Begins a batch with this many terms. Its text begins at the end of the output.
     pub fn begin_batch(&mut self, terms: usize, out: &[u8]) {
         self.base = out.len();
         if self.entries.len() < terms {
@@ -409,7 +409,7 @@ impl TextMemo {
         }
     }
 
-    /// Copies a term that was written before. Returns false if it was not.
+    /// Copies a term if it was written earlier in the batch. Otherwise returns false.
     #[inline]
     pub fn copy(&self, id: TermId, out: &mut Vec<u8>) -> bool {
         match self.entries.get(id.index()) {

@@ -34,13 +34,13 @@ pub(crate) struct GrammarError {
 /// A value, or an error.
 pub(crate) type Read<T> = Result<T, Box<GrammarError>>;
 
-/// An error of the class [`ErrorClass::Malformed`].
+/// Returns an error of the class [`ErrorClass::Malformed`].
 #[cold]
 pub(crate) fn malformed<T>(at: usize, reason: impl Into<Reason>) -> Read<T> {
     fail(at, ErrorClass::Malformed, reason)
 }
 
-/// An error.
+/// Returns an error of the given class.
 #[cold]
 pub(crate) fn fail<T>(at: usize, class: ErrorClass, reason: impl Into<Reason>) -> Read<T> {
     Err(Box::new(GrammarError {
@@ -50,7 +50,7 @@ pub(crate) fn fail<T>(at: usize, class: ErrorClass, reason: impl Into<Reason>) -
     }))
 }
 
-/// A limit of the builder as an error at a byte.
+/// Returns the error at a byte for an exceeded limit of the builder.
 #[cold]
 #[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
 pub(crate) fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
@@ -106,7 +106,7 @@ pub(crate) trait Grammar: Send {
     /// Returns the complete messages, and the beginning of the open one.
     fn take_part(&mut self) -> LogBatch<Self::Record>;
 
-    /// Returns to the start of another log. The builder has already been reset.
+    /// Resets the state for another log. The builder must already be reset.
     fn reset(&mut self);
 
     /// Index in the text at which the open message begins.
@@ -114,7 +114,7 @@ pub(crate) trait Grammar: Send {
         None
     }
 
-    /// Handles an error. `follows` states that it may be a consequence of skipped input. Returns
+    /// Handles an error. If `follows`, the error may be a consequence of skipped input. Returns
     /// whether reading can continue; [`skip`](Self::skip) is then called next.
     fn stop(&mut self, _text: &[u8], _follows: bool) -> bool {
         false
@@ -134,22 +134,22 @@ pub(crate) trait Grammar: Send {
         true
     }
 
-    /// Determines lines of positions recorded in the buffered bytes.
+    /// Determines the lines of recorded positions that are in the buffered bytes.
     fn locate(&mut self, _line: impl Fn(u64) -> u64) {}
 
-    /// Header of the log.
+    /// Returns the header of the log.
     fn header(&self) -> Arc<LogHeader> {
         LogHeader::none()
     }
 
-    /// Observations. `done` is true at the end of the log.
+    /// Returns observations about the log. `done` is true at the end of the log.
     fn noticed(&self, _done: bool) -> Noticed {
         Noticed::default()
     }
 }
 
-/// Returns a decoder of a format from its grammar. If `parts` is true, messages larger than a batch
-/// are returned in parts.
+/// Creates the decoder of a format from its grammar. If `parts` is true, messages larger than a
+/// batch are returned in parts.
 pub(crate) fn decoder<G: Grammar + 'static>(
     format: &'static str,
     grammar: G,
@@ -199,7 +199,7 @@ impl<G: Grammar> TextReader<G> {
         }
     }
 
-    /// Determines lines of recorded positions before the bytes are removed.
+    /// Determines the lines of recorded positions before their bytes are removed.
     fn locate(&mut self, input: &Buffer) {
         let rest = input.bytes.get(self.here..).unwrap_or_default();
         self.grammar.locate(|offset| {

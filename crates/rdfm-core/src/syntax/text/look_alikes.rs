@@ -2,14 +2,15 @@
 //!
 //! - In: comments between statements, alone on their lines, that are not delimiters.
 //! - Out: a sentence with their number and the first positions.
-//! - Cost: a check of the first characters of each comment; up to [`LISTED`] positions are stored.
+//! - Cost: a check of the first characters of each comment. At most [`MAX_LISTED`] positions are
+//!   stored.
 //! - Law: the result depends only on the log, not on how it is cut or how often a line is read.
 
 use crate::codec::Dialect;
 use crate::model::error::quote;
 
 /// Maximum number of listed positions.
-const LISTED: usize = 10;
+const MAX_LISTED: usize = 10;
 
 /// Look-alikes found so far.
 #[derive(Clone, Debug, Default)]
@@ -19,15 +20,15 @@ pub(crate) struct LookAlikes {
     first: Option<(String, Dialect)>,
     /// Offsets of the first look-alikes in the log.
     offsets: Vec<u64>,
-    /// Line numbers of these positions, where known.
+    /// Line numbers of these positions, if known.
     lines: Vec<u64>,
     /// Comments before this offset were already checked.
     next_offset: u64,
 }
 
 /// Whether the text of a comment, after its `#`, looks like a delimiter: ignoring case, it begins
-/// with `@message`, or it is the word `message` with an optional full stop. `complete` states that
-/// the text is complete.
+/// with `@message`, or it is the word `message` with an optional full stop. `complete` is false if
+/// more text of the comment may follow.
 pub(crate) fn resembles_delimiter(comment: &[u8], complete: bool) -> bool {
     let text = comment.trim_ascii();
     let word = text.strip_suffix(b".").unwrap_or(text).trim_ascii_end();
@@ -54,7 +55,7 @@ impl LookAlikes {
             let text = [b"#", comment.trim_ascii_end()].concat();
             self.first = Some((quote(&text), dialect));
         }
-        if self.offsets.len() < LISTED {
+        if self.offsets.len() < MAX_LISTED {
             self.offsets.push(offset);
             self.lines.extend(line);
         }

@@ -16,7 +16,7 @@ pub struct LinePosition {
     line: u64,
     /// Number of consumed characters of the current line.
     characters: u64,
-    /// Whether the last consumed byte is a CR. A following LF belongs to it.
+    /// Whether the last consumed byte is a CR. A following LF belongs to the same line end.
     after_cr: bool,
 }
 
@@ -32,7 +32,8 @@ impl Default for LinePosition {
 }
 
 impl LinePosition {
-    /// Starts at an offset in the log, with an unknown line.
+    /// Creates a position at an offset in the log. Lines are counted from that offset, because its
+    /// line is unknown.
     pub fn at(offset: u64) -> Self {
         Self {
             offset,

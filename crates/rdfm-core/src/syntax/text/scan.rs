@@ -23,8 +23,8 @@ pub(crate) struct Excerpt<'a> {
 /// Number of bytes that are read for a short string.
 const SHORT: usize = 32;
 
-/// [`SHORT`] bytes of 0xFF followed by as many zero bytes. Masks for shorter lengths are slices of
-/// it.
+/// [`SHORT`] bytes of 0xFF followed by as many zero bytes. Masks for shorter lengths are slices
+/// of this array.
 const MASKS: [u8; 2 * SHORT] = {
     let mut masks = [0; 2 * SHORT];
     let mut at = 0;
@@ -36,7 +36,8 @@ const MASKS: [u8; 2 * SHORT] = {
 };
 
 impl<'a> Excerpt<'a> {
-    /// Returns `length` bytes of the source from `start`, or `None` if the source is too short.
+    /// Creates an excerpt of `length` bytes from `start`, or returns `None` if the source is too
+    /// short.
     #[inline]
     pub fn new(source: &'a [u8], start: usize, length: usize) -> Option<Self> {
         let available = source.get(start..)?.len();
@@ -47,7 +48,7 @@ impl<'a> Excerpt<'a> {
         })
     }
 
-    /// The complete text.
+    /// Creates an excerpt of the complete text.
     #[inline]
     pub fn of(text: &'a [u8]) -> Self {
         Self {
@@ -207,7 +208,7 @@ pub(crate) fn iri_excerpt(text: Excerpt<'_>) -> Option<u8> {
     iri(text.text())
 }
 
-/// Checks an IRI of less than 16 bytes.
+/// Checks an IRI of fewer than 16 bytes.
 #[inline]
 fn short_iri(text: &[u8]) -> Option<u8> {
     let (mut all, mut high) = (IRI, 0u8);
@@ -221,8 +222,8 @@ fn short_iri(text: &[u8]) -> Option<u8> {
     Some(if all & IRI == 0 { 0 } else { flags::PLAIN })
 }
 
-/// Checks a blank node label. It is plain only if no writer changes it: the writers decide about
-/// labels that begin with `_g`.
+/// Checks a blank node label. A label is plain only if no writer changes it. Labels that begin with
+/// `_g` are not plain, because writers may escape them.
 #[inline]
 pub(crate) fn label(text: &[u8]) -> Option<u8> {
     let (mut all, mut high) = (NAME, 0u8);

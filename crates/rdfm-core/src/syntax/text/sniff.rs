@@ -28,8 +28,8 @@ pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-/// Complete lines of a log's head, including blank ones. Text after the last line end counts as a
-/// line at the end of the log, or if it is the only one.
+/// Returns the lines of a log's head, including blank ones. If the head is `complete`, text after
+/// the last line end also counts as a line if the log ends there or if there is no other line.
 pub(crate) fn lines(bytes: &[u8], complete: bool) -> impl Iterator<Item = &[u8]> {
     let text = without_mark(head(bytes));
     let end = match memrchr2(b'\n', b'\r', text) {
@@ -72,7 +72,8 @@ pub(crate) fn line_kind(line: &[u8]) -> LineKind {
     }
 }
 
-/// Number of terms before the dot of a line. A triple term counts as one.
+/// Counts the terms before the dot of a line. A triple term counts as one. Returns `None` if the
+/// line is not a statement.
 fn count_terms(line: &[u8]) -> Option<usize> {
     let (mut terms, mut depth) = (0_usize, 0_usize);
     let mut rest = line;
@@ -96,7 +97,7 @@ fn count_terms(line: &[u8]) -> Option<usize> {
     }
 }
 
-/// Text after an IRI, a blank node or a literal.
+/// Returns the text after an IRI, a blank node or a literal.
 fn after_term(text: &[u8]) -> Option<&[u8]> {
     match text {
         [b'<', rest @ ..] => after_iri(rest, b"<\"{}|^`"),
@@ -130,14 +131,15 @@ fn after_term(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Text after the `>` of an IRI that contains no white space and none of the bytes in `forbidden`.
+/// Returns the text after the `>` of an IRI. Returns `None` if the IRI contains white space or a
+/// byte in `forbidden`.
 pub(crate) fn after_iri<'a>(text: &'a [u8], forbidden: &[u8]) -> Option<&'a [u8]> {
     let ends = |&byte: &u8| byte == b'>' || is_space(byte) || forbidden.contains(&byte);
     let end = text.iter().position(ends)?;
     (text.get(end) == Some(&b'>')).then(|| text.get(end + 1..))?
 }
 
-/// Whether a line is `MESSAGE`, or `VERSION` and a quoted string.
+/// Whether a line is `MESSAGE`, or `VERSION` followed by a quoted string.
 fn is_line_directive(line: &[u8]) -> bool {
     let line = trim_start(line);
     if let Some(rest) = line.strip_prefix(b"MESSAGE") {
@@ -153,8 +155,8 @@ fn is_line_directive(line: &[u8]) -> bool {
     after.first().copied().is_some_and(is_space) && end.is_some_and(is_blank)
 }
 
-/// Whether an XML document begins: with its declaration, its document type, a comment, `rdf:RDF`,
-/// or an element that cannot be an IRI because white space follows its name.
+/// Whether text begins like an XML document: with an XML declaration, a document type, a comment,
+/// `rdf:RDF`, or an element that cannot be an IRI because white space follows its name.
 pub(crate) fn is_xml(text: &[u8]) -> bool {
     let text = trim_start(text);
     let starts = [&b"<?xml"[..], b"<!DOCTYPE", b"<!--", b"<rdf:RDF"];

@@ -12,7 +12,7 @@ use crate::model::write::{Style, direction, term_error, write_escaped};
 use crate::syntax::ntriples::allows_label;
 use crate::syntax::text::encode::{StatementError, TextMemo, contains_labels};
 
-/// Writes terms.
+/// Writes terms. Copies those that were written earlier in the batch.
 pub(crate) struct TextTermWriter {
     /// Whether IRIs are escaped if necessary.
     lenient: bool,
@@ -40,7 +40,7 @@ impl TextTermWriter {
         Self::new(self.lenient, self.quoted)
     }
 
-    /// Begins a batch with this many terms at the end of the output.
+    /// Begins a batch with this many terms. Its text begins at the end of the output.
     pub fn begin_batch(&mut self, terms: usize, out: &[u8]) {
         self.memo.begin_batch(terms, out);
         self.ends.begin_batch(terms, out);

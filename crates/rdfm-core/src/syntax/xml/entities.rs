@@ -42,7 +42,7 @@ impl Entities {
         }
     }
 
-    /// Number of bytes that the entities of the document occupy.
+    /// Number of bytes that the entities of the document occupy in memory.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -283,7 +283,7 @@ fn too_long<T>(at: usize, max_bytes: u64) -> Read<T> {
         at,
         ErrorClass::Limit,
         Reason::limit(
-            format!("a text is longer than {max_bytes} bytes with its entities expanded"),
+            format!("a string is longer than {max_bytes} bytes after its entities are expanded"),
             "max_message_bytes",
         ),
     )
@@ -328,10 +328,10 @@ fn skip_declaration(text: &[u8], start: usize, end: usize) -> Read<usize> {
             None => break,
         }
     }
-    malformed(start, "a declaration of the DOCTYPE has no '>'")
+    malformed(start, "a declaration in the DOCTYPE has no '>'")
 }
 
-/// Returns the character of one of the five predefined entities.
+/// Returns the character of a predefined entity, or `None` for another name.
 fn predefined(name: &[u8]) -> Option<u8> {
     match name {
         b"amp" => Some(b'&'),

@@ -9,13 +9,13 @@ use rustc_hash::FxHashMap;
 use super::XML;
 
 /// A prefix and its previous binding.
-type Undone = (Box<[u8]>, Option<Box<[u8]>>);
+type PreviousBinding = (Box<[u8]>, Option<Box<[u8]>>);
 
 /// Bindings of prefixes, undone at the end of each element.
 #[derive(Default)]
 pub(crate) struct NamespaceScope {
     current: FxHashMap<Box<[u8]>, Box<[u8]>>,
-    undo: Vec<Undone>,
+    undo: Vec<PreviousBinding>,
     bytes: u64,
 }
 
@@ -27,7 +27,7 @@ impl NamespaceScope {
         self.bytes = 0;
     }
 
-    /// Number of declarations in scope, to pass to [`back`](Self::back).
+    /// Number of declarations in scope, as an argument of [`back`](Self::back).
     pub fn mark(&self) -> u32 {
         self.undo.len() as u32
     }

@@ -1,4 +1,5 @@
-//! Jelly-Patch: decoding, encoding and errors. Patches are lines, as in `spec-fixtures/jelly-patch`.
+//! Jelly-Patch: decoding, encoding and errors. Patches are lines, as in
+//! `spec-fixtures/jelly-patch`.
 
 mod files;
 mod read;
@@ -38,7 +39,7 @@ pub fn line(batch: &PatchBatch, operation: &Operation) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The content of a log, with parts joined: positions, patches, and the error.
+/// Positions and patches of a log, with parts joined, and the error.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     pub positions: Vec<u64>,
@@ -56,7 +57,7 @@ impl Outcome {
     }
 }
 
-/// Reads in pieces. Also returns the number of batches.
+/// Reads a log in pieces. Also returns the number of batches.
 pub fn read_pieces(options: &Options, log: &[u8], piece: usize) -> (Outcome, usize) {
     let mut decoder = decoder("jelly-patch", options).unwrap();
     let mut found = Outcome::default();
@@ -98,7 +99,7 @@ pub fn read_pieces(options: &Options, log: &[u8], piece: usize) -> (Outcome, usi
     }
 }
 
-/// Reads in one piece, in several pieces and in small batches. The results must be equal.
+/// Reads a log in one piece, in several pieces and in small batches. The results must be equal.
 pub fn read_with(options: &Options, log: &[u8]) -> Outcome {
     let whole = read_pieces(options, log, log.len()).0;
     for piece in PIECES {
@@ -121,7 +122,7 @@ pub fn batches(options: &Options, log: &[u8]) -> Vec<PatchBatch> {
     std::iter::from_fn(|| decoder.next_of::<Operation>().unwrap()).collect()
 }
 
-/// The output, the dropped data, and the error.
+/// Returns the output, counts of dropped data, and the error.
 pub fn write(
     options: &Options,
     batches: &[PatchBatch],
@@ -170,10 +171,12 @@ pub fn quad(code: u64, s: &str, p: &str, o: &str, g: &str) -> Vec<u8> {
     row(code, terms.concat())
 }
 
+/// A row without fields.
 pub fn bare(code: u64) -> Vec<u8> {
     row(code, "")
 }
 
+/// A punctuation row, which ends a patch.
 pub fn mark() -> Vec<u8> {
     row(15, "")
 }

@@ -1,4 +1,4 @@
-//! Decoding of Jelly-Patch.
+//! Accepted input, errors and guarantees of the Jelly-Patch decoder.
 
 use rdfm_core::codec::Decoder;
 use rdfm_core::codec::batch::NextOf as _;
@@ -23,7 +23,7 @@ fn prefix(id: u64, text: &str) -> Vec<u8> {
 }
 
 /// A log of one frame, whose first row contains the options.
-fn one(stream: u64, statements: u64, rows: &[Vec<u8>]) -> Vec<u8> {
+fn one_frame(stream: u64, statements: u64, rows: &[Vec<u8>]) -> Vec<u8> {
     frame(&[options(stream, statements, &[]), rows.concat()])
 }
 
@@ -36,8 +36,8 @@ fn namespace(code: u64, name: &str, fields: &[Vec<u8>]) -> Vec<u8> {
 #[allow(clippy::too_many_lines, reason = "a table")]
 fn errors_describe_the_violated_rule() {
     let start = |more: &[Vec<u8>]| frame(&[options(FRAME, QUADS, more)]);
-    let triples = |rows: &[Vec<u8>]| one(FLAT, TRIPLES, rows);
-    let quads = |rows: &[Vec<u8>]| one(FLAT, QUADS, rows);
+    let triples = |rows: &[Vec<u8>]| one_frame(FLAT, TRIPLES, rows);
+    let quads = |rows: &[Vec<u8>]| one_frame(FLAT, QUADS, rows);
     let statement = quad(ADD, "s", "p", "o", "g");
     for (log, error) in [
         (
@@ -88,7 +88,7 @@ fn errors_describe_the_violated_rule() {
             "a punctuation row in a log of stream type FLAT",
         ),
         (
-            one(FRAME, QUADS, &[mark()]),
+            one_frame(FRAME, QUADS, &[mark()]),
             "a punctuation row in a log of stream type FRAME",
         ),
         (
@@ -165,11 +165,11 @@ fn errors_describe_the_violated_rule() {
             "a transaction starts inside another transaction",
         ),
         (
-            one(FRAME, QUADS, &[bare(BEGIN)]),
+            one_frame(FRAME, QUADS, &[bare(BEGIN)]),
             "the patch ends inside a transaction, expected a commit or an abort",
         ),
         (
-            one(PUNCTUATED, QUADS, &[bare(BEGIN), mark()]),
+            one_frame(PUNCTUATED, QUADS, &[bare(BEGIN), mark()]),
             "the patch ends inside a transaction",
         ),
         (
@@ -191,7 +191,7 @@ fn errors_describe_the_violated_rule() {
     ] {
         let outcome = read(&log);
         let text = outcome.reason();
-        assert!(text.contains(error), "{text}\nwanted: {error}");
+        assert!(text.contains(error), "{text}\nexpected: {error}");
         assert!(text.starts_with("jelly-patch: "), "{text}");
         assert_eq!(outcome.class(), ErrorClass::Malformed, "{error}");
     }
@@ -207,7 +207,7 @@ fn newer_versions_are_unsupported() {
 }
 
 #[test]
-fn tables_are_limited() {
+fn table_sizes_are_limited() {
     for (field, option) in [
         (9, "max_name_table"),
         (10, "max_prefix_table"),
@@ -231,7 +231,7 @@ fn lenient_accepts_deviations() {
     let lenient = Options::with("lenient", true);
     let outcome = read_with(
         &lenient,
-        &one(
+        &one_frame(
             FLAT,
             TRIPLES,
             &[
@@ -260,7 +260,7 @@ fn lenient_accepts_deviations() {
             rows.push(mark());
         }
         let log = [
-            one(stream, QUADS, &rows),
+            one_frame(stream, QUADS, &rows),
             frame(&[
                 bare(BEGIN),
                 bare(COMMIT),
@@ -300,7 +300,7 @@ fn the_stream_type_determines_the_ends_of_patches() {
     );
     let punctuated = read(&rows(PUNCTUATED));
     assert_eq!(punctuated.patches, [[add], [delete]]);
-    // Positions are those of the first rows.
+    // The position of a patch is that of its first row.
     assert_eq!(punctuated.positions, [17, 36]);
 
     let as_frames = Options::with("frames", "message");
@@ -316,7 +316,7 @@ fn the_stream_type_determines_the_ends_of_patches() {
 fn marks_may_occur_anywhere_in_a_frame() {
     let (add, delete) = (triple(ADD, "a", "b", "c"), triple(DELETE, "a", "b", "c"));
     let log = [
-        one(PUNCTUATED, TRIPLES, &[mark(), add.clone()]),
+        one_frame(PUNCTUATED, TRIPLES, &[mark(), add.clone()]),
         frame(&[mark(), mark(), delete.clone(), mark(), add]),
         frame(&[delete, mark(), name(0, "unused")]),
     ]
@@ -332,7 +332,7 @@ fn marks_may_occur_anywhere_in_a_frame() {
 
 #[test]
 fn the_last_mark_may_be_missing() {
-    let log = one(PUNCTUATED, TRIPLES, &[mark(), triple(ADD, "a", "b", "c")]);
+    let log = one_frame(PUNCTUATED, TRIPLES, &[mark(), triple(ADD, "a", "b", "c")]);
     let outcome = read(&log);
     assert_eq!(outcome.error, None);
     assert_eq!(outcome.patches, [vec![], vec!["A _:a _:b _:c ."]]);
@@ -340,7 +340,7 @@ fn the_last_mark_may_be_missing() {
 
 #[test]
 fn complete_patches_do_not_wait_for_an_open_one() {
-    let first = one(
+    let first = one_frame(
         PUNCTUATED,
         TRIPLES,
         &[
@@ -369,7 +369,7 @@ fn complete_patches_do_not_wait_for_an_open_one() {
 fn adds_deletes_and_namespaces_share_repeated_terms() {
     let outcome = read(
         &[
-            one(
+            one_frame(
                 PUNCTUATED,
                 QUADS,
                 &[
@@ -380,7 +380,7 @@ fn adds_deletes_and_namespaces_share_repeated_terms() {
                     namespace(4, "e", &[bytes(2, iri(1, 0))]),
                     namespace(5, "e", &[bytes(4, "h")]),
                     row(ADD, bytes(2, "t")),
-                    // A header repeats no terms, and its terms are not repeated.
+                    // A header does not repeat earlier terms, and its terms are not repeated.
                     row(14, [bytes(1, "k"), bytes(3, "x")].concat()),
                     row(DELETE, ""),
                     mark(),
@@ -430,7 +430,7 @@ fn iris_are_counted_in_the_order_of_the_specification() {
             namespace(5, "x", &[bytes(2, "")]),
             row(14, bytes(2, iri(0, 1))),
         ];
-        let outcome = read(&one(FLAT, QUADS, &rows));
+        let outcome = read(&one_frame(FLAT, QUADS, &rows));
         assert_eq!(outcome.error, None);
         assert_eq!(
             outcome.patches,
@@ -446,7 +446,7 @@ fn iris_are_counted_in_the_order_of_the_specification() {
 #[test]
 fn the_iri_of_a_deleted_prefix_is_dropped_with_a_note() {
     let rows = [name(0, "a"), namespace(5, "x", &[bytes(2, iri(0, 1))])];
-    let log = one(FLAT, TRIPLES, &rows);
+    let log = one_frame(FLAT, TRIPLES, &rows);
     let mut decoder = decoder("jelly-patch", &Options::default()).unwrap();
     decoder.feed(&log);
     decoder.finish();
@@ -475,7 +475,7 @@ fn fields_may_be_in_any_order_and_the_last_one_applies() {
             .concat(),
         ),
         row(14, [bytes(4, bytes(1, "old")), bytes(3, "b")].concat()),
-        // Parts of a message are merged, and a literal's fields replace each other.
+        // Parts of a Protobuf message are merged, and a literal's fields replace each other.
         row(
             14,
             [bytes(4, bytes(2, "en")), bytes(4, bytes(1, "x"))].concat(),
@@ -514,7 +514,7 @@ fn fields_may_be_in_any_order_and_the_last_one_applies() {
 
 #[test]
 fn errors_contain_positions_and_follow_complete_patches() {
-    let first = one(PUNCTUATED, TRIPLES, &[triple(ADD, "a", "b", "c"), mark()]);
+    let first = one_frame(PUNCTUATED, TRIPLES, &[triple(ADD, "a", "b", "c"), mark()]);
     let second = frame(&[row(DELETE, ""), bare(COMMIT)]);
     let outcome = read(&[first.clone(), second].concat());
     assert_eq!(outcome.patches.len(), 1);
@@ -528,7 +528,7 @@ fn errors_contain_positions_and_follow_complete_patches() {
 fn truncated_and_damaged_logs_cause_different_errors() {
     let rows = [triple(ADD, "a", "b", "c"), bare(BEGIN), bare(COMMIT)];
     for stream in [FRAME, FLAT, PUNCTUATED] {
-        let log = one(stream, TRIPLES, &rows);
+        let log = one_frame(stream, TRIPLES, &rows);
         for end in 1..log.len() {
             assert_eq!(
                 read(&log[..end]).class(),
@@ -546,7 +546,7 @@ fn truncated_and_damaged_logs_cause_different_errors() {
         );
     }
     for stream in [FLAT, PUNCTUATED] {
-        let outcome = read(&one(stream, TRIPLES, &[mark_of(stream), bare(BEGIN)]));
+        let outcome = read(&one_frame(stream, TRIPLES, &[mark_of(stream), bare(BEGIN)]));
         assert_eq!(outcome.class(), ErrorClass::Truncated);
         assert!(
             outcome
@@ -562,6 +562,7 @@ fn truncated_and_damaged_logs_cause_different_errors() {
     assert_eq!(outcome.class(), ErrorClass::Truncated);
 }
 
+/// The row that ends a patch, or nothing if the stream type does not need one.
 fn mark_of(stream: u64) -> Vec<u8> {
     if stream == PUNCTUATED { mark() } else { vec![] }
 }
@@ -580,7 +581,7 @@ fn bare_and_delimited_logs_are_detected_or_forced() {
 }
 
 #[test]
-fn files_of_other_formats_are_recognized() {
+fn files_in_other_formats_are_rejected() {
     let outcome = read(b"TX .\nA <a:> <b:> <c:> .\n");
     assert!(
         outcome.reason().contains("a Jelly-Patch file"),
@@ -608,7 +609,7 @@ fn options_apply_to_frames_before_them() {
         (vec![vec![add.to_owned()]], vec![0])
     );
     assert_eq!(read(&log(PUNCTUATED)).patches, [[add]]);
-    // Without options they are patches, unless all frames are read as one.
+    // Without options, the frames are patches, unless all frames are read as one patch.
     assert_eq!(read(&[0, 0]).patches.len(), 2);
     assert_eq!(
         read_with(&Options::with("frames", "flat"), &[0, 0])
@@ -632,7 +633,7 @@ fn a_patch_is_read_in_parts_on_request() {
         .map(|at| triple(ADD, &format!("s{at}"), "p", "o"))
         .collect();
     for stream in [FRAME, FLAT, PUNCTUATED] {
-        let log = one(stream, TRIPLES, &[rows.concat(), mark_of(stream)]);
+        let log = one_frame(stream, TRIPLES, &[rows.concat(), mark_of(stream)]);
         let small = Options::with("batch_quads", 10);
         let whole = read_pieces(&small, &log, 7);
         let frames = read_pieces(&small.clone().frames_in_parts(), &log, 7);
@@ -648,7 +649,7 @@ fn a_large_patch_is_rejected_unless_read_in_parts() {
     let rows: Vec<Vec<u8>> = (0..200)
         .map(|at| triple(ADD, &format!("s{at}"), "p", "o"))
         .collect();
-    let log = one(PUNCTUATED, TRIPLES, &[rows.concat(), mark()]);
+    let log = one_frame(PUNCTUATED, TRIPLES, &[rows.concat(), mark()]);
     let small = Options::with("max_message_bytes", 8000);
     let outcome = read_with(&small, &log);
     assert_eq!(outcome.class(), ErrorClass::Limit);
@@ -681,9 +682,13 @@ fn limits_apply_before_memory_is_allocated() {
     let mut rows = vec![name(1, &long)];
     rows.extend((0..2000).map(|_| row(14, bytes(2, iri(0, 1)))));
     assert_eq!(
-        read_pieces(&Options::default(), &one(FLAT, TRIPLES, &rows), 1 << 20)
-            .0
-            .error,
+        read_pieces(
+            &Options::default(),
+            &one_frame(FLAT, TRIPLES, &rows),
+            1 << 20
+        )
+        .0
+        .error,
         None
     );
 }
@@ -720,12 +725,12 @@ fn the_header_contains_the_options_of_the_log() {
 
 #[test]
 fn a_reset_discards_the_state_of_the_previous_log() {
-    let first = one(
+    let first = one_frame(
         PUNCTUATED,
         QUADS,
         &[name(0, "n"), quad(ADD, "s", "p", "o", "g"), bare(BEGIN)],
     );
-    let second = one(FRAME, TRIPLES, &[row(ADD, "")]);
+    let second = one_frame(FRAME, TRIPLES, &[row(ADD, "")]);
     let mut decoder = decoder("jelly-patch", &Options::default()).unwrap();
     decoder.feed(&first);
     assert!(decoder.next_of::<Operation>().unwrap().is_none());
@@ -744,14 +749,14 @@ fn a_reset_discards_the_state_of_the_previous_log() {
 #[test]
 fn skipping_is_not_supported() {
     let mut decoder: Box<dyn Decoder> = decoder("jelly-patch", &Options::default()).unwrap();
-    decoder.feed(&one(FRAME, QUADS, &[]));
+    decoder.feed(&one_frame(FRAME, QUADS, &[]));
     let error = decoder.skip_message().unwrap_err();
     assert_eq!(error.class, ErrorClass::Unsupported);
 }
 
 #[test]
-fn labels_are_valid_throughout_the_log() {
-    let log = one(
+fn blank_node_labels_are_unchanged_throughout_the_log() {
+    let log = one_frame(
         PUNCTUATED,
         TRIPLES,
         &[
@@ -786,7 +791,7 @@ fn concatenated_streams_with_mixed_lookup_tables_are_an_error() {
         statement,
     ];
     for stream in [FRAME, FLAT] {
-        let log = one(stream, TRIPLES, &rows);
+        let log = one_frame(stream, TRIPLES, &rows);
         let joined = [log.clone(), log.clone()].concat();
         let found = read(&joined);
         assert_eq!(found.class(), ErrorClass::Malformed);
@@ -809,6 +814,6 @@ fn concatenated_streams_with_mixed_lookup_tables_are_an_error() {
     }
     // Options repeated inside a frame are accepted.
     let repeated = options(FRAME, TRIPLES, &[]);
-    let log = one(FRAME, TRIPLES, &[rows.concat(), repeated, rows.concat()]);
+    let log = one_frame(FRAME, TRIPLES, &[rows.concat(), repeated, rows.concat()]);
     assert_eq!(read(&log).error, None);
 }

@@ -1,4 +1,4 @@
-//! Encoding of Jelly-Patch.
+//! Output, errors and guarantees of the Jelly-Patch encoder.
 
 use rdfm_core::codec::Source;
 use rdfm_core::codec::carries::{Carries, TripleTerms};
@@ -18,9 +18,9 @@ use crate::support::{Options, encoder};
 use crate::wire::{frame, varint};
 
 /// Builds patches term by term.
-struct Maker(PatchBuilder);
+struct PatchMaker(PatchBuilder);
 
-impl Maker {
+impl PatchMaker {
     fn new() -> Self {
         Self(PatchBuilder::new(Limits::default()))
     }
@@ -96,7 +96,7 @@ impl Maker {
                     object: self.0.add_triple_term([s, s, name]).unwrap(),
                     ..bare(OperationCode::Header)
                 },
-                other => panic!("no operation {other}"),
+                other => panic!("no operation has the letter {other}"),
             };
             self.0.add(operation).unwrap();
         }
@@ -105,7 +105,7 @@ impl Maker {
 
 /// A batch with one patch per word.
 fn batch_of(words: &str) -> PatchBatch {
-    let mut maker = Maker::new();
+    let mut maker = PatchMaker::new();
     for word in words.split(' ') {
         maker.patch(word.trim_matches('_'));
     }
@@ -117,7 +117,7 @@ fn with(pairs: &[(&'static str, &str)]) -> Options {
     pairs.iter().fold(Options::default(), add)
 }
 
-/// The statement type and the stream type in the options, after the lengths of frame, row and field.
+/// The statement type and the stream type in the options of a log.
 fn types(log: &[u8]) -> (u8, u8) {
     let at = log.iter().position(|byte| *byte == 0x08).unwrap();
     assert_eq!((log[at], log[at + 2]), (0x08, 0x10));
@@ -125,7 +125,7 @@ fn types(log: &[u8]) -> (u8, u8) {
 }
 
 #[test]
-fn the_bytes_of_small_logs_are_exact() {
+fn small_logs_have_the_expected_bytes() {
     let statements = |stream: u64, more: &[Vec<u8>]| {
         let sizes =
             [(9, 4000), (10, 150), (11, 32)].map(|(field, size)| crate::wire::number(field, size));
@@ -172,7 +172,7 @@ fn the_bytes_of_small_logs_are_exact() {
 }
 
 #[test]
-fn statements_have_graphs_by_default() {
+fn the_default_statement_type_allows_graphs() {
     for words in ["a", "hptadc", "A", "_ a"] {
         let (out, _, error) = write(&Options::default(), &[batch_of(words)]);
         assert_eq!(error, None);
@@ -287,7 +287,7 @@ fn output_options_follow_the_source() {
         log.windows(2).any(|bytes| bytes == [0x48, 9]),
         "the size of the name table"
     );
-    // One patch in many frames is preserved, unless it was read as many patches.
+    // The stream type "flat" is kept only if the source was read as one patch, or on request.
     assert_eq!(
         types(&write(&from(declared("flat")), &[batch_of("a")]).0).1,
         3
@@ -355,7 +355,7 @@ fn frames_end_at_a_number_of_rows_or_bytes() {
 }
 
 #[test]
-fn the_size_of_a_bare_frame_is_limited() {
+fn a_bare_log_cannot_have_a_second_frame() {
     let bare = |stream: &str| {
         with(&[
             ("delimited", "false"),
@@ -440,7 +440,7 @@ fn unmatched_transactions_are_rejected() {
         }
     }
     // A transaction may span parts.
-    let mut maker = Maker::new();
+    let mut maker = PatchMaker::new();
     maker.0.begin_message(0);
     maker.operations("tA");
     let first = maker.0.take_part();
@@ -484,7 +484,7 @@ fn undeclared_features_are_rejected() {
         assert_eq!(read(&out).patches.len(), 2);
     }
     // A header can have any value.
-    let mut maker = Maker::new();
+    let mut maker = PatchMaker::new();
     maker.0.begin_message(0);
     for kind in [TermKind::Literal, TermKind::Bnode, TermKind::Iri] {
         let name = maker.term(TermKind::Literal, "");
@@ -506,7 +506,7 @@ fn undeclared_features_are_rejected() {
 }
 
 #[test]
-fn tables_that_are_too_small_are_reported() {
+fn tables_that_are_too_small_are_rejected() {
     let reason = encoder("jelly-patch", &with(&[("name_table", "7")]))
         .err()
         .unwrap();
@@ -514,7 +514,7 @@ fn tables_that_are_too_small_are_reported() {
         reason.text(),
         "the name table size is 7, expected 8 or more"
     );
-    let mut maker = Maker::new();
+    let mut maker = PatchMaker::new();
     maker.0.begin_message(0);
     let one = maker.iri("http://one/a");
     let other = maker.iri("http://other/a");
@@ -548,20 +548,20 @@ fn adds_deletes_and_namespaces_share_repeated_terms_across_batches() {
         .split(' ')
         .zip(0..)
         .map(|(word, at)| {
-            let mut maker = Maker::new();
+            let mut maker = PatchMaker::new();
             maker.0.start_at(at);
             maker.patch(word);
             maker.0.take().unwrap()
         })
         .collect();
     assert_eq!(write(&Options::default(), &separate).0, out);
-    // The later statements are empty, and the mark follows.
+    // The last two patches are an empty statement and a mark each.
     let tail = [varint(8), crate::wire::row(2, ""), mark()].concat();
     assert!(out.ends_with(&[tail.clone(), tail].concat()));
 }
 
 #[test]
-fn labels_are_kept_when_patches_are_merged() {
+fn blank_node_labels_are_unchanged_when_patches_are_merged() {
     let log = frame(&[
         options(PUNCTUATED, QUADS, &[]),
         quad(ADD, "b", "p", "o", "g"),

@@ -47,7 +47,7 @@ impl Chains {
     }
 }
 
-/// Returns the hash of some classes.
+/// Returns the hash of a sequence of classes.
 #[inline]
 pub(super) fn hash(classes: impl Iterator<Item = u32>) -> u64 {
     classes.fold(0, |state: u64, class| {

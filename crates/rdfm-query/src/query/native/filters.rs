@@ -19,7 +19,7 @@ use super::super::functions::{Calls, REGEX, STRING_DATATYPES, evaluator, regex};
 use super::super::view::length;
 
 /// Maximum nesting depth of expressions.
-const DEPTH: usize = 100;
+const MAX_DEPTH: usize = 100;
 
 /// Number of bytes of text that may be copied without being counted.
 const FEW_BYTES: usize = 1 << 14;
@@ -49,7 +49,7 @@ impl FilterExpression {
         let mut regexes = Vec::new();
         let mut calls = Calls::default();
         let mut uses = 0;
-        let is_covered = every(&mut expression, DEPTH, &mut |part| {
+        let is_covered = every(&mut expression, MAX_DEPTH, &mut |part| {
             if let Expression::Variable(name) | Expression::Bound(name) = part
                 && variables.iter().all(|(other, _)| other != name)
             {
@@ -63,7 +63,7 @@ impl FilterExpression {
         });
         let mut evaluator = evaluator(&[], &calls);
         for (name, regex) in regexes {
-            evaluator = evaluator.with_custom_function(name, move |given| found(&regex, given));
+            evaluator = evaluator.with_custom_function(name, move |given| matches(&regex, given));
         }
         is_covered.then_some(Self {
             is_computed: !matches!(
@@ -91,7 +91,8 @@ impl FilterExpression {
         })
     }
 
-    /// Returns the terms of the variables by name. Adds up the bytes of text over all uses.
+    /// Returns the terms of the variables by name. Adds the size of the text in all uses to
+    /// `bytes`.
     fn bound_terms(
         &self,
         terms: impl IntoIterator<Item = Option<Term>>,
@@ -141,8 +142,8 @@ pub(super) fn conjuncts(expression: &Expression) -> Vec<&Expression> {
     found
 }
 
-/// Translates an expression for `sparopt`. It is wrapped in a pattern, because `sparopt` translates
-/// only patterns.
+/// Translates an expression for `sparopt`. The expression is wrapped in a pattern, because
+/// `sparopt` translates only patterns.
 fn translated(expr: Expression) -> Option<sparopt::algebra::Expression> {
     let inner = Box::default();
     match sparopt::algebra::GraphPattern::from(&GraphPattern::Filter { expr, inner }) {
@@ -187,7 +188,7 @@ fn compile(expression: &mut Expression, regexes: &mut Vec<(NamedNode, Regex)>) {
     else {
         return;
     };
-    // An expression that is too large ends the evaluation when it is called.
+    // A regular expression that is too large ends the evaluation when the function is called.
     if let Ok(Some(regex)) = regex(pattern, flags) {
         let name = format!("urn:uuid:00000000-0000-0000-0000-{:012}", regexes.len());
         let name = NamedNode::new_unchecked(name);
@@ -197,7 +198,7 @@ fn compile(expression: &mut Expression, regexes: &mut Vec<(NamedNode, Regex)>) {
     }
 }
 
-fn found(regex: &Regex, given: &[Term]) -> Option<Term> {
+fn matches(regex: &Regex, given: &[Term]) -> Option<Term> {
     match given {
         [Term::Literal(text)] if STRING_DATATYPES.contains(&text.datatype()) => {
             budget::scanned(text.value().len());

@@ -15,15 +15,15 @@ use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 use super::filters::{self, FilterExpression};
 
 /// Maximum nesting depth of patterns.
-const DEPTH: usize = 100;
+const MAX_DEPTH: usize = 100;
 /// Maximum number of variables, including blank nodes.
-const VARIABLES: usize = 128;
+const MAX_VARIABLES: usize = 128;
 
 /// Set of variable numbers, as a bit mask.
-pub(super) type Set = u128;
+pub(super) type VariableSet = u128;
 
 /// Returns the set of one variable.
-pub(super) const fn only(variable: u32) -> Set {
+pub(super) const fn only(variable: u32) -> VariableSet {
     1 << variable
 }
 
@@ -38,13 +38,14 @@ pub(super) enum Cell {
     DefaultGraph,
 }
 
-/// Subject, predicate, object and graph. A graph variable matches only named graphs.
+/// Pattern for a quad: subject, predicate, object and graph. A graph variable matches only named
+/// graphs.
 #[derive(Clone)]
 pub(super) struct QuadPattern {
     pub(super) cells: [Cell; 4],
     /// Pairs of positions with the same variable.
     pub(super) same: Vec<(usize, usize)>,
-    pub(super) variables: Set,
+    pub(super) variables: VariableSet,
 }
 
 /// Rows of `VALUES`.
@@ -52,7 +53,7 @@ pub(super) struct Table {
     pub(super) columns: Vec<u32>,
     pub(super) rows: Vec<Vec<Option<u32>>>,
     /// Variables that have a value in every row.
-    pub(super) certain: Set,
+    pub(super) certain: VariableSet,
 }
 
 /// A part of a group.
@@ -76,20 +77,20 @@ pub(super) enum GroupPart {
 #[derive(Clone, Copy)]
 struct Scope {
     /// Variables bound in every row.
-    certain: Set,
+    certain: VariableSet,
     /// Variables bound in at least one row.
-    all: Set,
+    all: VariableSet,
 }
 
 /// Builder of groups, which numbers variables and constants.
 #[derive(Default)]
-pub(super) struct Groups {
+pub(super) struct GroupBuilder {
     variables: HashMap<TermPattern, u32>,
     pub(super) constants: Vec<Term>,
     pub(super) numbers: HashMap<Term, u32>,
 }
 
-impl Groups {
+impl GroupBuilder {
     /// Returns the number of variables.
     pub(super) fn variables(&self) -> usize {
         self.variables.len()
@@ -107,7 +108,7 @@ impl Groups {
         }
         let number = self.variables.len();
         self.variables.insert(key.clone(), number as u32);
-        (number < VARIABLES).then_some(number as u32)
+        (number < MAX_VARIABLES).then_some(number as u32)
     }
 
     fn constant(&mut self, term: Term) -> Cell {
@@ -122,7 +123,7 @@ impl Groups {
     /// Returns the group for a pattern.
     pub(super) fn group(&mut self, pattern: &GraphPattern) -> Option<Vec<GroupPart>> {
         let mut parts = Vec::new();
-        self.add(pattern, None, 0, DEPTH, &mut parts)?;
+        self.add(pattern, None, 0, MAX_DEPTH, &mut parts)?;
         Some(parts)
     }
 
@@ -132,7 +133,7 @@ impl Groups {
         &mut self,
         pattern: &GraphPattern,
         graph: Option<&NamedNodePattern>,
-        context: Set,
+        context: VariableSet,
         depth: usize,
         parts: &mut Vec<GroupPart>,
     ) -> Option<Scope> {
@@ -327,7 +328,7 @@ impl Groups {
         expression: &Expression,
         graph: Option<&NamedNodePattern>,
         scope: Scope,
-        context: Set,
+        context: VariableSet,
         parts: &mut Vec<GroupPart>,
     ) -> Option<()> {
         for expression in filters::conjuncts(expression) {
@@ -352,8 +353,8 @@ impl Groups {
         expression: &Expression,
         graph: Option<&NamedNodePattern>,
         scope: Scope,
-        context: Set,
-    ) -> Option<(FilterExpression, Set)> {
+        context: VariableSet,
+    ) -> Option<(FilterExpression, VariableSet)> {
         let in_scope = |name: &Variable| {
             let number = self.variable(name)?;
             (scope.all & only(number) != 0).then_some(number)

@@ -25,7 +25,7 @@ const FEW_ROWS: usize = 4;
 /// Number of quads examined between two calls of `stop`.
 const QUADS_PER_STOP: usize = 1024;
 /// Maximum number of cached combinations of terms.
-const COMBINATIONS: usize = 1 << 16;
+const MAX_COMBINATIONS: usize = 1 << 16;
 
 /// Cached results of a filter.
 #[derive(Default)]
@@ -48,7 +48,7 @@ pub struct Matcher<'p> {
     plan: &'p Plan,
     /// Class of each constant.
     constants: Vec<u32>,
-    /// Constants that the batch contains, possibly with a different spelling.
+    /// Numbers of the constants for which the batch contains an equal term with another spelling.
     varying: Vec<usize>,
     /// Values of expressions that are neither terms of the batch nor constants.
     computed: Vec<Term>,
@@ -230,6 +230,7 @@ fn is_looked_up(lookup: &Lookup) -> bool {
     !lookup.keys.is_empty() && lookup.table.rows.len() > FEW_ROWS
 }
 
+/// The matching of a plan in one message.
 struct Run<'r, 'p, S> {
     plan: &'p Plan,
     dictionary: &'r Dictionary<'r>,
@@ -524,7 +525,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         }
         let result = filter.is_true(terms.iter().map(|term| self.term(*term)));
         let combinations = &mut self.state.filter_results[number].combinations;
-        if combinations.len() >= COMBINATIONS {
+        if combinations.len() >= MAX_COMBINATIONS {
             combinations.clear();
         }
         combinations.insert(terms, result);

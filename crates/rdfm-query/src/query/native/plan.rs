@@ -11,10 +11,10 @@ use oxrdf::{Term, Variable};
 use spargebra::algebra::GraphPattern;
 
 use super::filters::FilterExpression;
-use super::groups::{Cell, GroupPart, Groups, QuadPattern, Set, Table, only};
+use super::groups::{Cell, GroupBuilder, GroupPart, QuadPattern, Table, VariableSet, only};
 
 /// Maximum number of steps. Each step uses stack space.
-const STEPS: usize = 300;
+const MAX_STEPS: usize = 300;
 
 /// A step. Each row that it produces continues with the next step.
 pub(super) enum Step {
@@ -76,7 +76,7 @@ impl Plan {
         if let GraphPattern::Project { inner, .. } = pattern {
             pattern = inner;
         }
-        let mut groups = Groups::default();
+        let mut groups = GroupBuilder::default();
         let group = groups.group(pattern)?;
         let mut plan = Self {
             steps: Vec::new(),
@@ -92,7 +92,7 @@ impl Plan {
             distinct,
         };
         plan.add(group, 0);
-        (plan.steps.len() <= STEPS).then_some(plan)
+        (plan.steps.len() <= MAX_STEPS).then_some(plan)
     }
 
     /// Returns the constants that rows may contain.
@@ -105,7 +105,7 @@ impl Plan {
 
     /// Adds the steps of a group. `before` contains the variables bound before it. Returns the
     /// variables bound after it.
-    fn add(&mut self, group: Vec<GroupPart>, before: Set) -> Set {
+    fn add(&mut self, group: Vec<GroupPart>, before: VariableSet) -> VariableSet {
         let mut certain = before;
         let mut free = Vec::new();
         let mut rest = Vec::new();
@@ -133,7 +133,7 @@ impl Plan {
         certain
     }
 
-    fn add_other(&mut self, part: GroupPart, certain: Set) -> Set {
+    fn add_other(&mut self, part: GroupPart, certain: VariableSet) -> VariableSet {
         match part {
             GroupPart::Optional(group) => {
                 let number = self.optionals;
@@ -148,7 +148,7 @@ impl Plan {
             GroupPart::Union(sides) => {
                 let start = self.steps.len();
                 self.steps.push(Step::Never);
-                let (mut starts, mut ends, mut after) = (Vec::new(), Vec::new(), Set::MAX);
+                let (mut starts, mut ends, mut after) = (Vec::new(), Vec::new(), VariableSet::MAX);
                 for side in sides {
                     starts.push(self.steps.len());
                     after &= self.add(side, certain);
@@ -181,7 +181,7 @@ impl Plan {
     }
 
     /// Adds the filters whose variables all have values.
-    fn add_filters(&mut self, free: &mut [Option<FilterExpression>], certain: Set) {
+    fn add_filters(&mut self, free: &mut [Option<FilterExpression>], certain: VariableSet) {
         for filter in free {
             let has_all = |filter: &mut FilterExpression| {
                 let mut numbers = filter.variables.iter().map(|(_, number)| only(*number));
@@ -196,7 +196,7 @@ impl Plan {
     fn add_block(
         &mut self,
         block: &mut Block,
-        certain: &mut Set,
+        certain: &mut VariableSet,
         free: &mut [Option<FilterExpression>],
     ) {
         loop {
@@ -213,7 +213,7 @@ impl Plan {
         }
     }
 
-    fn add_table(&mut self, table: Table, certain: Set) -> Set {
+    fn add_table(&mut self, table: Table, certain: VariableSet) -> VariableSet {
         let has_value = |at: &usize| table.certain & certain & only(table.columns[*at]) != 0;
         let keys = (0..table.columns.len()).filter(has_value).collect();
         let after = table.certain;
@@ -233,7 +233,7 @@ struct Block {
 impl Block {
     /// Returns a table whose rows can be looked up, because its variables that occur in the
     /// remaining patterns are bound.
-    fn next_table(&mut self, certain: Set) -> Option<Table> {
+    fn next_table(&mut self, certain: VariableSet) -> Option<Table> {
         let pattern_variables = self
             .quads
             .iter()
@@ -252,7 +252,7 @@ impl Block {
 
     /// Returns the pattern with the most known positions, by weight. If several tie, returns the
     /// first one.
-    fn next_quads(&mut self, certain: Set) -> Option<QuadPattern> {
+    fn next_quads(&mut self, certain: VariableSet) -> Option<QuadPattern> {
         let known = |quads: &QuadPattern| {
             let weights = quads.cells.iter().zip([6, 2, 4, 2]);
             let known = weights.map(|(cell, weight)| match cell {
