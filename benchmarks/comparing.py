@@ -12,7 +12,7 @@ from pathlib import Path
 from work import Row, Task, Work, sample, translated
 
 DELIMITER = b"# @message\n"
-# The peer is slow.
+# Maximum number of messages for the peer, which is slow.
 PEER_MESSAGES = 2_000
 
 

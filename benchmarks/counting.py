@@ -23,12 +23,12 @@ def decoding(log: str, folder: Path, messages: int) -> Work:
     """Decodes bytes into batches, as `rdfm.statistics` does."""
     data, format = data_of(log, folder, messages)
     return Work(
-        lambda: sum(len_of(batch) for batch in batches(format, data, parts=True)), len(data)
+        lambda: sum(quad_count(batch) for batch in batches(format, data, parts=True)), len(data)
     )
 
 
-def len_of(batch: Any) -> int:
-    """Number of quads of a batch."""
+def quad_count(batch: Any) -> int:
+    """Number of quads in a batch."""
     count: int = batch.quad_count
     return count
 
@@ -55,9 +55,9 @@ def oxigraph_statistics(log: str, folder: Path, messages: int) -> Work:
         quads = 0
         for index, text in enumerate(data.split(b"# @message\n")):
             found: dict[str, set[Any]] = {name: set() for name in KINDS}
-            statements = set(ox.parse(text, format))
-            quads += len(statements)
-            for quad in statements:
+            message_quads = set(ox.parse(text, format))
+            quads += len(message_quads)
+            for quad in message_quads:
                 for position, term in zip(POSITIONS, quad, strict=True):
                     found[position].add(term)
                     if isinstance(term, ox.NamedNode):
@@ -76,7 +76,7 @@ def oxigraph_statistics(log: str, folder: Path, messages: int) -> Work:
             for name, terms in found.items():
                 unique.setdefault(name, set()).update(terms)
                 series.setdefault(name, []).append(len(terms))
-            series.setdefault("statements", []).append(len(statements))
+            series.setdefault("statements", []).append(len(message_quads))
         for values in series.values():
             mean = sum(values) / len(values)
             _ = min(values), max(values), sum((value - mean) ** 2 for value in values)

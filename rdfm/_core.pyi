@@ -346,7 +346,7 @@ class Dataset:
     # passes one message to `take`, batch by batch
     def batches(self, take: Callable[[MessageBatch], Any], /, *, parts: bool = False) -> None: ...
 
-# Takes over the old dataset, which is empty afterwards.
+# The changes from an old dataset to a new one, as a patch. The old dataset is empty afterwards.
 @final
 class DatasetDifference:
     def __new__(
@@ -471,7 +471,7 @@ class ArrowBatch:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
     def __arrow_c_schema__(self) -> Any: ...
 
-# Converts Arrow rows to batches on demand; they are as large as those of a decoder. An error is
+# Converts Arrow rows to batches on demand, as large as those of a decoder. An error is
 # raised after the rows that precede it. Batches contain patches if there is an `operations`
 # column, otherwise messages.
 def batches_from_arrow(
@@ -669,9 +669,9 @@ class Decoder:
     def ending(self) -> tuple[str | None, str | None]: ...
     @property
     def done(self) -> bool: ...  # all further input belongs to other splits
-    # The keys are (unknown properties are absent):
-    # dialect, version_label, options: options are the stream options, by the names of the encoder's
-    # options
+    # Keys, absent if the property is unknown:
+    # dialect, version_label
+    # options: the stream options, by the names of the encoder's options
     # restarts: True if the first frame has a restart mark, so that the log can be read in splits
     # look_alikes: number of comments that look like delimiters but are not; look_alike_offsets: the
     # offsets of the first ones
@@ -774,10 +774,10 @@ class Encoder:
     def skip(self, batch: AnyBatch, /) -> tuple[int, bool, bool] | None: ...
     def twin(self) -> Encoder | None: ...  # writes skipped batches
     def finish(self) -> bytes: ...
-    def continue_log(self, end: str, /) -> None: ...  # start after a log that ends in this way
+    def continue_log(self, end: str, /) -> None: ...  # start after a log with this end
     def pause(
         self,
-    ) -> tuple[bytes, str | None]: ...  # complete the log so far; None inside a message
+    ) -> tuple[bytes, str | None]: ...  # bytes that complete the log, end for continue_log (None inside a message)
     def reset(self) -> None: ...  # for another log
     def dropped(self) -> dict[str, int]: ...
     def notes(self) -> list[str]: ...  # notes for readers of the log
@@ -930,7 +930,7 @@ class Query:
     @property
     def kind(self) -> str: ...  # "select", "construct" or "ask"
     @property
-    def uses_default_graph(self) -> bool: ...  # a pattern matches it, and there is no FROM
+    def uses_default_graph(self) -> bool: ...  # whether a pattern matches it, without FROM
     @property
     def variables(self) -> list[str]: ...  # of SELECT, or of the template of CONSTRUCT
     @property

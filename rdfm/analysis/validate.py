@@ -111,7 +111,7 @@ def validate(
         reject_unreadable=True,
     )
     check_settings(given, reading, max_errors, max_warnings, "validate")
-    needed = None if options_from is None else read_stream_options(options_from)
+    stream_options = None if options_from is None else read_stream_options(options_from)
     checked: Shapes | None = None
     if shapes is not None:
         from rdfm.analysis.shapes import Shapes
@@ -124,7 +124,7 @@ def validate(
         max_errors=max_errors,
         max_warnings=max_warnings,
         chain=chain,
-        stream_options=needed,
+        stream_options=stream_options,
         shapes=checked,
         progress=progress,
     )

@@ -46,7 +46,7 @@ class ClosedPipe(Exception):
 
 
 @contextlib.contextmanager
-def _closed_pipes_wrapped() -> Iterator[None]:
+def _wrapping_closed_pipes() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError as error:
@@ -57,11 +57,11 @@ class _LazyGroup(click.Group):
     """A group that imports a command's module when it is needed."""
 
     def make_context(self, *args: Any, **settings: Any) -> click.Context:
-        with _closed_pipes_wrapped():  # prints help
+        with _wrapping_closed_pipes():  # may print help
             return super().make_context(*args, **settings)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _closed_pipes_wrapped():
+        with _wrapping_closed_pipes():
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -60,7 +60,7 @@ def convert(
         **options: How to read and write, as values or as text: the options of the formats
             (`rdfm.formats.find(name).spec`), and those of the conversion. `from_NAME` applies to
             the input and `to_NAME` to the output. `NAME` applies to the side that has the option.
-            If both sides have it, it is rejected, unless it is a shared option such as `lenient`.
+            If both sides have it, `NAME` is rejected, except for shared options such as `lenient`.
             Options of the conversion:
 
             - from_format, to_format: Names of formats. Detected from suffixes, then from content,
@@ -69,7 +69,7 @@ def convert(
             - group_by: Regroup the quads into other messages: "subject" or "graph" (consecutive
               quads with the same subject or graph), "count=N" (N quads each), "bytes=N" (N bytes of
               terms each), or "all".
-            - skolemize: IRI. Replaces blank nodes with IRIs that begin with it and
+            - skolemize: IRI. Replaces blank nodes with IRIs that begin with this IRI and
               `/.well-known/genid/`.
             - default_graph_as: IRI of a graph that gets the quads of the default graph.
             - messages: Messages to write, numbered from 0 over all inputs: a number ("5000"), or a
@@ -207,11 +207,11 @@ def plan(
             group_by,
             skolemize=stages.get("skolemize"),
             parts=target.takes_parts or stays_flat,
-            max_message_bytes=_largest_message(reads),
+            max_message_bytes=_max_message_bytes(reads),
         )
         return (Regrouping(regrouper, buffers_messages=buffers_messages),)
 
-    # With a template log, the output declares such terms if the template does.
+    # The output declares triple terms or generalized statements if its template log does.
     is_generalized = target.template.get("rdf_star") or target.template.get("generalized")
     reading = Reading(
         format=stages.get("from_format"),
@@ -254,7 +254,7 @@ def plan(
     )
 
 
-def _largest_message(reads: dict[str, Any]) -> int | None:
+def _max_message_bytes(reads: dict[str, Any]) -> int | None:
     """Return the size limit of a message in bytes, which also applies to regrouped messages."""
     option = formats.nq.spec.options("read")["max_message_bytes"]
     given = reads.get(option.name)

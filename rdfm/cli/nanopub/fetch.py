@@ -85,7 +85,7 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
 
 
 def _sentence(done: Fetched) -> str:
-    """Describe a round."""
+    """Return the result of a round as a sentence."""
     from rdfm.cli.stdio import all_dropped, plural
 
     parts = [f"{plural(done.messages, 'nanopublication')} appended"]
