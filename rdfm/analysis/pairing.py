@@ -246,7 +246,7 @@ class Comparison:
         Args:
             sides: The two logs.
             values: The options of `diff`.
-            carried: Whether both formats support "metadata" and "namespaces".
+            common_features: Whether both formats support "metadata" and "namespaces".
             formatter: Receives the differences.
             report_progress: Called regularly.
         """

@@ -200,7 +200,7 @@ class _CanonicalizationState:
         self._steps -= steps
         if self._steps < 0:
             raise LimitError(
-                f"the canonical labels need more than {self._max_steps:,} steps; use a larger max_steps"
+                f"the canonical labels need more than {self._max_steps:,} steps; a larger max_steps allows it"
             )
 
 

@@ -63,7 +63,7 @@ class Divided:
     Attributes:
         stages: Options of the stages, as values.
         reads: Options of the input, as given.
-        hints: Options of the input, which formats that lack them ignore.
+        hints: Options of the input that formats without these options ignore.
         writes: Options of the output, as given.
     """
 
@@ -105,7 +105,8 @@ def live_options(
     """Return the options of live streams as values, or None if there are none.
 
     Raises:
-        OptionError: If an option is invalid, or an input is not a live stream.
+        OptionError: If an option is invalid, if only some inputs are live streams, or if neither
+            the inputs nor the output is one.
     """
     found = {
         option.name: option.value(options[option.name])
@@ -213,7 +214,7 @@ def _assign(options: dict[str, Any], name: str, value: Any) -> None:
 
 
 def _has_no_effect(name: str, value: Any) -> bool:
-    """Whether an option that neither side has can be ignored: None, or a switch that is off."""
+    """Whether an option that neither side has can be ignored: it is None, or a switch that is off."""
     known = [
         spec.options(side)[name]
         for spec in formats.specs()
