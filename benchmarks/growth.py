@@ -82,7 +82,9 @@ def measure(case: Hostile, format: str, size: int) -> dict[str, Any]:
     """Decodes an input of the given size in a separate process."""
     command = [sys.executable, __file__, "--task", case.name, "--side", format, "--size", str(size)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_SECONDS)
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=TIMEOUT_SECONDS
+        )
     except subprocess.TimeoutExpired:
         return {"error": f"over {TIMEOUT_SECONDS} s"}
     if done.returncode:
@@ -102,7 +104,11 @@ def growth(case: Hostile, format: str, size: int) -> dict[str, Any]:
         result |= {"half": half, "whole": whole}
         if "error" in half or "error" in whole:
             return result
-        if whole["seconds"] >= MIN_SECONDS or whole["outcome"] == "limit" or 8 * size > MAX_MESSAGE_BYTES // 4:
+        if (
+            whole["seconds"] >= MIN_SECONDS
+            or whole["outcome"] == "limit"
+            or 8 * size > MAX_MESSAGE_BYTES // 4
+        ):
             break
         size *= 4
     result["ratio"] = whole["seconds"] / half["seconds"]

@@ -190,7 +190,9 @@ def rdfm_read(log: str, answer: AnswerOf, spark: SparkSession, data: Path) -> An
     return answer(spark.read.format("rdfm").load(str(data / log)))
 
 
-def rdfm_quads(log: str, answer: AnswerOf, spark: SparkSession, data: Path, **options: str) -> Answer:
+def rdfm_quads(
+    log: str, answer: AnswerOf, spark: SparkSession, data: Path, **options: str
+) -> Answer:
     reader = spark.read.format("rdfm").options(rows="quads", **options)
     return answer(reader.load(str(data / log)))
 

@@ -248,7 +248,9 @@ def oxigraph_read_lines(
     log: str, to: str, folder: Path, messages: int, *, writing: dict[str, Any] | None = None
 ) -> Work:
     """Parses each line as a document with pyoxigraph. Context lines are merged into later lines."""
-    data = translated(log, to, folder, min(messages or MAX_PEER_MESSAGES, MAX_PEER_MESSAGES), **(writing or {}))
+    data = translated(
+        log, to, folder, min(messages or MAX_PEER_MESSAGES, MAX_PEER_MESSAGES), **(writing or {})
+    )
     return oxigraph_documents(data, "RDF_XML" if to == "rdfxml" else "JSON_LD")
 
 
@@ -329,7 +331,9 @@ def rdfm_read_scoped(folder: Path, messages: int) -> Work:
 def oxigraph_read_scoped(folder: Path, messages: int) -> Work:
     """Parses the log of `scoped_log` with pyoxigraph, one line at a time."""
     del folder
-    return oxigraph_documents(scoped_log(min(messages or MAX_PEER_MESSAGES, MAX_PEER_MESSAGES)), "JSON_LD")
+    return oxigraph_documents(
+        scoped_log(min(messages or MAX_PEER_MESSAGES, MAX_PEER_MESSAGES)), "JSON_LD"
+    )
 
 
 # --- PyYAML's C loader and PyLD: a small sample, because they are slow ---

@@ -777,7 +777,9 @@ class Encoder:
     def continue_log(self, end: str, /) -> None: ...  # start after a log with this end
     def pause(
         self,
-    ) -> tuple[bytes, str | None]: ...  # bytes that complete the log, end for continue_log (None inside a message)
+    ) -> tuple[
+        bytes, str | None
+    ]: ...  # bytes that complete the log, end for continue_log (None inside a message)
     def reset(self) -> None: ...  # for another log
     def dropped(self) -> dict[str, int]: ...
     def notes(self) -> list[str]: ...  # notes for readers of the log

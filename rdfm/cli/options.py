@@ -85,7 +85,9 @@ class GroupedCommand(click.Command):
                 continue
             if (record := parameter.get_help_record(ctx)) is not None:
                 sections.setdefault(getattr(parameter, "group", "Other options"), []).append(record)
-        for heading in sorted(sections, key=_heading_position):  # a stable sort keeps the order of the others
+        for heading in sorted(
+            sections, key=_heading_position
+        ):  # a stable sort keeps the order of the others
             records = sections[heading]
             with formatter.section(heading):
                 formatter.write_dl(records, col_max=28)

@@ -89,7 +89,9 @@ def _file_option(name: str, help: str, group: str = "Access") -> Callable[[F], F
 @_file_option("--client-ca", "Accept only clients with a certificate from these CAs (a PEM file).")
 @_file_option("--read-token-file", f"File with the token for subscribers (or ${_READ_VARIABLE}).")
 @option("--allow-publish", group="Access", is_flag=True, help="Accept messages. Requires a token.")
-@_file_option("--publish-token-file", f"File with the token for publishers (or ${_PUBLISH_VARIABLE}).")
+@_file_option(
+    "--publish-token-file", f"File with the token for publishers (or ${_PUBLISH_VARIABLE})."
+)
 @option(
     "--create-topics",
     group="Access",

@@ -1,6 +1,6 @@
 """Computes how many rows of a Parquet file can be decoded at once.
 
-In: the file, its metadata, the columns to read. Out: for each set of row groups, the maximum
+In: the file, its metadata, and the columns to read. Out: for each set of row groups, the maximum
 number of rows per batch and the first row that is too large.
 Cost: reads the page headers. Pages are decompressed only if a row group may decode to more than
 `GROUP_BYTES`, beginning with those that can be larger than they appear.

@@ -58,9 +58,9 @@ __all__ = [
 
 # Like Jelly, rows can store everything that batches contain. Limits and namespaces have the same
 # options.
-_LIKE = native("jelly").spec
-CARRIES = _LIKE.carries
-READS = tuple(_LIKE.options("read")[name] for name in ("max_message_bytes", "max_depth"))
+_JELLY = native("jelly").spec
+CARRIES = _JELLY.carries
+READS = tuple(_JELLY.options("read")[name] for name in ("max_message_bytes", "max_depth"))
 ROWS = OptionSpec(
     "rows",
     "choice",
@@ -78,7 +78,7 @@ TERMS = OptionSpec(
     group="Parquet and Arrow",
 )
 WRITES = (
-    *(_LIKE.options("write")[name] for name in ("namespaces", "flat")),
+    *(_JELLY.options("write")[name] for name in ("namespaces", "flat")),
     READS[0],
     ROWS,
     TERMS,
@@ -96,7 +96,7 @@ _READ: dict[str, tuple[Any, tuple[str, ...]]] = {
     "messages": (MessageBatch, ("quads", "metadata", NAMESPACES)),
     "patches": (PatchBatch, ("operations",)),
 }
-_RESULTS = (
+_UNREADABLE_RESULTS = (
     "a table of results cannot be read, because its values are not marked as terms; store results in a results format, "
     "such as results-thrift (.srt)"
 )
@@ -113,7 +113,7 @@ def extra(format: str) -> Any:
     """Return the module pyarrow.
 
     Raises:
-        MissingExtraError: If it is not installed.
+        MissingExtraError: If pyarrow is not installed.
     """
     try:
         import pyarrow
@@ -192,7 +192,7 @@ class RowDecoder(FileDecoder):
             self._close_spool()
 
     def feed_file(self, file: BinaryIO) -> None:
-        """Use a seekable file as the log. It must stay open."""
+        """Use a seekable file as the log. The file must stay open."""
         self._file = file
 
     def finish(self) -> None:
@@ -261,7 +261,7 @@ class RowDecoder(FileDecoder):
             raise DecodeError(
                 "expected a column quads, a list of structs of subject, predicate, object and graph with terms as "
                 "N-Triples; or a column operations, whose structs also have op and name; or the columns message, "
-                f"subject, predicate and object of quad rows; found {found}; {_RESULTS}",
+                f"subject, predicate and object of quad rows; found {found}; {_UNREADABLE_RESULTS}",
                 format=self.format,
             )
         if kind == "patches" and "quads" in schema.names:
@@ -280,7 +280,7 @@ class RowDecoder(FileDecoder):
             raise DecodeError(
                 "expected a column quads, a list of structs of subject, predicate, object and graph with terms as "
                 "N-Triples or structs, or a column operations, whose structs also have op and name; found "
-                f"{_listed(schema)}; {_RESULTS}",
+                f"{_listed(schema)}; {_UNREADABLE_RESULTS}",
                 format=self.format,
             ) from error
         try:
@@ -312,7 +312,7 @@ class RowDecoder(FileDecoder):
         """Return those of the columns that exist.
 
         Raises:
-            DecodeError: If one occurs twice.
+            DecodeError: If a column occurs twice.
         """
         names = [name for name in columns if name in schema.names]
         for name in names:
@@ -408,7 +408,7 @@ class RowEncoder(Encoder):
     Attributes:
         format: The format's name.
         counts_rows: Whether a file of rows without columns stores the number of rows.
-        max_threads: Number of row groups that can be written at the same time.
+        max_threads: Maximum number of row groups that can be written at the same time.
     """
 
     format: str
@@ -427,8 +427,8 @@ class RowEncoder(Encoder):
         """Create an encoder with the options of the format.
 
         Args:
-            namespaces: Whether to write a column of namespaces. By default there is one if the
-                first message has any.
+            namespaces: Whether to write a column of namespaces. By default, there is such a
+                column if the first message has namespaces.
             flat: Write all messages as one, keeping their blank nodes distinct.
             max_message_bytes: With `flat`, maximum size of the message in decoded bytes, if rows
                 are messages.
@@ -468,7 +468,7 @@ class RowEncoder(Encoder):
 
         Args:
             batch: Messages, patches or results; a log has only one kind.
-            source: The value of the column `source`: the log that they came from.
+            source: The value of the column `source`: the name of the log that the batch came from.
 
         Raises:
             EncodeError: If the kind differs from earlier batches, or results do not form a table.
@@ -597,7 +597,7 @@ class RowEncoder(Encoder):
 
     @abstractmethod
     def _open(self, schema: Any) -> None:
-        """Begin a file with these columns."""
+        """Begin a file with the columns of a schema."""
 
     @abstractmethod
     def _row_group(self, rows: Any) -> bytes:
