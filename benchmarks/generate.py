@@ -3,7 +3,8 @@
 Pseudorandom numbers are derived from a counter.
 
 - In: a folder and sizes in messages.
-- Out: `iot.{nq,jelly}`, `osm.{nq,jelly}`, `nanopubs.{nq,trig}` in that folder; existing files are kept.
+- Out: `iot.{nq,jelly}`, `osm.{nq,jelly}`, `nanopubs.{nq,trig}` in that folder; existing files are
+  kept.
 - Cost: about a minute for the full sizes, mostly for writing the Jelly files with pyjelly.
 - Law: the same sizes produce the same bytes.
 """

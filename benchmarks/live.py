@@ -5,7 +5,8 @@ mvn, a server in Java sends the same frames to the same client.
 
     .venv/bin/python benchmarks/live.py [--quick]
 
-The program prints a table. The targets are 8,000 frames/s, 1 M quads/s encoded and 2 M quads/s stored.
+The program prints a table. The targets are 8,000 frames/s, 1 M quads/s encoded and 2 M quads/s
+stored.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Compares the speed of rdfm with pyjelly, pyoxigraph and rdflib, on the same data in the same run.
 
-Run it with `make bench`. Every task runs in a separate process, bound to one core, and the figure is
-the best of several runs. The program prints a table; its exit status is always 0.
+Run it with `make bench`. Every task runs in a separate process, bound to one core, and the figure
+is the best of several runs. The program prints a table; its exit status is always 0.
 
     .venv/bin/python benchmarks/run.py [--quick] [--only REGEX] [--json FILE]
 """

@@ -1,9 +1,9 @@
 """Compares rdfm in Spark with hand-written user code, and with the maximum throughput of Spark.
 
 Run it with `make bench-spark`. Both sides use one local session with two cores, and must give the
-same answers from the same data. Figures are the best of several runs, in wall-clock time. For the rows in `BY_CPU`,
-the ratio compares the CPU seconds of the driver, the JVM and the Python workers. The program
-prints a table; its exit status is always 0.
+same answers from the same data. Figures are the best of several runs, in wall-clock time. For the
+rows in `BY_CPU`, the ratio compares the CPU seconds of the driver, the JVM and the Python workers.
+The program prints a table; its exit status is always 0.
 
     .venv/bin/python benchmarks/spark.py [--quick] [--only REGEX] [--json FILE]
 """

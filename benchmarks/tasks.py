@@ -65,7 +65,7 @@ def rdfm_read_arrow(log: str, folder: Path, messages: int) -> Work:
 def rdfm_read_as(
     log: str, to: str, folder: Path, messages: int, *, writing: dict[str, Any] | None = None
 ) -> Work:
-    """Converts a log to the format `to`, and decodes it into batches. A flat log is read in parts."""
+    """Converts a log to the format `to`, and decodes it. A flat log is read in parts."""
     data = translated(log, to, folder, messages, **(writing or {}))
     parts = (writing or {}).get("flat", False)
     return Work(

@@ -227,7 +227,7 @@ class DecodeError(RdfmError, ValueError):
     Attributes:
         reason: The error and the expected input, without position and remedies.
         remedies: The options that would help, the best first.
-        lacks: The missing feature, such as "graphs" or "parts" (messages that are read in parts).
+        lacks: The missing feature, such as "graphs" or "parts" (messages read in parts).
         format: Name of the format, such as "nq".
         offset: Offset of the error in the decompressed log, in bytes.
         message_index: Index of the message in the log, from 0.
@@ -305,7 +305,7 @@ class EncodeError(RdfmError, ValueError):
     Attributes:
         reason: The data that cannot be written, without position and remedies.
         remedies: The options that would help, the best first.
-        lacks: The missing feature, such as "graphs" or "parts" (messages that are written in parts).
+        lacks: The missing feature, such as "graphs" or "parts" (messages written in parts).
         format: Name of the format, such as "ttl".
         message_index: Index of the message in the log, from 0.
         completed: The encoded bytes of the preceding messages. Write them to complete the log.

@@ -244,7 +244,8 @@ def results_from_rdflib(result: rdflib.query.Result) -> Results:
         raise TypeError(f"expected an rdflib.query.Result, not {type(result).__name__}")
     if result.type in _GRAPH_QUERIES:
         raise UnsupportedError(
-            f"a {result.type} query returns a graph; pass the `graph` attribute of the result to rdfm.Message.from_rdflib"
+            f"a {result.type} query returns a graph; pass the `graph` attribute of the result to "
+            "rdfm.Message.from_rdflib"
         )
     if result.type == "ASK":
         return Results((), bool(result.askAnswer), ())

@@ -244,7 +244,7 @@ def _line(text: str) -> str:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Suppress warnings from rdflib and pyshacl about ill-typed literals, which rdfm also reports."""
+    """Suppress warnings from rdflib and pyshacl about ill-typed literals; rdfm reports them."""
     loggers = [
         logging.getLogger(name) for name in ("rdflib", "rdflib.term", "pyshacl", "pyshacl-validate")
     ]

@@ -106,5 +106,6 @@ class _LazyGroup(click.Group):
 def app(debug: bool) -> None:
     """Convert, inspect and query logs of RDF messages.
 
-    A log is a sequence of messages, and a message is a small RDF dataset. Logs can also contain patches or SPARQL results.
+    A log is a sequence of messages, and a message is a small RDF dataset. Logs can also contain
+    patches or SPARQL results.
     """

@@ -37,9 +37,9 @@ _TRIPLE_TERMS = {"no": "no", "object": "objects", "anywhere": "anywhere"}
 def command(name: str | None, as_json: bool) -> None:
     """List the formats: names, suffixes and supported features. With NAME, describe one format.
 
-    A log contains messages, patches or results, and can be converted to formats of the same kind. If the output format
-    does not support a feature, the conversion fails with an error that names the option to allow
-    it. The list includes plug-ins.
+    A log contains messages, patches or results, and can be converted to formats of the same kind.
+    If the output format does not support a feature, the conversion fails with an error that names
+    the option to drop the data. The list includes plug-ins.
     """
     from rdfm import formats
 

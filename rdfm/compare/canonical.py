@@ -194,7 +194,8 @@ class _CanonicalizationState:
         self._spend(1)
         predicate = "" if position == "g" else str(quad.predicate)
         name = self._issued.get(label) or issuer.get(label)
-        return _hash(f"{position}{predicate}{self._first[label] if name is None else '_:' + name}")
+        identifier = self._first_degree_hashes[label] if name is None else f"_:{name}"
+        return _hash(f"{position}{predicate}{identifier}")
 
     def _spend(self, steps: int) -> None:
         self._steps -= steps

@@ -93,8 +93,8 @@ def convert(
             - overwrite: Replace a folder that is not empty, and remove everything in it.
             - append: Append to an existing log, as in `create_log`.
             - sync, repair: As in `create_log`.
-            - follow, from_end, retry, tls_ca, tls_cert, tls_key: For live streams (`grpc://…`), as in
-              the `storage_options` of `open_log`.
+            - follow, from_end, retry, tls_ca, tls_cert, tls_key: For live streams (`grpc://…`), as
+              in the `storage_options` of `open_log`.
             - jobs: Number of threads for each parallel step. Defaults to half the number of cores
               (at most 4), for compression to all cores (at most 8), and for row groups of Parquet
               to all cores (at most 2). It does not affect the output.

@@ -214,7 +214,7 @@ def _assign(options: dict[str, Any], name: str, value: Any) -> None:
 
 
 def _has_no_effect(name: str, value: Any) -> bool:
-    """Whether an option that neither side has can be ignored: it is None, or a switch that is off."""
+    """Whether an option that neither side has can be ignored: it is None or a disabled switch."""
     known = [
         spec.options(side)[name]
         for spec in formats.specs()

@@ -64,7 +64,8 @@ READS = tuple(_JELLY.options("read")[name] for name in ("max_message_bytes", "ma
 ROWS = OptionSpec(
     "rows",
     "choice",
-    "One row per message, or one per quad with columns source, message, subject, predicate, object and graph.",
+    "One row per message, or one per quad with columns source, message, subject, predicate, object "
+    "and graph.",
     choices=("messages", "quads"),
     default="messages",
     group="Parquet and Arrow",
@@ -97,8 +98,8 @@ _READ: dict[str, tuple[Any, tuple[str, ...]]] = {
     "patches": (PatchBatch, ("operations",)),
 }
 _UNREADABLE_RESULTS = (
-    "a table of results cannot be read, because its values are not marked as terms; store results in a results format, "
-    "such as results-thrift (.srt)"
+    "a table of results cannot be read, because its values are not marked as terms; store results "
+    "in a results format, such as results-thrift (.srt)"
 )
 SPOOLED_BYTES = 16 << 20
 READ_ROWS = {"messages": 1024, "patches": 1024, "quads": 8192}

@@ -318,9 +318,9 @@ class FormatSpec:
         suffixes: File name suffixes, the preferred one first, such as `.nq`.
         media_types: Media types, the registered one first.
         aliases: Other common names.
-        carries: The features that the format supports: `graphs`, `generalized`, `triple_terms` ("no",
-            "object", "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`,
-            `any_text` (any character in text, and any IRI as a predicate).
+        carries: The features that the format supports: `graphs`, `generalized`, `triple_terms`
+            ("no", "object", "anywhere"), `directions`, `boundaries`, `order`, `namespaces`,
+            `metadata`, `any_text` (any character in text, and any IRI as a predicate).
         binary: Whether logs are binary and should not be written to a terminal.
         needs: The extra of rdfm that the format needs, if any.
         whole_file: Whether a log is read from its end. Its decoder then gets the file itself, if

@@ -66,8 +66,8 @@ _TABLE_FIELDS = (
 def command(registries: tuple[str, ...], as_json: bool, allow_http: bool) -> int:
     """Show the state of nanopublication registries, each given by its URL.
 
-    One registry is shown as a list, several as a table. The table has no counters: each registry numbers its
-    nanopublications separately.
+    One registry is shown as a list, several as a table. The table has no counters: each registry
+    numbers its nanopublications separately.
     """
     from rdfm.cli.stdio import json_line
     from rdfm.errors import render, visible

@@ -4,8 +4,8 @@ In: a registry, and a log that can be appended to. Out: the log, its state, and 
 round.
 Cost: a batch of messages; the keys of the last `overlap` messages.
 Law: after each run, even a killed one, the log contains every nanopublication that the registry
-served up to the counter of the state, and none of them twice. An outdated mirror is never reported as up to
-date.
+served up to the counter of the state, and none of them twice. An outdated mirror is never reported
+as up to date.
 
 A round requests the state of the registry, then the nanopublications after the counter of the
 mirror. A registry stores nanopublications in parallel, so a lower counter may become visible after

@@ -566,7 +566,7 @@ class PackageCheck(LogCheck):
         length = min(max(ended, default=0) - start, len(batch))
         if not ended or length == len(batch):
             return len(batch)
-        # Two files outvote the reference. A single file does so if the metadata agrees with that file.
+        # Two files outvote the reference, and so does one file that the metadata agrees with.
         if len(ended) >= 2 or reference.messages <= start + length:
             return max(length, 0)
         return len(batch)

@@ -239,7 +239,8 @@ def is_loopback(host: str) -> bool:
 def _descriptors() -> descriptor_pool.DescriptorPool:
     """Return the descriptors of all services, in a separate pool.
 
-    Other packages, such as pyjelly, register an `rdf.proto` with the same names in the default pool.
+    Other packages, such as pyjelly, register an `rdf.proto` with the same names in the default
+    pool.
     """
     pool = descriptor_pool.DescriptorPool()
     files = descriptor_pb2.FileDescriptorSet.FromString(base64.b64decode(DESCRIPTORS))
