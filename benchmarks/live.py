@@ -120,11 +120,11 @@ def main() -> None:
         for server, run, request in rows:
             with run(folder) as port:
                 command = [sys.executable, __file__, "--count", str(port), request]
-                best = [
+                runs = [
                     list(map(float, subprocess.check_output(command, text=True).split()))
                     for _ in range(3)
                 ]
-            frames, size, seconds = min(best, key=lambda figures: figures[2])
+            frames, size, seconds = min(runs, key=lambda figures: figures[2])
             print(
                 f"| {server} | {request} | {frames / seconds:,.0f} | "
                 f"{frames * QUADS / seconds / 1e6:.2f} | {size / seconds / 1e6:.0f} |"

@@ -257,7 +257,7 @@ def output_size(quick: bool) -> dict[str, Any]:
     }
 
 
-def single(measurement: Any, *arguments: Any) -> dict[str, Any]:
+def run_single(measurement: Any, *arguments: Any) -> dict[str, Any]:
     """Runs a measurement that is not a row of the table, and returns its result or error."""
     try:
         result: dict[str, Any] = measurement(*arguments)
@@ -316,7 +316,7 @@ def print_compared(result: dict[str, Any]) -> None:
 
 
 def print_single(result: dict[str, Any]) -> None:
-    """Prints the result of `single`."""
+    """Prints the result of `run_single`."""
     if "error" in result:
         print(f"{result['task']}: failed: {result['error']}", flush=True)
         return
@@ -391,7 +391,7 @@ def main() -> None:
         ("trusty", trusty_uris, (folder(options.quick), options.quick)),
     ):
         if pattern.search(name):
-            results.append(single(measurement, *arguments))
+            results.append(run_single(measurement, *arguments))
             print_single(results[-1])
     for log, targets in (("osm", (2.5, 5)), ("iot", (3, 4.5))):
         if pattern.search("jelly-jvm"):

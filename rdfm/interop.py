@@ -278,7 +278,7 @@ def results_to_oxigraph(results: Results) -> pyoxigraph.QuerySolutions | pyoxigr
             raise EncodeError(
                 f"does not support the variable '{_cut(name)}': {error}", format="pyoxigraph"
             ) from error
-    document = _Document(_json_pieces(results, oxigraph))
+    document = _GeneratedFile(_json_pieces(results, oxigraph))
     result: pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean = oxigraph.parse_query_results(
         document, format=oxigraph.QueryResultsFormat.JSON
     )
@@ -493,7 +493,7 @@ def _rdflib_variable(name: str) -> Any:
     return variable
 
 
-class _Document:
+class _GeneratedFile:
     """A file-like object that generates its content on demand."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:

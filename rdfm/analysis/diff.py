@@ -21,7 +21,7 @@ from rdfm.analysis.formatting import DifferenceFormatter
 from rdfm.analysis.options import DIFF, MAX_TOTAL_STEPS
 from rdfm.analysis.pairing import ComparedLog, Comparison, pair_in_any_order, pair_in_order
 from rdfm.compare.isomorphism import MAX_STEPS
-from rdfm.conversion.options import readers
+from rdfm.conversion.options import input_formats
 from rdfm.errors import OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec
 from rdfm.logs.driver import Reading
@@ -177,7 +177,7 @@ def compare(
                     f"{name} can be read only once, but {spelled('unordered')} reads logs twice to show "
                     f"differences; use a file, or {spelled('limit', '0')} to show only counts"
                 )
-    candidates = [readers([log], name) for log, name in zip((a, b), names, strict=True)]
+    candidates = [input_formats([log], name) for log, name in zip((a, b), names, strict=True)]
     readings = [
         replace(reading, compression=storage[0], storage_options=storage[1])
         for reading in _readings(candidates, names, options)

@@ -19,15 +19,15 @@ from rdfm.cli import signals
 from rdfm.cli.stdio import STANDARD_OUTPUT
 from rdfm.errors import Remedy, surface, visible
 
-__all__ = ["Coded", "run"]
+__all__ = ["CodedError", "run"]
 
 
-class Coded(Exception):
-    """An error with a specific exit code instead of 1.
+class CodedError(Exception):
+    """Wraps an error whose exit code must be at least the given code.
 
     Attributes:
         error: The error.
-        code: The exit code.
+        code: The minimum exit code.
     """
 
     def __init__(self, error: Exception, code: int) -> None:
@@ -101,7 +101,7 @@ def _run(arguments: list[str]) -> int:
             return _interrupted()
         except ClosedPipe as error:
             return _explain(error.error)
-        except Coded as error:
+        except CodedError as error:
             if debug:
                 raise error.error from None
             return max(_explain(error.error), error.code)

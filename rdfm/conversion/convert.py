@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm import formats
-from rdfm.conversion.options import STAGES, divide, live_options, readers
+from rdfm.conversion.options import STAGES, divide, input_formats, live_options
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.regroup import DefaultGraph, Regrouping, make
 from rdfm.conversion.selected import select
@@ -145,7 +145,7 @@ def plan(
     Raises:
         OptionError, UnknownFormatError, OSError, DecodeError: As in `convert`.
     """
-    known = readers(inputs, options.get("from_format"))
+    known = input_formats(inputs, options.get("from_format"))
     live_settings = live_options(inputs, output, options)
     kind = known[0].kinds[0] if known else "messages"
     target_format = output_format(output, options.get("to_format"), kind)

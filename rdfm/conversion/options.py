@@ -23,7 +23,15 @@ from rdfm.logs.options import APPENDING, LIVE, READING, RUNNING, SPLITTING, WRIT
 from rdfm.logs.selection import SELECTING
 from rdfm.storage.paths import is_live
 
-__all__ = ["SHOWING", "SHOWING_FIRST", "STAGES", "Divided", "divide", "live_options", "readers"]
+__all__ = [
+    "SHOWING",
+    "SHOWING_FIRST",
+    "STAGES",
+    "DividedOptions",
+    "divide",
+    "input_formats",
+    "live_options",
+]
 
 STAGES: dict[str, OptionSpec] = {
     option.name: option
@@ -57,7 +65,7 @@ SHOWING = {**SHOWING_FIRST, **{name: STAGES[name] for name in ("messages", "samp
 
 
 @dataclass
-class Divided:
+class DividedOptions:
     """Conversion options, by the component that they apply to.
 
     Attributes:
@@ -73,7 +81,7 @@ class Divided:
     writes: dict[str, Any] = field(default_factory=dict)
 
 
-def readers(inputs: Sequence[Readable], name: str | None) -> list[FormatSpec] | None:
+def input_formats(inputs: Sequence[Readable], name: str | None) -> list[FormatSpec] | None:
     """Return the formats of the inputs, or None if a name does not show its format.
 
     Args:
@@ -128,7 +136,7 @@ def divide(
     readers: list[FormatSpec] | None,
     writer: FormatSpec,
     stages: Mapping[str, OptionSpec] = STAGES,
-) -> Divided:
+) -> DividedOptions:
     """Divide options by the component that they apply to. Options that are None are omitted.
 
     Args:
@@ -140,7 +148,7 @@ def divide(
     Raises:
         OptionError: If neither side has an option, or both have it and it is not shared.
     """
-    divided = Divided()
+    divided = DividedOptions()
     possible_readers = formats.specs() if readers is None else readers
     for name, value in given.items():
         if name in stages:

@@ -32,8 +32,8 @@ __all__ = [
     "encode_view",
 ]
 
-# The largest batches that the core creates.
-WHOLE = {"batch_quads": 1 << 28, "batch_bytes": 512 << 20, "batch_messages": 1 << 28}
+# Decoder options for reading an entire log into one batch: the largest that the core creates.
+WHOLE_LOG_LIMITS = {"batch_quads": 1 << 28, "batch_bytes": 512 << 20, "batch_messages": 1 << 28}
 
 
 class Opening(NamedTuple):
@@ -346,7 +346,11 @@ class Format:
             MissingExtraError: If the format needs a package that is not installed.
             OptionError: If an option is unknown or its value is invalid.
         """
-        limits = {name: limit for name, limit in WHOLE.items() if name in self.spec.options("read")}
+        limits = {
+            name: limit
+            for name, limit in WHOLE_LOG_LIMITS.items()
+            if name in self.spec.options("read")
+        }
         decoder = self.decoder({**options, **limits})
         batches, is_complete = decoder.decode_log(data)
         if not is_complete:

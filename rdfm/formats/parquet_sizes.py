@@ -81,7 +81,9 @@ def plans(
     total = 0
     for number in range(metadata.num_row_groups):
         try:
-            group = _Group(file, metadata.schema, number, footer[number], leaves, max_message_bytes)
+            group = _RowGroup(
+                file, metadata.schema, number, footer[number], leaves, max_message_bytes
+            )
             bound = group.bound()
         except (DecodeError, LimitError):
             # Rows before an error are returned first.
@@ -116,7 +118,7 @@ def _footer(file: BinaryIO) -> list[list[_ColumnChunk]]:
         return parquet_columns(file.read(length))
 
 
-class _Group:
+class _RowGroup:
     """A row group and its pages."""
 
     def __init__(

@@ -53,7 +53,7 @@ __all__ = [
     "RowDecoder",
     "RowEncoder",
     "RowFormat",
-    "extra",
+    "require_pyarrow",
 ]
 
 # Like Jelly, rows can store everything that batches contain. Limits and namespaces have the same
@@ -110,7 +110,7 @@ WRITE_ROWS = 1 << 16
 WRITE_BYTES = 6 << 20
 
 
-def extra(format: str) -> Any:
+def require_pyarrow(format: str) -> Any:
     """Return the module pyarrow.
 
     Raises:
@@ -148,7 +148,7 @@ class RowDecoder(FileDecoder):
             max_depth: Maximum nesting depth of triple terms.
             parts: Return a large message that spans several rows in parts.
         """
-        extra(self.format)
+        require_pyarrow(self.format)
         self._parts = parts
         self._spool: BinaryIO | None = None
         self._max_bytes = max_message_bytes
@@ -229,7 +229,7 @@ class RowDecoder(FileDecoder):
         if self._size == 0:
             return
         self._file.seek(0)
-        pa = extra(self.format)
+        pa = require_pyarrow(self.format)
         try:
             yield from self._open(self._file)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -273,7 +273,7 @@ class RowDecoder(FileDecoder):
         batch, columns = _READ[kind]
         self._row_kind = kind
         names = self._checked(schema, columns)
-        pa = extra(self.format)
+        pa = require_pyarrow(self.format)
         empty_columns = [pa.array([], schema.field(name).type) for name in names]
         try:
             batch.from_arrow(pa.RecordBatch.from_arrays(empty_columns[:1], names[:1]))
@@ -297,7 +297,7 @@ class RowDecoder(FileDecoder):
         """The columns to read from quad rows."""
         self._row_kind = "quads"
         names = self._checked(schema, QUAD_COLUMNS)
-        pa = extra(self.format)
+        pa = require_pyarrow(self.format)
         empty_columns = [pa.array([], schema.field(name).type) for name in names]
         try:
             MessageBatch.from_arrow(pa.RecordBatch.from_arrays(empty_columns, names))
@@ -439,7 +439,7 @@ class RowEncoder(Encoder):
         Raises:
             OptionError: If namespaces are requested for quad rows.
         """
-        extra(self.format)
+        require_pyarrow(self.format)
         if rows == "quads" and namespaces:
             raise OptionError("namespaces applies to message rows; quad rows have no namespaces")
         self._quads = rows == "quads"
@@ -569,7 +569,7 @@ class RowEncoder(Encoder):
 
     def _write_table(self) -> None:
         if self._table:
-            table = extra(self.format).Table.from_batches(self._table).combine_chunks()
+            table = require_pyarrow(self.format).Table.from_batches(self._table).combine_chunks()
             self._pool.submit(partial(self._row_group, table))
             self._table, self._table_rows, self._table_bytes = [], 0, 0
 
@@ -635,7 +635,7 @@ class RowEncoder(Encoder):
             self._rows = ArrowCoalescer(
                 columns, kind=empty.kind, max_rows=WRITE_ROWS, max_bytes=WRITE_BYTES, **layout
             )
-            self._open(extra(self.format).schema(schema))
+            self._open(require_pyarrow(self.format).schema(schema))
         return self._rows
 
     def _message_columns(self, first: MessageBatch | None) -> list[str]:
@@ -656,7 +656,7 @@ class RowEncoder(Encoder):
             )
 
     def _write(self, batches: list[ArrowBatch]) -> None:
-        pa = extra(self.format)
+        pa = require_pyarrow(self.format)
         for rows in batches:
             self._pool.submit(partial(self._row_group, pa.record_batch(rows)))
 

@@ -22,7 +22,7 @@ from rdfm._core import (
     describe_nanopubs,
 )
 from rdfm._core import Literal as LiteralTerm
-from rdfm.conversion.options import divide, readers
+from rdfm.conversion.options import divide, input_formats
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.tables import TableBatch, computed_output
@@ -533,7 +533,9 @@ class NanopubLog:
                 "write a table such as out.parquet, or SPARQL results such as out.csv"
             )
         reject_own_input(self._inputs, output, self._options, LIST)
-        divided = divide(self._options, readers(self._inputs, given.get("from_format")), spec, LIST)
+        divided = divide(
+            self._options, input_formats(self._inputs, given.get("from_format")), spec, LIST
+        )
         is_table = "results" in spec.written_only
         shape, target = computed_output(
             output, format, given, divided.writes, schema if is_table else None
