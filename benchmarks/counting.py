@@ -12,7 +12,7 @@ from work import Row, Task, Work, batches, sample
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
 
-def data_of(log: str, folder: Path, messages: int) -> tuple[bytes, str]:
+def log_data(log: str, folder: Path, messages: int) -> tuple[bytes, str]:
     """The bytes of a log, and its format."""
     format = log.rpartition(".")[2]
     data = (folder / log).read_bytes() if format == "jelly" else sample(folder, log, messages)
@@ -21,7 +21,7 @@ def data_of(log: str, folder: Path, messages: int) -> tuple[bytes, str]:
 
 def decoding(log: str, folder: Path, messages: int) -> Work:
     """Decodes bytes into batches, as `rdfm.statistics` does."""
-    data, format = data_of(log, folder, messages)
+    data, format = log_data(log, folder, messages)
     return Work(
         lambda: sum(quad_count(batch) for batch in batches(format, data, parts=True)), len(data)
     )
@@ -37,7 +37,7 @@ def statistics(log: str, folder: Path, messages: int) -> Work:
     """Computes statistics from bytes."""
     import rdfm
 
-    data, format = data_of(log, folder, messages)
+    data, format = log_data(log, folder, messages)
     return Work(lambda: rdfm.statistics(data, format).quads, len(data))
 
 

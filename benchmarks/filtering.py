@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from counting import data_of, decoding
+from counting import log_data, decoding
 from work import Row, Task, Work, sample
 
 SENSOR = "<https://iot.example/sensor/7>"
@@ -18,7 +18,7 @@ def filtering(log: str, criteria: dict[str, Any], folder: Path, messages: int) -
     """Filters a log in memory. Rates count all quads that are read."""
     import rdfm
 
-    data, format = data_of(log, folder, messages)
+    data, format = log_data(log, folder, messages)
     quads = decoding(log, folder, messages).run()
 
     def run() -> int:
@@ -34,7 +34,7 @@ def reading(log: str, folder: Path, messages: int) -> Work:
     """Reads a log in memory with the same reader, without a filter."""
     import rdfm
 
-    data, format = data_of(log, folder, messages)
+    data, format = log_data(log, folder, messages)
 
     def run() -> int:
         with rdfm.open_log(data, format) as opened:

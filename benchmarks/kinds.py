@@ -20,19 +20,19 @@ def patches(log: str, folder: Path, messages: int) -> list[Any]:
     """Batches of patches created from a log."""
     from rdfm import _core
 
-    make = _core.ToPatches()
-    converted = (make.patches(batch) for batch in read_log(log, folder, messages))
+    converter = _core.ToPatches()
+    converted = (converter.patches(batch) for batch in read_log(log, folder, messages))
     text = encoded("rdf-patch", [batch for batch in converted if batch is not None])
     return list(batches("rdf-patch", text))  # in the form that a reader returns
 
 
 def same_messages(log: str, folder: Path, messages: int) -> list[Any]:
-    """Batches of messages with the same quads."""
+    """Batches of messages with the quads that the patches add."""
     from rdfm import _core
 
-    make = _core.ToMessages()
-    converted = [make.messages(batch) for batch in patches(log, folder, messages)]
-    text = encoded("nq", [batch for batch in [*converted, make.take()] if batch is not None])
+    converter = _core.ToMessages()
+    converted = [converter.messages(batch) for batch in patches(log, folder, messages)]
+    text = encoded("nq", [batch for batch in [*converted, converter.take()] if batch is not None])
     return list(batches("nq", text))
 
 
@@ -41,7 +41,7 @@ def read_log(log: str, folder: Path, messages: int) -> Any:
 
 
 def rows_of(log: str, folder: Path, messages: int) -> list[Any]:
-    """Batches of rows."""
+    """Batches of result rows, one row for each quad."""
     from rdfm import ResultBatch
 
     found, done = [], 0

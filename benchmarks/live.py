@@ -52,7 +52,7 @@ def write(path: Path, messages: int) -> None:
             )
 
 
-def count(port: int, request: str) -> None:
+def count_frames(port: int, request: str) -> None:
     """Subscribes, and prints the number of frames, their size, and the time since the first one."""
     import grpc
 
@@ -104,7 +104,7 @@ def main() -> None:
     arguments.add_argument("--count", nargs=2, help=argparse.SUPPRESS)
     given = arguments.parse_args()
     if given.count:
-        count(int(given.count[0]), given.count[1])
+        count_frames(int(given.count[0]), given.count[1])
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -132,7 +132,7 @@ def start_up() -> dict[str, Any]:
     }
 
 
-def command(arguments: list[Any]) -> tuple[float, float, float]:
+def run_command(arguments: list[Any]) -> tuple[float, float, float]:
     """Runs a command. Returns its elapsed seconds, CPU seconds and peak memory in MB."""
     start = time.perf_counter()
     process = subprocess.Popen([RDFM, *arguments])
@@ -150,7 +150,7 @@ def small_file(quick: bool) -> dict[str, Any]:
     source, target = folder(quick) / "small.nq", folder(quick) / "small.jelly"
     source.write_bytes(sample(folder(quick), "iot.nq", 1))
     convert = ["convert", "--quiet", source, target]
-    cpu_seconds = [command(convert)[1] for _ in range(15)]
+    cpu_seconds = [run_command(convert)[1] for _ in range(15)]
     target.unlink()
     return {
         "task": "rdfm convert, one message, nq to jelly, CPU time",
@@ -182,7 +182,7 @@ def converted(
     runs = []
     for _ in range(3):
         target.unlink(missing_ok=True)
-        runs.append(command(["convert", "--quiet", source, target]))
+        runs.append(run_command(["convert", "--quiet", source, target]))
     seconds, cpu_seconds, peaks = zip(*runs, strict=True)
     task = f"rdfm convert, {source_format} to {target_format}, {quads / 1e6:.1f} M quads"
     result = {

@@ -411,17 +411,17 @@ def joined(spark: SparkSession, data: Path) -> Answer:
     messages = spark.read.format("rdfm").load(str(data / "jelly"))
     quads = messages.select("source", "position", F.explode("quads").alias("quad"))
 
-    def of(predicate: str, name: str, subject: str = "o") -> DataFrame:
+    def quads_with(predicate: str, name: str, subject: str = "o") -> DataFrame:
         matching = quads.where(F.col("quad.predicate") == f"<{predicate}>")
         columns = (F.col("quad.subject").alias(subject), F.col("quad.object").alias(name))
         return matching.select("source", "position", *columns)
 
     keys = ["source", "position"]
     rows = (
-        of(f"{SOSA}madeBySensor", "sensor")
-        .join(of(f"{SOSA}resultTime", "at"), [*keys, "o"])
-        .join(of(f"{SOSA}hasResult", "result"), [*keys, "o"])
-        .join(of(VALUE, "number", "result"), [*keys, "result"])
+        quads_with(f"{SOSA}madeBySensor", "sensor")
+        .join(quads_with(f"{SOSA}resultTime", "at"), [*keys, "o"])
+        .join(quads_with(f"{SOSA}hasResult", "result"), [*keys, "o"])
+        .join(quads_with(VALUE, "number", "result"), [*keys, "result"])
     )
     text = F.regexp_extract("number", '^"([^"]*)"', 1).cast("double")
     time = F.to_timestamp(F.regexp_extract("at", '^"([^"]*)"', 1))
@@ -556,8 +556,8 @@ def rows() -> list[Row[Side]]:
     ]
 
 
-def start(temporary: Path) -> SparkSession:
-    """A session with two cores and little output, on any available Java."""
+def start_session(temporary: Path) -> SparkSession:
+    """Starts a session with two cores and little output, on any available Java."""
     from spark_environment import environment as surroundings
 
     os.environ.update(surroundings(temporary))
@@ -643,11 +643,11 @@ def cpu_seconds() -> float:
         process = int(path.parent.name)
         children.setdefault(int(fields[1]), []).append(process)
         ticks[process] = sum(map(int, fields[11:15]))  # including children that have ended
-    found, total = [os.getpid()], 0
-    while found:
-        process = found.pop()
+    pending, total = [os.getpid()], 0
+    while pending:
+        process = pending.pop()
         total += ticks.get(process, 0)
-        found += children.get(process, [])
+        pending += children.get(process, [])
     return total / os.sysconf("SC_CLK_TCK")
 
 
@@ -695,7 +695,7 @@ def main() -> None:
     make_data(data, messages)
     results = []
     with tempfile.TemporaryDirectory() as temporary:
-        spark = start(Path(temporary))
+        spark = start_session(Path(temporary))
         make_tables(spark, data)
         details = {
             **environment("pyspark"),

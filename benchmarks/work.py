@@ -31,7 +31,7 @@ class Work:
     Attributes:
         run: Does the work and returns the number of quads.
         log_bytes: Size of the log that is read or written, if known beforehand.
-        size: Returns the number of bytes that the last `run` wrote, if it writes.
+        size: For writing work, returns the number of bytes that the last `run` wrote.
         prepare: Creates the data that the next `run` consumes. Its time is not measured.
     """
 

@@ -112,11 +112,11 @@ def validate(
     )
     check_settings(given, reading, max_errors, max_warnings, "validate")
     stream_options = None if options_from is None else read_stream_options(options_from)
-    checked: Shapes | None = None
+    loaded_shapes: Shapes | None = None
     if shapes is not None:
         from rdfm.analysis.shapes import Shapes
 
-        checked = Shapes(shapes)
+        loaded_shapes = Shapes(shapes)
     return Validation(
         given,
         reading,
@@ -125,7 +125,7 @@ def validate(
         max_warnings=max_warnings,
         chain=chain,
         stream_options=stream_options,
-        shapes=checked,
+        shapes=loaded_shapes,
         progress=progress,
     )
 

@@ -267,7 +267,7 @@ def _file_name(path: str) -> str:
 
 
 def _key(name: str) -> str:
-    """A normalized name: lower case, without media type parameters or a leading dot."""
+    """A normalized name: lower case, with hyphens, without media type parameters or a leading dot."""
     return name.split(";")[0].strip().lower().removeprefix(".").replace("_", "-")
 
 

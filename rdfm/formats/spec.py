@@ -462,7 +462,7 @@ def listed(words: list[str]) -> str:
 
 
 def key(name: str) -> str:
-    """Return an option's name in a form that ignores case and underscores.
+    """Return an option's name in a form that ignores case, underscores and hyphens.
 
     Example:
         >>> key("maxMessageBytes") == key("max_message_bytes")
