@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from counting import log_data, decoding
+from counting import decoding, log_data
 from work import Row, Task, Work, sample
 
 SENSOR = "<https://iot.example/sensor/7>"
